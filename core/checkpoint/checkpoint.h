@@ -1,0 +1,72 @@
+// A checkpoint on disk, opened by content and never by extension: one safetensors or GGUF file, or a folder with
+// safetensors shards and config.json. Opening reads headers only; weights are read tensor by tensor.
+// Immutable after open(); reads are pread and safe from any thread.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/checkpoint/input_file.h"
+#include "core/checkpoint/tensor_info.h"
+
+namespace headroom {
+
+enum class ContainerFormat { Safetensors, Gguf };
+
+struct CheckpointOptions {
+  bool lenient = false;                        // accept holes and trailing bytes of safetensors, with a warning
+  std::filesystem::path config;                // --config FILE: used in place of the folder's config.json
+};
+
+class Checkpoint {
+ public:
+  [[nodiscard]] static Result<std::shared_ptr<const Checkpoint>> open(const std::filesystem::path& path,
+                                                                      const CheckpointOptions& options = {});
+
+  [[nodiscard]] const std::filesystem::path& path() const;
+  [[nodiscard]] ContainerFormat format() const;
+  [[nodiscard]] std::string_view format_name() const;  // "safetensors", "gguf v3"
+
+  // The files that hold tensors, in the order of TensorInfo::file.
+  [[nodiscard]] const std::vector<InputFile>& files() const;
+
+  // Sorted by name. A partial checkpoint (missing shards) lists what is there; see missing_tensors().
+  [[nodiscard]] std::span<const TensorInfo> tensors() const;
+  [[nodiscard]] const TensorInfo* find(std::string_view name) const;
+  [[nodiscard]] std::span<const std::string> missing_tensors() const;
+
+  // config.json as found (null where there is none; always null for GGUF).
+  [[nodiscard]] const nlohmann::json& config() const;
+  // GGUF metadata: key → value, arrays as JSON arrays (null for safetensors).
+  // safetensors: the `__metadata__` object, or null.
+  [[nodiscard]] const nlohmann::json& metadata() const;
+
+  // Text of a sibling file such as "tokenizer.json" inside a checkpoint folder (or beside a single file);
+  // NotFound where it is absent. Limited to 256 MiB.
+  [[nodiscard]] Result<std::string> read_sibling(std::string_view file_name) const;
+
+  // Sentences for a person: total_size disagreements, look-alike names, odd dtypes.
+  [[nodiscard]] std::span<const std::string> warnings() const;
+
+  // Elements [first, first + count) of the row-major tensor, decoded to float or double (blocks dequantised; for
+  // block types `first` and `count` are multiples of 32 or end at the tensor's end).
+  // out.size() == count. Errors name the tensor and the file; Unsupported for dtypes that are only listed.
+  [[nodiscard]] Result<void> read(const TensorInfo& tensor, std::int64_t first, std::span<float> out) const;
+  [[nodiscard]] Result<void> read(const TensorInfo& tensor, std::int64_t first, std::span<double> out) const;
+
+  // SHA-256 of each file's content in lower-case hex, in the order of files(). Reads everything.
+  [[nodiscard]] Result<std::vector<std::string>> file_hashes() const;
+
+ private:
+  struct State;
+  explicit Checkpoint(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace headroom

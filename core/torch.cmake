@@ -1,0 +1,38 @@
+# An imported target headroom::torch over LibTorch's headers, libtorch_cpu and libc10. The wheel's own CMake files
+# demand nvcc; libtorch_cuda is opened at run time and is never linked.
+#   HEADROOM_TORCH_DIR  a folder with include/ and lib/ (a wheel's torch/ folder or an unpacked LibTorch)
+#   HEADROOM_TORCH_DIR=system  the distribution's own libtorch-dev
+set(HEADROOM_TORCH_MINIMUM 2.6)
+
+if(HEADROOM_TORCH_DIR STREQUAL "system")
+  find_path(HEADROOM_TORCH_INCLUDE ATen/ATen.h REQUIRED)
+  find_library(HEADROOM_TORCH_CPU torch_cpu REQUIRED)
+  find_library(HEADROOM_TORCH_C10 c10 REQUIRED)
+else()
+  find_path(HEADROOM_TORCH_INCLUDE ATen/ATen.h PATHS ${HEADROOM_TORCH_DIR}/include NO_DEFAULT_PATH NO_CACHE)
+  find_library(HEADROOM_TORCH_CPU torch_cpu PATHS ${HEADROOM_TORCH_DIR}/lib NO_DEFAULT_PATH NO_CACHE)
+  find_library(HEADROOM_TORCH_C10 c10 PATHS ${HEADROOM_TORCH_DIR}/lib NO_DEFAULT_PATH NO_CACHE)
+  if(NOT HEADROOM_TORCH_INCLUDE OR NOT HEADROOM_TORCH_CPU)
+    message(FATAL_ERROR "no LibTorch in HEADROOM_TORCH_DIR='${HEADROOM_TORCH_DIR}': build with app/run.sh, which sets it")
+  endif()
+endif()
+
+file(STRINGS ${HEADROOM_TORCH_INCLUDE}/torch/headeronly/version.h version_lines REGEX "define TORCH_VERSION_(MAJOR|MINOR) ")
+if(NOT version_lines)
+  foreach(candidate torch/csrc/api/include/torch/version.h torch/version.h)
+    if(EXISTS ${HEADROOM_TORCH_INCLUDE}/${candidate})
+      file(STRINGS ${HEADROOM_TORCH_INCLUDE}/${candidate} version_lines REGEX "define TORCH_VERSION_(MAJOR|MINOR) ")
+      break()
+    endif()
+  endforeach()
+endif()
+string(REGEX REPLACE ".*MAJOR ([0-9]+).*MINOR ([0-9]+).*" "\\1.\\2" HEADROOM_TORCH_VERSION "${version_lines}")
+if(HEADROOM_TORCH_VERSION VERSION_LESS HEADROOM_TORCH_MINIMUM)
+  message(FATAL_ERROR "LibTorch ${HEADROOM_TORCH_VERSION} in ${HEADROOM_TORCH_INCLUDE} is older than ${HEADROOM_TORCH_MINIMUM}")
+endif()
+message(STATUS "LibTorch ${HEADROOM_TORCH_VERSION}: ${HEADROOM_TORCH_CPU}")
+
+add_library(headroom::torch INTERFACE IMPORTED)
+target_include_directories(headroom::torch SYSTEM INTERFACE ${HEADROOM_TORCH_INCLUDE} ${HEADROOM_TORCH_INCLUDE}/torch/csrc/api/include)
+target_link_libraries(headroom::torch INTERFACE ${HEADROOM_TORCH_CPU} ${HEADROOM_TORCH_C10})
+target_compile_definitions(headroom::torch INTERFACE HEADROOM_TORCH_VERSION="${HEADROOM_TORCH_VERSION}")

@@ -1,0 +1,9 @@
+#if HEADROOM_CATCH_MAJOR >= 3
+#include <catch2/catch_session.hpp>
+
+int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }
+#else
+#define CATCH_CONFIG_PREFIX_ALL
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
+#endif
