@@ -1,0 +1,47 @@
+// Reads config.json key by key and remembers which keys were asked for, so that a key that changes the mathematics is
+// never passed over in silence. Errors name the field, what was expected and what was found. One thread only.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace headroom {
+
+class ConfigReader {
+ public:
+  // `scope` is put before field names in messages: "attention." for a nested object.
+  explicit ConfigReader(const nlohmann::json& config, std::string scope = "");
+
+  // Absent and null keys give the default; a wrong type or a value outside [minimum, maximum] is Corrupt.
+  [[nodiscard]] Result<std::int64_t> integer(std::string_view key, std::optional<std::int64_t> fallback,
+                                             std::int64_t minimum, std::int64_t maximum);
+  [[nodiscard]] Result<double> number(std::string_view key, std::optional<double> fallback);
+  [[nodiscard]] Result<bool> boolean(std::string_view key, bool fallback);
+  [[nodiscard]] Result<std::string> text(std::string_view key, std::optional<std::string> fallback);
+  [[nodiscard]] Result<std::vector<double>> numbers(std::string_view key);  // empty where absent
+
+  // The value of a key, null where absent; counts as read.
+  [[nodiscard]] const nlohmann::json& raw(std::string_view key);
+  [[nodiscard]] bool has(std::string_view key) const;  // present and not null
+
+  // For each key that was not read: null, false, 0 and empty values, and keys that only matter for training,
+  // generation or bookkeeping, are fine. `strict`: every other one is refused. Otherwise one that is known to change the
+  // mathematics is refused (Unsupported), and the rest become warnings.
+  [[nodiscard]] Result<void> check_unread(bool strict, std::vector<std::string>& warnings) const;
+
+ private:
+  [[nodiscard]] Error wrong(std::string_view key, std::string_view expected) const;
+
+  const nlohmann::json& config_;
+  std::string scope_;
+  std::set<std::string, std::less<>> read_;
+};
+
+}  // namespace headroom

@@ -1,0 +1,157 @@
+#include "core/model/model_source.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/model/gguf_names.h"
+
+namespace headroom {
+namespace {
+
+// Wrappers that training loops leave in front of every name.
+constexpr std::string_view kWrappers[] = {"_orig_mod.", "module."};
+
+std::string unwrapped(std::string_view name) {
+  for (const std::string_view wrapper : kWrappers)
+    if (name.starts_with(wrapper)) return unwrapped(name.substr(wrapper.size()));
+  return std::string(name);
+}
+
+// Buffers that files carry and no forward pass needs.
+bool is_buffer(std::string_view name) {
+  return name.ends_with(".rotary_emb.inv_freq") || name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
+         name.ends_with(".attention.bias") || name.ends_with(".attention.masked_bias") || name == "rope_freqs.weight";
+}
+
+// Where row `row` of the matrix in Hugging Face's order stands in a file with interleaved rows.
+std::int64_t stored_row(std::int64_t row, std::int64_t rows, std::int64_t heads) {
+  if (heads == 0) return row;
+  const std::int64_t head_rows = rows / heads;
+  const std::int64_t head = row / head_rows;
+  const std::int64_t i = row % head_rows;
+  const std::int64_t half = head_rows / 2;
+  return head * head_rows + (i < half ? 2 * i : 2 * (i - half) + 1);
+}
+
+}  // namespace
+
+Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkpoint) {
+  ModelSource source;
+  source.checkpoint_ = std::move(checkpoint);
+  if (source.checkpoint_->format() == ContainerFormat::Gguf && source.checkpoint_->config().is_null()) {
+    HEADROOM_TRY(GgufModel model, translate_gguf(*source.checkpoint_));
+    source.config_ = std::move(model.config);
+    source.tensors_ = std::move(model.tensors);
+    return source;
+  }
+  source.config_ = source.checkpoint_->config();
+  if (!source.config_.is_object()) {
+    Error error(ErrorCode::Corrupt, "there is no config.json that says how to run these tensors");
+    error.in_file(source.checkpoint_->path().string());
+    error.advise("put config.json beside the weights, or give one with --config FILE");
+    return error;
+  }
+  for (const TensorInfo& tensor : source.checkpoint_->tensors())
+    source.tensors_.emplace(unwrapped(tensor.name), SourceTensor{&tensor, 0});
+  return source;
+}
+
+const SourceTensor* ModelSource::find(std::string_view name) const {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? nullptr : &found->second;
+}
+
+Result<const SourceTensor*> ModelSource::locate(const WeightRef& weight) const {
+  const SourceTensor* tensor = find(weight.tensor);
+  if (!tensor) {
+    Error error(ErrorCode::Corrupt, "the checkpoint lacks a tensor that the model needs");
+    error.at_tensor(weight.tensor).in_file(checkpoint_->path().string());
+    error.wanted(shape_text(weight.stored_shape), "nothing");
+    return error;
+  }
+  if (tensor->info->shape != weight.stored_shape) {
+    Error error(ErrorCode::Corrupt, "a tensor does not have the shape that the config asks for");
+    error.at_tensor(weight.tensor).in_file(checkpoint_->path().string());
+    error.wanted(shape_text(weight.stored_shape), shape_text(tensor->info->shape));
+    return error;
+  }
+  return tensor;
+}
+
+template <typename Real>
+Result<void> ModelSource::read_as(const WeightRef& weight, std::span<Real> out) const {
+  HEADROOM_TRY(const SourceTensor* tensor, locate(weight));
+  const std::int64_t rows = weight.rows();
+  const std::int64_t columns = weight.columns();
+  HEADROOM_CHECK(static_cast<std::int64_t>(out.size()) == rows * columns, "size of a weight");
+  if (!weight.transposed && tensor->interleaved_heads == 0)
+    return checkpoint_->read(*tensor->info, weight.row_begin * columns, out);
+
+  std::vector<Real> stored(static_cast<std::size_t>(tensor->info->element_count()));
+  HEADROOM_TRY_VOID(checkpoint_->read(*tensor->info, 0, std::span<Real>(stored)));
+  const std::int64_t all_rows = weight.transposed ? weight.stored_shape.back() : weight.stored_shape.front();
+  if (tensor->interleaved_heads != 0 && all_rows % (2 * tensor->interleaved_heads) != 0) {
+    Error error(ErrorCode::Corrupt, "the rows of a query or key projection do not divide among its heads");
+    error.at_tensor(weight.tensor).in_file(checkpoint_->path().string());
+    return error;
+  }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t from = stored_row(weight.row_begin + row, all_rows, tensor->interleaved_heads);
+    Real* target = out.data() + row * columns;
+    if (weight.transposed) {
+      for (std::int64_t column = 0; column < columns; ++column)
+        target[column] = stored[static_cast<std::size_t>(column * all_rows + from)];
+    } else {
+      std::copy_n(stored.data() + from * columns, columns, target);
+    }
+  }
+  return {};
+}
+
+template <typename Real>
+Result<void> ModelSource::read_row_as(const WeightRef& weight, std::int64_t row, std::span<Real> out) const {
+  HEADROOM_TRY(const SourceTensor* tensor, locate(weight));
+  HEADROOM_CHECK(!weight.transposed && tensor->interleaved_heads == 0, "single rows come from plain matrices");
+  return checkpoint_->read(*tensor->info, row * weight.columns(), out);
+}
+
+Result<void> ModelSource::read(const WeightRef& weight, std::span<float> out) const { return read_as(weight, out); }
+Result<void> ModelSource::read(const WeightRef& weight, std::span<double> out) const { return read_as(weight, out); }
+Result<void> ModelSource::read_row(const WeightRef& weight, std::int64_t row, std::span<float> out) const {
+  return read_row_as(weight, row, out);
+}
+Result<void> ModelSource::read_row(const WeightRef& weight, std::int64_t row, std::span<double> out) const {
+  return read_row_as(weight, row, out);
+}
+
+Result<void> ModelSource::check_weights(const ModelSpec& model, std::vector<std::string>& warnings) const {
+  std::set<std::string, std::less<>> used;
+  std::vector<Error> errors;
+  for_each_weight(model, [&](const WeightRef& weight, std::string_view, std::int64_t) {
+    used.insert(weight.tensor);
+    auto located = locate(weight);
+    if (!located) errors.push_back(std::move(located.error()));
+  });
+  if (!errors.empty()) {
+    Error error = errors.front();
+    if (errors.size() > 1) {
+      std::string others;
+      for (std::size_t i = 1; i < std::min<std::size_t>(errors.size(), 4); ++i)
+        others += (i > 1 ? ", " : "") + errors[i].tensor + " " + errors[i].expected + " ≠ " + errors[i].found;
+      error.advise(format("%zu tensors do not fit the config; also: ", errors.size()) + others);
+    }
+    return error;
+  }
+  std::vector<std::string_view> unused;
+  for (const auto& [name, tensor] : tensors_)
+    if (!used.contains(name) && !is_buffer(name) && !(model.tied && name == "lm_head.weight")) unused.push_back(name);
+  if (!unused.empty())
+    warnings.push_back(format("%zu tensors are not used by the model, the first is ", unused.size()) +
+                       std::string(unused.front()));
+  return {};
+}
+
+}  // namespace headroom

@@ -1,0 +1,60 @@
+// A checkpoint as the families see it: a config in Hugging Face's spelling and tensors under their Hugging Face names,
+// whatever the container calls them. GGUF's own names and its permuted Q and K rows end here.
+// Immutable; safe from any thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/model/model_spec.h"
+
+namespace headroom {
+
+struct SourceTensor {
+  const TensorInfo* info = nullptr;
+  // Rows are stored interleaved per head (new[2i] = old[i], new[2i + 1] = old[i + d/2]); 0: as they should be.
+  std::int64_t interleaved_heads = 0;
+};
+
+class ModelSource {
+ public:
+  // Corrupt where there is no config to read (hint: --config); Unsupported for a GGUF architecture without a translator.
+  [[nodiscard]] static Result<ModelSource> create(std::shared_ptr<const Checkpoint> checkpoint);
+
+  [[nodiscard]] const Checkpoint& checkpoint() const { return *checkpoint_; }
+  [[nodiscard]] const nlohmann::json& config() const { return config_; }
+  [[nodiscard]] const SourceTensor* find(std::string_view name) const;
+  [[nodiscard]] const std::map<std::string, SourceTensor, std::less<>>& tensors() const { return tensors_; }
+
+  // The used rows of a weight as [rows, columns], row-major, out.size() == rows · columns: transposed, cut and put into
+  // order as the reference says. NotFound or Corrupt (shape) name the tensor.
+  [[nodiscard]] Result<void> read(const WeightRef& weight, std::span<float> out) const;
+  [[nodiscard]] Result<void> read(const WeightRef& weight, std::span<double> out) const;
+  // Row `row` alone, columns() values (an embedding is never read whole).
+  [[nodiscard]] Result<void> read_row(const WeightRef& weight, std::int64_t row, std::span<float> out) const;
+  [[nodiscard]] Result<void> read_row(const WeightRef& weight, std::int64_t row, std::span<double> out) const;
+
+  // Every weight of the model is there with the shape the model wants: Corrupt with the first ones expected and found.
+  // Appends a warning for tensors that no part of the model uses.
+  [[nodiscard]] Result<void> check_weights(const ModelSpec& model, std::vector<std::string>& warnings) const;
+
+ private:
+  ModelSource() = default;
+  template <typename Real>
+  Result<void> read_as(const WeightRef& weight, std::span<Real> out) const;
+  template <typename Real>
+  Result<void> read_row_as(const WeightRef& weight, std::int64_t row, std::span<Real> out) const;
+  Result<const SourceTensor*> locate(const WeightRef& weight) const;
+
+  std::shared_ptr<const Checkpoint> checkpoint_;
+  nlohmann::json config_;
+  std::map<std::string, SourceTensor, std::less<>> tensors_;
+};
+
+}  // namespace headroom

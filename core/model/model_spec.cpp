@@ -1,0 +1,77 @@
+#include "core/model/model_spec.h"
+
+#include <algorithm>
+
+namespace headroom {
+
+std::int64_t WeightRef::rows() const {
+  if (row_count >= 0) return row_count;
+  if (stored_shape.empty()) return 1;
+  return transposed ? stored_shape.back() : stored_shape.front();
+}
+
+std::int64_t WeightRef::columns() const {
+  if (stored_shape.size() < 2) return 1;
+  return transposed ? stored_shape.front() : stored_shape.back();
+}
+
+std::int64_t AttentionSpec::context_dim() const {
+  return heads.empty() ? 0 : static_cast<std::int64_t>(heads.front().first.value_blocks.size()) * value_dim;
+}
+
+bool AttentionSpec::differential() const {
+  return std::any_of(heads.begin(), heads.end(), [](const HeadProgram& head) { return head.has_second(); });
+}
+
+namespace {
+
+void visit_one(const WeightRef& weight, std::string_view account, std::int64_t layer, const WeightVisitor& visit) {
+  if (weight.present()) visit(weight, account, layer);
+}
+
+void visit_linear(const LinearSpec& linear, std::string_view account, std::int64_t layer, const WeightVisitor& visit) {
+  visit_one(linear.weight, account, layer, visit);
+  visit_one(linear.bias, account, layer, visit);
+}
+
+void visit_norm(const NormSpec& norm, std::string_view account, std::int64_t layer, const WeightVisitor& visit) {
+  visit_one(norm.weight, account, layer, visit);
+  visit_one(norm.bias, account, layer, visit);
+}
+
+}  // namespace
+
+void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVisitor& visit) {
+  const AttentionSpec& attention = block.attention;
+  visit_norm(block.attention_norm, "norm", layer, visit);
+  visit_linear(attention.q, "q", layer, visit);
+  visit_linear(attention.k, "k", layer, visit);
+  visit_linear(attention.v, "v", layer, visit);
+  visit_linear(attention.o, "o", layer, visit);
+  visit_norm(attention.q_norm, "qk_norm", layer, visit);
+  visit_norm(attention.k_norm, "qk_norm", layer, visit);
+  visit_linear(attention.lambda_projection, "lambda", layer, visit);
+  for (const WeightRef* weight :
+       {&attention.lambda_q1, &attention.lambda_k1, &attention.lambda_q2, &attention.lambda_k2})
+    visit_one(*weight, "lambda", layer, visit);
+  visit_norm(attention.head_norm, "head_norm", layer, visit);
+  visit_one(attention.sink_logits, "sink", layer, visit);
+  visit_linear(attention.gate_projection, "gate", layer, visit);
+  visit_norm(block.attention_post_norm, "norm", layer, visit);
+  visit_norm(block.mlp_norm, "norm", layer, visit);
+  visit_linear(block.mlp.gate, "mlp", layer, visit);
+  visit_linear(block.mlp.up, "mlp", layer, visit);
+  visit_linear(block.mlp.down, "mlp", layer, visit);
+  visit_norm(block.mlp_post_norm, "norm", layer, visit);
+}
+
+void for_each_weight(const ModelSpec& model, const WeightVisitor& visit) {
+  visit_one(model.embedding, "embedding", -1, visit);
+  visit_one(model.position_embedding, "embedding", -1, visit);
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
+    for_each_weight(model.blocks[layer], static_cast<std::int64_t>(layer), visit);
+  visit_norm(model.final_norm, "norm", -1, visit);
+  if (!model.tied) visit_linear(model.lm_head, "lm_head", -1, visit);
+}
+
+}  // namespace headroom

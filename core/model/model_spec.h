@@ -1,0 +1,162 @@
+// A model as data: blocks, weights and the head program of every attention variant. A family translates config and
+// tensor names into this; one forward runs it, with no branch per family or variant. Immutable; safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/rope.h"
+
+namespace headroom {
+
+// Where a weight is found and what the file must hold there. The forward sees a matrix [out, in] or a vector.
+struct WeightRef {
+  std::string tensor;                      // empty: absent
+  std::vector<std::int64_t> stored_shape;  // as the file must have it
+  bool transposed = false;                 // stored [in, out]
+  std::int64_t row_begin = 0;              // rows of [out, in] (elements of a vector) that are used
+  std::int64_t row_count = -1;             // −1: all
+
+  [[nodiscard]] bool present() const { return !tensor.empty(); }
+  [[nodiscard]] std::int64_t rows() const;     // used rows
+  [[nodiscard]] std::int64_t columns() const;  // 1 for a vector
+};
+
+struct LinearSpec {
+  WeightRef weight;  // [out, in]
+  WeightRef bias;    // [out] or absent
+};
+
+enum class NormKind { None, Rms, Layer };
+
+struct NormSpec {
+  NormKind kind = NormKind::None;
+  WeightRef weight;  // absent: no affine part
+  WeightRef bias;
+  double epsilon = 0.0;
+  double weight_offset = 0.0;  // 1 for norms that multiply by 1 + w
+};
+
+enum class Activation { Silu, Gelu, GeluTanh, QuickGelu, Relu };
+
+enum class MlpKind { None, Plain, Gated };
+
+// Plain: down(act(up x)); Gated: down(act(gate x) ⊙ up x).
+struct MlpSpec {
+  MlpKind kind = MlpKind::None;
+  Activation activation = Activation::Silu;
+  LinearSpec gate, up, down;
+};
+
+enum class LambdaSource {
+  None,           // no second map
+  LayerScalar,    // V1: exp(λq1·λk1) − exp(λq2·λk2) + λ_init
+  Projection,     // V2: σ(W_λ x), per token and head
+  RawProjection,  // what-if: W_λ x
+  Constant,
+};
+
+enum class SinkSource {
+  None,
+  Zero,     // softmax-off-by-one: an implicit key with logit 0 and value 0
+  Learned,  // one logit per output head
+};
+
+// One output head. Blocks are head_dim-row slices of the projections' outputs; map m is
+// softmax(mask(scale · q_m k_mᵀ)) over the key block; the head's context is A¹V¹ − λ A²V² with V the concatenated value
+// blocks of each map, the same ones unless a what-if pairs heads of different groups (architectures §B).
+struct HeadProgram {
+  struct Map {
+    std::int64_t query_block = -1;  // −1: the head has no such map
+    std::int64_t key_block = -1;
+    std::vector<std::int64_t> value_blocks;
+    friend bool operator==(const Map&, const Map&) = default;
+  };
+  Map first, second;
+  bool first_enabled = true;  // false: w = −λ a² (what-if first-map=off)
+  LambdaSource lambda = LambdaSource::None;
+  double lambda_constant = 0.0;
+  SinkSource sink = SinkSource::None;
+  bool post_norm = false;
+  double post_scale = 1.0;
+  bool gated = false;
+  bool enabled = true;  // false: the head's output is 0
+  double temperature = 1.0;
+  std::vector<std::int64_t> hidden_keys;  // ascending
+
+  [[nodiscard]] bool has_first() const { return first.query_block >= 0 && first_enabled; }
+  [[nodiscard]] bool has_second() const { return second.query_block >= 0; }
+  friend bool operator==(const HeadProgram&, const HeadProgram&) = default;
+};
+
+enum class QkNormScope { None, PerHead, Whole };
+
+enum class GateLayout { None, PerHead, Elementwise };
+
+struct AttentionSpec {
+  std::string kind;  // "softmax", "softmax_one", "softmax_sink", "gated", "diff_v1", "diff_v2"
+  std::int64_t head_dim = 0;        // channels of a query or key block
+  std::int64_t value_dim = 0;       // channels of a value block
+  std::int64_t num_query_blocks = 0;
+  std::int64_t num_key_blocks = 0;
+  std::int64_t num_value_blocks = 0;
+  LinearSpec q, k, v, o;
+  QkNormScope qk_norm = QkNormScope::None;
+  NormSpec q_norm, k_norm;
+  RopeSpec rope;
+  double scale = 1.0;
+  double softcap = 0.0;    // 0: none; z ← c·tanh(z/c)
+  std::int64_t window = 0; // 0: none; key j visible to query i iff i − window < j ≤ i
+  bool causal = true;
+  std::vector<HeadProgram> heads;
+
+  LinearSpec lambda_projection;                       // V2: [h, D]
+  WeightRef lambda_q1, lambda_k1, lambda_q2, lambda_k2;  // V1: [head_dim]
+  double lambda_init = 0.0;                           // V1
+  NormSpec head_norm;                                 // V1's norm over a head's channels
+  WeightRef sink_logits;                              // [h]
+  GateLayout gate = GateLayout::None;
+  LinearSpec gate_projection;                         // [h, D] or [h·value channels, D]
+
+  [[nodiscard]] std::int64_t context_dim() const;  // channels of one output head
+  [[nodiscard]] bool differential() const;         // any head has a second map
+};
+
+// h ← h + post(attention(pre(h))); h ← h + post(mlp(pre(h))); parallel: both read the same h.
+struct BlockSpec {
+  NormSpec attention_norm, attention_post_norm, mlp_norm, mlp_post_norm;
+  AttentionSpec attention;
+  MlpSpec mlp;
+  bool parallel = false;
+};
+
+struct ModelSpec {
+  std::string model_type;
+  std::int64_t vocab_size = 0;
+  std::int64_t hidden_size = 0;
+  std::int64_t max_positions = 0;  // 0: unknown
+  std::int64_t num_heads = 0;      // output heads of a layer
+  std::int64_t num_kv_heads = 0;   // as the config counts them
+  WeightRef embedding;             // [vocab, hidden]
+  double embedding_scale = 1.0;
+  WeightRef position_embedding;    // [positions, hidden] or absent
+  std::vector<BlockSpec> blocks;
+  NormSpec final_norm;
+  LinearSpec lm_head;              // weight may be absent: no logits
+  bool tied = false;               // lm_head.weight is the embedding
+  double logit_softcap = 0.0;
+  std::optional<std::int64_t> bos_token_id;
+  std::vector<std::string> warnings;
+};
+
+// Visits every present weight with the account it belongs to: "q", "k", "v", "o", "lambda", "sink", "gate", "qk_norm",
+// "head_norm", "norm", "mlp", "embedding", "lm_head"; layer −1 outside the blocks.
+using WeightVisitor = std::function<void(const WeightRef& weight, std::string_view account, std::int64_t layer)>;
+void for_each_weight(const ModelSpec& model, const WeightVisitor& visit);
+void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVisitor& visit);
+
+}  // namespace headroom

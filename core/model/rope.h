@@ -1,0 +1,63 @@
+// Rotary position embedding as data: which channels rotate, in which layout, at which frequencies
+// (architectures: RoPE and its scalings). Immutable; safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+enum class RopeLayout {
+  None,
+  HalfSplit,    // pairs (x[i], x[i + r/2]): every Hugging Face model
+  Interleaved,  // pairs (x[2i], x[2i + 1]): unilm, GGUF llama
+};
+
+enum class RopeScalingKind { None, Linear, Dynamic, Llama3, Yarn, LongRope };
+
+struct RopeScaling {
+  RopeScalingKind kind = RopeScalingKind::None;
+  double factor = 1.0;
+  double original_max_positions = 0.0;
+  double low_freq_factor = 1.0;   // llama3
+  double high_freq_factor = 4.0;  // llama3
+  double beta_fast = 32.0;        // yarn
+  double beta_slow = 1.0;         // yarn
+  bool truncate = true;           // yarn
+  double mscale = 0.0;            // yarn; 0 where absent
+  double mscale_all_dim = 0.0;    // yarn; 0 where absent
+  double attention_factor = 0.0;  // yarn, longrope; 0: from the formula
+  std::vector<double> short_factor, long_factor;  // longrope, rotary_dim / 2 values
+};
+
+struct RopeSpec {
+  RopeLayout layout = RopeLayout::None;
+  std::int64_t rotary_dim = 0;  // even; the first channels of each head
+  double theta = 10000.0;
+  double max_positions = 0.0;  // max_position_embeddings, for dynamic scaling
+  RopeScaling scaling;
+  std::vector<double> frequency_divisors;  // GGUF rope_freqs; empty or rotary_dim / 2 values
+};
+
+template <typename Real>
+struct RopeFrequencies {
+  std::vector<Real> inv_freq;      // rotary_dim / 2, radians per position
+  double attention_factor = 1.0;   // multiplies cos and sin
+};
+
+// theta → the values theta^(2i/r), i = 0 … r/2 − 1.
+template <typename Real>
+using RopePowers = std::function<std::vector<Real>(double theta, std::int64_t rotary_dim)>;
+
+// The frequencies for a sequence of `length` tokens, every step in the arithmetic of Real. With Real = float and powers
+// from torch.pow they have the bits of transformers' inv_freq; with double they are the formulas'.
+template <typename Real>
+[[nodiscard]] RopeFrequencies<Real> rope_frequencies(const RopeSpec& rope, std::int64_t length,
+                                                     const RopePowers<Real>& powers);
+
+// In double, with std::pow.
+[[nodiscard]] RopeFrequencies<double> rope_frequencies(const RopeSpec& rope, std::int64_t length);
+
+}  // namespace headroom
