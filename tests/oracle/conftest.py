@@ -1,0 +1,42 @@
+"""Paths and the program under test. HEADROOM names the program, HEADROOM_DEMO_GGUF the real model."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+torch.set_num_threads(1)  # tiny tensors: threads only cost
+
+
+@pytest.fixture(scope="session")
+def program():
+    path = pathlib.Path(os.environ.get("HEADROOM", ROOT / "build" / "main" / "headroom"))
+    if not path.exists():
+        pytest.fail(f"no program at {path}: build it or set HEADROOM")
+    return path
+
+
+@pytest.fixture(scope="session")
+def analyze(program):
+    """analyze(checkpoint, ids, out, *arguments) → CompletedProcess."""
+    def call(checkpoint, ids, out, *arguments, check=True):
+        command = [str(program), "analyze", str(checkpoint), "--ids", ",".join(map(str, ids)), "-o", str(out), "--device", "cpu",
+                   *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if check:
+            assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout[-2000:]}\n{result.stderr[-4000:]}"
+        return result
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def demo_gguf():
+    path = pathlib.Path(os.environ.get("HEADROOM_DEMO_GGUF", ROOT / ".deps" / "demo" / "SmolLM2-135M-Instruct.Q4_1.gguf"))
+    if not path.exists():
+        pytest.skip(f"the demo model is not at {path}")
+    return path

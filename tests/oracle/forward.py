@@ -1,0 +1,371 @@
+"""The forward pass of every family, from the specification, in float64 with dense n × n maps. For reading, not for speed.
+
+`run(model, ids, what_ifs)` gives the residual stream, the logits, and per layer and head everything the statistics need.
+"""
+import math
+from dataclasses import dataclass, field
+
+import torch
+
+import rope
+from what_ifs import Overrides
+
+NEG = -math.inf
+
+
+@dataclass
+class Model:
+    family: str  # headroom, llama, gpt2, diffllama
+    config: dict
+    weights: dict  # name → float64 tensor, values as stored in the file
+
+
+@dataclass
+class Map:
+    """One softmax map of a head."""
+    query: torch.Tensor  # [n, d] after qk-norm and RoPE
+    key: torch.Tensor
+    key_block: int
+    z: torch.Tensor  # [n, n] scaled logits ÷ temperature, −inf where masked
+    lse: torch.Tensor  # [n], the sink's term included
+    a: torch.Tensor  # [n, n]
+    values: torch.Tensor  # [n, channels]
+
+
+@dataclass
+class Head:
+    maps: list  # one or two
+    use: tuple  # (first, second): which maps enter w
+    lam: torch.Tensor | None  # [n]
+    w: torch.Tensor  # [n, n]
+    context: torch.Tensor  # [n, channels], before norm and gate
+    contexts: list  # per map
+    visible: torch.Tensor  # [n, n] bool
+    gate: torch.Tensor | None  # [n, channels] or [n, 1]
+    norm_epsilon: float | None
+    sink: float | None  # sink logit
+
+
+@dataclass
+class Layer:
+    kind: str
+    heads: list
+    visible: torch.Tensor  # of the model's mask, without hidden keys of single heads
+    key_norm: torch.Tensor  # [key blocks, n]
+    value_norm: torch.Tensor
+    alignment: torch.Tensor  # [h, h] cos_F inside GQA groups
+    sink_logits: list | None
+    lambda_init: float | None
+    parameters: dict  # q, k, v, o, lambda
+
+
+@dataclass
+class Trace:
+    residual: list
+    logits: torch.Tensor
+    layers: list = field(default_factory=list)
+
+
+def rms_norm(x, weight, eps):
+    y = x / torch.sqrt((x * x).mean(-1, keepdim=True) + eps)
+    return y if weight is None else weight * y
+
+
+def layer_norm(x, weight, bias, eps):
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / torch.sqrt((centred * centred).mean(-1, keepdim=True) + eps) * weight + bias
+
+
+def gelu_new(x):
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def silu(x):
+    return x * torch.sigmoid(x)
+
+
+def blocks(x, width):
+    """[n, count · width] → [count, n, width]."""
+    n = x.shape[0]
+    return x.reshape(n, -1, width).transpose(0, 1)
+
+
+@dataclass
+class Attention:
+    """What a family says about one layer, before the mathematics."""
+    kind: str
+    q: torch.Tensor  # [blocks, n, d], before RoPE
+    k: torch.Tensor
+    v: torch.Tensor
+    pairs: list  # per head: list of maps (query block, key block, value blocks)
+    output: torch.Tensor  # W_O [D, heads · channels]
+    output_bias: torch.Tensor | None
+    scale: float
+    concatenated_values: bool = False  # V1: both value blocks of a pair, side by side
+    inv_freq: torch.Tensor | None = None
+    rope_factor: float = 1.0
+    interleaved: bool = False
+    window: int | None = None
+    lam: torch.Tensor | None = None  # [heads, n]
+    lam_raw: torch.Tensor | None = None
+    gate: torch.Tensor | None = None  # [heads, n, channels or 1]
+    sinks: list | None = None  # per head
+    norm_weight: torch.Tensor | None = None
+    norm_epsilon: float | None = None  # None: no per-head norm
+    post_scale: float = 1.0
+    lambda_init: float | None = None
+    parameters: dict = field(default_factory=dict)
+
+
+def v1_lambda_init(layer):
+    return 0.8 - 0.6 * math.exp(-0.3 * layer)
+
+
+def v1_lambda(weights, prefix, layer):
+    def term(name):
+        return torch.exp((weights[prefix + "lambda_q" + name] * weights[prefix + "lambda_k" + name]).sum())
+
+    return term("1") - term("2") + v1_lambda_init(layer)
+
+
+def count(weights, *names):
+    return sum(weights[name].numel() for name in names if name in weights)
+
+
+def linear(weights, name, x):
+    y = x @ weights[name + ".weight"].T
+    return y + weights[name + ".bias"] if name + ".bias" in weights else y
+
+
+def parameter_account(weights, p, extra=()):
+    account = {s: count(weights, f"{p}{s}_proj.weight", f"{p}{s}_proj.bias") for s in "qkvo"}
+    account["lambda"] = count(weights, *[p + name for name in ("lambda_q1", "lambda_k1", "lambda_q2", "lambda_k2", "lambda_proj.weight")])
+    return account
+
+
+def rope_of(config, n, dim):
+    scaling = config.get("rope_parameters") or config.get("rope_scaling")
+    theta = (config.get("rope_parameters") or {}).get("rope_theta", config.get("rope_theta", 10000.0))
+    return rope.inverse_frequencies(theta, dim, n, config["max_position_embeddings"], scaling)
+
+
+def headroom_attention(model, layer, x):
+    c, w, p = model.config, model.weights, f"model.layers.{layer}.self_attn."
+    a, n = c["attention"], x.shape[0]
+    kind, d = a["kind"], c["head_dim"]
+    h, h_kv = c["num_attention_heads"], c["num_key_value_heads"]
+    q, k, v = (blocks(linear(w, p + s + "_proj", x), d) for s in "qkv")
+    if a.get("qk_norm"):
+        q = rms_norm(q, w[p + "q_norm.weight"], c["rms_norm_eps"])
+        k = rms_norm(k, w[p + "k_norm.weight"], c["rms_norm_eps"])
+    out = Attention(kind, q, k, v, [], w[p + "o_proj.weight"], None, a.get("scale") or d**-0.5, window=a.get("window"))
+    out.parameters = parameter_account(w, p)
+    if c["position"] == "rope":
+        out.inv_freq, out.rope_factor = rope_of(c, n, d)
+        out.interleaved = c.get("rope_interleaved", True)
+    if kind in ("softmax", "softmax_one", "softmax_sink", "gated"):
+        g = h // h_kv
+        out.pairs = [[(i, i // g, [i // g])] for i in range(h)]
+        if kind == "softmax_one":
+            out.sinks = [0.0] * h
+        if kind == "softmax_sink":
+            out.sinks = w[p + "sinks"].tolist()
+        if kind == "gated":
+            g_out = torch.sigmoid(linear(w, p + "g_proj", x))
+            out.gate = blocks(g_out, 1 if a["gate"] == "headwise" else d)
+    elif kind == "diff_v2":
+        g = 2 * h // h_kv
+        out.pairs = [[(2 * i + m, (2 * i + m) // g, [(2 * i + m) // g]) for m in (0, 1)] for i in range(h)]
+        out.lam_raw = linear(w, p + "lambda_proj", x).T
+        out.lam = torch.sigmoid(out.lam_raw)
+    elif kind == "diff_v1":
+        r = h // h_kv
+        for i in range(h):
+            keys = (2 * (i // r), 2 * (i // r) + 1)
+            if a.get("v1_form", "flash") == "naive":
+                keys = ((2 * i) // r, (2 * i + 1) // r)
+            values = [2 * (i // r), 2 * (i // r) + 1]
+            out.pairs.append([(2 * i, keys[0], values), (2 * i + 1, keys[1], values)])
+        out.concatenated_values = True
+        out.lambda_init = v1_lambda_init(layer)
+        out.post_scale = 1 - out.lambda_init
+        out.lam = v1_lambda(w, p, layer).expand(h, n)
+        if a.get("v1_norm", True):
+            out.norm_weight, out.norm_epsilon = w[p + "subln.weight"], 1e-5
+    else:
+        raise ValueError(kind)
+    return out
+
+
+def llama_attention(model, layer, x):
+    c, w, p = model.config, model.weights, f"model.layers.{layer}.self_attn."
+    h, h_kv = c["num_attention_heads"], c.get("num_key_value_heads") or c["num_attention_heads"]
+    d, n = c.get("head_dim") or c["hidden_size"] // h, x.shape[0]
+    q, k, v = (blocks(linear(w, p + s + "_proj", x), d) for s in "qkv")
+    g = h // h_kv
+    out = Attention("softmax", q, k, v, [], w[p + "o_proj.weight"], w.get(p + "o_proj.bias"), d**-0.5)
+    out.parameters = parameter_account(w, p)
+    out.inv_freq, out.rope_factor = rope_of(c, n, d)
+    if model.family == "llama":
+        out.pairs = [[(i, i // g, [i // g])] for i in range(h)]
+        return out
+    out.kind = "diff_v1"
+    half = h // 2
+    for i in range(half):
+        values = [i // g, h_kv // 2 + i // g]
+        out.pairs.append([(i, i // g, values), (i + half, (i + half) // g, values)])
+    out.concatenated_values = True
+    out.lambda_init = v1_lambda_init(layer)
+    out.post_scale = 1 - out.lambda_init
+    out.lam = v1_lambda(w, p, layer).expand(half, n)
+    out.norm_epsilon = c["rms_norm_eps"]
+    return out
+
+
+def gpt2_attention(model, layer, x):
+    c, w, p = model.config, model.weights, f"h.{layer}.attn."
+    h = c["n_head"]
+    d = c["n_embd"] // h
+    qkv = x @ w[p + "c_attn.weight"] + w[p + "c_attn.bias"]
+    q, k, v = (blocks(part, d) for part in qkv.chunk(3, dim=-1))
+    scale = d**-0.5 if c.get("scale_attn_weights", True) else 1.0
+    if c.get("scale_attn_by_inverse_layer_idx"):
+        scale /= layer + 1
+    out = Attention("softmax", q, k, v, [[(i, i, [i])] for i in range(h)], w[p + "c_proj.weight"].T, w[p + "c_proj.bias"], scale)
+    third = (w[p + "c_attn.weight"].numel() + w[p + "c_attn.bias"].numel()) // 3
+    out.parameters = {"q": third, "k": third, "v": third, "o": count(w, p + "c_proj.weight", p + "c_proj.bias"), "lambda": 0}
+    return out
+
+
+def re_paired(attention, pairing):
+    """What-if: another pairing of query blocks; key and value blocks by GQA of each (formats §4)."""
+    queries, keys, values = attention.q.shape[0], attention.k.shape[0], attention.v.shape[0]
+    heads = queries // 2
+    result = []
+    for i in range(heads):
+        pair = (i, i + heads) if pairing == "halves" else (2 * i, 2 * i + 1)
+        key = [b // (queries // keys) for b in pair]
+        own = [b // (queries // values) for b in pair]
+        result.append([(b, key[m], own if attention.concatenated_values else [own[m]]) for m, b in enumerate(pair)])
+    return result
+
+
+def attend(attention, layer, overrides, x):
+    n = x.shape[0]
+    q, k = attention.q, attention.k
+    if attention.inv_freq is not None:
+        q = rope.rotate(q, attention.inv_freq, attention.rope_factor, attention.interleaved)
+        k = rope.rotate(k, attention.inv_freq, attention.rope_factor, attention.interleaved)
+    row, column = torch.arange(n)[:, None], torch.arange(n)[None, :]
+    causal = column <= row
+    if attention.window:
+        causal = causal & (column > row - attention.window)
+    heads, outputs = [], []
+    for i in range(len(attention.pairs)):
+        o = overrides.at(layer, i)
+        maps_of_head = attention.pairs[i]
+        if "pairing" in o:
+            maps_of_head = re_paired(attention, o["pairing"])[i]
+        visible = causal.clone()
+        hidden = [key for key in o.get("hide-key", []) if key < n]
+        visible[:, hidden] = False
+        for alone in torch.nonzero(~visible.any(dim=1)).flatten().tolist():
+            visible[alone, alone] = True  # a row that would see nothing keeps its own key
+        sink = attention.sinks[i] if attention.sinks else None
+        if o.get("normalizer") == "softmax" or o.get("sink") == "off":
+            sink = None
+        if o.get("normalizer") == "softmax_one":
+            sink = 0.0
+        maps = []
+        for query_block, key_block, value_blocks in maps_of_head:
+            z = attention.scale * q[query_block] @ k[key_block].T / float(o.get("temperature", 1.0))
+            z = z.masked_fill(~visible, NEG)
+            terms = z if sink is None else torch.cat([z, torch.full((n, 1), sink, dtype=z.dtype)], dim=1)
+            lse = torch.logsumexp(terms, dim=1)
+            values = torch.cat([attention.v[b] for b in value_blocks], dim=-1)
+            maps.append(Map(q[query_block], k[key_block], key_block, z, lse, torch.exp(z - lse[:, None]), values))
+        contexts = [m.a @ m.values for m in maps]
+        use, lam = (True, False), None
+        if len(maps) == 1:
+            w, context = maps[0].a, contexts[0]
+        else:
+            use = (o.get("first-map") != "off", o.get("second-map") != "off")
+            lam = attention.lam[i]
+            if "lambda" in o:
+                lam = {"none": torch.ones(n, dtype=x.dtype), "raw": None if attention.lam_raw is None else attention.lam_raw[i]}.get(
+                    o["lambda"], None)
+                if lam is None:
+                    lam = torch.full((n,), float(o["lambda"]), dtype=x.dtype)
+            first = maps[0].a if use[0] else 0 * maps[0].a
+            second = maps[1].a * lam[:, None] if use[1] else 0 * maps[1].a
+            w = first - second
+            context = (contexts[0] if use[0] else 0) - (lam[:, None] * contexts[1] if use[1] else 0)
+        gate = attention.gate[i] if attention.gate is not None else None
+        if o.get("gate") == "off":
+            gate = None
+        epsilon = None if o.get("norm") == "off" else attention.norm_epsilon
+        y = context if epsilon is None else rms_norm(context, attention.norm_weight, epsilon)
+        y = y * attention.post_scale
+        if gate is not None:
+            y = gate * y
+        if o.get("head") == "off":
+            y = 0 * y
+        outputs.append(y)
+        heads.append(Head(maps, use, lam, w, context, contexts, visible, gate, epsilon, sink))
+    y = torch.cat(outputs, dim=-1) @ attention.output.T
+    if attention.output_bias is not None:
+        y = y + attention.output_bias
+    h = len(heads)
+    width = attention.output.shape[1] // h
+    columns = attention.output.reshape(-1, h, width).transpose(0, 1)
+    alignment = torch.full((h, h), math.nan, dtype=torch.float64)
+    for p in range(h):
+        for r in range(h):
+            if attention.pairs[p][0][2] == attention.pairs[r][0][2]:
+                alignment[p, r] = (columns[p] * columns[r]).sum() / (columns[p].norm() * columns[r].norm())
+    info = Layer(attention.kind, heads, causal, k.norm(dim=-1), attention.v.norm(dim=-1), alignment, attention.sinks,
+                 attention.lambda_init, attention.parameters)
+    return y, info
+
+
+def run(model, ids, what_ifs=()):
+    c, w = model.config, model.weights
+    n = len(ids)
+    gpt2 = model.family == "gpt2"
+    layers = c["n_layer"] if gpt2 else c["num_hidden_layers"]
+    overrides = Overrides(what_ifs)
+    ids = torch.tensor(ids)
+    embedding = w["wte.weight"] if gpt2 else w["model.embed_tokens.weight"]
+    x = embedding[ids]
+    if gpt2:
+        x = x + w["wpe.weight"][:n]
+    if model.family == "headroom" and c["position"] == "learned":
+        x = x + w["model.position_embeddings.weight"][:n]
+    trace = Trace([x], None)
+    for layer in range(layers):
+        if gpt2:
+            p, eps = f"h.{layer}.", c["layer_norm_epsilon"]
+            normed = layer_norm(x, w[p + "ln_1.weight"], w[p + "ln_1.bias"], eps)
+            y, info = attend(gpt2_attention(model, layer, normed), layer, overrides, normed)
+            x = x + y
+            inner = layer_norm(x, w[p + "ln_2.weight"], w[p + "ln_2.bias"], eps)
+            inner = gelu_new(inner @ w[p + "mlp.c_fc.weight"] + w[p + "mlp.c_fc.bias"])
+            x = x + inner @ w[p + "mlp.c_proj.weight"] + w[p + "mlp.c_proj.bias"]
+        else:
+            p, eps = f"model.layers.{layer}.", c["rms_norm_eps"]
+            normed = rms_norm(x, w[p + "input_layernorm.weight"], eps)
+            family = headroom_attention if model.family == "headroom" else llama_attention
+            y, info = attend(family(model, layer, normed), layer, overrides, normed)
+            x = x + y
+            if p + "mlp.down_proj.weight" in w:
+                inner = rms_norm(x, w[p + "post_attention_layernorm.weight"], eps)
+                inner = silu(linear(w, p + "mlp.gate_proj", inner)) * linear(w, p + "mlp.up_proj", inner)
+                x = x + linear(w, p + "mlp.down_proj", inner)
+        trace.residual.append(x)
+        trace.layers.append(info)
+    if gpt2:
+        final = layer_norm(x, w["ln_f.weight"], w["ln_f.bias"], c["layer_norm_epsilon"])
+    else:
+        final = rms_norm(x, w["model.norm.weight"], c["rms_norm_eps"])
+    trace.logits = final @ w.get("lm_head.weight", embedding).T
+    return trace
