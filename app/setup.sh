@@ -37,21 +37,22 @@ fail() {
 step() {
   local message=$1 start=$SECONDS from status=0
   shift
-  say "$message …"
+  printf 'headroom: %s … ' "$message" >&2
   printf '\n==== %s\n' "$message" >>"$log"
   from=$(wc -l <"$log")
   "$@" >>"$log" 2>&1 </dev/null || status=$?
   if [ "$status" -ne 0 ]; then
+    printf 'failed\n' >&2
     tail -n "+$from" "$log" | tail -n 30 | sed 's/^/  | /' >&2
     fail "$message: failed (exit code $status)" "the whole output is in $log; after mending the cause, call again"
   fi
-  say "$message: done in $((SECONDS - start)) s"
+  printf '%s s\n' $((SECONDS - start)) >&2
 }
 
 # One set-up at a time in this clone; also waits for a package manager that an interrupted call left running.
 begin_setup() {
   mkdir -p "$deps" "$root/build"
-  trap 'say "interrupted; call again to go on"; exit 130' INT
+  trap 'echo >&2; say "interrupted; call again to go on"; exit 130' INT
   if command -v flock >/dev/null; then
     exec 9>"$deps/lock"
     flock -n 9 || { say 'another set-up is running in this clone; waiting for it'; flock 9; }
@@ -105,7 +106,8 @@ need_packages() {
       sudo true || fail "missing Debian packages: ${missing[*]}" "sudo refused; as root: $command"
     fi
   fi
-  step "installing Debian packages: ${missing[*]}" apt_install "${prefix[@]}"
+  echo "missing packages: ${missing[*]}" >>"$log"
+  step "installing ${#missing[@]} Debian packages" apt_install "${prefix[@]}"
   mapfile -t missing < <(missing_packages "$@")
   [ "${#missing[@]}" -eq 0 ] || fail "still missing after the installation: ${missing[*]}" "see $log"
 }
