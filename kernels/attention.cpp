@@ -1,0 +1,45 @@
+#include "kernels/attention.h"
+
+#include <limits>
+
+namespace headroom::kernels {
+
+template <typename Real>
+void resize_statistics(const HeadProblem<Real>& problem, const StatisticsRequest& request, HeadStatistics& statistics) {
+  statistics = {};
+  if (!request.statistics) return;
+  const auto length = static_cast<std::size_t>(problem.length);
+  std::size_t cells = 0;
+  if (request.pool_blocks > 0 && problem.length > 0) {
+    statistics.pool_size = (problem.length + request.pool_blocks - 1) / request.pool_blocks;
+    statistics.pool_blocks = (problem.length + statistics.pool_size - 1) / statistics.pool_size;
+    cells = static_cast<std::size_t>(statistics.pool_blocks * statistics.pool_blocks);
+  }
+  for (std::size_t m = 0; m < 2; ++m) {
+    if (!problem.maps[m].present()) continue;
+    MapStatistics& map = statistics.maps[m];
+    for (auto* rows : {&map.lse, &map.logit_max, &map.logit_min, &map.entropy, &map.weight_max, &map.weight_l2_squared,
+                       &map.weight_sum, &map.first_key_weight, &map.self_weight, &map.previous_weight,
+                       &map.induction_weight, &map.mean_distance, &map.context_energy, &map.column_sum})
+      rows->assign(length, 0.0);
+    map.rounds_to_one.assign(length, 0);
+    map.logit_max_raw = -std::numeric_limits<double>::infinity();
+    map.logit_histogram.assign(static_cast<std::size_t>(request.logit_bins.bins), 0);
+    map.weight_histogram.assign(static_cast<std::size_t>(request.log10_weight_bins.bins), 0);
+    map.pooled_sum.assign(cells, 0.0);
+    map.pooled_max.assign(cells, 0.0);
+  }
+  for (auto* rows : {&statistics.weight_sum, &statistics.weight_l1, &statistics.weight_l2_squared,
+                     &statistics.uncorrelated_energy, &statistics.first_key_net, &statistics.first_key_absolute,
+                     &statistics.column_sum})
+    rows->assign(length, 0.0);
+  if (problem.maps[0].present() && problem.maps[1].present()) statistics.cross.assign(length, 0.0);
+  for (auto* pooled : {&statistics.pooled_sum, &statistics.pooled_max_abs, &statistics.pooled_positive,
+                       &statistics.pooled_negative})
+    pooled->assign(cells, 0.0);
+}
+
+template void resize_statistics<float>(const HeadProblem<float>&, const StatisticsRequest&, HeadStatistics&);
+template void resize_statistics<double>(const HeadProblem<double>&, const StatisticsRequest&, HeadStatistics&);
+
+}  // namespace headroom::kernels

@@ -1,0 +1,148 @@
+// The problem every attention backend solves for one output head, and the statistics it returns: scalar reference,
+// blocked, and the fused kernels alike. Plain data; a backend may be called from any thread on separate outputs.
+// Definitions: metrics.md M1–M18 and §4; symbols as there (z scaled, soft-capped, visible logits; a weights;
+// w = c₁a¹ − λa² the net map; n_i visible keys of row i).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace headroom::kernels {
+
+// One map of a head. query, key: [length, head_dim], value: [length, value_dim]; rows `*_stride` elements apart,
+// channels contiguous. All null: the head has no such map.
+template <typename Real>
+struct MapInput {
+  const Real* query = nullptr;
+  const Real* key = nullptr;
+  const Real* value = nullptr;
+  std::int64_t query_stride = 0, key_stride = 0, value_stride = 0;
+
+  [[nodiscard]] bool present() const { return query != nullptr; }
+};
+
+template <typename Real>
+struct HeadProblem {
+  std::int64_t length = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t value_dim = 0;
+  std::array<MapInput<Real>, 2> maps;  // w = a¹ − λ a²; with only the second: w = −λ a²
+  const double* lambda = nullptr;      // [length]; needed with a second map
+  double scale = 1.0;
+  double softcap = 0.0;                // 0: none; z ← c·tanh(z/c)
+  double temperature = 1.0;            // divides the capped logits
+  bool has_sink = false;               // one more key with logit `sink` and value 0
+  double sink = 0.0;
+  bool causal = true;
+  std::int64_t window = 0;             // 0: none; key j visible to query i iff i − window < j ≤ i
+  std::vector<std::int64_t> hidden_keys;      // ascending; a row that would see nothing keeps its own key
+  const std::int64_t* induction_key = nullptr;  // [length]; −1 where a row has none
+};
+
+// Bin b of `bins` is [low + b·width, low + (b+1)·width); values outside count in the first and the last one.
+struct UniformBins {
+  double low = 0.0;
+  double width = 1.0;
+  std::int64_t bins = 0;
+};
+
+struct StatisticsRequest {
+  bool statistics = true;         // false: only the context
+  UniformBins logit_bins;         // over z
+  UniformBins log10_weight_bins;  // over log10 a
+  std::int64_t pool_blocks = 0;   // pooled maps of ⌈length/B⌉² cells with B = ⌈length/pool_blocks⌉; 0: none
+};
+
+// Per row unless said otherwise; empty where the head has no such map.
+struct MapStatistics {
+  std::vector<double> lse;                // includes the sink's term
+  std::vector<double> logit_max, logit_min;
+  std::vector<double> entropy;            // nats, −Σ a ln a over real keys
+  std::vector<double> weight_max;
+  std::vector<double> weight_l2_squared;  // Σ a²
+  std::vector<double> weight_sum;         // 1 − sink's share
+  std::vector<double> first_key_weight;   // 0 where the row cannot see key 0
+  std::vector<double> self_weight, previous_weight, induction_weight;  // 0 where not visible
+  std::vector<double> mean_distance;      // Σ a (i − j)
+  std::vector<double> context_energy;     // ‖Σ a v‖²
+  std::vector<std::int32_t> rounds_to_one;  // #{j : m − z_ij ≤ −ln(1 − 2⁻⁹)} (M18, N₁)
+  std::vector<double> column_sum;         // per key: Σ_i a_ij
+  double logit_max_raw = 0.0;             // scaled, before cap and temperature, over all rows
+  std::vector<std::int64_t> logit_histogram, weight_histogram;
+  std::vector<double> pooled_sum, pooled_max;  // [blocks, blocks]
+};
+
+struct HeadStatistics {
+  std::array<MapStatistics, 2> maps;
+  std::vector<double> weight_sum;         // Σ w
+  std::vector<double> weight_l1;          // Σ |w|
+  std::vector<double> weight_l2_squared;  // Σ w²
+  std::vector<double> cross;              // ⟨a¹, a²⟩; empty without two maps
+  std::vector<double> uncorrelated_energy;  // q_i² = Σ w² r²; with different values per map Σ (a¹r¹)² + (λa²r²)²
+  std::vector<double> first_key_net, first_key_absolute;  // w_i0 and |w_i0|
+  std::vector<double> column_sum;         // per key: Σ_i w_ij
+  std::int64_t pool_size = 0;             // B
+  std::int64_t pool_blocks = 0;
+  std::vector<double> pooled_sum, pooled_max_abs, pooled_positive, pooled_negative;  // [blocks, blocks]
+};
+
+// Half-open range of keys a row can see before hidden keys are taken out.
+struct KeyRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+template <typename Real>
+[[nodiscard]] KeyRange visible_range(const HeadProblem<Real>& problem, std::int64_t row) {
+  if (!problem.causal) return {0, problem.length};
+  const std::int64_t begin = problem.window > 0 && row + 1 > problem.window ? row + 1 - problem.window : 0;
+  return {begin, row + 1};
+}
+
+// The ranges a row really sees, ascending: visible_range without the hidden keys, or the row's own key.
+template <typename Real>
+void visible_segments(const HeadProblem<Real>& problem, std::int64_t row, std::vector<KeyRange>& segments) {
+  segments.clear();
+  KeyRange rest = visible_range(problem, row);
+  for (const std::int64_t key : problem.hidden_keys) {
+    if (key < rest.begin || key >= rest.end) continue;
+    if (key > rest.begin) segments.push_back({rest.begin, key});
+    rest.begin = key + 1;
+  }
+  if (rest.begin < rest.end) segments.push_back(rest);
+  if (segments.empty()) segments.push_back({row, row + 1});
+}
+
+// Visible entries of each pooled cell, [blocks, blocks].
+template <typename Real>
+[[nodiscard]] std::vector<std::int64_t> pooled_counts(const HeadProblem<Real>& problem, std::int64_t pool_size,
+                                                      std::int64_t blocks) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(blocks * blocks));
+  std::vector<KeyRange> segments;
+  for (std::int64_t row = 0; row < problem.length; ++row) {
+    visible_segments(problem, row, segments);
+    for (KeyRange segment : segments)
+      while (segment.begin < segment.end) {
+        const std::int64_t block = segment.begin / pool_size;
+        const std::int64_t end = std::min(segment.end, (block + 1) * pool_size);
+        counts[static_cast<std::size_t>(row / pool_size * blocks + block)] += end - segment.begin;
+        segment.begin = end;
+      }
+  }
+  return counts;
+}
+
+// Sets every array of `statistics` to the size the problem and the request ask for, filled with 0 (raw maxima −∞).
+template <typename Real>
+void resize_statistics(const HeadProblem<Real>& problem, const StatisticsRequest& request, HeadStatistics& statistics);
+
+// body(task) for task = 0 … tasks − 1, in any order, possibly on several threads; returns when all are done.
+using ParallelFor = std::function<void(std::int64_t tasks, const std::function<void(std::int64_t)>& body)>;
+
+// True when the work should stop; polled between units of work.
+using StopRequested = std::function<bool()>;
+
+}  // namespace headroom::kernels

@@ -1,0 +1,172 @@
+#include "kernels/reference/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom::kernels {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Row {
+  std::vector<double> raw, z, a;  // [length]; −∞, −∞ and 0 where masked
+  std::vector<bool> visible;
+  double lse = 0.0;
+};
+
+Row attention_row(const HeadProblem<double>& problem, const MapInput<double>& map, std::int64_t i) {
+  const auto length = static_cast<std::size_t>(problem.length);
+  Row row{std::vector<double>(length, -kInfinity), std::vector<double>(length, -kInfinity),
+          std::vector<double>(length, 0.0), std::vector<bool>(length, false), 0.0};
+  std::vector<KeyRange> segments;
+  visible_segments(problem, i, segments);
+  double largest = problem.has_sink ? problem.sink : -kInfinity;
+  for (const KeyRange& segment : segments)
+    for (std::int64_t j = segment.begin; j < segment.end; ++j) {
+      const auto key = static_cast<std::size_t>(j);
+      double dot = 0.0;
+      for (std::int64_t c = 0; c < problem.head_dim; ++c)
+        dot += map.query[i * map.query_stride + c] * map.key[j * map.key_stride + c];
+      row.raw[key] = problem.scale * dot;
+      const double capped =
+          problem.softcap > 0.0 ? problem.softcap * std::tanh(row.raw[key] / problem.softcap) : row.raw[key];
+      row.z[key] = capped / problem.temperature;
+      row.visible[key] = true;
+      largest = std::max(largest, row.z[key]);
+    }
+  double sum = problem.has_sink ? std::exp(problem.sink - largest) : 0.0;
+  for (std::size_t j = 0; j < length; ++j)
+    if (row.visible[j]) sum += std::exp(row.z[j] - largest);
+  row.lse = largest + std::log(sum);
+  for (std::size_t j = 0; j < length; ++j)
+    if (row.visible[j]) row.a[j] = std::exp(row.z[j] - row.lse);
+  return row;
+}
+
+void count(const UniformBins& bins, double value, std::vector<std::int64_t>& histogram) {
+  const double position = std::floor((value - bins.low) / bins.width);
+  const double last = static_cast<double>(bins.bins - 1);
+  ++histogram[static_cast<std::size_t>(std::clamp(position, 0.0, last))];
+}
+
+void map_statistics(const HeadProblem<double>& problem, const StatisticsRequest& request, const Row& row,
+                    std::int64_t i, MapStatistics& map) {
+  const auto r = static_cast<std::size_t>(i);
+  map.lse[r] = row.lse;
+  map.logit_max[r] = -kInfinity;
+  map.logit_min[r] = kInfinity;
+  for (std::size_t j = 0; j < row.z.size(); ++j) {
+    if (!row.visible[j]) continue;
+    const double a = row.a[j];
+    map.logit_max[r] = std::max(map.logit_max[r], row.z[j]);
+    map.logit_min[r] = std::min(map.logit_min[r], row.z[j]);
+    map.logit_max_raw = std::max(map.logit_max_raw, row.raw[j]);
+    if (a > 0.0) map.entropy[r] -= a * std::log(a);
+    map.weight_max[r] = std::max(map.weight_max[r], a);
+    map.weight_l2_squared[r] += a * a;
+    map.weight_sum[r] += a;
+    map.mean_distance[r] += a * static_cast<double>(i - static_cast<std::int64_t>(j));
+    map.column_sum[j] += a;
+    if (request.logit_bins.bins > 0) count(request.logit_bins, row.z[j], map.logit_histogram);
+    if (request.log10_weight_bins.bins > 0)
+      count(request.log10_weight_bins, (row.z[j] - row.lse) / std::log(10.0), map.weight_histogram);
+  }
+  const double delta = -std::log1p(-std::exp2(-9.0));
+  for (std::size_t j = 0; j < row.z.size(); ++j)
+    if (row.visible[j] && map.logit_max[r] - row.z[j] <= delta) ++map.rounds_to_one[r];
+  map.first_key_weight[r] = row.a[0];
+  map.self_weight[r] = row.a[r];
+  map.previous_weight[r] = i > 0 ? row.a[r - 1] : 0.0;
+  if (problem.induction_key && problem.induction_key[i] >= 0)
+    map.induction_weight[r] = row.a[static_cast<std::size_t>(problem.induction_key[i])];
+}
+
+double mean_square(const MapInput<double>& map, std::int64_t j, std::int64_t value_dim) {
+  double sum = 0.0;
+  for (std::int64_t c = 0; c < value_dim; ++c) {
+    const double v = map.value[j * map.value_stride + c];
+    sum += v * v;
+  }
+  return sum / static_cast<double>(value_dim);
+}
+
+}  // namespace
+
+std::vector<double> reference_weights(const HeadProblem<double>& problem, std::size_t map, std::int64_t row) {
+  return attention_row(problem, problem.maps[map], row).a;
+}
+
+void reference_attention(const HeadProblem<double>& problem, const StatisticsRequest& request,
+                         HeadStatistics& statistics, std::span<double> context) {
+  resize_statistics(problem, request, statistics);
+  const bool pair = problem.maps[0].present() && problem.maps[1].present();
+  const bool same_values = pair && problem.maps[0].value == problem.maps[1].value;
+  const std::int64_t blocks = statistics.pool_blocks;
+  for (std::int64_t i = 0; i < problem.length; ++i) {
+    const auto r = static_cast<std::size_t>(i);
+    const double lambda = problem.maps[1].present() ? problem.lambda[i] : 0.0;
+    std::vector<double> net(static_cast<std::size_t>(problem.length), 0.0);
+    std::vector<double> energy(net.size(), 0.0);
+    std::vector<bool> visible(net.size(), false);
+    std::array<std::vector<double>, 2> weights;
+    std::vector<double> out(static_cast<std::size_t>(problem.value_dim), 0.0);
+    for (std::size_t m = 0; m < 2; ++m) {
+      const MapInput<double>& map = problem.maps[m];
+      if (!map.present()) continue;
+      const Row row = attention_row(problem, map, i);
+      const double coefficient = m == 0 ? 1.0 : -lambda;
+      double context_energy = 0.0;
+      for (std::int64_t c = 0; c < problem.value_dim; ++c) {
+        double sum = 0.0;
+        for (std::int64_t j = 0; j < problem.length; ++j)
+          sum += row.a[static_cast<std::size_t>(j)] * map.value[j * map.value_stride + c];
+        context_energy += sum * sum;
+        out[static_cast<std::size_t>(c)] += coefficient * sum;
+      }
+      for (std::size_t j = 0; j < net.size(); ++j) {
+        net[j] += coefficient * row.a[j];
+        visible[j] = row.visible[j];
+        const double part = coefficient * row.a[j];
+        energy[j] += part * part * mean_square(map, static_cast<std::int64_t>(j), problem.value_dim);
+      }
+      if (request.statistics) {
+        map_statistics(problem, request, row, i, statistics.maps[m]);
+        statistics.maps[m].context_energy[r] = context_energy;
+        for (std::size_t j = 0; blocks > 0 && j < net.size(); ++j) {
+          const auto cell = static_cast<std::size_t>(i / statistics.pool_size * blocks +
+                                                     static_cast<std::int64_t>(j) / statistics.pool_size);
+          statistics.maps[m].pooled_sum[cell] += row.a[j];
+          statistics.maps[m].pooled_max[cell] = std::max(statistics.maps[m].pooled_max[cell], row.a[j]);
+        }
+      }
+      weights[m] = row.a;
+    }
+    std::copy(out.begin(), out.end(), context.begin() + i * problem.value_dim);
+    if (!request.statistics) continue;
+    for (std::size_t j = 0; j < net.size(); ++j) {
+      if (!visible[j]) continue;
+      const double w = net[j];
+      statistics.weight_sum[r] += w;
+      statistics.weight_l1[r] += std::abs(w);
+      statistics.weight_l2_squared[r] += w * w;
+      statistics.column_sum[j] += w;
+      if (pair) statistics.cross[r] += weights[0][j] * weights[1][j];
+      const MapInput<double>& any = problem.maps[0].present() ? problem.maps[0] : problem.maps[1];
+      statistics.uncorrelated_energy[r] +=
+          pair && !same_values ? energy[j]
+                               : w * w * mean_square(any, static_cast<std::int64_t>(j), problem.value_dim);
+      if (blocks == 0) continue;
+      const auto cell = static_cast<std::size_t>(i / statistics.pool_size * blocks +
+                                                 static_cast<std::int64_t>(j) / statistics.pool_size);
+      statistics.pooled_sum[cell] += w;
+      statistics.pooled_max_abs[cell] = std::max(statistics.pooled_max_abs[cell], std::abs(w));
+      statistics.pooled_positive[cell] += std::max(w, 0.0);
+      statistics.pooled_negative[cell] += std::max(-w, 0.0);
+    }
+    statistics.first_key_net[r] = net[0];
+    statistics.first_key_absolute[r] = std::abs(net[0]);
+  }
+}
+
+}  // namespace headroom::kernels

@@ -1,0 +1,19 @@
+// The scalar double reference: dense rows, one formula a line, written to be read and to judge the other backends.
+// Safe from any thread on separate outputs.
+#pragma once
+
+#include <span>
+
+#include "kernels/attention.h"
+
+namespace headroom::kernels {
+
+// Fills `statistics`, and `context` [length, value_dim] (row-major): c_i = Σ_j a¹_ij v¹_j − λ_i Σ_j a²_ij v²_j.
+void reference_attention(const HeadProblem<double>& problem, const StatisticsRequest& request,
+                         HeadStatistics& statistics, std::span<double> context);
+
+// The weights of one row of one map, [length], 0 where masked.
+[[nodiscard]] std::vector<double> reference_weights(const HeadProblem<double>& problem, std::size_t map,
+                                                    std::int64_t row);
+
+}  // namespace headroom::kernels
