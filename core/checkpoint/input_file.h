@@ -27,9 +27,16 @@ class InputFile {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::uint64_t size_bytes() const { return size_bytes_; }
 
-  // All of out, from byte `offset`. Io on a read error; Corrupt "changed on disk" where the file has become shorter
-  // or its inode, size or modification time differ from those at open().
+  // All of out, from byte `offset`. Io on a read error, and Io "changed on disk" where the open file's size or
+  // modification time differ from those at open(). A file that another one has replaced under the same name, or that
+  // has been deleted, goes on being read.
   [[nodiscard]] Result<void> read_at(std::uint64_t offset, std::span<std::byte> out) const;
+
+  // Whether the path leads to another file than the one that is open, or to none.
+  [[nodiscard]] bool replaced_on_disk() const;
+
+  // Nanoseconds since the epoch, at open().
+  [[nodiscard]] std::int64_t modified_ns() const { return modified_ns_; }
 
  private:
   InputFile() = default;
@@ -40,6 +47,10 @@ class InputFile {
   std::int64_t modified_ns_ = 0;
   int descriptor_ = -1;
 };
+
+// What a failed system call on `path` means to the user: NotFound with the nearest existing parent, or Io with the
+// permission that is missing.
+[[nodiscard]] Error path_error(const std::filesystem::path& path, int error_number);
 
 // A whole file as text; OutOfMemory above `limit_bytes`.
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path, std::uint64_t limit_bytes);

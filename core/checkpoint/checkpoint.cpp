@@ -1,0 +1,252 @@
+#include "core/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <new>
+#include <system_error>
+
+#include "core/base/check.h"
+#include "core/checkpoint/checkpoint_folder.h"
+#include "core/checkpoint/checkpoint_warnings.h"
+#include "core/checkpoint/container.h"
+#include "core/checkpoint/dequantize.h"
+#include "core/checkpoint/detect.h"
+#include "core/checkpoint/gguf.h"
+#include "core/checkpoint/safetensors.h"
+#include "core/checkpoint/sha256.h"
+#include "core/checkpoint/shard_index.h"
+#include "core/checkpoint/strict_json.h"
+
+namespace headroom {
+
+namespace fs = std::filesystem;
+
+struct Checkpoint::State {
+  fs::path path;
+  fs::path folder;  // of config.json and the tokenizer
+  ContainerFormat format = ContainerFormat::Safetensors;
+  std::string format_name;
+  std::vector<InputFile> files;
+  std::vector<TensorInfo> tensors;
+  std::vector<std::string> missing_tensors;
+  nlohmann::json config;
+  nlohmann::json metadata;
+  std::vector<std::string> warnings;
+
+  Result<void> open_path(const CheckpointOptions& options);
+  Result<void> open_file(const fs::path& file, bool lenient);
+  Result<void> open_shards(const fs::path& index_file, bool lenient);
+  Result<void> open_config(const fs::path& given);
+
+  void warn(std::vector<std::string> texts) {
+    std::move(texts.begin(), texts.end(), std::back_inserter(warnings));
+  }
+};
+
+namespace {
+
+constexpr std::uint64_t kSiblingLimit = std::uint64_t{256} << 20;
+constexpr JsonLimits kConfigLimits{std::uint64_t{64} << 20, 64};
+constexpr std::size_t kReadElements = std::size_t{1} << 16;  // a multiple of every block; decoded while in the cache
+constexpr std::size_t kHashBytes = std::size_t{1} << 20;
+
+Result<nlohmann::json> read_config(const fs::path& path) {
+  HEADROOM_TRY(const InputFile file, InputFile::open(path));
+  if (file.size_bytes() > kConfigLimits.size_bytes) {
+    Error error(ErrorCode::Corrupt, "The config is too large");
+    error.in_file(path.string()).at_offset(kConfigLimits.size_bytes);
+    return error.wanted("at most " + std::to_string(kConfigLimits.size_bytes) + " bytes",
+                        std::to_string(file.size_bytes()));
+  }
+  HEADROOM_TRY(const std::string text, read_text_file(path, kConfigLimits.size_bytes));
+  auto config = parse_json(text, kConfigLimits);
+  if (!config) return config.error().in_file(path.string());
+  if (!config->is_object()) {
+    Error error(ErrorCode::Corrupt, "The config is not a JSON object");
+    return error.in_file(path.string()).at_offset(0);
+  }
+  return config;
+}
+
+template <typename T>
+Result<void> read_elements(const InputFile& file, const TensorInfo& tensor, std::int64_t first, std::span<T> out) {
+  const BlockLayout layout = block_layout(tensor.dtype);
+  if (layout.elements == 0) {
+    Error error(ErrorCode::Unsupported, "The dtype " + tensor.dtype_name + " is not supported");
+    error.at_tensor(tensor.name).in_file(file.path().string());
+    return error.advise("use a copy of the model in F32, F16, BF16, Q8_0, Q5_0, Q5_1, Q4_0 or Q4_1");
+  }
+  const auto count = static_cast<std::int64_t>(out.size());
+  HEADROOM_CHECK(first >= 0 && count <= tensor.element_count() - first, "elements outside of the tensor");
+  HEADROOM_CHECK(first % layout.elements == 0 && count % layout.elements == 0, "a part of a block");
+  const auto bytes_of = [&](std::int64_t elements) {
+    return static_cast<std::uint64_t>(elements / layout.elements * layout.size_bytes);
+  };
+  std::uint64_t offset = tensor.offset + bytes_of(first);
+  const auto located = [&](Error error) { return error.at_tensor(tensor.name); };
+  const bool as_stored = (std::is_same_v<T, float> && tensor.dtype == DType::F32) ||
+                         (std::is_same_v<T, double> && tensor.dtype == DType::F64);
+  if (as_stored) {
+    if (auto result = file.read_at(offset, std::as_writable_bytes(out)); !result) return located(result.error());
+    return {};
+  }
+  const std::size_t buffer_bytes = bytes_of(static_cast<std::int64_t>(std::min(out.size(), kReadElements)));
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+  while (!out.empty()) {
+    const std::span<T> part = out.first(std::min(out.size(), kReadElements));
+    const std::span<std::byte> bytes(buffer.get(), bytes_of(static_cast<std::int64_t>(part.size())));
+    if (auto result = file.read_at(offset, bytes); !result) return located(result.error());
+    dequantize(tensor.dtype, bytes, part);
+    offset += bytes.size();
+    out = out.subspan(part.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> Checkpoint::State::open_file(const fs::path& file_path, bool lenient) {
+  HEADROOM_TRY(InputFile file, InputFile::open(file_path));
+  HEADROOM_TRY(format, detect_format(file));
+  HEADROOM_TRY(ContainerContent content,
+               format == ContainerFormat::Gguf ? read_gguf(file) : read_safetensors(file, lenient));
+  format_name = std::move(content.format_name);
+  tensors = std::move(content.tensors);
+  metadata = std::move(content.metadata);
+  warn(std::move(content.warnings));
+  files.push_back(std::move(file));
+  return {};
+}
+
+Result<void> Checkpoint::State::open_shards(const fs::path& index_file, bool lenient) {
+  HEADROOM_TRY(const ShardIndex index, read_shard_index(index_file));
+  std::vector<std::uint32_t> shard_of_file;
+  std::vector<bool> present(index.shards.size());
+  std::vector<nlohmann::json> metadata_of_file;
+  for (std::uint32_t shard = 0; shard < index.shards.size(); ++shard) {
+    auto opened = InputFile::open(folder / index.shards[shard]);
+    if (!opened && opened.error().code == ErrorCode::NotFound) continue;
+    if (!opened) return opened.error();
+    HEADROOM_TRY(const ContainerFormat found, detect_format(*opened));
+    if (found != ContainerFormat::Safetensors) {
+      Error error(ErrorCode::Corrupt, "A shard is not a safetensors file");
+      return error.in_file(opened->path().string()).wanted("safetensors", "GGUF");
+    }
+    HEADROOM_TRY(ContainerContent content, read_safetensors(*opened, lenient));
+    for (TensorInfo& tensor : content.tensors) tensor.file = static_cast<std::uint32_t>(files.size());
+    std::move(content.tensors.begin(), content.tensors.end(), std::back_inserter(tensors));
+    warn(std::move(content.warnings));
+    metadata_of_file.push_back(std::move(content.metadata));
+    files.push_back(std::move(*opened));
+    shard_of_file.push_back(shard);
+    present[shard] = true;
+  }
+  if (files.empty()) {
+    Error error(ErrorCode::Corrupt, "None of the shards that the index names is there");
+    error.in_file(index_file.string()).wanted(std::to_string(index.shards.size()) + " shards", "none");
+    return error.advise("download the model's .safetensors files into this folder");
+  }
+  std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  auto check = check_shards(index, tensors, shard_of_file, present);
+  if (!check) return check.error().in_file(index_file.string());
+  missing_tensors = std::move(check->missing_tensors);
+  warn(std::move(check->warnings));
+  warn(shard_warnings(tensors, files, metadata_of_file));
+  metadata = std::move(metadata_of_file.front());
+  format = ContainerFormat::Safetensors;
+  format_name = "safetensors";
+  return {};
+}
+
+Result<void> Checkpoint::State::open_config(const fs::path& given) {
+  if (format == ContainerFormat::Gguf) {
+    if (!given.empty()) warnings.emplace_back("the config file is not used: a GGUF file describes the model itself");
+    return {};
+  }
+  auto parsed = read_config(given.empty() ? folder / "config.json" : given);
+  if (parsed) {
+    config = std::move(*parsed);
+  } else if (!given.empty() || parsed.error().code != ErrorCode::NotFound) {
+    return parsed.error();
+  }
+  return {};
+}
+
+Result<void> Checkpoint::State::open_path(const CheckpointOptions& options) {
+  std::error_code code;
+  const fs::file_status status = fs::status(path, code);
+  if (code) return path_error(path, code.value());
+  if (status.type() == fs::file_type::directory) {
+    folder = path;
+    HEADROOM_TRY(const FolderWeights weights, find_weights(path));
+    HEADROOM_TRY_VOID(weights.index.empty() ? open_file(weights.file, options.lenient)
+                                            : open_shards(weights.index, options.lenient));
+  } else {
+    folder = path.parent_path();
+    HEADROOM_TRY_VOID(open_file(path, options.lenient));
+  }
+  warn(tensor_warnings(tensors));
+  return open_config(options.config);
+}
+
+Checkpoint::Checkpoint(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+Result<std::shared_ptr<const Checkpoint>> Checkpoint::open(const fs::path& path, const CheckpointOptions& options) {
+  try {
+    auto state = std::make_shared<State>();
+    state->path = path;
+    HEADROOM_TRY_VOID(state->open_path(options));
+    return std::shared_ptr<const Checkpoint>(new Checkpoint(std::move(state)));
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::OutOfMemory, "Not enough memory to open the checkpoint").in_file(path.string());
+  }
+}
+
+const fs::path& Checkpoint::path() const { return state_->path; }
+ContainerFormat Checkpoint::format() const { return state_->format; }
+std::string_view Checkpoint::format_name() const { return state_->format_name; }
+const std::vector<InputFile>& Checkpoint::files() const { return state_->files; }
+std::span<const TensorInfo> Checkpoint::tensors() const { return state_->tensors; }
+std::span<const std::string> Checkpoint::missing_tensors() const { return state_->missing_tensors; }
+const nlohmann::json& Checkpoint::config() const { return state_->config; }
+const nlohmann::json& Checkpoint::metadata() const { return state_->metadata; }
+std::span<const std::string> Checkpoint::warnings() const { return state_->warnings; }
+
+const TensorInfo* Checkpoint::find(std::string_view name) const {
+  const auto before = [](const TensorInfo& tensor, std::string_view wanted) { return tensor.name < wanted; };
+  const auto found = std::lower_bound(state_->tensors.begin(), state_->tensors.end(), name, before);
+  return found != state_->tensors.end() && found->name == name ? &*found : nullptr;
+}
+
+Result<std::string> Checkpoint::read_sibling(std::string_view file_name) const {
+  HEADROOM_CHECK(fs::path(file_name).filename() == fs::path(file_name), "a file name without folders");
+  return read_text_file(state_->folder / file_name, kSiblingLimit);
+}
+
+Result<void> Checkpoint::read(const TensorInfo& tensor, std::int64_t first, std::span<float> out) const {
+  HEADROOM_CHECK(tensor.file < state_->files.size(), "a tensor of another checkpoint");
+  return read_elements(state_->files[tensor.file], tensor, first, out);
+}
+
+Result<void> Checkpoint::read(const TensorInfo& tensor, std::int64_t first, std::span<double> out) const {
+  HEADROOM_CHECK(tensor.file < state_->files.size(), "a tensor of another checkpoint");
+  return read_elements(state_->files[tensor.file], tensor, first, out);
+}
+
+Result<std::vector<std::string>> Checkpoint::file_hashes() const {
+  std::vector<std::string> hashes;
+  std::vector<std::byte> buffer(kHashBytes);
+  for (const InputFile& file : state_->files) {
+    Sha256 hash;
+    for (std::uint64_t offset = 0; offset < file.size_bytes();) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kHashBytes, file.size_bytes() - offset));
+      const std::span part = std::span(buffer).first(size);
+      HEADROOM_TRY_VOID(file.read_at(offset, part));
+      hash.update(part);
+      offset += size;
+    }
+    hashes.push_back(hash.finish_hex());
+  }
+  return hashes;
+}
+
+}  // namespace headroom

@@ -1,0 +1,98 @@
+#include "core/checkpoint/checkpoint_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "core/checkpoint/input_file.h"
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Contents {
+  std::vector<std::string> indices;
+  std::vector<std::string> safetensors;
+  std::vector<std::string> ggufs;
+  std::vector<std::string> others;  // weights of formats that are not read
+  bool has_config = false;
+};
+
+bool is_other_weights(const std::string& name) {
+  constexpr std::array kEndings = {".bin", ".pt", ".pth", ".ckpt", ".h5", ".keras", ".onnx", ".npz", ".msgpack", ".nemo"};
+  if (name == "saved_model.pb" || name == "pytorch_model.bin.index.json") return true;
+  return name != "training_args.bin" &&
+         std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
+}
+
+Result<Contents> list_folder(const fs::path& folder) {
+  std::error_code code;
+  fs::directory_iterator entries(folder, code);
+  if (code) return path_error(folder, code.value());
+  Contents contents;
+  for (const fs::directory_iterator end; entries != end && !code; entries.increment(code)) {
+    const std::string name = entries->path().filename().string();
+    if (name.starts_with('.')) continue;
+    if (name == "config.json") contents.has_config = true;
+    if (name.ends_with(".safetensors.index.json"))
+      contents.indices.push_back(name);
+    else if (name.ends_with(".safetensors"))
+      contents.safetensors.push_back(name);
+    else if (name.ends_with(".gguf"))
+      contents.ggufs.push_back(name);
+    else if (is_other_weights(name))
+      contents.others.push_back(name);
+  }
+  if (code) return path_error(folder, code.value());
+  for (auto* names : {&contents.indices, &contents.safetensors, &contents.ggufs, &contents.others})
+    std::sort(names->begin(), names->end());
+  return contents;
+}
+
+Error several(const fs::path& folder, const char* what, const std::vector<std::string>& names) {
+  Error error(ErrorCode::Corrupt, std::string("The folder holds several ") + what + " and nothing says which one is meant");
+  error.in_file(folder.string()).wanted("one", std::to_string(names.size()) + ": " + names[0] + ", " + names[1] + " …");
+  return error.advise("give the path of one file, or add model.safetensors.index.json if they are shards");
+}
+
+}  // namespace
+
+Result<FolderWeights> find_weights(const fs::path& folder) {
+  HEADROOM_TRY(const Contents contents, list_folder(folder));
+  const auto has = [](const std::vector<std::string>& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  FolderWeights weights;
+  if (has(contents.indices, "model.safetensors.index.json")) {
+    weights.index = folder / "model.safetensors.index.json";
+  } else if (has(contents.safetensors, "model.safetensors")) {
+    weights.file = folder / "model.safetensors";
+  } else if (contents.indices.size() == 1) {
+    weights.index = folder / contents.indices.front();
+  } else if (contents.indices.size() > 1) {
+    return several(folder, "indices", contents.indices);
+  } else if (contents.safetensors.size() == 1) {
+    weights.file = folder / contents.safetensors.front();
+  } else if (contents.safetensors.size() > 1) {
+    return several(folder, "safetensors files", contents.safetensors);
+  } else if (contents.ggufs.size() == 1) {
+    weights.file = folder / contents.ggufs.front();
+  } else if (contents.ggufs.size() > 1) {
+    return several(folder, "GGUF files", contents.ggufs);
+  } else if (!contents.others.empty()) {
+    Error error(ErrorCode::Unsupported, "The folder holds weights of another format only");
+    error.in_file(folder.string()).wanted("safetensors or GGUF", contents.others.front());
+    return error.advise("save it again with transformers: model.save_pretrained(FOLDER, safe_serialization=True)");
+  } else {
+    Error error(ErrorCode::Corrupt, contents.has_config ? "The folder has a config.json but no weights"
+                                                        : "The folder is not a checkpoint: it has no weights");
+    error.in_file(folder.string());
+    return error.wanted("model.safetensors, model.safetensors.index.json or one .gguf file", "none of them");
+  }
+  return weights;
+}
+
+}  // namespace headroom

@@ -1,0 +1,184 @@
+#include "core/checkpoint/detect.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+namespace headroom {
+namespace {
+
+constexpr std::string_view kConvert =
+    "convert it: python -c \"import torch; from safetensors.torch import save_file; "
+    "d = torch.load('IN', map_location='cpu', weights_only=True); "
+    "save_file({k: v.contiguous().clone() for k, v in d.items()}, 'OUT.safetensors')\"";
+constexpr std::string_view kOnlyTwo = "Headroom reads safetensors and GGUF; save the model in one of these";
+constexpr std::string_view kDownload =
+    "the weights themselves are still on the server: run `git lfs pull` in the clone, or download with "
+    "`hf download OWNER/MODEL`";
+
+struct Kind {
+  std::string_view name;
+  ErrorCode code = ErrorCode::Unsupported;
+  std::string_view hint;
+};
+
+constexpr Kind kTorchZip = {"a PyTorch .pt/.bin file (ZIP with pickle)", ErrorCode::Unsupported, kConvert};
+constexpr Kind kNumpyZip = {"a NumPy .npz archive", ErrorCode::Unsupported, kOnlyTwo};
+constexpr Kind kKerasZip = {"a Keras archive", ErrorCode::Unsupported, kOnlyTwo};
+constexpr Kind kZip = {"a ZIP archive", ErrorCode::Unsupported, kOnlyTwo};
+constexpr Kind kTorchLegacy = {"a PyTorch file of the old pickle format", ErrorCode::Unsupported, kConvert};
+constexpr Kind kPickle = {"a Python pickle, which is executable code", ErrorCode::Unsupported, kConvert};
+constexpr Kind kHdf5 = {"an HDF5 file (Keras .h5, or a Headroom run file)", ErrorCode::Unsupported, kOnlyTwo};
+constexpr Kind kOnnx = {"an ONNX model", ErrorCode::Unsupported, kOnlyTwo};
+constexpr Kind kSavedModel = {"a TensorFlow SavedModel", ErrorCode::Unsupported, kOnlyTwo};
+constexpr Kind kTar = {"a tar archive", ErrorCode::Unsupported, "unpack it and give the folder with the model"};
+constexpr Kind kLfs = {"a Git LFS pointer and not the model", ErrorCode::Corrupt, kDownload};
+constexpr Kind kHtml = {"a web page saved under a model's name", ErrorCode::Corrupt,
+                        "the server answered with a page (a login or an error?); download the file again, for example "
+                        "with `hf download OWNER/MODEL`"};
+constexpr Kind kJson = {"a JSON text and not a model", ErrorCode::Corrupt, "give the folder that holds the weights"};
+
+struct Magic {
+  std::string_view bytes;
+  std::size_t offset;
+  Kind kind;
+};
+
+constexpr std::string_view kGgufMagic = "GGUF";
+constexpr Kind kGguf = {"a GGUF file", ErrorCode::Unsupported, ""};
+constexpr Kind kOldGgml = {"a GGML file from before GGUF", ErrorCode::Unsupported,
+                           "convert it with llama.cpp's convert_llama_ggml_to_gguf.py"};
+constexpr Kind kCompressed = {"a compressed file", ErrorCode::Unsupported, "unpack it first"};
+
+using namespace std::string_view_literals;
+constexpr std::array kMagics = {
+    Magic{kGgufMagic, 0, kGguf},
+    Magic{"version https://git-lfs"sv, 0, kLfs},
+    Magic{"version https://hawser"sv, 0, kLfs},
+    Magic{"lmgg"sv, 0, kOldGgml},
+    Magic{"fmgg"sv, 0, kOldGgml},
+    Magic{"tjgg"sv, 0, kOldGgml},
+    Magic{"\x89HDF\r\n\x1a\n"sv, 0, kHdf5},
+    Magic{"\x89HDF\r\n\x1a\n"sv, 512, kHdf5},
+    Magic{"\x89HDF\r\n\x1a\n"sv, 1024, kHdf5},
+    Magic{"\x89HDF\r\n\x1a\n"sv, 2048, kHdf5},
+    Magic{"\x93NUMPY"sv, 0, {"a NumPy .npy array", ErrorCode::Unsupported, kOnlyTwo}},
+    Magic{"TFL3"sv, 4, {"a TensorFlow Lite model", ErrorCode::Unsupported, kOnlyTwo}},
+    Magic{"\x1f\x8b"sv, 0, kCompressed},
+    Magic{"\xFD" "7zXZ"sv, 0, kCompressed},
+    Magic{"\x28\xB5\x2F\xFD"sv, 0, kCompressed},
+    Magic{"BZh"sv, 0, kCompressed},
+    Magic{"7z\xBC\xAF\x27\x1C"sv, 0, kCompressed},
+    Magic{"ustar"sv, 257, kTar},
+    Magic{"PK\x05\x06"sv, 0, {"an empty ZIP archive", ErrorCode::Corrupt, "download it again"}},
+};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool begins_ignoring_case(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() &&
+         std::equal(prefix.begin(), prefix.end(), text.begin(), [](char a, char b) { return a == lower(b); });
+}
+
+const Kind* sniff_zip(std::string_view head) {
+  if (!head.starts_with("PK\x03\x04"sv)) return nullptr;
+  // The local header holds the length of the first entry's name at 26 and the name at 30.
+  if (head.size() < 31) return &kZip;
+  const auto name_size = static_cast<std::size_t>(static_cast<unsigned char>(head[26])) |
+                         static_cast<std::size_t>(static_cast<unsigned char>(head[27])) << 8;
+  const std::string_view name = head.substr(30, name_size);
+  if (name.ends_with(".npy")) return &kNumpyZip;
+  if (name == "metadata.json" || name == "config.json" || name == "model.weights.h5") return &kKerasZip;
+  constexpr std::array kTorchEntries = {"/data.pkl"sv, "/version"sv, "/byteorder"sv, "/.format_version"sv,
+                                        "/.data/serialization_id"sv, "/constants.pkl"sv, "/.storage_alignment"sv};
+  const bool torch = std::any_of(kTorchEntries.begin(), kTorchEntries.end(),
+                                 [&](std::string_view entry) { return name.ends_with(entry); });
+  return torch ? &kTorchZip : &kZip;
+}
+
+// A pickle begins with PROTO 2 … 5; torch's old format then has its magic number as a LONG1.
+const Kind* sniff_pickle(std::string_view head) {
+  if (head.size() < 4 || head[0] != '\x80' || head[1] < 2 || head[1] > 5) return nullptr;
+  if (head.substr(2).starts_with("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv)) return &kTorchLegacy;
+  constexpr std::string_view kFirstOpcodes = "}](cXKMJNGUTBC)\x88\x89\x8a\x8c\x8d\x8f\x95";
+  return kFirstOpcodes.find(head[2]) != std::string_view::npos ? &kPickle : nullptr;
+}
+
+// ModelProto: field 1 (ir_version, varint), then field 2 (producer, text) or 7 (graph).
+const Kind* sniff_protobuf(std::string_view head) {
+  if (head.size() < 8 || head[0] != 0x08 || head[1] < 1 || head[1] > 0x20) return nullptr;
+  if (head[2] == 0x12) {
+    const auto size = static_cast<unsigned char>(head[3]);
+    const std::string_view producer = head.substr(4, std::min<std::size_t>(size, 8));
+    const bool printable = std::all_of(producer.begin(), producer.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+    if (size > 0 && size < 64 && printable) return &kOnnx;
+    return head.find("serve") != std::string_view::npos || head.find("NoOp") != std::string_view::npos ? &kSavedModel
+                                                                                                       : nullptr;
+  }
+  return head[2] == 0x3A && head.find("\x0a"sv, 3) != std::string_view::npos && head[1] <= 12 ? &kOnnx : nullptr;
+}
+
+const Kind* sniff_text(std::string_view head) {
+  const std::size_t begin = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (begin == std::string_view::npos) return nullptr;
+  const std::string_view text = head.substr(begin);
+  for (const std::string_view tag : {"<!doctype html"sv, "<html"sv, "<head"sv, "<?xml"sv, "<error"sv})
+    if (begins_ignoring_case(text, tag)) return &kHtml;
+  if (text.front() != '{' && text.front() != '[') return nullptr;
+  const std::string_view start = text.substr(0, 64);
+  const bool readable = std::all_of(start.begin(), start.end(), [](char c) {
+    return c == '\n' || c == '\r' || c == '\t' || static_cast<unsigned char>(c) >= 0x20;
+  });
+  return readable && start.size() > 1 ? &kJson : nullptr;
+}
+
+const Kind* sniff(std::string_view head) {
+  for (const Magic& magic : kMagics)
+    if (head.size() >= magic.offset && head.substr(magic.offset).starts_with(magic.bytes)) return &magic.kind;
+  if (const Kind* kind = sniff_zip(head)) return kind;
+  if (const Kind* kind = sniff_pickle(head)) return kind;
+  if (const Kind* kind = sniff_protobuf(head)) return kind;
+  return sniff_text(head);
+}
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// safetensors has no magic number: a length that fits the file, followed by the header's first byte. It goes before
+// the others because a length may happen to spell another format's first bytes.
+bool is_safetensors(std::string_view head, std::uint64_t file_size) {
+  if (head.size() < 10 || head[8] != '{') return false;
+  std::uint64_t length = 0;
+  std::memcpy(&length, head.data(), sizeof(length));
+  return length <= file_size - 8 && length <= 100'000'000;
+}
+
+}  // namespace
+
+std::string_view sniff_name(std::span<const std::byte> head) {
+  const Kind* kind = sniff(as_text(head));
+  return kind ? kind->name : std::string_view();
+}
+
+Result<ContainerFormat> detect_format(const InputFile& file) {
+  const std::string path = file.path().string();
+  if (file.size_bytes() == 0) {
+    Error error(ErrorCode::Corrupt, "The file is empty");
+    return error.in_file(path).advise("the download may have failed; download it again");
+  }
+  std::array<std::byte, kSniffBytes> buffer;
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), file.size_bytes()));
+  const std::span<std::byte> bytes = std::span(buffer).first(size);
+  HEADROOM_TRY_VOID(file.read_at(0, bytes));
+  const std::string_view head = as_text(bytes);
+  if (is_safetensors(head, file.size_bytes())) return ContainerFormat::Safetensors;
+  const Kind* kind = sniff(head);
+  if (!kind) return ContainerFormat::Safetensors;
+  if (kind->name == kGguf.name) return ContainerFormat::Gguf;
+  Error error(kind->code, "This is " + std::string(kind->name));
+  return error.in_file(path).advise(kind->hint);
+}
+
+}  // namespace headroom

@@ -1,0 +1,24 @@
+// What kind of file the first bytes say it is, whatever its name. Safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/input_file.h"
+
+namespace headroom {
+
+inline constexpr std::size_t kSniffBytes = 2112;  // reaches the HDF5 signature behind a user block of 2,048 bytes
+
+// The container to parse `file` as. Files of other kinds are refused with a sentence of their own: Corrupt for what was
+// saved in place of a model (a web page, a Git LFS pointer), Unsupported for formats that this program does not read.
+// Bytes of no known kind go to the safetensors parser, which has no magic number, for its error.
+[[nodiscard]] Result<ContainerFormat> detect_format(const InputFile& file);
+
+// "a ZIP archive", "an HDF5 file" …, or empty where the bytes are of no known kind.
+[[nodiscard]] std::string_view sniff_name(std::span<const std::byte> head);
+
+}  // namespace headroom
