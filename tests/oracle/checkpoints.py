@@ -164,8 +164,8 @@ def _scaled_weights(state, seed):
     return out
 
 
-def transformers_model(family, config, weights):
-    """The model class of transformers with these weights, every step in float64, eager attention."""
+def transformers_model(family, config, weights, dtype=torch.float64):
+    """The model class of transformers with these weights and eager attention."""
     from transformers import DiffLlamaConfig, DiffLlamaForCausalLM, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
     config_class, model_class = {"llama": (LlamaConfig, LlamaForCausalLM), "gpt2": (GPT2Config, GPT2LMHeadModel),
@@ -173,7 +173,7 @@ def transformers_model(family, config, weights):
     # A deep copy: transformers writes rope_theta into the nested dictionaries it is given.
     settings = config_class(**{k: v for k, v in copy.deepcopy(config).items() if k not in ("model_type", "architectures")})
     settings._attn_implementation = "eager"
-    net = model_class(settings).double().eval()
+    net = model_class(settings).to(dtype).eval()
     if weights is not None:
         missing, unexpected = net.load_state_dict(weights, strict=False)
         assert not unexpected and set(missing) <= {"lm_head.weight"}, (missing, unexpected)
@@ -245,6 +245,52 @@ def gpt2_config(**options):
     return config
 
 
+def interleaved(matrix, heads):
+    """Rows of each head from half-split to interleaved pairs: new[2i] = old[i], new[2i + 1] = old[i + d/2]."""
+    return matrix.reshape(heads, 2, matrix.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(matrix.shape)
+
+
+def half_split(matrix, heads):
+    """The inverse: new[i] = old[2i], new[i + d/2] = old[2i + 1]."""
+    return matrix.reshape(heads, matrix.shape[0] // heads // 2, 2, -1).swapaxes(1, 2).reshape(matrix.shape)
+
+
+def gguf_names(layers):
+    """GGUF tensor → transformers module, without `.weight`."""
+    names = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
+    per_layer = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj",
+                 "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
+                 "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj"}
+    for layer in range(layers):
+        names.update({f"blk.{layer}.{short}": f"model.layers.{layer}.{long}" for short, long in per_layer.items()})
+    return names
+
+
+def read_gguf_llama(path):
+    """A llama GGUF through the gguf package: (config, float32 weights by transformers' names)."""
+    import gguf
+
+    reader = gguf.GGUFReader(path)
+
+    def field(name):
+        return reader.fields["llama." + name].contents()
+
+    config = llama_config(hidden_size=field("embedding_length"), intermediate_size=field("feed_forward_length"),
+                          num_hidden_layers=field("block_count"), num_attention_heads=field("attention.head_count"),
+                          num_key_value_heads=field("attention.head_count_kv"), max_position_embeddings=field("context_length"),
+                          rms_norm_eps=field("attention.layer_norm_rms_epsilon"), rope_theta=field("rope.freq_base"))
+    names, weights = gguf_names(config["num_hidden_layers"]), {}
+    for tensor in reader.tensors:
+        name = tensor.name.removesuffix(".weight")
+        values = gguf.quants.dequantize(tensor.data, tensor.tensor_type).reshape(tuple(reversed(tensor.shape.tolist())))
+        heads = {"attn_q": config["num_attention_heads"], "attn_k": config["num_key_value_heads"]}.get(name.split(".")[-1])
+        values = half_split(values, heads) if heads else values
+        weights[names[name] + ".weight"] = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
+    config["vocab_size"] = len(weights["model.embed_tokens.weight"])
+    config["tie_word_embeddings"] = "lm_head.weight" not in weights
+    return config, weights
+
+
 def gguf_llama(path, seed, quantised):
     """A llama GGUF: Q and K rows permuted to interleaved pairs, `quantised` maps a tensor's short name to its GGUF type.
 
@@ -271,28 +317,18 @@ def gguf_llama(path, seed, quantised):
     writer.add_vocab_size(config["vocab_size"])
     writer.add_file_type(gguf.LlamaFileType.ALL_F32)
 
-    def permuted(matrix, heads, inverse=False):
-        if inverse:  # new[i] = old[2i], new[i + d/2] = old[2i + 1]
-            return matrix.reshape(heads, d // 2, 2, -1).swapaxes(1, 2).reshape(matrix.shape)
-        return matrix.reshape(heads, 2, d // 2, -1).swapaxes(1, 2).reshape(matrix.shape)  # new[2i] = old[i]
-
-    names = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
-    for layer in range(layers):
-        for short, long in {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj",
-                            "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
-                            "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj"}.items():
-            names[f"blk.{layer}.{short}"] = f"model.layers.{layer}.{long}"
+    names = gguf_names(layers)
     result = {}
     for name, long in names.items():
         array = weights[long + ".weight"].numpy().astype(np.float32)
         short = name.split(".")[-1]
         heads = {"attn_q": h, "attn_k": h_kv}.get(short)
-        stored = permuted(array, heads) if heads else array
+        stored = interleaved(array, heads) if heads else array
         kind = gguf.GGMLQuantizationType[quantised.get(short, "F32")]
         data = stored if kind == gguf.GGMLQuantizationType.F32 else gguf.quants.quantize(stored, kind)
         writer.add_tensor(name + ".weight", np.ascontiguousarray(data), raw_dtype=kind)
         values = stored if kind == gguf.GGMLQuantizationType.F32 else gguf.quants.dequantize(data, kind).reshape(stored.shape)
-        values = permuted(values, heads, inverse=True) if heads else values
+        values = half_split(values, heads) if heads else values
         result[long + ".weight"] = torch.from_numpy(np.ascontiguousarray(values)).double()
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

@@ -35,7 +35,6 @@ class Map:
 @dataclass
 class Head:
     maps: list  # one or two
-    use: tuple  # (first, second): which maps enter w
     lam: torch.Tensor | None  # [n]
     w: torch.Tensor  # [n, n]
     context: torch.Tensor  # [n, channels], before norm and gate
@@ -250,6 +249,15 @@ def re_paired(attention, pairing):
     return result
 
 
+def lambda_of(attention, head, override):
+    lam = attention.lam[head]
+    if override is None:
+        return lam
+    if override == "raw":
+        return attention.lam_raw[head]
+    return torch.full_like(lam, 1.0 if override == "none" else float(override))
+
+
 def attend(attention, layer, overrides, x):
     n = x.shape[0]
     q, k = attention.q, attention.k
@@ -284,22 +292,17 @@ def attend(attention, layer, overrides, x):
             lse = torch.logsumexp(terms, dim=1)
             values = torch.cat([attention.v[b] for b in value_blocks], dim=-1)
             maps.append(Map(q[query_block], k[key_block], key_block, z, lse, torch.exp(z - lse[:, None]), values))
+        if o.get("second-map") == "off":
+            maps = maps[:1]  # w = a¹: nothing differential is left
         contexts = [m.a @ m.values for m in maps]
-        use, lam = (True, False), None
+        lam = None
         if len(maps) == 1:
             w, context = maps[0].a, contexts[0]
         else:
-            use = (o.get("first-map") != "off", o.get("second-map") != "off")
-            lam = attention.lam[i]
-            if "lambda" in o:
-                lam = {"none": torch.ones(n, dtype=x.dtype), "raw": None if attention.lam_raw is None else attention.lam_raw[i]}.get(
-                    o["lambda"], None)
-                if lam is None:
-                    lam = torch.full((n,), float(o["lambda"]), dtype=x.dtype)
-            first = maps[0].a if use[0] else 0 * maps[0].a
-            second = maps[1].a * lam[:, None] if use[1] else 0 * maps[1].a
-            w = first - second
-            context = (contexts[0] if use[0] else 0) - (lam[:, None] * contexts[1] if use[1] else 0)
+            lam = lambda_of(attention, i, o.get("lambda"))
+            first = 0.0 if o.get("first-map") == "off" else 1.0
+            w = first * maps[0].a - lam[:, None] * maps[1].a
+            context = first * contexts[0] - lam[:, None] * contexts[1]
         gate = attention.gate[i] if attention.gate is not None else None
         if o.get("gate") == "off":
             gate = None
@@ -311,7 +314,7 @@ def attend(attention, layer, overrides, x):
         if o.get("head") == "off":
             y = 0 * y
         outputs.append(y)
-        heads.append(Head(maps, use, lam, w, context, contexts, visible, gate, epsilon, sink))
+        heads.append(Head(maps, lam, w, context, contexts, visible, gate, epsilon, sink))
     y = torch.cat(outputs, dim=-1) @ attention.output.T
     if attention.output_bias is not None:
         y = y + attention.output_bias
