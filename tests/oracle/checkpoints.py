@@ -285,7 +285,7 @@ def read_gguf_llama(path):
         values = gguf.quants.dequantize(tensor.data, tensor.tensor_type).reshape(tuple(reversed(tensor.shape.tolist())))
         heads = {"attn_q": config["num_attention_heads"], "attn_k": config["num_key_value_heads"]}.get(name.split(".")[-1])
         values = half_split(values, heads) if heads else values
-        weights[names[name] + ".weight"] = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
+        weights[names[name] + ".weight"] = torch.from_numpy(np.array(values, dtype=np.float32))
     config["vocab_size"] = len(weights["model.embed_tokens.weight"])
     config["tie_word_embeddings"] = "lm_head.weight" not in weights
     return config, weights
