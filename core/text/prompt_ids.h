@@ -1,0 +1,16 @@
+// Token ids typed by a person: "1, 2 3". Safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace headroom {
+
+// Ids separated by commas or white space, each 0 … 2^31 − 1. An error names the character's position, counted from 1.
+// Empty text, two commas in a row and a comma at either end are errors.
+[[nodiscard]] Result<std::vector<std::int32_t>> parse_ids(std::string_view text);
+
+}  // namespace headroom
