@@ -16,7 +16,7 @@
 namespace headroom {
 
 struct DatasetInfo {
-  std::string path;                     // "rows/lse", "sink_score"
+  std::string path;                     // "rows/lse", "sink_score"; names as they are in the file
   std::vector<std::string> axes;
   std::vector<std::int64_t> shape;
   ElementType type = ElementType::Float32;
@@ -28,6 +28,8 @@ struct DatasetInfo {
 class RunFile {
  public:
   // Corrupt where the file is no HDF5 or schema_name is not "headroom-run"; Unsupported for another major schema version.
+  // What links to or stores data outside of the file is Corrupt and nothing there is touched; a filter that this HDF5
+  // lacks is Unsupported with its number.
   [[nodiscard]] static Result<std::unique_ptr<RunFile>> open(const std::filesystem::path& path);
   ~RunFile();
   RunFile(const RunFile&) = delete;
@@ -36,13 +38,23 @@ class RunFile {
   // In creation order; axes (dimension scales) left out.
   [[nodiscard]] std::span<const DatasetInfo> datasets() const;
   [[nodiscard]] const DatasetInfo* find(std::string_view path) const;
-  [[nodiscard]] Result<std::vector<double>> read(std::string_view path) const;           // numbers of any type
+  // Whole datasets, row-major; OutOfMemory above half of the machine's memory. Numbers of any type.
+  [[nodiscard]] Result<std::vector<double>> read(std::string_view path) const;
   [[nodiscard]] Result<std::vector<std::string>> read_strings(std::string_view path) const;
+  // The hyperslab from `start` with extents `count`, one entry per axis.
+  [[nodiscard]] Result<std::vector<double>> read_part(std::string_view path, std::span<const std::int64_t> start,
+                                                      std::span<const std::int64_t> count) const;
+  // Reads every dataset block by block, so that checksums are compared. Corrupt or Io where one cannot be read.
+  [[nodiscard]] Result<void> verify() const;
   [[nodiscard]] Result<std::string> root_attribute(std::string_view name) const;         // as text
 
  private:
   struct State;
   explicit RunFile(std::unique_ptr<State> state);
+  friend class RunFileWriter;
+  // For the writer, whose own lock on the file would keep HDF5 from opening it.
+  [[nodiscard]] static Result<std::unique_ptr<RunFile>> open_without_lock(const std::filesystem::path& path);
+  [[nodiscard]] static Result<std::unique_ptr<RunFile>> open_with(const std::filesystem::path& path, bool use_locks);
   std::unique_ptr<State> state_;
 };
 

@@ -40,7 +40,13 @@ struct DatasetDef {
   std::string long_name;
   std::string definition;
   std::map<std::string, std::string> attributes;  // further ones: source, rows, pass
+  // For integers: −1 stands for "no value", said in `_FillValue`, so that xarray shows NaN (and floats) there. Floats
+  // always say so, UInt8 and strings never.
+  bool missing_values = false;
 };
+
+inline constexpr std::string_view kRunSchemaName = "headroom-run";
+inline constexpr std::string_view kRunSchemaVersion = "1.0";
 
 using AttributeValue = std::variant<std::string, std::int64_t, double>;
 
@@ -52,7 +58,8 @@ class RunFileWriter {
   };
 
   // Checks the target before any work: InvalidArgument where it exists without force or is an input; Io where its
-  // folder is missing or not writable, or the target is not a regular file.
+  // folder is missing or not writable, the target is not a regular file, or another process is writing it. The new
+  // file has the root attributes schema_name and schema_version.
   [[nodiscard]] static Result<std::unique_ptr<RunFileWriter>> create(const std::filesystem::path& target,
                                                                      const Options& options);
   // Without commit() the temporary file is removed and an existing target stays as it was.
@@ -60,14 +67,18 @@ class RunFileWriter {
   RunFileWriter(const RunFileWriter&) = delete;
   RunFileWriter& operator=(const RunFileWriter&) = delete;
 
-  // `path` is "" for the root, "rows" for a group, "rows/lse" for a dataset.
+  // `path` is "" for the root, "rows" for a group (made where it is missing), "rows/lse" for a dataset or axis. An
+  // attribute of that name is replaced. Bytes that are not UTF-8 and NUL become U+FFFD, here and in every string.
   [[nodiscard]] Result<void> set_attribute(std::string_view path, std::string_view name, const AttributeValue& value);
   [[nodiscard]] Result<void> add_axis(const AxisDef& axis);
-  // Axes must have been added. Float datasets are filled with NaN, integers with −1 (UInt8 with 0), strings with "".
+  // Axes must have been added, in the group or one above it. Float datasets are filled with NaN, integers with −1 (UInt8
+  // with 0), strings with "". UInt8 is for yes and no: it gets flag_values and flag_meanings. A name that netCDF refuses
+  // is written as to_netcdf_name() and kept in the attribute original_name; paths here go by the name as given.
   [[nodiscard]] Result<void> add_dataset(const DatasetDef& dataset);
 
   // Writes the hyperslab that starts at `start` and has extents `count` (both one entry per axis), values in row-major
-  // order, converted to the dataset's type.
+  // order, converted to the dataset's type; NaN becomes −1 in integers (0 in UInt8), another number that an integer type
+  // cannot hold is InvalidArgument. Strings stay in memory until commit(). After an Io error every call returns it.
   [[nodiscard]] Result<void> write(std::string_view path, std::span<const std::int64_t> start,
                                    std::span<const std::int64_t> count, std::span<const double> values);
   [[nodiscard]] Result<void> write_strings(std::string_view path, std::span<const std::int64_t> start,

@@ -1,0 +1,50 @@
+// A file that appears under its name only when it is complete: written under a temporary name beside the target,
+// fsynced, renamed, folder fsynced. Only one writer per target at a time. Main or I/O thread; one object, one thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "core/base/result.h"
+
+namespace headroom {
+
+class AtomicFile {
+ public:
+  // Checks before any work. InvalidArgument: the target is one of `inputs` (also through links), or exists without
+  // `force`. Io: its folder is missing or not writable, it is not a regular file or read-only, or another process is
+  // writing it. What an earlier process left unfinished under the same target is removed. A symbolic link to a regular
+  // file is followed: the file it names is replaced and the link stays.
+  [[nodiscard]] static Result<AtomicFile> create(const std::filesystem::path& target, bool force,
+                                                 std::span<const std::filesystem::path> inputs);
+
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  // Without commit() the temporary file is removed and an existing target stays as it was.
+  ~AtomicFile();
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] const std::filesystem::path& temporary_path() const { return temporary_; }
+  [[nodiscard]] const std::filesystem::path& target() const { return target_; }
+
+  // Fails without touching the target where the target has become something else than a regular file or, without
+  // force, has appeared meanwhile.
+  [[nodiscard]] Result<void> commit();
+
+ private:
+  AtomicFile() = default;
+  void discard() noexcept;
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+  bool force_ = false;
+};
+
+// The temporary name for a target: in the same folder, hidden, the same for every process.
+[[nodiscard]] std::filesystem::path temporary_name(const std::filesystem::path& target);
+
+}  // namespace headroom

@@ -1,0 +1,185 @@
+#include "core/io/run_file_scan.h"
+
+#include <hdf5_hl.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "core/base/format.h"
+#include "core/io/element_type.h"
+#include "core/io/hdf5_attribute.h"
+#include "core/io/hdf5_error.h"
+
+namespace headroom {
+namespace {
+
+constexpr int kMaxDepth = 8;  // a hard link back to a parent ends here
+constexpr std::size_t kMaxObjects = 100'000;
+constexpr std::size_t kMaxNameBytes = 4096;
+constexpr int kMaxRank = 16;
+
+Error refused(const std::string& text, const std::string& path) {
+  return Error(ErrorCode::Corrupt, "refused: " + text).at_tensor(path);
+}
+
+// Only links inside of the file; the target of another is named and not followed.
+Result<void> check_link(hid_t group, const std::string& name, const std::string& path) {
+  H5L_info_t info{};
+  if (H5Lget_info(group, name.c_str(), &info, H5P_DEFAULT) < 0) {
+    return hdf5_error(ErrorCode::Corrupt, "cannot read a link").at_tensor(path);
+  }
+  if (info.type == H5L_TYPE_HARD) return {};
+  if (info.type == H5L_TYPE_SOFT) return refused("a symbolic link, which run files do not have", path);
+  if (info.type != H5L_TYPE_EXTERNAL) return refused("a link of unknown type", path);
+  std::vector<char> value(info.u.val_size);
+  const char* file = nullptr;
+  const char* object = nullptr;
+  if (value.empty() || H5Lget_val(group, name.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0 ||
+      H5Lunpack_elink_val(value.data(), value.size(), nullptr, &file, &object) < 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return refused("a damaged external link", path);
+  }
+  return refused(std::string("a link into another file: ") + file, path);
+}
+
+Result<void> check_storage(hid_t dataset, const std::string& path) {
+  const Hdf5Properties properties(H5Dget_create_plist(dataset));
+  if (!properties) return hdf5_error(ErrorCode::Corrupt, "cannot read the layout").at_tensor(path);
+  if (H5Pget_layout(properties.get()) == H5D_VIRTUAL) return refused("a virtual dataset over other files", path);
+  if (H5Pget_external_count(properties.get()) > 0) {
+    std::array<char, 1024> file{};
+    off_t offset = 0;
+    hsize_t size = 0;
+    H5Pget_external(properties.get(), 0, file.size() - 1, file.data(), &offset, &size);
+    return refused(std::string("data stored in another file: ") + file.data(), path);
+  }
+  const int filters = H5Pget_nfilters(properties.get());
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0;
+    unsigned configuration = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(properties.get(), static_cast<unsigned>(i), &flags, &values, nullptr, 0,
+                                               nullptr, &configuration);
+    if (filter >= 0 && H5Zfilter_avail(filter) <= 0) {
+      H5Eclear2(H5E_DEFAULT);
+      return Error(ErrorCode::Unsupported, format("HDF5 filter id %d is needed; plugins are not loaded", filter))
+          .at_tensor(path);
+    }
+  }
+  return {};
+}
+
+std::string last_component(hid_t object) {
+  std::array<char, kMaxNameBytes> name{};
+  const ssize_t length = H5Iget_name(object, name.data(), name.size() - 1);
+  if (length <= 0) return {};
+  const std::string path(name.data());
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Called from C: nothing may escape.
+herr_t read_scale_name(hid_t, unsigned, hid_t scale, void* data) noexcept {
+  try {
+    *static_cast<std::string*>(data) = last_component(scale);
+  } catch (...) {
+    return -1;
+  }
+  return 1;  // the first scale names the axis
+}
+
+Result<DatasetInfo> describe(hid_t dataset, const std::string& path) {
+  DatasetInfo info;
+  info.path = path;
+  const Hdf5Type type(H5Dget_type(dataset));
+  const Hdf5Space space(H5Dget_space(dataset));
+  if (!type || !space) return hdf5_error(ErrorCode::Corrupt, "cannot read a dataset").at_tensor(path);
+  auto element = element_type_of(type.get());
+  if (!element) return std::move(element.error()).at_tensor(path);
+  info.type = *element;
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  if (rank < 0 || rank > kMaxRank || H5Sget_simple_extent_type(space.get()) == H5S_NULL) {
+    H5Eclear2(H5E_DEFAULT);
+    return refused("a dataset without a plain shape", path);
+  }
+  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+  H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    if (extents[axis] > static_cast<hsize_t>(INT64_MAX)) return refused("a dataset's shape is damaged", path);
+    info.shape.push_back(static_cast<std::int64_t>(extents[axis]));
+    std::string name;
+    if (has_attribute(dataset, "DIMENSION_LIST")) {
+      H5DSiterate_scales(dataset, static_cast<unsigned>(axis), nullptr, &read_scale_name, &name);
+    }
+    info.axes.push_back(std::move(name));
+  }
+  info.units = attribute_or_empty(dataset, "units");
+  info.long_name = attribute_or_empty(dataset, "long_name");
+  info.definition = attribute_or_empty(dataset, "definition");
+  H5Eclear2(H5E_DEFAULT);
+  return info;
+}
+
+class Scan {
+ public:
+  Result<void> group(hid_t id, const std::string& path, int depth) {
+    if (depth > kMaxDepth) return refused("groups nested too deep, or in a circle", path);
+    const Hdf5Properties properties(H5Gget_create_plist(id));
+    unsigned order = 0;
+    H5Pget_link_creation_order(properties.get(), &order);
+    const H5_index_t index = (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+    H5G_info_t info{};
+    if (H5Gget_info(id, &info) < 0) return hdf5_error(ErrorCode::Corrupt, "cannot read a group").at_tensor(path);
+    std::vector<std::pair<std::string, Hdf5Object>> groups;
+    for (hsize_t i = 0; i < info.nlinks; ++i) {
+      if (++objects_ > kMaxObjects) return refused("too many objects", path);
+      HEADROOM_TRY(const std::string name, link_name(id, index, i, path));
+      const std::string child = path.empty() ? name : path + "/" + name;
+      HEADROOM_TRY_VOID(check_link(id, name, child));
+      Hdf5Object object(H5Oopen(id, name.c_str(), H5P_DEFAULT));
+      if (!object) return hdf5_error(ErrorCode::Corrupt, "cannot open an object").at_tensor(child);
+      const H5I_type_t kind = H5Iget_type(object.get());
+      if (kind == H5I_GROUP) {
+        groups.emplace_back(child, std::move(object));
+      } else if (kind == H5I_DATASET) {
+        HEADROOM_TRY_VOID(dataset(object.get(), child));
+      }
+    }
+    for (const auto& [child, object] : groups) HEADROOM_TRY_VOID(group(object.get(), child, depth + 1));
+    return {};
+  }
+
+  std::vector<DatasetInfo> datasets;
+
+ private:
+  static Result<std::string> link_name(hid_t group, H5_index_t index, hsize_t i, const std::string& path) {
+    std::array<char, kMaxNameBytes> name{};
+    const ssize_t length = H5Lget_name_by_idx(group, ".", index, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
+    if (length <= 0) return hdf5_error(ErrorCode::Corrupt, "cannot read a link's name").at_tensor(path);
+    if (static_cast<std::size_t>(length) >= name.size()) return refused("a name longer than 4 KiB", path);
+    return std::string(name.data());
+  }
+
+  // The check of the storage comes first: even the shape of a virtual dataset opens other files.
+  Result<void> dataset(hid_t id, const std::string& path) {
+    HEADROOM_TRY_VOID(check_storage(id, path));
+    if (H5DSis_scale(id) > 0) return {};
+    HEADROOM_TRY(DatasetInfo info, describe(id, path));
+    datasets.push_back(std::move(info));
+    return {};
+  }
+
+  std::size_t objects_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<DatasetInfo>> scan_datasets(const Hdf5File& file) {
+  const Hdf5Group root(H5Gopen2(file.get(), "/", H5P_DEFAULT));
+  if (!root) return hdf5_error(ErrorCode::Corrupt, "cannot read the root group");
+  Scan scan;
+  HEADROOM_TRY_VOID(scan.group(root.get(), "", 0));
+  return std::move(scan.datasets);
+}
+
+}  // namespace headroom

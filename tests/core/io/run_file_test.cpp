@@ -1,0 +1,224 @@
+#include "core/io/run_file.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "tests/core/io/sample_file.h"
+#include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
+
+namespace headroom::test {
+namespace {
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+std::unique_ptr<RunFile> open_sample(const TempFolder& folder) {
+  CATCH_REQUIRE(write_sample(folder.path() / "run.h5") == "");
+  auto file = RunFile::open(folder.path() / "run.h5");
+  CATCH_INFO((file ? std::string() : describe(file.error())));
+  CATCH_REQUIRE(file);
+  return std::move(file).value();
+}
+
+std::unique_ptr<RunFileWriter> make_writer(const std::filesystem::path& path) {
+  auto writer = RunFileWriter::create(path, {});
+  CATCH_REQUIRE(writer);
+  return std::move(writer).value();
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("A run file reads back what was written") {
+  const TempFolder folder;
+  const auto file = open_sample(folder);
+
+  CATCH_SECTION("numbers, with the rest of an unwritten dataset missing") {
+    const auto lse = file->read("rows/lse");
+    CATCH_REQUIRE(lse);
+    CATCH_REQUIRE(lse->size() == static_cast<std::size_t>(kLayers * kHeads * kPositions));
+    std::size_t i = 0;
+    std::size_t wrong = 0;
+    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+      for (std::int64_t head = 0; head < kHeads; ++head) {
+        for (std::int64_t position = 0; position < kPositions; ++position, ++i) {
+          const double wanted = sample_lse(layer, head, position);
+          if ((*lse)[i] != wanted && !(std::isnan(wanted) && std::isnan((*lse)[i]))) ++wrong;
+        }
+      }
+    }
+    CATCH_CHECK(wrong == 0);
+    const auto scalar = file->read("sink_null");
+    CATCH_REQUIRE(scalar);
+    CATCH_CHECK(*scalar == std::vector<double>{0.125});
+    const auto kv = file->read("kv_head");
+    CATCH_REQUIRE(kv);
+    CATCH_CHECK(std::vector<double>(kv->begin(), kv->begin() + 5) == std::vector<double>{0, 0, 1, 1, -1});
+    const auto counts = file->read("hist/count");
+    CATCH_REQUIRE(counts);
+    CATCH_CHECK(counts->back() == 2.0 * 4294967296.0 + 4.0);
+    const auto special = file->read("rows/is_special");
+    CATCH_REQUIRE(special);
+    CATCH_CHECK(std::vector<double>(special->begin(), special->begin() + 4) == std::vector<double>{0, 1, 1, 0});
+    const auto untouched = file->read("untouched");
+    CATCH_REQUIRE(untouched);
+    CATCH_REQUIRE(untouched->size() == 10);
+    for (const double value : *untouched) CATCH_CHECK(std::isnan(value));
+  }
+  CATCH_SECTION("strings and attributes") {
+    const auto kinds = file->read_strings("attention_kind");
+    CATCH_REQUIRE(kinds);
+    CATCH_CHECK(*kinds == std::vector<std::string>{"", "softmax", "diff_v2 λ"});
+    CATCH_CHECK(file->root_attribute("schema_name").value() == "headroom-run");
+    CATCH_CHECK(file->root_attribute("schema_version").value() == "1.0");
+    CATCH_CHECK(file->root_attribute("title").value() == "Sample ✓ of every kind");
+    CATCH_CHECK(file->root_attribute("empty").value().empty());
+    CATCH_CHECK(file->root_attribute("seed").value() == "-7");
+    CATCH_CHECK(file->root_attribute("epsilon").value() == "1e-05");
+    CATCH_CHECK(file->root_attribute("long_text").value().size() == 100'000);
+    CATCH_CHECK(file->root_attribute("absent").error().code == ErrorCode::NotFound);
+  }
+  CATCH_SECTION("the description, in the order of creation and without axes") {
+    std::vector<std::string> paths;
+    for (const DatasetInfo& info : file->datasets()) paths.push_back(info.path);
+    CATCH_CHECK(paths == std::vector<std::string>{"sink_null", "kv_head", "attention_kind", "inside", "none", "untouched",
+                                                  "rows/lse", "rows/is_special", "hist/count"});
+    const DatasetInfo* lse = file->find("rows/lse");
+    CATCH_REQUIRE(lse != nullptr);
+    CATCH_CHECK(lse->axes == std::vector<std::string>{"layer", "head", "position"});
+    CATCH_CHECK(lse->shape == std::vector<std::int64_t>{3, 5, 2100});
+    CATCH_CHECK(lse->type == ElementType::Float32);
+    CATCH_CHECK(lse->units == "nat");
+    CATCH_CHECK(lse->long_name == "long name of lse");
+    CATCH_CHECK(lse->definition == "definition of lse");
+    CATCH_CHECK(file->find("none")->shape == std::vector<std::int64_t>{3, 0});
+    CATCH_CHECK(file->read("none").value().empty());
+    CATCH_CHECK(file->find("sink_null")->axes.empty());
+    CATCH_CHECK(file->find("hist/count")->type == ElementType::Int64);
+    CATCH_CHECK(file->find("layer") == nullptr);
+  }
+  CATCH_SECTION("parts, and requests that make no sense") {
+    const std::vector<std::int64_t> start{2, 3, 10};
+    const std::vector<std::int64_t> count{1, 1, 3};
+    CATCH_CHECK(file->read_part("rows/lse", start, count).value() ==
+                std::vector<double>{sample_lse(2, 3, 10), sample_lse(2, 3, 11), sample_lse(2, 3, 12)});
+    const std::vector<std::int64_t> beyond{2, 3, 2098};
+    CATCH_CHECK(file->read_part("rows/lse", beyond, count).error().code == ErrorCode::InvalidArgument);
+    CATCH_CHECK(file->read("rows/absent").error().code == ErrorCode::NotFound);
+    CATCH_CHECK(file->read("attention_kind").error().code == ErrorCode::InvalidArgument);
+    CATCH_CHECK(file->read_strings("kv_head").error().code == ErrorCode::InvalidArgument);
+  }
+}
+
+CATCH_TEST_CASE("Two equal runs write equal files") {
+  const TempFolder folder;
+  CATCH_REQUIRE(write_sample(folder.path() / "a.h5") == "");
+  CATCH_REQUIRE(write_sample(folder.path() / "b.h5") == "");
+  const std::string first = content(folder.path() / "a.h5");
+  CATCH_CHECK(first.size() > 10'000);
+  CATCH_CHECK((first == content(folder.path() / "b.h5")));
+}
+
+CATCH_TEST_CASE("What the writer refuses, and goes on after") {
+  const TempFolder folder;
+  const auto writer = make_writer(folder.path() / "run.h5");
+  AxisDef axis;
+  axis.name = "layer";
+  axis.size = 2;
+  CATCH_REQUIRE(writer->add_axis(axis));
+  CATCH_CHECK(writer->add_axis(axis).error().code == ErrorCode::InvalidArgument);
+  axis.name = "wrong";
+  axis.values = {1, 2, 3};
+  CATCH_CHECK(writer->add_axis(axis).error().code == ErrorCode::InvalidArgument);
+  DatasetDef definition;
+  definition.name = "count";
+  definition.axes = {"layer"};
+  definition.type = ElementType::Int32;
+  CATCH_REQUIRE(writer->add_dataset(definition));
+  CATCH_CHECK(writer->add_dataset(definition).error().code == ErrorCode::InvalidArgument);
+  definition.name = "other";
+  definition.axes = {"absent"};
+  CATCH_CHECK(writer->add_dataset(definition).error().code == ErrorCode::InvalidArgument);
+  using Index = std::vector<std::int64_t>;
+  using Values = std::vector<double>;
+  const auto code = [&](std::string_view path, const Index& start, const Index& count, const Values& values) {
+    const auto result = writer->write(path, start, count, values);
+    CATCH_REQUIRE_FALSE(result);
+    return result.error().code;
+  };
+  CATCH_CHECK(code("absent", {0}, {1}, {1}) == ErrorCode::InvalidArgument);
+  CATCH_CHECK(code("count", {0}, {3}, {1, 2, 3}) == ErrorCode::InvalidArgument);
+  CATCH_CHECK(code("count", {0, 0}, {1, 1}, {1}) == ErrorCode::InvalidArgument);
+  CATCH_CHECK(code("count", {0}, {2}, {1}) == ErrorCode::InvalidArgument);
+  CATCH_CHECK(code("count", {-1}, {1}, {1}) == ErrorCode::InvalidArgument);
+  CATCH_CHECK(code("count", {0}, {1}, {0.5}) == ErrorCode::InvalidArgument);
+  CATCH_CHECK(code("count", {0}, {1}, {2147483648.0}) == ErrorCode::InvalidArgument);
+  const std::vector<std::string> text{"x"};
+  CATCH_CHECK(writer->write_strings("count", Index{0}, Index{1}, text).error().code == ErrorCode::InvalidArgument);
+  CATCH_REQUIRE(writer->write("count", Index{0}, Index{2}, Values{-2147483648.0, 2147483647.0}));
+  CATCH_REQUIRE(writer->commit());
+  CATCH_CHECK_FALSE(writer->commit());
+  const auto file = RunFile::open(folder.path() / "run.h5");
+  CATCH_REQUIRE(file);
+  CATCH_CHECK((*file)->read("count").value() == Values{-2147483648.0, 2147483647.0});
+}
+
+CATCH_TEST_CASE("Names that netCDF refuses are kept under an escaped name") {
+  const TempFolder folder;
+  const auto writer = make_writer(folder.path() / "run.h5");
+  DatasetDef definition;
+  definition.name = "a/b ";
+  CATCH_REQUIRE(writer->add_dataset(definition));
+  const std::vector<double> value{3};
+  CATCH_REQUIRE(writer->write("a/b ", {}, {}, value));
+  CATCH_REQUIRE(writer->set_attribute("", "bad\xFF text", std::string("nul \0 and \xFF", 11)));
+  CATCH_REQUIRE(writer->commit());
+  const auto file = RunFile::open(folder.path() / "run.h5");
+  CATCH_REQUIRE(file);
+  CATCH_REQUIRE((*file)->datasets().size() == 1);
+  CATCH_CHECK((*file)->datasets()[0].path == "a%2Fb%20");
+  CATCH_CHECK((*file)->read("a%2Fb%20").value() == value);
+  CATCH_CHECK((*file)->root_attribute("bad%FF text").value() == "nul \uFFFD and \uFFFD");
+}
+
+CATCH_TEST_CASE("Damage in a run file is an error") {
+  const TempFolder folder;
+  CATCH_REQUIRE(write_sample(folder.path() / "good.h5") == "");
+  const std::string good = content(folder.path() / "good.h5");
+
+  CATCH_SECTION("not HDF5, empty, missing, a folder") {
+    CATCH_CHECK(RunFile::open(folder.write("text.h5", "no HDF5 at all")).error().code == ErrorCode::Corrupt);
+    CATCH_CHECK(RunFile::open(folder.write("empty.h5", "")).error().code == ErrorCode::Corrupt);
+    CATCH_CHECK(RunFile::open(folder.path() / "absent.h5").error().code == ErrorCode::NotFound);
+    CATCH_CHECK(RunFile::open(folder.path()).error().code == ErrorCode::Corrupt);
+    CATCH_CHECK(RunFile::open("/dev/zero").error().code == ErrorCode::Corrupt);
+  }
+  CATCH_SECTION("cut off anywhere") {
+    for (std::size_t part = 1; part < 24; ++part) {
+      const auto path = folder.write("cut.h5", good.substr(0, good.size() * part / 24));
+      const auto file = RunFile::open(path);
+      CATCH_INFO(part);
+      CATCH_CHECK_FALSE(file);
+    }
+  }
+  CATCH_SECTION("a flipped bit in compressed data fails its checksum") {
+    bool noticed = false;
+    for (std::size_t at = 0; at < good.size() && !noticed; at += 197) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 0x10);
+      const auto file = RunFile::open(folder.write("bad.h5", bad));
+      if (!file) continue;
+      const auto verified = (*file)->verify();
+      if (verified) continue;
+      CATCH_CHECK(verified.error().code == ErrorCode::Corrupt);
+      noticed = verified.error().tensor == "rows/lse";
+    }
+    CATCH_CHECK(noticed);
+  }
+}
+
+}  // namespace headroom::test
