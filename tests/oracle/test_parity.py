@@ -1,6 +1,7 @@
 """The program against the oracle: every family, kind and option, both dtypes, all datasets."""
 import functools
 
+import h5py
 import numpy as np
 import pytest
 import torch
@@ -178,3 +179,38 @@ def test_chosen_layers_and_heads(analyze, tmp_path):
     assert np.array_equal(comparison.file["layer"][()], [0, 2, 3])
     assert np.array_equal(comparison.file["head"][()], [1, 3])
     comparison.finish()
+
+
+@pytest.mark.parametrize("kind", ["softmax_sink", "diff_v1", "diff_v2"])
+def test_bfloat16_stays_near_and_its_statistics_are_consistent(analyze, tmp_path, kind):
+    """Matrix products in bfloat16 (8 bits) against float64: a coarse bound on values, a fine one on identities."""
+    model = C.headroom(tmp_path / "model", C.headroom_config(kind), 3)
+    ids = token_ids(37, 3)
+    analyze(tmp_path / "model", ids, tmp_path / "run.h5", "--dtype", "bfloat16", "--hidden")
+    trace = forward.run(model, ids)
+    expected = quantities.compute(trace, ids)
+    with h5py.File(tmp_path / "run.h5") as file:
+        for name in ("hidden/residual", "hidden/logits"):
+            difference = np.sqrt(np.mean((file[name][()] - expected[name]) ** 2) / np.mean(expected[name] ** 2))
+            assert 1e-4 < difference < 0.05, f"{name}: relative RMS difference {difference}"
+        total = file["rows/weight_sum"][()] + file["rows/implicit_sink_mass"][()]
+        assert np.abs(total - 1).max() < 1e-5
+        norm = file["rows/weight_l1"][()] - 2 * file["rows/negative_mass"][()]
+        assert np.abs(norm - file["rows/weight_sum"][()]).max() < 1e-5
+
+
+def test_two_runs_write_identical_datasets(analyze, tmp_path):
+    C.headroom(tmp_path / "model", C.headroom_config("diff_v1"), 4)
+    for out in ("first", "second"):
+        analyze(tmp_path / "model", token_ids(97, 4), tmp_path / f"{out}.h5", *ARGUMENTS)
+    compared = []
+    with h5py.File(tmp_path / "first.h5") as first, h5py.File(tmp_path / "second.h5") as second:
+        def equal(name, item):
+            if isinstance(item, h5py.Dataset):
+                assert item.dtype == second[name].dtype
+                same = item[()].tobytes() == second[name][()].tobytes() if item.dtype.kind in "iuf" else (item[()] == second[name][()]).all()
+                assert same, name
+                compared.append(name)
+
+        first.visititems(equal)
+    assert len(compared) > 80
