@@ -1,0 +1,208 @@
+// The forward pass over blocks, and the backend that the program loads.
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+
+#include <chrono>
+#include <unordered_map>
+
+#include "core/base/format.h"
+#include "core/compute/attention_layer.h"
+#include "core/compute/device.h"
+#include "core/run/compute.h"
+#include "kernels/cpu/row_statistics.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::int64_t kMlpRows = 2048;
+constexpr std::int64_t kLogitRows = 256;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// For each position the key after the latest earlier occurrence of the same token; −1 where there is none.
+std::vector<std::int64_t> induction_keys(const std::vector<std::int32_t>& ids) {
+  std::vector<std::int64_t> keys(ids.size(), -1);
+  std::unordered_map<std::int32_t, std::int64_t> latest;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto found = latest.find(ids[i]);
+    if (found != latest.end()) keys[i] = found->second + 1;
+    latest[ids[i]] = static_cast<std::int64_t>(i);
+  }
+  return keys;
+}
+
+class Forward {
+ public:
+  Forward(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options, TorchTarget target,
+          ForwardObserver& observer)
+      : model_(model), options_(options), loader_(source, target), observer_(observer) {}
+
+  Result<ForwardSummary> run() {
+    const Clock::time_point start = Clock::now();
+    const std::vector<std::int64_t> induction = induction_keys(options_.ids);
+    HEADROOM_TRY(at::Tensor h, embed());
+    HEADROOM_TRY_VOID(send_residual(0, h));
+    const auto layers = static_cast<std::int64_t>(model_.blocks.size());
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+      if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+      observer_.on_progress(static_cast<double>(layer) / static_cast<double>(layers + 1),
+                            format("layer %lld of %lld", static_cast<long long>(layer + 1), static_cast<long long>(layers)));
+      HEADROOM_TRY_VOID(run_block(layer, induction, h));
+      HEADROOM_TRY_VOID(send_residual(layer + 1, h));
+      if (!at::isfinite(h).all().item<bool>()) {
+        summary_.non_finite_layer = layer;
+        break;
+      }
+    }
+    if (summary_.non_finite_layer < 0) HEADROOM_TRY_VOID(finish(h));
+    observer_.on_progress(1.0, "done");
+    summary_.seconds = seconds_since(start);
+    return summary_;
+  }
+
+ private:
+  Result<at::Tensor> embed() {
+    HEADROOM_TRY(at::Tensor h, loader_.load_rows(model_.embedding, options_.ids));
+    if (model_.embedding_scale != 1.0) h = h * at::scalar_tensor(model_.embedding_scale, h.options());
+    if (model_.position_embedding.present()) {
+      std::vector<std::int32_t> positions(options_.ids.size());
+      for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<std::int32_t>(i);
+      HEADROOM_TRY(const at::Tensor p, loader_.load_rows(model_.position_embedding, positions));
+      h = h + p;
+    }
+    return h;
+  }
+
+  Result<void> run_block(std::int64_t layer, const std::vector<std::int64_t>& induction, at::Tensor& h) {
+    const BlockSpec& block = model_.blocks[static_cast<std::size_t>(layer)];
+    const bool measured = std::binary_search(options_.layers.begin(), options_.layers.end(), layer);
+    const at::Tensor input = h;
+    {
+      HEADROOM_TRY(const Norm norm, loader_.load(block.attention_norm));
+      HEADROOM_TRY(const Norm post_norm, loader_.load(block.attention_post_norm));
+      HEADROOM_TRY(const AttentionWeights weights, load_attention(loader_, block.attention));
+      const Clock::time_point start = Clock::now();
+      const Rotary rotary(block.attention.rope, h.size(0), loader_.target());
+      HEADROOM_TRY(const at::Tensor out, run_attention(block.attention, weights, rotary, norm(h), loader_.target(),
+                                                       options_, induction, layer, measured, observer_));
+      h = h + post_norm(out);
+      summary_.attention_seconds += seconds_since(start);
+    }
+    return run_mlp(block, block.parallel ? input : h, h);
+  }
+
+  // h ← h + post(mlp(pre(input))), in row chunks so that the inner activations stay small.
+  Result<void> run_mlp(const BlockSpec& block, const at::Tensor& input, at::Tensor& h) {
+    if (block.mlp.kind == MlpKind::None) return {};
+    HEADROOM_TRY(const Norm norm, loader_.load(block.mlp_norm));
+    HEADROOM_TRY(const Norm post_norm, loader_.load(block.mlp_post_norm));
+    HEADROOM_TRY(const Linear gate, loader_.load(block.mlp.gate));
+    HEADROOM_TRY(const Linear up, loader_.load(block.mlp.up));
+    HEADROOM_TRY(const Linear down, loader_.load(block.mlp.down));
+    at::Tensor result = at::empty_like(h);
+    for (std::int64_t row = 0; row < h.size(0); row += kMlpRows) {
+      const std::int64_t rows = std::min(kMlpRows, h.size(0) - row);
+      const at::Tensor x = norm(input.narrow(0, row, rows));
+      at::Tensor inner;
+      if (block.mlp.kind == MlpKind::Gated)
+        inner = activate(block.mlp.activation, gate(x)) * up(x);
+      else
+        inner = activate(block.mlp.activation, up(x));
+      result.narrow(0, row, rows).copy_(h.narrow(0, row, rows) + post_norm(down(inner)));
+    }
+    h = result;
+    return {};
+  }
+
+  Result<void> send_residual(std::int64_t boundary, const at::Tensor& h) {
+    if (!options_.hidden) return {};
+    for (std::int64_t row = 0; row < h.size(0); row += kMlpRows) {
+      const std::int64_t rows = std::min(kMlpRows, h.size(0) - row);
+      const at::Tensor values = h.narrow(0, row, rows).to(at::kCPU, at::kDouble).contiguous();
+      HEADROOM_TRY_VOID(observer_.on_residual(
+          boundary, row, rows, {values.const_data_ptr<double>(), static_cast<std::size_t>(values.numel())}));
+    }
+    return {};
+  }
+
+  // Final norm, logits and the loss of the next token, in row chunks: [length, vocab] is never held.
+  Result<void> finish(const at::Tensor& h) {
+    if (!model_.lm_head.weight.present()) return {};
+    HEADROOM_TRY(const Norm norm, loader_.load(model_.final_norm));
+    HEADROOM_TRY(const Linear head, loader_.load(model_.lm_head));
+    const std::int64_t length = h.size(0);
+    const at::Tensor ids = at::tensor(options_.ids, at::kInt).to(at::kLong).to(h.device());
+    double loss = 0.0;
+    for (std::int64_t row = 0; row < length; row += kLogitRows) {
+      if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+      const std::int64_t rows = std::min(kLogitRows, length - row);
+      at::Tensor logits = head(norm(h.narrow(0, row, rows))).to(loader_.target().real);
+      if (model_.logit_softcap > 0.0) logits = model_.logit_softcap * at::tanh(logits / model_.logit_softcap);
+      const std::int64_t scored = std::min(rows, length - 1 - row);
+      if (scored > 0) {
+        const at::Tensor log_probabilities = at::log_softmax(logits.narrow(0, 0, scored), -1);
+        const at::Tensor next = ids.narrow(0, row + 1, scored).unsqueeze(1);
+        loss -= log_probabilities.gather(1, next).to(at::kDouble).sum().item<double>();
+      }
+      if (options_.hidden) {
+        const at::Tensor values = logits.to(at::kCPU, at::kDouble).contiguous();
+        HEADROOM_TRY_VOID(observer_.on_logits(
+            row, rows, {values.const_data_ptr<double>(), static_cast<std::size_t>(values.numel())}));
+      }
+    }
+    if (length > 1) summary_.next_token_loss = loss / static_cast<double>(length - 1);
+    return {};
+  }
+
+  const ModelSpec& model_;
+  const ForwardOptions& options_;
+  WeightLoader loader_;
+  ForwardObserver& observer_;
+  ForwardSummary summary_;
+};
+
+class TorchBackend final : public ComputeBackend {
+ public:
+  Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
+                             ForwardObserver& observer) override {
+    const c10::InferenceMode inference;
+    try {
+      HEADROOM_TRY(const at::Device device, open_device(options.device));
+      TorchTarget target;
+      target.device = device;
+      target.real = options.dtype == ComputeDtype::Float64 ? at::kDouble : at::kFloat;
+      target.dtype = options.dtype == ComputeDtype::BFloat16 ? at::kBFloat16 : target.real;
+      return Forward(source, model, options, target, observer).run();
+    } catch (const c10::OutOfMemoryError& error) {
+      return Error(ErrorCode::OutOfMemory, std::string("out of device memory: ") + error.what_without_backtrace());
+    } catch (const c10::Error& error) {
+      return Error(ErrorCode::Device, std::string("LibTorch failed: ") + error.what_without_backtrace());
+    } catch (const std::bad_alloc&) {
+      return Error(ErrorCode::OutOfMemory, "out of memory");
+    }
+  }
+
+  BackendInfo info() override {
+    BackendInfo info;
+    info.torch_version = HEADROOM_TORCH_VERSION;
+    info.cpu_capability = at::get_cpu_capability();
+    info.kernel_target = kernels::row_kernel_target();
+    info.threads = at::get_num_threads();
+    info.devices = list_devices(info.cuda_note);
+    return info;
+  }
+};
+
+}  // namespace
+}  // namespace headroom
+
+extern "C" __attribute__((visibility("default"))) headroom::ComputeBackend* headroom_compute_backend() {
+  static headroom::TorchBackend backend;
+  return &backend;
+}

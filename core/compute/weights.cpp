@@ -1,0 +1,80 @@
+#include "core/compute/weights.h"
+
+#include <ATen/ATen.h>
+
+namespace headroom {
+
+at::Tensor Linear::operator()(const at::Tensor& x) const {
+  return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
+}
+
+at::Tensor Norm::operator()(const at::Tensor& x) const {
+  if (kind == NormKind::None) return x;
+  at::Tensor y = x.to(real);
+  if (kind == NormKind::Layer) y = y - y.mean(-1, true);
+  // Biased variance of the centred values for LayerNorm, mean square for RMSNorm.
+  y = (y * at::rsqrt(y.square().mean(-1, true) + epsilon)).to(x.scalar_type());
+  if (weight.defined()) y = y * weight;
+  if (bias.defined()) y = y + bias;
+  return y;
+}
+
+Result<at::Tensor> WeightLoader::load(const WeightRef& weight) const {
+  if (!weight.present()) return at::Tensor();
+  const bool is_vector = weight.stored_shape.size() == 1;
+  at::Tensor tensor = is_vector ? at::empty({weight.rows()}, target_.real)
+                                : at::empty({weight.rows(), weight.columns()}, target_.real);
+  const auto size = static_cast<std::size_t>(tensor.numel());
+  if (target_.real == at::kDouble)
+    HEADROOM_TRY_VOID(source_.read(weight, std::span<double>(tensor.mutable_data_ptr<double>(), size)));
+  else
+    HEADROOM_TRY_VOID(source_.read(weight, std::span<float>(tensor.mutable_data_ptr<float>(), size)));
+  return tensor.to(target_.device, target_.dtype);
+}
+
+Result<Linear> WeightLoader::load(const LinearSpec& linear) const {
+  Linear result;
+  HEADROOM_TRY(result.weight, load(linear.weight));
+  HEADROOM_TRY(result.bias, load(linear.bias));
+  return result;
+}
+
+Result<Norm> WeightLoader::load(const NormSpec& norm) const {
+  Norm result;
+  result.kind = norm.kind;
+  result.epsilon = norm.epsilon;
+  result.real = target_.real;
+  HEADROOM_TRY(result.weight, load(norm.weight));
+  HEADROOM_TRY(result.bias, load(norm.bias));
+  if (result.weight.defined() && norm.weight_offset != 0.0) result.weight = result.weight + norm.weight_offset;
+  return result;
+}
+
+Result<at::Tensor> WeightLoader::load_rows(const WeightRef& weight, std::span<const std::int32_t> rows) const {
+  const std::int64_t columns = weight.columns();
+  at::Tensor tensor = at::empty({static_cast<std::int64_t>(rows.size()), columns}, target_.real);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto offset = static_cast<std::int64_t>(i) * columns;
+    const auto size = static_cast<std::size_t>(columns);
+    if (target_.real == at::kDouble)
+      HEADROOM_TRY_VOID(
+          source_.read_row(weight, rows[i], std::span<double>(tensor.mutable_data_ptr<double>() + offset, size)));
+    else
+      HEADROOM_TRY_VOID(
+          source_.read_row(weight, rows[i], std::span<float>(tensor.mutable_data_ptr<float>() + offset, size)));
+  }
+  return tensor.to(target_.device, target_.dtype);
+}
+
+at::Tensor activate(Activation activation, const at::Tensor& x) {
+  switch (activation) {
+    case Activation::Silu: return at::silu(x);
+    case Activation::Gelu: return at::gelu(x);
+    case Activation::GeluTanh: return at::gelu(x, "tanh");
+    case Activation::QuickGelu: return x * at::sigmoid(1.702 * x);
+    case Activation::Relu: return at::relu(x);
+  }
+  return x;
+}
+
+}  // namespace headroom

@@ -1,0 +1,52 @@
+// Reads weights of the model into LibTorch tensors of the run's dtype and device, one at a time, and applies the
+// layers made of them. Compute thread only.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/base/result.h"
+#include "core/model/model_source.h"
+#include "core/run/compute.h"
+
+namespace headroom {
+
+struct TorchTarget {
+  at::ScalarType dtype = at::kFloat;   // of weights and activations
+  at::ScalarType real = at::kFloat;    // of norms, tables and statistics: float64 runs float64, else float32
+  at::Device device = at::kCPU;
+};
+
+struct Linear {
+  at::Tensor weight, bias;  // [out, in], [out] or undefined
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const;
+};
+
+struct Norm {
+  NormKind kind = NormKind::None;
+  at::Tensor weight, bias;  // undefined without affine part
+  double epsilon = 0.0;
+  at::ScalarType real = at::kFloat;
+  // Over the last axis; None returns x.
+  [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const;
+};
+
+class WeightLoader {
+ public:
+  WeightLoader(const ModelSource& source, TorchTarget target) : source_(source), target_(target) {}
+
+  [[nodiscard]] const TorchTarget& target() const { return target_; }
+  // [rows, columns], or [rows] for a vector; undefined where the reference is absent.
+  [[nodiscard]] Result<at::Tensor> load(const WeightRef& weight) const;
+  [[nodiscard]] Result<Linear> load(const LinearSpec& linear) const;
+  [[nodiscard]] Result<Norm> load(const NormSpec& norm) const;
+  // Rows `rows[i]` of a matrix: [rows.size(), columns].
+  [[nodiscard]] Result<at::Tensor> load_rows(const WeightRef& weight, std::span<const std::int32_t> rows) const;
+
+ private:
+  const ModelSource& source_;
+  TorchTarget target_;
+};
+
+[[nodiscard]] at::Tensor activate(Activation activation, const at::Tensor& x);
+
+}  // namespace headroom

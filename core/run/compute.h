@@ -1,0 +1,75 @@
+// The library that runs models, seen through one interface, so that the program starts without LibTorch and opens it
+// when it is first needed. The backend belongs to the compute thread; observers are called on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/model_source.h"
+#include "core/run/layer_record.h"
+
+namespace headroom {
+
+enum class ComputeDtype { Float32, Float64, BFloat16 };
+
+[[nodiscard]] const char* dtype_name(ComputeDtype dtype);
+
+struct ForwardOptions {
+  std::vector<std::int32_t> ids;
+  ComputeDtype dtype = ComputeDtype::Float32;  // statistics run in float32 where this is bfloat16
+  std::string device = "cpu";                  // "cpu", "cuda", "cuda:1"
+  std::vector<std::int64_t> layers;            // measured layers, ascending; all of them run
+  std::vector<std::int64_t> heads;             // measured heads, ascending
+  kernels::StatisticsRequest request;
+  bool exact_maps = false;
+  bool hidden = false;  // residuals and logits go to the observer
+};
+
+struct ForwardSummary {
+  std::optional<double> next_token_loss;  // mean over tokens 1 … n − 1, nats
+  std::int64_t non_finite_layer = -1;     // the first layer whose output holds NaN or infinity; the run ends there
+  double attention_seconds = 0.0;
+  double seconds = 0.0;
+};
+
+class ForwardObserver {
+ public:
+  virtual ~ForwardObserver() = default;
+  virtual Result<void> on_layer(LayerRecord record) = 0;
+  // Rows [row, row + rows) of the residual stream at a boundary: 0 the input of block 0, k the output of block k − 1.
+  virtual Result<void> on_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows,
+                                   std::span<const double> values) = 0;
+  virtual Result<void> on_logits(std::int64_t row, std::int64_t rows, std::span<const double> values) = 0;
+  // Weights of one map (component 0 or 1) or the net map (−1) for rows [row, row + rows): [rows, length].
+  virtual Result<void> on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row,
+                                     std::int64_t rows, std::span<const double> values) = 0;
+  virtual void on_progress(double fraction, const std::string& what) = 0;
+  [[nodiscard]] virtual bool stop_requested() const = 0;
+};
+
+struct BackendInfo {
+  std::string torch_version;
+  std::string cpu_capability;   // of LibTorch's kernels
+  std::string kernel_target;    // of the row kernels
+  int threads = 0;
+  std::vector<std::string> devices;  // "cpu", "cuda:0 NVIDIA H100 …"
+  std::string cuda_note;             // why there is no CUDA device, where there is none
+};
+
+class ComputeBackend {
+ public:
+  virtual ~ComputeBackend() = default;
+  // Cancelled when the observer asked to stop; Device for a device that is not there; never another device silently.
+  virtual Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
+                                     ForwardObserver& observer) = 0;
+  virtual BackendInfo info() = 0;
+};
+
+// Opens libheadroom_compute beside this library on the first call; Device with the loader's words where that fails.
+[[nodiscard]] Result<ComputeBackend*> load_compute();
+
+}  // namespace headroom

@@ -1,0 +1,45 @@
+// What running one layer's attention yields, before it is named and written: per-row and per-key arrays in double.
+// Immutable once handed over; safe from any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/model/model_spec.h"
+#include "kernels/attention.h"
+
+namespace headroom {
+
+struct HeadRecord {
+  std::int64_t head = 0;
+  HeadProgram program;
+  kernels::HeadStatistics statistics;
+  std::vector<double> lambda;             // per row; empty without a second map
+  std::vector<double> context_rms;        // per row: RMS of c_i before norm, gate and W_O
+  std::vector<double> value_mean_square;  // per key: r_j² (mean over both maps' values where they differ)
+  std::vector<double> gate_mean;          // per row; empty without a gate
+  double norm_epsilon = -1.0;             // of V1's norm; negative without it
+  double value_drain = 0.0;               // ‖v_0‖ / mean ‖v‖
+  double value_mean_share = 0.0;          // ‖mean v‖² / mean ‖v‖²
+  std::array<double, 2> query_norm_max{}, key_norm_max{};
+  std::array<std::int64_t, 2> kv_head{-1, -1};
+  double sink_logit = 0.0;                // NaN where the head has none
+};
+
+struct LayerRecord {
+  std::int64_t layer = 0;
+  std::string kind;
+  std::int64_t length = 0;
+  std::int64_t window = 0;
+  bool causal = true;
+  double lambda_init = 0.0;  // NaN outside V1
+  std::vector<HeadRecord> heads;                        // the selected ones, ascending
+  std::vector<std::vector<double>> key_norm, value_norm;  // per block, per position: L2 norm
+  std::vector<double> output_alignment;                 // [heads, all heads]: cos_F of W_O blocks; NaN across groups
+  std::map<std::string, std::int64_t, std::less<>> parameters;  // account → number of weights
+};
+
+}  // namespace headroom
