@@ -1,0 +1,102 @@
+#include "core/checkpoint/detect.h"
+
+#include "core/checkpoint/checkpoint.h"
+#include "tests/core/checkpoint/builders.h"
+#include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
+
+namespace headroom::test {
+namespace {
+
+using namespace std::string_literals;
+
+struct Case {
+  std::string bytes;
+  ErrorCode code;
+  const char* says;  // a part of the message
+};
+
+std::string zip_entry(std::string_view name) {
+  std::string out = "PK\x03\x04" + std::string(22, '\0');
+  append(out, static_cast<std::uint16_t>(name.size()));
+  append(out, std::uint16_t{0});
+  return out + std::string(name) + std::string(100, '\x01');
+}
+
+std::string padded(std::string head, std::size_t offset, std::string_view at_offset) {
+  head.resize(offset, '\x41');
+  return head + std::string(at_offset) + std::string(50, '\x01');
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("catalogue 4, 8 and 68: other kinds of files are recognised by content, each with its sentence") {
+  const std::vector<Case> cases = {
+      {"", ErrorCode::Corrupt, "empty"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", ErrorCode::Corrupt, "Git LFS pointer"},
+      {"<!DOCTYPE html>\n<html><body>Not Found</body></html>", ErrorCode::Corrupt, "web page"},
+      {"\n  <HTML>\n<head></head></HTML>", ErrorCode::Corrupt, "web page"},
+      {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", ErrorCode::Corrupt, "web page"},
+      {"{\"error\": \"Repository not found\"}", ErrorCode::Corrupt, "JSON"},
+      {zip_entry("archive/data.pkl"), ErrorCode::Unsupported, "PyTorch"},
+      {zip_entry("pytorch_model/version"), ErrorCode::Unsupported, "PyTorch"},
+      {zip_entry("weight.npy"), ErrorCode::Unsupported, "NumPy .npz"},
+      {zip_entry("config.json"), ErrorCode::Unsupported, "Keras"},
+      {zip_entry("readme.txt"), ErrorCode::Unsupported, "ZIP"},
+      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03."s, ErrorCode::Unsupported, "PyTorch"},
+      {"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x02os\x94\x8c\x06system\x94\x93\x94."s, ErrorCode::Unsupported,
+       "pickle"},
+      {"\x89HDF\r\n\x1a\n" + std::string(100, '\0'), ErrorCode::Unsupported, "HDF5"},
+      {padded("user block", 512, "\x89HDF\r\n\x1a\n"), ErrorCode::Unsupported, "HDF5"},
+      {padded("user block", 2048, "\x89HDF\r\n\x1a\n"), ErrorCode::Unsupported, "HDF5"},
+      {"\x08\x07\x12\x07pytorch\x1a\x05" "2.1.0" + std::string(60, '\x01'), ErrorCode::Unsupported, "ONNX"},
+      {"\x93NUMPY\x01\x00v\x00{'descr': '<f4'"s, ErrorCode::Unsupported, "NumPy .npy"},
+      {"\x1c\x00\x00\x00TFL3"s + std::string(40, '\0'), ErrorCode::Unsupported, "TensorFlow Lite"},
+      {"tjgg\x03\x00\x00\x00"s + std::string(40, '\0'), ErrorCode::Unsupported, "GGML"},
+      {"\x1f\x8b\x08\x00"s + std::string(40, '\x05'), ErrorCode::Unsupported, "compressed"},
+      {padded("model/weights.bin", 257, "ustar\x00" "00"s), ErrorCode::Unsupported, "tar"},
+  };
+  const TempFolder folder;
+  // Every other one under a name that lies about the content.
+  std::size_t i = 0;
+  for (const Case& test : cases) {
+    const auto path = folder.write(std::to_string(i) + (i % 2 ? ".safetensors" : ".gguf"), test.bytes);
+    ++i;
+    CATCH_INFO(test.says);
+    const auto opened = Checkpoint::open(path);
+    CATCH_REQUIRE(!opened.has_value());
+    CATCH_CHECK(opened.error().code == test.code);
+    CATCH_CHECK(opened.error().message.find(test.says) != std::string::npos);
+    CATCH_CHECK(!opened.error().hint.empty());
+    CATCH_CHECK(opened.error().file == path.string());
+  }
+}
+
+CATCH_TEST_CASE("catalogue 8: a checkpoint under a wrong extension opens") {
+  const TempFolder folder;
+  const std::string header = R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
+  const auto weights = Checkpoint::open(folder.write("model.bin", safetensors(header, "xy")));
+  CATCH_REQUIRE(weights.has_value());
+  CATCH_CHECK((*weights)->format_name() == "safetensors");
+  const auto gguf = Checkpoint::open(folder.write("model.safetensors.old", gguf_file(gguf_header(0, 0, 2), "")));
+  CATCH_REQUIRE(gguf.has_value());
+  CATCH_CHECK((*gguf)->format_name() == "gguf v2");
+}
+
+// A header of 0x0480 bytes begins like a pickle of protocol 4.
+CATCH_TEST_CASE("a safetensors length that spells another format's first bytes is safetensors") {
+  const TempFolder folder;
+  std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+  header.resize(0x0480, ' ');
+  const auto opened = Checkpoint::open(folder.write("file", safetensors(header, "x")));
+  CATCH_CHECK(opened.has_value());
+}
+
+CATCH_TEST_CASE("bytes of no known kind get the safetensors parser's error") {
+  const TempFolder folder;
+  const auto opened = Checkpoint::open(folder.write("notes.txt", "dear diary, today I trained a model"));
+  CATCH_REQUIRE(!opened.has_value());
+  CATCH_CHECK(opened.error().code == ErrorCode::Corrupt);
+}
+
+}  // namespace headroom::test
