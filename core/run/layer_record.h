@@ -35,6 +35,8 @@ struct LayerRecord {
   std::int64_t length = 0;
   std::int64_t window = 0;
   bool causal = true;
+  std::vector<std::int64_t> induction_key;  // per row: the key after the latest earlier occurrence of its token; −1
+  std::int64_t context_dim = 0;  // channels of a head's context
   double lambda_init = 0.0;  // NaN outside V1
   std::vector<HeadRecord> heads;                        // the selected ones, ascending
   std::vector<std::vector<double>> key_norm, value_norm;  // per block, per position: L2 norm

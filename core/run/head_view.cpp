@@ -1,0 +1,109 @@
+#include "core/run/head_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+HeadView::HeadView(const LayerRecord& layer_record, const HeadRecord& head_record, std::int64_t min_row)
+    : layer(layer_record), head(head_record), length(layer_record.length) {
+  has = {head.program.has_first(), head.program.has_second()};
+  pair = has[0] && has[1];
+
+  kernels::HeadProblem<double> mask;
+  mask.length = length;
+  mask.causal = layer.causal;
+  mask.window = layer.window;
+  mask.hidden_keys = head.program.hidden_keys;
+  const auto size = static_cast<std::size_t>(length);
+  visible.resize(size);
+  value_rms_mean.resize(size);
+  rho.resize(size);
+  std::vector<std::int64_t> steps(size + 1, 0);
+  std::vector<double> prefix(size + 1, 0.0);
+  for (std::size_t j = 0; j < size; ++j) prefix[j + 1] = prefix[j] + head.value_mean_square[j];
+  std::vector<kernels::KeyRange> segments;
+  for (std::int64_t i = 0; i < length; ++i) {
+    visible_segments(mask, i, segments);
+    const auto r = static_cast<std::size_t>(i);
+    double squares = 0.0;
+    for (const kernels::KeyRange& segment : segments) {
+      visible[r] += segment.end - segment.begin;
+      squares += prefix[static_cast<std::size_t>(segment.end)] - prefix[static_cast<std::size_t>(segment.begin)];
+      ++steps[static_cast<std::size_t>(segment.begin)];
+      --steps[static_cast<std::size_t>(segment.end)];
+    }
+    value_rms_mean[r] = std::sqrt(squares / static_cast<double>(visible[r]));
+    rho[r] = head.context_rms[r] / value_rms_mean[r];
+  }
+  rows_seeing.resize(size);
+  std::int64_t seeing = 0;
+  for (std::size_t j = 0; j < size; ++j) rows_seeing[j] = seeing += steps[j];
+  const std::int64_t most = length > 0 ? *std::max_element(visible.begin(), visible.end()) : 0;
+  eligible.resize(size);
+  for (std::size_t i = 0; i < size; ++i) eligible[i] = visible[i] >= std::min(min_row, most) ? 1 : 0;
+}
+
+double HeadView::lambda(std::int64_t row) const {
+  return head.lambda.empty() ? 0.0 : head.lambda[static_cast<std::size_t>(row)];
+}
+
+RowBounds HeadView::bounds(std::int64_t row, BoundKind kind) const {
+  const auto r = static_cast<std::size_t>(row);
+  const double root = std::sqrt(static_cast<double>(visible[r]));
+  const bool single_key = visible[r] == 1;
+  if (kind == BoundKind::Softmax) return {1.0 / root, 1.0, single_key};
+  if (kind == BoundKind::DiffV2) return {0.0, std::sqrt(2.0), single_key};
+  // s¹ and s² are the shares that a sink leaves to each map (1 without a sink).
+  const double first = has[0] ? head.statistics.maps[0].weight_sum[r] : 0.0;
+  const double second = has[1] ? head.statistics.maps[1].weight_sum[r] : 0.0;
+  const double l = lambda(row);
+  const double low = std::abs(first - l * second) / root;
+  if (!pair) return {low, first + std::abs(l) * second, single_key || head.program.sink != SinkSource::None || !has[0]};
+  if (l < 0.0) return {low, first + std::abs(l) * second, true};
+  return {low, std::sqrt(first * first + l * l * second * second), single_key};
+}
+
+double HeadView::mean(const RowValue& value) const {
+  return mean_if(value, [](std::int64_t) { return true; });
+}
+
+double HeadView::mean_if(const RowValue& value, const std::function<bool(std::int64_t)>& also) const {
+  double sum = 0.0;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < length; ++i) {
+    if (!eligible[static_cast<std::size_t>(i)] || !also(i)) continue;
+    sum += value(i);
+    ++count;
+  }
+  return count > 0 ? sum / static_cast<double>(count) : kNaN;
+}
+
+std::vector<double> HeadView::eligible_values(const RowValue& value) const {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < length; ++i)
+    if (eligible[static_cast<std::size_t>(i)]) values.push_back(value(i));
+  return values;
+}
+
+std::vector<double> quantiles(std::vector<double> values, const std::vector<double>& at) {
+  std::vector<double> result(at.size(), kNaN);
+  if (values.empty() || std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) return result;
+  std::sort(values.begin(), values.end());
+  for (std::size_t q = 0; q < at.size(); ++q) {
+    const double position = at[q] * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(std::floor(position));
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    const double share = position - static_cast<double>(below);
+    result[q] = values[below] + share * (values[above] - values[below]);
+  }
+  return result;
+}
+
+}  // namespace headroom
