@@ -2,11 +2,13 @@
 
 Run it by hand with the Python of tests/oracle/requirements.txt when a case is added; the result is committed.
 texts.json holds the strings; NAME.json a tokenizer, NAME.ids.json its ids for each string; variants.json tiny tokenizers
-with the ids for the strings of its own list.
+with the ids for the strings of its own list. gguf.json holds what only GGUF files have. With the path of the demo
+model, smollm2_gpl3.ids.json is written too.
 """
 import json
 import pathlib
 import random
+import sys
 import unicodedata
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -206,6 +208,49 @@ def make_variants():
     return {"texts": texts, "tokenizer": base, "variants": variants}
 
 
+def make_gguf(texts):
+    """llama.cpp's "default" splits on gpt2's vocabulary, and a SentencePiece model with scores, merged by definition."""
+    gpt2 = json.loads((FOLDER / "gpt2.json").read_text())
+    default = Tokenizer.from_str(json.dumps(gpt2))
+    default.pre_tokenizer = pre_tokenizers.Sequence(
+        [isolated(r"[\p{P}\$\+<=>\^~\|]+"), isolated(GPT2), isolated(r"\p{N}+"), isolated("[0-9][0-9][0-9]"),
+         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    pieces = json.loads((FOLDER / "llama2.json").read_text())["model"]["vocab"]
+    tokens = sorted(pieces, key=pieces.get)
+    chance = random.Random(7)
+    scores = [round(chance.uniform(-20, 0), 3) for _ in tokens]
+    sentences = [text for text in texts if "<" not in text]  # no added tokens: they cut the text first
+    return {"default_ids": [default.encode(text).ids for text in texts], "tokens": tokens, "scores": scores,
+            "texts": sentences, "llama_ids": [by_scores(text, pieces, scores) for text in sentences]}
+
+
+def by_scores(text, pieces, scores):
+    parts = list(("▁" + text).replace(" ", "▁")) if text else []
+    while True:
+        known = [(-scores[pieces[a + b]], i) for i, (a, b) in enumerate(zip(parts, parts[1:])) if a + b in pieces]
+        if not known:
+            break
+        _, i = min(known)
+        parts[i:i + 2] = [parts[i] + parts[i + 1]]
+    ids = []
+    for part in parts:
+        ids += [pieces[part]] if part in pieces else [pieces[f"<0x{byte:02X}>"] for byte in part.encode()]
+    return ids
+
+
+def smollm2_ids(path):
+    """The GPL's ids by the vocabulary in the file and SmolLM2's pre-tokenizer: digits one by one, then GPT-2's regex."""
+    from gguf import GGUFReader
+    fields = GGUFReader(path).fields
+    tokens, merges, types = (fields[f"tokenizer.ggml.{key}"].contents() for key in ("tokens", "merges", "token_type"))
+    tokenizer = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)},
+                                     merges=[tuple(merge.split(" ")) for merge in merges]))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    tokenizer.add_special_tokens([token for token, kind in zip(tokens, types) if kind == 3])
+    return tokenizer.encode(pathlib.Path("/usr/share/common-licenses/GPL-3").read_bytes().decode()).ids
+
+
 def write(name, data):
     (FOLDER / name).write_text(json.dumps(data, separators=(",", ":")) + "\n")
 
@@ -219,6 +264,9 @@ def main():
         tokenizer = Tokenizer.from_file(str(FOLDER / f"{name}.json"))
         write(f"{name}.ids.json", [tokenizer.encode(text).ids for text in texts])
     write("variants.json", make_variants())
+    write("gguf.json", make_gguf(texts))
+    if len(sys.argv) > 1:
+        write("smollm2_gpl3.ids.json", smollm2_ids(sys.argv[1]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,152 @@
+"""Puts one wrong line at a time into a copy of the sources, rebuilds it, and says whether the oracle's tests notice.
+
+    python tests/oracle/mutations.py WORK_FOLDER [--torch DIR] [NAME…]
+
+A script, not a test: each mutation costs a rebuild. The copy and its build stay in WORK_FOLDER for the next call.
+"""
+import argparse
+import dataclasses
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+JOBS = str(os.cpu_count() or 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutation:
+    name: str
+    file: str
+    right: str
+    wrong: str
+
+
+MUTATIONS = [
+    Mutation("v2_pairing_swapped", "core/model/families/headroom.cpp", "head.first = {2 * i, block, {block}};",
+             "head.first = {2 * i + 1, block, {block}};"),
+    Mutation("v2_value_of_wrong_group", "core/model/families/headroom.cpp", "const std::int64_t block = 2 * i / group;",
+             "const std::int64_t block = i % sizes.kv_heads;"),
+    Mutation("v1_flash_is_naive", "core/model/families/headroom.cpp", "(2 * i + 1) / repeat : pair + 1", "(2 * i + 1) / repeat : pair"),
+    Mutation("v1_naive_is_flash", "core/model/families/headroom.cpp", "naive ? 2 * i / repeat : pair", "naive ? pair : pair"),
+    Mutation("diffllama_pairs_adjacent", "core/model/families/diffllama.cpp", "head.first = {i, i / group, values};",
+             "head.first = {2 * i, 2 * i / group, values};"),
+    Mutation("group_by_remainder", "core/model/decoder_parts.cpp", "const std::int64_t group = i / (heads / kv_heads);",
+             "const std::int64_t group = i % kv_heads;"),
+    Mutation("lambda_sign", "core/compute/attention_layer.cpp", "return std::exp(dot(q1, k1)) - std::exp(dot(q2, k2))",
+             "return std::exp(dot(q1, k1)) + std::exp(dot(q2, k2))"),
+    Mutation("lambda_init_from_one", "core/model/decoder_parts.cpp", "-0.3 * static_cast<double>(depth)",
+             "-0.3 * static_cast<double>(depth + 1)"),
+    Mutation("lambda_without_sigmoid", "core/compute/attention_layer.cpp", "lambda_sigmoid_ = at::sigmoid(lambda_raw_);",
+             "lambda_sigmoid_ = lambda_raw_;"),
+    Mutation("one_minus_lambda_init_lost", "core/compute/attention_layer.cpp", "head.enabled ? head.post_scale : 0.0",
+             "head.enabled ? 1.0 : 0.0"),
+    Mutation("norm_of_scaled_context", "core/compute/attention_layer.cpp",
+             "const at::Tensor normed_context = weights.head_norm(context);",
+             "const at::Tensor normed_context = weights.head_norm(context * column(scale).to(context.scalar_type()));"),
+    Mutation("context_rms_after_norm", "core/compute/attention_layer.cpp",
+             "record.context_rms = to_vector(context.select(1, h).to(at::kDouble).square().mean(-1).sqrt());",
+             "record.context_rms = to_vector(weights_.head_norm(context).select(1, h).to(at::kDouble).square().mean(-1).sqrt());"),
+    Mutation("subln_epsilon", "core/model/families/headroom.cpp", "kSublnEpsilon = 1e-5;", "kSublnEpsilon = 1e-6;"),
+    Mutation("window_one_wider", "kernels/attention.h", "? row + 1 - problem.window : 0;",
+             "? row - problem.window : 0;"),
+    Mutation("hidden_key_still_counted", "core/run/head_view.cpp", "mask.hidden_keys = head.program.hidden_keys;", ";"),
+    Mutation("eligible_rows_strict", "core/run/head_view.cpp", "visible[i] >= std::min(min_row, most)",
+             "visible[i] > std::min(min_row, most)"),
+    Mutation("normalised_by_n_not_visible", "core/run/head_view.cpp",
+             "value_rms_mean[r] = std::sqrt(squares / static_cast<double>(visible[r]));",
+             "value_rms_mean[r] = std::sqrt(squares / static_cast<double>(length));"),
+    Mutation("rotation_backwards", "core/compute/rotary.cpp", "first * cos_ - second * sin_", "first * cos_ + second * sin_"),
+    Mutation("yarn_factor_lost", "core/compute/rotary.cpp", "(angles.sin() * factor)", "(angles.sin())"),
+    Mutation("induction_key_itself", "core/compute/forward.cpp", "keys[i] = found->second + 1;", "keys[i] = found->second;"),
+    Mutation("gate_function", "core/compute/attention_layer.cpp", "at::sigmoid(weights.gate_projection(x)",
+             "at::tanh(weights.gate_projection(x)"),
+    Mutation("own_key_when_nothing_is_left", "kernels/attention.h",
+             "if (segments.empty()) segments.push_back({row, row + 1});",
+             "if (segments.empty()) segments.push_back({visible_range(problem, row).begin, row + 1});"),
+    Mutation("temperature_lost", "core/compute/attention_layer.cpp", "problem.temperature = program.temperature;",
+             "problem.temperature = 1.0;"),
+    Mutation("sink_of_head_zero", "core/compute/attention_layer.cpp",
+             "problem.sink = weights_.sinks[static_cast<std::size_t>(h)];", "problem.sink = weights_.sinks[0];"),
+    Mutation("lambda_of_net_rows", "core/compute/blocked_attention.cpp", "input.lambda = problem_.lambda[i];",
+             "input.lambda = 0.5;"),
+]
+
+
+def run(command, **options):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+
+
+def copy_sources(target):
+    files = run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"]).stdout.split("\n")
+    for name in filter(None, files):
+        source, copy = ROOT / name, target / name
+        if not source.is_file():
+            continue
+        data = source.read_bytes()
+        if not copy.exists() or copy.read_bytes() != data:  # unchanged files keep their time: no rebuild
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+
+
+def build(source, folder):
+    return run(["cmake", "--build", folder, "--target", "headroom", "-j", JOBS], cwd=source)
+
+
+def tests_fail(folder, stop_early):
+    program = next((p for p in (folder / "headroom", folder / "app" / "headroom", folder / "bin" / "headroom") if p.is_file()), None)
+    environment = {**os.environ, "HEADROOM": str(program), "PYTHONDONTWRITEBYTECODE": "1"}
+    here = pathlib.Path(__file__).parent
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no",
+               here / "test_parity.py", here / "test_goldens.py", here / "test_what_ifs.py"] + (["-x"] if stop_early else [])
+    result = run(command, env=environment)
+    failed = [line.split("::")[1].split(" - ")[0] for line in result.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed, result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("--torch", default=None, help="folder of the LibTorch that CMake is given")
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    source, folder = arguments.work.resolve() / "source", arguments.work.resolve() / "build"
+    copy_sources(source)
+    configure = ["cmake", "-S", source, "-B", folder, "-G", "Ninja"]
+    if arguments.torch:
+        configure.append(f"-DHEADROOM_TORCH_DIR={arguments.torch}")
+    for step in (run(configure), build(source, folder)):
+        if step.returncode:
+            sys.exit(step.stdout[-3000:] + step.stderr[-3000:])
+    failed, result = tests_fail(folder, stop_early=False)
+    if result.returncode:
+        sys.exit("the unchanged sources fail, so nothing can be shown:\n" + "\n".join(failed) + result.stdout[-2000:])
+    survived = []
+    for mutation in MUTATIONS:
+        if arguments.names and mutation.name not in arguments.names:
+            continue
+        path = source / mutation.file
+        original = path.read_text()
+        if original.count(mutation.right) != 1:
+            print(f"stale     {mutation.name}: {mutation.file} holds the line {original.count(mutation.right)} times", flush=True)
+            survived.append(mutation.name)
+            continue
+        try:
+            path.write_text(original.replace(mutation.right, mutation.wrong))
+            if build(source, folder).returncode:
+                print(f"no build  {mutation.name}", flush=True)
+                survived.append(mutation.name)
+                continue
+            failed, result = tests_fail(folder, stop_early=True)
+            killed = result.returncode == 1 and failed
+            print(f"{'killed  ' if killed else 'SURVIVED'}  {mutation.name}" + (f"  by {failed[0]}" if killed else ""), flush=True)
+            if not killed:
+                survived.append(mutation.name)
+        finally:
+            path.write_text(original)
+    sys.exit(f"not killed: {', '.join(survived)}" if survived else 0)
+
+
+if __name__ == "__main__":
+    main()
