@@ -1,0 +1,39 @@
+#include "app/cli/report_error.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace headroom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+}  // namespace
+
+std::string error_json(const Error& error) {
+  const Json object{{"code", code_name(error.code)},
+                    {"message", error.message},
+                    {"file", text_or_null(error.file)},
+                    {"tensor", text_or_null(error.tensor)},
+                    {"offset", error.offset ? Json(*error.offset) : Json()},
+                    {"expected", text_or_null(error.expected)},
+                    {"found", text_or_null(error.found)},
+                    {"hint", text_or_null(error.hint)}};
+  // Paths and names from files need not be UTF-8.
+  return Json{{"error", object}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+int report_error(const Error& error, bool json) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "headroom: %s\n", describe(error).c_str());
+  if (!error.hint.empty()) std::fprintf(stderr, "hint: %s\n", escape_for_terminal(error.hint).c_str());
+  if (json) {
+    std::printf("%s\n", error_json(error).c_str());
+    std::fflush(stdout);
+  }
+  return exit_code(error.code);
+}
+
+}  // namespace headroom

@@ -1,0 +1,17 @@
+// How every command says that it failed: one line on stderr, a hint below it, with --json the error object on stdout,
+// and the exit code. Main thread only.
+#pragma once
+
+#include <string>
+
+#include "core/base/error.h"
+
+namespace headroom {
+
+// {"error": {code, message, file, tensor, offset, expected, found, hint}}; members that do not apply are null.
+[[nodiscard]] std::string error_json(const Error& error);
+
+// Returns the exit code for the command.
+[[nodiscard]] int report_error(const Error& error, bool json);
+
+}  // namespace headroom
