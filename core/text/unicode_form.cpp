@@ -15,6 +15,8 @@ namespace {
 
 // Below U+0300 nothing joins the character before it.
 constexpr char32_t kFirstJoining = 0x300;
+// Grapheme rules join this vowel filler to the syllable before it; Unicode does not compose the two, utf8proc drops it.
+constexpr char32_t kHangulFiller = 0x11A7;
 
 int combining_class(utf8proc_int32_t code_point) { return utf8proc_get_property(code_point)->combining_class; }
 
@@ -104,7 +106,7 @@ AlignedText to_unicode_form(const AlignedText& source, UnicodeForm form) {
       continue;
     }
     const char32_t c = scalar.code_point;
-    if (end > begin && (c < kFirstJoining ||
+    if (end > begin && (c < kFirstJoining || c == kHangulFiller ||
                         utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(previous),
                                                          static_cast<utf8proc_int32_t>(c), &break_state))) {
       finish();
