@@ -133,7 +133,7 @@ class Comparison:
             if name in ("top_key_position", "top_sink_position"):
                 continue
             if name == "rows/rounds_to_one":
-                self.between(name, self.expected["_rounds_low"], self.expected["_rounds_high"])
+                self.between(name, *self.expected["_rounds_to_one"][self.dtype])
             elif name.startswith("rows_"):
                 self.between(name, reference, reference + self.expected["_rows_undecided"])
             elif name == "weights/sink_logit":

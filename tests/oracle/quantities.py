@@ -12,6 +12,7 @@ BOUNDS = ["softmax", "diff_v2", "variant"]
 TOP_K = [1, 2, 4, 8, 16]
 ROUNDS_TO_ONE = 0.001955034835803351  # −ln(1 − 2^−9)
 BORDER = 2e-5  # relative distance from a bound at which rounding decides the side
+LOGIT_ERROR = {"float64": 1e-9, "float32": 2e-4}  # how far logits may be off before a threshold count may differ
 NAN = math.nan
 
 
@@ -234,32 +235,24 @@ def two_components(name, values):
 
 
 def pooled_maps(w, visible, blocks_wanted):
-    n = w.shape[0]
+    w, visible, n = w.numpy(), visible.numpy(), w.shape[0]
     size = math.ceil(n / blocks_wanted)
     blocks = math.ceil(n / size)
-    names = ("pooled_mean", "pooled_max_abs", "pooled_positive", "pooled_negative")
-    out = {name: np.full((blocks, blocks), NAN) for name in names}
+    out = {name: np.full((blocks, blocks), NAN) for name in ("pooled_mean", "pooled_max_abs", "pooled_positive", "pooled_negative")}
     for row in range(blocks):
         for column in range(blocks):
             tile = (slice(row * size, (row + 1) * size), slice(column * size, (column + 1) * size))
             inside = w[tile][visible[tile]]
-            if inside.numel():
-                values = (inside.mean(), inside.abs().max(), inside.clamp(min=0).mean(), (-inside).clamp(min=0).mean())
-                for name, value in zip(names, values):
-                    out[name][row, column] = value.item()
+            if inside.size:
+                out["pooled_mean"][row, column] = inside.mean()
+                out["pooled_max_abs"][row, column] = np.abs(inside).max()
+                out["pooled_positive"][row, column] = np.maximum(inside, 0).mean()
+                out["pooled_negative"][row, column] = np.maximum(-inside, 0).mean()
     return out
 
 
-def rounds_to_one(m, visible, slack):
-    distance = m.z.max(dim=1, keepdim=True).values - m.z
-    return ((distance <= ROUNDS_TO_ONE + slack) & visible).sum(dim=1).numpy()
-
-
-def compute(trace, ids, maps=None, min_row=64, logit_error=1e-9):
-    """path → array [layer, head, …] for every dataset of formats §1, and helper entries that begin with `_`.
-
-    `logit_error`: how far logits may be off before a threshold count may differ.
-    """
+def compute(trace, ids, maps=None, min_row=64):
+    """path → array [layer, head, …] for every dataset of formats §1, and helper entries that begin with `_`."""
     n = len(ids)
     if n < 128:
         min_row = 1
@@ -279,8 +272,8 @@ def compute(trace, ids, maps=None, min_row=64, logit_error=1e-9):
     result["sink_null"] = np.asarray(sum(1 / k for k in range(1, n + 1)) / n)
     for name in ROWS_COMPONENT:
         result["rows/" + name] = stack(lambda _, r: two_components(name, [c[name].numpy() for c in r.components]))
-    for name, slack in (("_rounds_low", -logit_error), ("_rounds_high", logit_error)):
-        result[name] = stack(lambda _, r: two_components("rounds_to_one", [rounds_to_one(m, r.visible, slack) for m in r.head.maps]))
+    result["_rounds_to_one"] = {dtype: [stack(lambda _, r: two_components("rounds_to_one", [
+        rounds_to_one(m, r.visible, side * slack) for m in r.head.maps])) for side in (-1, 1)] for dtype, slack in LOGIT_ERROR.items()}
     for name, attribute in ROWS_HEAD.items():
         result["rows/" + name] = stack(lambda _, r: getattr(r, attribute).numpy())
     result["keys/attention_received"] = stack(lambda _, r: two_components(
@@ -293,11 +286,13 @@ def compute(trace, ids, maps=None, min_row=64, logit_error=1e-9):
     result["exact/weights"] = stack(lambda _, r: two_components("weights", [m.a.numpy() for m in r.head.maps]))
     result["exact/net_weights"] = stack(lambda _, r: r.head.w.numpy())
     if maps:
-        for name in ("pooled_mean", "pooled_max_abs", "pooled_positive", "pooled_negative"):
-            result["maps/" + name] = stack(lambda _, r: pooled_maps(r.head.w, r.visible, maps)[name])
+        net = [[pooled_maps(r.head.w, r.visible, maps) for r in layer] for layer in rows]
+        for name in net[0][0]:
+            result["maps/" + name] = np.stack([np.stack([head[name] for head in layer]) for layer in net])
+        parts = [[[pooled_maps(m.a, r.visible, maps) for m in r.head.maps] for r in layer] for layer in rows]
         for name, source in (("pooled_mean_components", "pooled_mean"), ("pooled_max_components", "pooled_max_abs")):
-            result["maps/" + name] = stack(lambda _, r: two_components(
-                name, [pooled_maps(m.a, r.visible, maps)[source] for m in r.head.maps]))
+            result["maps/" + name] = np.stack([np.stack([two_components(name, [m[source] for m in head]) for head in layer])
+                                               for layer in parts])
     result["hidden/residual"] = np.stack([x.numpy() for x in trace.residual])
     result["hidden/logits"] = trace.logits.numpy()
     result["weights/output_alignment"] = np.stack([layer.alignment.numpy() for layer in trace.layers])
