@@ -2,7 +2,7 @@
 
 Run it by hand with the Python of tests/oracle/requirements.txt when a case is added; the result is committed.
 texts.json holds the strings; NAME.json a tokenizer, NAME.ids.json its ids for each string; variants.json tiny tokenizers
-with the ids for the strings of its own list. gguf.json holds what only GGUF files have. With the path of the demo
+with the ids for the strings of its own list; forms.json normalisers with the ids for the first strings. gguf.json holds what only GGUF files have. With the path of the demo
 model, smollm2_gpl3.ids.json is written too.
 """
 import json
@@ -208,6 +208,19 @@ def make_variants():
     return {"texts": texts, "tokenizer": base, "variants": variants}
 
 
+def make_forms(texts):
+    """gpt2's vocabulary behind each normaliser."""
+    forms = [normalizers.NFD(), normalizers.NFKC(), normalizers.NFKD(), normalizers.Prepend("_"),
+             normalizers.Replace(Regex(r"\s+"), " "), normalizers.Replace("a", "")]
+    out = []
+    for form in forms:
+        tokenizer = Tokenizer.from_file(str(FOLDER / "gpt2.json"))
+        tokenizer.normalizer = form
+        out.append({"normalizer": json.loads(tokenizer.to_str())["normalizer"],
+                    "ids": [tokenizer.encode(text).ids for text in texts]})
+    return out
+
+
 def make_gguf(texts):
     """llama.cpp's "default" splits on gpt2's vocabulary, and a SentencePiece model with scores, merged by definition."""
     gpt2 = json.loads((FOLDER / "gpt2.json").read_text())
@@ -264,6 +277,7 @@ def main():
         tokenizer = Tokenizer.from_file(str(FOLDER / f"{name}.json"))
         write(f"{name}.ids.json", [tokenizer.encode(text).ids for text in texts])
     write("variants.json", make_variants())
+    write("forms.json", make_forms(NASTY))
     write("gguf.json", make_gguf(texts))
     if len(sys.argv) > 1:
         write("smollm2_gpl3.ids.json", smollm2_ids(sys.argv[1]))

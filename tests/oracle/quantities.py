@@ -251,6 +251,11 @@ def pooled_maps(w, visible, blocks_wanted):
     return out
 
 
+def rounds_to_one(m, visible, slack):
+    distance = m.z.max(dim=1, keepdim=True).values - m.z
+    return ((distance <= ROUNDS_TO_ONE + slack) & visible).sum(dim=1).numpy()
+
+
 def compute(trace, ids, maps=None, min_row=64):
     """path → array [layer, head, …] for every dataset of formats §1, and helper entries that begin with `_`."""
     n = len(ids)
@@ -272,8 +277,11 @@ def compute(trace, ids, maps=None, min_row=64):
     result["sink_null"] = np.asarray(sum(1 / k for k in range(1, n + 1)) / n)
     for name in ROWS_COMPONENT:
         result["rows/" + name] = stack(lambda _, r: two_components(name, [c[name].numpy() for c in r.components]))
-    result["_rounds_to_one"] = {dtype: [stack(lambda _, r: two_components("rounds_to_one", [
-        rounds_to_one(m, r.visible, side * slack) for m in r.head.maps])) for side in (-1, 1)] for dtype, slack in LOGIT_ERROR.items()}
+    result["_rounds_to_one"] = {}
+    for dtype, error in LOGIT_ERROR.items():
+        low, high = (stack(lambda _, r, slack=slack: two_components("rounds_to_one", [
+            rounds_to_one(m, r.visible, slack) for m in r.head.maps])) for slack in (-error, error))
+        result["_rounds_to_one"][dtype] = (low, high)
     for name, attribute in ROWS_HEAD.items():
         result["rows/" + name] = stack(lambda _, r: getattr(r, attribute).numpy())
     result["keys/attention_received"] = stack(lambda _, r: two_components(
