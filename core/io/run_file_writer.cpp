@@ -3,7 +3,6 @@
 #include <hdf5_hl.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -17,13 +16,12 @@
 #include "core/io/hdf5_file_driver.h"
 #include "core/io/netcdf_name.h"
 #include "core/io/run_file.h"
+#include "core/io/run_file_objects.h"
 
 namespace headroom {
 namespace {
 
 constexpr const char* kOperation = "cannot write the run file";
-constexpr unsigned kGzipLevel = 4;
-constexpr unsigned kOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
 struct AxisEntry {
   std::int64_t size = 0;
@@ -58,21 +56,6 @@ Error argument_error(const std::string& text, std::string_view path) {
 
 std::vector<hsize_t> to_hsize(std::span<const std::int64_t> values) {
   return {values.begin(), values.end()};
-}
-
-Hdf5Space make_space(std::span<const std::int64_t> shape) {
-  if (shape.empty()) return Hdf5Space(H5Screate(H5S_SCALAR));
-  const std::vector<hsize_t> extents = to_hsize(shape);
-  return Hdf5Space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr));
-}
-
-// Equal runs are to give equal files, hence no time stamps; netCDF needs the order of creation.
-Hdf5Properties creation_properties(hid_t property_class) {
-  Hdf5Properties properties(H5Pcreate(property_class));
-  H5Pset_obj_track_times(properties.get(), false);
-  H5Pset_attr_creation_order(properties.get(), kOrder);
-  if (property_class != H5P_DATASET_CREATE) H5Pset_link_creation_order(properties.get(), kOrder);
-  return properties;
 }
 
 Result<void> check_region(const DatasetEntry& dataset, std::span<const std::int64_t> start,
@@ -165,12 +148,10 @@ struct RunFileWriter::State {
       if (name.empty() || axes.contains(whole) || datasets.contains(whole)) {
         return argument_error("a group cannot have this name", whole);
       }
-      const Hdf5Properties properties = creation_properties(H5P_GROUP_CREATE);
       const hid_t parent = begin == 0 ? file.get() : group_id(path.substr(0, begin - 1));
-      Hdf5Group group(
-          H5Gcreate2(parent, to_netcdf_name(name).c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT));
-      if (!group) return fail();
-      groups.emplace(std::string(whole), std::move(group));
+      auto group = create_group(parent, name);
+      if (!group) return fail(std::move(group.error()));
+      groups.emplace(std::string(whole), std::move(group).value());
     }
     return {};
   }
@@ -195,109 +176,9 @@ struct RunFileWriter::State {
     return {};
   }
 
-  Result<void> describe_dataset(const Hdf5Dataset& id, std::string_view name, const std::string& units,
-                                const std::string& long_name) {
-    if (!units.empty()) HEADROOM_TRY_VOID(write_attribute(id.get(), "units", units));
-    if (!long_name.empty()) HEADROOM_TRY_VOID(write_attribute(id.get(), "long_name", long_name));
-    if (to_netcdf_name(name) != name) {
-      HEADROOM_TRY_VOID(write_attribute(id.get(), "original_name", std::string(name)));
-    }
-    return {};
-  }
-
-  Result<void> write_all_strings(const Hdf5Dataset& id, std::span<const std::string> values) {
-    if (values.empty()) return {};
-    std::vector<std::string> stored(values.size());
-    std::vector<const char*> pointers(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      stored[i] = storable_text(values[i]);
-      pointers[i] = stored[i].c_str();
-    }
-    const Hdf5Type type = string_type();
-    if (H5Dwrite(id.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0) return fail();
-    return {};
-  }
-
-  Result<Hdf5Dataset> make_axis(const AxisDef& axis);
-  Result<Hdf5Dataset> make_dataset(const DatasetDef& definition, std::span<const std::int64_t> shape);
   Result<void> attach_axes(const DatasetDef& definition, const Hdf5Dataset& id);
   Result<void> verify_temporary();
 };
-
-// A coordinate has its values and NAME = its own name. An axis without one is an empty big-endian float array with the
-// NAME by which netCDF knows it as "dimension only".
-Result<Hdf5Dataset> RunFileWriter::State::make_axis(const AxisDef& axis) {
-  const bool has_coordinate = !axis.values.empty() || !axis.labels.empty();
-  const ElementType type = axis.labels.empty() ? axis.type : ElementType::String;
-  const std::string name = to_netcdf_name(axis.name);
-  const Hdf5Type on_disk = has_coordinate ? file_type(type) : Hdf5Type(H5Tcopy(H5T_IEEE_F32BE));
-  const std::array<std::int64_t, 1> shape{axis.size};
-  const Hdf5Space space = make_space(shape);
-  const Hdf5Properties properties = creation_properties(H5P_DATASET_CREATE);
-  Hdf5Dataset id(H5Dcreate2(group_id(axis.group), name.c_str(), on_disk.get(), space.get(), H5P_DEFAULT,
-                            properties.get(), H5P_DEFAULT));
-  if (!id) return fail();
-  const std::string scale_name =
-      has_coordinate ? name
-                     : format("This is a netCDF dimension but not a netCDF variable.%10lld", static_cast<long long>(axis.size));
-  if (H5DSset_scale(id.get(), scale_name.c_str()) < 0) return fail();
-  const std::array<double, 1> dimension_id{static_cast<double>(axes.size())};
-  HEADROOM_TRY_VOID(write_number_attribute(id.get(), "_Netcdf4Dimid", ElementType::Int32, dimension_id, true));
-  if (!has_coordinate) return id;
-  HEADROOM_TRY_VOID(describe_dataset(id, axis.name, axis.units, axis.long_name));
-  if (!axis.labels.empty()) {
-    HEADROOM_TRY_VOID(write_all_strings(id, axis.labels));
-    return id;
-  }
-  HEADROOM_TRY(const NativeArray array, to_native(type, axis.values));
-  if (H5Dwrite(id.get(), array.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.bytes.data()) < 0) return fail();
-  return id;
-}
-
-Result<Hdf5Dataset> RunFileWriter::State::make_dataset(const DatasetDef& definition,
-                                                       std::span<const std::int64_t> shape) {
-  const ElementType type = definition.type;
-  const Hdf5Properties properties = creation_properties(H5P_DATASET_CREATE);
-  const std::array<double, 1> missing{missing_value(type)};
-  if (type != ElementType::String) {
-    HEADROOM_TRY(const NativeArray fill, to_native(type, missing));
-    if (H5Pset_fill_value(properties.get(), fill.type, fill.bytes.data()) < 0) return fail();
-    const bool split_first = !definition.axes.empty() && definition.axes.front().starts_with("layer");
-    const std::vector<std::int64_t> chunk = chunk_shape(shape, element_bytes(type), split_first);
-    // The text of a string lies in a heap outside of the chunks, where no filter reaches it: contiguous.
-    if (!chunk.empty()) {
-      const std::vector<hsize_t> extents = to_hsize(chunk);
-      if (H5Pset_chunk(properties.get(), static_cast<int>(extents.size()), extents.data()) < 0 ||
-          H5Pset_shuffle(properties.get()) < 0 || H5Pset_deflate(properties.get(), kGzipLevel) < 0 ||
-          H5Pset_fletcher32(properties.get()) < 0) {
-        return fail();
-      }
-    }
-  }
-  const Hdf5Type on_disk = file_type(type);
-  const Hdf5Space space = make_space(shape);
-  Hdf5Dataset id(H5Dcreate2(group_id(definition.group), to_netcdf_name(definition.name).c_str(), on_disk.get(),
-                            space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT));
-  if (!id) return fail();
-  const bool is_float = type == ElementType::Float32 || type == ElementType::Float64;
-  const bool is_integer = type == ElementType::Int32 || type == ElementType::Int64;
-  if (is_float || (is_integer && definition.missing_values)) {
-    HEADROOM_TRY_VOID(write_number_attribute(id.get(), "_FillValue", type, missing, true));
-  }
-  HEADROOM_TRY_VOID(describe_dataset(id, definition.name, definition.units, definition.long_name));
-  if (!definition.definition.empty()) {
-    HEADROOM_TRY_VOID(write_attribute(id.get(), "definition", definition.definition));
-  }
-  if (type == ElementType::UInt8) {
-    const std::array<double, 2> flags{0.0, 1.0};
-    HEADROOM_TRY_VOID(write_number_attribute(id.get(), "flag_values", type, flags, false));
-    HEADROOM_TRY_VOID(write_attribute(id.get(), "flag_meanings", std::string("false true")));
-  }
-  for (const auto& [name, value] : definition.attributes) {
-    HEADROOM_TRY_VOID(write_attribute(id.get(), to_netcdf_name(name), value));
-  }
-  return id;
-}
 
 Result<void> RunFileWriter::State::attach_axes(const DatasetDef& definition, const Hdf5Dataset& id) {
   for (std::size_t i = 0; i < definition.axes.size(); ++i) {
@@ -368,8 +249,8 @@ Result<void> RunFileWriter::add_axis(const AxisDef& axis) {
     return argument_error("an axis needs as many values, or labels, as its size", path);
   }
   HEADROOM_TRY_VOID(state_->ensure_group(axis.group));
-  auto id = state_->make_axis(axis);
-  if (!id) return state_->checked(std::move(id.error()));
+  auto id = create_axis(state_->group_id(axis.group), axis, static_cast<int>(state_->axes.size()));
+  if (!id) return state_->fail(std::move(id.error()));
   state_->axes.emplace(path, AxisEntry{axis.size, std::move(id).value()});
   return state_->checked({});
 }
@@ -387,8 +268,8 @@ Result<void> RunFileWriter::add_dataset(const DatasetDef& dataset) {
     entry.shape.push_back(axis->size);
   }
   HEADROOM_TRY_VOID(state_->ensure_group(dataset.group));
-  auto id = state_->make_dataset(dataset, entry.shape);
-  if (!id) return state_->checked(std::move(id.error()));
+  auto id = create_dataset(state_->group_id(dataset.group), dataset, entry.shape);
+  if (!id) return state_->fail(std::move(id.error()));
   entry.id = std::move(id).value();
   HEADROOM_TRY_VOID(state_->checked(state_->attach_axes(dataset, entry.id)));
   if (dataset.type == ElementType::String) entry.strings.resize(static_cast<std::size_t>(element_count(entry.shape)));
@@ -444,7 +325,7 @@ Result<void> RunFileWriter::write_strings(std::string_view path, std::span<const
 Result<void> RunFileWriter::commit() {
   HEADROOM_TRY_VOID(state_->usable());
   for (const auto& [path, dataset] : state_->datasets) {
-    HEADROOM_TRY_VOID(state_->checked(state_->write_all_strings(dataset.id, dataset.strings)));
+    HEADROOM_TRY_VOID(state_->checked(write_all_strings(dataset.id, dataset.strings)));
   }
   const bool closed = state_->close_all();
   if (state_->channel.error_number != 0 || !closed) return state_->fail(Error(ErrorCode::Io, kOperation));
