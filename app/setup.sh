@@ -107,7 +107,9 @@ need_packages() {
     fi
   fi
   echo "missing packages: ${missing[*]}" >>"$log"
-  step "installing ${#missing[@]} Debian packages" apt_install "${prefix[@]}"
+  local count="${#missing[@]} Debian packages"
+  if [ "${#missing[@]}" -eq 1 ]; then count="the Debian package ${missing[0]}"; fi
+  step "installing $count" apt_install "${prefix[@]}"
   mapfile -t missing < <(missing_packages "$@")
   [ "${#missing[@]}" -eq 0 ] || fail "still missing after the installation: ${missing[*]}" "see $log"
 }

@@ -312,6 +312,8 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     record.length = x.size(0);
     record.window = attention.window;
     record.causal = attention.causal;
+    record.induction_key.assign(induction_key.begin(), induction_key.end());
+    record.context_dim = attention.context_dim();
     record.lambda_init = attention.lambda_q1.present() ? attention.lambda_init : kNaN;
     record.key_norm = block_norms(on_cpu(k));
     record.value_norm = block_norms(on_cpu(v));

@@ -242,8 +242,11 @@ class HeadTask {
     if (problem_.induction_key && problem_.induction_key[i] >= 0)
       map.induction_weight[r] = weight_at(problem_.induction_key[i]);
     sums.logit_max_raw = std::max(sums.logit_max_raw, result.logit_max_raw);
-    value_energy_[m].resize(static_cast<std::size_t>(rows_per_strip(problem_.length)));
-    value_energy_[m][static_cast<std::size_t>(offset / (keys.end - keys.begin))] = result.value_energy;
+    const auto strip_row = static_cast<std::size_t>(offset / (keys.end - keys.begin));
+    for (auto* rows : {&value_energy_[m], &weight_total_[m]})
+      rows->resize(static_cast<std::size_t>(rows_per_strip(problem_.length)));
+    value_energy_[m][strip_row] = result.value_energy;
+    weight_total_[m][strip_row] = result.weight_total;
   }
 
   void combine_contexts(const std::array<at::Tensor, 2>& contexts, std::int64_t i, std::int64_t strip_row) {
@@ -294,8 +297,8 @@ class HeadTask {
       factor = m == 0 ? 1.0 : -problem_.lambda[i];
       const MapStatistics& map = statistics.maps[m];
       net = weights_[m].get() + offset;
-      statistics.weight_sum[r] = factor * map.weight_sum[r];
-      statistics.weight_l1[r] = std::abs(factor) * map.weight_sum[r];
+      statistics.weight_sum[r] = factor * weight_total_[m][strip_row];
+      statistics.weight_l1[r] = std::abs(factor) * weight_total_[m][strip_row];
       statistics.weight_l2_squared[r] = factor * factor * map.weight_l2_squared[r];
       statistics.uncorrelated_energy[r] = factor * factor * value_energy_[m][strip_row];
       if (m == 1) add_scaled(net, factor, keys);
@@ -357,7 +360,7 @@ class HeadTask {
   std::unique_ptr<Real[]> scores_;
   std::array<std::unique_ptr<Real[]>, 3> weights_;  // a¹, a², w
   std::array<std::vector<Real>, 3> partial_;        // column sums of one strip
-  std::array<std::vector<double>, 2> value_energy_; // Σ a² r² of the strip's rows
+  std::array<std::vector<double>, 2> value_energy_, weight_total_;  // Σ a² r² and Σ a of the strip's rows
   std::vector<KeyRange> segments_;
   TaskSums sums_;
 };

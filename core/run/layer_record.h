@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -41,7 +40,6 @@ struct LayerRecord {
   std::vector<HeadRecord> heads;                        // the selected ones, ascending
   std::vector<std::vector<double>> key_norm, value_norm;  // per block, per position: L2 norm
   std::vector<double> output_alignment;                 // [heads, all heads]: cos_F of W_O blocks; NaN across groups
-  std::map<std::string, std::int64_t, std::less<>> parameters;  // account → number of weights
 };
 
 }  // namespace headroom

@@ -141,7 +141,11 @@ struct ExponentialPass {
   V sum, squares, moment, distance, rounds;
 };
 
-// e → a, with the column sums and Σ a² r².
+struct WeightResult {
+  double sum = 0.0, energy = 0.0;
+};
+
+// e → a, with the column sums, Σ a and Σ a² r².
 template <class D>
 struct WeightPass {
   using Real = hn::TFromD<D>;
@@ -152,23 +156,28 @@ struct WeightPass {
         column_sum(state.input.column_sum),
         mean_square(state.input.value_mean_square),
         factor(hn::Set(d, static_cast<Real>(state.factor))),
-        energy(hn::Zero(d)) {}
+        sum(hn::Zero(d)),
+        energy(sum) {}
 
   void step(std::int64_t key) {
     const V a = hn::Mul(hn::LoadU(d, weights + key), factor);
     hn::StoreU(a, d, weights + key);
     if (!column_sum) return;
     hn::StoreU(hn::Add(hn::LoadU(d, column_sum + key), a), d, column_sum + key);
+    sum = hn::Add(sum, a);
     energy = hn::MulAdd(hn::Mul(a, a), hn::LoadU(d, mean_square + key), energy);
   }
-  void fold(double& result) const { result += total(d, energy); }
+  void fold(WeightResult& result) const {
+    result.sum += total(d, sum);
+    result.energy += total(d, energy);
+  }
 
   const D d;
   Real* weights;
   Real* column_sum;
   const Real* mean_square;
   const V factor;
-  V energy;
+  V sum, energy;
 };
 
 // Bin indices of offset + slope · z, clamped, written as Real to a buffer.
@@ -234,8 +243,8 @@ void map_row_target(const MapRowInput<Real>& input, MapRowResult& result) {
     keep = std::exp(own_lse - lse);
   }
   state.factor = keep / sums.sum;
-  double energy = 0.0;
-  for (const KeyRange& s : input.segments) sweep<WeightPass, Real>(s.begin, s.end, state, energy);
+  WeightResult weights;
+  for (const KeyRange& s : input.segments) sweep<WeightPass, Real>(s.begin, s.end, state, weights);
 
   result.lse = lse;
   result.logit_max = extrema.max;
@@ -247,7 +256,8 @@ void map_row_target(const MapRowInput<Real>& input, MapRowResult& result) {
   result.weight_l2_squared = sums.squares * state.factor * state.factor;
   result.weight_sum = keep;
   result.mean_distance = sums.distance * state.factor;
-  result.value_energy = energy;
+  result.value_energy = weights.energy;
+  result.weight_total = weights.sum;
   result.rounds_to_one = static_cast<std::int32_t>(sums.rounds_to_one);
   if (input.statistics && std::isfinite(lse)) histograms(input, lse);
 }

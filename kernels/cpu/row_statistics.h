@@ -32,6 +32,7 @@ struct MapRowResult {
   double lse = 0.0, logit_max = 0.0, logit_min = 0.0, logit_max_raw = 0.0;
   double entropy = 0.0, weight_max = 0.0, weight_l2_squared = 0.0, weight_sum = 0.0, mean_distance = 0.0;
   double value_energy = 0.0;  // Σ a² r²
+  double weight_total = 0.0;  // Σ a summed up; weight_sum is what it must be
   std::int32_t rounds_to_one = 0;
 };
 

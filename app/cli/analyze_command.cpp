@@ -1,0 +1,141 @@
+#include "app/cli/analyze_command.h"
+
+#include <sys/resource.h>
+
+#include <cstdio>
+
+#include "app/cli/progress.h"
+#include "app/cli/report_error.h"
+#include "app/cli/signals.h"
+#include "app/cli/summary_text.h"
+#include "core/base/format.h"
+#include "core/run/analysis.h"
+
+namespace headroom {
+namespace {
+
+constexpr int kPartialResult = 8;
+constexpr int kInternalBug = 70;
+
+// "model/::L3.H5" → the path, and the address as lists where the options gave none.
+Result<void> split_address(AnalyzeArguments& arguments) {
+  const std::size_t at = arguments.path.rfind("::");
+  if (at == std::string::npos) return {};
+  const std::string address = arguments.path.substr(at + 2);
+  arguments.path.resize(at);
+  const std::size_t dot = address.find(".H");
+  const std::string layer = address.substr(0, dot);
+  if (layer.size() < 2 || layer.front() != 'L') {
+    Error error(ErrorCode::InvalidArgument, "an address inside a checkpoint is written ::L3 or ::L3.H5");
+    error.wanted("", address);
+    return error;
+  }
+  if (arguments.layers.empty()) arguments.layers = layer.substr(1);
+  if (dot != std::string::npos && arguments.heads.empty()) arguments.heads = address.substr(dot + 2);
+  return {};
+}
+
+Result<ComputeDtype> parse_dtype(const std::string& name) {
+  for (const ComputeDtype dtype : {ComputeDtype::Float32, ComputeDtype::Float64, ComputeDtype::BFloat16})
+    if (name == dtype_name(dtype)) return dtype;
+  Error error(ErrorCode::InvalidArgument, "unknown dtype");
+  error.wanted("float32, float64 or bfloat16", name);
+  return error;
+}
+
+std::string choose_device(const std::string& wanted, const BackendInfo& info) {
+  if (wanted != "auto") return wanted;
+  return info.devices.size() > 1 ? "cuda:0" : "cpu";
+}
+
+// Everything the command needs before the long part; fails without having computed anything.
+Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedModel& model, ComputeBackend& backend,
+                                std::string& tokenizer_note) {
+  AnalysisRequest request;
+  request.model = &model;
+  HEADROOM_TRY(request.dtype, parse_dtype(arguments.dtype));
+  for (const std::string& text : arguments.what_ifs) {
+    HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
+    request.what_ifs.push_back(std::move(what_if));
+  }
+  if (!arguments.layers.empty())
+    HEADROOM_TRY(request.layers,
+                 parse_index_list(arguments.layers, "--layers", static_cast<std::int64_t>(model.spec.blocks.size())));
+  if (!arguments.heads.empty())
+    HEADROOM_TRY(request.heads, parse_index_list(arguments.heads, "--heads", model.spec.num_heads));
+  HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, tokenizer_note));
+  request.device = choose_device(arguments.device, backend.info());
+  request.pool_blocks = arguments.pool_blocks;
+  request.components = arguments.components;
+  request.exact_maps = arguments.exact_maps;
+  request.exact_budget_bytes = arguments.exact_budget_gib * 1073741824.0;
+  request.hidden = arguments.hidden;
+  request.summary_only = arguments.only == "summary";
+  request.output = arguments.output;
+  request.force = arguments.force;
+  for (const InputFile& file : model.checkpoint->files()) request.inputs.push_back(file.path());
+  for (const auto& file : {arguments.prompt.text_file, arguments.prompt.ids_file})
+    if (file && *file != "-") request.inputs.emplace_back(*file);
+  request.command_line = arguments.command_line;
+  request.program = "headroom " HEADROOM_VERSION;
+  request.git_commit = HEADROOM_GIT_COMMIT;
+  return request;
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, const AnalysisOutcome& outcome,
+           const std::string& tokenizer_note) {
+  RunFacts facts;
+  facts.model = request.model;
+  facts.request = &request;
+  facts.outcome = &outcome;
+  facts.tokenizer = tokenizer_note;
+  facts.peak_rss_bytes = peak_rss_bytes();
+  std::fputs(arguments.json ? summary_json(facts).c_str() : summary_text(facts).c_str(), stdout);
+  for (const std::string& violation : outcome.self_check.violations)
+    std::fprintf(stderr, "warning: self-check: %s\n", violation.c_str());
+  if (!outcome.self_check.violations.empty()) return kInternalBug;
+  if (outcome.forward.non_finite_layer >= 0) {
+    std::fprintf(stderr,
+                 "headroom: layer %lld put NaN or infinity into the residual stream; the run ends there and the file "
+                 "holds the layers up to it\n",
+                 static_cast<long long>(outcome.forward.non_finite_layer));
+    return kPartialResult;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_analyze(const AnalyzeArguments& given) {
+  AnalyzeArguments arguments = given;
+  if (auto split = split_address(arguments); !split) return report_error(split.error(), arguments.json);
+  auto model = open_model(arguments.path, arguments.options);
+  if (!model) return report_error(model.error(), arguments.json);
+  if (!model->checkpoint->missing_tensors().empty()) {
+    Error error(ErrorCode::Corrupt, "shards of the checkpoint are missing");
+    return report_error(error.in_file(arguments.path).at_tensor(model->checkpoint->missing_tensors().front()), arguments.json);
+  }
+  auto backend = load_compute();
+  if (!backend) return report_error(backend.error(), arguments.json);
+  std::string tokenizer_note;
+  auto request = prepare(arguments, *model, **backend, tokenizer_note);
+  if (!request) return report_error(request.error(), arguments.json);
+
+  ProgressLine progress;
+  auto outcome = analyze(**backend, *request, [&](double fraction, const std::string& what) { progress.show(fraction, what); },
+                         [] { return signal_received(); });
+  progress.clear();
+  if (!outcome) {
+    const int code = report_error(outcome.error(), arguments.json);
+    return outcome.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
+  }
+  return finish(arguments, *request, *outcome, tokenizer_note);
+}
+
+}  // namespace headroom

@@ -1,0 +1,111 @@
+#include "app/cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/cli/analyze_command.h"
+#include "app/cli/compare_command.h"
+#include "app/cli/doctor_command.h"
+#include "app/cli/inspect_command.h"
+#include "app/cli/report_error.h"
+#include "core/base/error.h"
+
+namespace headroom {
+namespace {
+
+constexpr int kUsageError = 2;
+
+std::string joined(int argc, char** argv) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$*?;&|<>()") == std::string::npos;
+    line += (i ? " " : "") + (plain ? word : "'" + word + "'");
+  }
+  return line;
+}
+
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
+  command.add_option("--config", options.config, "config.json to use in place of the checkpoint's own");
+  command.add_flag("--lenient", options.lenient, "accept holes and trailing bytes in safetensors, with a warning");
+}
+
+void add_inspect(CLI::App& app, InspectArguments& arguments) {
+  CLI::App* command = app.add_subcommand("inspect", "architecture, head program, tensors, warnings; reads headers only");
+  command->add_option("path", arguments.path, "checkpoint: a folder, safetensors or GGUF file")->required();
+  command->add_flag("--tensors", arguments.tensors, "list every tensor");
+  command->add_flag("--json", arguments.json, "machine-readable output");
+  add_checkpoint_options(*command, arguments.options);
+}
+
+void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
+  CLI::App* command = app.add_subcommand("analyze", "run attention on a prompt, layer by layer, and write the statistics");
+  PromptArguments& prompt = arguments.prompt;
+  command->add_option("path", arguments.path, "checkpoint; may name a place inside: model/::L3.H5")->required();
+  command->add_option("-o,--output", arguments.output, "run file to write (HDF5)")->required();
+  command->add_option("--text", prompt.text, "the prompt");
+  command->add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input");
+  command->add_option("--ids", prompt.ids, "token ids, separated by commas or blanks");
+  command->add_option("--ids-file", prompt.ids_file, "file with token ids; - is standard input");
+  command->add_option("--bos", prompt.bos, "whether token 0 is a BOS; ids are never altered")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command->add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--layers", arguments.layers, "layers to measure, e.g. 0,2-5 (default: all)");
+  command->add_option("--heads", arguments.heads, "heads to measure (default: all)");
+  command->add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N");
+  command->add_option("--dtype", arguments.dtype, "float32, float64 or bfloat16");
+  command->add_option("--what-if", arguments.what_ifs, "[L<layer>[.H<head>]:]NAME=VALUE, e.g. sink=off; repeatable")
+      ->take_all();
+  command->add_option("--maps", arguments.pool_blocks, "pooled maps of P × P blocks")->check(CLI::Range(1, 65536));
+  command->add_flag("--components", arguments.components, "pooled maps of the first and second map too");
+  command->add_flag("--exact-maps", arguments.exact_maps, "whole maps, n × n per head: choose --layers and --heads");
+  command->add_option("--exact-budget", arguments.exact_budget_gib, "largest size of the exact maps in GiB");
+  command->add_flag("--hidden", arguments.hidden, "residual stream and logits too");
+  command->add_option("--only", arguments.only, "summary: leave out /rows, /keys and /hist")
+      ->check(CLI::IsMember({"summary"}));
+  command->add_flag("--force", arguments.force, "replace an existing run file");
+  command->add_flag("--json", arguments.json, "machine-readable output");
+  add_checkpoint_options(*command, arguments.options);
+}
+
+void add_compare(CLI::App& app, CompareArguments& arguments) {
+  CLI::App* command = app.add_subcommand("compare", "the same quantities of two run files side by side");
+  command->add_option("a", arguments.a, "run file")->required();
+  command->add_option("b", arguments.b, "run file")->required();
+  command->add_option("--rtol", arguments.rtol, "relative tolerance")->check(CLI::NonNegativeNumber);
+  command->add_option("--atol", arguments.atol, "absolute tolerance")->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", arguments.json, "machine-readable output");
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app{"Headroom: what every attention head of a transformer checkpoint does", "headroom"};
+  app.set_version_flag("--version", "headroom " HEADROOM_VERSION " (" HEADROOM_GIT_COMMIT ")");
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 ok, 1 not equal, 2 usage, 3 damaged input, 4 unsupported, 5 file access, 6 memory or limit,\n"
+      "7 device, 8 partial result, 70 bug, 130 cancelled.");
+  InspectArguments inspect;
+  AnalyzeArguments analyze;
+  CompareArguments compare;
+  bool doctor_json = false;
+  add_inspect(app, inspect);
+  add_analyze(app, analyze);
+  add_compare(app, compare);
+  app.add_subcommand("doctor", "versions, devices, threads: what works here")
+      ->add_flag("--json", doctor_json, "machine-readable output");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  if (app.got_subcommand("inspect")) return run_inspect(inspect);
+  if (app.got_subcommand("compare")) return run_compare(compare);
+  if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
+  analyze.command_line = joined(argc, argv);
+  return run_analyze(analyze);
+}
+
+}  // namespace headroom

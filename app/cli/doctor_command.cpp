@@ -1,0 +1,51 @@
+#include "app/cli/doctor_command.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/io/hdf5_info.h"
+#include "core/model/family.h"
+#include "core/run/compute.h"
+
+namespace headroom {
+
+int run_doctor(bool json) {
+  nlohmann::ordered_json report;
+  report["headroom"] = HEADROOM_VERSION;
+  report["git_commit"] = HEADROOM_GIT_COMMIT;
+  report["compiler"] = __VERSION__;
+  const Hdf5Info hdf5 = hdf5_info();
+  report["hdf5"] = hdf5.version + (hdf5.thread_safe ? ", thread-safe" : ", not thread-safe (one thread owns it)");
+  std::string types;
+  for (const Family* family : families()) types += (types.empty() ? "" : ", ") + std::string(family->model_type);
+  report["model_types"] = types;
+  report["containers"] = "safetensors, GGUF v2 and v3";
+  report["processors"] = std::thread::hardware_concurrency();
+  auto backend = load_compute();
+  int code = 0;
+  if (backend) {
+    const BackendInfo info = (*backend)->info();
+    report["libtorch"] = info.torch_version + ", " + info.cpu_capability;
+    report["threads"] = info.threads;
+    report["row_kernels"] = info.kernel_target;
+    std::string devices;
+    for (const std::string& device : info.devices) devices += (devices.empty() ? "" : ", ") + device;
+    report["devices"] = devices;
+    if (!info.cuda_note.empty()) report["cuda"] = info.cuda_note;
+  } else {
+    report["libtorch"] = describe(backend.error());
+    code = exit_code(backend.error().code);
+  }
+  report["window"] = "not part of this version: the command line does everything";
+  if (json) {
+    std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    return code;
+  }
+  for (const auto& [name, value] : report.items())
+    std::printf("%-12s %s\n", name.c_str(), value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+  return code;
+}
+
+}  // namespace headroom

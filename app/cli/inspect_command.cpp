@@ -1,0 +1,200 @@
+#include "app/cli/inspect_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "app/cli/report_error.h"
+#include "core/base/format.h"
+#include "core/run/open_model.h"
+#include "core/run/run_layout.h"
+
+namespace headroom {
+namespace {
+
+// What inspect knows: the checkpoint always; the model where a family describes it, else the reason why not.
+struct Inspection {
+  std::shared_ptr<const Checkpoint> checkpoint;
+  std::optional<ModelSpec> model;
+  std::optional<Error> model_error;
+  std::string tokenizer;
+  std::vector<std::string> warnings;
+  std::int64_t parameters = 0;
+  std::uint64_t size_bytes = 0;
+  std::map<std::string, std::int64_t> dtypes;                         // name → tensors
+  std::map<std::string, std::int64_t, std::less<>> attention_parameters;  // over all layers
+};
+
+Inspection look(std::shared_ptr<const Checkpoint> checkpoint) {
+  Inspection found;
+  found.checkpoint = std::move(checkpoint);
+  found.warnings.assign(found.checkpoint->warnings().begin(), found.checkpoint->warnings().end());
+  for (const TensorInfo& tensor : found.checkpoint->tensors()) {
+    found.parameters += tensor.element_count();
+    ++found.dtypes[tensor.dtype_name];
+  }
+  for (const InputFile& file : found.checkpoint->files()) found.size_bytes += file.size_bytes();
+  auto source = ModelSource::create(found.checkpoint);
+  auto model = source ? describe_model(*source) : Result<ModelSpec>(source.error());
+  if (model) {
+    found.model = std::move(*model);
+    found.warnings.insert(found.warnings.end(), found.model->warnings.begin(), found.model->warnings.end());
+    for (const BlockSpec& block : found.model->blocks)
+      for (const auto& [account, count] : attention_parameters(block)) found.attention_parameters[account] += count;
+  } else {
+    found.model_error = model.error();
+  }
+  auto tokenizer = open_tokenizer(*found.checkpoint);
+  if (tokenizer) {
+    found.tokenizer = (*tokenizer)->description();
+    if (found.model && (*tokenizer)->vocab_size() != found.model->vocab_size)
+      found.warnings.push_back(format("the tokenizer has %lld ids, the embedding %lld rows",
+                                      static_cast<long long>((*tokenizer)->vocab_size()),
+                                      static_cast<long long>(found.model->vocab_size)));
+  } else if (tokenizer.error().code != ErrorCode::NotFound) {
+    found.warnings.push_back("the tokenizer cannot be used: " + describe(tokenizer.error()));
+  }
+  return found;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  const double value = static_cast<double>(bytes);
+  if (value >= 1073741824.0) return format("%.2f GiB", value / 1073741824.0);
+  if (value >= 1048576.0) return format("%.1f MiB", value / 1048576.0);
+  return format("%.1f KiB", value / 1024.0);
+}
+
+std::string count_text(std::int64_t count) {
+  const double value = static_cast<double>(count);
+  if (value >= 1e9) return format("%.3g B", value / 1e9);
+  if (value >= 1e6) return format("%.4g M", value / 1e6);
+  return std::to_string(count);
+}
+
+std::string map_text(const HeadProgram::Map& map) {
+  std::string values;
+  for (const std::int64_t block : map.value_blocks) values += (values.empty() ? "v" : "+v") + std::to_string(block);
+  return format("q%lld k%lld ", static_cast<long long>(map.query_block), static_cast<long long>(map.key_block)) + values;
+}
+
+// "H0: q0 k0 v0 − λ·(q1 k0 v0), λ from the input"
+std::string program_text(const HeadProgram& head) {
+  std::string text = map_text(head.first);
+  if (head.has_second()) text += " − λ·(" + map_text(head.second) + ")";
+  if (head.lambda == LambdaSource::LayerScalar) text += ", λ one number per layer";
+  if (head.lambda == LambdaSource::Projection) text += ", λ = σ(projection) per token";
+  if (head.sink == SinkSource::Zero) text += ", implicit key with logit 0";
+  if (head.sink == SinkSource::Learned) text += ", learned sink logit";
+  if (head.post_norm) text += ", RMSNorm";
+  if (head.post_scale != 1.0) text += format(", × %.4g", head.post_scale);
+  if (head.gated) text += ", gated";
+  return text;
+}
+
+void print_line(const char* name, const std::string& value) {
+  std::printf("%-12s %s\n", name, escape_for_terminal(value).c_str());
+}
+
+void print_model(const ModelSpec& model) {
+  const AttentionSpec& attention = model.blocks.front().attention;
+  print_line("model", model.model_type);
+  print_line("layers", std::to_string(model.blocks.size()));
+  print_line("heads", format("%lld output heads, %lld query blocks, %lld key blocks, %lld value blocks of %lld channels",
+                             static_cast<long long>(model.num_heads), static_cast<long long>(attention.num_query_blocks),
+                             static_cast<long long>(attention.num_key_blocks),
+                             static_cast<long long>(attention.num_value_blocks),
+                             static_cast<long long>(attention.head_dim)));
+  print_line("sizes", format("hidden %lld, vocabulary %lld, positions %lld%s", static_cast<long long>(model.hidden_size),
+                             static_cast<long long>(model.vocab_size), static_cast<long long>(model.max_positions),
+                             model.tied ? ", lm_head is the embedding" : ""));
+  std::map<std::string, std::string> kinds;
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
+    std::string& list = kinds[model.blocks[layer].attention.kind];
+    list += (list.empty() ? "" : ",") + std::to_string(layer);
+  }
+  for (const auto& [kind, layers] : kinds)
+    print_line("attention", kind + (kinds.size() > 1 ? " in layers " + layers : " in all layers"));
+  const std::size_t shown = std::min<std::size_t>(attention.heads.size(), 3);
+  for (std::size_t h = 0; h < shown; ++h)
+    print_line(h == 0 ? "head program" : "", "H" + std::to_string(h) + ": " + program_text(attention.heads[h]));
+  if (shown < attention.heads.size()) print_line("", format("… %zu heads in all", attention.heads.size()));
+}
+
+void print_text(const Inspection& found, bool all_tensors) {
+  const Checkpoint& checkpoint = *found.checkpoint;
+  print_line("checkpoint", checkpoint.path().string());
+  print_line("format", std::string(checkpoint.format_name()) +
+                           format(", %zu file%s, ", checkpoint.files().size(), checkpoint.files().size() == 1 ? "" : "s") +
+                           size_text(found.size_bytes));
+  std::string dtypes;
+  for (const auto& [name, count] : found.dtypes)
+    dtypes += (dtypes.empty() ? "" : ", ") + std::to_string(count) + " " + name;
+  print_line("tensors", format("%zu (%s), %s values", checkpoint.tensors().size(), dtypes.c_str(),
+                               count_text(found.parameters).c_str()));
+  if (found.model) {
+    print_model(*found.model);
+    std::string accounts;
+    for (const auto& [account, count] : found.attention_parameters)
+      if (count > 0) accounts += (accounts.empty() ? "" : ", ") + account + " " + count_text(count);
+    print_line("parameters", "attention: " + accounts);
+  } else {
+    print_line("model", "none: " + describe(*found.model_error));
+  }
+  print_line("tokenizer", found.tokenizer.empty() ? "none (token ids work)" : found.tokenizer);
+  for (const std::string& warning : found.warnings) print_line("warning", warning);
+  if (!all_tensors && found.model) return;
+  for (const TensorInfo& tensor : checkpoint.tensors())
+    std::printf("  %-60s %-8s %s\n", escape_for_terminal(tensor.name).c_str(), tensor.dtype_name.c_str(),
+                shape_text(tensor.shape).c_str());
+}
+
+nlohmann::json to_json(const Inspection& found) {
+  nlohmann::json json;
+  json["path"] = found.checkpoint->path().string();
+  json["format"] = found.checkpoint->format_name();
+  json["parameters"] = found.parameters;
+  json["size_bytes"] = found.size_bytes;
+  json["dtypes"] = found.dtypes;
+  json["tokenizer"] = found.tokenizer.empty() ? nlohmann::json() : nlohmann::json(found.tokenizer);
+  json["warnings"] = found.warnings;
+  json["missing_tensors"] = std::vector<std::string>(found.checkpoint->missing_tensors().begin(),
+                                                     found.checkpoint->missing_tensors().end());
+  for (const char* key : {"model_type", "layers", "heads", "kv_heads", "head_dim", "hidden_size", "vocab_size",
+                          "attention", "attention_parameters"})
+    json[key] = nullptr;
+  if (!found.model) {
+    json["model_error"] = describe(*found.model_error);
+    return json;
+  }
+  const ModelSpec& model = *found.model;
+  json["model_type"] = model.model_type;
+  json["layers"] = model.blocks.size();
+  json["heads"] = model.num_heads;
+  json["kv_heads"] = model.num_kv_heads;
+  json["head_dim"] = model.blocks.front().attention.head_dim;
+  json["hidden_size"] = model.hidden_size;
+  json["vocab_size"] = model.vocab_size;
+  json["attention"] = nlohmann::json::array();
+  for (const BlockSpec& block : model.blocks) json["attention"].push_back(block.attention.kind);
+  json["attention_parameters"] = found.attention_parameters;
+  return json;
+}
+
+}  // namespace
+
+int run_inspect(const InspectArguments& arguments) {
+  auto checkpoint = Checkpoint::open(arguments.path, arguments.options);
+  if (!checkpoint) return report_error(checkpoint.error(), arguments.json);
+  const Inspection found = look(std::move(*checkpoint));
+  if (arguments.json)
+    std::printf("%s\n", to_json(found).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  else
+    print_text(found, arguments.tensors);
+  // Tensors without any config are a fine thing to list; a config that is wrong or unknown is said with its code.
+  const bool described = !found.checkpoint->config().is_null() || found.checkpoint->format() == ContainerFormat::Gguf;
+  if (found.model_error && described) return report_error(*found.model_error, false);
+  return found.checkpoint->missing_tensors().empty() ? 0 : 8;
+}
+
+}  // namespace headroom

@@ -1,0 +1,19 @@
+// `headroom inspect PATH`: what a checkpoint is, from its headers alone. Main thread only.
+#pragma once
+
+#include <filesystem>
+
+#include "core/checkpoint/checkpoint.h"
+
+namespace headroom {
+
+struct InspectArguments {
+  std::filesystem::path path;
+  CheckpointOptions options;
+  bool tensors = false;  // list them all
+  bool json = false;
+};
+
+[[nodiscard]] int run_inspect(const InspectArguments& arguments);
+
+}  // namespace headroom

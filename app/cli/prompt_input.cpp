@@ -1,0 +1,118 @@
+#include "app/cli/prompt_input.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/text/prompt_ids.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t kLongestPrompt = std::uint64_t{64} << 20;
+
+Result<std::string> read_stdin() {
+  std::string text;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t count = ::read(STDIN_FILENO, buffer, sizeof(buffer));
+    if (count < 0) return Error(ErrorCode::Io, "standard input cannot be read");
+    if (count == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(count));
+    if (text.size() > kLongestPrompt) return Error(ErrorCode::OutOfMemory, "the prompt on standard input is longer than 64 MiB");
+  }
+}
+
+Result<std::string> read_source(const std::string& path) {
+  if (path == "-") return read_stdin();
+  return read_text_file(path, kLongestPrompt);
+}
+
+bool parse_index(std::string_view text, std::int64_t& value) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && value >= 0;
+}
+
+}  // namespace
+
+Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model, std::string& tokenizer_note) {
+  const int given = (arguments.text ? 1 : 0) + (arguments.text_file ? 1 : 0) + (arguments.ids ? 1 : 0) +
+                    (arguments.ids_file ? 1 : 0);
+  if (given != 1) {
+    Error error(ErrorCode::InvalidArgument, "a run needs one prompt");
+    error.wanted("one of --text, --text-file, --ids, --ids-file", std::to_string(given));
+    return error;
+  }
+  Prompt prompt;
+  auto tokenizer = open_tokenizer(*model.checkpoint);
+  if (arguments.text || arguments.text_file) {
+    if (!tokenizer) {
+      Error error = tokenizer.error();
+      if (error.code == ErrorCode::NotFound) error.message = "the checkpoint has no tokenizer, so it cannot read text";
+      return error.advise("give token ids with --ids or --ids-file");
+    }
+    if (arguments.text) {
+      prompt.source = *arguments.text;
+    } else {
+      HEADROOM_TRY(prompt.source, read_source(*arguments.text_file));
+    }
+    const BosMode bos = arguments.bos == "always" ? BosMode::Always : arguments.bos == "never" ? BosMode::Never : BosMode::Auto;
+    HEADROOM_TRY(Encoding encoding, (*tokenizer)->encode(prompt.source, bos));
+    prompt.ids = std::move(encoding.ids);
+    prompt.texts = std::move(encoding.texts);
+    prompt.is_special = std::move(encoding.is_special);
+    prompt.bos_added = encoding.bos_added;
+    tokenizer_note = (*tokenizer)->description();
+  } else {
+    if (arguments.ids) {
+      prompt.source = *arguments.ids;
+    } else {
+      HEADROOM_TRY(prompt.source, read_source(*arguments.ids_file));
+    }
+    HEADROOM_TRY(prompt.ids, parse_ids(prompt.source));
+    if (tokenizer) {
+      for (const std::int32_t id : prompt.ids) {
+        prompt.texts.push_back((*tokenizer)->token_bytes(id));
+        prompt.is_special.push_back((*tokenizer)->is_special(id) ? 1 : 0);
+      }
+      tokenizer_note = (*tokenizer)->description();
+    } else {
+      tokenizer_note = "token texts are not known: " + tokenizer.error().message;
+    }
+  }
+  if (arguments.max_tokens > 0 && static_cast<std::size_t>(arguments.max_tokens) < prompt.ids.size()) {
+    const auto keep = static_cast<std::size_t>(arguments.max_tokens);
+    prompt.ids.resize(keep);
+    prompt.texts.resize(std::min(prompt.texts.size(), keep));
+    prompt.is_special.resize(std::min(prompt.is_special.size(), keep));
+  }
+  prompt.first_is_bos = !prompt.ids.empty() && model.spec.bos_token_id && prompt.ids.front() == *model.spec.bos_token_id;
+  return prompt;
+}
+
+Result<std::vector<std::int64_t>> parse_index_list(const std::string& text, const std::string& what, std::int64_t limit) {
+  std::vector<std::int64_t> values;
+  const auto refuse = [&](const std::string& part) {
+    Error error(ErrorCode::InvalidArgument, what + " takes a list such as 0,2-5");
+    error.wanted("numbers from 0 to " + std::to_string(limit - 1), part);
+    return error;
+  };
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = std::string_view(text).substr(begin, end - begin);
+    const std::size_t dash = part.find('-');
+    std::int64_t first = 0, last = 0;
+    const bool parsed = dash == std::string_view::npos
+                            ? parse_index(part, first) && parse_index(part, last)
+                            : parse_index(part.substr(0, dash), first) && parse_index(part.substr(dash + 1), last);
+    if (!parsed || first > last || last >= limit) return refuse(std::string(part));
+    for (std::int64_t value = first; value <= last; ++value) values.push_back(value);
+    begin = end + 1;
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+}  // namespace headroom

@@ -1,0 +1,26 @@
+// The prompt of a run from the command line: text, a text file, token ids or a file of them. Main thread only.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/run/analysis.h"
+
+namespace headroom {
+
+struct PromptArguments {
+  std::optional<std::string> text, text_file, ids, ids_file;  // exactly one; "-" reads stdin
+  std::string bos = "auto";                                   // auto, always, never
+  std::int64_t max_tokens = 0;                                // keep the first tokens only; 0: all
+};
+
+// Ids are never altered by `bos`. Texts of ids come from the tokenizer where the checkpoint has one. A tokenizer that
+// cannot be used is an error for text and a note for ids.
+[[nodiscard]] Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model,
+                                         std::string& tokenizer_note);
+
+// "0,2-5" → 0 2 3 4 5, ascending and unique; `what` names the option in errors, `limit` is one past the largest value.
+[[nodiscard]] Result<std::vector<std::int64_t>> parse_index_list(const std::string& text, const std::string& what,
+                                                                 std::int64_t limit);
+
+}  // namespace headroom

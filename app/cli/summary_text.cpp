@@ -1,0 +1,210 @@
+#include "app/cli/summary_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/progress.h"
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kSinkThreshold = 0.3;  // ε of Gu et al., arXiv 2410.10781
+constexpr std::size_t kShownHeads = 5;
+
+struct HeadPlace {
+  std::size_t layer_index = 0, head_index = 0;
+  std::int64_t layer = 0, head = 0;
+  [[nodiscard]] std::string name() const {
+    return format("L%lld.H%lld", static_cast<long long>(layer), static_cast<long long>(head));
+  }
+};
+
+std::vector<HeadPlace> places(const SummaryTable& table) {
+  std::vector<HeadPlace> all;
+  for (std::size_t l = 0; l < table.layers.size(); ++l)
+    for (std::size_t h = 0; h < table.heads.size(); ++h) all.push_back({l, h, table.layers[l], table.heads[h]});
+  return all;
+}
+
+// The first map's number, or the second's where there is no first.
+double component(const SummaryTable& table, std::string_view name, const HeadPlace& place) {
+  const double first = table.at(name, place.layer_index, place.head_index, 0);
+  return std::isnan(first) ? table.at(name, place.layer_index, place.head_index, 1) : first;
+}
+
+template <typename Value>
+std::vector<HeadPlace> largest(const SummaryTable& table, const Value& value) {
+  std::vector<HeadPlace> order;
+  for (const HeadPlace& place : places(table))
+    if (!std::isnan(value(place))) order.push_back(place);
+  std::ranges::stable_sort(order, [&](const HeadPlace& a, const HeadPlace& b) { return value(a) > value(b); });
+  order.resize(std::min(order.size(), kShownHeads));
+  return order;
+}
+
+std::int64_t count_sinks(const SummaryTable& table, std::int64_t& heads) {
+  std::int64_t sinks = 0;
+  heads = 0;
+  for (const HeadPlace& place : places(table)) {
+    const double score = component(table, "sink_score", place);
+    if (std::isnan(score)) continue;
+    ++heads;
+    if (score > kSinkThreshold) ++sinks;
+  }
+  return sinks;
+}
+
+std::string model_line(const RunFacts& facts) {
+  const ModelSpec& model = facts.model->spec;
+  return facts.model->checkpoint->path().filename().string() +
+         format(": %s, %zu layers × %lld heads, ", model.model_type.c_str(), model.blocks.size(),
+                static_cast<long long>(model.num_heads)) +
+         model.blocks.front().attention.kind;
+}
+
+std::string run_line(const RunFacts& facts) {
+  const AnalysisOutcome& outcome = *facts.outcome;
+  return format("%zu tokens, %s on %s, %s, peak memory %.2f GB", facts.request->prompt.ids.size(),
+                dtype_name(facts.request->dtype), facts.request->device.c_str(), duration_text(outcome.seconds).c_str(),
+                static_cast<double>(facts.peak_rss_bytes) / 1e9);
+}
+
+std::string sink_lines(const RunFacts& facts) {
+  const SummaryTable& table = facts.outcome->summary;
+  std::int64_t heads = 0;
+  const std::int64_t sinks = count_sinks(table, heads);
+  std::string text = format(
+      "\nSinks: %lld of %lld heads (%.1f %%) give key 0 more than %.1f of their attention; uniform attention gives %.3f\n",
+      static_cast<long long>(sinks), static_cast<long long>(heads),
+      heads > 0 ? 100.0 * static_cast<double>(sinks) / static_cast<double>(heads) : 0.0, kSinkThreshold,
+      facts.outcome->sink_null);
+  text += "  head       sink score       net   top key   its score\n";
+  for (const HeadPlace& p : largest(table, [&](const HeadPlace& q) { return component(table, "sink_score", q); }))
+    text += format("  %-10s %10.3f  %8.3f  %8.0f  %10.3f\n", p.name().c_str(), component(table, "sink_score", p),
+                   table.at("sink_score_net", p.layer_index, p.head_index), component(table, "top_sink_position", p),
+                   component(table, "top_sink_score", p));
+  return text;
+}
+
+std::string logit_lines(const RunFacts& facts) {
+  const SummaryTable& table = facts.outcome->summary;
+  const auto width = [&](const HeadPlace& p) { return component(table, "logit_max", p) - component(table, "logit_min", p); };
+  std::string text = "\nWidest qk-logits (scaled, visible)\n  head              max       min     range   effective keys\n";
+  for (const HeadPlace& p : largest(table, width))
+    text += format("  %-10s %10.1f  %8.1f  %8.1f  %15.2f\n", p.name().c_str(), component(table, "logit_max", p),
+                   component(table, "logit_min", p), width(p), component(table, "effective_keys_mean", p));
+  return text;
+}
+
+std::string bound_lines(const RunFacts& facts) {
+  static constexpr const char* kNames[] = {"softmax [1/√n, 1)", "diff_v2 (0, √2)", "the head's own"};
+  const SummaryTable& table = facts.outcome->summary;
+  std::string text = format("\nContext RMS ρ over all heads and rows with n ≥ %lld      below    inside     above\n",
+                            static_cast<long long>(facts.outcome->min_row));
+  for (std::size_t b = 0; b < 3; ++b) {
+    double shares[3] = {};
+    double heads = 0.0;
+    for (const HeadPlace& p : places(table)) {
+      const double inside = table.at("rows_inside_bound", p.layer_index, p.head_index, b);
+      if (std::isnan(inside)) continue;
+      shares[0] += table.at("rows_below_bound", p.layer_index, p.head_index, b);
+      shares[1] += inside;
+      shares[2] += table.at("rows_above_bound", p.layer_index, p.head_index, b);
+      heads += 1.0;
+    }
+    // printf pads bytes, so that the column is filled by hand after a name with √.
+    const int symbols = b < 2 ? static_cast<int>(std::string_view(kNames[b]).size()) - 2 : 14;
+    text += "  " + std::string(kNames[b]) + std::string(static_cast<std::size_t>(49 - symbols), ' ');
+    text += format("%6.1f %%  %6.1f %%  %6.1f %%\n", 100.0 * shares[0] / heads, 100.0 * shares[1] / heads,
+                   100.0 * shares[2] / heads);
+  }
+  return text;
+}
+
+std::string differential_lines(const RunFacts& facts) {
+  const SummaryTable& table = facts.outcome->summary;
+  double lambda = 0.0, weight = 0.0, output = 0.0, heads = 0.0;
+  for (const HeadPlace& p : places(table)) {
+    const double value = table.at("weight_cancellation_mean", p.layer_index, p.head_index);
+    if (std::isnan(value)) continue;
+    weight += value;
+    lambda += table.at("lambda_mean", p.layer_index, p.head_index);
+    output += table.at("output_cancellation_mean", p.layer_index, p.head_index);
+    heads += 1.0;
+  }
+  if (heads == 0.0) return "";
+  return format("\nDifferential heads: mean λ %.3f, weight cancellation %.3f, output cancellation %.3f (1 = disjoint maps)\n",
+                lambda / heads, weight / heads, output / heads);
+}
+
+}  // namespace
+
+std::string summary_text(const RunFacts& facts) {
+  const AnalysisOutcome& outcome = *facts.outcome;
+  const std::string output = facts.request->output.string();
+  std::string text = escape_for_terminal(model_line(facts)) + "\n" + run_line(facts) + "\n";
+  if (outcome.forward.next_token_loss)
+    text += format("next-token loss %.4f nats (perplexity %.2f)%s\n", *outcome.forward.next_token_loss,
+                   std::exp(*outcome.forward.next_token_loss),
+                   facts.request->prompt.first_is_bos ? ", token 0 is the BOS" : ", no BOS at token 0");
+  if (!facts.tokenizer.empty()) text += escape_for_terminal(facts.tokenizer) + "\n";
+  for (const std::string& warning : facts.model->spec.warnings) text += "warning: " + escape_for_terminal(warning) + "\n";
+  for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
+  text += sink_lines(facts) + logit_lines(facts) + bound_lines(facts) + differential_lines(facts);
+  text += format("\nSelf-check: %lld rows, worst row sum off by %.1e, worst ‖w‖₂ outside its bounds by %.1e: %s\n",
+                 static_cast<long long>(outcome.self_check.rows), outcome.self_check.worst_row_sum,
+                 outcome.self_check.worst_bound, outcome.self_check.violations.empty() ? "passed" : "FAILED");
+  text += format("\nWrote %s (%.1f MB). Next:\n", escape_for_terminal(output).c_str(),
+                 static_cast<double>(outcome.size_bytes) / 1e6);
+  text += "  python3 -c \"import xarray; print(xarray.open_dataset('" + output + "', engine='h5netcdf'))\"\n";
+  text += "  headroom analyze … --what-if sink=off|lambda=none|hide-key=0 -o other.h5; headroom compare " + output +
+          " other.h5\n";
+  return text;
+}
+
+std::string summary_json(const RunFacts& facts) {
+  const AnalysisOutcome& outcome = *facts.outcome;
+  const SummaryTable& table = outcome.summary;
+  nlohmann::json json;
+  json["path"] = facts.request->output.string();
+  json["tokens"] = facts.request->prompt.ids.size();
+  json["layers"] = table.layers;
+  json["heads"] = table.heads;
+  json["seconds"] = outcome.seconds;
+  json["attention_seconds"] = outcome.forward.attention_seconds;
+  json["forward_seconds"] = outcome.forward.seconds;
+  json["peak_rss_bytes"] = facts.peak_rss_bytes;
+  json["device"] = facts.request->device;
+  json["dtype"] = dtype_name(facts.request->dtype);
+  json["next_token_loss"] = outcome.forward.next_token_loss ? nlohmann::json(*outcome.forward.next_token_loss) : nullptr;
+  json["bos_added"] = facts.request->prompt.bos_added;
+  json["sink_null"] = outcome.sink_null;
+  std::int64_t heads = 0;
+  const std::int64_t sinks = count_sinks(table, heads);
+  json["sink_heads"] = sinks;
+  json["sink_rate"] = heads > 0 ? static_cast<double>(sinks) / static_cast<double>(heads) : 0.0;
+  json["notes"] = outcome.notes;
+  json["self_check"] = {{"rows", outcome.self_check.rows},
+                        {"worst_row_sum", outcome.self_check.worst_row_sum},
+                        {"worst_bound", outcome.self_check.worst_bound},
+                        {"violations", outcome.self_check.violations}};
+  json["table"] = nlohmann::json::array();
+  for (const HeadPlace& p : places(table)) {
+    nlohmann::json row = {{"layer", p.layer}, {"head", p.head}};
+    for (const char* name : {"sink_score", "top_sink_score", "top_sink_position", "logit_max", "logit_min",
+                             "effective_keys_mean", "entropy_mean"})
+      row[name] = component(table, name, p);
+    for (const char* name : {"sink_score_net", "context_rms_mean", "context_rms_relative_mean", "lambda_mean",
+                             "output_cancellation_mean"})
+      row[name] = table.at(name, p.layer_index, p.head_index);
+    for (const char* name : {"rows_below_bound", "rows_inside_bound", "rows_above_bound"})
+      row[name] = {table.at(name, p.layer_index, p.head_index, 0), table.at(name, p.layer_index, p.head_index, 1),
+                   table.at(name, p.layer_index, p.head_index, 2)};
+    json["table"].push_back(row);
+  }
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace headroom

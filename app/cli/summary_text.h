@@ -1,0 +1,22 @@
+// What `analyze` prints: for a person, and as JSON. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/run/analysis.h"
+
+namespace headroom {
+
+struct RunFacts {
+  const OpenedModel* model = nullptr;
+  const AnalysisRequest* request = nullptr;
+  const AnalysisOutcome* outcome = nullptr;
+  std::string tokenizer;
+  std::uint64_t peak_rss_bytes = 0;
+};
+
+[[nodiscard]] std::string summary_text(const RunFacts& facts);
+[[nodiscard]] std::string summary_json(const RunFacts& facts);
+
+}  // namespace headroom

@@ -1,0 +1,22 @@
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "app/cli/command_line.h"
+#include "app/cli/signals.h"
+
+// Every expected failure is a Result; what arrives here is a bug of the program, or memory that ran out.
+int main(int argc, char** argv) {
+  constexpr int kOutOfMemory = 6;
+  constexpr int kInternalBug = 70;
+  headroom::install_signal_handlers();
+  try {
+    return headroom::run_command_line(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("headroom: out of memory\n", stderr);
+    return kOutOfMemory;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "headroom: a bug of this program: %s\n", error.what());
+    return kInternalBug;
+  }
+}

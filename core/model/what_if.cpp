@@ -1,0 +1,255 @@
+#include "core/model/what_if.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+Error refuse(const std::string& text, const std::string& reason) {
+  Error error(ErrorCode::InvalidArgument, "the what-if '" + text + "' cannot be applied: " + reason);
+  return error;
+}
+
+bool parse_number(std::string_view text, double& value) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && std::isfinite(value);
+}
+
+bool parse_index(std::string_view text, std::int64_t& value) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && value >= 0;
+}
+
+// One head with what a change may look at: the head as the checkpoint has it, and all maps of its layer by query block.
+struct Site {
+  const AttentionSpec& attention;
+  const HeadProgram& original;
+  std::int64_t index;
+  HeadProgram& head;
+};
+
+// A change gives the reason why it does not fit, or nothing after it was made.
+using Change = std::string (*)(const Site& site, const std::string& value);
+
+constexpr const char* kNotDifferential = "the head has no second map";
+
+std::string second_map_off(const Site& site, const std::string&) {
+  if (!site.original.has_second()) return kNotDifferential;
+  site.head.second = {};
+  site.head.lambda = LambdaSource::None;
+  return "";
+}
+
+std::string first_map_off(const Site& site, const std::string&) {
+  if (!site.original.has_second()) return kNotDifferential;
+  if (!site.head.has_second()) return "the second map is off too";
+  site.head.first_enabled = false;
+  return "";
+}
+
+std::string set_lambda(const Site& site, const std::string& value) {
+  if (!site.original.has_second()) return kNotDifferential;
+  if (!site.head.has_second()) return "the second map is off";
+  if (value == "raw") {
+    if (site.original.lambda != LambdaSource::Projection) return "only DIFF V2 projects λ from the input";
+    site.head.lambda = LambdaSource::RawProjection;
+    return "";
+  }
+  site.head.lambda = LambdaSource::Constant;
+  site.head.lambda_constant = 1.0;
+  if (value != "none") parse_number(value, site.head.lambda_constant);
+  return "";
+}
+
+// The map that a query block has in the checkpoint: its key and value blocks by its own GQA group.
+HeadProgram::Map map_of(const AttentionSpec& attention, std::int64_t query_block) {
+  for (const HeadProgram& head : attention.heads)
+    for (const HeadProgram::Map* map : {&head.first, &head.second})
+      if (map->query_block == query_block) return *map;
+  return {};
+}
+
+std::string set_pairing(const Site& site, const std::string& value) {
+  if (!site.original.has_second()) return kNotDifferential;
+  const std::int64_t heads = static_cast<std::int64_t>(site.attention.heads.size());
+  const bool halves = value == "halves";
+  site.head.first = map_of(site.attention, halves ? site.index : 2 * site.index);
+  site.head.second = map_of(site.attention, halves ? site.index + heads : 2 * site.index + 1);
+  if (site.head.lambda == LambdaSource::None) site.head.lambda = site.original.lambda;
+  return "";
+}
+
+std::string norm_off(const Site& site, const std::string&) {
+  if (!site.original.post_norm) return "the head has no norm";
+  site.head.post_norm = false;
+  return "";
+}
+
+std::string set_normalizer(const Site& site, const std::string& value) {
+  site.head.sink = value == "softmax_one" ? SinkSource::Zero : SinkSource::None;
+  return "";
+}
+
+std::string sink_off(const Site& site, const std::string&) {
+  if (site.original.sink == SinkSource::None) return "the head has no sink logit and no implicit zero";
+  site.head.sink = SinkSource::None;
+  return "";
+}
+
+std::string hide_keys(const Site& site, const std::string& value) {
+  site.head.hidden_keys.clear();
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find(',', begin), value.size());
+    std::int64_t key = 0;
+    parse_index(std::string_view(value).substr(begin, end - begin), key);
+    site.head.hidden_keys.push_back(key);
+    begin = end + 1;
+  }
+  std::sort(site.head.hidden_keys.begin(), site.head.hidden_keys.end());
+  site.head.hidden_keys.erase(std::unique(site.head.hidden_keys.begin(), site.head.hidden_keys.end()),
+                              site.head.hidden_keys.end());
+  return "";
+}
+
+std::string set_temperature(const Site& site, const std::string& value) {
+  parse_number(value, site.head.temperature);
+  return "";
+}
+
+std::string gate_off(const Site& site, const std::string&) {
+  if (!site.original.gated) return "the head has no gate";
+  site.head.gated = false;
+  return "";
+}
+
+std::string head_off(const Site& site, const std::string&) {
+  site.head.enabled = false;
+  return "";
+}
+
+// Values: a word, or one of the kinds below.
+enum class ValueKind { Off, LambdaValue, Pairing, Normalizer, Keys, PositiveNumber };
+
+struct Kind {
+  const char* name;
+  ValueKind value;
+  const char* expected;
+  Change change;
+};
+
+constexpr Kind kKinds[] = {
+    {"second-map", ValueKind::Off, "off", second_map_off},
+    {"first-map", ValueKind::Off, "off", first_map_off},
+    {"lambda", ValueKind::LambdaValue, "a number, none or raw", set_lambda},
+    {"pairing", ValueKind::Pairing, "halves or adjacent", set_pairing},
+    {"norm", ValueKind::Off, "off", norm_off},
+    {"normalizer", ValueKind::Normalizer, "softmax or softmax_one", set_normalizer},
+    {"sink", ValueKind::Off, "off", sink_off},
+    {"hide-key", ValueKind::Keys, "key positions, separated by commas", hide_keys},
+    {"temperature", ValueKind::PositiveNumber, "a number above 0", set_temperature},
+    {"gate", ValueKind::Off, "off", gate_off},
+    {"head", ValueKind::Off, "off", head_off},
+};
+
+const Kind* find_kind(std::string_view name) {
+  for (const Kind& kind : kKinds)
+    if (name == kind.name) return &kind;
+  return nullptr;
+}
+
+bool valid(ValueKind kind, const std::string& value) {
+  double number = 0.0;
+  switch (kind) {
+    case ValueKind::Off: return value == "off";
+    case ValueKind::LambdaValue: return value == "none" || value == "raw" || parse_number(value, number);
+    case ValueKind::Pairing: return value == "halves" || value == "adjacent";
+    case ValueKind::Normalizer: return value == "softmax" || value == "softmax_one";
+    case ValueKind::PositiveNumber: return parse_number(value, number) && number > 0.0;
+    case ValueKind::Keys: break;
+  }
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find(',', begin), value.size());
+    std::int64_t key = 0;
+    if (!parse_index(std::string_view(value).substr(begin, end - begin), key)) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+// "L3" or "L3.H5".
+bool parse_scope(std::string_view scope, WhatIf& what_if) {
+  if (scope.size() < 2 || scope.front() != 'L') return false;
+  const std::size_t dot = scope.find('.');
+  std::int64_t index = 0;
+  if (!parse_index(scope.substr(1, dot == std::string_view::npos ? dot : dot - 1), index)) return false;
+  what_if.layer = index;
+  if (dot == std::string_view::npos) return true;
+  if (scope.size() < dot + 3 || scope[dot + 1] != 'H' || !parse_index(scope.substr(dot + 2), index)) return false;
+  what_if.head = index;
+  return true;
+}
+
+}  // namespace
+
+Result<WhatIf> parse_what_if(std::string_view text) {
+  WhatIf what_if;
+  what_if.text = text;
+  const std::size_t equals = text.find('=');
+  const std::size_t colon = text.substr(0, equals).find(':');
+  if (equals == std::string_view::npos) return refuse(what_if.text, "it has the form [L<layer>[.H<head>]:]NAME=VALUE");
+  const std::size_t name_begin = colon == std::string_view::npos ? 0 : colon + 1;
+  if (colon != std::string_view::npos && !parse_scope(text.substr(0, colon), what_if))
+    return refuse(what_if.text, "a scope is written L3 or L3.H5");
+  what_if.name = text.substr(name_begin, equals - name_begin);
+  what_if.value = text.substr(equals + 1);
+  const Kind* kind = find_kind(what_if.name);
+  if (!kind) {
+    std::string names;
+    for (const Kind& known : kKinds) names += (names.empty() ? "" : ", ") + std::string(known.name);
+    return refuse(what_if.text, "there is no what-if '" + what_if.name + "'; there are " + names);
+  }
+  if (!valid(kind->value, what_if.value))
+    return refuse(what_if.text, what_if.name + " takes " + kind->expected + ", not '" + what_if.value + "'");
+  return what_if;
+}
+
+Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<WhatIf>& what_ifs) {
+  WhatIfResult result{model, {}};
+  for (const WhatIf& what_if : what_ifs) {
+    const Kind* kind = find_kind(what_if.name);
+    const auto layers = static_cast<std::int64_t>(model.blocks.size());
+    if (what_if.layer && *what_if.layer >= layers)
+      return refuse(what_if.text, format("the model has layers 0 to %lld", static_cast<long long>(layers - 1)));
+    std::int64_t changed = 0, considered = 0;
+    std::string reason;
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+      if (what_if.layer && *what_if.layer != layer) continue;
+      const AttentionSpec& original = model.blocks[static_cast<std::size_t>(layer)].attention;
+      AttentionSpec& attention = result.model.blocks[static_cast<std::size_t>(layer)].attention;
+      const auto heads = static_cast<std::int64_t>(original.heads.size());
+      if (what_if.head && *what_if.head >= heads)
+        return refuse(what_if.text, format("the layer has heads 0 to %lld", static_cast<long long>(heads - 1)));
+      for (std::int64_t h = 0; h < heads; ++h) {
+        if (what_if.head && *what_if.head != h) continue;
+        ++considered;
+        const auto index = static_cast<std::size_t>(h);
+        const std::string unfit =
+            kind->change({original, original.heads[index], h, attention.heads[index]}, what_if.value);
+        if (unfit.empty())
+          ++changed;
+        else
+          reason = unfit;
+      }
+    }
+    if (changed == 0 || (what_if.layer && !reason.empty())) return refuse(what_if.text, reason);
+    result.notes.push_back(format("%s: %lld of %lld heads", what_if.text.c_str(), static_cast<long long>(changed),
+                                  static_cast<long long>(considered)));
+  }
+  return result;
+}
+
+}  // namespace headroom

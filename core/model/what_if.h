@@ -1,0 +1,34 @@
+// What-ifs: named changes of head programs, for the model, a layer or a head (formats §4). The same names on the
+// command line, in scripts and in a run file. Pure functions; safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/model_spec.h"
+
+namespace headroom {
+
+struct WhatIf {
+  std::optional<std::int64_t> layer, head;  // absent: all of them
+  std::string name, value;
+  std::string text;  // as it was given
+};
+
+// "[L<layer>[.H<head>]:]NAME=VALUE"; InvalidArgument says what is wrong.
+[[nodiscard]] Result<WhatIf> parse_what_if(std::string_view text);
+
+struct WhatIfResult {
+  ModelSpec model;
+  std::vector<std::string> notes;  // per what-if: how many heads it changed
+};
+
+// Applies them in order, later ones over earlier ones. One that names a layer or head it does not fit is refused with
+// the reason; without a scope it applies where it fits, and is refused where it fits nowhere.
+[[nodiscard]] Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<WhatIf>& what_ifs);
+
+}  // namespace headroom

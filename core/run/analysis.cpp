@@ -1,0 +1,270 @@
+#include "core/run/analysis.h"
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <numeric>
+
+#include "core/base/format.h"
+#include "core/base/utf8.h"
+#include "core/checkpoint/sha256.h"
+#include "core/run/recorder.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t kHashLimit = std::uint64_t{8} << 30;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string sha256_hex(std::string_view text) {
+  Sha256 hash;
+  hash.update(std::as_bytes(std::span(text.data(), text.size())));
+  return hash.finish_hex();
+}
+
+// SHA-256 of each checkpoint file, one "name hash" a line; above 8 GiB the sizes stand in and say so.
+Result<std::string> checkpoint_hashes(const Checkpoint& checkpoint) {
+  std::uint64_t total = 0;
+  for (const InputFile& file : checkpoint.files()) total += file.size_bytes();
+  std::string text;
+  if (total > kHashLimit) {
+    for (const InputFile& file : checkpoint.files())
+      text += file.path().filename().string() + format(" not computed: %llu bytes\n", static_cast<unsigned long long>(file.size_bytes()));
+    return text;
+  }
+  HEADROOM_TRY(const std::vector<std::string> hashes, checkpoint.file_hashes());
+  for (std::size_t i = 0; i < hashes.size(); ++i)
+    text += (i ? "\n" : "") + checkpoint.files()[i].path().filename().string() + " " + hashes[i];
+  return text;
+}
+
+// Valid UTF-8 without NUL: bytes that are neither become \xNN.
+std::string token_label(std::string_view bytes) {
+  std::string label;
+  while (!bytes.empty()) {
+    const Utf8Scalar scalar = decode_utf8(bytes);
+    if (scalar.valid && scalar.code_point != 0)
+      label += bytes.substr(0, scalar.size_bytes);
+    else
+      label += format("\\x%02X", static_cast<unsigned>(static_cast<unsigned char>(bytes.front())));
+    bytes.remove_prefix(scalar.size_bytes);
+  }
+  return label;
+}
+
+nlohmann::json overrides_json(const std::vector<WhatIf>& what_ifs) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const WhatIf& what_if : what_ifs)
+    list.push_back({{"layer", what_if.layer ? nlohmann::json(*what_if.layer) : nlohmann::json()},
+                    {"head", what_if.head ? nlohmann::json(*what_if.head) : nlohmann::json()},
+                    {"name", what_if.name},
+                    {"value", what_if.value},
+                    {"text", what_if.text}});
+  return list;
+}
+
+Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& request, const RunShape& shape,
+                              const BackendInfo& backend) {
+  const Checkpoint& checkpoint = *request.model->checkpoint;
+  HEADROOM_TRY(const std::string hashes, checkpoint_hashes(checkpoint));
+  const std::string now = utc_now();
+  const std::vector<std::pair<const char*, AttributeValue>> attributes = {
+      {"schema_name", "headroom-run"},
+      {"schema_version", "1.0"},
+      {"Conventions", "CF-1.10, ACDD-1.3"},
+      {"title", "Attention statistics of " + checkpoint.path().filename().string()},
+      {"institution", "not given"},
+      {"source", request.program},
+      {"history", now + " " + request.command_line},
+      {"references", "definitions stand in the attribute `definition` of every dataset, their source in `source`"},
+      {"comment", "symbols: a weights, w net weights, z scaled visible logits, n_i visible keys of row i"},
+      {"license", "the statistics follow the licence of the checkpoint and of the prompt"},
+      {"created_utc", now},
+      {"command_line", request.command_line},
+      {"program_git_commit", request.git_commit},
+      {"model_id", checkpoint.path().filename().string()},
+      {"model_type", request.model->spec.model_type},
+      {"model_revision", "not known"},
+      {"container", std::string(checkpoint.format_name())},
+      {"checkpoint_sha256", hashes},
+      {"prompt_sha256", sha256_hex(request.prompt.source)},
+      {"dtype_compute", dtype_name(request.dtype)},
+      {"dtype_statistics", request.dtype == ComputeDtype::Float64 ? "float64" : "float32"},
+      {"device", request.device},
+      {"device_statistics", "cpu"},
+      {"torch_version", backend.torch_version},
+      {"kernel_target", backend.kernel_target},
+      {"seed", "none: nothing here is random"},
+      {"bos_added", std::int64_t{request.prompt.bos_added ? 1 : 0}},
+      {"first_token_is_bos", std::int64_t{request.prompt.first_is_bos ? 1 : 0}},
+      {"tokens", shape.length},
+      {"min_row", shape.min_row},
+      {"lse_includes_sink", std::int64_t{1}},
+  };
+  for (const auto& [name, value] : attributes) HEADROOM_TRY_VOID(writer.set_attribute("", name, value));
+  std::string tensors;
+  for (const TensorInfo& tensor : checkpoint.tensors()) tensors += (tensors.empty() ? "" : " ") + tensor.name;
+  if (tensors.size() < 60000) HEADROOM_TRY_VOID(writer.set_attribute("", "tensor_names", tensors));
+  return writer.set_attribute("program", "overrides", overrides_json(request.what_ifs).dump());
+}
+
+Result<void> write_tokens(RunFileWriter& writer, const Prompt& prompt) {
+  const std::int64_t n = static_cast<std::int64_t>(prompt.ids.size());
+  const std::int64_t start[] = {0}, count[] = {n};
+  HEADROOM_TRY_VOID(writer.write("tokens/token_id", start, count, std::vector<double>(prompt.ids.begin(), prompt.ids.end())));
+  std::vector<std::string> texts;
+  for (const std::string& text : prompt.texts) texts.push_back(token_label(text));
+  texts.resize(prompt.ids.size());
+  HEADROOM_TRY_VOID(writer.write_strings("tokens/token_text", start, count, texts));
+  std::vector<double> special(prompt.is_special.begin(), prompt.is_special.end());
+  special.resize(prompt.ids.size(), 0.0);
+  return writer.write("tokens/is_special", start, count, special);
+}
+
+Result<void> write_parameters(RunFileWriter& writer, const ModelSpec& model, const RunShape& shape) {
+  const auto kinds = static_cast<std::int64_t>(parameter_kinds().size());
+  for (std::size_t l = 0; l < shape.layers.size(); ++l) {
+    const auto counts = attention_parameters(model.blocks[static_cast<std::size_t>(shape.layers[l])]);
+    std::vector<double> values;
+    for (const std::string& kind : parameter_kinds()) values.push_back(static_cast<double>(counts.at(kind)));
+    const std::int64_t start[] = {static_cast<std::int64_t>(l), 0}, count[] = {1, kinds};
+    HEADROOM_TRY_VOID(writer.write("weights/parameters", start, count, values));
+  }
+  return {};
+}
+
+Result<void> check_request(const AnalysisRequest& request, const ModelSpec& model, const RunShape& shape,
+                           std::vector<std::string>& notes) {
+  if (request.prompt.ids.empty()) {
+    Error error(ErrorCode::InvalidArgument, "the prompt has no tokens");
+    error.advise("give --text, --text-file, --ids or --ids-file");
+    return error;
+  }
+  for (std::size_t i = 0; i < request.prompt.ids.size(); ++i)
+    if (request.prompt.ids[i] < 0 || request.prompt.ids[i] >= model.vocab_size) {
+      Error error(ErrorCode::InvalidArgument, format("token %zu of the prompt is not in the model's vocabulary", i));
+      error.wanted(format("0 to %lld", static_cast<long long>(model.vocab_size - 1)), std::to_string(request.prompt.ids[i]));
+      return error;
+    }
+  if (model.position_embedding.present() && shape.length > model.position_embedding.rows()) {
+    Error error(ErrorCode::InvalidArgument, "the prompt is longer than the model's table of learned positions");
+    error.wanted("at most " + std::to_string(model.position_embedding.rows()) + " tokens", std::to_string(shape.length));
+    return error;
+  }
+  if (model.max_positions > 0 && shape.length > model.max_positions)
+    notes.push_back(format("warning: %lld tokens are more than the %lld positions that the config names",
+                           static_cast<long long>(shape.length), static_cast<long long>(model.max_positions)));
+  for (const WhatIf& what_if : request.what_ifs)
+    for (const BlockSpec& block : model.blocks)
+      for (const HeadProgram& head : block.attention.heads)
+        if (!head.hidden_keys.empty() && head.hidden_keys.back() >= shape.length && what_if.name == "hide-key") {
+          Error error(ErrorCode::InvalidArgument, "the what-if '" + what_if.text + "' hides a key beyond the prompt");
+          error.wanted(format("0 to %lld", static_cast<long long>(shape.length - 1)), std::to_string(head.hidden_keys.back()));
+          return error;
+        }
+  if (request.exact_maps) {
+    const double element = request.dtype == ComputeDtype::Float64 ? 8.0 : 4.0;
+    const double bytes = 3.0 * element * static_cast<double>(shape.layers.size() * shape.heads.size()) *
+                         static_cast<double>(shape.length) * static_cast<double>(shape.length);
+    const std::string formula = format("3 maps × %zu layers × %zu heads × %lld² × %g bytes = %.2f GiB", shape.layers.size(),
+                                       shape.heads.size(), static_cast<long long>(shape.length), element, bytes / 1073741824.0);
+    notes.push_back("exact maps: " + formula);
+    if (bytes > request.exact_budget_bytes) {
+      Error error(ErrorCode::OutOfMemory, "the exact maps are larger than their budget");
+      error.wanted(format("at most %.2f GiB", request.exact_budget_bytes / 1073741824.0), formula);
+      error.advise("choose --layers and --heads, a shorter prompt, or a larger --exact-budget; the statistics need none of it");
+      return error;
+    }
+  }
+  return {};
+}
+
+// H_n / n: the score of key 0 under uniform causal attention (metrics M1).
+double sink_null(std::int64_t length) {
+  double sum = 0.0;
+  for (std::int64_t k = 1; k <= length; ++k) sum += 1.0 / static_cast<double>(k);
+  return sum / static_cast<double>(length);
+}
+
+std::vector<std::int64_t> all_of(std::int64_t count) {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+  std::iota(values.begin(), values.end(), 0);
+  return values;
+}
+
+}  // namespace
+
+double SummaryTable::at(std::string_view name, std::size_t l, std::size_t h, std::size_t index) const {
+  const auto found = values.find(name);
+  if (found == values.end() || layers.empty() || heads.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const std::size_t per_head = found->second.size() / (layers.size() * heads.size());
+  return found->second[(l * heads.size() + h) * per_head + index];
+}
+
+Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& given, const ProgressReport& progress,
+                                const kernels::StopRequested& stop) {
+  const auto begin = std::chrono::steady_clock::now();
+  AnalysisRequest request = given;
+  HEADROOM_TRY(WhatIfResult changed, apply_what_ifs(request.model->spec, request.what_ifs));
+  const ModelSpec& model = changed.model;
+  if (request.layers.empty()) request.layers = all_of(static_cast<std::int64_t>(model.blocks.size()));
+  if (request.heads.empty()) request.heads = all_of(model.num_heads);
+
+  AnalysisOutcome outcome;
+  outcome.notes = changed.notes;
+  const RunShape shape = make_shape(model, request);
+  HEADROOM_TRY_VOID(check_request(request, model, shape, outcome.notes));
+  outcome.min_row = shape.min_row;
+  outcome.sink_null = sink_null(shape.length);
+  outcome.summary.layers = request.layers;
+  outcome.summary.heads = request.heads;
+
+  RunFileWriter::Options options;
+  options.force = request.force;
+  options.inputs = request.inputs;
+  HEADROOM_TRY(std::unique_ptr<RunFileWriter> writer, RunFileWriter::create(request.output, options));
+  HEADROOM_TRY_VOID(define_run(*writer, shape));
+  HEADROOM_TRY_VOID(write_provenance(*writer, request, shape, backend.info()));
+  HEADROOM_TRY_VOID(write_tokens(*writer, request.prompt));
+  HEADROOM_TRY_VOID(write_parameters(*writer, model, shape));
+  const double null_value[] = {outcome.sink_null};
+  HEADROOM_TRY_VOID(writer->write("sink_null", {}, {}, null_value));
+
+  ForwardOptions forward;
+  forward.ids = request.prompt.ids;
+  forward.dtype = request.dtype;
+  forward.device = request.device;
+  forward.layers = request.layers;
+  forward.heads = request.heads;
+  if (!request.summary_only) {
+    forward.request.logit_bins = logit_bins();
+    forward.request.log10_weight_bins = log10_weight_bins();
+  }
+  forward.request.pool_blocks = request.pool_blocks;
+  forward.exact_maps = request.exact_maps;
+  forward.hidden = request.hidden;
+  Recorder recorder(*writer, shape, forward.request, outcome, progress, stop);
+  HEADROOM_TRY(outcome.forward, backend.run(request.model->source, model, forward, recorder));
+
+  if (outcome.forward.next_token_loss)
+    HEADROOM_TRY_VOID(writer->set_attribute("", "next_token_loss", *outcome.forward.next_token_loss));
+  if (outcome.forward.non_finite_layer >= 0)
+    HEADROOM_TRY_VOID(writer->set_attribute("", "non_finite_layer", outcome.forward.non_finite_layer));
+  if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
+  HEADROOM_TRY_VOID(writer->commit());
+  std::error_code ignored;
+  outcome.size_bytes = static_cast<std::size_t>(std::filesystem::file_size(request.output, ignored));
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return outcome;
+}
+
+}  // namespace headroom

@@ -1,0 +1,77 @@
+// One run from a described model to a run file: axes and datasets from the tables, layers written as they finish,
+// provenance, self-check and the numbers a summary needs. Call on one thread; it owns HDF5 while it runs.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/what_if.h"
+#include "core/run/compute.h"
+#include "core/run/open_model.h"
+#include "core/run/self_check.h"
+
+namespace headroom {
+
+struct Prompt {
+  std::vector<std::int32_t> ids;
+  std::vector<std::string> texts;        // bytes per token; empty where there is no tokenizer
+  std::vector<std::uint8_t> is_special;  // empty where there is no tokenizer
+  bool bos_added = false;
+  bool first_is_bos = false;
+  std::string source;                    // the text's bytes, or the ids as text: what prompt_sha256 is of
+};
+
+struct AnalysisRequest {
+  const OpenedModel* model = nullptr;
+  std::vector<WhatIf> what_ifs;
+  Prompt prompt;
+  std::vector<std::int64_t> layers, heads;  // empty: all
+  ComputeDtype dtype = ComputeDtype::Float32;
+  std::string device = "cpu";
+  std::int64_t pool_blocks = 0;  // --maps
+  bool components = false;
+  bool exact_maps = false;
+  double exact_budget_bytes = 4.0 * 1024 * 1024 * 1024;
+  bool hidden = false;
+  bool summary_only = false;
+  std::filesystem::path output;
+  bool force = false;
+  std::vector<std::filesystem::path> inputs;
+  std::string command_line;
+  std::string program;     // name and version
+  std::string git_commit;  // of the program
+};
+
+// Head quantities of the root group, [layers, heads, …] each, kept for text output.
+struct SummaryTable {
+  std::vector<std::int64_t> layers, heads;
+  std::map<std::string, std::vector<double>, std::less<>> values;  // name → row-major
+
+  // Element `index` of quantity `name` at position (l, h) of the axes; NaN where unknown.
+  [[nodiscard]] double at(std::string_view name, std::size_t l, std::size_t h, std::size_t index = 0) const;
+};
+
+struct AnalysisOutcome {
+  SummaryTable summary;
+  ForwardSummary forward;
+  SelfCheck self_check;
+  std::vector<std::string> notes;  // what-ifs, warnings
+  std::int64_t min_row = 0;
+  double sink_null = 0.0;
+  std::size_t size_bytes = 0;      // of the run file
+  double seconds = 0.0;
+};
+
+using ProgressReport = std::function<void(double fraction, const std::string& what)>;
+
+// Cancelled leaves no file. A run that met non-finite values is written as far as it is right; see
+// forward.non_finite_layer.
+[[nodiscard]] Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& request,
+                                              const ProgressReport& progress, const kernels::StopRequested& stop);
+
+}  // namespace headroom

@@ -1,0 +1,26 @@
+#include "core/run/open_model.h"
+
+#include "core/checkpoint/strict_json.h"
+
+namespace headroom {
+
+Result<OpenedModel> open_model(const std::filesystem::path& path, const CheckpointOptions& options) {
+  HEADROOM_TRY(std::shared_ptr<const Checkpoint> checkpoint, Checkpoint::open(path, options));
+  HEADROOM_TRY(ModelSource source, ModelSource::create(checkpoint));
+  HEADROOM_TRY(ModelSpec spec, describe_model(source));
+  return OpenedModel{std::move(checkpoint), std::move(source), std::move(spec)};
+}
+
+Result<std::unique_ptr<Tokenizer>> open_tokenizer(const Checkpoint& checkpoint) {
+  if (checkpoint.format() == ContainerFormat::Gguf) return Tokenizer::from_gguf(checkpoint.metadata());
+  HEADROOM_TRY(const std::string content, checkpoint.read_sibling("tokenizer.json"));
+  nlohmann::json config;
+  if (auto text = checkpoint.read_sibling("tokenizer_config.json")) {
+    HEADROOM_TRY(config, parse_json(*text, JsonLimits{}));
+  }
+  auto tokenizer = Tokenizer::from_tokenizer_json(content, config);
+  if (!tokenizer) tokenizer.error().in_file((checkpoint.path() / "tokenizer.json").string());
+  return tokenizer;
+}
+
+}  // namespace headroom

@@ -1,0 +1,213 @@
+#include "core/run/recorder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kFloat32Tolerance = 1e-5;
+constexpr double kFloat64Tolerance = 1e-10;
+
+std::string lambda_source_name(LambdaSource source) {
+  switch (source) {
+    case LambdaSource::None: return "none";
+    case LambdaSource::LayerScalar: return "layer_scalar";
+    case LambdaSource::Projection: return "projection";
+    case LambdaSource::RawProjection: return "raw_projection";
+    case LambdaSource::Constant: return "constant";
+  }
+  return "";
+}
+
+std::string sink_name(SinkSource source) {
+  return source == SinkSource::None ? "none" : source == SinkSource::Zero ? "zero" : "learned";
+}
+
+}  // namespace
+
+Recorder::Recorder(RunFileWriter& writer, const RunShape& shape, const kernels::StatisticsRequest& request,
+                   AnalysisOutcome& outcome, const ProgressReport& progress, const kernels::StopRequested& stop)
+    : writer_(writer), shape_(shape), request_(request), outcome_(outcome), progress_(progress), stop_(stop) {}
+
+std::int64_t Recorder::layer_index(std::int64_t layer) const {
+  return std::lower_bound(shape_.layers.begin(), shape_.layers.end(), layer) - shape_.layers.begin();
+}
+
+Result<void> Recorder::on_layer(LayerRecord record) {
+  const std::int64_t l = layer_index(record.layer);
+  std::vector<HeadView> views;
+  views.reserve(record.heads.size());
+  for (const HeadRecord& head : record.heads) {
+    views.emplace_back(record, head, shape_.min_row);
+    check_head(views.back(), shape_.real == ElementType::Float64 ? kFloat64Tolerance : kFloat32Tolerance,
+               outcome_.self_check);
+  }
+  HEADROOM_TRY_VOID(write_quantities(record, views, l));
+  HEADROOM_TRY_VOID(write_layer_datasets(record, views, l));
+  return write_program(record, l);
+}
+
+Result<void> Recorder::write_quantities(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l) {
+  for (const Quantity& quantity : head_quantities()) {
+    if (!is_written(quantity, shape_)) continue;
+    std::vector<std::int64_t> count = {1, static_cast<std::int64_t>(record.heads.size())};
+    std::size_t size = 1;
+    for (const std::int64_t extent : extents(quantity, shape_)) {
+      count.push_back(extent);
+      size *= static_cast<std::size_t>(extent);
+    }
+    const bool integer = quantity.type == ElementType::Int32 || quantity.type == ElementType::Int64;
+    std::vector<double> values(size * views.size(), integer ? -1.0 : kNaN);
+    for (std::size_t h = 0; h < views.size(); ++h)
+      quantity.compute({views[h], request_}, std::span<double>(values).subspan(h * size, size));
+    std::vector<std::int64_t> start(count.size(), 0);
+    start[0] = l;
+    const std::string path =
+        quantity.group.empty() ? std::string(quantity.name) : std::string(quantity.group) + "/" + std::string(quantity.name);
+    HEADROOM_TRY_VOID(writer_.write(path, start, count, values));
+    if (quantity.group.empty()) {
+      std::vector<double>& table = outcome_.summary.values[std::string(quantity.name)];
+      table.resize(shape_.layers.size() * values.size(), kNaN);
+      std::ranges::copy(values, table.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(l) * values.size()));
+    }
+  }
+  return {};
+}
+
+Result<void> Recorder::write_layer_datasets(const LayerRecord& record, const std::vector<HeadView>& views,
+                                            std::int64_t l) {
+  const std::int64_t n = shape_.length;
+  const std::int64_t layer_start[] = {l}, one[] = {1};
+  const std::string kind[] = {record.kind};
+  HEADROOM_TRY_VOID(writer_.write_strings("attention_kind", layer_start, one, kind));
+  const double init[] = {record.lambda_init};
+  HEADROOM_TRY_VOID(writer_.write("weights/lambda_init", layer_start, one, init));
+
+  // The widest view of the layer: keys hidden from one head only do not count as hidden from the layer.
+  std::vector<double> visible(static_cast<std::size_t>(n), 0.0);
+  for (const HeadView& view : views)
+    for (std::size_t i = 0; i < visible.size(); ++i)
+      visible[i] = std::max(visible[i], static_cast<double>(view.visible[i]));
+  const std::int64_t row_start[] = {l, 0}, row_count[] = {1, n};
+  HEADROOM_TRY_VOID(writer_.write("tokens/visible_keys", row_start, row_count, visible));
+
+  const std::int64_t cube_start[] = {l, 0, 0};
+  const std::int64_t heads = static_cast<std::int64_t>(record.heads.size());
+  const std::int64_t alignment_count[] = {1, heads, shape_.all_heads};
+  HEADROOM_TRY_VOID(writer_.write("weights/output_alignment", cube_start, alignment_count, record.output_alignment));
+  if (shape_.summary_only) return {};
+  const auto write_norms = [&](const char* path, const std::vector<std::vector<double>>& norms) -> Result<void> {
+    for (std::size_t block = 0; block < norms.size(); ++block) {
+      const std::int64_t start[] = {l, static_cast<std::int64_t>(block), 0}, count[] = {1, 1, n};
+      HEADROOM_TRY_VOID(writer_.write(path, start, count, norms[block]));
+    }
+    return {};
+  };
+  HEADROOM_TRY_VOID(write_norms("keys/key_norm", record.key_norm));
+  return write_norms("keys/value_norm", record.value_norm);
+}
+
+Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) {
+  const std::int64_t heads = static_cast<std::int64_t>(record.heads.size());
+  const std::int64_t start[] = {l, 0}, count[] = {1, heads};
+  const auto numbers = [&](const char* name, const auto& value) {
+    std::vector<double> values;
+    for (const HeadRecord& head : record.heads) values.push_back(static_cast<double>(value(head.program)));
+    return writer_.write(std::string("program/") + name, start, count, values);
+  };
+  const auto strings = [&](const char* name, const auto& value) {
+    std::vector<std::string> values;
+    for (const HeadRecord& head : record.heads) values.push_back(value(head.program));
+    return writer_.write_strings(std::string("program/") + name, start, count, values);
+  };
+  using P = const HeadProgram&;
+  HEADROOM_TRY_VOID(numbers("q1", [](P p) { return p.first.query_block; }));
+  HEADROOM_TRY_VOID(numbers("k1", [](P p) { return p.first.key_block; }));
+  HEADROOM_TRY_VOID(numbers("q2", [](P p) { return p.second.query_block; }));
+  HEADROOM_TRY_VOID(numbers("k2", [](P p) { return p.second.key_block; }));
+  HEADROOM_TRY_VOID(numbers("first_enabled", [](P p) { return p.first_enabled ? 1 : 0; }));
+  HEADROOM_TRY_VOID(numbers("lambda_constant", [](P p) { return p.lambda == LambdaSource::Constant ? p.lambda_constant : kNaN; }));
+  HEADROOM_TRY_VOID(numbers("post_scale", [](P p) { return p.post_scale; }));
+  HEADROOM_TRY_VOID(numbers("temperature", [](P p) { return p.temperature; }));
+  HEADROOM_TRY_VOID(numbers("post_norm", [](P p) { return p.post_norm ? 1 : 0; }));
+  HEADROOM_TRY_VOID(numbers("gated", [](P p) { return p.gated ? 1 : 0; }));
+  HEADROOM_TRY_VOID(numbers("enabled", [](P p) { return p.enabled ? 1 : 0; }));
+  HEADROOM_TRY_VOID(strings("lambda_source", [](P p) { return lambda_source_name(p.lambda); }));
+  HEADROOM_TRY_VOID(strings("sink", [](P p) { return sink_name(p.sink); }));
+  HEADROOM_TRY_VOID(strings("hidden_keys", [](P p) {
+    std::string text;
+    for (const std::int64_t key : p.hidden_keys) text += (text.empty() ? "" : ",") + std::to_string(key);
+    return text;
+  }));
+  for (int m = 0; m < 2; ++m) {
+    const auto slots = static_cast<std::size_t>(shape_.value_slots);
+    std::vector<double> values(record.heads.size() * slots, -1.0);
+    for (std::size_t h = 0; h < record.heads.size(); ++h) {
+      const HeadProgram& program = record.heads[h].program;
+      const auto& blocks = m == 0 ? program.first.value_blocks : program.second.value_blocks;
+      for (std::size_t b = 0; b < blocks.size(); ++b) values[h * slots + b] = static_cast<double>(blocks[b]);
+    }
+    const std::int64_t cube_start[] = {l, 0, 0}, cube_count[] = {1, heads, shape_.value_slots};
+    HEADROOM_TRY_VOID(writer_.write(m == 0 ? "program/value_blocks1" : "program/value_blocks2", cube_start, cube_count, values));
+  }
+  return {};
+}
+
+Result<void> Recorder::on_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows,
+                                   std::span<const double> values) {
+  const std::int64_t start[] = {boundary, row, 0}, count[] = {1, rows, shape_.hidden_size};
+  HEADROOM_TRY_VOID(writer_.write("hidden/residual", start, count, values));
+  if (row == 0) residual_magnitudes_.clear(), residual_largest_.clear();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    residual_magnitudes_.push_back(static_cast<float>(std::abs(values[i])));
+    if (residual_largest_.size() == 3 && !(std::abs(values[i]) > std::abs(residual_largest_.back().first))) continue;
+    residual_largest_.emplace_back(values[i], row * shape_.hidden_size + static_cast<std::int64_t>(i));
+    std::ranges::stable_sort(residual_largest_, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+    if (residual_largest_.size() > 3) residual_largest_.pop_back();
+  }
+  return row + rows == shape_.length ? finish_residual_top(boundary) : Result<void>();
+}
+
+Result<void> Recorder::finish_residual_top(std::int64_t boundary) {
+  const auto middle = residual_magnitudes_.begin() + static_cast<std::ptrdiff_t>(residual_magnitudes_.size() / 2);
+  std::nth_element(residual_magnitudes_.begin(), middle, residual_magnitudes_.end());
+  const double median = static_cast<double>(*middle);
+  std::vector<double> fields(12, kNaN);
+  for (std::size_t r = 0; r < residual_largest_.size(); ++r) {
+    const auto [value, flat] = residual_largest_[r];
+    fields[4 * r] = static_cast<double>(flat / shape_.hidden_size);
+    fields[4 * r + 1] = static_cast<double>(flat % shape_.hidden_size);
+    fields[4 * r + 2] = value;
+    fields[4 * r + 3] = std::abs(value) / median;
+  }
+  const std::int64_t start[] = {boundary, 0, 0}, count[] = {1, 3, 4};
+  return writer_.write("hidden/residual_top", start, count, fields);
+}
+
+Result<void> Recorder::on_logits(std::int64_t row, std::int64_t rows, std::span<const double> values) {
+  const std::int64_t start[] = {row, 0}, count[] = {rows, shape_.vocab_size};
+  return writer_.write("hidden/logits", start, count, values);
+}
+
+Result<void> Recorder::on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row,
+                                     std::int64_t rows, std::span<const double> values) {
+  const std::int64_t l = layer_index(layer);
+  const std::int64_t h = std::lower_bound(shape_.heads.begin(), shape_.heads.end(), head) - shape_.heads.begin();
+  if (component < 0) {
+    const std::int64_t start[] = {l, h, row, 0}, count[] = {1, 1, rows, shape_.length};
+    return writer_.write("exact/net_weights", start, count, values);
+  }
+  const std::int64_t start[] = {l, h, component, row, 0}, count[] = {1, 1, 1, rows, shape_.length};
+  return writer_.write("exact/weights", start, count, values);
+}
+
+void Recorder::on_progress(double fraction, const std::string& what) {
+  if (progress_) progress_(fraction, what);
+}
+
+bool Recorder::stop_requested() const { return stop_ && stop_(); }
+
+}  // namespace headroom

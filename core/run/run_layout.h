@@ -1,0 +1,38 @@
+// Lays a run file out before anything is computed: root attributes, axes and every dataset. One thread: HDF5.
+#pragma once
+
+#include "core/io/run_file_writer.h"
+#include "core/run/analysis.h"
+#include "core/run/quantity.h"
+
+namespace headroom {
+
+// The sizes and choices that the file's shape follows from.
+struct RunShape {
+  std::int64_t length = 0;
+  std::vector<std::int64_t> layers, heads;
+  std::int64_t all_heads = 0;
+  std::int64_t kv_blocks = 0;      // the most key blocks of a layer
+  std::int64_t value_slots = 0;    // the most value blocks of a head
+  std::int64_t pool_size = 0, pool_blocks = 0;
+  std::int64_t hidden_size = 0, vocab_size = 0, boundaries = 0;
+  std::int64_t min_row = 0;
+  ElementType real = ElementType::Float32;  // Float64 in float64 runs
+  bool components = false, exact = false, hidden = false, summary_only = false;
+};
+
+[[nodiscard]] RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request);
+
+// Whether the run writes an entry of the quantity table.
+[[nodiscard]] bool is_written(const Quantity& quantity, const RunShape& shape);
+// Extents of an entry's axes after layer and head.
+[[nodiscard]] std::vector<std::int64_t> extents(const Quantity& quantity, const RunShape& shape);
+
+[[nodiscard]] Result<void> define_run(RunFileWriter& writer, const RunShape& shape);
+
+// Number of weights and biases by account of the attention block, without embedding, MLP and block norms; and the
+// names along the axis `kind` of /weights/parameters.
+[[nodiscard]] std::map<std::string, std::int64_t, std::less<>> attention_parameters(const BlockSpec& block);
+[[nodiscard]] const std::vector<std::string>& parameter_kinds();
+
+}  // namespace headroom

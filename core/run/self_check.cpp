@@ -1,0 +1,43 @@
+#include "core/run/self_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kMostSentences = 5;
+
+void report(SelfCheck& check, const HeadView& head, std::int64_t row, const char* what, double found, double wanted) {
+  if (check.violations.size() >= kMostSentences) return;
+  check.violations.push_back(format("L%lld.H%lld row %lld: %s is %.9g, expected %.9g (a bug: please report it)",
+                                    static_cast<long long>(head.layer.layer), static_cast<long long>(head.head.head),
+                                    static_cast<long long>(row), what, found, wanted));
+}
+
+}  // namespace
+
+void check_head(const HeadView& head, double tolerance, SelfCheck& check) {
+  const kernels::HeadStatistics& statistics = head.head.statistics;
+  for (std::int64_t i = 0; i < head.length; ++i) {
+    const auto r = static_cast<std::size_t>(i);
+    ++check.rows;
+    const double sum = statistics.weight_sum[r];
+    const double wanted = (head.has[0] ? statistics.maps[0].weight_sum[r] : 0.0) -
+                          (head.has[1] ? head.lambda(i) * statistics.maps[1].weight_sum[r] : 0.0);
+    const double size = 1.0 + std::abs(head.lambda(i));
+    const double error = std::abs(sum - wanted) / size;
+    check.worst_row_sum = std::max(check.worst_row_sum, error);
+    if (!(error <= tolerance)) report(check, head, i, "the row sum", sum, wanted);
+
+    const double e = std::sqrt(statistics.weight_l2_squared[r]);
+    const RowBounds bounds = head.bounds(i, BoundKind::Variant);
+    const double excess = std::max({bounds.low - e, e - bounds.high, 0.0}) / size;
+    check.worst_bound = std::max(check.worst_bound, excess);
+    if (!(excess <= tolerance)) report(check, head, i, "‖w‖₂", e, e < bounds.low ? bounds.low : bounds.high);
+  }
+}
+
+}  // namespace headroom
