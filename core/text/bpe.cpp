@@ -44,8 +44,8 @@ Result<Bpe> Bpe::create(Vocabulary vocabulary, const std::vector<BpeMerge>& merg
   }
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char character = static_cast<char>(static_cast<unsigned char>(byte));
-    const std::string spelled = bpe.options_.byte_level ? byte_level_from_bytes(std::string_view(&character, 1))
-                                                        : format("<0x%02X>", byte);
+    const std::string spelled =
+        bpe.options_.byte_level ? byte_level_from_bytes(std::string_view(&character, 1)) : format("<0x%02X>", byte);
     bpe.byte_ids_[byte] = known.find(spelled).value_or(-1);
   }
   if (bpe.options_.byte_level && bpe.options_.ignore_merges) {

@@ -14,10 +14,10 @@ namespace {
 enum TokenType : std::int64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4 };
 
 constexpr std::string_view kDigit = R"(\p{N})";
-constexpr std::string_view kLlama3Regex =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kQwen2Regex =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kLlama3Regex = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
+                                          R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kQwen2Regex = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
+                                         R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 struct PreSpec {
   std::vector<std::string_view> regexes;
@@ -34,8 +34,7 @@ Result<PreSpec> pre_spec_named(const std::string& name) {
     return PreSpec{.regexes = {kGpt2Regex}};
   if (is_one_of({"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b"}))
     return PreSpec{.regexes = {kDigit, kGpt2Regex}};
-  if (name == "llama-bpe")
-    return PreSpec{.regexes = {kLlama3Regex}, .ignore_merges = true, .adds_bos = true};
+  if (name == "llama-bpe") return PreSpec{.regexes = {kLlama3Regex}, .ignore_merges = true, .adds_bos = true};
   if (is_one_of({"dbrx", "smaug-bpe"})) return PreSpec{.regexes = {kLlama3Regex}};
   // The checkpoints' own tokenizer.json normalises to NFC; llama.cpp leaves that out.
   if (is_one_of({"qwen2", "deepseek-r1-qwen"})) return PreSpec{.regexes = {kQwen2Regex}, .nfc = true};
@@ -57,7 +56,8 @@ Result<GgufVocabulary> read_vocabulary(const nlohmann::json& metadata) {
   const auto corrupt = [](const char* key, std::string message) {
     return Error(ErrorCode::Corrupt, std::move(message)).at_tensor(key);
   };
-  if (!list.is_array() || list.empty()) return corrupt("tokenizer.ggml.tokens", "The vocabulary is not a list of tokens");
+  if (!list.is_array() || list.empty())
+    return corrupt("tokenizer.ggml.tokens", "The vocabulary is not a list of tokens");
   if (!types.is_null() && (!types.is_array() || types.size() != list.size()))
     return corrupt("tokenizer.ggml.token_type", "The token types are not one for each token");
   GgufVocabulary vocabulary;
@@ -101,8 +101,7 @@ Result<std::optional<FramingToken>> framing_token(const nlohmann::json& metadata
   if (value.is_null()) return std::optional<FramingToken>();
   HEADROOM_TRY(const std::int32_t id, json_token_id(value, key));
   const std::string* token = vocabulary.token(id);
-  if (token == nullptr)
-    return Error(ErrorCode::Corrupt, format("The vocabulary has no token %d", id)).at_tensor(key);
+  if (token == nullptr) return Error(ErrorCode::Corrupt, format("The vocabulary has no token %d", id)).at_tensor(key);
   return std::optional(FramingToken{id, *token});
 }
 

@@ -10,7 +10,9 @@ namespace {
 constexpr int kMaxNesting = 16;
 
 Error wrong_type(const char* key, const char* wanted, const nlohmann::json& value) {
-  return Error(ErrorCode::Corrupt, "A tokenizer field has the wrong type").at_tensor(key).wanted(wanted, value.type_name());
+  return Error(ErrorCode::Corrupt, "A tokenizer field has the wrong type")
+      .at_tensor(key)
+      .wanted(wanted, value.type_name());
 }
 
 Result<void> flatten(const nlohmann::json& component, const char* place, const char* members, int nesting,

@@ -23,7 +23,7 @@ namespace headroom {
 // The members of a Sequence component, or the component itself alone; `members` is the key that holds the list. Nested
 // sequences are flattened.
 [[nodiscard]] Result<std::vector<nlohmann::json>> json_sequence(const nlohmann::json& component, const char* place,
-                                                               const char* members);
+                                                                const char* members);
 [[nodiscard]] Error unsupported_component(const char* place, std::string_view type);
 
 }  // namespace headroom

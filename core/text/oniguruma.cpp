@@ -16,14 +16,21 @@ constexpr std::string_view kSpaceSet =
 constexpr std::string_view kWordSet = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
 constexpr std::string_view kHexSet = "0-9a-fA-F";
 
-constexpr std::array kLongCategories = {
-    std::pair{"Letter", "L"},      std::pair{"Mark", "M"},       std::pair{"Number", "N"},
-    std::pair{"Punctuation", "P"}, std::pair{"Symbol", "S"},     std::pair{"Separator", "Z"},
-    std::pair{"Other", "C"},       std::pair{"Uppercase_Letter", "Lu"}, std::pair{"Lowercase_Letter", "Ll"},
-    std::pair{"Decimal_Number", "Nd"}, std::pair{"Punct", "P"},  std::pair{"Digit", "Nd"}};
-constexpr std::array kScripts = {"Han",    "Hiragana", "Katakana", "Hangul", "Latin",  "Greek",     "Cyrillic",
-                                 "Arabic", "Hebrew",   "Thai",     "Lao",    "Khmer",  "Myanmar",   "Devanagari",
-                                 "Bengali", "Tamil",   "Telugu",   "Bopomofo", "Common", "Inherited", "Georgian"};
+constexpr std::array kLongCategories = {std::pair{"Letter", "L"},
+                                        std::pair{"Mark", "M"},
+                                        std::pair{"Number", "N"},
+                                        std::pair{"Punctuation", "P"},
+                                        std::pair{"Symbol", "S"},
+                                        std::pair{"Separator", "Z"},
+                                        std::pair{"Other", "C"},
+                                        std::pair{"Uppercase_Letter", "Lu"},
+                                        std::pair{"Lowercase_Letter", "Ll"},
+                                        std::pair{"Decimal_Number", "Nd"},
+                                        std::pair{"Punct", "P"},
+                                        std::pair{"Digit", "Nd"}};
+constexpr std::array kScripts = {"Han",     "Hiragana", "Katakana", "Hangul",   "Latin",  "Greek",     "Cyrillic",
+                                 "Arabic",  "Hebrew",   "Thai",     "Lao",      "Khmer",  "Myanmar",   "Devanagari",
+                                 "Bengali", "Tamil",    "Telugu",   "Bopomofo", "Common", "Inherited", "Georgian"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -90,7 +97,8 @@ class Translator {
       case 'x':
         if (peek(2) == '{') return braced(c);
         return copy(2);
-      default: return copy(2);
+      default:
+        return copy(2);
     }
   }
 
@@ -171,8 +179,10 @@ class Translator {
   void character() {
     const char c = peek(0);
     switch (c) {
-      case '[': return open_class();
-      case '(': return open_group();
+      case '[':
+        return open_class();
+      case '(':
+        return open_group();
       case ')':
         if (!groups_.empty()) {
           atom_ = groups_.back();
@@ -184,8 +194,10 @@ class Translator {
         break;
       case '*':
       case '+':
-      case '?': return copy(1);
-      default: break;
+      case '?':
+        return copy(1);
+      default:
+        break;
     }
     const bool continues_a_character = (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
     if (!continues_a_character) atom_ = out_.size();

@@ -8,7 +8,8 @@ namespace {
 constexpr const char* kPlace = "post_processor";
 
 Error bad_template(const std::string& what) {
-  return Error(ErrorCode::Corrupt, "The post-processor's template is malformed: " + what).at_tensor("post_processor.single");
+  return Error(ErrorCode::Corrupt, "The post-processor's template is malformed: " + what)
+      .at_tensor("post_processor.single");
 }
 
 // The ids that a template's special token stands for.

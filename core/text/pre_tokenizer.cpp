@@ -11,11 +11,10 @@ namespace {
 
 constexpr const char* kPlace = "pre_tokenizer";
 
-constexpr std::array kBehaviors = {std::pair{"Isolated", SplitBehavior::Isolated},
-                                   std::pair{"Removed", SplitBehavior::Removed},
-                                   std::pair{"MergedWithPrevious", SplitBehavior::MergedWithPrevious},
-                                   std::pair{"MergedWithNext", SplitBehavior::MergedWithNext},
-                                   std::pair{"Contiguous", SplitBehavior::Contiguous}};
+constexpr std::array kBehaviors = {
+    std::pair{"Isolated", SplitBehavior::Isolated}, std::pair{"Removed", SplitBehavior::Removed},
+    std::pair{"MergedWithPrevious", SplitBehavior::MergedWithPrevious},
+    std::pair{"MergedWithNext", SplitBehavior::MergedWithNext}, std::pair{"Contiguous", SplitBehavior::Contiguous}};
 
 Result<SplitBehavior> behavior_named(const std::string& name) {
   for (const auto& [spelled, behavior] : kBehaviors)
@@ -122,8 +121,8 @@ void run(const PreTokenizer::Metaspace& metaspace, Words& words) {
   const std::string_view text = words.text.text();
   for (const ByteRange& word : words.ranges) {
     const std::size_t begin = builder.size();
-    const bool wanted = metaspace.prefix == Prefix::Always ||
-                        (metaspace.prefix == Prefix::First && words.text.origin(word.begin) == 0);
+    const bool wanted =
+        metaspace.prefix == Prefix::Always || (metaspace.prefix == Prefix::First && words.text.origin(word.begin) == 0);
     const bool there = text[word.begin] == ' ' || text.substr(word.begin).starts_with(metaspace.replacement);
     if (wanted && !there) builder.replace({word.begin, word.begin}, metaspace.replacement);
     std::size_t done = word.begin;

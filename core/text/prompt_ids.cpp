@@ -14,7 +14,8 @@ bool ends_an_id(char c) { return is_space(c) || c == ','; }
 Error bad_ids(std::string message, std::size_t index, std::string_view found) {
   Error error(ErrorCode::InvalidArgument, std::move(message) + format(" at position %zu of the token ids", index + 1));
   constexpr std::size_t kShown = 32;
-  error.wanted("an id from 0 to 2147483647", found.size() > kShown ? std::string(found.substr(0, kShown)) + "…" : found);
+  error.wanted("an id from 0 to 2147483647",
+               found.size() > kShown ? std::string(found.substr(0, kShown)) + "…" : found);
   return error;
 }
 

@@ -22,7 +22,7 @@ constexpr std::uint32_t kDepth = 1'000'000;
 constexpr std::uint32_t kHeapKib = 256 * 1024;
 constexpr std::size_t kJitStackBytes = 64 * 1024 * 1024;
 constexpr double kSeconds = 0.5;
-constexpr double kSecondsPerByte = 4e-6;
+constexpr double kSecondsPerByte = 2e-6;
 constexpr std::size_t kStartsPerSearch = 64;  // the clock is looked at between searches
 constexpr unsigned kSearchesPerClock = 16;
 
@@ -74,8 +74,8 @@ RegexSession::RegexSession(std::size_t size_bytes) : state_(std::make_unique<Sta
   HEADROOM_CHECK(state_->data && state_->context, "no memory for a regex search");
   pcre2_set_depth_limit(state_->context.get(), kDepth);
   pcre2_set_heap_limit(state_->context.get(), kHeapKib);
-  const auto steps = static_cast<std::uint32_t>(
-      std::min<std::size_t>(kMaxMatchSteps, kMatchSteps + kMatchStepsPerByte * std::min(size_bytes, std::size_t{1} << 28)));
+  const auto steps = static_cast<std::uint32_t>(std::min<std::size_t>(
+      kMaxMatchSteps, kMatchSteps + kMatchStepsPerByte * std::min(size_bytes, std::size_t{1} << 28)));
   pcre2_set_match_limit(state_->context.get(), steps);
   state_->deadline = thread_seconds() + kSeconds + kSecondsPerByte * static_cast<double>(size_bytes);
 }

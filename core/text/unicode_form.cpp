@@ -31,10 +31,9 @@ class Cluster {
   void add(char32_t code_point) {
     std::array<utf8proc_int32_t, 32> parts{};  // the longest decomposition in Unicode has 18 characters
     int boundary_state = 0;
-    const utf8proc_ssize_t count =
-        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code_point), parts.data(),
-                                static_cast<utf8proc_ssize_t>(parts.size()), static_cast<utf8proc_option_t>(options_),
-                                &boundary_state);
+    const utf8proc_ssize_t count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code_point), parts.data(),
+                                                           static_cast<utf8proc_ssize_t>(parts.size()),
+                                                           static_cast<utf8proc_option_t>(options_), &boundary_state);
     HEADROOM_CHECK(count >= 0 && count <= static_cast<utf8proc_ssize_t>(parts.size()), "utf8proc_decompose_char");
     characters_.insert(characters_.end(), parts.begin(), parts.begin() + count);
   }

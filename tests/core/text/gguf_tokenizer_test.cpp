@@ -24,7 +24,8 @@ nlohmann::json read_fixture(const std::string& name) {
 nlohmann::json gguf_from(const nlohmann::json& tokenizer, const char* pre) {
   std::size_t size = 0;
   for (const auto& [token, id] : tokenizer["model"]["vocab"].items()) size = std::max(size, id.get<std::size_t>() + 1);
-  for (const nlohmann::json& added : tokenizer["added_tokens"]) size = std::max(size, added["id"].get<std::size_t>() + 1);
+  for (const nlohmann::json& added : tokenizer["added_tokens"])
+    size = std::max(size, added["id"].get<std::size_t>() + 1);
   std::vector<std::string> tokens(size);
   std::vector<int> types(size, 1);
   for (const auto& [token, id] : tokenizer["model"]["vocab"].items()) tokens[id.get<std::size_t>()] = token;
@@ -35,8 +36,11 @@ nlohmann::json gguf_from(const nlohmann::json& tokenizer, const char* pre) {
   std::vector<std::string> merges;
   for (const nlohmann::json& merge : tokenizer["model"]["merges"])
     merges.push_back(merge[0].get<std::string>() + " " + merge[1].get<std::string>());
-  return {{"tokenizer.ggml.model", "gpt2"}, {"tokenizer.ggml.pre", pre},          {"tokenizer.ggml.tokens", tokens},
-          {"tokenizer.ggml.merges", merges}, {"tokenizer.ggml.token_type", types}};
+  return {{"tokenizer.ggml.model", "gpt2"},
+          {"tokenizer.ggml.pre", pre},
+          {"tokenizer.ggml.tokens", tokens},
+          {"tokenizer.ggml.merges", merges},
+          {"tokenizer.ggml.token_type", types}};
 }
 
 std::unique_ptr<Tokenizer> require_tokenizer(const nlohmann::json& metadata) {

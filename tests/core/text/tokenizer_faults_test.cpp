@@ -37,30 +37,31 @@ CATCH_TEST_CASE("a damaged vocabulary is Corrupt and names the entry") {
     nlohmann::json value;
     const char* named;
   };
-  const std::vector<Case> cases = {{"/model/vocab/c", 1, "c"},
-                                   {"/model/vocab/c", -1, "c"},
-                                   {"/model/vocab/c", 2147483648u, "c"},
-                                   {"/model/vocab/c", 18446744073709551615u, "c"},
-                                   {"/model/vocab/c", 2.0, "c"},
-                                   {"/model/vocab/c", "2", "c"},
-                                   {"/model/vocab", nlohmann::json::array(), "model.vocab"},
-                                   {"/model/merges/0", "a d", "merge 0: \"a\" \"d\""},
-                                   {"/model/merges/1", "a c", "merge 1: \"a\" \"c\""},
-                                   {"/model/merges/1", "a b c", "model.merges"},
-                                   {"/model/merges/1", "ab", "model.merges"},
-                                   {"/model/merges/1", {"a", 3}, "model.merges"},
-                                   {"/model/merges", nullptr, "model.merges"},
-                                   {"/model/unk_token", "<unk>", "<unk>"},
-                                   {"/model/ignore_merges", "yes", "ignore_merges"},
-                                   {"/model", nullptr, "model"},
-                                   {"/added_tokens", 3, "added_tokens"},
-                                   {"/added_tokens/0", 3, "added_tokens[0]"},
-                                   {"/added_tokens/0/id", -5, "added_tokens[0] <x>"},
-                                   {"/added_tokens/0/lstrip", 1, "lstrip"},
-                                   {"/normalizer", {{"typ", "NFC"}}, "normalizer"},
-                                   {"/pre_tokenizer", {{"type", "Sequence"}}, "pretokenizers"},
-                                   {"/pre_tokenizer", {{"type", "Split"}, {"behavior", "Isolated"}}, "pre_tokenizer.pattern"},
-                                   {"/post_processor", {{"type", "TemplateProcessing"}}, "post_processor.single"}};
+  const std::vector<Case> cases = {
+      {"/model/vocab/c", 1, "c"},
+      {"/model/vocab/c", -1, "c"},
+      {"/model/vocab/c", 2147483648u, "c"},
+      {"/model/vocab/c", 18446744073709551615u, "c"},
+      {"/model/vocab/c", 2.0, "c"},
+      {"/model/vocab/c", "2", "c"},
+      {"/model/vocab", nlohmann::json::array(), "model.vocab"},
+      {"/model/merges/0", "a d", "merge 0: \"a\" \"d\""},
+      {"/model/merges/1", "a c", "merge 1: \"a\" \"c\""},
+      {"/model/merges/1", "a b c", "model.merges"},
+      {"/model/merges/1", "ab", "model.merges"},
+      {"/model/merges/1", {"a", 3}, "model.merges"},
+      {"/model/merges", nullptr, "model.merges"},
+      {"/model/unk_token", "<unk>", "<unk>"},
+      {"/model/ignore_merges", "yes", "ignore_merges"},
+      {"/model", nullptr, "model"},
+      {"/added_tokens", 3, "added_tokens"},
+      {"/added_tokens/0", 3, "added_tokens[0]"},
+      {"/added_tokens/0/id", -5, "added_tokens[0] <x>"},
+      {"/added_tokens/0/lstrip", 1, "lstrip"},
+      {"/normalizer", {{"typ", "NFC"}}, "normalizer"},
+      {"/pre_tokenizer", {{"type", "Sequence"}}, "pretokenizers"},
+      {"/pre_tokenizer", {{"type", "Split"}, {"behavior", "Isolated"}}, "pre_tokenizer.pattern"},
+      {"/post_processor", {{"type", "TemplateProcessing"}}, "post_processor.single"}};
   for (const Case& c : cases) {
     nlohmann::json content = tiny();
     content[nlohmann::json::json_pointer(c.pointer)] = c.value;
@@ -82,15 +83,14 @@ CATCH_TEST_CASE("components that are not implemented are Unsupported and named")
     const char* found;
   };
   const nlohmann::json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
-  const std::vector<Case> cases = {
-      {"normalizer", {{"type", "BertNormalizer"}}, "BertNormalizer"},
-      {"pre_tokenizer", {{"type", "BertPreTokenizer"}}, "BertPreTokenizer"},
-      {"pre_tokenizer",
-       {{"type", "Sequence"}, {"pretokenizers", {byte_level, {{"type", "Digits"}}}}},
-       "Digits after ByteLevel"},
-      {"post_processor", {{"type", "BertProcessing"}}, "BertProcessing"},
-      {"model", {{"type", "Unigram"}, {"vocab", nlohmann::json::array()}}, "Unigram"},
-      {"model", {{"type", "WordPiece"}}, "WordPiece"}};
+  const std::vector<Case> cases = {{"normalizer", {{"type", "BertNormalizer"}}, "BertNormalizer"},
+                                   {"pre_tokenizer", {{"type", "BertPreTokenizer"}}, "BertPreTokenizer"},
+                                   {"pre_tokenizer",
+                                    {{"type", "Sequence"}, {"pretokenizers", {byte_level, {{"type", "Digits"}}}}},
+                                    "Digits after ByteLevel"},
+                                   {"post_processor", {{"type", "BertProcessing"}}, "BertProcessing"},
+                                   {"model", {{"type", "Unigram"}, {"vocab", nlohmann::json::array()}}, "Unigram"},
+                                   {"model", {{"type", "WordPiece"}}, "WordPiece"}};
   for (const Case& c : cases) {
     nlohmann::json content = tiny();
     content[c.place] = c.component;

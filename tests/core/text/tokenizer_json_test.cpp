@@ -44,8 +44,7 @@ std::string joined_texts(const Encoding& encoding) {
 CATCH_TEST_CASE("ids equal those of the tokenizers library") {
   const auto texts = read_json_fixture("texts.json").get<std::vector<std::string>>();
   CATCH_REQUIRE(texts.size() > 150);
-  for (const char* name :
-       {"gpt2", "prefix", "llama3", "qwen2", "smollm", "o200k", "added", "llama2", "metaspace"}) {
+  for (const char* name : {"gpt2", "prefix", "llama3", "qwen2", "smollm", "o200k", "added", "llama2", "metaspace"}) {
     const auto tokenizer = require_tokenizer(read_fixture(std::string(name) + ".json"));
     const auto expected = read_json_fixture(std::string(name) + ".ids.json").get<std::vector<std::vector<int>>>();
     CATCH_REQUIRE(expected.size() == texts.size());
@@ -71,6 +70,21 @@ CATCH_TEST_CASE("splits and regexes equal those of the tokenizers library") {
     for (std::size_t i = 0; i < texts.size(); ++i) {
       CATCH_INFO(escape_for_terminal(texts[i]));
       CATCH_CHECK(require_encoding(*tokenizer, texts[i]).ids == expected[i]);
+    }
+  }
+}
+
+CATCH_TEST_CASE("normalisers equal those of the tokenizers library") {
+  const auto texts = read_json_fixture("texts.json").get<std::vector<std::string>>();
+  const nlohmann::json forms = read_json_fixture("forms.json");
+  CATCH_REQUIRE(forms.size() == 6);
+  for (const nlohmann::json& form : forms) {
+    nlohmann::json content = read_json_fixture("gpt2.json");
+    content["normalizer"] = form["normalizer"];
+    const auto tokenizer = require_tokenizer(content.dump());
+    for (std::size_t i = 0; i < form["ids"].size(); ++i) {
+      CATCH_INFO(form["normalizer"].dump() << ": " << escape_for_terminal(texts[i]));
+      CATCH_CHECK(require_encoding(*tokenizer, texts[i]).ids == form["ids"][i].get<std::vector<std::int32_t>>());
     }
   }
 }
