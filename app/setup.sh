@@ -33,20 +33,27 @@ fail() {
   exit 1
 }
 
-# step MESSAGE COMMAND…: runs COMMAND with its output in the log; when it fails, shows the log's end and stops.
+# step MESSAGE COMMAND…: runs COMMAND with its output in the log; when it fails, shows the log's end and stops. A command
+# that has nothing to do, and so ends within two seconds, leaves no line.
 step() {
-  local message=$1 start=$SECONDS from status=0
+  local message=$1 start=$SECONDS from timer status=0
   shift
-  printf 'headroom: %s … ' "$message" >&2
   printf '\n==== %s\n' "$message" >>"$log"
   from=$(wc -l <"$log")
+  (
+    sleep 2 >/dev/null 2>&1 9>&-
+    printf 'headroom: %s … ' "$message" >&2
+  ) &
+  timer=$!
   "$@" >>"$log" 2>&1 </dev/null || status=$?
+  if kill "$timer" 2>/dev/null; then timer=; fi
+  wait 2>/dev/null || true
   if [ "$status" -ne 0 ]; then
-    printf 'failed\n' >&2
+    if [ -n "$timer" ]; then printf 'failed\n' >&2; fi
     tail -n "+$from" "$log" | tail -n 30 | sed 's/^/  | /' >&2
     fail "$message: failed (exit code $status)" "the whole output is in $log; after mending the cause, call again"
   fi
-  printf '%s s\n' $((SECONDS - start)) >&2
+  if [ -n "$timer" ]; then printf '%s s\n' $((SECONDS - start)) >&2; fi
 }
 
 # One set-up at a time in this clone; also waits for a package manager that an interrupted call left running.
@@ -292,8 +299,5 @@ build() {
       cmake "${fresh[@]}" -S "$root" -B "$folder" -G Ninja "-DHEADROOM_TORCH_DIR=$torch_dir" "$@"
     stamp "$folder/configured" "$wanted"
   fi
-  # ninja -n says "no work to do" in milliseconds: a call without changes stays silent.
-  if ! ninja -C "$folder" -n 2>/dev/null | grep -q 'no work to do'; then
-    step "building ${folder#"$root"/} (minutes the first time)" cmake --build "$folder" -j "$(job_count)"
-  fi
+  step "building ${folder#"$root"/} (minutes the first time)" cmake --build "$folder" -j "$(job_count)"
 }

@@ -42,7 +42,8 @@ foreach(candidate torch/headeronly/version.h torch/csrc/api/include/torch/versio
   endif()
 endforeach()
 if(HEADROOM_TORCH_VERSION VERSION_LESS HEADROOM_TORCH_MINIMUM)
-  message(FATAL_ERROR "LibTorch ${HEADROOM_TORCH_VERSION} in ${HEADROOM_TORCH_INCLUDE} is older than ${HEADROOM_TORCH_MINIMUM}")
+  message(FATAL_ERROR "LibTorch ${HEADROOM_TORCH_VERSION} in ${HEADROOM_TORCH_INCLUDE} is older than ${HEADROOM_TORCH_MINIMUM}; "
+                      "app/run.sh without HEADROOM_TORCH installs one that fits, Debian 13's libtorch-dev fits too")
 endif()
 
 # Wheels up to 2.6 carry the old std::string; a program that uses the new one would not link, with a page of symbols.
