@@ -84,7 +84,7 @@ Error write_error(std::string_view operation, int error_number, int descriptor, 
     // With a quota the volume's free space says nothing about what this user may have.
     if (error_number != EDQUOT) error.message += format(", has %llu", static_cast<unsigned long long>(available));
     error.advise(error_number == EFBIG ? "raise the file size limit (ulimit -f) or write less, e.g. with --only summary"
-                                       : "free some space, or write to another volume with --out");
+                                       : "free some space, or write to another volume with -o");
   }
   return error;
 }

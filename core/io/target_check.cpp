@@ -73,7 +73,7 @@ Result<std::filesystem::path> check_target(const std::filesystem::path& target, 
   if (!S_ISREG(file.st_mode)) return not_regular(file.st_mode, target);
   if (is_one_of(file, inputs)) {
     return target_error(ErrorCode::InvalidArgument, "the target is an input of this command", target)
-        .advise("choose another name with --out");
+        .advise("choose another name with -o");
   }
   if (!force) {
     return target_error(ErrorCode::InvalidArgument, "the target exists", target)
