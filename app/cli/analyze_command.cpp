@@ -58,11 +58,13 @@ Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedM
     HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
     request.what_ifs.push_back(std::move(what_if));
   }
-  if (!arguments.layers.empty())
+  if (!arguments.layers.empty()) {
     HEADROOM_TRY(request.layers,
                  parse_index_list(arguments.layers, "--layers", static_cast<std::int64_t>(model.spec.blocks.size())));
-  if (!arguments.heads.empty())
+  }
+  if (!arguments.heads.empty()) {
     HEADROOM_TRY(request.heads, parse_index_list(arguments.heads, "--heads", model.spec.num_heads));
+  }
   HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, tokenizer_note));
   request.device = choose_device(arguments.device, backend.info());
   request.pool_blocks = arguments.pool_blocks;

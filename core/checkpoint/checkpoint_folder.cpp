@@ -22,7 +22,8 @@ struct Contents {
 };
 
 bool is_other_weights(const std::string& name) {
-  constexpr std::array kEndings = {".bin", ".pt", ".pth", ".ckpt", ".h5", ".keras", ".onnx", ".npz", ".msgpack", ".nemo"};
+  constexpr std::array kEndings = {".bin",   ".pt",   ".pth", ".ckpt",    ".h5",
+                                   ".keras", ".onnx", ".npz", ".msgpack", ".nemo"};
   if (name == "saved_model.pb" || name == "pytorch_model.bin.index.json") return true;
   return name != "training_args.bin" &&
          std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
@@ -53,7 +54,8 @@ Result<Contents> list_folder(const fs::path& folder) {
 }
 
 Error several(const fs::path& folder, const char* what, const std::vector<std::string>& names) {
-  Error error(ErrorCode::Corrupt, std::string("The folder holds several ") + what + " and nothing says which one is meant");
+  Error error(ErrorCode::Corrupt,
+              std::string("The folder holds several ") + what + " and nothing says which one is meant");
   error.in_file(folder.string()).wanted("one", std::to_string(names.size()) + ": " + names[0] + ", " + names[1] + " …");
   return error.advise("give the path of one file, or add model.safetensors.index.json if they are shards");
 }

@@ -12,7 +12,8 @@ struct FolderWeights {
   std::filesystem::path file;   // the one weights file, or empty
 };
 
-// In this order: model.safetensors.index.json, model.safetensors, another single index, a single *.safetensors, a single
+// In this order: model.safetensors.index.json, model.safetensors, another single index, a single *.safetensors, a
+// single
 // *.gguf. Corrupt, saying what is missing, where there is none of them or the choice is not clear; Unsupported where
 // the folder holds weights of another format only.
 [[nodiscard]] Result<FolderWeights> find_weights(const std::filesystem::path& folder);

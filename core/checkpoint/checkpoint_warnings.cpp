@@ -32,7 +32,9 @@ struct Tally {
   void add(const std::string& name) {
     if (count++ == 0) first = escape_for_terminal(name);
   }
-  [[nodiscard]] std::string text() const { return count == 1 ? first : format("%s and %zu more", first.c_str(), count - 1); }
+  [[nodiscard]] std::string text() const {
+    return count == 1 ? first : format("%s and %zu more", first.c_str(), count - 1);
+  }
 };
 
 bool has_tensor(std::span<const TensorInfo> tensors, std::string_view name) {

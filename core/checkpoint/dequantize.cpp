@@ -129,7 +129,8 @@ void decode(DType dtype, std::span<const std::byte> bytes, std::span<Out> out) {
   HEADROOM_CHECK(layout.elements > 0, "this dtype cannot be read");
   const auto elements = static_cast<std::size_t>(layout.elements);
   HEADROOM_CHECK(out.size() % elements == 0, "a part of a block");
-  HEADROOM_CHECK(bytes.size() == out.size() / elements * static_cast<std::size_t>(layout.size_bytes), "wrong byte count");
+  HEADROOM_CHECK(bytes.size() == out.size() / elements * static_cast<std::size_t>(layout.size_bytes),
+                 "wrong byte count");
   const std::byte* p = bytes.data();
   switch (dtype) {
     case DType::F64: return convert<double>(p, out);

@@ -127,7 +127,8 @@ class TensorListReader {
 
   Result<void> entry(TensorInfo& tensor, std::uint64_t begin) {
     HEADROOM_TRY(const auto rank, reader_.number<std::uint32_t>("the rank of a tensor"));
-    if (rank > kRankLimit) return corrupt("a tensor has more than 4 axes").at_offset(begin).wanted("", std::to_string(rank));
+    if (rank > kRankLimit)
+      return corrupt("a tensor has more than 4 axes").at_offset(begin).wanted("", std::to_string(rank));
     tensor.shape.resize(rank);
     for (auto extent = tensor.shape.rbegin(); extent != tensor.shape.rend(); ++extent) {
       HEADROOM_TRY(const auto value, reader_.number<std::uint64_t>("the shape of a tensor"));

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kNameLimit = 4096;
 constexpr std::uint64_t kStringLimit = std::uint64_t{16} << 20;
-constexpr std::uint64_t kValueLimit = 8'000'000;                    // scalars of the whole file; vocabularies have 10⁶
+constexpr std::uint64_t kValueLimit = 8'000'000;  // scalars of the whole file; vocabularies have 10⁶
 constexpr std::uint64_t kAllStringsLimit = std::uint64_t{256} << 20;  // bytes
 constexpr int kArrayDepthLimit = 4;
 
@@ -111,7 +111,8 @@ std::optional<Wanted> wanted_type(std::string_view key) {
   for (const KnownKey& known : kGeneralKeys)
     if (known.key == key) return known.wanted;
   const std::size_t dot = key.find('.');
-  if (dot == std::string_view::npos || key.starts_with("general.") || key.starts_with("tokenizer.")) return std::nullopt;
+  if (dot == std::string_view::npos || key.starts_with("general.") || key.starts_with("tokenizer."))
+    return std::nullopt;
   for (const KnownKey& known : kModelKeys)
     if (known.key == key.substr(dot)) return known.wanted;
   return std::nullopt;

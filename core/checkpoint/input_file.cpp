@@ -77,7 +77,8 @@ Error path_error(const fs::path& path, int error_number) {
     case EACCES:
     case EPERM: return not_permitted(path);
     case ELOOP: return Error(ErrorCode::NotFound, "The symbolic links form a loop").in_file(path.string());
-    case ENAMETOOLONG: return Error(ErrorCode::NotFound, "The name is longer than the file system allows").in_file(path.string());
+    case ENAMETOOLONG:
+      return Error(ErrorCode::NotFound, "The name is longer than the file system allows").in_file(path.string());
     default: break;
   }
   Error error(ErrorCode::Io, "The system cannot open it: " + std::generic_category().message(error_number));

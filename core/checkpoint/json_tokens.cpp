@@ -1,5 +1,6 @@
 #include "core/checkpoint/json_tokens.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/base/utf8.h"

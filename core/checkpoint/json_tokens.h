@@ -1,6 +1,6 @@
-// A pull parser for strict JSON (RFC 8259; no comments, no NaN, no BOM): one token at a time, grammar, UTF-8 and nesting
-// checked, without recursion and without copies. Every error carries the offset of the first bad byte. Duplicate keys
-// are the caller's to refuse. One thread at a time.
+// A pull parser for strict JSON (RFC 8259; no comments, no NaN, no BOM): one token at a time, grammar, UTF-8 and
+// nesting checked, without recursion and without copies. Every error carries the offset of the first bad byte.
+// Duplicate keys are the caller's to refuse. One thread at a time.
 #pragma once
 
 #include <cstddef>

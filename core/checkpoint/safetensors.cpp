@@ -1,6 +1,8 @@
 #include "core/checkpoint/safetensors.h"
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 
 #include "core/base/format.h"
 #include "core/checkpoint/byte_reader.h"
@@ -48,7 +50,9 @@ Result<std::string> header_text(const InputFile& file) {
         .advise("the file is cut off or not safetensors; download it again");
   }
   if (length < 2)
-    return corrupt("The safetensors header length is too small").at_offset(0).wanted("at least 2", std::to_string(length));
+    return corrupt("The safetensors header length is too small")
+        .at_offset(0)
+        .wanted("at least 2", std::to_string(length));
   HEADROOM_TRY(std::string text, reader.text(length, kHeaderLimit, "the safetensors header"));
   if (text.front() != '{') {
     const bool bom = text.starts_with("\xEF\xBB\xBF");
@@ -62,8 +66,9 @@ Result<std::string> header_text(const InputFile& file) {
 // What the unused bytes look like: a second format behind a checkpoint is an attack, zeros are a careless writer.
 std::string unused_bytes_text(const InputFile& file, std::uint64_t offset, std::uint64_t size_bytes) {
   std::array<std::byte, kSniffBytes> head{};
-  const std::span bytes = std::span(head).first(static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), size_bytes)));
-  std::string text = format("%llu unused bytes", print(size_bytes));
+  const std::span bytes =
+      std::span(head).first(static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), size_bytes)));
+  std::string text = format("%llu unused byte%s", print(size_bytes), size_bytes == 1 ? "" : "s");
   if (!file.read_at(offset, bytes)) return text;
   if (const std::string_view kind = sniff_name(bytes); !kind.empty()) text += " that look like " + std::string(kind);
   return text;
@@ -111,7 +116,7 @@ Result<ContainerContent> read_checked(const InputFile& file, bool lenient) {
   auto& records = header.records();
   const auto by_name = [&](const Record& a, const Record& b) { return header.name(a) < header.name(b); };
   const auto by_place = [](const Record& a, const Record& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+    return std::tie(a.begin, a.end, a.name_begin) < std::tie(b.begin, b.end, b.name_begin);
   };
   ContainerContent content;
   content.format_name = "safetensors";

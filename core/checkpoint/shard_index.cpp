@@ -17,7 +17,8 @@ constexpr JsonLimits kLimits{std::uint64_t{256} << 20, 16};
 // Why a shard's name is refused; null where it is fine.
 const char* name_fault(std::string_view name) {
   if (name.empty()) return "it is empty";
-  const bool control = std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  const bool control =
+      std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   if (control) return "it contains control characters";
   if (name.find("://") != std::string_view::npos) return "it is a URL";
   if (name.front() == '/' || name.find('\\') != std::string_view::npos) return "it is an absolute path";
@@ -138,11 +139,12 @@ Result<ShardCheck> check_shards(const ShardIndex& index, std::span<const TensorI
   while (tensor != tensors.end()) take_extra();
   for (std::size_t shard = 0; shard < index.shards.size(); ++shard) {
     if (present[shard]) continue;
-    check.warnings.push_back(format("the shard %s is missing, and with it %zu tensors",
+    check.warnings.push_back(format("the shard %s is missing; tensors missing with it: %zu",
                                     escape_for_terminal(index.shards[shard]).c_str(), missing_of_shard[shard]));
   }
   if (!extra.empty())
-    check.warnings.push_back(format("%zu tensors are not in the index: %s", extra.size(), quote_list(extra).c_str()));
+    check.warnings.push_back(
+        format("tensors that are not in the index (%zu): %s", extra.size(), quote_list(extra).c_str()));
   if (index.total_size && check.missing_tensors.empty() && *index.total_size != total_size) {
     check.warnings.push_back(format("the index says total_size %llu, the tensors have %llu bytes",
                                     static_cast<unsigned long long>(*index.total_size),

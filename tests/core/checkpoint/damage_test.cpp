@@ -83,7 +83,8 @@ CATCH_TEST_CASE("damage: truncation at every byte is an error") {
     std::size_t opened = 0;
     exercise(folder, seed.bytes, false, opened);
     CATCH_REQUIRE(opened == 1);
-    for (std::size_t size = 0; size < seed.bytes.size(); ++size) exercise(folder, seed.bytes.substr(0, size), true, opened);
+    for (std::size_t size = 0; size < seed.bytes.size(); ++size)
+      exercise(folder, seed.bytes.substr(0, size), true, opened);
     CATCH_CHECK(opened == 1);
   }
 }
@@ -108,11 +109,12 @@ CATCH_TEST_CASE("damage: every length field at its limits") {
     for (const std::size_t field : seed.length_fields) {
       const std::uint64_t remaining = seed.bytes.size() - field - 8;
       const std::uint64_t max = ~std::uint64_t{0};
-      for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, max, max >> 1, (max >> 1) + 1, remaining - 1,
-                                        remaining, remaining + 1}) {
+      for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, max, max >> 1, (max >> 1) + 1,
+                                        remaining - 1, remaining, remaining + 1}) {
         CATCH_INFO(seed.name << " field at " << field << " = " << value);
         std::size_t opened = 0;
-        exercise(folder, seed.bytes.substr(0, field) + little_endian(value) + seed.bytes.substr(field + 8), false, opened);
+        exercise(folder, seed.bytes.substr(0, field) + little_endian(value) + seed.bytes.substr(field + 8), false,
+                 opened);
         // Only an empty string value, a 1 × 4 shape or one token may still be a whole file.
         CATCH_CHECK((opened == 0 || value <= 1));
       }

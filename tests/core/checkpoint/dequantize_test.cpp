@@ -29,7 +29,8 @@ std::vector<Out> decode(DType dtype, const std::vector<Stored>& stored) {
 
 std::string hash_of(const std::vector<float>& values) {
   std::vector<std::uint32_t> bits;
-  for (const float value : values) bits.push_back(std::isnan(value) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(value));
+  for (const float value : values)
+    bits.push_back(std::isnan(value) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(value));
   Sha256 hash;
   hash.update(std::as_bytes(std::span(bits)));
   return hash.finish_hex();
@@ -95,7 +96,8 @@ CATCH_TEST_CASE("dequantize: integers, bool and doubles keep their values") {
               std::vector<double>{-4503599627370497.0, 7.0});
   CATCH_CHECK(decode<double>(DType::U64, std::vector<std::uint64_t>{1ULL << 63}) ==
               std::vector<double>{9223372036854775808.0});
-  CATCH_CHECK(decode<float>(DType::I32, std::vector<std::int32_t>{-2147483647 - 1}) == std::vector<float>{-2147483648.0F});
+  CATCH_CHECK(decode<float>(DType::I32, std::vector<std::int32_t>{-2147483647 - 1}) ==
+              std::vector<float>{-2147483648.0F});
   CATCH_CHECK(decode<float>(DType::U32, std::vector<std::uint32_t>{4294967295U}) == std::vector<float>{4294967296.0F});
   CATCH_CHECK(decode<float>(DType::I16, std::vector<std::int16_t>{-32768, 3}) == std::vector<float>{-32768.0F, 3.0F});
   CATCH_CHECK(decode<float>(DType::U16, std::vector<std::uint16_t>{65535}) == std::vector<float>{65535.0F});
@@ -115,7 +117,8 @@ CATCH_TEST_CASE("catalogue 36: NaN, infinities, denormals and the negative zero 
 
 CATCH_TEST_CASE("dequantize: nothing in, nothing out") {
   std::vector<float> none;
-  for (const DType dtype : {DType::F32, DType::F16, DType::Q4_1, DType::BOOL}) dequantize(dtype, {}, std::span<float>(none));
+  for (const DType dtype : {DType::F32, DType::F16, DType::Q4_1, DType::BOOL})
+    dequantize(dtype, {}, std::span<float>(none));
   CATCH_CHECK(block_layout(DType::Unsupported).elements == 0);
 }
 

@@ -33,7 +33,8 @@ std::string padded(std::string head, std::size_t offset, std::string_view at_off
 CATCH_TEST_CASE("catalogue 4, 8 and 68: other kinds of files are recognised by content, each with its sentence") {
   const std::vector<Case> cases = {
       {"", ErrorCode::Corrupt, "empty"},
-      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", ErrorCode::Corrupt, "Git LFS pointer"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", ErrorCode::Corrupt,
+       "Git LFS pointer"},
       {"<!DOCTYPE html>\n<html><body>Not Found</body></html>", ErrorCode::Corrupt, "web page"},
       {"\n  <HTML>\n<head></head></HTML>", ErrorCode::Corrupt, "web page"},
       {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", ErrorCode::Corrupt, "web page"},
@@ -43,18 +44,25 @@ CATCH_TEST_CASE("catalogue 4, 8 and 68: other kinds of files are recognised by c
       {zip_entry("weight.npy"), ErrorCode::Unsupported, "NumPy .npz"},
       {zip_entry("config.json"), ErrorCode::Unsupported, "Keras"},
       {zip_entry("readme.txt"), ErrorCode::Unsupported, "ZIP"},
-      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03."s, ErrorCode::Unsupported, "PyTorch"},
+      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03."s, ErrorCode::Unsupported,
+       "PyTorch"},
       {"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x02os\x94\x8c\x06system\x94\x93\x94."s, ErrorCode::Unsupported,
        "pickle"},
       {"\x89HDF\r\n\x1a\n" + std::string(100, '\0'), ErrorCode::Unsupported, "HDF5"},
       {padded("user block", 512, "\x89HDF\r\n\x1a\n"), ErrorCode::Unsupported, "HDF5"},
       {padded("user block", 2048, "\x89HDF\r\n\x1a\n"), ErrorCode::Unsupported, "HDF5"},
-      {"\x08\x07\x12\x07pytorch\x1a\x05" "2.1.0" + std::string(60, '\x01'), ErrorCode::Unsupported, "ONNX"},
+      {"\x08\x07\x12\x07pytorch\x1a\x05"
+       "2.1.0" +
+           std::string(60, '\x01'),
+       ErrorCode::Unsupported, "ONNX"},
       {"\x93NUMPY\x01\x00v\x00{'descr': '<f4'"s, ErrorCode::Unsupported, "NumPy .npy"},
       {"\x1c\x00\x00\x00TFL3"s + std::string(40, '\0'), ErrorCode::Unsupported, "TensorFlow Lite"},
       {"tjgg\x03\x00\x00\x00"s + std::string(40, '\0'), ErrorCode::Unsupported, "GGML"},
       {"\x1f\x8b\x08\x00"s + std::string(40, '\x05'), ErrorCode::Unsupported, "compressed"},
-      {padded("model/weights.bin", 257, "ustar\x00" "00"s), ErrorCode::Unsupported, "tar"},
+      {padded("model/weights.bin", 257,
+              "ustar\x00"
+              "00"s),
+       ErrorCode::Unsupported, "tar"},
   };
   const TempFolder folder;
   // Every other one under a name that lies about the content.

@@ -108,7 +108,8 @@ CATCH_TEST_CASE("catalogue 69: counts and lengths of 2^63 are refused within 50 
   std::string value = gguf_header(0, 1) + gguf_string("k") + little_endian<std::uint32_t>(String) + little_endian(huge);
   std::string elements = gguf_header(0, 1) + gguf_string("k") + little_endian<std::uint32_t>(Array) +
                          little_endian<std::uint32_t>(U8) + little_endian(huge);
-  for (std::string bytes : {gguf_header(huge, 0), gguf_header(0, huge), gguf_header(~0ULL, ~0ULL), key, value, elements}) {
+  for (std::string bytes :
+       {gguf_header(huge, 0), gguf_header(0, huge), gguf_header(~0ULL, ~0ULL), key, value, elements}) {
     bytes.resize(std::max<std::size_t>(bytes.size(), 43));
     const auto begin = std::chrono::steady_clock::now();
     refusal(open_bytes(bytes));
@@ -160,7 +161,8 @@ CATCH_TEST_CASE("catalogue 71: rank 9, alignment 0 or 3, offsets that are not th
   for (const std::uint64_t offset : {0ULL, 31ULL, 33ULL, 64ULL, 1ULL << 63, ~0ULL})
     CATCH_CHECK(refusal(open_bytes(gguf_file(two_tensors(offset), data))).tensor == "b");
   refusal(open_bytes(gguf_file(two_tensors(32), data.substr(1))));
-  const std::string aligned = gguf_header(2, 1) + gguf_entry("general.alignment", U32, little_endian(std::uint32_t{64})) +
+  const std::string aligned = gguf_header(2, 1) +
+                              gguf_entry("general.alignment", U32, little_endian(std::uint32_t{64})) +
                               gguf_tensor("a", {8}, 0, 0) + gguf_tensor("b", {8}, 0, 64);
   CATCH_CHECK(open_bytes(gguf_file(aligned, std::string(96, '\1'), 64)).has_value());
 }

@@ -117,8 +117,8 @@ CATCH_TEST_CASE("catalogue 6: a symlink loop and a dangling link are clear error
 
 CATCH_TEST_CASE("catalogue 7: any name opens, and is shown without control characters") {
   const TempFolder folder;
-  const std::vector<std::string> names = {"a b 'c' \"d\"", "line\nbreak", "esc\x1b[31mred", "rtl\u202Eexe", "\xFF\xFE raw",
-                                          std::string(255, 'n')};
+  const std::vector<std::string> names = {"a b 'c' \"d\"", "line\nbreak",  "esc\x1b[31mred",
+                                          "rtl\u202Eexe",  "\xFF\xFE raw", std::string(255, 'n')};
   for (const std::string& name : names) {
     const fs::path file = folder.write(name, "content");
     auto opened = InputFile::open(file);

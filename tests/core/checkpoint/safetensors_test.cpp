@@ -32,7 +32,8 @@ Error refusal(const Opened& opened) {
   return opened.error();
 }
 
-std::string entry(const std::string& name, const std::string& dtype, const std::string& shape, const std::string& offsets) {
+std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
+                  const std::string& offsets) {
   return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
 }
 
@@ -158,12 +159,14 @@ CATCH_TEST_CASE("catalogue 24: NUL and 1 MB names are refused, look-alikes and e
   };
   // The same letter composed and decomposed; Cyrillic а; a zero-width space.
   for (const Pair& pair : {Pair{"caf\u00E9.w", "cafe\u0301.w"}, Pair{"lambda", "l\u0430mbda"}, Pair{"w", "w\u200B"}}) {
-    const auto opened = open_header("{" + entry(pair.a, "U8", "[2]", "[0,2]") + "," + entry(pair.b, "U8", "[2]", "[2,4]") + "}");
+    const auto opened =
+        open_header("{" + entry(pair.a, "U8", "[2]", "[0,2]") + "," + entry(pair.b, "U8", "[2]", "[2,4]") + "}");
     CATCH_REQUIRE(opened.has_value());
     CATCH_CHECK((*opened)->tensors().size() == 2);
     CATCH_CHECK(warns(opened, "look alike"));
   }
-  const auto different = open_header("{" + entry("\u00E9", "U8", "[2]", "[0,2]") + "," + entry("o", "U8", "[2]", "[2,4]") + "}");
+  const auto different =
+      open_header("{" + entry("\u00E9", "U8", "[2]", "[0,2]") + "," + entry("o", "U8", "[2]", "[2,4]") + "}");
   CATCH_REQUIRE(different.has_value());
   CATCH_CHECK(!warns(different, "look alike"));
   const auto empty = open_header("{" + entry("", "U8", "[4]", "[0,4]") + "}");
@@ -195,7 +198,8 @@ CATCH_TEST_CASE("catalogue 27: overlaps are refused, lenient or not") {
   const std::string partly = "{" + entry("a", "U8", "[3]", "[0,3]") + "," + entry("b", "U8", "[2]", "[2,4]") + "}";
   CATCH_CHECK(refusal(open_header(partly)).tensor == "b");
   refusal(open_bytes(safetensors(partly, "abcd"), true));
-  refusal(open_bytes(safetensors("{" + entry("a", "U8", "[4]", "[0,4]") + "," + entry("z", "U8", "[0]", "[2,2]") + "}", "abcd")));
+  refusal(open_bytes(
+      safetensors("{" + entry("a", "U8", "[4]", "[0,4]") + "," + entry("z", "U8", "[0]", "[2,2]") + "}", "abcd")));
 }
 
 CATCH_TEST_CASE("catalogue 28: holes and bytes at the ends are refused, and shown with --lenient") {
@@ -206,8 +210,9 @@ CATCH_TEST_CASE("catalogue 28: holes and bytes at the ends are refused, and show
   };
   const std::string a = entry("a", "U8", "[2]", "[0,2]");
   const std::vector<Case> cases = {
-      {"{" + a + "," + entry("b", "U8", "[2]", "[5,7]") + "}", "aa...bb", "3 unused bytes between the tensors before tensor b"},
-      {"{" + entry("b", "U8", "[2]", "[1,3]") + "}", ".bb", "1 unused bytes before tensor b"},
+      {"{" + a + "," + entry("b", "U8", "[2]", "[5,7]") + "}", "aa...bb",
+       "3 unused bytes between the tensors before tensor b"},
+      {"{" + entry("b", "U8", "[2]", "[1,3]") + "}", ".bb", "1 unused byte before tensor b"},
       {"{" + a + "}", "aaPK\x03\x04tail", "8 unused bytes that look like a ZIP archive after the last tensor"},
       {"{}", "abc", "3 unused bytes after the last tensor"},
   };
@@ -222,8 +227,8 @@ CATCH_TEST_CASE("catalogue 28: holes and bytes at the ends are refused, and show
 }
 
 CATCH_TEST_CASE("catalogue 29: an empty tensor may share an offset, if its shape has a 0") {
-  const auto opened = open_header("{" + entry("a", "U8", "[4]", "[0,4]") + "," + entry("e", "F32", "[3,0]", "[4,4]") + "," +
-                                  entry("f", "F32", "[0]", "[0,0]") + "}");
+  const auto opened = open_header("{" + entry("a", "U8", "[4]", "[0,4]") + "," + entry("e", "F32", "[3,0]", "[4,4]") +
+                                  "," + entry("f", "F32", "[0]", "[0,0]") + "}");
   CATCH_REQUIRE(opened.has_value());
   CATCH_CHECK((*opened)->find("e")->element_count() == 0);
   CATCH_CHECK((*opened)->read(*(*opened)->find("e"), 0, std::span<float>()).has_value());
@@ -252,10 +257,11 @@ CATCH_TEST_CASE("catalogue 31: size against shape and dtype names tensor, expect
 }
 
 CATCH_TEST_CASE("catalogue 32: unsupported dtypes are listed, the others read, F8 without a scale warned about") {
-  const auto opened = open_header("{" + entry("q", "Q4", "[7]", "[0,3]") + "," + entry("c", "C64", "[1]", "[3,11]") + "," +
-                                      entry("f", "F4", "[4]", "[11,13]") + "," + entry("u", "U8", "[1]", "[13,14]") + "," +
-                                      entry("e.weight", "F8_E4M3", "[1]", "[14,15]") + "}",
-                                  15);
+  const auto opened =
+      open_header("{" + entry("q", "Q4", "[7]", "[0,3]") + "," + entry("c", "C64", "[1]", "[3,11]") + "," +
+                      entry("f", "F4", "[4]", "[11,13]") + "," + entry("u", "U8", "[1]", "[13,14]") + "," +
+                      entry("e.weight", "F8_E4M3", "[1]", "[14,15]") + "}",
+                  15);
   CATCH_REQUIRE(opened.has_value());
   CATCH_CHECK((*opened)->find("q")->dtype == DType::Unsupported);
   CATCH_CHECK((*opened)->find("q")->dtype_name == "Q4");
