@@ -101,8 +101,9 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
                                                "interval: [1/√n, 1), (0, √2), the head's own")));
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("top_k", to_doubles(top_k_points()), "number of keys")));
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("rank", counting(kRanks), "rank by attention received, from 0")));
-  HEADROOM_TRY_VOID(writer.add_axis(
-      index_axis("kv_head", counting(shape.kv_blocks), "block of head_dim rows of the key projection")));
+  if (!shape.summary_only)
+    HEADROOM_TRY_VOID(writer.add_axis(
+        index_axis("kv_head", counting(shape.kv_blocks), "block of head_dim rows of the key projection", "keys")));
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("head_other", counting(shape.all_heads), "output head, from 0", "weights")));
   HEADROOM_TRY_VOID(writer.add_axis(label_axis("kind", parameter_kinds(), "part of the attention block", "weights")));
   HEADROOM_TRY_VOID(
