@@ -1,5 +1,6 @@
 """Other programs read the run files of this one, and it refuses what other programs can hide in one. HEADROOM_IO_TESTS
 names the C++ test program, whose hidden tests write the sample (tests/core/io/sample_file.h) and open what is given."""
+import json
 import os
 import pathlib
 import shutil
@@ -230,3 +231,47 @@ def test_what_this_program_does_not_read(tmp_path, outcome):
     with run_file(tmp_path / "filter.h5") as file:
         file.create_dataset("x", (4,), "f4", data=np.arange(4), chunks=(4,), compression="lzf")  # h5py brings this one
     assert outcome(tmp_path / "filter.h5").startswith("unsupported: HDF5 filter id 32000 is needed")
+
+
+def test_a_file_open_for_writing_elsewhere_is_said(sample, tmp_path, outcome, monkeypatch):
+    copy = tmp_path / "copy.h5"
+    shutil.copy(sample, copy)
+    monkeypatch.delenv("HDF5_USE_FILE_LOCKING", raising=False)
+    with h5py.File(copy, "r+", locking=True):
+        assert outcome(copy).startswith("io: cannot open the run file: Resource temporarily unavailable")
+        monkeypatch.setenv("HDF5_USE_FILE_LOCKING", "FALSE")
+        assert outcome(copy) == "ok"
+
+
+def compare(program, *arguments):
+    return subprocess.run([program, "compare", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def test_compare_command(program, sample, tmp_path):
+    changed = tmp_path / "changed.h5"
+    shutil.copy(sample, changed)
+    with h5py.File(changed, "r+") as file:
+        file["rows/lse"][1, 3, 5] += np.float32(0.25)
+    same = compare(program, sample, sample)
+    assert (same.returncode, same.stderr) == (0, "") and "9 identical" in same.stdout
+    other = compare(program, sample, changed)
+    assert other.returncode == 1 and "layer 1, head 3, position 5" in other.stdout
+    assert compare(program, sample, changed, "--atol", "0.25").returncode == 0
+    assert compare(program, sample, changed, "--rtol", "1e-9").returncode == 1
+    result = json.loads(compare(program, sample, changed, "--json").stdout)
+    assert result["equal"] is False and result["a"] == str(sample)
+    lse = next(quantity for quantity in result["quantities"] if quantity["name"] == "rows/lse")
+    assert lse["max_absolute"] == 0.25 and lse["differing"] == 1
+    assert lse["max_absolute_at"]["at"] == {"layer": 1, "head": 3, "position": 5}
+
+
+def test_compare_command_says_what_is_wrong(program, sample, tmp_path):
+    text = tmp_path / "text.h5"
+    text.write_text("no HDF5")
+    damaged = compare(program, sample, text)
+    assert damaged.returncode == 3 and damaged.stdout == "" and damaged.stderr.startswith("headroom: cannot open the run file")
+    missing = compare(program, tmp_path / "absent\x1b[31m.h5", sample, "--json")
+    assert missing.returncode == 5 and "\x1b" not in missing.stderr
+    error = json.loads(missing.stdout)["error"]
+    assert error["code"] == "not_found" and set(error) == {"code", "message", "file", "tensor", "offset", "expected", "found", "hint"}
+    assert compare(program, sample, sample, "--rtol", "-1").returncode == 2
