@@ -70,7 +70,7 @@ struct MapStatistics {
   std::vector<double> context_energy;     // ‖Σ a v‖²
   std::vector<std::int32_t> rounds_to_one;  // #{j : m − z_ij ≤ −ln(1 − 2⁻⁹)} (M18, N₁)
   std::vector<double> column_sum;         // per key: Σ_i a_ij
-  double logit_max_raw = 0.0;             // scaled, before cap and temperature, over all rows
+  double logit_max_raw = 0.0;             // scale·q·k, before cap and temperature, over all rows
   std::vector<std::int64_t> logit_histogram, weight_histogram;
   std::vector<double> pooled_sum, pooled_max;  // [blocks, blocks]
 };

@@ -124,10 +124,8 @@ class HeadTask {
       map.pooled_max.assign(cells, 0.0);
       partial_[m].assign(length, Real(0));
     }
-    if (pair_) {
-      sums_.column_sum.assign(length, 0.0);
-      partial_[2].assign(length, Real(0));
-    }
+    if (!problem_.maps[0].present() || pair_) sums_.column_sum.assign(length, 0.0);
+    if (pair_) partial_[2].assign(length, Real(0));
     for (auto* pooled : {&sums_.pooled_sum, &sums_.pooled_max_abs, &sums_.pooled_positive, &sums_.pooled_negative})
       pooled->assign(cells, 0.0);
   }
@@ -160,7 +158,7 @@ class HeadTask {
       raise(map.pooled_max, sums_.maps[m].pooled_max);
       map.logit_max_raw = std::max(map.logit_max_raw, sums_.maps[m].logit_max_raw);
     }
-    if (pair_) add(statistics.column_sum, sums_.column_sum);
+    if (!sums_.column_sum.empty()) add(statistics.column_sum, sums_.column_sum);
     add(statistics.pooled_sum, sums_.pooled_sum);
     raise(statistics.pooled_max_abs, sums_.pooled_max_abs);
     add(statistics.pooled_positive, sums_.pooled_positive);
@@ -312,7 +310,6 @@ class HeadTask {
 
   // Column sums of −λ a² where the second map stands alone.
   void add_scaled(const Real* weights, double factor, const KeyRange& keys) {
-    sums_.column_sum.resize(static_cast<std::size_t>(problem_.length), 0.0);
     for (std::int64_t j = keys.begin; j < keys.end; ++j)
       sums_.column_sum[static_cast<std::size_t>(j)] += factor * static_cast<double>(weights[j - keys.begin]);
   }
@@ -416,7 +413,7 @@ bool blocked_attention(std::span<BlockedHead<Real>> heads, const kernels::StopRe
     tasks[static_cast<std::size_t>(index)] = std::move(task);
   });
   for (std::size_t t = 0; t < works.size(); ++t) tasks[t]->fold_into(heads[works[t].head].statistics);
-  // With one map the net column sums are the map's own.
+  // With the first map alone the net column sums are its own.
   for (BlockedHead<Real>& head : heads)
     if (head.request.statistics && head.problem.maps[0].present() && !head.problem.maps[1].present())
       head.statistics.column_sum = head.statistics.maps[0].column_sum;

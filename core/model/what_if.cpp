@@ -65,20 +65,35 @@ std::string set_lambda(const Site& site, const std::string& value) {
   return "";
 }
 
-// The map that a query block has in the checkpoint: its key and value blocks by its own GQA group.
-HeadProgram::Map map_of(const AttentionSpec& attention, std::int64_t query_block) {
-  for (const HeadProgram& head : attention.heads)
-    for (const HeadProgram::Map* map : {&head.first, &head.second})
-      if (map->query_block == query_block) return *map;
+// The map that a query block has in the checkpoint, and which of a head's two it is.
+struct OwnMap {
+  HeadProgram::Map map;
+  std::size_t place = 0;
+};
+
+OwnMap map_of(const AttentionSpec& attention, std::int64_t query_block) {
+  for (const HeadProgram& head : attention.heads) {
+    if (head.first.query_block == query_block) return {head.first, 0};
+    if (head.second.query_block == query_block) return {head.second, 1};
+  }
   return {};
 }
 
+// Only which query heads form a pair changes. Each keeps its own key block and brings its own value block: in V2 every
+// map multiplies the value block of its own group; in V1 both multiply the two blocks side by side.
 std::string set_pairing(const Site& site, const std::string& value) {
   if (!site.original.has_second()) return kNotDifferential;
   const std::int64_t heads = static_cast<std::int64_t>(site.attention.heads.size());
   const bool halves = value == "halves";
-  site.head.first = map_of(site.attention, halves ? site.index : 2 * site.index);
-  site.head.second = map_of(site.attention, halves ? site.index + heads : 2 * site.index + 1);
+  OwnMap first = map_of(site.attention, halves ? site.index : 2 * site.index);
+  OwnMap second = map_of(site.attention, halves ? site.index + heads : 2 * site.index + 1);
+  if (first.map.value_blocks.size() == 2) {
+    const std::vector<std::int64_t> side_by_side = {first.map.value_blocks[first.place],
+                                                    second.map.value_blocks[second.place]};
+    first.map.value_blocks = second.map.value_blocks = side_by_side;
+  }
+  site.head.first = std::move(first.map);
+  site.head.second = std::move(second.map);
   if (site.head.lambda == LambdaSource::None) site.head.lambda = site.original.lambda;
   return "";
 }

@@ -27,6 +27,7 @@ class Map:
     key: torch.Tensor
     key_block: int
     z: torch.Tensor  # [n, n] scaled logits ÷ temperature, −inf where masked
+    z_raw: torch.Tensor  # before the temperature
     lse: torch.Tensor  # [n], the sink's term included
     a: torch.Tensor  # [n, n]
     values: torch.Tensor  # [n, channels]
@@ -100,7 +101,6 @@ class Attention:
     output: torch.Tensor  # W_O [D, heads · channels]
     output_bias: torch.Tensor | None
     scale: float
-    concatenated_values: bool = False  # V1: both value blocks of a pair, side by side
     inv_freq: torch.Tensor | None = None
     rope_factor: float = 1.0
     interleaved: bool = False
@@ -185,7 +185,6 @@ def headroom_attention(model, layer, x):
                 keys = ((2 * i) // r, (2 * i + 1) // r)
             values = [2 * (i // r), 2 * (i // r) + 1]
             out.pairs.append([(2 * i, keys[0], values), (2 * i + 1, keys[1], values)])
-        out.concatenated_values = True
         out.lambda_init = v1_lambda_init(layer)
         out.post_scale = 1 - out.lambda_init
         out.lam = v1_lambda(w, p, layer).expand(h, n)
@@ -213,7 +212,6 @@ def llama_attention(model, layer, x):
     for i in range(half):
         values = [i // g, h_kv // 2 + i // g]
         out.pairs.append([(i, i // g, values), (i + half, (i + half) // g, values)])
-    out.concatenated_values = True
     out.lambda_init = v1_lambda_init(layer)
     out.post_scale = 1 - out.lambda_init
     out.lam = v1_lambda(w, p, layer).expand(half, n)
@@ -237,15 +235,20 @@ def gpt2_attention(model, layer, x):
 
 
 def re_paired(attention, pairing):
-    """What-if: another pairing of query blocks; key and value blocks by GQA of each (formats §4)."""
-    queries, keys, values = attention.q.shape[0], attention.k.shape[0], attention.v.shape[0]
-    heads = queries // 2
+    """What-if: another pairing of query blocks (formats §4). Each keeps the key block that its own map reads in the
+    model, and brings its own value block: the one of its map in V2; in V1, where both maps multiply the two blocks of a
+    pair side by side, the first block for a first map and the second for a second."""
+    own = {}
+    for maps in attention.pairs:
+        for m, (query, key, values) in enumerate(maps):
+            own[query] = (key, values[m % len(values)])
+    heads = len(attention.pairs)
     result = []
     for i in range(heads):
         pair = (i, i + heads) if pairing == "halves" else (2 * i, 2 * i + 1)
-        key = [b // (queries // keys) for b in pair]
-        own = [b // (queries // values) for b in pair]
-        result.append([(b, key[m], own if attention.concatenated_values else [own[m]]) for m, b in enumerate(pair)])
+        values = [own[b][1] for b in pair]
+        side_by_side = len(attention.pairs[i][0][2]) == 2
+        result.append([(b, own[b][0], values if side_by_side else [own[b][1]]) for b in pair])
     return result
 
 
@@ -286,12 +289,12 @@ def attend(attention, layer, overrides, x):
             sink = 0.0
         maps = []
         for query_block, key_block, value_blocks in maps_of_head:
-            z = attention.scale * q[query_block] @ k[key_block].T / float(o.get("temperature", 1.0))
-            z = z.masked_fill(~visible, NEG)
+            z_raw = (attention.scale * q[query_block] @ k[key_block].T).masked_fill(~visible, NEG)
+            z = z_raw / float(o.get("temperature", 1.0))
             terms = z if sink is None else torch.cat([z, torch.full((n, 1), sink, dtype=z.dtype)], dim=1)
             lse = torch.logsumexp(terms, dim=1)
             values = torch.cat([attention.v[b] for b in value_blocks], dim=-1)
-            maps.append(Map(q[query_block], k[key_block], key_block, z, lse, torch.exp(z - lse[:, None]), values))
+            maps.append(Map(q[query_block], k[key_block], key_block, z, z_raw, lse, torch.exp(z - lse[:, None]), values))
         if o.get("second-map") == "off":
             maps = maps[:1]  # w = a¹: nothing differential is left
         contexts = [m.a @ m.values for m in maps]

@@ -146,7 +146,7 @@ def head_summary(head, kind, ids, min_row):
             "logit_max": z.max().item(),
             "logit_min": z.min().item(),
             "logit_abs_max": z.abs().max().item(),
-            "logit_max_raw": z.max().item(),
+            "logit_max_raw": m.z_raw.max().item(),
             "query_norm_max": m.query.norm(dim=1).max().item(),
             "key_norm_max": m.key.norm(dim=1).max().item(),
             "entropy_mean": mean(c["entropy"][eligible]),

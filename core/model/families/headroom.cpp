@@ -55,12 +55,7 @@ Result<AttentionSettings> read_attention(const nlohmann::json& object, const Dec
 }
 
 // unilm multihead_flashdiffv2: heads 2i and 2i + 1 of one GQA attention over 2h query heads form pair i.
-Result<std::vector<HeadProgram>> diff_v2_heads(const DecoderSizes& sizes) {
-  if ((2 * sizes.heads / sizes.kv_heads) % 2 != 0)
-    return refuse(ErrorCode::Unsupported,
-                  "DIFF V2 needs 2h/h_kv even, otherwise a pair straddles two value heads", "num_key_value_heads",
-                  "2·num_attention_heads / num_key_value_heads even",
-                  "2·" + std::to_string(sizes.heads) + "/" + std::to_string(sizes.kv_heads));
+std::vector<HeadProgram> diff_v2_heads(const DecoderSizes& sizes) {
   const std::int64_t group = 2 * sizes.heads / sizes.kv_heads;
   std::vector<HeadProgram> programs(static_cast<std::size_t>(sizes.heads));
   for (std::int64_t i = 0; i < sizes.heads; ++i) {
@@ -118,7 +113,7 @@ Result<AttentionSpec> describe_attention(const ModelSource& source, const Decode
   attention.scale = settings.scale;
   attention.window = settings.window;
   if (v2) {
-    HEADROOM_TRY(attention.heads, diff_v2_heads(sizes));
+    attention.heads = diff_v2_heads(sizes);
     attention.lambda_projection = linear(base + "lambda_proj", sizes.heads, sizes.hidden, false);
   } else if (v1) {
     attention.lambda_init = lambda_init(layer);
@@ -146,8 +141,23 @@ Result<AttentionSpec> describe_attention(const ModelSource& source, const Decode
   return attention;
 }
 
+// Asked before the sizes are read: their general rule, h_kv divides h, would refuse the same files for a reason that
+// says nothing about pairs.
+Result<void> refuse_straddling_pairs(ConfigReader& config) {
+  const nlohmann::json& attention = config.raw("attention");
+  if (!attention.is_object() || attention.value("kind", nlohmann::json()) != "diff_v2") return {};
+  constexpr std::int64_t kAny = std::int64_t{1} << 40;
+  HEADROOM_TRY(const std::int64_t heads, config.integer("num_attention_heads", std::nullopt, 1, kAny));
+  HEADROOM_TRY(const std::int64_t kv_heads, config.integer("num_key_value_heads", heads, 1, kAny));
+  if (2 * heads % kv_heads == 0 && 2 * heads / kv_heads % 2 == 0) return {};
+  return refuse(ErrorCode::Unsupported, "DIFF V2 needs 2h/h_kv even, otherwise a pair straddles two value heads",
+                "num_key_value_heads", "2·num_attention_heads / num_key_value_heads even",
+                "2·" + std::to_string(heads) + "/" + std::to_string(kv_heads));
+}
+
 Result<ModelSpec> translate(const ModelSource& source) {
   ConfigReader config(source.config());
+  HEADROOM_TRY_VOID(refuse_straddling_pairs(config));
   HEADROOM_TRY(const DecoderSizes sizes, read_sizes(config, 0));
   HEADROOM_TRY(const double epsilon, config.number("rms_norm_eps", 1e-5));
   HEADROOM_TRY(const Activation activation, read_activation(config, "hidden_act", "silu"));
