@@ -59,7 +59,9 @@ step() {
 # One set-up at a time in this clone; also waits for a package manager that an interrupted call left running.
 begin_setup() {
   mkdir -p "$deps" "$root/build"
-  trap 'echo >&2; say "interrupted; call again to go on"; exit 130' INT
+  # The trap runs inside the interrupted step, whose own stderr is the log.
+  exec 8>&2
+  trap 'printf "\nheadroom: interrupted; call again to go on\n" >&8; exit 130' INT
   if command -v flock >/dev/null; then
     exec 9>"$deps/lock"
     flock -n 9 || { say 'another set-up is running in this clone; waiting for it'; flock 9; }
@@ -68,7 +70,7 @@ begin_setup() {
 }
 
 end_setup() {
-  exec 9>&-
+  exec 8>&- 9>&-
   trap - INT
 }
 
