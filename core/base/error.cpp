@@ -75,7 +75,8 @@ std::string escape_for_terminal(std::string_view text) {
     const Utf8Scalar scalar = decode_utf8(text);
     const std::string_view bytes = text.substr(0, scalar.size_bytes);
     const char32_t c = scalar.code_point;
-    const bool bidi = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F;
+    const bool bidi =
+        (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x061C;
     if (!scalar.valid || c < 0x20 || c == 0x7F) {
       for (const char byte : bytes) {
         std::snprintf(buffer.data(), buffer.size(), "\\x%02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
