@@ -1,0 +1,133 @@
+// The scalar reference against the definitions written out as whole matrices, for every row of the table of cases.
+#include "kernels/attention.h"
+
+#include "kernels/reference/attention.h"
+#include "tests/kernels/dense_attention.h"
+#include "tests/support/attention_cases.h"
+#include "tests/support/catch.h"
+#include "tests/support/statistics_match.h"
+
+namespace headroom::test {
+namespace {
+
+using kernels::HeadProblem;
+using kernels::HeadStatistics;
+using kernels::StatisticsRequest;
+
+HeadStatistics reference(const HeadProblem<double>& problem, const StatisticsRequest& request,
+                         std::vector<double>& context) {
+  HeadStatistics statistics;
+  context.assign(static_cast<std::size_t>(problem.length * problem.value_dim), 0.0);
+  kernels::reference_attention(problem, request, statistics, context);
+  return statistics;
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("reference attention: equals the dense formulas for every normaliser, pairing, mask and group") {
+  std::uint64_t seed = 1;
+  for (const AttentionCase& shape : attention_cases())
+    for (const std::int64_t length : {1, 2, 13, 64, 70}) {
+      const auto data = random_attention<double>(shape, length, ++seed);
+      const StatisticsRequest request = full_request();
+      for (std::int64_t head = 0; head < shape.heads; ++head) {
+        CATCH_INFO(shape.name << ", length " << length << ", head " << head << ", seed " << seed);
+        const HeadProblem<double> problem = data.problem(head);
+        std::vector<double> context;
+        const HeadStatistics found = reference(problem, request, context);
+        CATCH_CHECK(statistics_mismatch(found, dense_statistics(problem, request), 1e-12) == "");
+        CATCH_CHECK(array_mismatch("context", context, dense_head(problem).context, 1e-12) == "");
+      }
+    }
+}
+
+CATCH_TEST_CASE("reference attention: the weights of single rows are the dense map's") {
+  for (const AttentionCase& shape : attention_cases()) {
+    const auto data = random_attention<double>(shape, 23, 5);
+    const HeadProblem<double> problem = data.problem(0);
+    for (std::size_t m = 0; m < 2; ++m) {
+      if (!problem.maps[m].present()) continue;
+      const DenseMap dense = dense_map(problem, m);
+      for (std::int64_t i = 0; i < problem.length; ++i) {
+        CATCH_INFO(shape.name << ", map " << m << ", row " << i);
+        std::vector<double> expected;
+        for (std::int64_t j = 0; j < problem.length; ++j) expected.push_back(dense.a(i, j));
+        const std::vector<double> found = kernels::reference_weights(problem, m, i);
+        CATCH_CHECK(array_mismatch("weights", found, expected, 1e-13) == "");
+        for (std::int64_t j = 0; j < problem.length; ++j)
+          if (!dense_visible(problem, i, j)) CATCH_CHECK(found[static_cast<std::size_t>(j)] == 0.0);
+      }
+    }
+  }
+}
+
+CATCH_TEST_CASE("reference attention: without statistics the context is the same and nothing else is filled") {
+  for (const AttentionCase& shape : attention_cases()) {
+    const auto data = random_attention<double>(shape, 20, 9);
+    StatisticsRequest request = full_request();
+    std::vector<double> full, plain;
+    (void)reference(data.problem(0), request, full);
+    request.statistics = false;
+    const HeadStatistics statistics = reference(data.problem(0), request, plain);
+    CATCH_INFO(shape.name);
+    CATCH_CHECK(plain == full);
+    CATCH_CHECK(statistics.weight_sum.empty());
+    CATCH_CHECK(statistics.maps[0].lse.empty());
+    CATCH_CHECK(statistics.pooled_sum.empty());
+  }
+}
+
+CATCH_TEST_CASE("masks: the visible segments of every row are the keys that the mask's definition names") {
+  for (const AttentionCase& shape : attention_cases())
+    for (const std::int64_t length : {1, 2, 65, 70}) {
+      const auto data = random_attention<double>(shape, length, 2);
+      const HeadProblem<double> problem = data.problem(0);
+      std::vector<kernels::KeyRange> segments;
+      for (std::int64_t i = 0; i < length; ++i) {
+        CATCH_INFO(shape.name << ", length " << length << ", row " << i);
+        kernels::visible_segments(problem, i, segments);
+        std::vector<std::int64_t> found, expected;
+        for (const kernels::KeyRange& segment : segments) {
+          CATCH_CHECK(segment.begin < segment.end);
+          for (std::int64_t j = segment.begin; j < segment.end; ++j) found.push_back(j);
+        }
+        for (std::int64_t j = 0; j < length; ++j)
+          if (dense_visible(problem, i, j)) expected.push_back(j);
+        CATCH_CHECK(found == expected);
+      }
+    }
+}
+
+CATCH_TEST_CASE("masks: row i of a causal map sees i + 1 keys, of a window of W at most W, itself included") {
+  const auto count = [](const AttentionCase& shape, std::int64_t length, std::int64_t row) {
+    const auto data = random_attention<double>(shape, length, 3);
+    std::int64_t visible = 0;
+    for (const double a : kernels::reference_weights(data.problem(0), 0, row)) visible += a > 0.0 ? 1 : 0;
+    return visible;
+  };
+  for (const std::int64_t row : {0, 1, 2, 6, 7, 8, 19}) {
+    CATCH_CHECK(count({.name = "causal"}, 20, row) == row + 1);
+    CATCH_CHECK(count({.name = "window 7", .window = 7}, 20, row) == std::min<std::int64_t>(row + 1, 7));
+    CATCH_CHECK(count({.name = "window 1", .window = 1}, 20, row) == 1);
+    CATCH_CHECK(count({.name = "bidirectional", .causal = false}, 20, row) == 20);
+  }
+}
+
+CATCH_TEST_CASE("pooled counts: the visible entries of each cell, by counting") {
+  for (const AttentionCase& shape : attention_cases())
+    for (const std::int64_t length : {1, 5, 33, 64}) {
+      const auto data = random_attention<double>(shape, length, 2);
+      const HeadProblem<double> problem = data.problem(0);
+      for (const std::int64_t size : {1, 4, 7, 64}) {
+        const std::int64_t blocks = (length + size - 1) / size;
+        std::vector<std::int64_t> expected(static_cast<std::size_t>(blocks * blocks), 0);
+        for (std::int64_t i = 0; i < length; ++i)
+          for (std::int64_t j = 0; j < length; ++j)
+            expected[static_cast<std::size_t>(i / size * blocks + j / size)] += dense_visible(problem, i, j) ? 1 : 0;
+        CATCH_INFO(shape.name << ", length " << length << ", cells of " << size);
+        CATCH_CHECK(kernels::pooled_counts(problem, size, blocks) == expected);
+      }
+    }
+}
+
+}  // namespace headroom::test

@@ -1,0 +1,198 @@
+// Attention as whole matrices in double, from the definitions of metrics.md and with none of the code under test: the
+// mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow. Plain functions.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/attention.h"
+
+namespace headroom::test {
+
+class Matrix {
+ public:
+  Matrix() = default;
+  explicit Matrix(std::int64_t size) : size_(size), values_(static_cast<std::size_t>(size * size)) {}
+  double& operator()(std::int64_t i, std::int64_t j) { return values_[static_cast<std::size_t>(i * size_ + j)]; }
+  double operator()(std::int64_t i, std::int64_t j) const { return values_[static_cast<std::size_t>(i * size_ + j)]; }
+
+ private:
+  std::int64_t size_ = 0;
+  std::vector<double> values_;
+};
+
+// 0 ≤ j ≤ i, i − window < j, not hidden; a row that would see nothing keeps its own key (formats.md, what-ifs).
+[[nodiscard]] inline bool dense_visible(const kernels::HeadProblem<double>& p, std::int64_t i, std::int64_t j) {
+  const auto sees = [&](std::int64_t key) {
+    if (p.causal && key > i) return false;
+    if (p.causal && p.window > 0 && key <= i - p.window) return false;
+    return std::find(p.hidden_keys.begin(), p.hidden_keys.end(), key) == p.hidden_keys.end();
+  };
+  if (sees(j)) return true;
+  if (j != i) return false;
+  for (std::int64_t key = 0; key < p.length; ++key)
+    if (sees(key)) return false;
+  return true;
+}
+
+struct DenseMap {
+  Matrix raw, z, a;
+  std::vector<double> lse;
+};
+
+[[nodiscard]] inline DenseMap dense_map(const kernels::HeadProblem<double>& p, std::size_t m) {
+  const kernels::MapInput<double>& map = p.maps[m];
+  DenseMap dense{Matrix(p.length), Matrix(p.length), Matrix(p.length), {}};
+  for (std::int64_t i = 0; i < p.length; ++i) {
+    double sum = p.has_sink ? std::exp(p.sink) : 0.0;
+    for (std::int64_t j = 0; j < p.length; ++j) {
+      double dot = 0.0;
+      for (std::int64_t c = 0; c < p.head_dim; ++c) dot += map.query[i * map.query_stride + c] * map.key[j * map.key_stride + c];
+      dense.raw(i, j) = p.scale * dot;
+      const double z = p.softcap > 0.0 ? p.softcap * std::tanh(dense.raw(i, j) / p.softcap) : dense.raw(i, j);
+      dense.z(i, j) = z / p.temperature;
+      if (dense_visible(p, i, j)) sum += std::exp(dense.z(i, j));
+    }
+    for (std::int64_t j = 0; j < p.length; ++j)
+      dense.a(i, j) = dense_visible(p, i, j) ? std::exp(dense.z(i, j)) / sum : 0.0;
+    dense.lse.push_back(std::log(sum));
+  }
+  return dense;
+}
+
+struct DenseHead {
+  std::array<DenseMap, 2> maps;
+  Matrix net;                   // w
+  std::vector<double> context;  // [length, value_dim]
+};
+
+[[nodiscard]] inline DenseHead dense_head(const kernels::HeadProblem<double>& p) {
+  DenseHead head{{}, Matrix(p.length), std::vector<double>(static_cast<std::size_t>(p.length * p.value_dim))};
+  for (std::size_t m = 0; m < 2; ++m) {
+    const kernels::MapInput<double>& map = p.maps[m];
+    if (!map.present()) continue;
+    head.maps[m] = dense_map(p, m);
+    for (std::int64_t i = 0; i < p.length; ++i)
+      for (std::int64_t j = 0; j < p.length; ++j) {
+        const double part = (m == 0 ? 1.0 : -p.lambda[i]) * head.maps[m].a(i, j);
+        head.net(i, j) += part;
+        for (std::int64_t c = 0; c < p.value_dim; ++c)
+          head.context[static_cast<std::size_t>(i * p.value_dim + c)] += part * map.value[j * map.value_stride + c];
+      }
+  }
+  return head;
+}
+
+// The statistics of metrics.md from the matrices.
+[[nodiscard]] inline kernels::HeadStatistics dense_statistics(const kernels::HeadProblem<double>& p,
+                                                              const kernels::StatisticsRequest& request) {
+  const DenseHead head = dense_head(p);
+  const std::int64_t n = p.length;
+  kernels::HeadStatistics s;
+  s.pool_size = (n + request.pool_blocks - 1) / request.pool_blocks;
+  s.pool_blocks = (n + s.pool_size - 1) / s.pool_size;
+  const auto cells = static_cast<std::size_t>(s.pool_blocks * s.pool_blocks);
+  const auto cell = [&](std::int64_t i, std::int64_t j) {
+    return static_cast<std::size_t>(i / s.pool_size * s.pool_blocks + j / s.pool_size);
+  };
+  const auto bin = [](const kernels::UniformBins& bins, double value) {
+    std::int64_t b = 0;
+    while (b + 1 < bins.bins && value >= bins.low + bins.width * static_cast<double>(b + 1)) ++b;
+    return static_cast<std::size_t>(b);
+  };
+  const auto square_mean = [&](std::size_t m, std::int64_t j) {
+    double sum = 0.0;
+    for (std::int64_t c = 0; c < p.value_dim; ++c) sum += std::pow(p.maps[m].value[j * p.maps[m].value_stride + c], 2);
+    return sum / static_cast<double>(p.value_dim);
+  };
+  for (std::size_t m = 0; m < 2; ++m) {
+    if (!p.maps[m].present()) continue;
+    const DenseMap& dense = head.maps[m];
+    kernels::MapStatistics& map = s.maps[m];
+    map.column_sum.assign(static_cast<std::size_t>(n), 0.0);
+    map.pooled_sum.assign(cells, 0.0);
+    map.pooled_max.assign(cells, 0.0);
+    map.logit_histogram.assign(static_cast<std::size_t>(request.logit_bins.bins), 0);
+    map.weight_histogram.assign(static_cast<std::size_t>(request.log10_weight_bins.bins), 0);
+    map.logit_max_raw = -1e300;
+    map.lse = dense.lse;
+    for (std::int64_t i = 0; i < n; ++i) {
+      double high = -1e300, low = 1e300, entropy = 0.0, largest = 0.0, squares = 0.0, sum = 0.0, distance = 0.0;
+      std::vector<double> context(static_cast<std::size_t>(p.value_dim));
+      for (std::int64_t j = 0; j < n; ++j) {
+        if (!dense_visible(p, i, j)) continue;
+        const double a = dense.a(i, j);
+        high = std::max(high, dense.z(i, j));
+        low = std::min(low, dense.z(i, j));
+        map.logit_max_raw = std::max(map.logit_max_raw, dense.raw(i, j));
+        entropy -= a * std::log(a);
+        largest = std::max(largest, a);
+        squares += a * a;
+        sum += a;
+        distance += a * static_cast<double>(i - j);
+        map.column_sum[static_cast<std::size_t>(j)] += a;
+        map.pooled_sum[cell(i, j)] += a;
+        map.pooled_max[cell(i, j)] = std::max(map.pooled_max[cell(i, j)], a);
+        ++map.logit_histogram[bin(request.logit_bins, dense.z(i, j))];
+        ++map.weight_histogram[bin(request.log10_weight_bins, std::log10(a))];
+        for (std::int64_t c = 0; c < p.value_dim; ++c)
+          context[static_cast<std::size_t>(c)] += a * p.maps[m].value[j * p.maps[m].value_stride + c];
+      }
+      std::int32_t near = 0;
+      for (std::int64_t j = 0; j < n; ++j)
+        near += dense_visible(p, i, j) && high - dense.z(i, j) <= 0.0019550348358033506 ? 1 : 0;  // −ln(1 − 2⁻⁹)
+      double energy = 0.0;
+      for (const double c : context) energy += c * c;
+      const std::int64_t induction = p.induction_key ? p.induction_key[i] : -1;
+      map.logit_max.push_back(high);
+      map.logit_min.push_back(low);
+      map.entropy.push_back(entropy);
+      map.weight_max.push_back(largest);
+      map.weight_l2_squared.push_back(squares);
+      map.weight_sum.push_back(sum);
+      map.mean_distance.push_back(distance);
+      map.rounds_to_one.push_back(near);
+      map.context_energy.push_back(energy);
+      map.first_key_weight.push_back(dense.a(i, 0));
+      map.self_weight.push_back(dense.a(i, i));
+      map.previous_weight.push_back(i > 0 ? dense.a(i, i - 1) : 0.0);
+      map.induction_weight.push_back(induction >= 0 ? dense.a(i, induction) : 0.0);
+    }
+  }
+  const bool both = p.maps[0].present() && p.maps[1].present();
+  const bool same_values = both && p.maps[0].value == p.maps[1].value;
+  s.column_sum.assign(static_cast<std::size_t>(n), 0.0);
+  for (auto* pooled : {&s.pooled_sum, &s.pooled_max_abs, &s.pooled_positive, &s.pooled_negative}) pooled->assign(cells, 0.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    double sum = 0.0, l1 = 0.0, squares = 0.0, cross = 0.0, energy = 0.0;
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double w = head.net(i, j);
+      sum += w;
+      l1 += std::abs(w);
+      squares += w * w;
+      if (both) cross += head.maps[0].a(i, j) * head.maps[1].a(i, j);
+      if (both && !same_values)
+        energy += std::pow(head.maps[0].a(i, j), 2) * square_mean(0, j) +
+                  std::pow(p.lambda[i] * head.maps[1].a(i, j), 2) * square_mean(1, j);
+      else
+        energy += w * w * square_mean(p.maps[0].present() ? 0 : 1, j);
+      s.column_sum[static_cast<std::size_t>(j)] += w;
+      s.pooled_sum[cell(i, j)] += w;
+      s.pooled_max_abs[cell(i, j)] = std::max(s.pooled_max_abs[cell(i, j)], std::abs(w));
+      (w > 0.0 ? s.pooled_positive : s.pooled_negative)[cell(i, j)] += std::abs(w);
+    }
+    s.weight_sum.push_back(sum);
+    s.weight_l1.push_back(l1);
+    s.weight_l2_squared.push_back(squares);
+    if (both) s.cross.push_back(cross);
+    s.uncorrelated_energy.push_back(energy);
+    s.first_key_net.push_back(head.net(i, 0));
+    s.first_key_absolute.push_back(std::abs(head.net(i, 0)));
+  }
+  return s;
+}
+
+}  // namespace headroom::test

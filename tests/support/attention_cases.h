@@ -1,0 +1,199 @@
+// One table of attention problems for every backend and benchmark: normalisers, pairings, masks and GQA, with the random
+// tensors that go with them. Plain data and functions; safe from any thread.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "kernels/attention.h"
+
+namespace headroom::test {
+
+// The same values on every platform, which std::normal_distribution does not promise.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  // In (0, 1).
+  double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * std::ldexp(1.0, -53); }
+  double normal() {
+    return std::sqrt(-2.0 * std::log(uniform())) * std::cos(2.0 * std::numbers::pi * uniform());
+  }
+  std::vector<double> normals(std::int64_t count, double deviation = 1.0) {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    for (double& value : values) value = deviation * normal();
+    return values;
+  }
+  std::int64_t below(std::int64_t limit) { return static_cast<std::int64_t>(uniform() * static_cast<double>(limit)); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// Which blocks of the layer's queries, keys and values output head h reads (architectures.md, index tables).
+enum class Pairing {
+  Single,      // q h, k and v of its group
+  V1,          // q 2h and 2h + 1, k 2g and 2g + 1, values 2g and 2g + 1 concatenated
+  V2,          // q 2h and 2h + 1, one key and one value block
+  OwnValues,   // q 2h and 2h + 1, keys and values of two different groups
+  SecondOnly,  // as V2, with w = −λ a²
+};
+
+struct AttentionCase {
+  std::string_view name = {};
+  Pairing pairing = Pairing::Single;
+  std::int64_t heads = 2;     // output heads
+  std::int64_t kv_heads = 1;  // groups
+  std::int64_t head_dim = 8, value_dim = 6;  // of one block
+  double softcap = 0.0, temperature = 1.0;
+  std::optional<double> sink = std::nullopt;
+  bool causal = true;
+  std::int64_t window = 0;
+  std::vector<std::int64_t> hidden_keys = {};
+  std::optional<double> lambda = std::nullopt;  // of every row; without it drawn from (0, 1) for each row
+  double deviation = 1.0;        // of queries and keys
+
+  [[nodiscard]] bool pair() const { return pairing != Pairing::Single && pairing != Pairing::SecondOnly; }
+};
+
+[[nodiscard]] inline std::vector<AttentionCase> attention_cases() {
+  return {
+      {.name = "softmax"},
+      {.name = "softmax, one key head for four query heads", .heads = 4, .kv_heads = 1},
+      {.name = "softmax, two groups of three heads", .heads = 6, .kv_heads = 2, .head_dim = 16, .value_dim = 4},
+      {.name = "softmax, bidirectional", .causal = false},
+      {.name = "softmax, window 1", .window = 1},
+      {.name = "softmax, window 7", .window = 7},
+      {.name = "softmax, window as long as the rows", .window = 64},
+      {.name = "softmax, soft cap 2", .softcap = 2.0, .deviation = 2.0},
+      {.name = "softmax, temperature 3", .temperature = 3.0},
+      {.name = "softmax, soft cap and temperature", .softcap = 5.0, .temperature = 0.5},
+      {.name = "softmax, hidden keys", .hidden_keys = {0, 1, 5, 62, 63, 64}},
+      {.name = "softmax, hidden keys in a window", .window = 3, .hidden_keys = {0, 3, 4, 5, 6, 30}},
+      {.name = "softmax, peaked", .deviation = 4.0},
+      {.name = "softmax-off-by-one", .sink = 0.0},
+      {.name = "softmax-off-by-one, window and cap", .softcap = 3.0, .sink = 0.0, .window = 9},
+      {.name = "sink logit 2.5", .heads = 4, .kv_heads = 2, .sink = 2.5},
+      {.name = "sink logit −3, window", .sink = -3.0, .window = 20},
+      {.name = "sink logit above every key", .sink = 40.0},
+      {.name = "V1", .pairing = Pairing::V1, .lambda = 0.35},
+      {.name = "V1, groups", .pairing = Pairing::V1, .heads = 4, .kv_heads = 2, .lambda = 0.796342},
+      {.name = "V1, negative λ", .pairing = Pairing::V1, .lambda = -2.2},
+      {.name = "V1, λ above 1, window", .pairing = Pairing::V1, .window = 12, .lambda = 1.3},
+      {.name = "V2", .pairing = Pairing::V2},
+      {.name = "V2, groups", .pairing = Pairing::V2, .heads = 6, .kv_heads = 2},
+      {.name = "V2, window 5, soft cap", .pairing = Pairing::V2, .softcap = 4.0, .window = 5},
+      {.name = "V2, bidirectional, hidden keys", .pairing = Pairing::V2, .causal = false, .hidden_keys = {0, 2, 40}},
+      {.name = "V2 with a sink", .pairing = Pairing::V2, .sink = 0.5},
+      {.name = "V2, λ = 0", .pairing = Pairing::V2, .lambda = 0.0},
+      {.name = "pairs of different groups", .pairing = Pairing::OwnValues, .kv_heads = 2},
+      {.name = "second map alone", .pairing = Pairing::SecondOnly},
+      {.name = "second map alone, sink and window", .pairing = Pairing::SecondOnly, .sink = 0.0, .window = 11},
+  };
+}
+
+// The tensors of one layer, [length, blocks, channels] each, and the head problems that look into them: it must outlive
+// what problem() returns.
+template <typename Real>
+struct AttentionData {
+  AttentionCase shape;
+  std::int64_t length = 0;
+  std::vector<Real> query, key, value;
+  std::vector<double> lambda;  // [heads, length]
+  std::vector<std::int64_t> induction_key;
+
+  [[nodiscard]] std::int64_t key_blocks() const { return shape.kv_heads * (shape.pairing == Pairing::V1 ? 2 : 1); }
+  [[nodiscard]] std::int64_t query_blocks() const { return shape.heads * (shape.pairing == Pairing::Single ? 1 : 2); }
+  [[nodiscard]] std::int64_t context_dim() const { return shape.value_dim * (shape.pairing == Pairing::V1 ? 2 : 1); }
+
+  [[nodiscard]] kernels::HeadProblem<Real> problem(std::int64_t head) const {
+    kernels::HeadProblem<Real> result;
+    result.length = length;
+    result.head_dim = shape.head_dim;
+    result.value_dim = context_dim();
+    const std::int64_t group = head / (shape.heads / shape.kv_heads);
+    switch (shape.pairing) {
+      case Pairing::Single: result.maps[0] = map(head, group, group); break;
+      case Pairing::V1:
+        result.maps = {map(2 * head, 2 * group, 2 * group), map(2 * head + 1, 2 * group + 1, 2 * group)};
+        break;
+      case Pairing::V2: result.maps = {map(2 * head, group, group), map(2 * head + 1, group, group)}; break;
+      case Pairing::OwnValues: {
+        const std::int64_t other = (group + 1) % shape.kv_heads;
+        result.maps = {map(2 * head, group, group), map(2 * head + 1, other, other)};
+        break;
+      }
+      case Pairing::SecondOnly: result.maps[1] = map(2 * head + 1, group, group); break;
+    }
+    if (result.maps[1].present()) result.lambda = lambda.data() + head * length;
+    result.scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim));
+    result.softcap = shape.softcap;
+    result.temperature = shape.temperature;
+    result.has_sink = shape.sink.has_value();
+    result.sink = shape.sink.value_or(0.0);
+    result.causal = shape.causal;
+    result.window = shape.window;
+    result.hidden_keys = shape.hidden_keys;
+    result.induction_key = induction_key.data();
+    return result;
+  }
+
+ private:
+  [[nodiscard]] kernels::MapInput<Real> map(std::int64_t query_block, std::int64_t key_block,
+                                            std::int64_t value_block) const {
+    return {query.data() + query_block * shape.head_dim,  key.data() + key_block * shape.head_dim,
+            value.data() + value_block * shape.value_dim, query_blocks() * shape.head_dim,
+            key_blocks() * shape.head_dim,                key_blocks() * shape.value_dim};
+  }
+};
+
+// Normal queries, keys and values; some rows have an induction key, at random.
+template <typename Real>
+[[nodiscard]] AttentionData<Real> random_attention(const AttentionCase& shape, std::int64_t length,
+                                                   std::uint64_t seed) {
+  Random random(seed);
+  AttentionData<Real> data;
+  data.shape = shape;
+  data.length = length;
+  const auto fill = [&](std::vector<Real>& out, std::int64_t channels, double deviation) {
+    for (const double value : random.normals(length * channels, deviation)) out.push_back(static_cast<Real>(value));
+  };
+  fill(data.query, data.query_blocks() * shape.head_dim, shape.deviation);
+  fill(data.key, data.key_blocks() * shape.head_dim, shape.deviation);
+  fill(data.value, data.key_blocks() * shape.value_dim, 1.0);
+  for (std::int64_t i = 0; i < shape.heads * length; ++i) data.lambda.push_back(shape.lambda.value_or(random.uniform()));
+  for (std::int64_t i = 0; i < length; ++i)
+    data.induction_key.push_back(random.uniform() < 0.5 ? -1 : random.below(i + 1));
+  return data;
+}
+
+// The same numbers in double, so that a backend in float32 is judged on what it was given.
+template <typename Real>
+[[nodiscard]] AttentionData<double> widened(const AttentionData<Real>& data) {
+  AttentionData<double> wide;
+  wide.shape = data.shape;
+  wide.length = data.length;
+  wide.query.assign(data.query.begin(), data.query.end());
+  wide.key.assign(data.key.begin(), data.key.end());
+  wide.value.assign(data.value.begin(), data.value.end());
+  wide.lambda = data.lambda;
+  wide.induction_key = data.induction_key;
+  return wide;
+}
+
+// Everything a backend can be asked for.
+[[nodiscard]] inline kernels::StatisticsRequest full_request(std::int64_t pool_blocks = 5) {
+  kernels::StatisticsRequest request;
+  request.logit_bins = {-6.0, 0.75, 16};
+  request.log10_weight_bins = {-8.0, 0.25, 32};
+  request.pool_blocks = pool_blocks;
+  return request;
+}
+
+}  // namespace headroom::test
