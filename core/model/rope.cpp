@@ -43,12 +43,13 @@ std::vector<Real> yarn_frequencies(const RopeSpec& rope, const std::vector<Real>
 template <typename Real>
 Real llama3_frequency(const RopeScaling& scaling, Real inv_freq) {
   const Real factor = static_cast<Real>(scaling.factor);
-  const Real wavelength = static_cast<Real>(2.0 * std::numbers::pi) / inv_freq;
+  // A number divided by a tensor is, in PyTorch, the number times the reciprocal.
+  const Real wavelength = Real(1) / inv_freq * static_cast<Real>(2.0 * std::numbers::pi);
   if (wavelength > static_cast<Real>(scaling.original_max_positions / scaling.low_freq_factor)) return inv_freq / factor;
   if (wavelength < static_cast<Real>(scaling.original_max_positions / scaling.high_freq_factor)) return inv_freq;
-  const Real smooth =
-      (static_cast<Real>(scaling.original_max_positions) / wavelength - static_cast<Real>(scaling.low_freq_factor)) /
-      static_cast<Real>(scaling.high_freq_factor - scaling.low_freq_factor);
+  const Real turns = Real(1) / wavelength * static_cast<Real>(scaling.original_max_positions);
+  const Real smooth = (turns - static_cast<Real>(scaling.low_freq_factor)) /
+                      static_cast<Real>(scaling.high_freq_factor - scaling.low_freq_factor);
   return (Real(1) - smooth) * inv_freq / factor + smooth * inv_freq;
 }
 
