@@ -114,7 +114,11 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
   HEADROOM_TRY(const std::string old_name, config.text("type", "default"));
   HEADROOM_TRY(const std::string name, config.text("rope_type", old_name));
   (void)config.raw("rope_theta");
-  if (name == "default" || name == "none") return scaling;
+  std::vector<std::string> ignored;
+  if (name == "default" || name == "none") {
+    HEADROOM_TRY_VOID(config.check_unread(true, ignored));
+    return scaling;
+  }
   if (name == "linear") scaling.kind = RopeScalingKind::Linear;
   else if (name == "dynamic") scaling.kind = RopeScalingKind::Dynamic;
   else if (name == "llama3") scaling.kind = RopeScalingKind::Llama3;
@@ -141,7 +145,6 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
   HEADROOM_TRY(scaling.attention_factor, config.number("attention_factor", 0.0));
   HEADROOM_TRY(scaling.short_factor, config.numbers("short_factor"));
   HEADROOM_TRY(scaling.long_factor, config.numbers("long_factor"));
-  std::vector<std::string> ignored;
   HEADROOM_TRY_VOID(config.check_unread(true, ignored));
   if (!(scaling.factor > 0.0)) return refuse("rope scaling needs a positive factor", scope + ".factor", "> 0",
                                              format("%g", scaling.factor));
@@ -170,12 +173,11 @@ Result<RopeSpec> read_rope(ConfigReader& config, RopeLayout layout, std::int64_t
   const bool newer = config.has("rope_parameters");
   const nlohmann::json& parameters = config.raw("rope_parameters");
   const nlohmann::json& older = config.raw("rope_scaling");
-  double theta = 10000.0;
+  HEADROOM_TRY(rope.theta, config.number("rope_theta", 10000.0));
   if (newer && parameters.is_object()) {
     ConfigReader nested(parameters, "rope_parameters.");
-    HEADROOM_TRY(theta, nested.number("rope_theta", theta));
+    HEADROOM_TRY(rope.theta, nested.number("rope_theta", rope.theta));
   }
-  HEADROOM_TRY(rope.theta, config.number("rope_theta", theta));
   if (!(rope.theta > 1.0)) return refuse("rope_theta is out of range", "rope_theta", "> 1", format("%g", rope.theta));
   HEADROOM_TRY(rope.scaling, read_scaling(newer ? parameters : older, newer ? "rope_parameters" : "rope_scaling",
                                           rope.max_positions, rotary_dim));
