@@ -306,7 +306,8 @@ CATCH_TEST_CASE("laws: grouped key heads are the same as repeated ones") {
     for (std::int64_t head = 0; head < 6; ++head) {
       const auto block = i * 2 + head / 3;
       for (std::int64_t c = 0; c < 8; ++c) repeated.key.push_back(grouped.key[static_cast<std::size_t>(block * 8 + c)]);
-      for (std::int64_t c = 0; c < 6; ++c) repeated.value.push_back(grouped.value[static_cast<std::size_t>(block * 6 + c)]);
+      for (std::int64_t c = 0; c < 6; ++c)
+        repeated.value.push_back(grouped.value[static_cast<std::size_t>(block * 6 + c)]);
     }
   for (std::int64_t head = 0; head < 6; ++head) {
     const Run a = run(grouped.problem(head)), b = run(repeated.problem(head));
@@ -365,7 +366,8 @@ CATCH_TEST_CASE("laws: a row whose keys are all hidden is its own key alone; a h
     CATCH_CHECK(map.self_weight[i] == 1.0);
     CATCH_CHECK(map.entropy[i] == 0.0);
     CATCH_CHECK(map.mean_distance[i] == 0.0);
-    for (std::size_t c = 0; c < 6; ++c) CATCH_CHECK(result.context[i * 6 + c] == near(data.value[i * 6 + c], kRounding));
+    for (std::size_t c = 0; c < 6; ++c)
+      CATCH_CHECK(result.context[i * 6 + c] == near(data.value[i * 6 + c], kRounding));
   }
   CATCH_CHECK(map.self_weight[6] == 0.0);
   CATCH_CHECK(map.column_sum[6] == 0.0);

@@ -1,5 +1,6 @@
 // Attention as whole matrices in double, from the definitions of metrics.md and with none of the code under test: the
-// mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow. Plain functions.
+// mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow. Plain
+// functions.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +51,8 @@ struct DenseMap {
     double sum = p.has_sink ? std::exp(p.sink) : 0.0;
     for (std::int64_t j = 0; j < p.length; ++j) {
       double dot = 0.0;
-      for (std::int64_t c = 0; c < p.head_dim; ++c) dot += map.query[i * map.query_stride + c] * map.key[j * map.key_stride + c];
+      for (std::int64_t c = 0; c < p.head_dim; ++c)
+        dot += map.query[i * map.query_stride + c] * map.key[j * map.key_stride + c];
       dense.raw(i, j) = p.scale * dot;
       const double z = p.softcap > 0.0 ? p.softcap * std::tanh(dense.raw(i, j) / p.softcap) : dense.raw(i, j);
       dense.z(i, j) = z / p.temperature;
@@ -165,7 +167,8 @@ struct DenseHead {
   const bool both = p.maps[0].present() && p.maps[1].present();
   const bool same_values = both && p.maps[0].value == p.maps[1].value;
   s.column_sum.assign(static_cast<std::size_t>(n), 0.0);
-  for (auto* pooled : {&s.pooled_sum, &s.pooled_max_abs, &s.pooled_positive, &s.pooled_negative}) pooled->assign(cells, 0.0);
+  for (auto* pooled : {&s.pooled_sum, &s.pooled_max_abs, &s.pooled_positive, &s.pooled_negative})
+    pooled->assign(cells, 0.0);
   for (std::int64_t i = 0; i < n; ++i) {
     double sum = 0.0, l1 = 0.0, squares = 0.0, cross = 0.0, energy = 0.0;
     for (std::int64_t j = 0; j < n; ++j) {

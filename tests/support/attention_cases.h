@@ -1,5 +1,5 @@
-// One table of attention problems for every backend and benchmark: normalisers, pairings, masks and GQA, with the random
-// tensors that go with them. Plain data and functions; safe from any thread.
+// One table of attention problems for every backend and benchmark: normalisers, pairings, masks and GQA, with the
+// random tensors that go with them. Plain data and functions; safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,7 @@ class Random {
 
   // In (0, 1).
   double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * std::ldexp(1.0, -53); }
-  double normal() {
-    return std::sqrt(-2.0 * std::log(uniform())) * std::cos(2.0 * std::numbers::pi * uniform());
-  }
+  double normal() { return std::sqrt(-2.0 * std::log(uniform())) * std::cos(2.0 * std::numbers::pi * uniform()); }
   std::vector<double> normals(std::int64_t count, double deviation = 1.0) {
     std::vector<double> values(static_cast<std::size_t>(count));
     for (double& value : values) value = deviation * normal();
@@ -48,8 +46,8 @@ enum class Pairing {
 struct AttentionCase {
   std::string_view name = {};
   Pairing pairing = Pairing::Single;
-  std::int64_t heads = 2;     // output heads
-  std::int64_t kv_heads = 1;  // groups
+  std::int64_t heads = 2;                    // output heads
+  std::int64_t kv_heads = 1;                 // groups
   std::int64_t head_dim = 8, value_dim = 6;  // of one block
   double softcap = 0.0, temperature = 1.0;
   std::optional<double> sink = std::nullopt;
@@ -57,7 +55,7 @@ struct AttentionCase {
   std::int64_t window = 0;
   std::vector<std::int64_t> hidden_keys = {};
   std::optional<double> lambda = std::nullopt;  // of every row; without it drawn from (0, 1) for each row
-  double deviation = 1.0;        // of queries and keys
+  double deviation = 1.0;                       // of queries and keys
 
   [[nodiscard]] bool pair() const { return pairing != Pairing::Single && pairing != Pairing::SecondOnly; }
 };
@@ -119,17 +117,23 @@ struct AttentionData {
     result.value_dim = context_dim();
     const std::int64_t group = head / (shape.heads / shape.kv_heads);
     switch (shape.pairing) {
-      case Pairing::Single: result.maps[0] = map(head, group, group); break;
+      case Pairing::Single:
+        result.maps[0] = map(head, group, group);
+        break;
       case Pairing::V1:
         result.maps = {map(2 * head, 2 * group, 2 * group), map(2 * head + 1, 2 * group + 1, 2 * group)};
         break;
-      case Pairing::V2: result.maps = {map(2 * head, group, group), map(2 * head + 1, group, group)}; break;
+      case Pairing::V2:
+        result.maps = {map(2 * head, group, group), map(2 * head + 1, group, group)};
+        break;
       case Pairing::OwnValues: {
         const std::int64_t other = (group + 1) % shape.kv_heads;
         result.maps = {map(2 * head, group, group), map(2 * head + 1, other, other)};
         break;
       }
-      case Pairing::SecondOnly: result.maps[1] = map(2 * head + 1, group, group); break;
+      case Pairing::SecondOnly:
+        result.maps[1] = map(2 * head + 1, group, group);
+        break;
     }
     if (result.maps[1].present()) result.lambda = lambda.data() + head * length;
     result.scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim));
@@ -147,9 +151,12 @@ struct AttentionData {
  private:
   [[nodiscard]] kernels::MapInput<Real> map(std::int64_t query_block, std::int64_t key_block,
                                             std::int64_t value_block) const {
-    return {query.data() + query_block * shape.head_dim,  key.data() + key_block * shape.head_dim,
-            value.data() + value_block * shape.value_dim, query_blocks() * shape.head_dim,
-            key_blocks() * shape.head_dim,                key_blocks() * shape.value_dim};
+    return {query.data() + query_block * shape.head_dim,
+            key.data() + key_block * shape.head_dim,
+            value.data() + value_block * shape.value_dim,
+            query_blocks() * shape.head_dim,
+            key_blocks() * shape.head_dim,
+            key_blocks() * shape.value_dim};
   }
 };
 
@@ -167,7 +174,8 @@ template <typename Real>
   fill(data.query, data.query_blocks() * shape.head_dim, shape.deviation);
   fill(data.key, data.key_blocks() * shape.head_dim, shape.deviation);
   fill(data.value, data.key_blocks() * shape.value_dim, 1.0);
-  for (std::int64_t i = 0; i < shape.heads * length; ++i) data.lambda.push_back(shape.lambda.value_or(random.uniform()));
+  for (std::int64_t i = 0; i < shape.heads * length; ++i)
+    data.lambda.push_back(shape.lambda.value_or(random.uniform()));
   for (std::int64_t i = 0; i < length; ++i)
     data.induction_key.push_back(random.uniform() < 0.5 ? -1 : random.below(i + 1));
   return data;

@@ -37,7 +37,8 @@ inline constexpr std::int64_t kGoldenDim = 16;
 // One head: softmax with Q1 (Pairing::Single) or the differential pair of Q1 and Q2 (Pairing::V2).
 [[nodiscard]] inline AttentionData<double> golden_attention(Pairing pairing) {
   AttentionData<double> data;
-  data.shape = {.name = "metrics.md §7", .pairing = pairing, .heads = 1, .head_dim = kGoldenDim, .value_dim = kGoldenDim};
+  data.shape = {
+      .name = "metrics.md §7", .pairing = pairing, .heads = 1, .head_dim = kGoldenDim, .value_dim = kGoldenDim};
   data.length = kGoldenLength;
   data.key = golden_key();
   data.value = golden_value();

@@ -14,7 +14,10 @@ struct Near {
     return std::abs(found - expected.value) <= expected.absolute + expected.relative * std::abs(expected.value);
   }
   friend std::ostream& operator<<(std::ostream& out, const Near& expected) {
-    return out << expected.value << " within " << expected.relative << " of it or " << expected.absolute;
+    const std::streamsize precision = out.precision(17);
+    out << expected.value;
+    out.precision(precision);
+    return out << " within " << expected.relative << " of it or " << expected.absolute;
   }
 };
 

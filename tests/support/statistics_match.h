@@ -36,13 +36,14 @@ class Match {
       worst = i;
     }
     if (error > bound)
-      report_ << name << "[" << worst << "] is " << found[worst] << ", expected " << expected[worst] << " within " << bound
-              << "\n";
+      report_ << name << "[" << worst << "] is " << found[worst] << ", expected " << expected[worst] << " within "
+              << bound << "\n";
   }
 
   // Counts of entries in bins: at most `share` of the entries (and one) may fall on the other side of an edge.
   template <typename Count>
-  void counts(std::string_view name, const std::vector<Count>& found, const std::vector<Count>& expected, double share) {
+  void counts(std::string_view name, const std::vector<Count>& found, const std::vector<Count>& expected,
+              double share) {
     if (!same_size(name, found.size(), expected.size())) return;
     std::int64_t total = 0, difference = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
