@@ -41,6 +41,7 @@ std::string second_map_off(const Site& site, const std::string&) {
   if (!site.original.has_second()) return kNotDifferential;
   site.head.second = {};
   site.head.lambda = LambdaSource::None;
+  site.head.first_enabled = true;  // later ones win: w = a¹, also after first-map=off
   return "";
 }
 
