@@ -1,0 +1,131 @@
+// A model description as text, for comparison with what a test expects. Plain functions.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "core/base/format.h"
+#include "core/model/model_spec.h"
+
+namespace headroom::test {
+
+[[nodiscard]] inline std::string norm_text(const NormSpec& norm) {
+  if (norm.kind == NormKind::None) return "none";
+  std::string text = format("%s %g", norm.kind == NormKind::Rms ? "rms" : "layer", norm.epsilon);
+  if (!norm.weight.present()) text += " without weight";
+  if (norm.bias.present()) text += " with bias";
+  if (norm.weight_offset != 0.0) text += format(" offset %g", norm.weight_offset);
+  return text;
+}
+
+[[nodiscard]] inline std::string rope_text(const RopeSpec& rope) {
+  static constexpr const char* kLayouts[] = {"none", "half-split", "interleaved"};
+  static constexpr const char* kScalings[] = {"", " linear", " dynamic", " llama3", " yarn", " longrope"};
+  if (rope.layout == RopeLayout::None) return "none";
+  return format("%s %lld theta %g%s", kLayouts[static_cast<int>(rope.layout)], static_cast<long long>(rope.rotary_dim),
+                rope.theta, kScalings[static_cast<int>(rope.scaling.kind)]);
+}
+
+[[nodiscard]] inline std::string map_text(const HeadProgram::Map& map) {
+  std::string text = format("q%lld k%lld v", static_cast<long long>(map.query_block), static_cast<long long>(map.key_block));
+  for (std::size_t i = 0; i < map.value_blocks.size(); ++i) text += (i ? "." : "") + std::to_string(map.value_blocks[i]);
+  return text;
+}
+
+// "q0 k0 v0.1 - q1 k1 v0.1, lambda layer, norm, x 0.8": what differs from a plain softmax head follows the maps.
+[[nodiscard]] inline std::string head_text(const HeadProgram& head) {
+  static constexpr const char* kLambdas[] = {"", ", lambda layer", ", lambda projection", ", lambda raw", ", lambda "};
+  static constexpr const char* kSinks[] = {"", ", sink zero", ", sink learned"};
+  std::string text = (head.first_enabled ? "" : "0·") + map_text(head.first);
+  if (head.has_second()) text += " - " + map_text(head.second);
+  text += kLambdas[static_cast<int>(head.lambda)];
+  if (head.lambda == LambdaSource::Constant) text += format("%g", head.lambda_constant);
+  text += kSinks[static_cast<int>(head.sink)];
+  if (head.post_norm) text += ", norm";
+  if (head.post_scale != 1.0) text += format(", x %g", head.post_scale);
+  if (head.gated) text += ", gated";
+  if (head.temperature != 1.0) text += format(", temperature %g", head.temperature);
+  if (!head.hidden_keys.empty()) text += ", hidden";
+  for (const std::int64_t key : head.hidden_keys) text += " " + std::to_string(key);
+  if (!head.enabled) text += ", off";
+  return text;
+}
+
+[[nodiscard]] inline std::string attention_text(const AttentionSpec& attention) {
+  std::string text = format("%s: d %lld %lld, blocks q %lld k %lld v %lld, scale %g, rope ", attention.kind.c_str(),
+                            static_cast<long long>(attention.head_dim), static_cast<long long>(attention.value_dim),
+                            static_cast<long long>(attention.num_query_blocks),
+                            static_cast<long long>(attention.num_key_blocks),
+                            static_cast<long long>(attention.num_value_blocks), attention.scale) +
+                     rope_text(attention.rope);
+  std::string biased;
+  if (attention.q.bias.present()) biased += "q";
+  if (attention.k.bias.present()) biased += "k";
+  if (attention.v.bias.present()) biased += "v";
+  if (attention.o.bias.present()) biased += "o";
+  if (!biased.empty()) text += ", bias " + biased;
+  if (!attention.causal) text += ", not causal";
+  if (attention.window > 0) text += ", window " + std::to_string(attention.window);
+  if (attention.softcap > 0.0) text += format(", softcap %g", attention.softcap);
+  if (attention.qk_norm != QkNormScope::None)
+    text += std::string(", qk norm ") + (attention.qk_norm == QkNormScope::PerHead ? "per head " : "whole ") +
+            norm_text(attention.q_norm) + " " + norm_text(attention.k_norm);
+  if (attention.head_norm.kind != NormKind::None) text += ", head norm " + norm_text(attention.head_norm);
+  if (attention.lambda_q1.present()) text += format(", lambda_init %.6f", attention.lambda_init);
+  if (attention.gate != GateLayout::None)
+    text += attention.gate == GateLayout::PerHead ? ", gate per head" : ", gate elementwise";
+  for (const HeadProgram& head : attention.heads) text += "\n" + head_text(head);
+  return text;
+}
+
+[[nodiscard]] inline std::string block_text(const BlockSpec& block) {
+  static constexpr const char* kActivations[] = {"silu", "gelu", "gelu_tanh", "quick_gelu", "relu"};
+  std::string text = "norms " + norm_text(block.attention_norm) + " | " + norm_text(block.mlp_norm);
+  if (block.attention_post_norm.kind != NormKind::None || block.mlp_post_norm.kind != NormKind::None)
+    text += ", post " + norm_text(block.attention_post_norm) + " | " + norm_text(block.mlp_post_norm);
+  if (block.parallel) text += ", parallel";
+  text += "; mlp ";
+  if (block.mlp.kind == MlpKind::None) {
+    text += "none";
+  } else {
+    text += block.mlp.kind == MlpKind::Gated ? "gated " : "plain ";
+    text += kActivations[static_cast<int>(block.mlp.activation)];
+    text += " " + std::to_string(block.mlp.up.weight.rows());
+    if (block.mlp.up.bias.present()) text += " with bias";
+  }
+  return text + "\n" + attention_text(block.attention);
+}
+
+// Layers that equal the one before are "L1 likewise".
+[[nodiscard]] inline std::string spec_text(const ModelSpec& model) {
+  std::string text = format("%s: vocab %lld, hidden %lld, positions %lld, heads %lld, kv heads %lld",
+                            model.model_type.c_str(), static_cast<long long>(model.vocab_size),
+                            static_cast<long long>(model.hidden_size), static_cast<long long>(model.max_positions),
+                            static_cast<long long>(model.num_heads), static_cast<long long>(model.num_kv_heads));
+  if (model.tied) text += ", tied";
+  if (model.position_embedding.present()) text += ", learned positions";
+  if (model.embedding_scale != 1.0) text += format(", embedding x %g", model.embedding_scale);
+  text += ", final norm " + norm_text(model.final_norm);
+  std::string before;
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
+    const std::string block = block_text(model.blocks[layer]);
+    text += "\nL" + std::to_string(layer) + (block == before ? " likewise" : " " + block);
+    before = block;
+  }
+  return text;
+}
+
+// Without indentation and empty lines, as raw strings in tests have them.
+[[nodiscard]] inline std::string unindented(std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) continue;
+    result += (result.empty() ? "" : "\n") + line.substr(begin);
+  }
+  return result;
+}
+
+}  // namespace headroom::test
