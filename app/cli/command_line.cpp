@@ -1,29 +1,44 @@
 #include "app/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <new>
+#include <string_view>
 
 #include "app/cli/analyze_command.h"
 #include "app/cli/compare_command.h"
 #include "app/cli/doctor_command.h"
 #include "app/cli/inspect_command.h"
 #include "app/cli/report_error.h"
+#include "app/cli/standard_streams.h"
 #include "core/base/error.h"
 
 namespace headroom {
 namespace {
 
-constexpr int kUsageError = 2;
-
 std::string joined(int argc, char** argv) {
   std::string line;
   for (int i = 0; i < argc; ++i) {
-    const std::string word = argv[i];
+    std::string word = argv[i];
     const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$*?;&|<>()") == std::string::npos;
+    for (std::size_t at = word.find('\''); at != std::string::npos; at = word.find('\'', at + 4)) word.replace(at, 1, "'\\''");
     line += (i ? " " : "") + (plain ? word : "'" + word + "'");
   }
   return line;
 }
+
+// CLI11's own check lets NaN through, which no comparison with a tolerance or budget survives.
+std::string not_a_size(const std::string& text) {
+  double value = 0.0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  return number && value >= 0.0 && std::isfinite(value) ? "" : "expected a number from 0, found " + text;
+}
+
+std::string not_a_list(const std::string& text) { return text.empty() ? "takes a list such as 0,2-5; found nothing" : ""; }
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
   command.add_option("--config", options.config, "config.json to use in place of the checkpoint's own");
@@ -51,8 +66,8 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")
       ->check(CLI::PositiveNumber);
-  command->add_option("--layers", arguments.layers, "layers to measure, e.g. 0,2-5 (default: all)");
-  command->add_option("--heads", arguments.heads, "heads to measure (default: all)");
+  command->add_option("--layers", arguments.layers, "layers to measure, e.g. 0,2-5 (default: all)")->check(not_a_list);
+  command->add_option("--heads", arguments.heads, "heads to measure (default: all)")->check(not_a_list);
   command->add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N");
   command->add_option("--dtype", arguments.dtype, "float32, float64 or bfloat16");
   command->add_option("--what-if", arguments.what_ifs, "[L<layer>[.H<head>]:]NAME=VALUE, e.g. sink=off; repeatable")
@@ -60,7 +75,8 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
   command->add_option("--maps", arguments.pool_blocks, "pooled maps of P × P blocks")->check(CLI::Range(1, 65536));
   command->add_flag("--components", arguments.components, "pooled maps of the first and second map too");
   command->add_flag("--exact-maps", arguments.exact_maps, "whole maps, n × n per head: choose --layers and --heads");
-  command->add_option("--exact-budget", arguments.exact_budget_gib, "largest size of the exact maps in GiB");
+  command->add_option("--exact-budget", arguments.exact_budget_gib, "largest size of the exact maps in GiB")
+      ->check(not_a_size);
   command->add_flag("--hidden", arguments.hidden, "residual stream and logits too");
   command->add_option("--only", arguments.only, "summary: leave out /rows, /keys and /hist")
       ->check(CLI::IsMember({"summary"}));
@@ -73,17 +89,20 @@ void add_compare(CLI::App& app, CompareArguments& arguments) {
   CLI::App* command = app.add_subcommand("compare", "the same quantities of two run files side by side");
   command->add_option("a", arguments.a, "run file")->required();
   command->add_option("b", arguments.b, "run file")->required();
-  command->add_option("--rtol", arguments.rtol, "relative tolerance")->check(CLI::NonNegativeNumber);
-  command->add_option("--atol", arguments.atol, "absolute tolerance")->check(CLI::NonNegativeNumber);
+  command->add_option("--rtol", arguments.rtol, "relative tolerance")->check(not_a_size);
+  command->add_option("--atol", arguments.atol, "absolute tolerance")->check(not_a_size);
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 
-}  // namespace
+int usage_error(const std::string& message, bool json) {
+  Error error(ErrorCode::InvalidArgument, message);
+  return report_error(error.advise("headroom --help names the commands, headroom COMMAND --help the options of one"), json);
+}
 
-int run_command_line(int argc, char** argv) {
+int parse_and_run(int argc, char** argv, bool json) {
   CLI::App app{"Headroom: what every attention head of a transformer checkpoint does", "headroom"};
   app.set_version_flag("--version", "headroom " HEADROOM_VERSION " (" HEADROOM_GIT_COMMIT ")");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.footer(
       "Exit codes: 0 ok, 1 not equal, 2 usage, 3 damaged input, 4 unsupported, 5 file access, 6 memory or limit,\n"
       "7 device, 8 partial result, 70 bug, 130 cancelled.");
@@ -99,13 +118,28 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return usage_error(error.what(), json);
   }
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
+  if (!app.got_subcommand("analyze")) return usage_error("no command given; expected inspect, analyze, compare or doctor", json);
   analyze.command_line = joined(argc, argv);
   return run_analyze(analyze);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  occupy_closed_streams();
+  // Asked of the words themselves: a line that does not parse is answered in the form it asked for too.
+  const bool json = std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
+  try {
+    return flush_standard_output(parse_and_run(argc, argv, json));
+  } catch (const std::bad_alloc&) {
+    return report_error(Error(ErrorCode::OutOfMemory, "out of memory"), json);
+  }
 }
 
 }  // namespace headroom
