@@ -202,6 +202,11 @@ Result<std::shared_ptr<const Checkpoint>> Checkpoint::open(const fs::path& path,
 }
 
 const fs::path& Checkpoint::path() const { return state_->path; }
+std::string Checkpoint::name() const {
+  std::error_code code;
+  const fs::path whole = fs::absolute(state_->path, code).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
 ContainerFormat Checkpoint::format() const { return state_->format; }
 std::string_view Checkpoint::format_name() const { return state_->format_name; }
 const std::vector<InputFile>& Checkpoint::files() const { return state_->files; }
