@@ -20,7 +20,8 @@ constexpr int kInternalBug = 70;
 // "model/::L3.H5" → the path, and the address as lists where the options gave none.
 Result<void> split_address(AnalyzeArguments& arguments) {
   const std::size_t at = arguments.path.rfind("::");
-  if (at == std::string::npos) return {};
+  std::error_code ignored;
+  if (at == std::string::npos || std::filesystem::exists(arguments.path, ignored)) return {};
   const std::string address = arguments.path.substr(at + 2);
   arguments.path.resize(at);
   const std::size_t dot = address.find(".H");
@@ -39,13 +40,29 @@ Result<ComputeDtype> parse_dtype(const std::string& name) {
   for (const ComputeDtype dtype : {ComputeDtype::Float32, ComputeDtype::Float64, ComputeDtype::BFloat16})
     if (name == dtype_name(dtype)) return dtype;
   Error error(ErrorCode::InvalidArgument, "unknown dtype");
-  error.wanted("float32, float64 or bfloat16", name);
+  error.at_tensor("--dtype").wanted("float32, float64 or bfloat16", name);
   return error;
 }
 
 std::string choose_device(const std::string& wanted, const BackendInfo& info) {
   if (wanted != "auto") return wanted;
   return info.devices.size() > 1 ? "cuda:0" : "cpu";
+}
+
+// Every file that this command reads, or would read were it there: never written onto.
+std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments, const Checkpoint& checkpoint) {
+  std::vector<std::filesystem::path> inputs;
+  for (const InputFile& file : checkpoint.files()) inputs.push_back(file.path());
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(checkpoint.path(), ignored);
+  const std::filesystem::path folder = is_folder ? checkpoint.path() : checkpoint.path().parent_path();
+  for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json"}) inputs.push_back(folder / name);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored))
+    if (entry.path().string().ends_with(".safetensors.index.json")) inputs.push_back(entry.path());
+  if (!arguments.options.config.empty()) inputs.push_back(arguments.options.config);
+  for (const auto& file : {arguments.prompt.text_file, arguments.prompt.ids_file})
+    if (file && *file != "-") inputs.emplace_back(*file);
+  return inputs;
 }
 
 // Everything the command needs before the long part; fails without having computed anything.
@@ -75,9 +92,7 @@ Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedM
   request.summary_only = arguments.only == "summary";
   request.output = arguments.output;
   request.force = arguments.force;
-  for (const InputFile& file : model.checkpoint->files()) request.inputs.push_back(file.path());
-  for (const auto& file : {arguments.prompt.text_file, arguments.prompt.ids_file})
-    if (file && *file != "-") request.inputs.emplace_back(*file);
+  request.inputs = input_paths(arguments, *model.checkpoint);
   request.command_line = arguments.command_line;
   request.program = "headroom " HEADROOM_VERSION;
   request.git_commit = HEADROOM_GIT_COMMIT;
@@ -119,10 +134,6 @@ int run_analyze(const AnalyzeArguments& given) {
   if (auto split = split_address(arguments); !split) return report_error(split.error(), arguments.json);
   auto model = open_model(arguments.path, arguments.options);
   if (!model) return report_error(model.error(), arguments.json);
-  if (!model->checkpoint->missing_tensors().empty()) {
-    Error error(ErrorCode::Corrupt, "shards of the checkpoint are missing");
-    return report_error(error.in_file(arguments.path).at_tensor(model->checkpoint->missing_tensors().front()), arguments.json);
-  }
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), arguments.json);
   std::string tokenizer_note;
@@ -130,8 +141,11 @@ int run_analyze(const AnalyzeArguments& given) {
   if (!request) return report_error(request.error(), arguments.json);
 
   ProgressLine progress;
-  auto outcome = analyze(**backend, *request, [&](double fraction, const std::string& what) { progress.show(fraction, what); },
-                         [] { return signal_received(); });
+  const auto show = [&](double fraction, const std::string& what) { progress.show(fraction, what); };
+  auto outcome = [&] {
+    const GracefulStop stop;
+    return analyze(**backend, *request, show, [] { return signal_received(); });
+  }();
   progress.clear();
   if (!outcome) {
     const int code = report_error(outcome.error(), arguments.json);

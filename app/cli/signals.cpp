@@ -1,5 +1,7 @@
 #include "app/cli/signals.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 
@@ -7,18 +9,28 @@ namespace headroom {
 namespace {
 
 std::atomic<int> received{0};
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<bool> graceful{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-void handle(int number) { received = number; }
+void handle(int number) {
+  if (received.exchange(number) != 0 || !graceful) _exit(128 + number);
+}
 
 }  // namespace
 
 void install_signal_handlers() {
-  struct sigaction action {};
-  action.sa_handler = handle;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = handle;
+    action.sa_flags = SA_RESTART;
+    sigaction(number, &action, nullptr);
+  }
 }
+
+GracefulStop::GracefulStop() { graceful = true; }
+GracefulStop::~GracefulStop() { graceful = false; }
 
 bool signal_received() { return received != 0; }
 
