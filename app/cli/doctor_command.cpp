@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "app/cli/report_error.h"
 #include "core/base/error.h"
 #include "core/io/hdf5_info.h"
 #include "core/model/family.h"
@@ -24,7 +25,6 @@ int run_doctor(bool json) {
   report["containers"] = "safetensors, GGUF v2 and v3";
   report["processors"] = std::thread::hardware_concurrency();
   auto backend = load_compute();
-  int code = 0;
   if (backend) {
     const BackendInfo info = (*backend)->info();
     report["libtorch"] = info.torch_version + ", " + info.cpu_capability;
@@ -36,16 +36,16 @@ int run_doctor(bool json) {
     if (!info.cuda_note.empty()) report["cuda"] = info.cuda_note;
   } else {
     report["libtorch"] = describe(backend.error());
-    code = exit_code(backend.error().code);
+    if (json) report["error"] = error_object(backend.error());
   }
   report["window"] = "not part of this version: the command line does everything";
   if (json) {
     std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-    return code;
+  } else {
+    for (const auto& [name, value] : report.items())
+      std::printf("%-12s %s\n", name.c_str(), value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
   }
-  for (const auto& [name, value] : report.items())
-    std::printf("%-12s %s\n", name.c_str(), value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
-  return code;
+  return backend ? 0 : report_error(backend.error(), false);
 }
 
 }  // namespace headroom

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/cli/report_error.h"
@@ -12,6 +13,8 @@
 
 namespace headroom {
 namespace {
+
+constexpr int kPartialResult = 8;
 
 // What inspect knows: the checkpoint always; the model where a family describes it, else the reason why not.
 struct Inspection {
@@ -187,14 +190,23 @@ int run_inspect(const InspectArguments& arguments) {
   auto checkpoint = Checkpoint::open(arguments.path, arguments.options);
   if (!checkpoint) return report_error(checkpoint.error(), arguments.json);
   const Inspection found = look(std::move(*checkpoint));
-  if (arguments.json)
-    std::printf("%s\n", to_json(found).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  else
-    print_text(found, arguments.tensors);
+  const bool partial = !found.checkpoint->missing_tensors().empty();
   // Tensors without any config are a fine thing to list; a config that is wrong or unknown is said with its code.
   const bool described = !found.checkpoint->config().is_null() || found.checkpoint->format() == ContainerFormat::Gguf;
-  if (found.model_error && described) return report_error(*found.model_error, false);
-  return found.checkpoint->missing_tensors().empty() ? 0 : 8;
+  const bool failed = found.model_error && described && !partial;
+  if (arguments.json) {
+    nlohmann::json json = to_json(found);
+    if (failed) json["error"] = error_object(*found.model_error);
+    std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  } else {
+    print_text(found, arguments.tensors);
+  }
+  if (failed) return report_error(*found.model_error, false);
+  if (auto complete = check_complete(*found.checkpoint); !complete) {
+    (void)report_error(complete.error(), false);
+    return kPartialResult;
+  }
+  return 0;
 }
 
 }  // namespace headroom

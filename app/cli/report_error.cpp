@@ -12,17 +12,20 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 
 }  // namespace
 
+Json error_object(const Error& error) {
+  return {{"code", code_name(error.code)},
+          {"message", error.message},
+          {"file", text_or_null(error.file)},
+          {"tensor", text_or_null(error.tensor)},
+          {"offset", error.offset ? Json(*error.offset) : Json()},
+          {"expected", text_or_null(error.expected)},
+          {"found", text_or_null(error.found)},
+          {"hint", text_or_null(error.hint)}};
+}
+
 std::string error_json(const Error& error) {
-  const Json object{{"code", code_name(error.code)},
-                    {"message", error.message},
-                    {"file", text_or_null(error.file)},
-                    {"tensor", text_or_null(error.tensor)},
-                    {"offset", error.offset ? Json(*error.offset) : Json()},
-                    {"expected", text_or_null(error.expected)},
-                    {"found", text_or_null(error.found)},
-                    {"hint", text_or_null(error.hint)}};
   // Paths and names from files need not be UTF-8.
-  return Json{{"error", object}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json{{"error", error_object(error)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 int report_error(const Error& error, bool json) {

@@ -2,13 +2,17 @@
 // and the exit code. Main thread only.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "core/base/error.h"
 
 namespace headroom {
 
-// {"error": {code, message, file, tensor, offset, expected, found, hint}}; members that do not apply are null.
+// {code, message, file, tensor, offset, expected, found, hint}; members that do not apply are null.
+[[nodiscard]] nlohmann::ordered_json error_object(const Error& error);
+
+// {"error": …} as one line.
 [[nodiscard]] std::string error_json(const Error& error);
 
 // Returns the exit code for the command.

@@ -58,7 +58,7 @@ std::int64_t count_sinks(const SummaryTable& table, std::int64_t& heads) {
 
 std::string model_line(const RunFacts& facts) {
   const ModelSpec& model = facts.model->spec;
-  return facts.model->checkpoint->path().filename().string() +
+  return facts.model->checkpoint->name() +
          format(": %s, %zu layers × %lld heads, ", model.model_type.c_str(), model.blocks.size(),
                 static_cast<long long>(model.num_heads)) +
          model.blocks.front().attention.kind;
@@ -143,7 +143,7 @@ std::string differential_lines(const RunFacts& facts) {
 
 std::string summary_text(const RunFacts& facts) {
   const AnalysisOutcome& outcome = *facts.outcome;
-  const std::string output = facts.request->output.string();
+  const std::string output = escape_for_terminal(facts.request->output.string());
   std::string text = escape_for_terminal(model_line(facts)) + "\n" + run_line(facts) + "\n";
   if (outcome.forward.next_token_loss)
     text += format("next-token loss %.4f nats (perplexity %.2f)%s\n", *outcome.forward.next_token_loss,
@@ -156,7 +156,7 @@ std::string summary_text(const RunFacts& facts) {
   text += format("\nSelf-check: %lld rows, worst row sum off by %.1e, worst ‖w‖₂ outside its bounds by %.1e: %s\n",
                  static_cast<long long>(outcome.self_check.rows), outcome.self_check.worst_row_sum,
                  outcome.self_check.worst_bound, outcome.self_check.violations.empty() ? "passed" : "FAILED");
-  text += format("\nWrote %s (%.1f MB). Next:\n", escape_for_terminal(output).c_str(),
+  text += format("\nWrote %s (%.1f MB). Next:\n", output.c_str(),
                  static_cast<double>(outcome.size_bytes) / 1e6);
   text += "  python3 -c \"import xarray; print(xarray.open_dataset('" + output + "', engine='h5netcdf'))\"\n";
   text += "  headroom analyze … --what-if sink=off|lambda=none|hide-key=0 -o other.h5; headroom compare " + output +
@@ -179,6 +179,8 @@ std::string summary_json(const RunFacts& facts) {
   json["device"] = facts.request->device;
   json["dtype"] = dtype_name(facts.request->dtype);
   json["next_token_loss"] = outcome.forward.next_token_loss ? nlohmann::json(*outcome.forward.next_token_loss) : nullptr;
+  const std::int64_t non_finite = outcome.forward.non_finite_layer;
+  json["non_finite_layer"] = non_finite >= 0 ? nlohmann::json(non_finite) : nullptr;
   json["bos_added"] = facts.request->prompt.bos_added;
   json["sink_null"] = outcome.sink_null;
   std::int64_t heads = 0;

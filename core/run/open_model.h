@@ -17,8 +17,11 @@ struct OpenedModel {
   ModelSpec spec;
 };
 
-// Reads headers only.
+// Reads headers only. An incomplete checkpoint is refused.
 [[nodiscard]] Result<OpenedModel> open_model(const std::filesystem::path& path, const CheckpointOptions& options);
+
+// Corrupt where the index names shards that are not there; says which.
+[[nodiscard]] Result<void> check_complete(const Checkpoint& checkpoint);
 
 // The checkpoint's own tokenizer; NotFound where it has none.
 [[nodiscard]] Result<std::unique_ptr<Tokenizer>> open_tokenizer(const Checkpoint& checkpoint);
