@@ -4,11 +4,13 @@
 
 #include "app/cli/command_line.h"
 #include "app/cli/signals.h"
+#include "app/process_settings.h"
 
 // Every expected failure is a Result; what arrives here is a bug of the program, or memory that ran out.
 int main(int argc, char** argv) {
   constexpr int kOutOfMemory = 6;
   constexpr int kInternalBug = 70;
+  headroom::apply_process_settings();
   headroom::install_signal_handlers();
   try {
     return headroom::run_command_line(argc, argv);
