@@ -16,6 +16,7 @@ constexpr std::size_t kShownHeads = 5;
 struct HeadPlace {
   std::size_t layer_index = 0, head_index = 0;
   std::int64_t layer = 0, head = 0;
+  std::size_t map = 0;  // 0 the first, 1 the second
   [[nodiscard]] std::string name() const {
     return format("L%lld.H%lld", static_cast<long long>(layer), static_cast<long long>(head));
   }
@@ -34,10 +35,27 @@ double component(const SummaryTable& table, std::string_view name, const HeadPla
   return std::isnan(first) ? table.at(name, place.layer_index, place.head_index, 1) : first;
 }
 
+bool has_both_maps(const SummaryTable& table, const HeadPlace& place) {
+  return !std::isnan(table.at("sink_score", place.layer_index, place.head_index, 0)) &&
+         !std::isnan(table.at("sink_score", place.layer_index, place.head_index, 1));
+}
+
+bool any_with_both_maps(const SummaryTable& table) {
+  return std::ranges::any_of(places(table), [&](const HeadPlace& place) { return has_both_maps(table, place); });
+}
+
+// Every map of every head on its own; NaN where a head lacks one.
+std::vector<HeadPlace> map_places(const SummaryTable& table) {
+  std::vector<HeadPlace> all;
+  for (HeadPlace place : places(table))
+    for (place.map = 0; place.map < 2; ++place.map) all.push_back(place);
+  return all;
+}
+
 template <typename Value>
-std::vector<HeadPlace> largest(const SummaryTable& table, const Value& value) {
+std::vector<HeadPlace> largest(const std::vector<HeadPlace>& all, const Value& value) {
   std::vector<HeadPlace> order;
-  for (const HeadPlace& place : places(table))
+  for (const HeadPlace& place : all)
     if (!std::isnan(value(place))) order.push_back(place);
   std::ranges::stable_sort(order, [&](const HeadPlace& a, const HeadPlace& b) { return value(a) > value(b); });
   order.resize(std::min(order.size(), kShownHeads));
@@ -80,21 +98,36 @@ std::string sink_lines(const RunFacts& facts) {
       static_cast<long long>(sinks), static_cast<long long>(heads),
       heads > 0 ? 100.0 * static_cast<double>(sinks) / static_cast<double>(heads) : 0.0, kSinkThreshold,
       facts.outcome->sink_null);
-  text += "  head       sink score       net   top key   its score\n";
-  for (const HeadPlace& p : largest(table, [&](const HeadPlace& q) { return component(table, "sink_score", q); }))
-    text += format("  %-10s %10.3f  %8.3f  %8.0f  %10.3f\n", p.name().c_str(), component(table, "sink_score", p),
-                   table.at("sink_score_net", p.layer_index, p.head_index), component(table, "top_sink_position", p),
-                   component(table, "top_sink_score", p));
+  const bool differential = any_with_both_maps(table);
+  text += differential ? "  head        first map  second map       net   top key   its score\n"
+                       : "  head       sink score       net   top key   its score\n";
+  const auto score = [&](const HeadPlace& p) { return component(table, "sink_score", p); };
+  for (const HeadPlace& p : largest(places(table), score)) {
+    text += format("  %-10s %10.3f  ", p.name().c_str(), score(p));
+    if (has_both_maps(table, p))
+      text += format("%10.3f  ", table.at("sink_score", p.layer_index, p.head_index, 1));
+    else if (differential)
+      text += format("%10s  ", "none");
+    text += format("%8.3f  %8.0f  %10.3f\n", table.at("sink_score_net", p.layer_index, p.head_index),
+                   component(table, "top_sink_position", p), component(table, "top_sink_score", p));
+  }
   return text;
 }
 
 std::string logit_lines(const RunFacts& facts) {
   const SummaryTable& table = facts.outcome->summary;
-  const auto width = [&](const HeadPlace& p) { return component(table, "logit_max", p) - component(table, "logit_min", p); };
-  std::string text = "\nWidest qk-logits (scaled, visible)\n  head              max       min     range   effective keys\n";
-  for (const HeadPlace& p : largest(table, width))
-    text += format("  %-10s %10.1f  %8.1f  %8.1f  %15.2f\n", p.name().c_str(), component(table, "logit_max", p),
-                   component(table, "logit_min", p), width(p), component(table, "effective_keys_mean", p));
+  const auto value = [&](const char* name, const HeadPlace& p) { return table.at(name, p.layer_index, p.head_index, p.map); };
+  const auto width = [&](const HeadPlace& p) { return value("logit_max", p) - value("logit_min", p); };
+  const bool differential = any_with_both_maps(table);
+  std::string text = "\nWidest qk-logits (scaled, visible)\n  head      ";
+  text += differential ? " map           max       min     range   effective keys\n"
+                       : "        max       min     range   effective keys\n";
+  for (const HeadPlace& p : largest(map_places(table), width)) {
+    text += format("  %-10s ", p.name().c_str());
+    if (differential) text += p.map == 0 ? "first  " : "second ";
+    text += format("%10.1f  %8.1f  %8.1f  %15.2f\n", value("logit_max", p), value("logit_min", p), width(p),
+                   value("effective_keys_mean", p));
+  }
   return text;
 }
 
@@ -198,6 +231,9 @@ std::string summary_json(const RunFacts& facts) {
     for (const char* name : {"sink_score", "top_sink_score", "top_sink_position", "logit_max", "logit_min",
                              "effective_keys_mean", "entropy_mean"})
       row[name] = component(table, name, p);
+    for (const char* name : {"sink_score", "logit_max", "logit_min", "effective_keys_mean", "entropy_mean"})
+      row[std::string(name) + "_second_map"] =
+          has_both_maps(table, p) ? nlohmann::json(table.at(name, p.layer_index, p.head_index, 1)) : nullptr;
     for (const char* name : {"sink_score_net", "context_rms_mean", "context_rms_relative_mean", "lambda_mean",
                              "output_cancellation_mean"})
       row[name] = table.at(name, p.layer_index, p.head_index);
