@@ -9,8 +9,24 @@
 #include <xmmintrin.h>
 #endif
 
+// Only a LibTorch with MKL has this function.
+extern "C" __attribute__((weak)) int MKL_Set_Num_Threads_Local(int threads);
+
 namespace headroom {
 namespace {
+
+// MKL plans a product for its number of threads even inside a task, where one of them does it all; another plan, another
+// rounding. With one thread for the life of a scope the bits do not depend on the machine's cores.
+class OneThreadProducts {
+ public:
+  OneThreadProducts() : saved_(MKL_Set_Num_Threads_Local ? MKL_Set_Num_Threads_Local(1) : 0) {}
+  ~OneThreadProducts() {
+    if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(saved_);
+  }
+
+ private:
+  int saved_;
+};
 
 // Flush-to-zero and denormals-are-zero for the life of a scope: peaked attention rows are full of denormals, which
 // cost 15 to 25 times a normal operation.
@@ -32,6 +48,7 @@ void run_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body
   at::parallel_for(0, std::min<std::int64_t>(tasks, at::get_num_threads()), 1, [&](std::int64_t, std::int64_t) {
     const c10::InferenceMode no_gradients;
     const FlushDenormals flush;
+    const OneThreadProducts one_thread;
     for (std::int64_t task = next++; task < tasks; task = next++) body(task);
   });
 }
