@@ -27,6 +27,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kBlockNam
     {"ffn_down", "mlp.down_proj"},
 }};
 
+// What no llama-like family runs, under keys that ConfigReader refuses where they say anything.
+constexpr std::array<std::pair<const char*, const char*>, 8> kRefusedKeys = {{
+    {"expert_count", "num_local_experts"},
+    {"attention.sliding_window", "sliding_window"},
+    {"attention.scale", "attention_multiplier"},
+    {"attn_logit_softcapping", "attn_logit_softcapping"},
+    {"final_logit_softcapping", "final_logit_softcapping"},
+    {"embedding_scale", "embedding_multiplier"},
+    {"residual_scale", "residual_multiplier"},
+    {"logit_scale", "logit_scale"},
+}};
+
 // "blk.3.attn_q.weight" → "model.layers.3.self_attn.q_proj.weight"; a name outside the tables is kept.
 std::string llama_name(std::string_view name) {
   for (const auto& [gguf, hugging_face] : kTopNames)
@@ -82,6 +94,7 @@ Result<GgufModel> translate_gguf(const Checkpoint& checkpoint) {
   HEADROOM_TRY_VOID(copy("context_length", "max_position_embeddings", true));
   HEADROOM_TRY_VOID(copy("rope.freq_base", "rope_theta", false));
   HEADROOM_TRY_VOID(copy("vocab_size", "vocab_size", false));
+  for (const auto& [suffix, key] : kRefusedKeys) HEADROOM_TRY_VOID(copy(suffix, key, false));
   if (metadata.contains("tokenizer.ggml.bos_token_id"))
     model.config["bos_token_id"] = metadata["tokenizer.ggml.bos_token_id"];
   const std::string scaling = architecture + ".rope.scaling.type";
@@ -104,6 +117,12 @@ Result<GgufModel> translate_gguf(const Checkpoint& checkpoint) {
   };
   const std::int64_t heads = head_count("num_attention_heads");
   const std::int64_t kv_heads = model.config.contains("num_key_value_heads") ? head_count("num_key_value_heads") : heads;
+  const std::int64_t head_dim = head_count("head_dim") > 0 ? head_count("head_dim")
+                                : heads > 0                ? head_count("hidden_size") / heads
+                                                           : 0;
+  if (const auto rotated = metadata.find(architecture + ".rope.dimension_count");
+      rotated != metadata.end() && *rotated != head_dim)
+    model.config["partial_rotary_factor"] = rotated->dump() + " of " + std::to_string(head_dim);
   for (const TensorInfo& tensor : checkpoint.tensors()) {
     SourceTensor source{&tensor, 0};
     const std::string name = llama_name(tensor.name);
