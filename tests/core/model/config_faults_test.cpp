@@ -1,0 +1,167 @@
+// Configs that cannot be run (faults.md 45–47): the field is named, with what was expected and found, before any tensor
+// is looked at; keys that change the mathematics are refused, and bookkeeping is not.
+#include <cstring>
+
+#include "core/model/family.h"
+#include "tests/core/model/family_rows.h"
+#include "tests/core/model/model_files.h"
+#include "tests/support/catch.h"
+
+namespace headroom::test {
+namespace {
+
+struct Fault {
+  const char* row;    // how a row of the family table begins
+  const char* patch;  // JSON merge patch of its config
+  ErrorCode code;
+  const char* field;
+  const char* expected;  // part of it
+  const char* found;
+};
+
+constexpr ErrorCode kCorrupt = ErrorCode::Corrupt;
+constexpr ErrorCode kUnsupported = ErrorCode::Unsupported;
+
+const Fault kFaults[] = {
+    // 45: sizes that cannot be.
+    {"llama: grouped", R"({"num_attention_heads": 0})", kCorrupt, "num_attention_heads", "from 1", "0"},
+    {"llama: grouped", R"({"num_attention_heads": -4})", kCorrupt, "num_attention_heads", "from 1", "-4"},
+    {"llama: grouped", R"({"num_attention_heads": 1000000000})", kCorrupt, "num_attention_heads", "to 65536", "1000000000"},
+    {"llama: grouped", R"({"num_attention_heads": 18446744073709551615})", kCorrupt, "num_attention_heads", "to 65536",
+     "18446744073709551615"},
+    {"llama: grouped", R"({"num_attention_heads": 3, "num_key_value_heads": 1})", kCorrupt, "num_attention_heads",
+     "divisor of hidden_size = 8", "3"},
+    {"llama: grouped", R"({"num_attention_heads": 4.0})", kCorrupt, "num_attention_heads", "an integer", "4.0"},
+    {"llama: grouped", R"({"num_attention_heads": "4"})", kCorrupt, "num_attention_heads", "an integer", "\"4\""},
+    {"llama: grouped", R"({"num_attention_heads": null})", kCorrupt, "num_attention_heads", "an integer", "nothing"},
+    {"llama: grouped", R"({"num_key_value_heads": 8})", kCorrupt, "num_key_value_heads", "num_attention_heads = 4", "8"},
+    {"llama: grouped", R"({"num_key_value_heads": 3})", kCorrupt, "num_key_value_heads", "num_attention_heads = 4", "3"},
+    {"llama: grouped", R"({"num_key_value_heads": 0})", kCorrupt, "num_key_value_heads", "from 1", "0"},
+    {"llama: grouped", R"({"num_hidden_layers": 1000000})", kCorrupt, "num_hidden_layers", "from 1", "1000000"},
+    {"llama: grouped", R"({"num_hidden_layers": 0})", kCorrupt, "num_hidden_layers", "from 1", "0"},
+    {"llama: grouped", R"({"hidden_size": -8})", kCorrupt, "hidden_size", "from 1", "-8"},
+    {"llama: grouped", R"({"hidden_size": 1e30})", kCorrupt, "hidden_size", "an integer", "1e+30"},
+    {"llama: grouped", R"({"intermediate_size": 0})", kCorrupt, "intermediate_size", "from 1", "0"},
+    {"llama: grouped", R"({"vocab_size": null})", kCorrupt, "vocab_size", "an integer", "nothing"},
+    {"llama: grouped", R"({"head_dim": 0})", kCorrupt, "head_dim", "from 1", "0"},
+    {"llama: grouped", R"({"head_dim": 3})", kCorrupt, "head_dim", "even", "3"},
+    {"llama: grouped", R"({"max_position_embeddings": 0})", kCorrupt, "max_position_embeddings", "from 1", "0"},
+    {"llama: grouped", R"({"rms_norm_eps": "small"})", kCorrupt, "rms_norm_eps", "a number", "\"small\""},
+    {"llama: grouped", R"({"tie_word_embeddings": 1})", kCorrupt, "tie_word_embeddings", "true or false", "1"},
+    {"llama: grouped", R"({"attention_bias": "yes"})", kCorrupt, "attention_bias", "true or false", "\"yes\""},
+    {"gpt2: Conv1D", R"({"n_head": 3})", kCorrupt, "n_head", "divisor of n_embd = 8", "3"},
+    {"gpt2: Conv1D", R"({"n_head": 0})", kCorrupt, "n_head", "from 1", "0"},
+    {"gpt2: Conv1D", R"({"n_layer": 1000000})", kCorrupt, "n_layer", "from 1", "1000000"},
+    {"gpt2: Conv1D", R"({"n_embd": null})", kCorrupt, "n_embd", "an integer", "nothing"},
+    {"gpt2: Conv1D", R"({"n_inner": -1})", kCorrupt, "n_inner", "from 1", "-1"},
+    {"diffllama: halves", R"({"num_attention_heads": 5, "num_key_value_heads": 5})", kCorrupt, "num_attention_heads",
+     "even", "5"},
+    // A pair of V2 must share its value head.
+    {"headroom: diff_v2", R"({"num_attention_heads": 3, "num_key_value_heads": 2})", kUnsupported, "num_key_value_heads",
+     "even", "2·3/2"},
+    {"headroom: diff_v2", R"({"num_attention_heads": 3, "num_key_value_heads": 6})", kUnsupported, "num_key_value_heads",
+     "even", "2·3/6"},
+    // Choices that nobody knows.
+    {"llama: grouped", R"({"hidden_act": "mish"})", kUnsupported, "hidden_act", "silu", "mish"},
+    {"gpt2: Conv1D", R"({"activation_function": "swiglu2"})", kUnsupported, "activation_function", "gelu_new", "swiglu2"},
+    {"headroom: softmax", R"({"attention": null})", kCorrupt, "attention", "an object", "null"},
+    {"headroom: softmax", R"({"attention": {"kind": null}})", kCorrupt, "attention.kind", "a string", "nothing"},
+    {"headroom: softmax", R"({"attention": {"kind": "softpick"}})", kUnsupported, "attention.kind", "diff_v2", "softpick"},
+    {"headroom: softmax", R"({"attention": {"window": -1}})", kCorrupt, "attention.window", "from 0", "-1"},
+    {"headroom: softmax", R"({"attention": {"scale": "x"}})", kCorrupt, "attention.scale", "a number", "\"x\""},
+    {"headroom: softmax", R"({"position": "alibi"})", kUnsupported, "position", "rope, learned or none", "alibi"},
+    {"headroom: gated, head", R"({"attention": {"gate": null}})", kCorrupt, "attention.gate", "a string", "nothing"},
+    {"headroom: gated, head", R"({"attention": {"gate": "tokenwise"}})", kUnsupported, "attention.gate", "elementwise",
+     "tokenwise"},
+    {"headroom: diff_v1, the flash", R"({"attention": {"v1_form": "slow"}})", kUnsupported, "attention.v1_form", "naive",
+     "slow"},
+    // Keys that change the mathematics.
+    {"llama: grouped", R"({"sliding_window": 4096})", kUnsupported, "sliding_window", "key of this", "4096"},
+    {"llama: grouped", R"({"quantization_config": {"bits": 4}})", kUnsupported, "quantization_config", "key of this",
+     R"({"bits":4})"},
+    {"llama: grouped", R"({"attn_logit_softcapping": 50.0})", kUnsupported, "attn_logit_softcapping", "key of this", "50.0"},
+    {"llama: grouped", R"({"partial_rotary_factor": 0.5})", kUnsupported, "partial_rotary_factor", "key of this", "0.5"},
+    {"llama: grouped", R"({"num_local_experts": 8})", kUnsupported, "num_local_experts", "key of this", "8"},
+    {"llama: grouped", R"({"residual_multiplier": 0.22})", kUnsupported, "residual_multiplier", "key of this", "0.22"},
+    {"llama: grouped", R"({"use_qk_norm": true})", kUnsupported, "use_qk_norm", "key of this", "true"},
+    {"gpt2: Conv1D", R"({"add_cross_attention": true})", kUnsupported, "add_cross_attention", "key of this", "true"},
+    {"gpt2: Conv1D", R"({"alibi": true})", kUnsupported, "alibi", "key of this", "true"},
+    {"diffllama: halves", R"({"sliding_window": 16})", kUnsupported, "sliding_window", "key of this", "16"},
+    // Our own format: whatever is not documented.
+    {"headroom: softmax", R"({"attention_multiplier": 2.0})", kUnsupported, "attention_multiplier", "key of this", "2.0"},
+    {"headroom: softmax", R"({"my_note": "x"})", kUnsupported, "my_note", "key of this", "\"x\""},
+    {"headroom: softmax", R"({"attention": {"sinks": 4}})", kUnsupported, "attention.sinks", "key of this", "4"},
+    {"headroom: softmax", R"({"attention": {"lambda": 0.5}})", kUnsupported, "attention.lambda", "key of this", "0.5"},
+};
+
+const FamilyRow& row_named(const char* beginning) {
+  for (const FamilyRow& row : kFamilyRows)
+    if (std::strncmp(row.name, beginning, std::strlen(beginning)) == 0) return row;
+  throw std::runtime_error(beginning);
+}
+
+// The row's config, patched, with the row's tensors or none at all.
+Result<ModelSpec> described(const char* row_name, const char* patch, bool with_tensors) {
+  const FamilyRow& row = row_named(row_name);
+  nlohmann::json config = nlohmann::json::parse(row.config);
+  std::vector<TensorLine> tensors = tensor_lines(row.tensors, 2);
+  for (TensorLine& tensor : tensors)
+    if (tensor.name.front() == '?' || tensor.name.front() == '!') tensor.name.erase(0, 1);
+  config.merge_patch(nlohmann::json::parse(patch));
+  return ModelFolder(config, with_tensors ? tensors : std::vector<TensorLine>{{"x", {1}}}).describe();
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("config: what cannot be run is refused by field, expected and found") {
+  for (const Fault& fault : kFaults) {
+    CATCH_INFO(fault.row << " + " << fault.patch);
+    const auto model = described(fault.row, fault.patch, false);
+    CATCH_CHECK_FALSE(model.has_value());
+    if (model) continue;
+    const Error& error = model.error();
+    CATCH_INFO(describe(error));
+    CATCH_CHECK(error.code == fault.code);
+    CATCH_CHECK(error.tensor == fault.field);
+    CATCH_CHECK(error.expected.find(fault.expected) != std::string::npos);
+    CATCH_CHECK(error.found == fault.found);
+    CATCH_CHECK_FALSE(error.file.empty());
+  }
+}
+
+CATCH_TEST_CASE("config: a pair of DIFF V2 over two value heads is refused in these words") {
+  for (const char* patch : {R"({"num_attention_heads": 3, "num_key_value_heads": 2})",
+                            R"({"num_attention_heads": 4, "num_key_value_heads": 8})"}) {
+    const auto model = described("headroom: diff_v2", patch, false);
+    CATCH_REQUIRE_FALSE(model.has_value());
+    CATCH_CHECK(model.error().message == "DIFF V2 needs 2h/h_kv even, otherwise a pair straddles two value heads");
+  }
+}
+
+CATCH_TEST_CASE("config: bookkeeping and keys that say nothing change nothing") {
+  const char* patch = R"({"sliding_window": null, "use_sliding_window": false, "num_experts": 0, "layer_types": [],
+    "quantization_config": {}, "torch_dtype": "float16", "_name_or_path": "x", "id2label": {"0": "A"}, "use_cache": true,
+    "architectures": ["Other"], "attention_dropout": 0.5, "pretraining_tp": 2, "eos_token_id": [1, 2]})";
+  for (const char* row : {"llama: grouped", "gpt2: Conv1D", "diffllama: halves", "headroom: softmax"}) {
+    CATCH_INFO(row);
+    const auto model = described(row, patch, true);
+    CATCH_INFO((model ? "" : describe(model.error())));
+    CATCH_CHECK(model.has_value());
+    if (model) CATCH_CHECK(model->warnings.empty());
+  }
+}
+
+CATCH_TEST_CASE("config: an unknown key of a public family is said, and the model still opens") {
+  const auto model = described("llama: grouped", R"({"my_experiment": [1, 2]})", true);
+  CATCH_REQUIRE(model.has_value());
+  CATCH_REQUIRE(model->warnings.size() == 1);
+  CATCH_CHECK(model->warnings.front() == "config key 'my_experiment' = [1,2] is unknown and was ignored");
+}
+
+CATCH_TEST_CASE("config: a long value is cut in the message") {
+  const auto model = described("headroom: softmax", (R"({"blob": ")" + std::string(1000, 'x') + "\"}").c_str(), false);
+  CATCH_REQUIRE_FALSE(model.has_value());
+  CATCH_CHECK(model.error().found.size() < 80);
+}
+
+}  // namespace headroom::test
