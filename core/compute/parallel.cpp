@@ -15,8 +15,8 @@ extern "C" __attribute__((weak)) int MKL_Set_Num_Threads_Local(int threads);
 namespace headroom {
 namespace {
 
-// MKL plans a product for its number of threads even inside a task, where one of them does it all; another plan, another
-// rounding. With one thread for the life of a scope the bits do not depend on the machine's cores.
+// MKL plans a product for its number of threads even inside a task, where one of them does it all; another plan rounds
+// otherwise. With one thread for the life of a scope the bits do not depend on the machine's cores.
 class OneThreadProducts {
  public:
   OneThreadProducts() : saved_(MKL_Set_Num_Threads_Local ? MKL_Set_Num_Threads_Local(1) : 0) {}
