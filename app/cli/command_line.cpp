@@ -109,7 +109,8 @@ int parse_and_run(int argc, char** argv, bool json) {
   InspectArguments inspect;
   AnalyzeArguments analyze;
   CompareArguments compare;
-  bool doctor_json = false;
+  bool doctor_json = false, any_json = false;
+  app.add_flag("--json", any_json, "machine-readable output, of any command");
   add_inspect(app, inspect);
   add_analyze(app, analyze);
   add_compare(app, compare);
@@ -121,6 +122,7 @@ int parse_and_run(int argc, char** argv, bool json) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
+  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &doctor_json}) *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
