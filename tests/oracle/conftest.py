@@ -8,6 +8,8 @@ import pytest
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from command import Command  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 torch.set_num_threads(1)  # tiny tensors: threads only cost
 
@@ -40,3 +42,8 @@ def demo_gguf():
     if not path.exists():
         pytest.skip(f"the demo model is not at {path}")
     return path
+
+
+@pytest.fixture(scope="session")
+def command(program):
+    return Command(program)
