@@ -36,8 +36,8 @@ double component(const SummaryTable& table, std::string_view name, const HeadPla
 }
 
 bool has_both_maps(const SummaryTable& table, const HeadPlace& place) {
-  return !std::isnan(table.at("sink_score", place.layer_index, place.head_index, 0)) &&
-         !std::isnan(table.at("sink_score", place.layer_index, place.head_index, 1));
+  return !std::isnan(table.at("logit_max", place.layer_index, place.head_index, 0)) &&
+         !std::isnan(table.at("logit_max", place.layer_index, place.head_index, 1));
 }
 
 bool any_with_both_maps(const SummaryTable& table) {
@@ -89,27 +89,29 @@ std::string run_line(const RunFacts& facts) {
                 static_cast<double>(facts.peak_rss_bytes) / 1e9);
 }
 
+std::string share_text(double value, int width, const char* otherwise) {
+  return std::isnan(value) ? format("%*s", width, otherwise) : format("%*.3f", width, value);
+}
+
 std::string sink_lines(const RunFacts& facts) {
   const SummaryTable& table = facts.outcome->summary;
   std::int64_t heads = 0;
   const std::int64_t sinks = count_sinks(table, heads);
-  std::string text = format(
-      "\nSinks: %lld of %lld heads (%.1f %%) give key 0 more than %.1f of their attention; uniform attention gives %.3f\n",
-      static_cast<long long>(sinks), static_cast<long long>(heads),
-      heads > 0 ? 100.0 * static_cast<double>(sinks) / static_cast<double>(heads) : 0.0, kSinkThreshold,
-      facts.outcome->sink_null);
+  std::string text = "\nSinks: key 0 is hidden from every head; the keys that receive most in its place\n";
+  if (heads > 0)
+    text = format(
+        "\nSinks: %lld of %lld heads (%.1f %%) give key 0 more than %.1f of their attention; uniform attention gives %.3f\n",
+        static_cast<long long>(sinks), static_cast<long long>(heads),
+        100.0 * static_cast<double>(sinks) / static_cast<double>(heads), kSinkThreshold, facts.outcome->sink_null);
   const bool differential = any_with_both_maps(table);
   text += differential ? "  head        first map  second map       net   top key   its score\n"
                        : "  head       sink score       net   top key   its score\n";
-  const auto score = [&](const HeadPlace& p) { return component(table, "sink_score", p); };
-  for (const HeadPlace& p : largest(places(table), score)) {
-    text += format("  %-10s %10.3f  ", p.name().c_str(), score(p));
-    if (has_both_maps(table, p))
-      text += format("%10.3f  ", table.at("sink_score", p.layer_index, p.head_index, 1));
-    else if (differential)
-      text += format("%10s  ", "none");
-    text += format("%8.3f  %8.0f  %10.3f\n", table.at("sink_score_net", p.layer_index, p.head_index),
-                   component(table, "top_sink_position", p), component(table, "top_sink_score", p));
+  const char* order = heads == 0 ? "top_sink_score" : "sink_score";
+  for (const HeadPlace& p : largest(places(table), [&](const HeadPlace& place) { return component(table, order, place); })) {
+    text += format("  %-10s ", p.name().c_str()) + share_text(component(table, "sink_score", p), 10, "hidden");
+    if (differential) text += share_text(table.at("sink_score", p.layer_index, p.head_index, 1), 12, "none");
+    text += share_text(table.at("sink_score_net", p.layer_index, p.head_index), 10, "hidden");
+    text += format("  %8.0f  %10.3f\n", component(table, "top_sink_position", p), component(table, "top_sink_score", p));
   }
   return text;
 }
@@ -218,6 +220,7 @@ std::string summary_json(const RunFacts& facts) {
   json["sink_null"] = outcome.sink_null;
   std::int64_t heads = 0;
   const std::int64_t sinks = count_sinks(table, heads);
+  if (heads == 0) return "\nSinks: key 0 is hidden from every head\n";
   json["sink_heads"] = sinks;
   json["sink_rate"] = heads > 0 ? static_cast<double>(sinks) / static_cast<double>(heads) : 0.0;
   json["notes"] = outcome.notes;

@@ -45,6 +45,8 @@ HeadView::HeadView(const LayerRecord& layer_record, const HeadRecord& head_recor
   rows_seeing.resize(size);
   std::int64_t seeing = 0;
   for (std::size_t j = 0; j < size; ++j) rows_seeing[j] = seeing += steps[j];
+  // Its own row may see a hidden key, so that the row is not empty: what it receives there says nothing about the key.
+  for (const std::int64_t key : mask.hidden_keys) rows_seeing[static_cast<std::size_t>(key)] = 0;
   const std::int64_t most = length > 0 ? *std::max_element(visible.begin(), visible.end()) : 0;
   eligible.resize(size);
   for (std::size_t i = 0; i < size; ++i) eligible[i] = visible[i] >= std::min(min_row, most) ? 1 : 0;

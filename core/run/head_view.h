@@ -29,7 +29,7 @@ class HeadView {
   bool pair = false;                        // two maps
   std::array<bool, 2> has{};                // which maps there are
   std::vector<std::int64_t> visible;        // n_i
-  std::vector<std::int64_t> rows_seeing;    // per key
+  std::vector<std::int64_t> rows_seeing;    // per key; 0 for a hidden key
   std::vector<std::uint8_t> eligible;       // n_i ≥ min(min_row, max n_i)
   std::vector<double> value_rms_mean;       // r̄_i
   std::vector<double> rho;                  // RMS_i / r̄_i

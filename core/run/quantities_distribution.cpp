@@ -77,13 +77,13 @@ std::vector<Quantity> distribution_quantities() {
   using kernels::HeadStatistics;
   return {
       {"keys", "attention_received", kByComponentPosition, ElementType::Float32, "1", "attention received by a key",
-       "α_k: mean of a_ik over the rows that can see key k", "M1; formats reading 10", "all",
+       "α_k: mean of a_ik over the rows that can see key k; NaN where a what-if hides it", "M1; formats reading 10", "all",
        [](const Context& c, Out out) {
          for (std::size_t m = 0; m < 2; ++m)
            if (c.head.has[m]) received(c, map(c, m).column_sum, part(out, m, 2));
        }},
       {"keys", "attention_received_net", kByPosition, ElementType::Float32, "1", "net attention received by a key",
-       "mean of w_ik over the rows that can see key k", "M1(d)", "all",
+       "mean of w_ik over the rows that can see key k; NaN where a what-if hides it", "M1(d)", "all",
        [](const Context& c, Out out) { received(c, c.head.head.statistics.column_sum, out); }},
       {"hist", "context_rms_relative", {"context_rms_relative_bin"}, ElementType::Int64, "1", "histogram of ρ",
        "number of rows with ρ_i in each bin; the outer bins hold what lies beyond them", "§4.4", "all",

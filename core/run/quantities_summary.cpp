@@ -64,9 +64,10 @@ void top_key_position(const Context& c, Out out) {
   }
 }
 
-// Mean over all rows that see key 0.
+// Mean over all rows that see key 0; NaN where a what-if hides it.
 template <typename Value>
 double mean_over_seers(const Context& c, const Value& value) {
+  if (c.head.rows_seeing.front() == 0) return kNaN;
   double sum = 0.0;
   std::int64_t count = 0;
   kernels::HeadProblem<double> mask;
@@ -135,7 +136,7 @@ std::vector<Quantity> summary_quantities() {
          for (std::size_t m = 0; m < 2; ++m) out[m] = static_cast<double>(c.head.head.kv_head[m]);
        }},
       {"", "sink_score", kByComponent, ElementType::Float32, "1", "attention-sink score of key 0",
-       "α_0: mean of a_i0 over the rows i that see key 0", "M1; Gu et al. arXiv 2410.10781", "all",
+       "α_0: mean of a_i0 over the rows i that see key 0; NaN where a what-if hides it", "M1; Gu et al. arXiv 2410.10781", "all",
        [](const Context& c, Out out) {
          per_component(c, out, [&](const MapStatistics& m) {
            return mean_over_seers(c, [&](std::int64_t i) { return at(m.first_key_weight, i); });

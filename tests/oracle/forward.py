@@ -41,6 +41,7 @@ class Head:
     context: torch.Tensor  # [n, channels], before norm and gate
     contexts: list  # per map
     visible: torch.Tensor  # [n, n] bool
+    hidden: list  # keys hidden by a what-if: their own row may see them, and only so as not to be empty
     gate: torch.Tensor | None  # [n, channels] or [n, 1]
     norm_epsilon: float | None
     sink: float | None  # sink logit
@@ -317,7 +318,7 @@ def attend(attention, layer, overrides, x):
         if o.get("head") == "off":
             y = 0 * y
         outputs.append(y)
-        heads.append(Head(maps, lam, w, context, contexts, visible, gate, epsilon, sink))
+        heads.append(Head(maps, lam, w, context, contexts, visible, hidden, gate, epsilon, sink))
     y = torch.cat(outputs, dim=-1) @ attention.output.T
     if attention.output_bias is not None:
         y = y + attention.output_bias

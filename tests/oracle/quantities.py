@@ -35,6 +35,8 @@ class RowStatistics:
         self.head, self.visible = head, head.visible
         self.n = head.w.shape[0]
         self.n_i = head.visible.sum(dim=1)
+        self.seen = head.visible.clone()  # what counts for the mean a key receives: nothing, if it is hidden
+        self.seen[:, head.hidden] = False
         w, lam = head.w, head.lam
         self.first_map = head.maps[0]
         self.values = self.first_map.values
@@ -123,12 +125,12 @@ def head_summary(head, kind, ids, min_row):
     rows = RowStatistics(head)
     n, n_i, w, visible = rows.n, rows.n_i, head.w, head.visible
     eligible = n_i >= min(min_row, n_i.max().item())
-    sees_first = visible[:, 0]
+    sees_first = rows.seen[:, 0]
     out = {"component": []}
     for index, m in enumerate(head.maps):
         c = rows.components[index]
         z, a = m.z[visible], m.a
-        received = column_means(a, visible)
+        received = column_means(a, rows.seen)
         half = received[: math.ceil(n / 2)]
         top = int(np.nanargmax(half.numpy()))
         columns = a.sum(dim=0)
@@ -285,8 +287,8 @@ def compute(trace, ids, maps=None, min_row=64):
     for name, attribute in ROWS_HEAD.items():
         result["rows/" + name] = stack(lambda _, r: getattr(r, attribute).numpy())
     result["keys/attention_received"] = stack(lambda _, r: two_components(
-        "attention_received", [column_means(m.a, r.visible).numpy() for m in r.head.maps]))
-    result["keys/attention_received_net"] = stack(lambda _, r: column_means(r.head.w, r.visible).numpy())
+        "attention_received", [column_means(m.a, r.seen).numpy() for m in r.head.maps]))
+    result["keys/attention_received_net"] = stack(lambda _, r: column_means(r.head.w, r.seen).numpy())
     result["keys/key_norm"] = np.stack([layer.key_norm.numpy() for layer in trace.layers])
     result["keys/value_norm"] = np.stack([layer.value_norm.numpy() for layer in trace.layers])
     result["tokens/token_id"] = np.asarray(ids)
