@@ -37,7 +37,7 @@ Result<at::Device> open_device(const std::string& name) {
   Error error(ErrorCode::Device, "the device cannot be used");
   int index = 0;
   const bool named = name == "cuda" || name.starts_with("cuda:");
-  if (named && name.size() > 5) {
+  if (named && name.size() > 4) {
     const auto parsed = std::from_chars(name.data() + 5, name.data() + name.size(), index);
     if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size() || index < 0) index = -1;
   }
