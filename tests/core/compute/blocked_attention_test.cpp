@@ -58,7 +58,8 @@ void check_against_reference(const AttentionCase& shape, std::int64_t length, st
     kernels::reference_attention(exact.problem(h), request, expected, context);
     for (std::int64_t i = 0; i < length; ++i)
       for (std::int64_t c = 0; c < channels; ++c)
-        found.push_back(static_cast<double>(run.context[static_cast<std::size_t>((i * shape.heads + h) * channels + c)]));
+        found.push_back(
+            static_cast<double>(run.context[static_cast<std::size_t>((i * shape.heads + h) * channels + c)]));
     CATCH_CHECK(statistics_mismatch(run.heads[static_cast<std::size_t>(h)].statistics, expected, kTolerance<Real>,
                                     kCountShare<Real>) == "");
     CATCH_CHECK(array_mismatch("context", found, context, kTolerance<Real>) == "");
@@ -141,7 +142,8 @@ CATCH_TEST_CASE("blocked attention: logits of ±1e4 stay finite") {
   std::vector<double> context(140);
   kernels::reference_attention(exact.problem(0), request, expected, context);
   CATCH_CHECK(statistics_mismatch(run.heads[0].statistics, expected, 2e-4, 1e-3) == "");
-  CATCH_CHECK(array_mismatch("context", std::vector<double>(run.context.begin(), run.context.end()), context, 2e-4) == "");
+  CATCH_CHECK(array_mismatch("context", std::vector<double>(run.context.begin(), run.context.end()), context, 2e-4) ==
+              "");
 }
 
 CATCH_TEST_CASE("blocked weights: rows of exact maps are the reference's, zero where masked") {

@@ -1,0 +1,199 @@
+// How the blocked backend runs: the same bits on any number of threads, an early end when it is asked to stop, and
+// memory that grows with n and never with n².
+#include "core/compute/blocked_attention.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <malloc.h>
+
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "tests/support/attention_cases.h"
+#include "tests/support/catch.h"
+
+// Bytes that C++ allocations hold in this program, LibTorch's and the backend's included, and their largest sum.
+namespace {
+
+std::atomic<std::int64_t> g_live{0}, g_peak{0};
+
+void count_bytes(std::int64_t bytes) {
+  const std::int64_t live = g_live += bytes;
+  std::int64_t peak = g_peak;
+  while (live > peak && !g_peak.compare_exchange_weak(peak, live)) {
+  }
+}
+
+void* counted(std::size_t size) {
+  void* memory = std::malloc(size > 0 ? size : 1);
+  if (!memory) throw std::bad_alloc();
+  count_bytes(static_cast<std::int64_t>(malloc_usable_size(memory)));
+  return memory;
+}
+
+void uncounted(void* memory) noexcept {
+  if (memory) g_live -= static_cast<std::int64_t>(malloc_usable_size(memory));
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* memory) noexcept { uncounted(memory); }
+void operator delete[](void* memory) noexcept { uncounted(memory); }
+void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { uncounted(memory); }
+
+namespace headroom::test {
+namespace {
+
+// Tensors take their memory past operator new; their allocator reports to this while it is set on the thread.
+class TensorBytes final : public c10::MemoryReportingInfoBase {
+ public:
+  void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override {
+    count_bytes(bytes);
+  }
+  [[nodiscard]] bool memoryProfilingEnabled() const override { return true; }
+};
+
+class Threads {
+ public:
+  explicit Threads(int count) : before_(at::get_num_threads()) { at::set_num_threads(count); }
+  ~Threads() { at::set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+struct BlockedRun {
+  std::vector<BlockedHead<float>> heads;
+  std::vector<float> context;
+  bool complete = false;
+};
+
+BlockedRun run(const AttentionData<float>& data, const kernels::StatisticsRequest& request,
+               const kernels::StopRequested& stop = nullptr) {
+  BlockedRun result;
+  const std::int64_t channels = data.context_dim(), heads = data.shape.heads;
+  result.context.resize(static_cast<std::size_t>(data.length * heads * channels));
+  for (std::int64_t h = 0; h < heads; ++h) {
+    BlockedHead<float> head;
+    head.problem = data.problem(h);
+    head.request = request;
+    head.context = result.context.data() + h * channels;
+    head.context_stride = heads * channels;
+    result.heads.push_back(std::move(head));
+  }
+  result.complete = blocked_attention<float>(std::span(result.heads), stop);
+  return result;
+}
+
+// Everything a run returns, bit by bit.
+std::vector<std::uint64_t> bits(const BlockedRun& run) {
+  std::vector<std::uint64_t> all;
+  const auto add = [&](const auto& values) {
+    for (const auto value : values) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>)
+        all.push_back(std::bit_cast<std::uint64_t>(value));
+      else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, float>)
+        all.push_back(std::bit_cast<std::uint32_t>(value));
+      else
+        all.push_back(static_cast<std::uint64_t>(value));
+    }
+  };
+  add(run.context);
+  for (const BlockedHead<float>& head : run.heads) {
+    const kernels::HeadStatistics& s = head.statistics;
+    for (const kernels::MapStatistics& map : s.maps) {
+      for (const auto* rows :
+           {&map.lse, &map.logit_max, &map.logit_min, &map.entropy, &map.weight_max, &map.weight_l2_squared,
+            &map.weight_sum, &map.first_key_weight, &map.self_weight, &map.previous_weight, &map.induction_weight,
+            &map.mean_distance, &map.context_energy, &map.column_sum, &map.pooled_sum, &map.pooled_max})
+        add(*rows);
+      add(map.rounds_to_one);
+      add(map.logit_histogram);
+      add(map.weight_histogram);
+      add(std::array{map.logit_max_raw});
+    }
+    for (const auto* rows : {&s.weight_sum, &s.weight_l1, &s.weight_l2_squared, &s.cross, &s.uncorrelated_energy,
+                             &s.first_key_net, &s.first_key_absolute, &s.column_sum, &s.pooled_sum, &s.pooled_max_abs,
+                             &s.pooled_positive, &s.pooled_negative})
+      add(*rows);
+  }
+  return all;
+}
+
+// The largest sum of bytes held beyond those at the start, on one thread.
+std::int64_t peak_bytes(const AttentionData<float>& data) {
+  const Threads one(1);
+  const c10::DebugInfoGuard tensors(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<TensorBytes>());
+  const std::int64_t before = g_live;
+  g_peak = before;
+  const BlockedRun result = run(data, full_request(64));
+  CATCH_REQUIRE(result.complete);
+  return g_peak - before;
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("blocked attention: the same bits on 1, 2 and 4 threads, and every time") {
+  const std::vector<AttentionCase> shapes = {
+      {.name = "softmax, groups", .heads = 6, .kv_heads = 2, .head_dim = 32, .value_dim = 32},
+      {.name = "V2", .pairing = Pairing::V2, .heads = 3, .head_dim = 64, .value_dim = 64},
+      {.name = "V1, window", .pairing = Pairing::V1, .heads = 2, .sink = 0.0, .window = 100, .lambda = 0.5},
+  };
+  for (const AttentionCase& shape : shapes)
+    for (const std::int64_t length : {65, 600, 1100}) {
+      const auto data = random_attention<float>(shape, length, 3);
+      std::vector<std::uint64_t> expected;
+      {
+        const Threads one(1);
+        expected = bits(run(data, full_request()));
+      }
+      for (const int threads : {1, 2, 4, 4}) {
+        const Threads count(threads);
+        CATCH_INFO(shape.name << ", length " << length << ", " << threads << " threads");
+        CATCH_CHECK((bits(run(data, full_request())) == expected));
+      }
+    }
+}
+
+CATCH_TEST_CASE("blocked attention: asked to stop, it starts no more work and says that it is incomplete") {
+  const auto data = random_attention<float>({.name = "stop", .heads = 8, .kv_heads = 8}, 1500, 3);
+  std::atomic<int> whole{0};
+  CATCH_REQUIRE(run(data, full_request(), [&] { return ++whole < 0; }).complete);
+  // A full run asks many times: a stop is never far away.
+  CATCH_CHECK(whole >= 8 * 1500 / 128);
+  for (const int threads : {1, 2}) {
+    const Threads count(threads);
+    for (const int after : {0, 1, 20}) {
+      std::atomic<int> asked{0};
+      const BlockedRun stopped = run(data, full_request(), [&] { return ++asked > after; });
+      CATCH_INFO("stopped after " << after << " questions on " << threads << " threads");
+      CATCH_CHECK(!stopped.complete);
+      // Each thread may ask once more before it hears of the stop, and no piece of work begins after that.
+      CATCH_CHECK(asked <= after + threads);
+    }
+  }
+}
+
+CATCH_TEST_CASE("blocked attention: memory grows with the length, not with its square") {
+  const AttentionCase shape{.name = "V2", .pairing = Pairing::V2, .heads = 1, .head_dim = 16, .value_dim = 16};
+  (void)peak_bytes(random_attention<float>(shape, 256, 1));  // what LibTorch keeps after its first use
+  const auto small = random_attention<float>(shape, 2048, 1), large = random_attention<float>(shape, 8192, 1);
+  const std::int64_t small_bytes = peak_bytes(small), large_bytes = peak_bytes(large);
+  CATCH_INFO(small_bytes << " bytes at 2048, " << large_bytes << " at 8192");
+  // The results alone are 44 arrays of n values; a square would be 16 times as much at four times the length.
+  CATCH_CHECK(large_bytes > 8192 * 8 * 20);
+  CATCH_CHECK(large_bytes < 5 * small_bytes);
+  CATCH_CHECK(large_bytes < std::int64_t{8192} * 8192 * 4 / 4);
+}
+
+}  // namespace headroom::test
