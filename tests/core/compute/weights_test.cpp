@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/compute/attention_layer.h"
 #include "tests/core/checkpoint/builders.h"
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"
@@ -149,6 +150,50 @@ CATCH_TEST_CASE("weights: a norm's offset is added to its weight; in bfloat16 th
   const at::Tensor y = rounded(at::tensor({1000.0F, 1.0F, 1.0F}).to(at::kBFloat16));
   CATCH_CHECK(y.scalar_type() == at::kBFloat16);
   CATCH_CHECK(y[0].item<double>() == static_cast<double>(static_cast<float>(c10::BFloat16(1.7320491F))));
+}
+
+CATCH_TEST_CASE("weights: V1's λ is exp(λq1·λk1) − exp(λq2·λk2) + λ_init; sinks are one logit a head") {
+  const TempFolder folder;
+  std::string data, header;
+  const auto add = [&](const char* name, std::initializer_list<float> values) {
+    const std::size_t begin = data.size();
+    for (const float value : values) append(data, value);
+    header += std::string(header.empty() ? "{" : ",") + "\"" + name + "\":{\"dtype\":\"F32\",\"shape\":[" +
+              std::to_string(values.size()) + "],\"data_offsets\":[" + std::to_string(begin) + "," +
+              std::to_string(data.size()) + "]}";
+  };
+  add("q1", {0.5F, -1.0F, 2.0F});
+  add("k1", {1.0F, 0.25F, 0.125F});  // 0.5
+  add("q2", {1.0F, 1.0F, -1.0F});
+  add("k2", {-0.25F, 0.5F, 0.75F});  // −0.5
+  add("sinks", {0.5F, -3.0F});
+  folder.write("model.safetensors", safetensors(header + "}", data));
+  folder.write("config.json", "{}");
+  auto checkpoint = Checkpoint::open(folder.path());
+  CATCH_REQUIRE(checkpoint.has_value());
+  auto source = ModelSource::create(*checkpoint);
+  CATCH_REQUIRE(source.has_value());
+  const auto three = [](const char* name) { return WeightRef{.tensor = name, .stored_shape = {3}}; };
+  AttentionSpec spec;
+  spec.lambda_q1 = three("q1");
+  spec.lambda_k1 = three("k1");
+  spec.lambda_q2 = three("q2");
+  spec.lambda_k2 = three("k2");
+  spec.lambda_init = 0.355509;
+  spec.sink_logits = WeightRef{.tensor = "sinks", .stored_shape = {2}};
+  for (const TorchTarget target :
+       {TorchTarget{at::kFloat, at::kFloat, at::kCPU}, {at::kBFloat16, at::kFloat, at::kCPU}}) {
+    const auto weights = load_attention(WeightLoader(*source, target), spec);
+    CATCH_REQUIRE(weights.has_value());
+    CATCH_CHECK(weights->lambda_scalar == near(1.6487212707 - 0.6065306597 + 0.355509, 1e-9));
+    CATCH_CHECK(weights->sinks == std::vector<double>{0.5, -3.0});
+  }
+  spec.lambda_k2 = three("absent");
+  CATCH_CHECK(!load_attention(WeightLoader(*source, {}), spec).has_value());
+  const auto plain = load_attention(WeightLoader(*source, {}), AttentionSpec{});
+  CATCH_REQUIRE(plain.has_value());
+  CATCH_CHECK(plain->lambda_scalar == 0.0);
+  CATCH_CHECK(plain->sinks.empty());
 }
 
 CATCH_TEST_CASE("weights: activations") {

@@ -1,0 +1,500 @@
+// A whole attention layer against the equations of architectures.md written with LibTorch's softmax in double, for each
+// kind of head program; what its record holds; the goldens of metrics.md §7; stopping.
+#include "core/compute/attention_layer.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "tests/support/attention_goldens.h"
+#include "tests/support/catch.h"
+#include "tests/support/near.h"
+
+namespace headroom::test {
+namespace {
+
+const TorchTarget kExact{at::kDouble, at::kDouble, at::kCPU};
+constexpr std::int64_t kLength = 21, kHidden = 12;
+
+class Observer final : public ForwardObserver {
+ public:
+  Result<void> on_layer(LayerRecord record) override {
+    records.push_back(std::move(record));
+    return {};
+  }
+  Result<void> on_residual(std::int64_t, std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
+  Result<void> on_logits(std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
+  Result<void> on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row, std::int64_t rows,
+                             std::span<const double> values) override {
+    auto& map = maps[{head, component}];
+    layers_match = layers_match && layer == 5 && row * kLength == static_cast<std::int64_t>(map.size());
+    layers_match = layers_match && rows * kLength == static_cast<std::int64_t>(values.size());
+    map.insert(map.end(), values.begin(), values.end());
+    if (--rows_before_failure < 0) return Error(ErrorCode::Io, "the disk is full");
+    return {};
+  }
+  void on_progress(double, const std::string&) override {}
+  [[nodiscard]] bool stop_requested() const override { return questions_before_stop-- <= 0; }
+
+  std::vector<LayerRecord> records;
+  std::map<std::pair<std::int64_t, int>, std::vector<double>> maps;  // by head and component
+  bool layers_match = true;
+  mutable int questions_before_stop = std::numeric_limits<int>::max();
+  int rows_before_failure = std::numeric_limits<int>::max();
+};
+
+class LayerBuilder {
+ public:
+  explicit LayerBuilder(std::uint64_t seed) : random_(seed) {}
+
+  at::Tensor normal(std::vector<std::int64_t> shape, double deviation = 1.0) {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : shape) count *= extent;
+    return at::tensor(random_.normals(count, deviation), at::kDouble).view(shape);
+  }
+
+  // Projections of the blocks that `spec` counts, with biases, and W_O.
+  AttentionWeights weights(const AttentionSpec& spec) {
+    AttentionWeights w;
+    w.q = {normal({spec.num_query_blocks * spec.head_dim, kHidden}, 0.6),
+           normal({spec.num_query_blocks * spec.head_dim})};
+    w.k = {normal({spec.num_key_blocks * spec.head_dim, kHidden}, 0.6), normal({spec.num_key_blocks * spec.head_dim})};
+    w.v = {normal({spec.num_value_blocks * spec.value_dim, kHidden}, 0.6), {}};
+    const auto heads = static_cast<std::int64_t>(spec.heads.size());
+    w.o = {normal({kHidden, heads * spec.context_dim()}), normal({kHidden})};
+    return w;
+  }
+
+ private:
+  Random random_;
+};
+
+AttentionSpec plain_spec(std::int64_t heads, std::int64_t kv_heads) {
+  AttentionSpec spec;
+  spec.kind = "softmax";
+  spec.head_dim = 6;
+  spec.value_dim = 5;
+  spec.num_query_blocks = heads;
+  spec.num_key_blocks = spec.num_value_blocks = kv_heads;
+  spec.scale = 1.0 / std::sqrt(6.0);
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const std::int64_t group = h / (heads / kv_heads);
+    HeadProgram program;
+    program.first = {h, group, {group}};
+    spec.heads.push_back(program);
+  }
+  return spec;
+}
+
+// V2: q 2h and 2h + 1 on one key and value block. V1: key blocks 2g and 2g + 1, both their values.
+AttentionSpec pair_spec(std::int64_t heads, std::int64_t kv_heads, bool v1) {
+  AttentionSpec spec = plain_spec(heads, kv_heads);
+  spec.kind = v1 ? "diff_v1" : "diff_v2";
+  spec.num_query_blocks = 2 * heads;
+  if (v1) spec.num_key_blocks = spec.num_value_blocks = 2 * kv_heads;
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const std::int64_t group = h / (heads / kv_heads);
+    HeadProgram& program = spec.heads[static_cast<std::size_t>(h)];
+    const std::vector<std::int64_t> values = v1 ? std::vector{2 * group, 2 * group + 1} : std::vector{group};
+    program.first = {2 * h, v1 ? 2 * group : group, values};
+    program.second = {2 * h + 1, v1 ? 2 * group + 1 : group, values};
+    program.lambda = v1 ? LambdaSource::LayerScalar : LambdaSource::Projection;
+  }
+  return spec;
+}
+
+at::Tensor rms_normed(const at::Tensor& x, const Norm& norm) {
+  const at::Tensor y = x / at::sqrt(x.square().mean(-1, true) + norm.epsilon);
+  return norm.weight.defined() ? y * norm.weight : y;
+}
+
+struct Expected {
+  at::Tensor out;                                  // [length, hidden]
+  std::vector<at::Tensor> contexts;                // of each head, before norm and gate
+  std::vector<at::Tensor> lambda;                  // of each head, [length]
+  std::vector<std::map<int, at::Tensor>> weights;  // of each head: component → [length, length], −1 the net map
+};
+
+Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, const Rotary& rotary,
+                        const at::Tensor& x) {
+  const std::int64_t n = x.size(0);
+  const auto project = [&](const Linear& linear, std::int64_t blocks) {
+    at::Tensor y = at::mm(x, linear.weight.t());
+    if (linear.bias.defined()) y = y + linear.bias;
+    return y.view({n, blocks, -1});
+  };
+  at::Tensor q = project(w.q, spec.num_query_blocks), k = project(w.k, spec.num_key_blocks);
+  if (spec.qk_norm == QkNormScope::PerHead) q = rms_normed(q, w.q_norm), k = rms_normed(k, w.k_norm);
+  if (spec.qk_norm == QkNormScope::Whole) {
+    q = rms_normed(q.flatten(1), w.q_norm).view_as(q);
+    k = rms_normed(k.flatten(1), w.k_norm).view_as(k);
+  }
+  q = rotary(q), k = rotary(k);
+  const at::Tensor v = project(w.v, spec.num_value_blocks);
+  const at::Tensor i = at::arange(n).unsqueeze(1), j = at::arange(n).unsqueeze(0);
+  Expected expected;
+  std::vector<at::Tensor> parts;
+  for (std::size_t h = 0; h < spec.heads.size(); ++h) {
+    const HeadProgram& head = spec.heads[h];
+    at::Tensor masked = at::zeros({n, n}, at::kBool);
+    if (spec.causal) masked = masked | (j > i);
+    if (spec.window > 0) masked = masked | (j <= i - spec.window);
+    for (const std::int64_t key : head.hidden_keys) masked = masked | (j == key);
+    masked = masked & ~(masked.all(1, true) & (i == j));
+    const auto map = [&](const HeadProgram::Map& blocks) {
+      at::Tensor z = spec.scale * at::mm(q.select(1, blocks.query_block), k.select(1, blocks.key_block).t());
+      if (spec.softcap > 0.0) z = spec.softcap * at::tanh(z / spec.softcap);
+      z = (z / head.temperature).masked_fill(masked, -std::numeric_limits<double>::infinity());
+      if (head.sink == SinkSource::None) return at::softmax(z, -1);
+      const double sink = head.sink == SinkSource::Zero ? 0.0 : w.sinks[h];
+      return at::softmax(at::cat({z, at::full({n, 1}, sink, at::kDouble)}, 1), -1).narrow(1, 0, n);
+    };
+    const auto values = [&](const HeadProgram::Map& blocks) {
+      std::vector<at::Tensor> list;
+      for (const std::int64_t block : blocks.value_blocks) list.push_back(v.select(1, block));
+      return at::cat(list, 1);
+    };
+    at::Tensor lambda = at::full({n}, head.lambda_constant, at::kDouble);
+    if (head.lambda == LambdaSource::LayerScalar) lambda = at::full({n}, w.lambda_scalar, at::kDouble);
+    if (w.lambda_projection.weight.defined()) {
+      const at::Tensor raw = at::mm(x, w.lambda_projection.weight.t()).select(1, static_cast<std::int64_t>(h));
+      if (head.lambda == LambdaSource::Projection) lambda = at::sigmoid(raw);
+      if (head.lambda == LambdaSource::RawProjection) lambda = raw;
+    }
+    at::Tensor context = at::zeros({n, spec.context_dim()}, at::kDouble), net = at::zeros({n, n}, at::kDouble);
+    std::map<int, at::Tensor> weights;
+    if (head.has_first()) {
+      weights[0] = map(head.first);
+      net = net + weights[0];
+      context = context + at::mm(weights[0], values(head.first));
+    }
+    if (head.has_second()) {
+      weights[1] = map(head.second);
+      net = net - lambda.unsqueeze(1) * weights[1];
+      context = context - lambda.unsqueeze(1) * at::mm(weights[1], values(head.second));
+    }
+    weights[-1] = net;
+    expected.contexts.push_back(context);
+    expected.lambda.push_back(lambda);
+    expected.weights.push_back(weights);
+    at::Tensor part = head.post_norm ? rms_normed(context, w.head_norm) : context;
+    part = part * head.post_scale;
+    if (head.gated) {
+      const at::Tensor gate = at::sigmoid(at::mm(x, w.gate_projection.weight.t()));
+      part = part *
+             gate.view({n, static_cast<std::int64_t>(spec.heads.size()), -1}).select(1, static_cast<std::int64_t>(h));
+    }
+    parts.push_back(head.enabled ? part : at::zeros_like(part));
+  }
+  expected.out = at::mm(at::cat(parts, 1), w.o.weight.t());
+  if (w.o.bias.defined()) expected.out = expected.out + w.o.bias;
+  return expected;
+}
+
+ForwardOptions options_of(std::vector<std::int64_t> heads, bool exact_maps) {
+  ForwardOptions options;
+  options.heads = std::move(heads);
+  options.exact_maps = exact_maps;
+  return options;
+}
+
+double largest_difference(const at::Tensor& found, const at::Tensor& expected) {
+  return (found.to(at::kDouble) - expected).abs().max().item<double>();
+}
+
+at::Tensor tensor_of(const std::vector<double>& values) { return at::tensor(values, at::kDouble); }
+
+// The layer in float64 and float32 against the equations, with records and exact maps of every head.
+void check_layer(const char* name, const AttentionSpec& spec, const AttentionWeights& weights, std::uint64_t seed) {
+  const at::Tensor x = LayerBuilder(seed + 1000).normal({kLength, kHidden});
+  const Rotary rotary(spec.rope, kLength, kExact);
+  const Expected expected = expected_layer(spec, weights, rotary, x);
+  std::vector<std::int64_t> heads, induction(static_cast<std::size_t>(kLength), -1);
+  for (std::size_t h = 0; h < spec.heads.size(); ++h) heads.push_back(static_cast<std::int64_t>(h));
+  Observer observer;
+  const auto out =
+      run_attention(spec, weights, rotary, x, kExact, options_of(heads, true), induction, 5, true, observer);
+  CATCH_INFO(name);
+  CATCH_REQUIRE(out.has_value());
+  CATCH_CHECK(largest_difference(*out, expected.out) < 1e-11);
+  CATCH_CHECK(observer.layers_match);
+  CATCH_REQUIRE(observer.records.size() == 1);
+  const LayerRecord& record = observer.records[0];
+  CATCH_CHECK(record.layer == 5);
+  CATCH_CHECK(record.length == kLength);
+  CATCH_CHECK(record.context_dim == spec.context_dim());
+  CATCH_REQUIRE(record.heads.size() == heads.size());
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    CATCH_INFO("head " << h);
+    const HeadRecord& head = record.heads[h];
+    CATCH_CHECK(head.head == heads[h]);
+    CATCH_CHECK(head.program == spec.heads[h]);
+    const at::Tensor rms = expected.contexts[h].square().mean(-1).sqrt();
+    CATCH_CHECK(largest_difference(tensor_of(head.context_rms), rms) < 1e-12);
+    CATCH_CHECK(largest_difference(tensor_of(head.statistics.weight_sum), expected.weights[h].at(-1).sum(-1)) < 1e-12);
+    if (head.program.has_second()) CATCH_CHECK(largest_difference(tensor_of(head.lambda), expected.lambda[h]) < 1e-13);
+    for (const auto& [component, map] : expected.weights[h]) {
+      CATCH_INFO("component " << component);
+      const std::vector<double>& found = observer.maps[{heads[h], component}];
+      CATCH_REQUIRE(found.size() == static_cast<std::size_t>(kLength * kLength));
+      CATCH_CHECK(largest_difference(tensor_of(found).view({kLength, kLength}), map) < 1e-12);
+    }
+  }
+
+  // In float32 the same layer from the same numbers, without measuring.
+  AttentionWeights narrow = weights;
+  for (Linear* linear :
+       {&narrow.q, &narrow.k, &narrow.v, &narrow.o, &narrow.lambda_projection, &narrow.gate_projection}) {
+    if (linear->weight.defined()) linear->weight = linear->weight.to(at::kFloat);
+    if (linear->bias.defined()) linear->bias = linear->bias.to(at::kFloat);
+  }
+  for (Norm* norm : {&narrow.q_norm, &narrow.k_norm, &narrow.head_norm}) {
+    norm->real = at::kFloat;
+    if (norm->weight.defined()) norm->weight = norm->weight.to(at::kFloat);
+  }
+  const TorchTarget single{at::kFloat, at::kFloat, at::kCPU};
+  Observer silent;
+  const auto rounded = run_attention(spec, narrow, Rotary(spec.rope, kLength, single), x.to(at::kFloat), single,
+                                     options_of(heads, true), induction, 5, false, silent);
+  CATCH_REQUIRE(rounded.has_value());
+  CATCH_CHECK(largest_difference(*rounded, expected.out) < 1e-4 * expected.out.abs().max().item<double>());
+  CATCH_CHECK(silent.records.empty());
+  CATCH_CHECK(silent.maps.empty());
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("attention layer: softmax with groups, biases, q/k norms, rotation, window and soft cap") {
+  for (const QkNormScope scope : {QkNormScope::None, QkNormScope::PerHead, QkNormScope::Whole}) {
+    LayerBuilder builder(1);
+    AttentionSpec spec = plain_spec(6, 2);
+    spec.rope = {.layout = RopeLayout::HalfSplit, .rotary_dim = 4, .scaling = {}, .frequency_divisors = {}};
+    spec.window = 8;
+    spec.softcap = 3.0;
+    spec.qk_norm = scope;
+    AttentionWeights weights = builder.weights(spec);
+    const bool whole = scope == QkNormScope::Whole;
+    weights.q_norm = {NormKind::Rms, builder.normal({whole ? 36 : 6}), {}, 1e-3, at::kDouble};
+    weights.k_norm = {NormKind::Rms, builder.normal({whole ? 12 : 6}), {}, 1e-3, at::kDouble};
+    check_layer("softmax", spec, weights, 1);
+  }
+}
+
+CATCH_TEST_CASE("attention layer: off-by-one and learned sinks, one logit for each output head") {
+  LayerBuilder builder(2);
+  AttentionSpec spec = plain_spec(4, 2);
+  AttentionWeights weights = builder.weights(spec);
+  weights.sinks = {0.3, -1.0, 2.0, 5.0};
+  for (HeadProgram& head : spec.heads) head.sink = SinkSource::Learned;
+  spec.heads[1].sink = SinkSource::Zero;
+  spec.heads[2].sink = SinkSource::None;
+  check_layer("sinks", spec, weights, 2);
+}
+
+CATCH_TEST_CASE("attention layer: V1 with its scalar λ, concatenated values, head norm and factor") {
+  for (const bool norm : {true, false}) {
+    LayerBuilder builder(3);
+    AttentionSpec spec = pair_spec(4, 2, true);
+    spec.rope = {.layout = RopeLayout::Interleaved, .rotary_dim = 6, .scaling = {}, .frequency_divisors = {}};
+    AttentionWeights weights = builder.weights(spec);
+    weights.lambda_scalar = 0.37;
+    weights.head_norm = {NormKind::Rms, builder.normal({10}), {}, 1e-5, at::kDouble};
+    for (HeadProgram& head : spec.heads) {
+      head.post_norm = norm;
+      head.post_scale = 0.8;
+    }
+    check_layer("V1", spec, weights, 3);
+  }
+}
+
+CATCH_TEST_CASE("attention layer: V2 with λ of each token, and each other source of λ") {
+  LayerBuilder builder(4);
+  AttentionSpec spec = pair_spec(4, 2, false);
+  spec.rope = {.layout = RopeLayout::Interleaved, .rotary_dim = 6, .scaling = {}, .frequency_divisors = {}};
+  AttentionWeights weights = builder.weights(spec);
+  weights.lambda_projection = {builder.normal({4, kHidden}, 0.5), {}};
+  check_layer("V2", spec, weights, 4);
+  spec.heads[1].lambda = LambdaSource::RawProjection;
+  spec.heads[2].lambda = LambdaSource::Constant;
+  spec.heads[2].lambda_constant = 0.25;
+  spec.heads[3].first_enabled = false;
+  check_layer("V2 with what-ifs", spec, weights, 5);
+}
+
+CATCH_TEST_CASE("attention layer: gates of a head and of each channel") {
+  for (const GateLayout layout : {GateLayout::PerHead, GateLayout::Elementwise}) {
+    LayerBuilder builder(6);
+    AttentionSpec spec = plain_spec(4, 4);
+    spec.gate = layout;
+    AttentionWeights weights = builder.weights(spec);
+    weights.gate_projection = {builder.normal({layout == GateLayout::PerHead ? 4 : 20, kHidden}), {}};
+    for (HeadProgram& head : spec.heads) head.gated = true;
+    spec.heads[2].gated = false;
+    check_layer("gates", spec, weights, 6);
+  }
+}
+
+CATCH_TEST_CASE("attention layer: heads that are switched off, cooled, paired across groups or short of keys") {
+  LayerBuilder builder(7);
+  AttentionSpec spec = pair_spec(4, 2, false);
+  spec.causal = false;
+  AttentionWeights weights = builder.weights(spec);
+  weights.lambda_projection = {builder.normal({4, kHidden}, 0.5), {}};
+  weights.head_norm = {NormKind::Rms, {}, {}, 1e-5, at::kDouble};
+  spec.heads[0].enabled = false;
+  spec.heads[1].temperature = 2.5;
+  spec.heads[1].post_norm = true;
+  spec.heads[2].second = {5, 0, {0}};
+  spec.heads[3].hidden_keys = {0, 3, 4, 20};
+  check_layer("what-ifs", spec, weights, 7);
+}
+
+CATCH_TEST_CASE("attention layer: value blocks that are not neighbours are read as their concatenation") {
+  LayerBuilder builder(8);
+  AttentionSpec spec = pair_spec(2, 2, true);
+  spec.heads[0].first.value_blocks = spec.heads[0].second.value_blocks = {0, 2};
+  spec.heads[1].first.value_blocks = spec.heads[1].second.value_blocks = {1, 3};
+  AttentionWeights weights = builder.weights(spec);
+  weights.lambda_scalar = -0.4;
+  check_layer("halves", spec, weights, 8);
+}
+
+CATCH_TEST_CASE("attention layer: the record of keys, values and output blocks") {
+  LayerBuilder builder(9);
+  const AttentionSpec spec = plain_spec(4, 2);
+  const AttentionWeights weights = builder.weights(spec);
+  const at::Tensor x = builder.normal({kLength, kHidden});
+  const std::vector<std::int64_t> induction(static_cast<std::size_t>(kLength), -1);
+  Observer observer;
+  const Rotary none(spec.rope, kLength, kExact);
+  CATCH_REQUIRE(run_attention(spec, weights, none, x, kExact, options_of({1, 3}, true), induction, 5, true, observer)
+                    .has_value());
+  CATCH_REQUIRE(observer.records.size() == 1);
+  const LayerRecord& record = observer.records[0];
+  CATCH_REQUIRE(record.heads.size() == 2);
+  CATCH_CHECK(record.heads[0].head == 1);
+  CATCH_CHECK(record.heads[1].head == 3);
+  CATCH_CHECK(observer.maps.size() == 4);
+  const at::Tensor q = (at::mm(x, weights.q.weight.t()) + weights.q.bias).view({kLength, 4, 6});
+  const at::Tensor k = (at::mm(x, weights.k.weight.t()) + weights.k.bias).view({kLength, 2, 6});
+  const at::Tensor v = at::mm(x, weights.v.weight.t()).view({kLength, 2, 5});
+  for (std::int64_t block = 0; block < 2; ++block) {
+    const auto b = static_cast<std::size_t>(block);
+    CATCH_CHECK(largest_difference(tensor_of(record.key_norm[b]), k.select(1, block).norm(2, {1}, false)) < 1e-12);
+    CATCH_CHECK(largest_difference(tensor_of(record.value_norm[b]), v.select(1, block).norm(2, {1}, false)) < 1e-12);
+  }
+  for (std::size_t slot = 0; slot < 2; ++slot) {
+    const HeadRecord& head = record.heads[slot];
+    const std::int64_t group = head.head / 2;
+    const at::Tensor values = v.select(1, group), norms = values.norm(2, {1}, false);
+    CATCH_CHECK(head.kv_head[0] == group);
+    CATCH_CHECK(head.kv_head[1] == -1);
+    CATCH_CHECK(head.query_norm_max[0] == near(q.select(1, head.head).norm(2, {1}, false).max().item<double>(), 1e-12));
+    CATCH_CHECK(head.key_norm_max[0] == near(k.select(1, group).norm(2, {1}, false).max().item<double>(), 1e-12));
+    CATCH_CHECK(std::isnan(head.query_norm_max[1]));
+    CATCH_CHECK(std::isnan(head.sink_logit));
+    CATCH_CHECK(largest_difference(tensor_of(head.value_mean_square), values.square().mean(-1)) < 1e-12);
+    CATCH_CHECK(head.value_drain == near((norms[0] / norms.mean()).item<double>(), 1e-12));
+    const double share = (values.mean(0).square().sum() / norms.square().mean()).item<double>();
+    CATCH_CHECK(head.value_mean_share == near(share, 1e-12));
+    CATCH_CHECK(head.lambda.empty());
+    CATCH_CHECK(head.gate_mean.empty());
+    // W_O's blocks are compared inside a group only: columns 5h … 5h + 4 of each head.
+    for (std::int64_t other = 0; other < 4; ++other) {
+      const double cosine = record.output_alignment[slot * 4 + static_cast<std::size_t>(other)];
+      const at::Tensor a = weights.o.weight.narrow(1, 5 * head.head, 5), b = weights.o.weight.narrow(1, 5 * other, 5);
+      CATCH_INFO("heads " << head.head << " and " << other);
+      if (other / 2 == group)
+        CATCH_CHECK(cosine == near(((a * b).sum() / (a.norm() * b.norm())).item<double>(), 0.0, 1e-12));
+      else
+        CATCH_CHECK(std::isnan(cosine));
+    }
+  }
+}
+
+CATCH_TEST_CASE("attention layer: goldens of metrics.md §7 in its record") {
+  // Token i is the i-th unit vector, so that column i of a projection is what row i gets.
+  const at::Tensor x = at::eye(kGoldenLength, at::kDouble);
+  const auto rows = [](const std::vector<double>& values) {
+    return tensor_of(values).view({kGoldenLength, kGoldenDim});
+  };
+  for (const bool pair : {false, true}) {
+    AttentionSpec spec = pair ? pair_spec(1, 1, false) : plain_spec(1, 1);
+    spec.head_dim = spec.value_dim = kGoldenDim;
+    spec.scale = 0.25;
+    AttentionWeights weights;
+    const at::Tensor first = rows(golden_query(0)).t().contiguous(), second = rows(golden_query(1)).t().contiguous();
+    weights.q.weight = pair ? at::cat({first, second}) : first;
+    weights.k.weight = rows(golden_key()).t().contiguous();
+    weights.v.weight = rows(golden_value()).t().contiguous();
+    weights.o.weight = at::eye(kGoldenDim, at::kDouble);
+    if (pair) {
+      const at::Tensor lambda = tensor_of(golden_lambda());
+      weights.lambda_projection.weight = at::log(lambda / (1.0 - lambda)).unsqueeze(0);
+    }
+    const std::vector<std::int64_t> induction(static_cast<std::size_t>(kGoldenLength), -1);
+    Observer observer;
+    const Rotary none(spec.rope, kGoldenLength, kExact);
+    CATCH_REQUIRE(run_attention(spec, weights, none, x, kExact, options_of({0}, false), induction, 0, true, observer)
+                      .has_value());
+    const HeadRecord& head = observer.records.at(0).heads.at(0);
+    const kernels::HeadStatistics& s = head.statistics;
+    const auto mean = [](const std::vector<double>& values) { return tensor_of(values).mean().item<double>(); };
+    const SoftmaxGoldens softmax;
+    const DifferentialGoldens differential;
+    CATCH_INFO((pair ? "pair" : "softmax"));
+    CATCH_CHECK(same_digits(mean(s.maps[0].lse), softmax.mean_lse));
+    CATCH_CHECK(same_digits(mean(s.maps[0].entropy), softmax.mean_entropy));
+    CATCH_CHECK(same_digits(s.maps[0].column_sum[0] / 64.0, softmax.first_column_mean));
+    CATCH_CHECK(same_digits(s.maps[0].column_sum[5] / 59.0, softmax.column_5_mean));
+    CATCH_CHECK(same_digits(s.maps[0].logit_max_raw, softmax.logit_max));
+    CATCH_CHECK(same_digits(head.value_mean_share, softmax.value_mean_share));
+    CATCH_CHECK(same_digits(mean(head.context_rms), pair ? differential.mean_rms : softmax.mean_rms));
+    const double l2 = tensor_of(s.weight_l2_squared).sqrt().mean().item<double>();
+    CATCH_CHECK(same_digits(l2, pair ? differential.mean_l2 : softmax.mean_l2));
+    const double energy = tensor_of(head.context_rms).square().sum().item<double>();
+    const double coherence = energy / tensor_of(s.uncorrelated_energy).sum().item<double>();
+    CATCH_CHECK(same_digits(coherence, pair ? differential.coherence : softmax.coherence));
+    if (!pair) continue;
+    CATCH_CHECK(same_digits(mean(s.weight_l1), differential.mean_l1));
+    CATCH_CHECK(same_digits(mean(s.weight_sum), differential.mean_sum));
+    CATCH_CHECK(same_digits((mean(s.weight_l1) - mean(s.weight_sum)) / 2.0, differential.mean_negative_mass));
+  }
+}
+
+CATCH_TEST_CASE("attention layer: stopped, it returns the error of a cancelled run and hands no record over") {
+  LayerBuilder builder(10);
+  const AttentionSpec spec = plain_spec(4, 2);
+  const AttentionWeights weights = builder.weights(spec);
+  const at::Tensor x = builder.normal({kLength, kHidden});
+  const std::vector<std::int64_t> induction(static_cast<std::size_t>(kLength), -1);
+  const Rotary none(spec.rope, kLength, kExact);
+  const auto run = [&](Observer& observer) {
+    return run_attention(spec, weights, none, x, kExact, options_of({0, 1, 2, 3}, true), induction, 5, true, observer);
+  };
+  Observer undisturbed;
+  CATCH_REQUIRE(run(undisturbed).has_value());
+  const int questions = std::numeric_limits<int>::max() - undisturbed.questions_before_stop;
+  CATCH_REQUIRE(questions >= 8);  // each head, and each head's exact map
+  for (int after = 0; after < questions; ++after) {
+    Observer observer;
+    observer.questions_before_stop = after;
+    const auto out = run(observer);
+    CATCH_INFO("stopped at question " << after);
+    CATCH_REQUIRE(!out.has_value());
+    CATCH_CHECK(out.error().code == ErrorCode::Cancelled);
+    CATCH_CHECK(exit_code(out.error().code) == 130);
+    CATCH_CHECK(observer.records.empty());
+  }
+  Observer failing;
+  failing.rows_before_failure = 2;
+  const auto out = run(failing);
+  CATCH_REQUIRE(!out.has_value());
+  CATCH_CHECK(out.error().code == ErrorCode::Io);
+  CATCH_CHECK(failing.records.empty());
+}
+
+}  // namespace headroom::test
