@@ -182,7 +182,11 @@ class TorchBackend final : public ComputeBackend {
     } catch (const c10::OutOfMemoryError& error) {
       return Error(ErrorCode::OutOfMemory, std::string("out of device memory: ") + error.what_without_backtrace());
     } catch (const c10::Error& error) {
-      return Error(ErrorCode::Device, std::string("LibTorch failed: ") + error.what_without_backtrace());
+      const std::string what = error.what_without_backtrace();
+      // Memory of the CPU that runs out has no type of its own.
+      if (const std::size_t at = what.find("you tried to allocate"); at != std::string::npos)
+        return Error(ErrorCode::OutOfMemory, "out of memory: " + what.substr(at)).advise("free memory, or give a shorter prompt");
+      return Error(ErrorCode::Device, "LibTorch failed: " + what);
     } catch (const std::bad_alloc&) {
       return Error(ErrorCode::OutOfMemory, "out of memory");
     }
