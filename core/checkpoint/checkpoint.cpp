@@ -237,12 +237,13 @@ Result<void> Checkpoint::read(const TensorInfo& tensor, std::int64_t first, std:
   return read_elements(state_->files[tensor.file], tensor, first, out);
 }
 
-Result<std::vector<std::string>> Checkpoint::file_hashes() const {
+Result<std::vector<std::string>> Checkpoint::file_hashes(const std::function<bool()>& stop) const {
   std::vector<std::string> hashes;
   std::vector<std::byte> buffer(kHashBytes);
   for (const InputFile& file : state_->files) {
     Sha256 hash;
     for (std::uint64_t offset = 0; offset < file.size_bytes();) {
+      if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kHashBytes, file.size_bytes() - offset));
       const std::span part = std::span(buffer).first(size);
       HEADROOM_TRY_VOID(file.read_at(offset, part));

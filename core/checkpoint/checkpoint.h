@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -61,8 +62,9 @@ class Checkpoint {
   [[nodiscard]] Result<void> read(const TensorInfo& tensor, std::int64_t first, std::span<float> out) const;
   [[nodiscard]] Result<void> read(const TensorInfo& tensor, std::int64_t first, std::span<double> out) const;
 
-  // SHA-256 of each file's content in lower-case hex, in the order of files(). Reads everything.
-  [[nodiscard]] Result<std::vector<std::string>> file_hashes() const;
+  // SHA-256 of each file's content in lower-case hex, in the order of files(). Reads everything; Cancelled once `stop`
+  // answers true.
+  [[nodiscard]] Result<std::vector<std::string>> file_hashes(const std::function<bool()>& stop = {}) const;
 
  private:
   struct State;

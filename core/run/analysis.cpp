@@ -32,7 +32,7 @@ std::string sha256_hex(std::string_view text) {
 }
 
 // SHA-256 of each checkpoint file, one "name hash" a line; above 8 GiB the sizes stand in and say so.
-Result<std::string> checkpoint_hashes(const Checkpoint& checkpoint) {
+Result<std::string> checkpoint_hashes(const Checkpoint& checkpoint, const kernels::StopRequested& stop) {
   std::uint64_t total = 0;
   for (const InputFile& file : checkpoint.files()) total += file.size_bytes();
   std::string text;
@@ -41,7 +41,7 @@ Result<std::string> checkpoint_hashes(const Checkpoint& checkpoint) {
       text += file.path().filename().string() + format(" not computed: %llu bytes\n", static_cast<unsigned long long>(file.size_bytes()));
     return text;
   }
-  HEADROOM_TRY(const std::vector<std::string> hashes, checkpoint.file_hashes());
+  HEADROOM_TRY(const std::vector<std::string> hashes, checkpoint.file_hashes(stop));
   for (std::size_t i = 0; i < hashes.size(); ++i)
     text += (i ? "\n" : "") + checkpoint.files()[i].path().filename().string() + " " + hashes[i];
   return text;
@@ -73,9 +73,9 @@ nlohmann::json overrides_json(const std::vector<WhatIf>& what_ifs) {
 }
 
 Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& request, const RunShape& shape,
-                              const BackendInfo& backend) {
+                              const BackendInfo& backend, const kernels::StopRequested& stop) {
   const Checkpoint& checkpoint = *request.model->checkpoint;
-  HEADROOM_TRY(const std::string hashes, checkpoint_hashes(checkpoint));
+  HEADROOM_TRY(const std::string hashes, checkpoint_hashes(checkpoint, stop));
   const std::string now = utc_now();
   const std::vector<std::pair<const char*, AttributeValue>> attributes = {
       {"schema_name", "headroom-run"},
@@ -233,7 +233,7 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   options.inputs = request.inputs;
   HEADROOM_TRY(std::unique_ptr<RunFileWriter> writer, RunFileWriter::create(request.output, options));
   HEADROOM_TRY_VOID(define_run(*writer, shape));
-  HEADROOM_TRY_VOID(write_provenance(*writer, request, shape, backend.info()));
+  HEADROOM_TRY_VOID(write_provenance(*writer, request, shape, backend.info(), stop));
   HEADROOM_TRY_VOID(write_tokens(*writer, request.prompt));
   HEADROOM_TRY_VOID(write_parameters(*writer, model, shape));
   const double null_value[] = {outcome.sink_null};
