@@ -1,0 +1,178 @@
+// The datasets of a run file as formats.md §1 names them: path, axes and type. Constants.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/io/run_file_writer.h"
+
+namespace headroom::test {
+
+struct ContractEntry {
+  std::string path;
+  std::vector<std::string> axes;
+  ElementType type = ElementType::Float32;
+};
+
+// One dataset a line: path, axes ("-" for none), type where it is not float32.
+inline constexpr const char* kContractDefault = R"(
+  attention_kind layer string
+  kv_head layer,head,component int32
+  sink_score layer,head,component
+  sink_score_net layer,head
+  sink_score_absolute layer,head
+  sink_null -
+  implicit_sink_mass layer,head
+  top_sink_position layer,head,component int32
+  top_sink_score layer,head,component
+  top_key_mass layer,head,component,top_k
+  top_key_position layer,head,component,rank int32
+  logit_max layer,head,component
+  logit_min layer,head,component
+  logit_abs_max layer,head,component
+  logit_max_raw layer,head,component
+  query_norm_max layer,head,component
+  key_norm_max layer,head,component
+  entropy_mean layer,head,component
+  entropy_normalized_mean layer,head,component
+  effective_keys_mean layer,head,component
+  weight_l2_mean layer,head
+  weight_l1_mean layer,head
+  negative_mass_mean layer,head
+  weight_cancellation_mean layer,head
+  energy_cancellation_mean layer,head
+  output_cancellation_mean layer,head
+  map_cosine_mean layer,head
+  context_rms_mean layer,head
+  context_rms_min layer,head
+  context_rms_max layer,head
+  context_rms_quantile layer,head,quantile
+  context_rms_relative_mean layer,head
+  rows_below_bound layer,head,bound
+  rows_inside_bound layer,head,bound
+  rows_above_bound layer,head,bound
+  coherence_mean layer,head
+  lambda_mean layer,head
+  lambda_std layer,head
+  lambda_quantile layer,head,quantile
+  norm_gain_median layer,head
+  norm_gain_max layer,head
+  gate_mean layer,head
+  value_drain layer,head
+  value_mean_share layer,head
+  previous_token_score layer,head,component
+  self_score layer,head,component
+  mean_distance layer,head,component
+  induction_score layer,head,component
+  tokens/token_id position int32
+  tokens/token_text position string
+  tokens/visible_keys layer,position int32
+  tokens/is_special position uint8
+  weights/output_alignment layer,head,head_other
+  weights/sink_logit layer,head
+  weights/lambda_init layer
+  weights/parameters layer,kind int64
+)";
+
+// Left out by --only summary.
+inline constexpr const char* kContractLarge = R"(
+  rows/lse layer,head,component,position
+  rows/logit_max layer,head,component,position
+  rows/logit_min layer,head,component,position
+  rows/entropy layer,head,component,position
+  rows/weight_max layer,head,component,position
+  rows/weight_l2_component layer,head,component,position
+  rows/first_key_weight layer,head,component,position
+  rows/rounds_to_one layer,head,component,position int32
+  rows/lambda layer,head,position
+  rows/weight_sum layer,head,position
+  rows/weight_l1 layer,head,position
+  rows/weight_l2 layer,head,position
+  rows/negative_mass layer,head,position
+  rows/context_rms layer,head,position
+  rows/context_rms_relative layer,head,position
+  rows/value_rms_mean layer,head,position
+  rows/uncorrelated_rms layer,head,position
+  rows/implicit_sink_mass layer,head,position
+  rows/gate_mean layer,head,position
+  rows/norm_gain layer,head,position
+  keys/attention_received layer,head,component,position
+  keys/attention_received_net layer,head,position
+  keys/key_norm layer,kv_head,position
+  keys/value_norm layer,kv_head,position
+  hist/context_rms_relative layer,head,context_rms_relative_bin int64
+  hist/lambda layer,head,lambda_bin int64
+  hist/logit layer,head,component,logit_bin int64
+  hist/attention_weight layer,head,component,attention_weight_bin int64
+)";
+
+inline constexpr const char* kContractMaps = R"(
+  maps/pooled_mean layer,head,query_block,key_block
+  maps/pooled_max_abs layer,head,query_block,key_block
+  maps/pooled_positive layer,head,query_block,key_block
+  maps/pooled_negative layer,head,query_block,key_block
+)";
+
+// --components; formats.md leaves the names open.
+inline constexpr const char* kContractComponents = R"(
+  maps/pooled_mean_components layer,head,component,query_block,key_block
+  maps/pooled_max_components layer,head,component,query_block,key_block
+)";
+
+inline constexpr const char* kContractExact = R"(
+  exact/weights layer,head,component,position,key
+  exact/net_weights layer,head,position,key
+)";
+
+inline constexpr const char* kContractHidden = R"(
+  hidden/residual layer_boundary,position,feature
+  hidden/logits position,vocab
+  hidden/residual_top layer_boundary,top,field
+)";
+
+// The head program: formats.md lists its parts; once written, their names are public too.
+inline constexpr const char* kContractProgram = R"(
+  program/q1 layer,head int32
+  program/k1 layer,head int32
+  program/q2 layer,head int32
+  program/k2 layer,head int32
+  program/value_blocks1 layer,head,value_slot int32
+  program/value_blocks2 layer,head,value_slot int32
+  program/lambda_source layer,head string
+  program/lambda_constant layer,head float64
+  program/post_norm layer,head uint8
+  program/post_scale layer,head float64
+  program/sink layer,head string
+  program/gated layer,head uint8
+  program/first_enabled layer,head uint8
+  program/enabled layer,head uint8
+  program/temperature layer,head float64
+  program/hidden_keys layer,head string
+)";
+
+[[nodiscard]] inline std::vector<ContractEntry> contract(std::initializer_list<const char*> parts) {
+  std::vector<ContractEntry> entries;
+  for (const char* part : parts) {
+    std::istringstream lines{part};
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      ContractEntry entry;
+      std::string axes, type;
+      if (!(words >> entry.path >> axes)) continue;
+      words >> type;
+      std::istringstream names(axes == "-" ? "" : axes);
+      for (std::string name; std::getline(names, name, ',');) entry.axes.push_back(name);
+      entry.type = type == "int32"     ? ElementType::Int32
+                   : type == "int64"   ? ElementType::Int64
+                   : type == "uint8"   ? ElementType::UInt8
+                   : type == "string"  ? ElementType::String
+                   : type == "float64" ? ElementType::Float64
+                                       : ElementType::Float32;
+      entries.push_back(std::move(entry));
+    }
+  }
+  return entries;
+}
+
+}  // namespace headroom::test
