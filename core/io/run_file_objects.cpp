@@ -22,9 +22,10 @@ Error make_error(std::string_view name) {
 }
 
 Result<void> describe_object(const Hdf5Dataset& id, std::string_view name, const std::string& units,
-                             const std::string& long_name) {
+                             const std::string& long_name, const std::string& definition) {
   if (!units.empty()) HEADROOM_TRY_VOID(write_attribute(id.get(), "units", units));
   if (!long_name.empty()) HEADROOM_TRY_VOID(write_attribute(id.get(), "long_name", long_name));
+  if (!definition.empty()) HEADROOM_TRY_VOID(write_attribute(id.get(), "definition", definition));
   if (to_netcdf_name(name) != name) {
     HEADROOM_TRY_VOID(write_attribute(id.get(), "original_name", std::string(name)));
   }
@@ -52,10 +53,8 @@ Result<void> describe_dataset(const Hdf5Dataset& id, const DatasetDef& definitio
   if (is_float || (is_integer && definition.missing_values)) {
     HEADROOM_TRY_VOID(write_number_attribute(id.get(), "_FillValue", type, missing, true));
   }
-  HEADROOM_TRY_VOID(describe_object(id, definition.name, definition.units, definition.long_name));
-  if (!definition.definition.empty()) {
-    HEADROOM_TRY_VOID(write_attribute(id.get(), "definition", definition.definition));
-  }
+  HEADROOM_TRY_VOID(
+      describe_object(id, definition.name, definition.units, definition.long_name, definition.definition));
   if (type == ElementType::UInt8) {
     const std::array<double, 2> flags{0.0, 1.0};
     HEADROOM_TRY_VOID(write_number_attribute(id.get(), "flag_values", type, flags, false));
@@ -111,7 +110,7 @@ Result<Hdf5Dataset> create_axis(hid_t group, const AxisDef& axis, int dimension_
   const std::array<double, 1> number{static_cast<double>(dimension_id)};
   HEADROOM_TRY_VOID(write_number_attribute(id.get(), "_Netcdf4Dimid", ElementType::Int32, number, true));
   if (!has_coordinate) return id;
-  HEADROOM_TRY_VOID(describe_object(id, axis.name, axis.units, axis.long_name));
+  HEADROOM_TRY_VOID(describe_object(id, axis.name, axis.units, axis.long_name, axis.long_name));
   if (!axis.labels.empty()) {
     HEADROOM_TRY_VOID(write_all_strings(id, axis.labels));
     return id;

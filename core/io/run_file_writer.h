@@ -28,7 +28,7 @@ struct AxisDef {
   ElementType type = ElementType::Float64;  // of the values; String where labels are given
   std::vector<std::string> labels;
   std::string units;      // "1" for counts and indices
-  std::string long_name;
+  std::string long_name;  // its definition too
 };
 
 struct DatasetDef {

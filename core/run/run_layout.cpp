@@ -139,6 +139,7 @@ Result<void> define_quantities(RunFileWriter& writer, const RunShape& shape) {
                              std::string(quantity.definition));
     def.attributes["source"] = quantity.source;
     if (!quantity.rows.empty()) def.attributes["rows"] = quantity.rows;
+    def.missing_values = true;  // an integer of an absent map
     HEADROOM_TRY_VOID(writer.add_dataset(def));
   }
   return {};
@@ -173,7 +174,9 @@ Result<void> define_fixed(RunFileWriter& writer, const RunShape& shape) {
                            "block of head_dim rows of the projection; −1: no such map"));
   for (const char* name : {"value_blocks1", "value_blocks2"})
     defs.push_back(dataset("program", name, {"layer", "head", "value_slot"}, ElementType::Int32, "1",
-                           "value blocks that the map multiplies", "blocks of rows of the value projection, concatenated"));
+                           "value blocks that the map multiplies",
+                           "blocks of rows of the value projection, concatenated; −1: no such map"));
+  for (DatasetDef& def : defs) def.missing_values = def.group == "program";
   for (const char* name : {"lambda_source", "sink", "hidden_keys"})
     defs.push_back(dataset("program", name, {"layer", "head"}, ElementType::String, "1", name,
                            "part of the head program as it ran"));
