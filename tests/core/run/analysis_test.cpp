@@ -1,0 +1,323 @@
+// A run around a backend that hands over true statistics without running a model: which layers and heads are measured
+// and where they stand in the file, what is refused before any work, and that a stopped or failed run leaves nothing.
+#include "core/run/analysis.h"
+
+#include <cmath>
+
+#include "core/io/run_file.h"
+#include "tests/core/model/model_files.h"
+#include "tests/core/run/dense_head.h"
+#include "tests/support/catch.h"
+
+namespace headroom::test {
+namespace {
+
+constexpr std::int64_t kLength = 8, kLayers = 3, kHeads = 4;
+
+// The query of head h of layer l is the golden query times 1 + l + h/10: every head has numbers of its own.
+HeadRecord record_of(const LayerRecord& layer, std::int64_t head, const HeadProgram& program) {
+  DenseHead dense = golden_head(false, kLength);
+  for (double& q : dense.maps[0].query) q *= 1.0 + static_cast<double>(layer.layer) + static_cast<double>(head) / 10.0;
+  HeadRecord record = dense_record(dense, layer, program);
+  record.head = head;
+  return record;
+}
+
+class FakeBackend final : public ComputeBackend {
+ public:
+  ForwardOptions seen;
+  bool called = false, fails = false, corrupt = false;
+  std::function<void()> before_layers;
+
+  Result<ForwardSummary> run(const ModelSource&, const ModelSpec& model, const ForwardOptions& options,
+                             ForwardObserver& observer) override {
+    seen = options;
+    called = true;
+    if (before_layers) before_layers();
+    for (const std::int64_t l : options.layers) {
+      if (observer.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+      observer.on_progress(static_cast<double>(l) / kLayers, "layer");
+      LayerRecord layer = dense_layer(golden_head(false, kLength));
+      layer.layer = l;
+      layer.key_norm = layer.value_norm = {std::vector<double>(kLength, 1.0), std::vector<double>(kLength, 2.0)};
+      for (const std::int64_t head : options.heads) {
+        const AttentionSpec& attention = model.blocks[static_cast<std::size_t>(l)].attention;
+        layer.heads.push_back(record_of(layer, head, attention.heads[static_cast<std::size_t>(head)]));
+        if (corrupt) layer.heads.back().statistics.weight_sum[3] = 0.5;
+      }
+      layer.output_alignment.assign(options.heads.size() * kHeads, 0.0);
+      HEADROOM_TRY_VOID(observer.on_layer(std::move(layer)));
+    }
+    if (fails) return Error(ErrorCode::Device, "the device went away");
+    ForwardSummary summary;
+    summary.next_token_loss = 2.5;
+    return summary;
+  }
+  BackendInfo info() override { return {}; }
+};
+
+struct Fixture {
+  ModelFolder files{nlohmann::json::parse(R"({"model_type": "headroom", "vocab_size": 11, "hidden_size": 8,
+      "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4, "intermediate_size": 0,
+      "max_position_embeddings": 32, "attention": {"kind": "softmax"}})"),
+                    tensor_lines(R"(model.embed_tokens.weight 11 8
+      model.norm.weight 8
+      lm_head.weight 11 8
+      model.layers.#.input_layernorm.weight 8
+      model.layers.#.self_attn.q_proj.weight 16 8
+      model.layers.#.self_attn.k_proj.weight 8 8
+      model.layers.#.self_attn.v_proj.weight 8 8
+      model.layers.#.self_attn.o_proj.weight 8 16)",
+                                 kLayers)};
+  TempFolder folder;
+  FakeBackend backend;
+  OpenedModel model;
+  AnalysisRequest request;
+
+  Fixture() : model(opened()) {
+    request.model = &model;
+    request.prompt.ids = {1, 2, 3, 4, 5, 6, 7, 8};
+    request.prompt.source = "1,2,3,4,5,6,7,8";
+    request.output = folder.path() / "run.h5";
+    request.program = "headroom test";
+    request.git_commit = "0123";
+    request.command_line = "headroom analyze x";
+  }
+
+  [[nodiscard]] OpenedModel opened() const {
+    auto result = open_model(files.path(), {});
+    if (!result) throw std::runtime_error(describe(result.error()));
+    return std::move(*result);
+  }
+  [[nodiscard]] Result<AnalysisOutcome> run(const kernels::StopRequested& stop = {}) {
+    return analyze(backend, request, {}, stop);
+  }
+  [[nodiscard]] bool folder_is_empty() const { return std::filesystem::is_empty(folder.path()); }
+  void what_if(const char* text) { request.what_ifs.push_back(*parse_what_if(text)); }
+};
+
+std::unique_ptr<RunFile> opened_run(const Fixture& fixture) {
+  auto file = RunFile::open(fixture.request.output);
+  CATCH_REQUIRE(file.has_value());
+  return std::move(*file);
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("analysis: all layers and heads, and the numbers that the outcome repeats") {
+  Fixture fixture;
+  const auto outcome = fixture.run();
+  CATCH_INFO((outcome ? "" : describe(outcome.error())));
+  CATCH_REQUIRE(outcome.has_value());
+  CATCH_CHECK(fixture.backend.seen.layers == std::vector<std::int64_t>{0, 1, 2});
+  CATCH_CHECK(fixture.backend.seen.heads == std::vector<std::int64_t>{0, 1, 2, 3});
+  CATCH_CHECK(outcome->summary.layers == std::vector<std::int64_t>{0, 1, 2});
+  CATCH_CHECK(outcome->min_row == 1);
+  // H_8/8 = 761/280/8.
+  CATCH_CHECK(std::abs(outcome->sink_null - 761.0 / 2240.0) < 1e-15);
+  CATCH_CHECK(outcome->self_check.rows == kLayers * kHeads * kLength);
+  CATCH_CHECK(outcome->self_check.violations.empty());
+  CATCH_CHECK(outcome->size_bytes == std::filesystem::file_size(fixture.request.output));
+
+  const std::unique_ptr<RunFile> file = opened_run(fixture);
+  CATCH_CHECK(file->verify().has_value());
+  CATCH_CHECK(*file->root_attribute("schema_name") == "headroom-run");
+  CATCH_CHECK(*file->root_attribute("schema_version") == "1.0");
+  CATCH_CHECK(std::stod(*file->root_attribute("next_token_loss")) == 2.5);
+  CATCH_CHECK(*file->root_attribute("min_row") == "1");
+  CATCH_CHECK(*file->root_attribute("command_line") == "headroom analyze x");
+  // sha256sum of the prompt's bytes.
+  CATCH_CHECK(*file->root_attribute("prompt_sha256") == "7fb9e1d1172d3b25cd376c7ab2964ba1b78362c90507c303c049e4b3950c1ba0");
+  CATCH_CHECK(*file->read("tokens/token_id") == std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8});
+  CATCH_CHECK(*file->read_strings("attention_kind") == std::vector<std::string>{"softmax", "softmax", "softmax"});
+}
+
+CATCH_TEST_CASE("analysis: chosen layers and heads keep their own numbers") {
+  Fixture fixture;
+  fixture.request.layers = {0, 2};
+  fixture.request.heads = {1, 3};
+  const auto outcome = fixture.run();
+  CATCH_REQUIRE(outcome.has_value());
+  CATCH_CHECK(fixture.backend.seen.layers == std::vector<std::int64_t>{0, 2});
+  CATCH_CHECK(fixture.backend.seen.heads == std::vector<std::int64_t>{1, 3});
+  const std::unique_ptr<RunFile> file = opened_run(fixture);
+  CATCH_CHECK(file->find("sink_score")->shape == std::vector<std::int64_t>{2, 2, 2});
+  CATCH_CHECK(file->find("weights/output_alignment")->shape == std::vector<std::int64_t>{2, 2, 4});
+  const std::vector<double> scores = *file->read("logit_max");
+  const std::vector<double> blocks = *file->read("program/q1");
+  for (std::size_t l = 0; l < 2; ++l)
+    for (std::size_t h = 0; h < 2; ++h) {
+      const std::int64_t layer_index = l == 0 ? 0 : 2, head_index = h == 0 ? 1 : 3;
+      CATCH_INFO("L" << layer_index << ".H" << head_index);
+      // The largest logit grows with the query: 1 + l + h/10 times the golden head's.
+      const double factor = 1.0 + static_cast<double>(layer_index) + static_cast<double>(head_index) / 10.0;
+      LayerRecord layer = dense_layer(golden_head(false, kLength));
+      const HeadRecord golden = dense_record(golden_head(false, kLength), layer, {});
+      const double largest =
+          *std::max_element(golden.statistics.maps[0].logit_max.begin(), golden.statistics.maps[0].logit_max.end());
+      CATCH_CHECK(std::abs(scores[(l * 2 + h) * 2] / (factor * largest) - 1.0) < 1e-6);
+      CATCH_CHECK(std::isnan(scores[(l * 2 + h) * 2 + 1]));
+      CATCH_CHECK(blocks[l * 2 + h] == static_cast<double>(head_index));
+      CATCH_CHECK(std::abs(outcome->summary.at("logit_max", l, h) / (factor * largest) - 1.0) < 1e-12);
+    }
+  CATCH_CHECK(std::isnan(outcome->summary.at("no_such_quantity", 0, 0)));
+}
+
+CATCH_TEST_CASE("analysis: what-ifs reach the backend's model, the program and the provenance") {
+  Fixture fixture;
+  fixture.what_if("L1.H2:head=off");
+  fixture.what_if("temperature=2");
+  const auto outcome = fixture.run();
+  CATCH_REQUIRE(outcome.has_value());
+  CATCH_REQUIRE(outcome->notes.size() >= 2);
+  CATCH_CHECK(outcome->notes[0] == "L1.H2:head=off: 1 of 1 heads");
+  CATCH_CHECK(outcome->notes[1] == "temperature=2: 12 of 12 heads");
+  const std::unique_ptr<RunFile> file = opened_run(fixture);
+  const std::vector<double> enabled = *file->read("program/enabled");
+  for (std::size_t i = 0; i < enabled.size(); ++i) CATCH_CHECK(enabled[i] == (i == 6 ? 0.0 : 1.0));
+  CATCH_CHECK(*file->read("program/temperature") == std::vector<double>(12, 2.0));
+}
+
+CATCH_TEST_CASE("analysis: what cannot be run is refused before any work, and leaves no file") {
+  struct Case {
+    const char* name;
+    void (*change)(Fixture& fixture);
+    ErrorCode code;
+    const char* message;
+  };
+  for (const Case& example : {
+           Case{"no tokens", [](Fixture& f) { f.request.prompt.ids.clear(); }, ErrorCode::InvalidArgument, "no tokens"},
+           Case{"a token beyond the vocabulary", [](Fixture& f) { f.request.prompt.ids[5] = 11; },
+                ErrorCode::InvalidArgument, "token 5"},
+           Case{"a negative token", [](Fixture& f) { f.request.prompt.ids[0] = -1; }, ErrorCode::InvalidArgument, "token 0"},
+           Case{"a hidden key beyond the prompt", [](Fixture& f) { f.what_if("hide-key=0,8"); }, ErrorCode::InvalidArgument,
+                "beyond the prompt"},
+           Case{"a what-if that fits nowhere", [](Fixture& f) { f.what_if("lambda=0.5"); }, ErrorCode::InvalidArgument,
+                "no second map"},
+           Case{"exact maps above their budget",
+                [](Fixture& f) {
+                  f.request.exact_maps = true;
+                  f.request.exact_budget_bytes = 3.0 * 4.0 * 3 * 4 * 8 * 8 - 1.0;
+                },
+                ErrorCode::OutOfMemory, "budget"},
+           Case{"exact maps above their budget in float64",
+                [](Fixture& f) {
+                  f.request.exact_maps = true;
+                  f.request.dtype = ComputeDtype::Float64;
+                  f.request.exact_budget_bytes = 3.0 * 8.0 * 3 * 4 * 8 * 8 - 1.0;
+                },
+                ErrorCode::OutOfMemory, "budget"},
+           Case{"a folder that is not there", [](Fixture& f) { f.request.output = f.folder.path() / "no" / "run.h5"; },
+                ErrorCode::Io, ""},
+           Case{"the checkpoint as target",
+                [](Fixture& f) {
+                  f.request.output = f.files.path() / "model.safetensors";
+                  f.request.inputs = {f.files.path() / "model.safetensors"};
+                  f.request.force = true;
+                },
+                ErrorCode::InvalidArgument, ""},
+       }) {
+    CATCH_INFO(example.name);
+    Fixture fixture;
+    example.change(fixture);
+    const auto outcome = fixture.run();
+    CATCH_CHECK_FALSE(outcome.has_value());
+    CATCH_CHECK_FALSE(fixture.backend.called);
+    CATCH_CHECK(fixture.folder_is_empty());
+    if (outcome) continue;
+    CATCH_INFO(describe(outcome.error()));
+    CATCH_CHECK(outcome.error().code == example.code);
+    CATCH_CHECK(outcome.error().message.find(example.message) != std::string::npos);
+  }
+}
+
+CATCH_TEST_CASE("analysis: exact maps within their budget are announced with their size") {
+  Fixture fixture;
+  fixture.request.layers = {1};
+  fixture.request.heads = {0};
+  fixture.request.exact_maps = true;
+  fixture.request.exact_budget_bytes = 3.0 * 4.0 * 8 * 8;
+  const auto outcome = fixture.run();
+  CATCH_REQUIRE(outcome.has_value());
+  CATCH_CHECK(fixture.backend.seen.exact_maps);
+  CATCH_REQUIRE(outcome->notes.size() == 1);
+  CATCH_CHECK(outcome->notes[0].find("3 maps × 1 layers × 1 heads × 8²") != std::string::npos);
+}
+
+CATCH_TEST_CASE("analysis: an old file stays without --force, and as it was after a failure with it") {
+  Fixture fixture;
+  const auto old = fixture.folder.write("run.h5", "precious");
+  const auto refused = fixture.run();
+  CATCH_REQUIRE_FALSE(refused.has_value());
+  CATCH_CHECK(refused.error().code == ErrorCode::InvalidArgument);
+  CATCH_CHECK_FALSE(fixture.backend.called);
+  fixture.request.force = true;
+  fixture.backend.fails = true;
+  const auto failed = fixture.run();
+  CATCH_REQUIRE_FALSE(failed.has_value());
+  CATCH_CHECK(failed.error().message == "the device went away");
+  CATCH_CHECK(std::filesystem::file_size(old) == 8);
+  CATCH_CHECK(std::distance(std::filesystem::directory_iterator(fixture.folder.path()), {}) == 1);
+  fixture.backend.fails = false;
+  CATCH_CHECK(fixture.run().has_value());
+  CATCH_CHECK(std::filesystem::file_size(old) > 8);
+}
+
+CATCH_TEST_CASE("analysis: a cancelled run leaves no file") {
+  // Stopped after so many questions: before the first layer, between two, and only at the very end.
+  for (const int questions : {0, 1, 2, 3}) {
+    CATCH_INFO(questions);
+    Fixture fixture;
+    int asked = 0;
+    const auto outcome = fixture.run([&] { return asked++ >= questions; });
+    CATCH_REQUIRE_FALSE(outcome.has_value());
+    CATCH_CHECK(outcome.error().code == ErrorCode::Cancelled);
+    CATCH_CHECK(fixture.folder_is_empty());
+  }
+}
+
+CATCH_TEST_CASE("analysis: a wrong number of the backend is in the outcome, not passed over") {
+  Fixture fixture;
+  fixture.backend.corrupt = true;
+  const auto outcome = fixture.run();
+  CATCH_REQUIRE(outcome.has_value());
+  CATCH_REQUIRE_FALSE(outcome->self_check.violations.empty());
+  CATCH_CHECK(outcome->self_check.violations[0].find("L0.H0 row 3") == 0);
+}
+
+CATCH_TEST_CASE("analysis: only the summary asks for no histograms") {
+  Fixture fixture;
+  fixture.request.summary_only = true;
+  CATCH_REQUIRE(fixture.run().has_value());
+  CATCH_CHECK(fixture.backend.seen.request.logit_bins.bins == 0);
+  const std::unique_ptr<RunFile> file = opened_run(fixture);
+  CATCH_CHECK(file->find("rows/lse") == nullptr);
+  CATCH_CHECK(file->find("keys/key_norm") == nullptr);
+  CATCH_CHECK(file->find("hist/lambda") == nullptr);
+  CATCH_CHECK(file->find("sink_score") != nullptr);
+}
+
+CATCH_TEST_CASE("analysis: more tokens than positions is a warning, and two runs give the same datasets") {
+  Fixture fixture;
+  fixture.model.spec.max_positions = 7;
+  const auto outcome = fixture.run();
+  CATCH_REQUIRE(outcome.has_value());
+  CATCH_REQUIRE(outcome->notes.size() == 1);
+  CATCH_CHECK(outcome->notes[0] == "warning: 8 tokens are more than the 7 positions that the config names");
+  const std::unique_ptr<RunFile> first = opened_run(fixture);
+  fixture.request.output = fixture.folder.path() / "again.h5";
+  CATCH_REQUIRE(fixture.run().has_value());
+  const std::unique_ptr<RunFile> second = opened_run(fixture);
+  CATCH_REQUIRE(first->datasets().size() == second->datasets().size());
+  for (const DatasetInfo& info : first->datasets()) {
+    if (info.type == ElementType::String) continue;
+    CATCH_INFO(info.path);
+    const std::vector<double> a = *first->read(info.path), b = *second->read(info.path);
+    CATCH_REQUIRE(a.size() == b.size());
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) different += a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ? 0 : 1;
+    CATCH_CHECK(different == 0);
+  }
+}
+
+}  // namespace headroom::test
