@@ -3,12 +3,13 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from command import Command  # noqa: E402
+from command import NOBODY, Command  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 torch.set_num_threads(1)  # tiny tensors: threads only cost
@@ -47,3 +48,15 @@ def demo_gguf():
 @pytest.fixture(scope="session")
 def command(program):
     return Command(program)
+
+
+@pytest.fixture
+def public_folder(program):
+    """A folder that any user can write to, for tests of permissions: pytest's own belong to the user of the tests."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o777)
+        if os.geteuid() == 0:
+            reach = subprocess.run([program, "doctor"], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True)
+            if reach.returncode != 0:
+                pytest.skip("the tests run as root, to whom permissions do not apply, and nobody else can run the program")
+        yield pathlib.Path(name)

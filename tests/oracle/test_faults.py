@@ -6,9 +6,6 @@ import json
 import os
 import shutil
 import struct
-import subprocess
-import tempfile
-import pathlib
 
 import gguf
 import h5py
@@ -17,7 +14,7 @@ import pytest
 import torch
 
 import checkpoints as C
-from command import NOBODY, is_raw, refused, refused_both_ways, snapshot
+from command import is_raw, refused, refused_both_ways, snapshot
 
 CONFIG = C.headroom_config("softmax")
 
@@ -61,18 +58,6 @@ def test_001_a_path_that_does_not_exist(command, tmp_path):
     (tmp_path / "near").mkdir()
     path = tmp_path / "near" / "far" / "model"
     inspect_and_analyze(command, 5, [str(path), f"hint: the nearest folder that exists is {tmp_path / 'near'}"], path, tmp_path)
-
-
-@pytest.fixture
-def public_folder(program):
-    """A folder that any user can reach, and the program too; pytest's own belongs to the user of the tests."""
-    if os.geteuid() == 0:
-        reach = subprocess.run(["test", "-x", str(program)], user=NOBODY, group=NOBODY, extra_groups=[])
-        if reach.returncode != 0:
-            pytest.skip("the tests run as root, to whom permissions do not apply, and nobody else can reach the program")
-    with tempfile.TemporaryDirectory() as name:
-        os.chmod(name, 0o777)
-        yield pathlib.Path(name)
 
 
 def test_002_permission_denied(command, good, public_folder):
