@@ -8,6 +8,7 @@
 #include "app/cli/report_error.h"
 #include "app/cli/signals.h"
 #include "app/cli/summary_text.h"
+#include "app/version.h"
 #include "core/base/format.h"
 #include "core/run/analysis.h"
 
@@ -94,8 +95,8 @@ Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedM
   request.force = arguments.force;
   request.inputs = input_paths(arguments, *model.checkpoint);
   request.command_line = arguments.command_line;
-  request.program = "headroom " HEADROOM_VERSION;
-  request.git_commit = HEADROOM_GIT_COMMIT;
+  request.program = std::string("headroom ") + kVersion;
+  request.git_commit = kGitCommit;
   return request;
 }
 

@@ -14,6 +14,7 @@
 #include "app/cli/inspect_command.h"
 #include "app/cli/report_error.h"
 #include "app/cli/standard_streams.h"
+#include "app/version.h"
 #include "core/base/error.h"
 
 namespace headroom {
@@ -101,7 +102,7 @@ int usage_error(const std::string& message, bool json) {
 
 int parse_and_run(int argc, char** argv, bool json) {
   CLI::App app{"Headroom: what every attention head of a transformer checkpoint does", "headroom"};
-  app.set_version_flag("--version", "headroom " HEADROOM_VERSION " (" HEADROOM_GIT_COMMIT ")");
+  app.set_version_flag("--version", std::string("headroom ") + kVersion + " (" + kGitCommit + ")");
   app.require_subcommand(0, 1);
   app.footer(
       "Exit codes: 0 ok, 1 not equal, 2 usage, 3 damaged input, 4 unsupported, 5 file access, 6 memory or limit,\n"

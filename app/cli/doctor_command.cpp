@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "app/cli/report_error.h"
+#include "app/version.h"
 #include "core/base/error.h"
 #include "core/io/hdf5_info.h"
 #include "core/model/family.h"
@@ -14,8 +15,8 @@ namespace headroom {
 
 int run_doctor(bool json) {
   nlohmann::ordered_json report;
-  report["headroom"] = HEADROOM_VERSION;
-  report["git_commit"] = HEADROOM_GIT_COMMIT;
+  report["headroom"] = kVersion;
+  report["git_commit"] = kGitCommit;
   report["compiler"] = __VERSION__;
   const Hdf5Info hdf5 = hdf5_info();
   report["hdf5"] = hdf5.version + (hdf5.thread_safe ? ", thread-safe" : ", not thread-safe (one thread owns it)");
