@@ -1,4 +1,5 @@
-// What a person and a script see of an error: one line with every field, escaped, and the exit code of faults.md rule 10.
+// What a person and a script see of an error: one line with every field, escaped, and the exit code of faults.md
+// rule 10.
 #include "core/base/error.h"
 
 #include "tests/support/catch.h"
@@ -13,10 +14,14 @@ struct CodeCase {
 };
 
 constexpr CodeCase kCodes[] = {
-    {ErrorCode::NotFound, "not_found", 5},     {ErrorCode::Corrupt, "corrupt", 3},
-    {ErrorCode::Unsupported, "unsupported", 4}, {ErrorCode::InvalidArgument, "invalid_argument", 2},
-    {ErrorCode::OutOfMemory, "out_of_memory", 6}, {ErrorCode::Cancelled, "cancelled", 130},
-    {ErrorCode::Device, "device", 7},          {ErrorCode::Io, "io", 5},
+    {ErrorCode::NotFound, "not_found", 5},
+    {ErrorCode::Corrupt, "corrupt", 3},
+    {ErrorCode::Unsupported, "unsupported", 4},
+    {ErrorCode::InvalidArgument, "invalid_argument", 2},
+    {ErrorCode::OutOfMemory, "out_of_memory", 6},
+    {ErrorCode::Cancelled, "cancelled", 130},
+    {ErrorCode::Device, "device", 7},
+    {ErrorCode::Io, "io", 5},
 };
 
 struct EscapeCase {
@@ -29,13 +34,15 @@ constexpr EscapeCase kEscapes[] = {
     {"\x1B[2Jgone", "\\x1B[2Jgone"},
     {std::string_view("nul\0end", 7), "nul\\x00end"},
     {"\x7F", "\\x7F"},
-    {"\xC2\x9B" "31m", "\\u{009B}31m"},                     // C1: CSI in one character
-    {"\xE2\x80\xAEtxt.exe", "\\u{202E}txt.exe"},            // right-to-left override
-    {"\xE2\x81\xA6x\xE2\x81\xA9", "\\u{2066}x\\u{2069}"},   // isolates
-    {"\xE2\x80\x8F\xE2\x80\x8E", "\\u{200F}\\u{200E}"},     // marks
-    {"\xD8\x9C", "\\u{061C}"},                              // Arabic letter mark
-    {"\xE2\x80\xA8\xE2\x80\xA9", "\\u{2028}\\u{2029}"},     // line and paragraph separator
-    {"\xFF\xC3", "\\xFF\\xC3"},                             // not UTF-8
+    {"\xC2\x9B"
+     "31m",
+     "\\u{009B}31m"},                                      // C1: CSI in one character
+    {"\xE2\x80\xAEtxt.exe", "\\u{202E}txt.exe"},           // right-to-left override
+    {"\xE2\x81\xA6x\xE2\x81\xA9", "\\u{2066}x\\u{2069}"},  // isolates
+    {"\xE2\x80\x8F\xE2\x80\x8E", "\\u{200F}\\u{200E}"},    // marks
+    {"\xD8\x9C", "\\u{061C}"},                             // Arabic letter mark
+    {"\xE2\x80\xA8\xE2\x80\xA9", "\\u{2028}\\u{2029}"},    // line and paragraph separator
+    {"\xFF\xC3", "\\xFF\\xC3"},                            // not UTF-8
 };
 
 Error full_error() {
@@ -58,8 +65,9 @@ CATCH_TEST_CASE("error: names and exit codes of every code") {
 CATCH_TEST_CASE("error: one line with every field that is there, and without the hint") {
   CATCH_CHECK(describe(Error(ErrorCode::Io, "disk full")) == "disk full");
   const std::string line = describe(full_error());
-  CATCH_CHECK(line ==
-              "tensor has the wrong size [lm_head.weight] at byte 96; expected [8, 4], found [4, 8] (/models/a.safetensors)");
+  CATCH_CHECK(
+      line ==
+      "tensor has the wrong size [lm_head.weight] at byte 96; expected [8, 4], found [4, 8] (/models/a.safetensors)");
   CATCH_CHECK(full_error().hint == "convert it again");
 
   Error found_only(ErrorCode::Corrupt, "bad magic");

@@ -15,26 +15,49 @@ struct ScalarCase {
 };
 
 constexpr ScalarCase kFirstAndLast[] = {
-    {std::string_view("\x00", 1), 0x0}, {"\x7F", 0x7F},
-    {"\xC2\x80", 0x80},                 {"\xDF\xBF", 0x7FF},
-    {"\xE0\xA0\x80", 0x800},            {"\xE0\xBF\xBF", 0xFFF},
-    {"\xE1\x80\x80", 0x1000},           {"\xEC\xBF\xBF", 0xCFFF},
-    {"\xED\x80\x80", 0xD000},           {"\xED\x9F\xBF", 0xD7FF},
-    {"\xEE\x80\x80", 0xE000},           {"\xEF\xBF\xBF", 0xFFFF},
-    {"\xF0\x90\x80\x80", 0x10000},      {"\xF0\xBF\xBF\xBF", 0x3FFFF},
-    {"\xF1\x80\x80\x80", 0x40000},      {"\xF3\xBF\xBF\xBF", 0xFFFFF},
-    {"\xF4\x80\x80\x80", 0x100000},     {"\xF4\x8F\xBF\xBF", 0x10FFFF},
+    {std::string_view("\x00", 1), 0x0},
+    {"\x7F", 0x7F},
+    {"\xC2\x80", 0x80},
+    {"\xDF\xBF", 0x7FF},
+    {"\xE0\xA0\x80", 0x800},
+    {"\xE0\xBF\xBF", 0xFFF},
+    {"\xE1\x80\x80", 0x1000},
+    {"\xEC\xBF\xBF", 0xCFFF},
+    {"\xED\x80\x80", 0xD000},
+    {"\xED\x9F\xBF", 0xD7FF},
+    {"\xEE\x80\x80", 0xE000},
+    {"\xEF\xBF\xBF", 0xFFFF},
+    {"\xF0\x90\x80\x80", 0x10000},
+    {"\xF0\xBF\xBF\xBF", 0x3FFFF},
+    {"\xF1\x80\x80\x80", 0x40000},
+    {"\xF3\xBF\xBF\xBF", 0xFFFFF},
+    {"\xF4\x80\x80\x80", 0x100000},
+    {"\xF4\x8F\xBF\xBF", 0x10FFFF},
 };
 
 // No prefix of these is a scalar.
 constexpr std::string_view kInvalid[] = {
-    "\x80", "\xBF",                                             // continuation without a lead
-    "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF",     // overlong
-    "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF",                     // overlong
-    "\xED\xA0\x80", "\xED\xBF\xBF",                             // surrogates
-    "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFE", "\xFF",     // beyond U+10FFFF
-    "\xC2", "\xE1\x80", "\xF1\x80\x80",                         // cut off
-    "\xC2\x41", "\xE1\x80\x41", "\xE1\x41\x80", "\xF1\x80\x80\x41",
+    "\x80",
+    "\xBF",  // continuation without a lead
+    "\xC0\x80",
+    "\xC1\xBF",
+    "\xE0\x80\x80",
+    "\xE0\x9F\xBF",  // overlong
+    "\xF0\x80\x80\x80",
+    "\xF0\x8F\xBF\xBF",  // overlong
+    "\xED\xA0\x80",
+    "\xED\xBF\xBF",  // surrogates
+    "\xF4\x90\x80\x80",
+    "\xF5\x80\x80\x80",
+    "\xFE",
+    "\xFF",  // beyond U+10FFFF
+    "\xC2",
+    "\xE1\x80",
+    "\xF1\x80\x80",  // cut off
+    "\xC2\x41",
+    "\xE1\x80\x41",
+    "\xE1\x41\x80",
+    "\xF1\x80\x80\x41",
 };
 
 const std::string kReplacement = "\xEF\xBF\xBD";
@@ -85,7 +108,8 @@ CATCH_TEST_CASE("utf8: every invalid byte becomes U+FFFD, valid text around it s
   CATCH_CHECK(to_valid_utf8("") == "");
   CATCH_CHECK(is_valid_utf8(""));
   CATCH_CHECK(to_valid_utf8("naïve 😀") == "naïve 😀");
-  CATCH_CHECK(to_valid_utf8("a\xFF" "b") == "a" + kReplacement + "b");
+  CATCH_CHECK(to_valid_utf8("a\xFF"
+                            "b") == "a" + kReplacement + "b");
   CATCH_CHECK(to_valid_utf8("\xE2\x82") == kReplacement + kReplacement);
   CATCH_CHECK(to_valid_utf8("\xE2\x82\xAC\x82") == "€" + kReplacement);
   CATCH_CHECK(to_valid_utf8("\xED\xA0\x80") == kReplacement + kReplacement + kReplacement);

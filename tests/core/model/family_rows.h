@@ -16,26 +16,26 @@ struct FamilyRow {
 };
 
 // The tensors of §A.7 without attention, for vocab 11, hidden 8, inner 12.
-#define HEADROOM_LLAMA_FRAME                                                                       \
-  "model.embed_tokens.weight 11 8\n model.norm.weight 8\n ?lm_head.weight 11 8\n"                  \
-  "model.layers.#.input_layernorm.weight 8\n model.layers.#.post_attention_layernorm.weight 8\n"   \
-  "model.layers.#.mlp.gate_proj.weight 12 8\n model.layers.#.mlp.up_proj.weight 12 8\n"            \
+#define HEADROOM_LLAMA_FRAME                                                                     \
+  "model.embed_tokens.weight 11 8\n model.norm.weight 8\n ?lm_head.weight 11 8\n"                \
+  "model.layers.#.input_layernorm.weight 8\n model.layers.#.post_attention_layernorm.weight 8\n" \
+  "model.layers.#.mlp.gate_proj.weight 12 8\n model.layers.#.mlp.up_proj.weight 12 8\n"          \
   "model.layers.#.mlp.down_proj.weight 8 12\n"
 
 // The keys that every row of `headroom` shares: h = 4, h_kv = 2, d = 4.
-#define HEADROOM_FOLDER_KEYS                                                                       \
-  R"("model_type": "headroom", "vocab_size": 11, "hidden_size": 8, "num_hidden_layers": 2,)"       \
-  R"("num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4, "rms_norm_eps": 1e-5,)"    \
+#define HEADROOM_FOLDER_KEYS                                                                    \
+  R"("model_type": "headroom", "vocab_size": 11, "hidden_size": 8, "num_hidden_layers": 2,)"    \
+  R"("num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4, "rms_norm_eps": 1e-5,)" \
   R"("max_position_embeddings": 32, "tie_word_embeddings": false, "hidden_act": "silu",)"
 
 // q_proj, k_proj, v_proj, o_proj of `headroom`'s kinds (formats §2), d = 4.
-#define HEADROOM_PLAIN_PROJECTIONS                                                                 \
-  "model.layers.#.self_attn.q_proj.weight 16 8\n model.layers.#.self_attn.k_proj.weight 8 8\n"     \
+#define HEADROOM_PLAIN_PROJECTIONS                                                             \
+  "model.layers.#.self_attn.q_proj.weight 16 8\n model.layers.#.self_attn.k_proj.weight 8 8\n" \
   "model.layers.#.self_attn.v_proj.weight 8 8\n model.layers.#.self_attn.o_proj.weight 8 16\n"
-#define HEADROOM_V1_PROJECTIONS                                                                    \
-  "model.layers.#.self_attn.q_proj.weight 32 8\n model.layers.#.self_attn.k_proj.weight 16 8\n"    \
-  "model.layers.#.self_attn.v_proj.weight 16 8\n model.layers.#.self_attn.o_proj.weight 8 32\n"    \
-  "model.layers.#.self_attn.lambda_q1 4\n model.layers.#.self_attn.lambda_k1 4\n"                  \
+#define HEADROOM_V1_PROJECTIONS                                                                 \
+  "model.layers.#.self_attn.q_proj.weight 32 8\n model.layers.#.self_attn.k_proj.weight 16 8\n" \
+  "model.layers.#.self_attn.v_proj.weight 16 8\n model.layers.#.self_attn.o_proj.weight 8 32\n" \
+  "model.layers.#.self_attn.lambda_q1 4\n model.layers.#.self_attn.lambda_k1 4\n"               \
   "model.layers.#.self_attn.lambda_q2 4\n model.layers.#.self_attn.lambda_k2 4\n"
 
 inline const std::vector<FamilyRow> kFamilyRows = {
@@ -314,8 +314,7 @@ inline const std::vector<FamilyRow> kFamilyRows = {
         q4 k2 v2.3 - q5 k2 v2.3, lambda layer, x 0.8
         q6 k3 v2.3 - q7 k3 v2.3, lambda layer, x 0.8)"},
 
-    {"headroom: diff_v2",
-     "{" HEADROOM_FOLDER_KEYS R"("intermediate_size": 12, "attention": {"kind": "diff_v2"}})",
+    {"headroom: diff_v2", "{" HEADROOM_FOLDER_KEYS R"("intermediate_size": 12, "attention": {"kind": "diff_v2"}})",
      HEADROOM_LLAMA_FRAME R"(
         model.layers.#.self_attn.q_proj.weight 32 8
         model.layers.#.self_attn.k_proj.weight 8 8

@@ -138,7 +138,8 @@ CATCH_TEST_CASE("gguf model: rows of Q and K are put back per head, V and O stay
   // The llama family has biases only where its config says so; GGUF has no such key: the matrices are what counts here.
   CATCH_REQUIRE(opened.model.has_value());
   const AttentionSpec& attention = opened.model->blocks.front().attention;
-  // Per head of d = 4 the converter stores new[2i] = old[i], new[2i+1] = old[i+2]: old = new[0], new[2], new[1], new[3].
+  // Per head of d = 4 the converter stores new[2i] = old[i], new[2i+1] = old[i+2]: old = new[0], new[2], new[1],
+  // new[3].
   CATCH_CHECK(file_rows(*opened.source, attention.q.weight) == std::vector<double>{0, 2, 1, 3, 4, 6, 5, 7});
   CATCH_CHECK(file_rows(*opened.source, attention.k.weight) == std::vector<double>{0, 2, 1, 3});
   CATCH_CHECK(file_rows(*opened.source, attention.v.weight) == std::vector<double>{0, 1, 2, 3});
@@ -149,7 +150,8 @@ CATCH_TEST_CASE("gguf model: rows of Q and K are put back per head, V and O stay
   CATCH_CHECK(file_rows(*opened.source, bias) == std::vector<double>{0, 2, 1, 3, 4, 6, 5, 7});
 }
 
-CATCH_TEST_CASE("gguf model: without output.weight the embedding is the head; without head_count_kv there are no groups") {
+CATCH_TEST_CASE(
+    "gguf model: without output.weight the embedding is the head; without head_count_kv there are no groups") {
   GgufParts parts;
   std::erase_if(parts.tensors, [](const TensorLine& tensor) { return tensor.name == "output.weight"; });
   parts.metadata.erase("llama.attention.head_count_kv");
@@ -194,9 +196,9 @@ CATCH_TEST_CASE("gguf model: what has no translator or lacks a key is refused by
   CATCH_CHECK(mamba.model.error().message == "no head view for GGUF architecture 'mamba'");
   CATCH_CHECK(mamba.model.error().file == mamba.path);
 
-  for (const char* key : {"general.architecture", "llama.block_count", "llama.embedding_length",
-                          "llama.feed_forward_length", "llama.attention.head_count",
-                          "llama.attention.layer_norm_rms_epsilon", "llama.context_length"}) {
+  for (const char* key :
+       {"general.architecture", "llama.block_count", "llama.embedding_length", "llama.feed_forward_length",
+        "llama.attention.head_count", "llama.attention.layer_norm_rms_epsilon", "llama.context_length"}) {
     CATCH_INFO(key);
     GgufParts parts;
     parts.metadata.erase(key);

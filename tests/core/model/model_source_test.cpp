@@ -51,11 +51,12 @@ std::vector<double> values_of(const ModelSource& source, const WeightRef& weight
 }
 
 // Element [row, column] of a matrix whose file numbers its elements 0, 1, 2, …
-std::vector<double> expected_matrix(std::int64_t rows, std::int64_t columns, std::int64_t row_step, std::int64_t column_step,
-                                    std::int64_t first) {
+std::vector<double> expected_matrix(std::int64_t rows, std::int64_t columns, std::int64_t row_step,
+                                    std::int64_t column_step, std::int64_t first) {
   std::vector<double> values;
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) values.push_back(static_cast<double>(first + r * row_step + c * column_step));
+    for (std::int64_t c = 0; c < columns; ++c)
+      values.push_back(static_cast<double>(first + r * row_step + c * column_step));
   return values;
 }
 
@@ -115,7 +116,8 @@ CATCH_TEST_CASE("source: the caller's buffer must have the weight's size") {
   const auto source = folder.source();
   CATCH_REQUIRE(model.has_value());
   std::vector<float> small(15);
-  CATCH_CHECK_THROWS_AS((void)source->read(model->blocks.front().attention.q.weight, std::span<float>(small)), LogicError);
+  CATCH_CHECK_THROWS_AS((void)source->read(model->blocks.front().attention.q.weight, std::span<float>(small)),
+                        LogicError);
 }
 
 CATCH_TEST_CASE("source: tensors without a config say how to give one") {

@@ -1,5 +1,5 @@
-// Rotary frequencies of every scaling: the goldens of architectures.md §15, and transformers' own numbers for configs in
-// its own spelling, bit for bit in float32.
+// Rotary frequencies of every scaling: the goldens of architectures.md §15, and transformers' own numbers for configs
+// in its own spelling, bit for bit in float32.
 #include "core/model/rope.h"
 
 #include <nlohmann/json.hpp>
@@ -52,34 +52,60 @@ std::vector<nlohmann::json> spellings(double theta, const nlohmann::json& scalin
 }  // namespace
 
 CATCH_TEST_CASE("rope: llama3 goldens of Llama-3.2-1B and Llama-3.1-8B") {
-  const nlohmann::json scaling = {{"rope_type", "llama3"}, {"low_freq_factor", 1.0}, {"high_freq_factor", 4.0},
+  const nlohmann::json scaling = {{"rope_type", "llama3"},
+                                  {"low_freq_factor", 1.0},
+                                  {"high_freq_factor", 4.0},
                                   {"original_max_position_embeddings", 8192}};
   nlohmann::json small = {{"rope_theta", 5e5}, {"rope_scaling", scaling}};
   small["rope_scaling"]["factor"] = 32.0;
   const auto of_1b = read(small, 64, 131072);
   CATCH_REQUIRE(of_1b.has_value());
-  check_goldens(*of_1b, {{0, 1.0}, {1, 6.636012377e-01}, {8, 3.760603093e-02}, {13, 4.839421346e-03},
-                         {14, 3.211445995e-03}, {15, 1.290547928e-03}, {16, 4.295567966e-04}, {17, 9.708287803e-05},
-                         {18, 1.946163818e-05}, {19, 1.291476719e-05}, {31, 9.418306725e-08}});
+  check_goldens(*of_1b, {{0, 1.0},
+                         {1, 6.636012377e-01},
+                         {8, 3.760603093e-02},
+                         {13, 4.839421346e-03},
+                         {14, 3.211445995e-03},
+                         {15, 1.290547928e-03},
+                         {16, 4.295567966e-04},
+                         {17, 9.708287803e-05},
+                         {18, 1.946163818e-05},
+                         {19, 1.291476719e-05},
+                         {31, 9.418306725e-08}});
   CATCH_CHECK(rope_frequencies(*of_1b, 16).attention_factor == 1.0);
 
   nlohmann::json large = small;
   large["rope_scaling"]["factor"] = 8.0;
   const auto of_8b = read(large, 128, 131072);
   CATCH_REQUIRE(of_8b.has_value());
-  check_goldens(*of_8b, {{1, 8.146172339e-01}, {28, 3.211445995e-03}, {29, 2.166570764e-03}, {30, 1.371893568e-03},
-                         {34, 1.785078128e-04}, {35, 9.556212354e-05}, {36, 7.784655274e-05}, {63, 3.068925989e-07}});
+  check_goldens(*of_8b, {{1, 8.146172339e-01},
+                         {28, 3.211445995e-03},
+                         {29, 2.166570764e-03},
+                         {30, 1.371893568e-03},
+                         {34, 1.785078128e-04},
+                         {35, 9.556212354e-05},
+                         {36, 7.784655274e-05},
+                         {63, 3.068925989e-07}});
 }
 
 CATCH_TEST_CASE("rope: YaRN goldens of gpt-oss, with and without truncation") {
   nlohmann::json json = {{"rope_theta", 150000.0},
                          {"rope_scaling",
-                          {{"rope_type", "yarn"}, {"factor", 32.0}, {"beta_fast", 32.0}, {"beta_slow", 1.0},
-                           {"original_max_position_embeddings", 4096}, {"truncate", false}}}};
+                          {{"rope_type", "yarn"},
+                           {"factor", 32.0},
+                           {"beta_fast", 32.0},
+                           {"beta_slow", 1.0},
+                           {"original_max_position_embeddings", 4096},
+                           {"truncate", false}}}};
   const auto exact = read(json, 64, 131072);
   CATCH_REQUIRE(exact.has_value());
-  check_goldens(*exact, {{0, 1.0}, {8, 5.081327482e-02}, {9, 3.170569618e-02}, {12, 6.794959490e-03},
-                         {16, 4.564839192e-04}, {17, 1.293187012e-04}, {18, 3.830881237e-05}, {31, 3.023511428e-07}});
+  check_goldens(*exact, {{0, 1.0},
+                         {8, 5.081327482e-02},
+                         {9, 3.170569618e-02},
+                         {12, 6.794959490e-03},
+                         {16, 4.564839192e-04},
+                         {17, 1.293187012e-04},
+                         {18, 3.830881237e-05},
+                         {31, 3.023511428e-07}});
   CATCH_CHECK(std::abs(rope_frequencies(*exact, 16).attention_factor - 1.3465735903) < 5e-11);
 
   json["rope_scaling"].erase("truncate");
@@ -159,10 +185,10 @@ const Refusal kRefusals[] = {
      "rope_scaling.original_max_position_embeddings", "0"},
     {R"({"rope_scaling": {"type": "longrope", "short_factor": [1, 1], "long_factor": [1]}})", 4, ErrorCode::Corrupt,
      "rope_scaling.short_factor, long_factor", "1"},
-    {R"({"rope_scaling": {"type": "longrope", "short_factor": [1, "x"], "long_factor": [1, 1]}})", 4, ErrorCode::Corrupt,
-     "rope_scaling.short_factor", "[1,\"x\"]"},
-    {R"({"rope_scaling": {"type": "linear", "factor": 2, "power": 3}})", 4, ErrorCode::Unsupported, "rope_scaling.power",
-     "3"},
+    {R"({"rope_scaling": {"type": "longrope", "short_factor": [1, "x"], "long_factor": [1, 1]}})", 4,
+     ErrorCode::Corrupt, "rope_scaling.short_factor", "[1,\"x\"]"},
+    {R"({"rope_scaling": {"type": "linear", "factor": 2, "power": 3}})", 4, ErrorCode::Unsupported,
+     "rope_scaling.power", "3"},
     {R"({"rope_scaling": {"type": "linear", "factor": 2, "partial_rotary_factor": 0.5}})", 4, ErrorCode::Unsupported,
      "rope_scaling.partial_rotary_factor", "0.5"},
     {R"({"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5}})", 4,

@@ -28,8 +28,10 @@ namespace headroom::test {
 }
 
 [[nodiscard]] inline std::string map_text(const HeadProgram::Map& map) {
-  std::string text = format("q%lld k%lld v", static_cast<long long>(map.query_block), static_cast<long long>(map.key_block));
-  for (std::size_t i = 0; i < map.value_blocks.size(); ++i) text += (i ? "." : "") + std::to_string(map.value_blocks[i]);
+  std::string text =
+      format("q%lld k%lld v", static_cast<long long>(map.query_block), static_cast<long long>(map.key_block));
+  for (std::size_t i = 0; i < map.value_blocks.size(); ++i)
+    text += (i ? "." : "") + std::to_string(map.value_blocks[i]);
   return text;
 }
 
@@ -53,12 +55,12 @@ namespace headroom::test {
 }
 
 [[nodiscard]] inline std::string attention_text(const AttentionSpec& attention) {
-  std::string text = format("%s: d %lld %lld, blocks q %lld k %lld v %lld, scale %g, rope ", attention.kind.c_str(),
-                            static_cast<long long>(attention.head_dim), static_cast<long long>(attention.value_dim),
-                            static_cast<long long>(attention.num_query_blocks),
-                            static_cast<long long>(attention.num_key_blocks),
-                            static_cast<long long>(attention.num_value_blocks), attention.scale) +
-                     rope_text(attention.rope);
+  std::string text =
+      format("%s: d %lld %lld, blocks q %lld k %lld v %lld, scale %g, rope ", attention.kind.c_str(),
+             static_cast<long long>(attention.head_dim), static_cast<long long>(attention.value_dim),
+             static_cast<long long>(attention.num_query_blocks), static_cast<long long>(attention.num_key_blocks),
+             static_cast<long long>(attention.num_value_blocks), attention.scale) +
+      rope_text(attention.rope);
   std::string biased;
   if (attention.q.bias.present()) biased += "q";
   if (attention.k.bias.present()) biased += "k";

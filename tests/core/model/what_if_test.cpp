@@ -102,7 +102,8 @@ const Effect kEffects[] = {
     {Kind::V2, {"pairing=halves", "pairing=adjacent"}, "q2 k0 v0 - q3 k0 v0, lambda projection"},
     {Kind::V2, {"first-map=off", "second-map=off"}, "q2 k0 v0"},
     // Independent ones add up.
-    {Kind::V1, {"norm=off", "lambda=0.5", "hide-key=0", "temperature=4"},
+    {Kind::V1,
+     {"norm=off", "lambda=0.5", "hide-key=0", "temperature=4"},
      "q2 k2 v2.3 - q3 k3 v2.3, lambda 0.5, x 0.8, temperature 4, hidden 0"},
 };
 

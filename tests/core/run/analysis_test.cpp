@@ -127,7 +127,8 @@ CATCH_TEST_CASE("analysis: all layers and heads, and the numbers that the outcom
   CATCH_CHECK(*file->root_attribute("min_row") == "1");
   CATCH_CHECK(*file->root_attribute("command_line") == "headroom analyze x");
   // sha256sum of the prompt's bytes.
-  CATCH_CHECK(*file->root_attribute("prompt_sha256") == "7fb9e1d1172d3b25cd376c7ab2964ba1b78362c90507c303c049e4b3950c1ba0");
+  CATCH_CHECK(*file->root_attribute("prompt_sha256") ==
+              "7fb9e1d1172d3b25cd376c7ab2964ba1b78362c90507c303c049e4b3950c1ba0");
   CATCH_CHECK(*file->read("tokens/token_id") == std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8});
   CATCH_CHECK(*file->read_strings("attention_kind") == std::vector<std::string>{"softmax", "softmax", "softmax"});
 }
@@ -189,9 +190,10 @@ CATCH_TEST_CASE("analysis: what cannot be run is refused before any work, and le
            Case{"no tokens", [](Fixture& f) { f.request.prompt.ids.clear(); }, ErrorCode::InvalidArgument, "no tokens"},
            Case{"a token beyond the vocabulary", [](Fixture& f) { f.request.prompt.ids[5] = 11; },
                 ErrorCode::InvalidArgument, "token 5"},
-           Case{"a negative token", [](Fixture& f) { f.request.prompt.ids[0] = -1; }, ErrorCode::InvalidArgument, "token 0"},
-           Case{"a hidden key beyond the prompt", [](Fixture& f) { f.what_if("hide-key=0,8"); }, ErrorCode::InvalidArgument,
-                "beyond the prompt"},
+           Case{"a negative token", [](Fixture& f) { f.request.prompt.ids[0] = -1; }, ErrorCode::InvalidArgument,
+                "token 0"},
+           Case{"a hidden key beyond the prompt", [](Fixture& f) { f.what_if("hide-key=0,8"); },
+                ErrorCode::InvalidArgument, "beyond the prompt"},
            Case{"a what-if that fits nowhere", [](Fixture& f) { f.what_if("lambda=0.5"); }, ErrorCode::InvalidArgument,
                 "no second map"},
            Case{"exact maps above their budget",
@@ -315,7 +317,8 @@ CATCH_TEST_CASE("analysis: more tokens than positions is a warning, and two runs
     const std::vector<double> a = *first->read(info.path), b = *second->read(info.path);
     CATCH_REQUIRE(a.size() == b.size());
     std::size_t different = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) different += a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ? 0 : 1;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      different += a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ? 0 : 1;
     CATCH_CHECK(different == 0);
   }
 }

@@ -1,5 +1,5 @@
-// One head's record from dense n × n maps, computed as the definitions are written: what a backend hands over, for tests
-// of everything that is made of it. Plain functions.
+// One head's record from dense n × n maps, computed as the definitions are written: what a backend hands over, for
+// tests of everything that is made of it. Plain functions.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ struct DenseMap {
 
 struct DenseHead {
   std::int64_t length = 0, dim = 0;
-  std::vector<DenseMap> maps;   // one or two
-  std::vector<double> value;    // [n, d]
-  std::vector<double> lambda;   // [n], with two maps
+  std::vector<DenseMap> maps;  // one or two
+  std::vector<double> value;   // [n, d]
+  std::vector<double> lambda;  // [n], with two maps
   bool has_sink = false;
   double sink = 0.0;
 };
 
 // X(i, c) = s·sin(A(i+1)(c+1) + B(i+1) + C(c+1)): the test input of metrics.md §7.
-[[nodiscard]] inline std::vector<double> sine_matrix(std::int64_t rows, std::int64_t columns, double a, double b, double c,
-                                                     double s) {
+[[nodiscard]] inline std::vector<double> sine_matrix(std::int64_t rows, std::int64_t columns, double a, double b,
+                                                     double c, double s) {
   std::vector<double> values;
   for (std::int64_t i = 1; i <= rows; ++i)
     for (std::int64_t j = 1; j <= columns; ++j) {
@@ -73,7 +73,8 @@ struct DenseRow {
 }
 
 // `layer` gives length, window and causal; `program` the hidden keys and the maps there are.
-[[nodiscard]] inline HeadRecord dense_record(const DenseHead& head, const LayerRecord& layer, const HeadProgram& program) {
+[[nodiscard]] inline HeadRecord dense_record(const DenseHead& head, const LayerRecord& layer,
+                                             const HeadProgram& program) {
   HeadRecord record;
   record.program = program;
   record.lambda = head.lambda;

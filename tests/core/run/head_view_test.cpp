@@ -1,5 +1,5 @@
-// Rows, keys and intervals of a head: visible keys, eligible rows, the bounds of metrics.md §4.2, and quantiles as numpy
-// has them.
+// Rows, keys and intervals of a head: visible keys, eligible rows, the bounds of metrics.md §4.2, and quantiles as
+// numpy has them.
 #include "core/run/head_view.h"
 
 #include <cmath>
@@ -43,12 +43,12 @@ CATCH_TEST_CASE("head view: visible keys under causal masks, windows and hidden 
     std::int64_t window;
     std::vector<std::int64_t> hidden, visible, rows_seeing;
   };
-  for (const Mask& mask : {Mask{true, 0, {}, {1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}},
-                           Mask{true, 2, {}, {1, 2, 2, 2, 2}, {2, 2, 2, 2, 1}},
-                           Mask{false, 0, {}, {5, 5, 5, 5, 5}, {5, 5, 5, 5, 5}},
-                           // Row 0 would see nothing without key 0 and keeps it; that does not count for the hidden key.
-                           Mask{true, 0, {0, 3}, {1, 1, 2, 2, 3}, {0, 4, 3, 0, 1}},
-                           Mask{true, 2, {2}, {1, 2, 1, 1, 2}, {2, 2, 0, 2, 1}}}) {
+  for (const Mask& mask :
+       {Mask{true, 0, {}, {1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}}, Mask{true, 2, {}, {1, 2, 2, 2, 2}, {2, 2, 2, 2, 1}},
+        Mask{false, 0, {}, {5, 5, 5, 5, 5}, {5, 5, 5, 5, 5}},
+        // Row 0 would see nothing without key 0 and keeps it; that does not count for the hidden key.
+        Mask{true, 0, {0, 3}, {1, 1, 2, 2, 3}, {0, 4, 3, 0, 1}},
+        Mask{true, 2, {2}, {1, 2, 1, 1, 2}, {2, 2, 0, 2, 1}}}) {
     LayerRecord layer = plain_layer(5);
     layer.causal = mask.causal;
     layer.window = mask.window;
@@ -77,8 +77,8 @@ CATCH_TEST_CASE("head view: eligible rows see at least min(min_row, max n_i) key
     std::int64_t min_row, window;
     std::vector<std::uint8_t> eligible;
   };
-  for (const Case& example : {Case{1, 0, {1, 1, 1, 1}}, Case{3, 0, {0, 0, 1, 1}}, Case{64, 0, {0, 0, 0, 1}},
-                              Case{64, 2, {0, 1, 1, 1}}}) {
+  for (const Case& example :
+       {Case{1, 0, {1, 1, 1, 1}}, Case{3, 0, {0, 0, 1, 1}}, Case{64, 0, {0, 0, 0, 1}}, Case{64, 2, {0, 1, 1, 1}}}) {
     LayerRecord layer = plain_layer(4);
     layer.window = example.window;
     const HeadRecord record = plain_record({1.0, 2.0, 4.0, 8.0});
@@ -144,12 +144,29 @@ CATCH_TEST_CASE("head view: the intervals of metrics.md §4.2 at n_i = 1 and n_i
 CATCH_TEST_CASE("head view: quantiles are numpy's") {
   // numpy.quantile(v, [0, .01, .05, .1, .25, .5, .75, .9, .95, .99, 1]), numpy 2.4.6.
   const std::vector<double> seven = {3.5, -1.25, 8.0, 0.5, 2.0, 2.0, -7.75};
-  const std::vector<double> seven_quantiles = {
-      -7.75, -7.36, -5.8, -3.8499999999999996, -0.375, 2.0, 2.75, 5.300000000000002, 6.649999999999997,
-      7.729999999999998, 8.0};
-  const std::vector<double> four_quantiles = {  // of 1e6, 1, −3, 0.25
-      -3.0, -2.9025, -2.5125, -2.025, -0.5625, 0.625, 250000.75, 700000.3000000002,
-      850000.1499999997, 970000.0299999998, 1000000.0};
+  const std::vector<double> seven_quantiles = {-7.75,
+                                               -7.36,
+                                               -5.8,
+                                               -3.8499999999999996,
+                                               -0.375,
+                                               2.0,
+                                               2.75,
+                                               5.300000000000002,
+                                               6.649999999999997,
+                                               7.729999999999998,
+                                               8.0};
+  const std::vector<double> four_quantiles = {// of 1e6, 1, −3, 0.25
+                                              -3.0,
+                                              -2.9025,
+                                              -2.5125,
+                                              -2.025,
+                                              -0.5625,
+                                              0.625,
+                                              250000.75,
+                                              700000.3000000002,
+                                              850000.1499999997,
+                                              970000.0299999998,
+                                              1000000.0};
   const auto check = [](const std::vector<double>& values, const std::vector<double>& wanted) {
     const std::vector<double> found = quantiles(values, quantile_points());
     CATCH_REQUIRE(found.size() == wanted.size());

@@ -52,7 +52,9 @@ double mean_of(const std::vector<double>& values, std::size_t count) {
 }
 
 // Printed with ten digits.
-bool printed(double found, double wanted) { return std::abs(found - wanted) <= 6e-10 * std::max(1.0, std::abs(wanted)); }
+bool printed(double found, double wanted) {
+  return std::abs(found - wanted) <= 6e-10 * std::max(1.0, std::abs(wanted));
+}
 
 }  // namespace
 
@@ -65,7 +67,8 @@ CATCH_TEST_CASE("quantities: exactly the per-head datasets of formats.md, with t
     wanted.insert(entry.path);
     const std::size_t slash = entry.path.find('/');
     const std::string group = slash == std::string::npos ? "" : entry.path.substr(0, slash);
-    const Quantity* quantity = find_quantity(group, slash == std::string::npos ? entry.path : entry.path.substr(slash + 1));
+    const Quantity* quantity =
+        find_quantity(group, slash == std::string::npos ? entry.path : entry.path.substr(slash + 1));
     CATCH_REQUIRE(quantity != nullptr);
     std::vector<std::string> axes = {"layer", "head"};
     axes.insert(axes.end(), quantity->axes.begin(), quantity->axes.end());
@@ -94,11 +97,13 @@ CATCH_TEST_CASE("quantities: every entry has a unit, a name for people, a defini
     CATCH_CHECK((quantity.rows == "" || quantity.rows == "all" || quantity.rows == "eligible"));
   }
   // formats.md: means over eligible rows; sink_* and the extrema use all.
-  for (const char* name : {"sink_score", "sink_score_net", "sink_score_absolute", "top_sink_score", "logit_max", "logit_min",
-                           "logit_abs_max", "logit_max_raw", "context_rms_min", "context_rms_max", "norm_gain_max"})
+  for (const char* name :
+       {"sink_score", "sink_score_net", "sink_score_absolute", "top_sink_score", "logit_max", "logit_min",
+        "logit_abs_max", "logit_max_raw", "context_rms_min", "context_rms_max", "norm_gain_max"})
     CATCH_CHECK(find_quantity("", name)->rows == "all");
-  for (const char* name : {"entropy_mean", "implicit_sink_mass", "context_rms_mean", "context_rms_quantile", "lambda_std",
-                           "rows_below_bound", "coherence_mean", "norm_gain_median", "previous_token_score"})
+  for (const char* name :
+       {"entropy_mean", "implicit_sink_mass", "context_rms_mean", "context_rms_quantile", "lambda_std",
+        "rows_below_bound", "coherence_mean", "norm_gain_median", "previous_token_score"})
     CATCH_CHECK(find_quantity("", name)->rows == "eligible");
 }
 
@@ -133,7 +138,8 @@ CATCH_TEST_CASE("quantities: the goldens of metrics.md, V2") {
 
 CATCH_TEST_CASE("quantities: an absent map, λ, norm or gate is NaN, and -1 in integers") {
   const Measured base(golden_head(false, 8));
-  for (const char* name : {"sink_score", "top_sink_score", "logit_max", "entropy_mean", "effective_keys_mean", "self_score"}) {
+  for (const char* name :
+       {"sink_score", "top_sink_score", "logit_max", "entropy_mean", "effective_keys_mean", "self_score"}) {
     CATCH_INFO(name);
     const std::vector<double> values = base.values("", name, 2);
     CATCH_CHECK_FALSE(std::isnan(values[0]));
@@ -141,9 +147,9 @@ CATCH_TEST_CASE("quantities: an absent map, λ, norm or gate is NaN, and -1 in i
   }
   CATCH_CHECK(base.values("", "kv_head", 2) == std::vector<double>{0.0, -1.0});
   CATCH_CHECK(base.values("", "top_sink_position", 2)[1] == -1.0);
-  for (const char* name : {"lambda_mean", "lambda_std", "norm_gain_median", "norm_gain_max", "gate_mean",
-                           "weight_cancellation_mean", "energy_cancellation_mean", "output_cancellation_mean",
-                           "map_cosine_mean"}) {
+  for (const char* name :
+       {"lambda_mean", "lambda_std", "norm_gain_median", "norm_gain_max", "gate_mean", "weight_cancellation_mean",
+        "energy_cancellation_mean", "output_cancellation_mean", "map_cosine_mean"}) {
     CATCH_INFO(name);
     CATCH_CHECK(std::isnan(base.number(name)));
   }

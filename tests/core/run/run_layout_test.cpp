@@ -49,20 +49,34 @@ struct Layout {
 
 const std::vector<Layout> kLayouts = {
     {"default", [](RunShape&) {}, {kContractDefault, kContractLarge, kContractProgram}, ElementType::Float32},
-    {"float64", [](RunShape& s) { s.real = ElementType::Float64; },
-     {kContractDefault, kContractLarge, kContractProgram}, ElementType::Float64},
-    {"--only summary", [](RunShape& s) { s.summary_only = true; }, {kContractDefault, kContractProgram},
+    {"float64",
+     [](RunShape& s) { s.real = ElementType::Float64; },
+     {kContractDefault, kContractLarge, kContractProgram},
+     ElementType::Float64},
+    {"--only summary",
+     [](RunShape& s) { s.summary_only = true; },
+     {kContractDefault, kContractProgram},
      ElementType::Float32},
-    {"--maps", [](RunShape& s) { s.pool_size = 3, s.pool_blocks = 3; },
-     {kContractDefault, kContractLarge, kContractProgram, kContractMaps}, ElementType::Float32},
-    {"--maps --components", [](RunShape& s) { s.pool_size = 3, s.pool_blocks = 3, s.components = true; },
-     {kContractDefault, kContractLarge, kContractProgram, kContractMaps, kContractComponents}, ElementType::Float32},
-    {"--components without maps", [](RunShape& s) { s.components = true; },
-     {kContractDefault, kContractLarge, kContractProgram}, ElementType::Float32},
-    {"--exact-maps", [](RunShape& s) { s.exact = true; },
-     {kContractDefault, kContractLarge, kContractProgram, kContractExact}, ElementType::Float32},
-    {"--hidden", [](RunShape& s) { s.hidden = true; },
-     {kContractDefault, kContractLarge, kContractProgram, kContractHidden}, ElementType::Float32},
+    {"--maps",
+     [](RunShape& s) { s.pool_size = 3, s.pool_blocks = 3; },
+     {kContractDefault, kContractLarge, kContractProgram, kContractMaps},
+     ElementType::Float32},
+    {"--maps --components",
+     [](RunShape& s) { s.pool_size = 3, s.pool_blocks = 3, s.components = true; },
+     {kContractDefault, kContractLarge, kContractProgram, kContractMaps, kContractComponents},
+     ElementType::Float32},
+    {"--components without maps",
+     [](RunShape& s) { s.components = true; },
+     {kContractDefault, kContractLarge, kContractProgram},
+     ElementType::Float32},
+    {"--exact-maps",
+     [](RunShape& s) { s.exact = true; },
+     {kContractDefault, kContractLarge, kContractProgram, kContractExact},
+     ElementType::Float32},
+    {"--hidden",
+     [](RunShape& s) { s.hidden = true; },
+     {kContractDefault, kContractLarge, kContractProgram, kContractHidden},
+     ElementType::Float32},
 };
 
 std::int64_t extent_of(const std::string& axis, const RunShape& shape) {
@@ -152,9 +166,9 @@ CATCH_TEST_CASE("run layout: the shape that follows from model and request") {
     std::int64_t pool_blocks, min_row, pool_size, blocks;
   };
   // min_row: 64, and 1 for n < 128. Pools: B = ⌈n/P⌉, ⌈n/B⌉ of them.
-  for (const Length& length : {Length{1, 0, 1, 0, 0}, Length{127, 0, 1, 0, 0}, Length{128, 0, 64, 0, 0},
-                               Length{100, 8, 1, 13, 8}, Length{10, 64, 1, 1, 10}, Length{10, 4, 1, 3, 4},
-                               Length{9, 5, 1, 2, 5}, Length{9, 4, 1, 3, 3}}) {
+  for (const Length& length :
+       {Length{1, 0, 1, 0, 0}, Length{127, 0, 1, 0, 0}, Length{128, 0, 64, 0, 0}, Length{100, 8, 1, 13, 8},
+        Length{10, 64, 1, 1, 10}, Length{10, 4, 1, 3, 4}, Length{9, 5, 1, 2, 5}, Length{9, 4, 1, 3, 3}}) {
     CATCH_INFO(length.tokens << " tokens in " << length.pool_blocks << " blocks");
     request.prompt.ids.assign(length.tokens, 0);
     request.pool_blocks = length.pool_blocks;
@@ -203,8 +217,9 @@ CATCH_TEST_CASE("run layout: the account of parameters") {
   attention.q_norm.weight = attention.k_norm.weight = weight("qn", {4});
   attention.head_norm.weight = weight("hn", {6});
   const auto counts = attention_parameters(block);
-  const std::map<std::string, std::int64_t, std::less<>> wanted = {
-      {"q", 144}, {"k", 32}, {"v", 64}, {"o", 128}, {"lambda", 16}, {"sink", 3}, {"gate", 32}, {"qk_norm", 8}, {"head_norm", 6}};
+  const std::map<std::string, std::int64_t, std::less<>> wanted = {{"q", 144},   {"k", 32},      {"v", 64},
+                                                                   {"o", 128},   {"lambda", 16}, {"sink", 3},
+                                                                   {"gate", 32}, {"qk_norm", 8}, {"head_norm", 6}};
   CATCH_CHECK(counts == wanted);
   CATCH_CHECK(std::set<std::string>(parameter_kinds().begin(), parameter_kinds().end()).size() == wanted.size());
   for (const std::string& kind : parameter_kinds()) CATCH_CHECK(wanted.contains(kind));
