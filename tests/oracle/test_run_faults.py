@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import checkpoints as C
-from command import datasets, is_raw, refused, refused_both_ways, snapshot
+from command import Command, check_error_object, datasets, is_raw, refused, refused_both_ways, snapshot
 
 MIB = 1 << 20
 
@@ -168,6 +168,23 @@ def test_103_without_a_gpu_auto_says_cpu_and_cuda_is_refused(command, built, out
     assert outcome.code == 0 and outcome.json["device"] == "cpu", outcome
     doctor = command("doctor", "--json", env=NO_GPU).json
     assert doctor["devices"] == "cpu" and doctor["cuda"], "one line says why"
+
+
+def test_103_without_libtorch_headers_are_read_and_the_rest_says_what_is_missing(program, built, tmp_path, out):
+    """The program and its core in a folder of their own, without the library that needs LibTorch."""
+    (tmp_path / "bin").mkdir()
+    for name in (program.name, "libheadroom_core.so"):
+        shutil.copy(program.parent / name, tmp_path / "bin")
+    alone = Command(tmp_path / "bin" / program.name)
+    found_here = {"LD_LIBRARY_PATH": str(tmp_path / "bin")}
+    refused_both_ways(alone, 7, ["libheadroom_compute.so", "LibTorch", "hint: "], "analyze", built / "learned", "--ids", "1", "-o", out,
+                      env=found_here)
+    assert not out.exists()
+    refused(alone("doctor", env=found_here), 7, "LibTorch")
+    report = alone("doctor", "--json", env=found_here)
+    assert report.code == 7 and check_error_object(report, 7)["file"].endswith("libheadroom_compute.so")
+    assert report.json["hdf5"], "what works is still said"
+    assert alone("inspect", built / "learned", env=found_here).code == 0
 
 
 def test_105_exact_maps_beyond_their_budget_name_both_sizes(command, built, out):
