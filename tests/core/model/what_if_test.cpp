@@ -123,6 +123,8 @@ const Refusal kRefusals[] = {
     {Kind::Softmax, {"norm=off"}, "no norm"},
     {Kind::Softmax, {"sink=off"}, "no sink"},
     {Kind::V2, {"gate=off"}, "no gate"},
+    {Kind::V2, {"L0.H1:second-map=off", "L0:lambda=0.5"}, "second map is off"},
+    {Kind::V2, {"second-map=off", "first-map=off"}, "second map is off too"},
     {Kind::Softmax, {"L1:head=off"}, "layers 0 to 0"},
     {Kind::Softmax, {"L0.H4:head=off"}, "heads 0 to 3"},
 };
@@ -265,6 +267,10 @@ CATCH_TEST_CASE("what-if: one that does not fit is refused with the reason") {
 CATCH_TEST_CASE("what-if: a named layer that it does not fit is refused even where another one would do") {
   const auto result = changed_by(model_of({Kind::Softmax, Kind::V2}), {"L0:lambda=0.5"});
   CATCH_CHECK_FALSE(result.has_value());
+  // Without a scope it passes over the heads that it does not fit, and counts.
+  const auto counted = changed_by(model_of({Kind::Softmax, Kind::V2}), {"L1.H1:second-map=off", "lambda=0.5"});
+  CATCH_REQUIRE(counted.has_value());
+  CATCH_CHECK(counted->notes[1] == "lambda=0.5: 3 of 8 heads");
 }
 
 CATCH_TEST_CASE("what-if: what cannot be parsed says what is wrong") {

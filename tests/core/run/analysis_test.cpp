@@ -27,7 +27,7 @@ class FakeBackend final : public ComputeBackend {
  public:
   ForwardOptions seen;
   bool called = false, fails = false, corrupt = false;
-  std::function<void()> before_layers;
+  std::function<void()> before_layers, after_layers;
 
   Result<ForwardSummary> run(const ModelSource&, const ModelSpec& model, const ForwardOptions& options,
                              ForwardObserver& observer) override {
@@ -48,6 +48,7 @@ class FakeBackend final : public ComputeBackend {
       layer.output_alignment.assign(options.heads.size() * kHeads, 0.0);
       HEADROOM_TRY_VOID(observer.on_layer(std::move(layer)));
     }
+    if (after_layers) after_layers();
     if (fails) return Error(ErrorCode::Device, "the device went away");
     ForwardSummary summary;
     summary.next_token_loss = 2.5;
@@ -266,14 +267,16 @@ CATCH_TEST_CASE("analysis: an old file stays without --force, and as it was afte
 }
 
 CATCH_TEST_CASE("analysis: a cancelled run leaves no file") {
-  // Stopped after so many questions: before the first layer, between two, and only at the very end.
-  for (const int questions : {0, 1, 2, 3}) {
-    CATCH_INFO(questions);
+  // Stopped from the start, before the first layer, and when all layers are already written.
+  for (const int moment : {0, 1, 2}) {
+    CATCH_INFO(moment);
     Fixture fixture;
-    int asked = 0;
-    const auto outcome = fixture.run([&] { return asked++ >= questions; });
+    bool stopped = moment == 0;
+    (moment == 1 ? fixture.backend.before_layers : fixture.backend.after_layers) = [&] { stopped = true; };
+    const auto outcome = fixture.run([&] { return stopped; });
     CATCH_REQUIRE_FALSE(outcome.has_value());
     CATCH_CHECK(outcome.error().code == ErrorCode::Cancelled);
+    CATCH_CHECK(fixture.backend.called == (moment > 0));
     CATCH_CHECK(fixture.folder_is_empty());
   }
 }

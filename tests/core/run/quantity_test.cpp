@@ -197,6 +197,31 @@ CATCH_TEST_CASE("quantities: three rows by hand") {
   CATCH_CHECK(printed(uniform.values("", "rows_above_bound", 3)[0], 0.0));
 }
 
+CATCH_TEST_CASE("quantities: under a window, keys are judged by the rows that can see them") {
+  const DenseHead head = golden_head(false, 12);
+  LayerRecord layer = dense_layer(head);
+  layer.window = 4;
+  const HeadRecord record = dense_record(head, layer, dense_program(head));
+  const HeadView view(layer, record, 1);
+  const kernels::StatisticsRequest request;
+  const auto values = [&](std::string_view group, std::string_view name, std::size_t size) {
+    std::vector<double> out(size, std::nan(""));
+    find_quantity(group, name)->compute({view, request}, out);
+    return out;
+  };
+  // Rows 0 … 3 see key 0, rows k … k + 3 key k, and only one row the last key.
+  const std::vector<double>& first = record.statistics.maps[0].first_key_weight;
+  const double score = (first[0] + first[1] + first[2] + first[3]) / 4.0;
+  CATCH_CHECK(printed(values("", "sink_score", 2)[0], score));
+  CATCH_CHECK(printed(values("", "sink_score_net", 1)[0], score));
+  CATCH_CHECK(printed(values("", "sink_score_absolute", 1)[0], score));
+  const std::vector<double> received = values("keys", "attention_received", 24);
+  CATCH_CHECK(printed(received[0], score));
+  CATCH_CHECK(printed(received[5], record.statistics.maps[0].column_sum[5] / 4.0));
+  CATCH_CHECK(printed(received[11], record.statistics.maps[0].column_sum[11]));
+  CATCH_CHECK(values("rows", "first_key_weight", 24)[4] == 0.0);
+}
+
 CATCH_TEST_CASE("quantities: shares of rows below, inside and above their intervals") {
   DenseHead head = golden_head(false, 5);
   Measured measured(head);
