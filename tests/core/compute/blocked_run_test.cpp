@@ -28,14 +28,14 @@ void count_bytes(std::int64_t bytes) {
   }
 }
 
-void* counted(std::size_t size) {
+[[gnu::noinline]] void* counted(std::size_t size) {
   void* memory = std::malloc(size > 0 ? size : 1);
   if (!memory) throw std::bad_alloc();
   count_bytes(static_cast<std::int64_t>(malloc_usable_size(memory)));
   return memory;
 }
 
-void uncounted(void* memory) noexcept {
+[[gnu::noinline]] void uncounted(void* memory) noexcept {
   if (memory) g_live -= static_cast<std::int64_t>(malloc_usable_size(memory));
   std::free(memory);
 }

@@ -96,6 +96,11 @@ CATCH_TEST_CASE("rotary: YaRN's attention factor multiplies the rotated channels
   // Position 0 turns by nothing; 1.3465735903 is printed in architectures.md §15.
   for (std::int64_t c = 0; c < 4; ++c) CATCH_CHECK(at3(y, 0, 0, c) == near(1.3465735903 * at3(x, 0, 0, c), 5e-11));
   for (std::int64_t c = 4; c < 6; ++c) CATCH_CHECK(at3(y, 0, 0, c) == at3(x, 0, 0, c));
+  const auto length = [](const at::Tensor& t, std::int64_t p, std::int64_t i) {
+    return std::hypot(at3(t, p, 0, i), at3(t, p, 0, i + 2));
+  };
+  for (const std::int64_t p : {1, 2})
+    for (const std::int64_t i : {0, 1}) CATCH_CHECK(length(y, p, i) == near(1.3465735903 * length(x, p, i), 5e-11));
 }
 
 CATCH_TEST_CASE("rotary: in float32 runs angles are products of float32, as transformers rounds them") {
