@@ -7,7 +7,7 @@
 #   HEADROOM_JOBS=N         compile N files at once
 
 packages_to_build=(g++ cmake ninja-build pkgconf libhdf5-dev libcli11-dev nlohmann-json3-dev libpcre2-dev libutf8proc-dev
-  libhwy-dev python3 python3-venv)
+  libhwy-dev libssl-dev python3 python3-venv)
 packages_to_test=(catch2 hdf5-tools)
 torch_requirement='torch==2.11.0'
 # With --no-deps these two complete torch for C++ on the CPU: libtorch_cpu itself is linked against them.
