@@ -44,6 +44,19 @@ void count_bytes(std::int64_t bytes) {
 
 void* operator new(std::size_t size) { return counted(size); }
 void* operator new[](std::size_t size) { return counted(size); }
+// The sanitizers bring their own of these, which do not go with the replaced ones.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept try {
+  return counted(size);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept try {
+  return counted(size);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept { uncounted(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { uncounted(memory); }
 void operator delete(void* memory) noexcept { uncounted(memory); }
 void operator delete[](void* memory) noexcept { uncounted(memory); }
 void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
