@@ -143,6 +143,8 @@ class HeadTask {
       if (stop && stop()) return false;
       run_strip(row, std::min(step, end_ - row));
     }
+    scores_.reset();
+    for (auto& strip : weights_) strip.reset();
     return true;
   }
 

@@ -121,7 +121,8 @@ struct ExponentialPass {
     hn::StoreU(e, d, weights + key);
     sum = hn::Add(sum, e);
     squares = hn::MulAdd(e, e, squares);
-    moment = hn::MulAdd(e, t, moment);
+    // e = 0 at t = −∞: 0 · −∞ would be NaN.
+    moment = hn::MulAdd(e, hn::Max(t, hn::Set(d, std::numeric_limits<Real>::lowest())), moment);
     distance = hn::MulAdd(e, hn::Sub(hn::Set(d, static_cast<Real>(row - key)), ramp), distance);
     rounds = hn::Add(rounds, hn::IfThenElseZero(hn::Ge(t, near), one));
   }
@@ -251,7 +252,7 @@ void map_row_target(const MapRowInput<Real>& input, MapRowResult& result) {
   result.logit_min = extrema.min;
   result.logit_max_raw = extrema.raw_max;
   // −Σ a ln a = (1 − p)·LSE − Σ a z, with z = max + t.
-  result.entropy = std::max(0.0, keep * (lse - extrema.max - sums.moment / sums.sum));
+  result.entropy = std::max(keep * (lse - extrema.max - sums.moment / sums.sum), 0.0);
   result.weight_max = state.factor;
   result.weight_l2_squared = sums.squares * state.factor * state.factor;
   result.weight_sum = keep;

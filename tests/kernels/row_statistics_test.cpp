@@ -280,6 +280,20 @@ CATCH_TEST_CASE("map row: rows longer than one fold of the sums") {
   });
 }
 
+CATCH_TEST_CASE("map row: keys with a logit of −∞ get no weight and leave the others' statistics") {
+  for_each_real([](auto real) {
+    using Real = decltype(real);
+    for (const std::int64_t length : {2, 5, 16, 17, 33, 70})
+      for (const std::int64_t every : {2, 3, 7}) {
+        CATCH_INFO("length " << length << ", every " << every);
+        std::vector<Real> scores = random_scores<Real>(length, 4.0, 6);
+        for (std::int64_t i = 1; i < length; i += every)
+          scores[static_cast<std::size_t>(i)] = -std::numeric_limits<Real>::infinity();
+        check_map_row<Real>({.segments = {{0, length}}, .row = length - 1}, scores);
+      }
+  });
+}
+
 CATCH_TEST_CASE("map row: logits of ±1e4, equal logits and subnormal scores") {
   for_each_real([](auto real) {
     using Real = decltype(real);

@@ -209,4 +209,18 @@ CATCH_TEST_CASE("blocked attention: memory grows with the length, not with its s
   CATCH_CHECK(large_bytes < std::int64_t{8192} * 8192 * 4 / 4);
 }
 
+CATCH_TEST_CASE("blocked attention: another head adds its own rows to the memory and no strip of scores") {
+  const std::int64_t length = 4096;
+  AttentionCase shape{.name = "V2", .pairing = Pairing::V2, .heads = 1, .head_dim = 8, .value_dim = 8};
+  const auto one = random_attention<float>(shape, length, 1);
+  shape.heads = 3;
+  const auto three = random_attention<float>(shape, length, 1);
+  (void)peak_bytes(random_attention<float>(shape, 256, 1));
+  const std::int64_t one_bytes = peak_bytes(one), three_bytes = peak_bytes(three);
+  const std::int64_t per_row = (three_bytes - one_bytes) / 2 / length;
+  CATCH_INFO(one_bytes << " bytes for one head, " << three_bytes << " for three: " << per_row
+                       << " for each row of a head");
+  CATCH_CHECK(per_row < 1000);
+}
+
 }  // namespace headroom::test
