@@ -29,6 +29,7 @@ struct Checkpoint::State {
   std::vector<TensorInfo> tensors;
   std::vector<std::string> missing_tensors;
   nlohmann::json config;
+  fs::path config_path;
   nlohmann::json metadata;
   std::vector<std::string> warnings;
 
@@ -162,9 +163,11 @@ Result<void> Checkpoint::State::open_config(const fs::path& given) {
     if (!given.empty()) warnings.emplace_back("the config file is not used: a GGUF file describes the model itself");
     return {};
   }
-  auto parsed = read_config(given.empty() ? folder / "config.json" : given);
+  const fs::path file = given.empty() ? folder / "config.json" : given;
+  auto parsed = read_config(file);
   if (parsed) {
     config = std::move(*parsed);
+    config_path = file;
   } else if (!given.empty() || parsed.error().code != ErrorCode::NotFound) {
     return parsed.error();
   }
@@ -213,6 +216,9 @@ const std::vector<InputFile>& Checkpoint::files() const { return state_->files; 
 std::span<const TensorInfo> Checkpoint::tensors() const { return state_->tensors; }
 std::span<const std::string> Checkpoint::missing_tensors() const { return state_->missing_tensors; }
 const nlohmann::json& Checkpoint::config() const { return state_->config; }
+const std::filesystem::path& Checkpoint::config_path() const {
+  return state_->config_path.empty() ? state_->path : state_->config_path;
+}
 const nlohmann::json& Checkpoint::metadata() const { return state_->metadata; }
 std::span<const std::string> Checkpoint::warnings() const { return state_->warnings; }
 

@@ -45,6 +45,8 @@ class Checkpoint {
 
   // config.json as found (null where there is none; always null for GGUF).
   [[nodiscard]] const nlohmann::json& config() const;
+  // The file that describes the model: config() comes from it, or a GGUF's metadata; path() where there is neither.
+  [[nodiscard]] const std::filesystem::path& config_path() const;
   // GGUF metadata: key → value, arrays as JSON arrays (null for safetensors).
   // safetensors: the `__metadata__` object, or null.
   [[nodiscard]] const nlohmann::json& metadata() const;

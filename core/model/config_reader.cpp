@@ -108,6 +108,12 @@ Result<double> ConfigReader::number(std::string_view key, std::optional<double> 
   return value.get<double>();
 }
 
+Result<double> ConfigReader::norm_epsilon(std::string_view key, double fallback) {
+  HEADROOM_TRY(const double value, number(key, fallback));
+  if (value < 0.0 || value >= 1.0) return wrong(key, "a number from 0 to below 1");
+  return value;
+}
+
 Result<bool> ConfigReader::boolean(std::string_view key, bool fallback) {
   const nlohmann::json& value = raw(key);
   if (value.is_null()) return fallback;

@@ -23,6 +23,8 @@ class ConfigReader {
   [[nodiscard]] Result<std::int64_t> integer(std::string_view key, std::optional<std::int64_t> fallback,
                                              std::int64_t minimum, std::int64_t maximum);
   [[nodiscard]] Result<double> number(std::string_view key, std::optional<double> fallback);
+  // What a norm adds to a mean square: from 0 to below 1.
+  [[nodiscard]] Result<double> norm_epsilon(std::string_view key, double fallback);
   [[nodiscard]] Result<bool> boolean(std::string_view key, bool fallback);
   [[nodiscard]] Result<std::string> text(std::string_view key, std::optional<std::string> fallback);
   [[nodiscard]] Result<std::vector<double>> numbers(std::string_view key);  // empty where absent

@@ -173,6 +173,11 @@ Result<RopeSpec> read_rope(ConfigReader& config, RopeLayout layout, std::int64_t
   const bool newer = config.has("rope_parameters");
   const nlohmann::json& parameters = config.raw("rope_parameters");
   const nlohmann::json& older = config.raw("rope_scaling");
+  if (newer && older.is_object() && !older.empty()) {
+    Error error(ErrorCode::Unsupported, "two descriptions of the rotary embedding, of which readers take different ones");
+    error.at_tensor("rope_parameters, rope_scaling").wanted("one of them", "both");
+    return error;
+  }
   HEADROOM_TRY(rope.theta, config.number("rope_theta", 10000.0));
   if (newer && parameters.is_object()) {
     ConfigReader nested(parameters, "rope_parameters.");
@@ -185,6 +190,10 @@ Result<RopeSpec> read_rope(ConfigReader& config, RopeLayout layout, std::int64_t
   if (!rope.frequency_divisors.empty() && static_cast<std::int64_t>(rope.frequency_divisors.size()) != rotary_dim / 2)
     return refuse("rope_freqs has the wrong length", "rope_freqs.weight", std::to_string(rotary_dim / 2),
                   std::to_string(rope.frequency_divisors.size()));
+  for (const double divisor : rope.frequency_divisors)
+    if (!(divisor > 0.0) || !std::isfinite(divisor))
+      return refuse("rope_freqs divides a frequency by a useless number", "rope_freqs.weight", "> 0 and finite",
+                    format("%g", divisor));
   return rope;
 }
 

@@ -12,7 +12,7 @@ Result<ModelSpec> describe_model(const ModelSource& source) {
     if (family->model_type != model_type) continue;
     auto model = family->translate(source);
     if (!model) {
-      model.error().in_file(source.checkpoint().path().string());
+      model.error().in_file(source.checkpoint().config_path().string());
       return model;
     }
     HEADROOM_TRY_VOID(source.check_weights(*model, model->warnings));
@@ -20,7 +20,7 @@ Result<ModelSpec> describe_model(const ModelSource& source) {
   }
   Error error(ErrorCode::Unsupported, model_type.empty() ? "config.json has no model_type"
                                                          : "no head view for model_type '" + model_type + "'");
-  error.in_file(source.checkpoint().path().string()).wanted("one of " + known, model_type);
+  error.in_file(source.checkpoint().config_path().string()).wanted("one of " + known, model_type);
   return error;
 }
 

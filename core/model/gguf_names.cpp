@@ -4,8 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/format.h"
-
 namespace headroom {
 namespace {
 
@@ -108,6 +106,12 @@ Result<GgufModel> translate_gguf(const Checkpoint& checkpoint) {
     copy_scaling("factor", "factor");
     copy_scaling("original_context_length", "original_max_position_embeddings");
     copy_scaling("attn_factor", "attention_factor");
+    copy_scaling("yarn_beta_fast", "beta_fast");
+    copy_scaling("yarn_beta_slow", "beta_slow");
+    // Read by no one, so that a file with them is refused: they blend and scale in ways of their own.
+    copy_scaling("yarn_log_multiplier", "yarn_log_multiplier");
+    if (metadata.value(architecture + ".rope.scaling.yarn_ext_factor", nlohmann::json(1.0)) != 1.0)
+      copy_scaling("yarn_ext_factor", "yarn_ext_factor");
   }
 
   const auto head_count = [&](const char* key) {

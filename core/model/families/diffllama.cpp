@@ -32,7 +32,7 @@ Result<ModelSpec> translate(const ModelSource& source) {
     error.at_tensor("num_attention_heads").wanted("an even number", std::to_string(sizes.heads));
     return error;
   }
-  HEADROOM_TRY(const double epsilon, config.number("rms_norm_eps", 1e-5));
+  HEADROOM_TRY(const double epsilon, config.norm_epsilon("rms_norm_eps", 1e-5));
   HEADROOM_TRY(const bool bias, config.boolean("attention_bias", false));
   HEADROOM_TRY(const Activation activation, read_activation(config, "hidden_act", "silu"));
   HEADROOM_TRY(const RopeSpec rope, read_rope(config, RopeLayout::HalfSplit, sizes.head_dim, sizes.max_positions));

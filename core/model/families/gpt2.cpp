@@ -62,7 +62,7 @@ Result<ModelSpec> translate(const ModelSource& source) {
     error.at_tensor("n_head").wanted("a divisor of n_embd = " + std::to_string(hidden), std::to_string(model.num_heads));
     return error;
   }
-  HEADROOM_TRY(const double epsilon, config.number("layer_norm_epsilon", 1e-5));
+  HEADROOM_TRY(const double epsilon, config.norm_epsilon("layer_norm_epsilon", 1e-5));
   HEADROOM_TRY(const bool scaled, config.boolean("scale_attn_weights", true));
   HEADROOM_TRY(const bool by_layer, config.boolean("scale_attn_by_inverse_layer_idx", false));
   HEADROOM_TRY(const Activation activation, read_activation(config, "activation_function", "gelu_new"));

@@ -159,7 +159,7 @@ Result<ModelSpec> translate(const ModelSource& source) {
   ConfigReader config(source.config());
   HEADROOM_TRY_VOID(refuse_straddling_pairs(config));
   HEADROOM_TRY(const DecoderSizes sizes, read_sizes(config, 0));
-  HEADROOM_TRY(const double epsilon, config.number("rms_norm_eps", 1e-5));
+  HEADROOM_TRY(const double epsilon, config.norm_epsilon("rms_norm_eps", 1e-5));
   HEADROOM_TRY(const Activation activation, read_activation(config, "hidden_act", "silu"));
   HEADROOM_TRY(const std::string position, config.text("position", "rope"));
   if (position != "rope" && position != "learned" && position != "none")

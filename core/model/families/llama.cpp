@@ -10,7 +10,7 @@ namespace {
 Result<ModelSpec> translate(const ModelSource& source) {
   ConfigReader config(source.config());
   HEADROOM_TRY(const DecoderSizes sizes, read_sizes(config));
-  HEADROOM_TRY(const double epsilon, config.number("rms_norm_eps", 1e-6));
+  HEADROOM_TRY(const double epsilon, config.norm_epsilon("rms_norm_eps", 1e-6));
   HEADROOM_TRY(const bool attention_bias, config.boolean("attention_bias", false));
   HEADROOM_TRY(const bool mlp_bias, config.boolean("mlp_bias", false));
   HEADROOM_TRY(const Activation activation, read_activation(config, "hidden_act", "silu"));

@@ -151,7 +151,7 @@ CATCH_TEST_CASE("family: an unknown or absent model_type is unsupported, by name
   CATCH_CHECK(model.error().code == ErrorCode::Unsupported);
   CATCH_CHECK(model.error().message == "no head view for model_type 'mamba'");
   CATCH_CHECK(model.error().found == "mamba");
-  CATCH_CHECK(model.error().file == unknown.path());
+  CATCH_CHECK(model.error().file == unknown.path() / "config.json");
   for (const Family* family : families())
     CATCH_CHECK(model.error().expected.find(std::string(family->model_type)) != std::string::npos);
   for (const nlohmann::json& type : {nlohmann::json(), nlohmann::json(7), nlohmann::json("")}) {

@@ -175,12 +175,31 @@ CATCH_TEST_CASE("gguf model: rope scaling and the table of divisors") {
   CATCH_CHECK(rope.scaling.kind == RopeScalingKind::Linear);
   CATCH_CHECK(rope.scaling.factor == 4.0);
 
+  parts.metadata["llama.rope.scaling.type"] = {kString, gguf_string("yarn")};
+  parts.metadata["llama.rope.scaling.yarn_beta_fast"] = {kFloat32, little_endian(16.0F)};
+  parts.metadata["llama.rope.scaling.yarn_beta_slow"] = {kFloat32, little_endian(2.0F)};
+  parts.metadata["llama.rope.scaling.yarn_ext_factor"] = {kFloat32, little_endian(1.0F)};
+  const OpenedGguf yarn(parts);
+  CATCH_REQUIRE(yarn.model.has_value());
+  CATCH_CHECK(yarn.model->blocks.front().attention.rope.scaling.beta_fast == 16.0);
+  CATCH_CHECK(yarn.model->blocks.front().attention.rope.scaling.beta_slow == 2.0);
+  for (const char* key : {"yarn_log_multiplier", "yarn_ext_factor"}) {
+    GgufParts blended = parts;
+    blended.metadata[std::string("llama.rope.scaling.") + key] = {kFloat32, little_endian(0.5F)};
+    const OpenedGguf refused(blended);
+    CATCH_REQUIRE_FALSE(refused.model.has_value());
+    CATCH_CHECK(refused.model.error().code == ErrorCode::Unsupported);
+    CATCH_CHECK(refused.model.error().tensor == std::string("rope_scaling.") + key);
+  }
+
   GgufParts divided;
   divided.metadata["llama.rope.scaling.type"] = {kString, gguf_string("none")};
   divided.tensors.push_back({"rope_freqs.weight", {2}});  // holds 0 and 1
   const OpenedGguf table(divided);
   CATCH_REQUIRE(table.source.has_value());
   CATCH_CHECK(table.source->config().at("rope_frequency_divisors") == nlohmann::json({0.0, 1.0}));
+  CATCH_REQUIRE_FALSE(table.model.has_value());
+  CATCH_CHECK(table.model.error().message == "rope_freqs divides a frequency by a useless number");
   divided.tensors.back().shape = {3};
   const OpenedGguf wrong(divided);
   CATCH_REQUIRE_FALSE(wrong.model.has_value());
