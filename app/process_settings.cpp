@@ -15,7 +15,7 @@ void apply_process_settings() {
 #endif
   // By default a thread that waits at a barrier spins for about a millisecond. On a machine with other work the thread
   // it waits for is not running then: the same analysis takes up to five times as long.
-  if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "1000", /*overwrite=*/0);
+  if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "10000", /*overwrite=*/0);
 }
 
 }  // namespace headroom

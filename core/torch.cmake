@@ -56,5 +56,7 @@ message(STATUS "LibTorch ${HEADROOM_TORCH_VERSION}: ${HEADROOM_TORCH_CPU}")
 
 add_library(headroom::torch INTERFACE IMPORTED)
 target_include_directories(headroom::torch SYSTEM INTERFACE ${HEADROOM_TORCH_INCLUDE} ${HEADROOM_TORCH_INCLUDE}/torch/csrc/api/include)
-target_link_libraries(headroom::torch INTERFACE ${HEADROOM_TORCH_CPU} ${HEADROOM_TORCH_C10})
+# at::parallel_for is a template in LibTorch's headers: compiled without OpenMP it runs everything on the caller's thread.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+target_link_libraries(headroom::torch INTERFACE ${HEADROOM_TORCH_CPU} ${HEADROOM_TORCH_C10} OpenMP::OpenMP_CXX)
 target_compile_definitions(headroom::torch INTERFACE HEADROOM_TORCH_VERSION="${HEADROOM_TORCH_VERSION}")

@@ -45,8 +45,10 @@ Result<ComputeDtype> parse_dtype(const std::string& name) {
   return error;
 }
 
-std::string choose_device(const std::string& wanted, const BackendInfo& info) {
+// The device itself, and for `auto` why it is that one.
+std::string choose_device(const std::string& wanted, const BackendInfo& info, std::string& note) {
   if (wanted != "auto") return wanted;
+  note = info.devices.size() > 1 ? "auto: the first CUDA device" : "auto: " + info.cuda_note;
   return info.devices.size() > 1 ? "cuda:0" : "cpu";
 }
 
@@ -68,7 +70,7 @@ std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments
 
 // Everything the command needs before the long part; fails without having computed anything.
 Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedModel& model, ComputeBackend& backend,
-                                std::string& tokenizer_note) {
+                                RunFacts& facts) {
   AnalysisRequest request;
   request.model = &model;
   HEADROOM_TRY(request.dtype, parse_dtype(arguments.dtype));
@@ -83,8 +85,8 @@ Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedM
   if (!arguments.heads.empty()) {
     HEADROOM_TRY(request.heads, parse_index_list(arguments.heads, "--heads", model.spec.num_heads));
   }
-  HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, tokenizer_note));
-  request.device = choose_device(arguments.device, backend.info());
+  HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, facts.tokenizer));
+  request.device = choose_device(arguments.device, backend.info(), facts.device_note);
   request.pool_blocks = arguments.pool_blocks;
   request.components = arguments.components;
   request.exact_maps = arguments.exact_maps;
@@ -107,12 +109,10 @@ std::uint64_t peak_rss_bytes() {
 }
 
 int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, const AnalysisOutcome& outcome,
-           const std::string& tokenizer_note) {
-  RunFacts facts;
+           RunFacts facts) {
   facts.model = request.model;
   facts.request = &request;
   facts.outcome = &outcome;
-  facts.tokenizer = tokenizer_note;
   facts.peak_rss_bytes = peak_rss_bytes();
   std::fputs(arguments.json ? summary_json(facts).c_str() : summary_text(facts).c_str(), stdout);
   for (const std::string& violation : outcome.self_check.violations)
@@ -137,8 +137,8 @@ int run_analyze(const AnalyzeArguments& given) {
   if (!model) return report_error(model.error(), arguments.json);
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), arguments.json);
-  std::string tokenizer_note;
-  auto request = prepare(arguments, *model, **backend, tokenizer_note);
+  RunFacts facts;
+  auto request = prepare(arguments, *model, **backend, facts);
   if (!request) return report_error(request.error(), arguments.json);
 
   ProgressLine progress;
@@ -152,7 +152,7 @@ int run_analyze(const AnalyzeArguments& given) {
     const int code = report_error(outcome.error(), arguments.json);
     return outcome.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
-  return finish(arguments, *request, *outcome, tokenizer_note);
+  return finish(arguments, *request, *outcome, std::move(facts));
 }
 
 }  // namespace headroom

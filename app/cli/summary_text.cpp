@@ -185,6 +185,7 @@ std::string summary_text(const RunFacts& facts) {
                    std::exp(*outcome.forward.next_token_loss),
                    facts.request->prompt.first_is_bos ? ", token 0 is the BOS" : ", no BOS at token 0");
   if (!facts.tokenizer.empty()) text += escape_for_terminal(facts.tokenizer) + "\n";
+  if (!facts.device_note.empty()) text += "device " + escape_for_terminal(facts.device_note) + "\n";
   for (const std::string& warning : facts.model->spec.warnings) text += "warning: " + escape_for_terminal(warning) + "\n";
   for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
   text += sink_lines(facts) + logit_lines(facts) + bound_lines(facts) + differential_lines(facts);
@@ -212,6 +213,7 @@ std::string summary_json(const RunFacts& facts) {
   json["forward_seconds"] = outcome.forward.seconds;
   json["peak_rss_bytes"] = facts.peak_rss_bytes;
   json["device"] = facts.request->device;
+  json["device_note"] = facts.device_note;
   json["dtype"] = dtype_name(facts.request->dtype);
   json["next_token_loss"] = outcome.forward.next_token_loss ? nlohmann::json(*outcome.forward.next_token_loss) : nullptr;
   const std::int64_t non_finite = outcome.forward.non_finite_layer;

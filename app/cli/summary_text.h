@@ -13,6 +13,7 @@ struct RunFacts {
   const AnalysisRequest* request = nullptr;
   const AnalysisOutcome* outcome = nullptr;
   std::string tokenizer;
+  std::string device_note;  // of --device auto: what it chose and why
   std::uint64_t peak_rss_bytes = 0;
 };
 

@@ -166,6 +166,7 @@ def test_103_without_a_gpu_auto_says_cpu_and_cuda_is_refused(command, built, out
     assert not out.exists()
     outcome = command("analyze", built / "learned", "--ids", "1,2", "-o", out, "--json", env=NO_GPU)
     assert outcome.code == 0 and outcome.json["device"] == "cpu", outcome
+    assert outcome.json["device_note"].startswith("auto: ") and len(outcome.json["device_note"]) > 10, outcome
     doctor = command("doctor", "--json", env=NO_GPU).json
     assert doctor["devices"] == "cpu" and doctor["cuda"], "one line says why"
 

@@ -6,8 +6,10 @@
 #include <c10/core/InferenceMode.h>
 
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "tests/support/catch.h"
@@ -37,6 +39,20 @@ CATCH_TEST_CASE("tasks: each runs exactly once, on any number of threads") {
       CATCH_CHECK(wrong == 0);
     }
   }
+  at::set_num_threads(before);
+}
+
+CATCH_TEST_CASE("tasks: two run at the same time") {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  std::atomic<int> started{0}, met{0};
+  run_tasks(2, [&](std::int64_t) {
+    ++started;
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (started < 2 && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+    if (started == 2) ++met;
+  });
+  CATCH_CHECK(met == 2);
   at::set_num_threads(before);
 }
 
