@@ -208,6 +208,43 @@ std::vector<HeadProgram> grouped_heads(std::int64_t heads, std::int64_t kv_heads
 
 double lambda_init(std::int64_t depth) { return 0.8 - 0.6 * std::exp(-0.3 * static_cast<double>(depth)); }
 
+Result<LlamaConfig> read_llama_config(ConfigReader& config, double default_epsilon) {
+  LlamaConfig llama;
+  HEADROOM_TRY(llama.sizes, read_sizes(config));
+  HEADROOM_TRY(llama.epsilon, config.norm_epsilon("rms_norm_eps", default_epsilon));
+  HEADROOM_TRY(llama.attention_bias, config.boolean("attention_bias", false));
+  HEADROOM_TRY(llama.activation, read_activation(config, "hidden_act", "silu"));
+  HEADROOM_TRY(llama.rope, read_rope(config, RopeLayout::HalfSplit, llama.sizes.head_dim, llama.sizes.max_positions));
+  return llama;
+}
+
+BlockSpec llama_block(const LlamaConfig& llama, const std::string& base) {
+  const DecoderSizes& sizes = llama.sizes;
+  const std::int64_t q_rows = sizes.heads * sizes.head_dim;
+  const std::int64_t kv_rows = sizes.kv_heads * sizes.head_dim;
+  BlockSpec block;
+  block.attention_norm = rms_norm(base + "input_layernorm.weight", sizes.hidden, llama.epsilon);
+  block.mlp_norm = rms_norm(base + "post_attention_layernorm.weight", sizes.hidden, llama.epsilon);
+  block.mlp = gated_mlp(base + "mlp.", sizes.hidden, sizes.inner, llama.activation, llama.mlp_bias);
+  AttentionSpec& attention = block.attention;
+  attention.kind = "softmax";
+  attention.head_dim = attention.value_dim = sizes.head_dim;
+  attention.num_query_blocks = sizes.heads;
+  attention.num_key_blocks = attention.num_value_blocks = sizes.kv_heads;
+  attention.q = linear(base + "self_attn.q_proj", q_rows, sizes.hidden, llama.attention_bias);
+  attention.k = linear(base + "self_attn.k_proj", kv_rows, sizes.hidden, llama.attention_bias);
+  attention.v = linear(base + "self_attn.v_proj", kv_rows, sizes.hidden, llama.attention_bias);
+  attention.o = linear(base + "self_attn.o_proj", sizes.hidden, q_rows, llama.attention_bias);
+  attention.rope = llama.rope;
+  attention.scale = 1.0 / std::sqrt(static_cast<double>(sizes.head_dim));
+  attention.heads = grouped_heads(sizes.heads, sizes.kv_heads);
+  return block;
+}
+
+std::string layer_prefix(const std::string& prefix, std::int64_t layer) {
+  return prefix + "layers." + std::to_string(layer) + ".";
+}
+
 Result<void> read_llama_frame(const ModelSource& source, ConfigReader& config, const DecoderSizes& sizes,
                               const std::string& prefix, double epsilon, ModelSpec& model) {
   model.vocab_size = sizes.vocab;

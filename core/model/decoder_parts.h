@@ -41,6 +41,22 @@ struct DecoderSizes {
 // λ_init = 0.8 − 0.6·exp(−0.3·depth), depth counted from 0 (DIFF V1, arXiv 2410.05258, section 2.1).
 [[nodiscard]] double lambda_init(std::int64_t depth);
 
+// What llama and its relatives say in config.json: RMSNorm, GQA, RoPE, SwiGLU.
+struct LlamaConfig {
+  DecoderSizes sizes;
+  double epsilon = 0.0;
+  bool attention_bias = false, mlp_bias = false;  // mlp_bias is left to families that have it
+  Activation activation = Activation::Silu;
+  RopeSpec rope;
+};
+[[nodiscard]] Result<LlamaConfig> read_llama_config(ConfigReader& config, double default_epsilon);
+
+// A block with plain softmax attention; `base` is the prefix of its tensors. A relative changes what it does otherwise.
+[[nodiscard]] BlockSpec llama_block(const LlamaConfig& llama, const std::string& base);
+
+// "PREFIXlayers.LAYER."
+[[nodiscard]] std::string layer_prefix(const std::string& prefix, std::int64_t layer);
+
 // Embedding, final norm and lm_head under llama-names; tied where the config says so or the file has no lm_head.weight.
 // Fills vocab_size, hidden_size, max_positions, bos_token_id.
 [[nodiscard]] Result<void> read_llama_frame(const ModelSource& source, ConfigReader& config, const DecoderSizes& sizes,

@@ -1,7 +1,5 @@
 // DiffLlama of transformers (architectures §3): DIFF V1 whose pairs are halves, query heads i and i + H/2, with the
 // value heads of both side by side and a norm without weight.
-#include <cmath>
-
 #include "core/model/decoder_parts.h"
 #include "core/model/family.h"
 
@@ -26,48 +24,31 @@ std::vector<HeadProgram> halves(std::int64_t sub_heads, std::int64_t kv_heads, d
 
 Result<ModelSpec> translate(const ModelSource& source) {
   ConfigReader config(source.config());
-  HEADROOM_TRY(const DecoderSizes sizes, read_sizes(config));
+  HEADROOM_TRY(const LlamaConfig llama, read_llama_config(config, 1e-5));
+  const DecoderSizes& sizes = llama.sizes;
   if (sizes.heads % 2 != 0) {
     Error error(ErrorCode::Corrupt, "DiffLlama pairs the first half of the query heads with the second half");
     error.at_tensor("num_attention_heads").wanted("an even number", std::to_string(sizes.heads));
     return error;
   }
-  HEADROOM_TRY(const double epsilon, config.norm_epsilon("rms_norm_eps", 1e-5));
-  HEADROOM_TRY(const bool bias, config.boolean("attention_bias", false));
-  HEADROOM_TRY(const Activation activation, read_activation(config, "hidden_act", "silu"));
-  HEADROOM_TRY(const RopeSpec rope, read_rope(config, RopeLayout::HalfSplit, sizes.head_dim, sizes.max_positions));
 
   ModelSpec model;
   model.model_type = "diffllama";
   model.num_heads = sizes.heads / 2;
   const std::string prefix = llama_prefix(source);
-  HEADROOM_TRY_VOID(read_llama_frame(source, config, sizes, prefix, epsilon, model));
+  HEADROOM_TRY_VOID(read_llama_frame(source, config, sizes, prefix, llama.epsilon, model));
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer) {
-    const std::string base = prefix + "layers." + std::to_string(layer) + ".";
-    BlockSpec block;
-    block.attention_norm = rms_norm(base + "input_layernorm.weight", sizes.hidden, epsilon);
-    block.mlp_norm = rms_norm(base + "post_attention_layernorm.weight", sizes.hidden, epsilon);
-    block.mlp = gated_mlp(base + "mlp.", sizes.hidden, sizes.inner, activation, false);
+    const std::string base = layer_prefix(prefix, layer);
+    BlockSpec block = llama_block(llama, base);
     AttentionSpec& attention = block.attention;
     attention.kind = "diff_v1";
-    attention.head_dim = attention.value_dim = sizes.head_dim;
-    attention.num_query_blocks = sizes.heads;
-    attention.num_key_blocks = attention.num_value_blocks = sizes.kv_heads;
-    const std::int64_t q_rows = sizes.heads * sizes.head_dim;
-    const std::int64_t kv_rows = sizes.kv_heads * sizes.head_dim;
-    attention.q = linear(base + "self_attn.q_proj", q_rows, sizes.hidden, bias);
-    attention.k = linear(base + "self_attn.k_proj", kv_rows, sizes.hidden, bias);
-    attention.v = linear(base + "self_attn.v_proj", kv_rows, sizes.hidden, bias);
-    attention.o = linear(base + "self_attn.o_proj", sizes.hidden, q_rows, bias);
-    attention.rope = rope;
-    attention.scale = 1.0 / std::sqrt(static_cast<double>(sizes.head_dim));
     attention.lambda_q1 = vector(base + "self_attn.lambda_q1", sizes.head_dim);
     attention.lambda_k1 = vector(base + "self_attn.lambda_k1", sizes.head_dim);
     attention.lambda_q2 = vector(base + "self_attn.lambda_q2", sizes.head_dim);
     attention.lambda_k2 = vector(base + "self_attn.lambda_k2", sizes.head_dim);
     attention.lambda_init = lambda_init(layer);
     attention.head_norm.kind = NormKind::Rms;
-    attention.head_norm.epsilon = epsilon;
+    attention.head_norm.epsilon = llama.epsilon;
     attention.heads = halves(sizes.heads, sizes.kv_heads, attention.lambda_init);
     model.blocks.push_back(std::move(block));
   }

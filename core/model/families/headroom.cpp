@@ -182,7 +182,7 @@ Result<ModelSpec> translate(const ModelSource& source) {
   if (position == "learned")
     model.position_embedding = matrix(prefix + "position_embeddings.weight", sizes.max_positions, sizes.hidden);
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer) {
-    const std::string base = prefix + "layers." + std::to_string(layer) + ".";
+    const std::string base = layer_prefix(prefix, layer);
     BlockSpec block;
     block.attention_norm = rms_norm(base + "input_layernorm.weight", sizes.hidden, epsilon);
     HEADROOM_TRY(block.attention,
