@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "app/cli/address.h"
 #include "app/cli/progress.h"
 #include "app/cli/report_error.h"
 #include "app/cli/signals.h"
@@ -17,25 +18,6 @@ namespace {
 
 constexpr int kPartialResult = 8;
 constexpr int kInternalBug = 70;
-
-// "model/::L3.H5" → the path, and the address as lists where the options gave none.
-Result<void> split_address(AnalyzeArguments& arguments) {
-  const std::size_t at = arguments.path.rfind("::");
-  std::error_code ignored;
-  if (at == std::string::npos || std::filesystem::exists(arguments.path, ignored)) return {};
-  const std::string address = arguments.path.substr(at + 2);
-  arguments.path.resize(at);
-  const std::size_t dot = address.find(".H");
-  const std::string layer = address.substr(0, dot);
-  if (layer.size() < 2 || layer.front() != 'L') {
-    Error error(ErrorCode::InvalidArgument, "an address inside a checkpoint is written ::L3 or ::L3.H5");
-    error.wanted("", address);
-    return error;
-  }
-  if (arguments.layers.empty()) arguments.layers = layer.substr(1);
-  if (dot != std::string::npos && arguments.heads.empty()) arguments.heads = address.substr(dot + 2);
-  return {};
-}
 
 Result<ComputeDtype> parse_dtype(const std::string& name) {
   for (const ComputeDtype dtype : {ComputeDtype::Float32, ComputeDtype::Float64, ComputeDtype::BFloat16})
@@ -132,7 +114,11 @@ int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, co
 
 int run_analyze(const AnalyzeArguments& given) {
   AnalyzeArguments arguments = given;
-  if (auto split = split_address(arguments); !split) return report_error(split.error(), arguments.json);
+  const auto address = parse_address(arguments.path);
+  if (!address) return report_error(address.error(), arguments.json);
+  arguments.path = address->path;
+  if (arguments.layers.empty()) arguments.layers = address->layers;
+  if (arguments.heads.empty()) arguments.heads = address->heads;
   auto model = open_model(arguments.path, arguments.options);
   if (!model) return report_error(model.error(), arguments.json);
   auto backend = load_compute();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/cli/address.h"
 #include "app/cli/report_error.h"
 #include "core/base/format.h"
 #include "core/run/open_model.h"
@@ -27,6 +28,7 @@ struct Inspection {
   std::uint64_t size_bytes = 0;
   std::map<std::string, std::int64_t> dtypes;                         // name → tensors
   std::map<std::string, std::int64_t, std::less<>> attention_parameters;  // over all layers
+  std::vector<std::int64_t> layers, heads;  // the places that the address names; empty without one
 };
 
 Inspection look(std::shared_ptr<const Checkpoint> checkpoint) {
@@ -95,6 +97,11 @@ std::string program_text(const HeadProgram& head) {
   return text;
 }
 
+std::string program_of(const ModelSpec& model, std::int64_t layer, std::int64_t head) {
+  const AttentionSpec& attention = model.blocks[static_cast<std::size_t>(layer)].attention;
+  return attention.kind + ": " + program_text(attention.heads[static_cast<std::size_t>(head)]);
+}
+
 void print_line(const char* name, const std::string& value) {
   std::printf("%-12s %s\n", name, escape_for_terminal(value).c_str());
 }
@@ -118,6 +125,16 @@ void print_model(const ModelSpec& model) {
   }
   for (const auto& [kind, layers] : kinds)
     print_line("attention", kind + (kinds.size() > 1 ? " in layers " + layers : " in all layers"));
+}
+
+// The first layer's first heads, or the heads that were asked for.
+void print_programs(const Inspection& found) {
+  for (const std::int64_t layer : found.layers)
+    for (const std::int64_t head : found.heads)
+      print_line(format("L%lld.H%lld", static_cast<long long>(layer), static_cast<long long>(head)).c_str(),
+                 program_of(*found.model, layer, head));
+  if (!found.layers.empty()) return;
+  const AttentionSpec& attention = found.model->blocks.front().attention;
   const std::size_t shown = std::min<std::size_t>(attention.heads.size(), 3);
   for (std::size_t h = 0; h < shown; ++h)
     print_line(h == 0 ? "head program" : "", "H" + std::to_string(h) + ": " + program_text(attention.heads[h]));
@@ -137,6 +154,7 @@ void print_text(const Inspection& found, bool all_tensors) {
                                count_text(found.parameters).c_str()));
   if (found.model) {
     print_model(*found.model);
+    print_programs(found);
     std::string accounts;
     for (const auto& [account, count] : found.attention_parameters)
       if (count > 0) accounts += (accounts.empty() ? "" : ", ") + account + " " + count_text(count);
@@ -181,15 +199,30 @@ nlohmann::json to_json(const Inspection& found) {
   json["attention"] = nlohmann::json::array();
   for (const BlockSpec& block : model.blocks) json["attention"].push_back(block.attention.kind);
   json["attention_parameters"] = found.attention_parameters;
+  for (const std::int64_t layer : found.layers)
+    for (const std::int64_t head : found.heads)
+      json["head_programs"].push_back({{"layer", layer}, {"head", head}, {"program", program_of(model, layer, head)}});
   return json;
+}
+
+Result<void> find_places(const Address& address, Inspection& found) {
+  if (address.layers.empty() || !found.model) return {};
+  const auto layers = static_cast<std::int64_t>(found.model->blocks.size());
+  HEADROOM_TRY(found.layers, parse_index_list(address.layers, "::L", layers));
+  const std::string all = "0-" + std::to_string(found.model->num_heads - 1);
+  HEADROOM_TRY(found.heads, parse_index_list(address.heads.empty() ? all : address.heads, ".H", found.model->num_heads));
+  return {};
 }
 
 }  // namespace
 
 int run_inspect(const InspectArguments& arguments) {
-  auto checkpoint = Checkpoint::open(arguments.path, arguments.options);
+  const auto address = parse_address(arguments.path);
+  if (!address) return report_error(address.error(), arguments.json);
+  auto checkpoint = Checkpoint::open(address->path, arguments.options);
   if (!checkpoint) return report_error(checkpoint.error(), arguments.json);
-  const Inspection found = look(std::move(*checkpoint));
+  Inspection found = look(std::move(*checkpoint));
+  if (auto places = find_places(*address, found); !places) return report_error(places.error(), arguments.json);
   const bool partial = !found.checkpoint->missing_tensors().empty();
   // Tensors without any config are a fine thing to list; a config that is wrong or unknown is said with its code.
   const bool described = !found.checkpoint->config().is_null() || found.checkpoint->format() == ContainerFormat::Gguf;

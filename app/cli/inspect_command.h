@@ -1,14 +1,14 @@
 // `headroom inspect PATH`: what a checkpoint is, from its headers alone. Main thread only.
 #pragma once
 
-#include <filesystem>
+#include <string>
 
 #include "core/checkpoint/checkpoint.h"
 
 namespace headroom {
 
 struct InspectArguments {
-  std::filesystem::path path;
+  std::string path;  // may be an address: model/::L3.H5
   CheckpointOptions options;
   bool tensors = false;  // list them all
   bool json = false;

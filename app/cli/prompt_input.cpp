@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/text/prompt_ids.h"
 
@@ -27,11 +26,6 @@ Result<std::string> read_stdin() {
 Result<std::string> read_source(const std::string& path) {
   if (path == "-") return read_stdin();
   return read_text_file(path, kLongestPrompt);
-}
-
-bool parse_index(std::string_view text, std::int64_t& value) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && value >= 0;
 }
 
 }  // namespace
@@ -89,30 +83,6 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
   }
   prompt.first_is_bos = !prompt.ids.empty() && model.spec.bos_token_id && prompt.ids.front() == *model.spec.bos_token_id;
   return prompt;
-}
-
-Result<std::vector<std::int64_t>> parse_index_list(const std::string& text, const std::string& what, std::int64_t limit) {
-  std::vector<std::int64_t> values;
-  const auto refuse = [&](const std::string& part) {
-    Error error(ErrorCode::InvalidArgument, what + " takes a list such as 0,2-5");
-    error.wanted("numbers from 0 to " + std::to_string(limit - 1), part);
-    return error;
-  };
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view part = std::string_view(text).substr(begin, end - begin);
-    const std::size_t dash = part.find('-');
-    std::int64_t first = 0, last = 0;
-    const bool parsed = dash == std::string_view::npos
-                            ? parse_index(part, first) && parse_index(part, last)
-                            : parse_index(part.substr(0, dash), first) && parse_index(part.substr(dash + 1), last);
-    if (!parsed || first > last || last >= limit) return refuse(std::string(part));
-    for (std::int64_t value = first; value <= last; ++value) values.push_back(value);
-    begin = end + 1;
-  }
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return values;
 }
 
 }  // namespace headroom

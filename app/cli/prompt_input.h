@@ -19,8 +19,4 @@ struct PromptArguments {
 [[nodiscard]] Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model,
                                          std::string& tokenizer_note);
 
-// "0,2-5" → 0 2 3 4 5, ascending and unique; `what` names the option in errors, `limit` is one past the largest value.
-[[nodiscard]] Result<std::vector<std::int64_t>> parse_index_list(const std::string& text, const std::string& what,
-                                                                 std::int64_t limit);
-
 }  // namespace headroom

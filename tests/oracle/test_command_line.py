@@ -196,6 +196,20 @@ def test_a_folder_is_called_by_its_name_however_it_is_given(command, models, tmp
         assert file.attrs["model_id"] == "softmax"
 
 
+def test_inspect_shows_the_head_an_address_names(command, models):
+    model = str(models / "diff_v2")
+    outcome = command("inspect", model + "/::L1.H2", "--json")
+    assert outcome.code == 0, outcome
+    # DIFF V2, 4 output heads, 2 value heads: head 2 is query heads 4 and 5, both in group 1.
+    program = "diff_v2: q4 k1 v1 − λ·(q5 k1 v1), λ = σ(projection) per token"
+    assert outcome.json["head_programs"] == [{"layer": 1, "head": 2, "program": program}]
+    assert f"L1.H2        {program}\n" in command("inspect", model + "::L1.H2").text
+    assert command("inspect", model + "::L1").text.count("L1.H") == 4
+    for place, expected in (("::L2", b"0 to 1"), ("::L1.H4", b"0 to 3"), ("::H1", b"::L3"), ("::L", b"::L3")):
+        outcome = command("inspect", model + place)
+        assert outcome.code == 2 and expected in outcome.err, outcome
+
+
 def test_an_address_is_the_same_as_its_options(command, models, tmp_path):
     run(command, str(models / "diff_v1") + "/::L1.H2", tmp_path / "address.h5")
     run(command, models / "diff_v1", tmp_path / "options.h5", "--layers", "1", "--heads", "2")

@@ -1,0 +1,60 @@
+#include "app/cli/address.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+
+namespace headroom {
+namespace {
+
+bool parse_index(std::string_view text, std::int64_t& value) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && value >= 0;
+}
+
+}  // namespace
+
+Result<Address> parse_address(const std::string& text) {
+  Address address{text, "", ""};
+  const std::size_t at = text.rfind("::");
+  std::error_code ignored;
+  if (at == std::string::npos || std::filesystem::exists(text, ignored)) return address;
+  const std::string place = text.substr(at + 2);
+  const std::size_t dot = place.find(".H");
+  if (place.size() < 2 || place.front() != 'L') {
+    Error error(ErrorCode::InvalidArgument, "an address inside a checkpoint is written ::L3 or ::L3.H5");
+    error.wanted("", place);
+    return error;
+  }
+  address.path.resize(at);
+  address.layers = place.substr(1, dot == std::string::npos ? dot : dot - 1);
+  if (dot != std::string::npos) address.heads = place.substr(dot + 2);
+  return address;
+}
+
+Result<std::vector<std::int64_t>> parse_index_list(const std::string& text, const std::string& what, std::int64_t limit) {
+  std::vector<std::int64_t> values;
+  const auto refuse = [&](const std::string& part) {
+    Error error(ErrorCode::InvalidArgument, what + " takes a list such as 0,2-5");
+    error.wanted("numbers from 0 to " + std::to_string(limit - 1), part);
+    return error;
+  };
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = std::string_view(text).substr(begin, end - begin);
+    const std::size_t dash = part.find('-');
+    std::int64_t first = 0, last = 0;
+    const bool parsed = dash == std::string_view::npos
+                            ? parse_index(part, first) && parse_index(part, last)
+                            : parse_index(part.substr(0, dash), first) && parse_index(part.substr(dash + 1), last);
+    if (!parsed || first > last || last >= limit) return refuse(std::string(part));
+    for (std::int64_t value = first; value <= last; ++value) values.push_back(value);
+    begin = end + 1;
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+}  // namespace headroom
