@@ -1,7 +1,6 @@
 """Signals, kills and disturbances while a run is under way: faults.md 10, 84, 88, 94, 107, 120."""
 import fcntl
 import os
-import pty
 import resource
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import time
 import pytest
 
 import checkpoints as C
-from command import Outcome, check_error_object, datasets, one_object, refused, snapshot
+from command import Outcome, check_error_object, datasets, one_object, open_terminal, refused, snapshot
 
 LONG = ",".join(["7", "9", "11"] * 500)
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -65,7 +64,7 @@ def test_094_a_signal_during_the_run_leaves_no_file(command, models, tmp_path, n
 
 def test_120_control_c_on_a_terminal_in_the_middle_of_the_layers(command, models, tmp_path):
     """The terminal itself sends the signal, to the whole foreground; its line is left clean."""
-    leader, follower = pty.openpty()
+    leader, follower = open_terminal()
     script = ["setsid", "--ctty", "--wait", os.fspath(command.program), "analyze", os.fspath(models / "long"), "--ids", LONG, "-o",
               os.fspath(tmp_path / "run.h5")]
     with subprocess.Popen(script, stdin=follower, stdout=follower, stderr=follower) as process:
