@@ -10,7 +10,9 @@
 namespace headroom {
 namespace {
 
-bool driver_present() { return std::filesystem::exists("/proc/driver/nvidia/version"); }
+bool driver_present() {
+  return std::filesystem::exists("/proc/driver/nvidia/version") || std::filesystem::exists("/dev/nvidiactl");
+}
 
 // Global symbols, so that the library registers its kernels with the LibTorch that is already there. Empty on success.
 std::string open_cuda_library() {
