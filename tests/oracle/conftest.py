@@ -17,7 +17,7 @@ torch.set_num_threads(1)  # tiny tensors: threads only cost
 
 @pytest.fixture(scope="session")
 def program():
-    path = pathlib.Path(os.environ.get("HEADROOM", ROOT / "build" / "main" / "headroom"))
+    path = pathlib.Path(os.environ.get("HEADROOM", ROOT / "build" / "tests" / "headroom"))
     if not path.exists():
         pytest.fail(f"no program at {path}: build it or set HEADROOM")
     return path
