@@ -56,6 +56,10 @@ CATCH_TEST_CASE("catalogue 1: a path that does not exist names the nearest folde
 
 CATCH_TEST_CASE("catalogue 2: permission denied says which permission") {
   const TempFolder folder;
+  if (geteuid() == 0 && !folder.reachable_by_others()) {
+    CATCH_WARN("SKIPPED: permissions do not apply to root, and other users cannot enter the scratch folder");
+    return;
+  }
   const fs::path file = folder.write("secret", "x");
   fs::create_directory(folder.path() / "closed");
   folder.write("closed/inside", "x");
