@@ -188,7 +188,8 @@ choose_torch() {
   local choice=${HEADROOM_TORCH:-}
   case $choice in
     system)
-      packages_to_build+=(libtorch-dev)
+      # Without a BLAS of its own choice it gets the reference one, twenty times slower.
+      packages_to_build+=(libtorch-dev libopenblas0-openmp)
       torch_dir=system
       ;;
     ?*)
