@@ -1,14 +1,19 @@
 #include "kernels/attention.h"
 
+#include <initializer_list>
 #include <limits>
 
 namespace headroom::kernels {
 
-template <typename Real>
-void resize_statistics(const HeadProblem<Real>& problem, const StatisticsRequest& request, HeadStatistics& statistics) {
+template <typename Input>
+void resize_statistics(const HeadProblem<Input>& problem, const StatisticsRequest& request, HeadStatistics& statistics) {
   statistics = {};
-  if (!request.statistics) return;
+  if (request.wanted == 0) return;
   const auto length = static_cast<std::size_t>(problem.length);
+  const auto assign = [&](StatisticSet kind, std::initializer_list<std::vector<double>*> arrays) {
+    if (request.wanted & kind)
+      for (std::vector<double>* array : arrays) array->assign(length, 0.0);
+  };
   std::size_t cells = 0;
   if (request.pool_blocks > 0 && problem.length > 0) {
     statistics.pool_size = (problem.length + request.pool_blocks - 1) / request.pool_blocks;
@@ -18,27 +23,28 @@ void resize_statistics(const HeadProblem<Real>& problem, const StatisticsRequest
   for (std::size_t m = 0; m < 2; ++m) {
     if (!problem.maps[m].present()) continue;
     MapStatistics& map = statistics.maps[m];
-    for (auto* rows : {&map.lse, &map.logit_max, &map.logit_min, &map.entropy, &map.weight_max, &map.weight_l2_squared,
-                       &map.weight_sum, &map.first_key_weight, &map.self_weight, &map.previous_weight,
-                       &map.induction_weight, &map.mean_distance, &map.context_energy, &map.column_sum})
-      rows->assign(length, 0.0);
-    map.rounds_to_one.assign(length, 0);
+    assign(kRowStatistics, {&map.lse, &map.logit_max, &map.logit_min, &map.entropy, &map.weight_max,
+                            &map.weight_l2_squared, &map.weight_sum, &map.mean_distance, &map.context_energy});
+    assign(kNamedKeys, {&map.first_key_weight, &map.self_weight, &map.previous_weight, &map.induction_weight});
+    assign(kColumnSums, {&map.column_sum});
+    if (request.wanted & kRoundsToOne) map.rounds_to_one.assign(length, 0);
     map.logit_max_raw = -std::numeric_limits<double>::infinity();
     map.logit_histogram.assign(static_cast<std::size_t>(request.logit_bins.bins), 0);
     map.weight_histogram.assign(static_cast<std::size_t>(request.log10_weight_bins.bins), 0);
     map.pooled_sum.assign(cells, 0.0);
     map.pooled_max.assign(cells, 0.0);
   }
-  for (auto* rows : {&statistics.weight_sum, &statistics.weight_l1, &statistics.weight_l2_squared,
-                     &statistics.uncorrelated_energy, &statistics.first_key_net, &statistics.first_key_absolute,
-                     &statistics.column_sum})
-    rows->assign(length, 0.0);
-  if (problem.maps[0].present() && problem.maps[1].present()) statistics.cross.assign(length, 0.0);
+  assign(kRowStatistics, {&statistics.weight_sum, &statistics.weight_l1, &statistics.weight_l2_squared,
+                          &statistics.uncorrelated_energy});
+  if (problem.maps[0].present() && problem.maps[1].present()) assign(kRowStatistics, {&statistics.cross});
+  assign(kNamedKeys, {&statistics.first_key_net, &statistics.first_key_absolute});
+  assign(kColumnSums, {&statistics.column_sum});
   for (auto* pooled : {&statistics.pooled_sum, &statistics.pooled_max_abs, &statistics.pooled_positive,
                        &statistics.pooled_negative})
     pooled->assign(cells, 0.0);
 }
 
+template void resize_statistics<BFloat16>(const HeadProblem<BFloat16>&, const StatisticsRequest&, HeadStatistics&);
 template void resize_statistics<float>(const HeadProblem<float>&, const StatisticsRequest&, HeadStatistics&);
 template void resize_statistics<double>(const HeadProblem<double>&, const StatisticsRequest&, HeadStatistics&);
 

@@ -12,24 +12,29 @@
 
 namespace headroom::kernels {
 
+// A bfloat16 as it lies in memory.
+struct BFloat16 {
+  std::uint16_t bits = 0;
+};
+
 // One map of a head. query, key: [length, head_dim], value: [length, value_dim]; rows `*_stride` elements apart,
 // channels contiguous. All null: the head has no such map.
-template <typename Real>
+template <typename Input>
 struct MapInput {
-  const Real* query = nullptr;
-  const Real* key = nullptr;
-  const Real* value = nullptr;
+  const Input* query = nullptr;
+  const Input* key = nullptr;
+  const Input* value = nullptr;
   std::int64_t query_stride = 0, key_stride = 0, value_stride = 0;
 
   [[nodiscard]] bool present() const { return query != nullptr; }
 };
 
-template <typename Real>
+template <typename Input>
 struct HeadProblem {
   std::int64_t length = 0;
   std::int64_t head_dim = 0;
   std::int64_t value_dim = 0;
-  std::array<MapInput<Real>, 2> maps;  // w = a¹ − λ a²; with only the second: w = −λ a²
+  std::array<MapInput<Input>, 2> maps;  // w = a¹ − λ a²; with only the second: w = −λ a²
   const double* lambda = nullptr;      // [length]; needed with a second map
   double scale = 1.0;
   double softcap = 0.0;                // 0: none; z ← c·tanh(z/c)
@@ -38,6 +43,7 @@ struct HeadProblem {
   double sink = 0.0;
   bool causal = true;
   std::int64_t window = 0;             // 0: none; key j visible to query i iff i − window < j ≤ i
+  std::int64_t first_key = 0;          // keys before it are padding: invisible, and rows before it see nothing
   std::vector<std::int64_t> hidden_keys;      // ascending; a row that would see nothing keeps its own key
   const std::int64_t* induction_key = nullptr;  // [length]; −1 where a row has none
 };
@@ -49,14 +55,24 @@ struct UniformBins {
   std::int64_t bins = 0;
 };
 
+// What is wanted beyond the context. What is not asked for costs nothing and its arrays stay empty.
+using StatisticSet = std::uint32_t;
+inline constexpr StatisticSet kRowStatistics = 1;  // everything per row that is not named below
+inline constexpr StatisticSet kNamedKeys = 2;      // first_key_*, self_weight, previous_weight, induction_weight
+inline constexpr StatisticSet kColumnSums = 4;
+inline constexpr StatisticSet kRoundsToOne = 8;
+inline constexpr StatisticSet kAllStatistics = 15;
+
+// Histograms and pooled maps need kRowStatistics too.
 struct StatisticsRequest {
-  bool statistics = true;         // false: only the context
+  StatisticSet wanted = kAllStatistics;  // 0: only the context, whatever the bins and blocks
   UniformBins logit_bins;         // over z
   UniformBins log10_weight_bins;  // over log10 a
   std::int64_t pool_blocks = 0;   // pooled maps of ⌈length/B⌉² cells with B = ⌈length/pool_blocks⌉; 0: none
 };
 
-// Per row unless said otherwise; empty where the head has no such map.
+// Per row unless said otherwise; empty where the head has no such map. A row that sees no key has lse −∞ (the sink's
+// logit with one), logit_max −∞, logit_min +∞ and 0 elsewhere, and its context is 0.
 struct MapStatistics {
   std::vector<double> lse;                // includes the sink's term
   std::vector<double> logit_max, logit_min;
@@ -89,24 +105,37 @@ struct HeadStatistics {
   std::vector<double> pooled_sum, pooled_max_abs, pooled_positive, pooled_negative;  // [blocks, blocks]
 };
 
-// Half-open range of keys a row can see before hidden keys are taken out.
+// One head for a backend: what it is given, what is asked of it, and where the answers go.
+template <typename Input, typename Real = Input>
+struct HeadJob {
+  HeadProblem<Input> problem;
+  StatisticsRequest request;
+  Real* context = nullptr;          // out: row i at context + i · context_stride, value_dim channels
+  std::int64_t context_stride = 0;
+  HeadStatistics statistics;        // out
+};
+
+// Half-open range of keys a row can see before hidden keys are taken out; empty: begin == end.
 struct KeyRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
-template <typename Real>
-[[nodiscard]] KeyRange visible_range(const HeadProblem<Real>& problem, std::int64_t row) {
-  if (!problem.causal) return {0, problem.length};
-  const std::int64_t begin = problem.window > 0 && row + 1 > problem.window ? row + 1 - problem.window : 0;
-  return {begin, row + 1};
+template <typename Input>
+[[nodiscard]] KeyRange visible_range(const HeadProblem<Input>& problem, std::int64_t row) {
+  const std::int64_t end = problem.causal ? row + 1 : problem.length;
+  if (row < problem.first_key) return {end, end};
+  const bool cut = problem.causal && problem.window > 0 && row + 1 > problem.window;
+  return {std::max(problem.first_key, cut ? row + 1 - problem.window : 0), end};
 }
 
-// The ranges a row really sees, ascending: visible_range without the hidden keys, or the row's own key.
-template <typename Real>
-void visible_segments(const HeadProblem<Real>& problem, std::int64_t row, std::vector<KeyRange>& segments) {
+// The ranges a row really sees, ascending: visible_range without the hidden keys, or the row's own key. Empty only for
+// rows of padding.
+template <typename Input>
+void visible_segments(const HeadProblem<Input>& problem, std::int64_t row, std::vector<KeyRange>& segments) {
   segments.clear();
   KeyRange rest = visible_range(problem, row);
+  if (rest.begin == rest.end) return;
   for (const std::int64_t key : problem.hidden_keys) {
     if (key < rest.begin || key >= rest.end) continue;
     if (key > rest.begin) segments.push_back({rest.begin, key});
@@ -117,8 +146,8 @@ void visible_segments(const HeadProblem<Real>& problem, std::int64_t row, std::v
 }
 
 // Visible entries of each pooled cell, [blocks, blocks].
-template <typename Real>
-[[nodiscard]] std::vector<std::int64_t> pooled_counts(const HeadProblem<Real>& problem, std::int64_t pool_size,
+template <typename Input>
+[[nodiscard]] std::vector<std::int64_t> pooled_counts(const HeadProblem<Input>& problem, std::int64_t pool_size,
                                                       std::int64_t blocks) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(blocks * blocks));
   std::vector<KeyRange> segments;
@@ -136,8 +165,8 @@ template <typename Real>
 }
 
 // Sets every array of `statistics` to the size the problem and the request ask for, filled with 0 (raw maxima −∞).
-template <typename Real>
-void resize_statistics(const HeadProblem<Real>& problem, const StatisticsRequest& request, HeadStatistics& statistics);
+template <typename Input>
+void resize_statistics(const HeadProblem<Input>& problem, const StatisticsRequest& request, HeadStatistics& statistics);
 
 // body(task) for task = 0 … tasks − 1, in any order, possibly on several threads; returns when all are done.
 using ParallelFor = std::function<void(std::int64_t tasks, const std::function<void(std::int64_t)>& body)>;

@@ -63,24 +63,24 @@ class LayerHeads {
     }
   }
 
-  // Sets up one BlockedHead per output head; contexts go to `context` [length, heads, context_dim].
+  // Sets up one job per output head; contexts go to `context` [length, heads, context_dim].
   void prepare(at::Tensor& context, bool measured) {
     const std::int64_t heads = static_cast<std::int64_t>(attention_.heads.size());
     const std::int64_t channels = attention_.context_dim();
     lambdas_.resize(attention_.heads.size());
     blocked_.resize(attention_.heads.size());
     for (std::int64_t h = 0; h < heads; ++h) {
-      BlockedHead<Real>& head = blocked_[static_cast<std::size_t>(h)];
+      kernels::HeadJob<Real>& head = blocked_[static_cast<std::size_t>(h)];
       head.problem = problem(h);
       head.request = options_.request;
-      head.request.statistics = measured && std::binary_search(options_.heads.begin(), options_.heads.end(), h);
+      if (!measured || !std::binary_search(options_.heads.begin(), options_.heads.end(), h)) head.request.wanted = 0;
       head.context = context.template mutable_data_ptr<Real>() + h * channels;
       head.context_stride = heads * channels;
     }
   }
 
   [[nodiscard]] bool run(const kernels::StopRequested& stop) {
-    return blocked_attention<Real>(std::span<BlockedHead<Real>>(blocked_), stop);
+    return blocked_attention<Real>(std::span<kernels::HeadJob<Real>>(blocked_), stop);
   }
 
   [[nodiscard]] const kernels::HeadProblem<Real>& problem_of(std::int64_t head) const {
@@ -206,7 +206,7 @@ class LayerHeads {
   std::span<const std::int64_t> induction_key_;
   at::Tensor lambda_raw_, lambda_sigmoid_;  // [h, length]
   std::vector<std::vector<double>> lambdas_;
-  std::vector<BlockedHead<Real>> blocked_;
+  std::vector<kernels::HeadJob<Real>> blocked_;
   std::map<std::vector<std::int64_t>, at::Tensor> values_;
 };
 

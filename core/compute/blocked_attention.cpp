@@ -106,10 +106,10 @@ struct TaskSums {
 template <typename Real>
 class HeadTask {
  public:
-  HeadTask(BlockedHead<Real>& head, std::array<const Real*, 2> mean_squares, std::int64_t begin, std::int64_t end)
+  HeadTask(kernels::HeadJob<Real>& head, std::array<const Real*, 2> mean_squares, std::int64_t begin, std::int64_t end)
       : head_(head), problem_(head.problem), mean_squares_(mean_squares), begin_(begin), end_(end) {
     pair_ = problem_.maps[0].present() && problem_.maps[1].present();
-    statistics_ = head.request.statistics;
+    statistics_ = head.request.wanted != 0;
     if (!statistics_) return;
     const auto length = static_cast<std::size_t>(problem_.length);
     const auto cells = static_cast<std::size_t>(head.statistics.pool_blocks * head.statistics.pool_blocks);
@@ -350,7 +350,7 @@ class HeadTask {
     }
   }
 
-  BlockedHead<Real>& head_;
+  kernels::HeadJob<Real>& head_;
   const HeadProblem<Real>& problem_;
   std::array<const Real*, 2> mean_squares_;
   std::int64_t begin_, end_;
@@ -382,7 +382,7 @@ std::vector<std::int64_t> task_boundaries(std::int64_t length, bool triangular) 
 }  // namespace
 
 template <typename Real>
-bool blocked_attention(std::span<BlockedHead<Real>> heads, const kernels::StopRequested& stop) {
+bool blocked_attention(std::span<kernels::HeadJob<Real>> heads, const kernels::StopRequested& stop) {
   struct Work {
     std::size_t head;
     std::int64_t begin, end;
@@ -416,8 +416,8 @@ bool blocked_attention(std::span<BlockedHead<Real>> heads, const kernels::StopRe
   });
   for (std::size_t t = 0; t < works.size(); ++t) tasks[t]->fold_into(heads[works[t].head].statistics);
   // With the first map alone the net column sums are its own.
-  for (BlockedHead<Real>& head : heads)
-    if (head.request.statistics && head.problem.maps[0].present() && !head.problem.maps[1].present())
+  for (kernels::HeadJob<Real>& head : heads)
+    if (head.request.wanted != 0 && head.problem.maps[0].present() && !head.problem.maps[1].present())
       head.statistics.column_sum = head.statistics.maps[0].column_sum;
   return complete;
 }
@@ -443,8 +443,8 @@ void blocked_weights(const HeadProblem<Real>& problem, std::size_t map, std::int
   }
 }
 
-template bool blocked_attention<float>(std::span<BlockedHead<float>>, const kernels::StopRequested&);
-template bool blocked_attention<double>(std::span<BlockedHead<double>>, const kernels::StopRequested&);
+template bool blocked_attention<float>(std::span<kernels::HeadJob<float>>, const kernels::StopRequested&);
+template bool blocked_attention<double>(std::span<kernels::HeadJob<double>>, const kernels::StopRequested&);
 template void blocked_weights<float>(const HeadProblem<float>&, std::size_t, std::int64_t, std::int64_t,
                                      std::span<float>);
 template void blocked_weights<double>(const HeadProblem<double>&, std::size_t, std::int64_t, std::int64_t,

@@ -4,25 +4,15 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "kernels/attention.h"
 
 namespace headroom {
 
-template <typename Real>
-struct BlockedHead {
-  kernels::HeadProblem<Real> problem;
-  kernels::StatisticsRequest request;
-  Real* context = nullptr;           // out: row i at context + i · context_stride, value_dim channels
-  std::int64_t context_stride = 0;
-  kernels::HeadStatistics statistics;  // out
-};
-
 // Runs all heads. Results have the same bits for any number of threads: tasks are fixed and folded in their order.
 // False when `stop` asked to end early; the outputs are then incomplete.
 template <typename Real>
-[[nodiscard]] bool blocked_attention(std::span<BlockedHead<Real>> heads, const kernels::StopRequested& stop);
+[[nodiscard]] bool blocked_attention(std::span<kernels::HeadJob<Real>> heads, const kernels::StopRequested& stop);
 
 // The weights of rows [row, row + rows) of one map, [rows, length] row-major, 0 where masked; for exact maps.
 template <typename Real>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 namespace headroom::kernels {
@@ -38,7 +39,8 @@ Row attention_row(const HeadProblem<double>& problem, const MapInput<double>& ma
   double sum = problem.has_sink ? std::exp(problem.sink - largest) : 0.0;
   for (std::size_t j = 0; j < length; ++j)
     if (row.visible[j]) sum += std::exp(row.z[j] - largest);
-  row.lse = largest + std::log(sum);
+  // A row of padding sees nothing.
+  row.lse = sum == 0.0 ? -kInfinity : largest + std::log(sum);
   for (std::size_t j = 0; j < length; ++j)
     if (row.visible[j]) row.a[j] = std::exp(row.z[j] - row.lse);
   return row;
@@ -91,14 +93,34 @@ double mean_square(const MapInput<double>& map, std::int64_t j, std::int64_t val
   return sum / static_cast<double>(value_dim);
 }
 
+void drop_unwanted(StatisticSet wanted, HeadStatistics& statistics) {
+  const auto drop = [&](StatisticSet kind, std::initializer_list<std::vector<double>*> arrays) {
+    if (!(wanted & kind))
+      for (std::vector<double>* array : arrays) array->clear();
+  };
+  for (MapStatistics& map : statistics.maps) {
+    drop(kRowStatistics, {&map.lse, &map.logit_max, &map.logit_min, &map.entropy, &map.weight_max,
+                          &map.weight_l2_squared, &map.weight_sum, &map.mean_distance, &map.context_energy});
+    drop(kNamedKeys, {&map.first_key_weight, &map.self_weight, &map.previous_weight, &map.induction_weight});
+    drop(kColumnSums, {&map.column_sum});
+    if (!(wanted & kRoundsToOne)) map.rounds_to_one.clear();
+  }
+  drop(kRowStatistics, {&statistics.weight_sum, &statistics.weight_l1, &statistics.weight_l2_squared,
+                        &statistics.cross, &statistics.uncorrelated_energy});
+  drop(kNamedKeys, {&statistics.first_key_net, &statistics.first_key_absolute});
+  drop(kColumnSums, {&statistics.column_sum});
+}
+
 }  // namespace
 
 std::vector<double> reference_weights(const HeadProblem<double>& problem, std::size_t map, std::int64_t row) {
   return attention_row(problem, problem.maps[map], row).a;
 }
 
-void reference_attention(const HeadProblem<double>& problem, const StatisticsRequest& request,
-                         HeadStatistics& statistics, std::span<double> context) {
+void reference_attention(const HeadProblem<double>& problem, const StatisticsRequest& given, HeadStatistics& statistics,
+                         std::span<double> context) {
+  StatisticsRequest request = given;
+  if (request.wanted != 0) request.wanted = kAllStatistics;
   resize_statistics(problem, request, statistics);
   const bool pair = problem.maps[0].present() && problem.maps[1].present();
   const bool same_values = pair && problem.maps[0].value == problem.maps[1].value;
@@ -130,7 +152,7 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
         const double part = coefficient * row.a[j];
         energy[j] += part * part * mean_square(map, static_cast<std::int64_t>(j), problem.value_dim);
       }
-      if (request.statistics) {
+      if (request.wanted != 0) {
         map_statistics(problem, request, row, i, statistics.maps[m]);
         statistics.maps[m].context_energy[r] = context_energy;
         for (std::size_t j = 0; blocks > 0 && j < net.size(); ++j) {
@@ -143,7 +165,7 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
       weights[m] = row.a;
     }
     std::copy(out.begin(), out.end(), context.begin() + i * problem.value_dim);
-    if (!request.statistics) continue;
+    if (request.wanted == 0) continue;
     for (std::size_t j = 0; j < net.size(); ++j) {
       if (!visible[j]) continue;
       const double w = net[j];
@@ -167,6 +189,7 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
     statistics.first_key_net[r] = net[0];
     statistics.first_key_absolute[r] = std::abs(net[0]);
   }
+  drop_unwanted(given.wanted, statistics);
 }
 
 }  // namespace headroom::kernels

@@ -67,7 +67,7 @@ CATCH_TEST_CASE("reference attention: without statistics the context is the same
     StatisticsRequest request = full_request();
     std::vector<double> full, plain;
     (void)reference(data.problem(0), request, full);
-    request.statistics = false;
+    request.wanted = 0;
     const HeadStatistics statistics = reference(data.problem(0), request, plain);
     CATCH_INFO(shape.name);
     CATCH_CHECK(plain == full);

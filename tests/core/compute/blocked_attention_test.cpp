@@ -21,7 +21,7 @@ constexpr double kCountShare = sizeof(Real) == 4 ? 1e-3 : 0.0;
 // All heads of `data`, contexts beside each other in [length, heads, context_dim], as a layer has them.
 template <typename Real>
 struct BlockedRun {
-  std::vector<BlockedHead<Real>> heads;
+  std::vector<kernels::HeadJob<Real>> heads;
   std::vector<Real> context;
 };
 
@@ -31,7 +31,7 @@ BlockedRun<Real> run_blocked(const AttentionData<Real>& data, const kernels::Sta
   const std::int64_t channels = data.context_dim(), heads = data.shape.heads;
   run.context.assign(static_cast<std::size_t>(data.length * heads * channels), Real(-77));
   for (std::int64_t h = 0; h < heads; ++h) {
-    BlockedHead<Real> head;
+    kernels::HeadJob<Real> head;
     head.problem = data.problem(h);
     head.request = request;
     head.context = run.context.data() + h * channels;
@@ -118,7 +118,7 @@ CATCH_TEST_CASE("blocked attention: without statistics the contexts have the sam
     const auto data = random_attention<float>(shape, 130, 3);
     kernels::StatisticsRequest request = full_request();
     const BlockedRun<float> full = run_blocked(data, request);
-    request.statistics = false;
+    request.wanted = 0;
     const BlockedRun<float> plain = run_blocked(data, request);
     CATCH_INFO(shape.name);
     CATCH_CHECK(plain.context == full.context);

@@ -86,7 +86,7 @@ class Threads {
 };
 
 struct BlockedRun {
-  std::vector<BlockedHead<float>> heads;
+  std::vector<kernels::HeadJob<float>> heads;
   std::vector<float> context;
   bool complete = false;
 };
@@ -97,7 +97,7 @@ BlockedRun run(const AttentionData<float>& data, const kernels::StatisticsReques
   const std::int64_t channels = data.context_dim(), heads = data.shape.heads;
   result.context.resize(static_cast<std::size_t>(data.length * heads * channels));
   for (std::int64_t h = 0; h < heads; ++h) {
-    BlockedHead<float> head;
+    kernels::HeadJob<float> head;
     head.problem = data.problem(h);
     head.request = request;
     head.context = result.context.data() + h * channels;
@@ -122,7 +122,7 @@ std::vector<std::uint64_t> bits(const BlockedRun& run) {
     }
   };
   add(run.context);
-  for (const BlockedHead<float>& head : run.heads) {
+  for (const kernels::HeadJob<float>& head : run.heads) {
     const kernels::HeadStatistics& s = head.statistics;
     for (const kernels::MapStatistics& map : s.maps) {
       for (const auto* rows :
