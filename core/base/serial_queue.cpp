@@ -1,0 +1,95 @@
+#include "core/base/serial_queue.h"
+
+#include <chrono>
+
+namespace headroom {
+namespace {
+
+// How often a caller that waits looks whether it should stop.
+constexpr std::chrono::milliseconds kPoll{20};
+
+}  // namespace
+
+SerialQueue::SerialQueue(std::size_t most_waiting)
+    : most_waiting_(most_waiting), thread_([this](const std::stop_token& token) { work(token); }) {}
+
+SerialQueue::~SerialQueue() { cancel(); }
+
+Result<void> SerialQueue::failure() const {
+  if (exception_) std::rethrow_exception(exception_);
+  if (error_) return *error_;
+  if (cancelled_) return Error(ErrorCode::Cancelled, "cancelled");
+  return {};
+}
+
+Result<void> SerialQueue::wait(const StopRequested& stop, const std::function<bool()>& ready,
+                               std::unique_lock<std::mutex>& lock) {
+  const auto over = [&] { return ready() || exception_ || error_ || cancelled_; };
+  while (!changed_.wait_for(lock, kPoll, over)) {
+    lock.unlock();
+    const bool stopped = stop && stop();
+    lock.lock();
+    if (stopped && !over()) return Error(ErrorCode::Cancelled, "cancelled");
+  }
+  return failure();
+}
+
+Result<void> SerialQueue::submit(Job job, const StopRequested& stop) {
+  std::unique_lock lock(mutex_);
+  HEADROOM_TRY_VOID(wait(stop, [&] { return waiting_.size() < most_waiting_; }, lock));
+  waiting_.push_back(std::move(job));
+  changed_.notify_all();
+  return {};
+}
+
+Result<void> SerialQueue::finish(const StopRequested& stop) {
+  std::unique_lock lock(mutex_);
+  return wait(stop, [&] { return waiting_.empty() && !running_; }, lock);
+}
+
+void SerialQueue::cancel() {
+  std::deque<Job> dropped;  // destroyed outside of the lock
+  {
+    const std::scoped_lock lock(mutex_);
+    cancelled_ = true;
+    dropped.swap(waiting_);
+  }
+  thread_.request_stop();
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void SerialQueue::work(const std::stop_token& token) {
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, token, [&] { return !waiting_.empty(); })) {
+    if (cancelled_) return;
+    Job job = std::move(waiting_.front());
+    waiting_.pop_front();
+    running_ = true;
+    changed_.notify_all();
+    lock.unlock();
+    std::optional<Error> error;
+    std::exception_ptr exception;
+    try {
+      if (Result<void> done = job(token); !done) error = std::move(done.error());
+    } catch (...) {
+      exception = std::current_exception();
+    }
+    job = {};  // what it holds goes before the next one is taken
+    std::deque<Job> dropped;
+    lock.lock();
+    running_ = false;
+    if (error || exception) {
+      error_ = std::move(error);
+      exception_ = exception;
+      dropped.swap(waiting_);
+    }
+    changed_.notify_all();
+    if (error_ || exception_) {
+      lock.unlock();
+      return;
+    }
+  }
+}
+
+}  // namespace headroom
