@@ -1,0 +1,23 @@
+// The names of kernels/cuda in a build without CUDA.
+#include "kernels/cuda/attention.h"
+
+namespace headroom::kernels {
+namespace {
+
+constexpr KernelStatus kNoCuda{StatusCode::Unsupported,
+                               "this program is built without CUDA (configure with HEADROOM_CUDA=ON and nvcc at hand)"};
+
+}  // namespace
+
+KernelStatus cuda_ready() { return kNoCuda; }
+
+template <typename Input>
+KernelStatus cuda_attention(std::span<HeadJob<Input, float>>, StreamView, const StopRequested&) {
+  return kNoCuda;
+}
+
+template KernelStatus cuda_attention(std::span<HeadJob<float, float>>, StreamView, const StopRequested&);
+template KernelStatus cuda_attention(std::span<HeadJob<BFloat16, float>>, StreamView, const StopRequested&);
+template KernelStatus cuda_attention(std::span<HeadJob<Float16, float>>, StreamView, const StopRequested&);
+
+}  // namespace headroom::kernels
