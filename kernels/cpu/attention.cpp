@@ -1,0 +1,379 @@
+#include "kernels/cpu/attention.h"
+
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "kernels/cpu/flush_denormals.h"
+#include "kernels/cpu/part.h"
+
+namespace headroom::kernels {
+namespace {
+
+constexpr std::int64_t kMostParts = 16, kRowsPerPart = 256;
+
+// Row boundaries of a head's parts: of about equal area under a causal mask, the same for any thread count.
+std::vector<std::int64_t> part_boundaries(std::int64_t length, bool triangular) {
+  const std::int64_t parts = std::clamp<std::int64_t>(length / kRowsPerPart, 1, kMostParts);
+  std::vector<std::int64_t> boundaries = {0};
+  for (std::int64_t part = 1; part < parts; ++part) {
+    const double share = static_cast<double>(part) / static_cast<double>(parts);
+    const double row = static_cast<double>(length) * (triangular ? std::sqrt(share) : share);
+    const std::int64_t aligned = std::llround(row / kStripAlignment) * kStripAlignment;
+    if (aligned > boundaries.back() && aligned < length) boundaries.push_back(aligned);
+  }
+  boundaries.push_back(length);
+  return boundaries;
+}
+
+// Working memory that tasks borrow, so that as many pieces exist as run at once.
+class ScratchPool {
+ public:
+  struct Free {
+    void operator()(float* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
+  };
+  using Piece = std::unique_ptr<float[], Free>;
+
+  explicit ScratchPool(std::int64_t floats) : bytes_(static_cast<std::size_t>(floats) * sizeof(float)) {}
+
+  Piece borrow() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!pieces_.empty()) {
+        Piece piece = std::move(pieces_.back());
+        pieces_.pop_back();
+        return piece;
+      }
+    }
+    return Piece(static_cast<float*>(::operator new[](bytes_, std::align_val_t{64})));
+  }
+  void give_back(Piece piece) {
+    const std::lock_guard lock(mutex_);
+    pieces_.push_back(std::move(piece));
+  }
+
+ private:
+  const std::size_t bytes_;
+  std::mutex mutex_;
+  std::vector<Piece> pieces_;
+};
+
+// What a part adds up beyond its own rows.
+struct PartSums {
+  struct Map {
+    std::vector<double> column_sum, pooled_sum, pooled_max;
+    std::vector<std::int64_t> logit_histogram, weight_histogram;
+    std::vector<std::uint32_t> joint_histogram;
+    double logit_max_raw = 0.0;
+  };
+  std::array<Map, 2> maps;
+  std::vector<double> column_sum, pooled_sum, pooled_max_abs, pooled_positive, pooled_negative;
+  std::int64_t key_begin = 0, pool_row = 0;
+};
+
+template <typename Input>
+struct HeadPlan {
+  HeadJob<Input, float>* job = nullptr;
+  std::array<const float*, 2> value_mean_square{};
+  std::vector<std::uint8_t> hidden, keeps_own;
+  std::vector<std::int64_t> boundaries;
+  std::vector<std::unique_ptr<PartSums>> sums;
+  std::atomic<std::int64_t> parts_left{0};
+};
+
+double* data_or_null(std::vector<double>& values) { return values.empty() ? nullptr : values.data(); }
+
+float as_float(float value) { return value; }
+float as_float(BFloat16 value) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(value.bits) << 16;
+  float result;
+  static_assert(sizeof(result) == sizeof(bits));
+  __builtin_memcpy(&result, &bits, sizeof(result));
+  return result;
+}
+
+// r_j² of one value tensor, [length].
+template <typename Input>
+void value_mean_squares(const MapInput<Input>& map, std::int64_t length, std::int64_t value_dim,
+                        std::vector<float>& result) {
+  result.resize(static_cast<std::size_t>(length));
+  for (std::int64_t j = 0; j < length; ++j) {
+    const Input* row = map.value + j * map.value_stride;
+    std::array<double, 4> sums{};
+    for (std::int64_t c = 0; c < value_dim; ++c) {
+      const double v = static_cast<double>(as_float(row[c]));
+      sums[static_cast<std::size_t>(c % 4)] += v * v;
+    }
+    result[static_cast<std::size_t>(j)] =
+        static_cast<float>((sums[0] + sums[1] + sums[2] + sums[3]) / static_cast<double>(value_dim));
+  }
+}
+
+template <typename Input>
+void plan_hidden_keys(HeadPlan<Input>& plan) {
+  const HeadProblem<Input>& problem = plan.job->problem;
+  if (problem.hidden_keys.empty()) return;
+  plan.hidden.assign(static_cast<std::size_t>(problem.length), 0);
+  plan.keeps_own = plan.hidden;
+  for (const std::int64_t key : problem.hidden_keys)
+    if (key >= 0 && key < problem.length) plan.hidden[static_cast<std::size_t>(key)] = 1;
+  std::vector<KeyRange> segments;
+  for (std::int64_t row = 0; row < problem.length; ++row) {
+    if (!plan.hidden[static_cast<std::size_t>(row)]) continue;
+    visible_segments(problem, row, segments);
+    // Segments of other keys never hold a hidden one.
+    for (const KeyRange& segment : segments)
+      if (segment.begin <= row && row < segment.end) plan.keeps_own[static_cast<std::size_t>(row)] = 1;
+  }
+}
+
+PartRows part_rows(MapStatistics& map) {
+  return {data_or_null(map.lse),           data_or_null(map.logit_max),        data_or_null(map.logit_min),
+          data_or_null(map.entropy),       data_or_null(map.weight_max),       data_or_null(map.weight_l2_squared),
+          data_or_null(map.weight_sum),    data_or_null(map.mean_distance),    data_or_null(map.context_energy),
+          data_or_null(map.first_key_weight), data_or_null(map.self_weight), data_or_null(map.previous_weight),
+          data_or_null(map.induction_weight), map.rounds_to_one.empty() ? nullptr : map.rounds_to_one.data()};
+}
+
+// Whether something is wanted that only final weights give.
+template <typename Input>
+bool needs_second_pass(const HeadJob<Input, float>& job) {
+  const StatisticsRequest& request = job.request;
+  if (request.wanted == 0) return false;
+  const bool pair = job.problem.maps[0].present() && job.problem.maps[1].present();
+  return (request.wanted & (kColumnSums | kRoundsToOne)) != 0 || (pair && (request.wanted & kRowStatistics) != 0) ||
+         request.logit_bins.bins > 0 || request.log10_weight_bins.bins > 0 || request.pool_blocks > 0;
+}
+
+// The part without its sums.
+template <typename Input>
+Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index) {
+  HeadJob<Input, float>& job = *plan.job;
+  const HeadProblem<Input>& problem = job.problem;
+  HeadStatistics& statistics = job.statistics;
+  Part<Input> part{};
+  for (std::size_t m = 0; m < 2; ++m) {
+    part.maps[m] = problem.maps[m];
+    part.value_mean_square[m] = plan.value_mean_square[m];
+    part.rows[m] = part_rows(statistics.maps[m]);
+  }
+  part.length = problem.length;
+  part.head_dim = problem.head_dim;
+  part.value_dim = problem.value_dim;
+  part.row_begin = plan.boundaries[index];
+  part.row_end = plan.boundaries[index + 1];
+  part.key_begin = visible_range(problem, std::max(part.row_begin, std::min(problem.first_key, problem.length - 1))).begin / 8 * 8;
+  part.lambda = problem.maps[1].present() ? problem.lambda : nullptr;
+  part.scale = problem.scale;
+  part.softcap = problem.softcap;
+  part.temperature = problem.temperature;
+  part.has_sink = problem.has_sink;
+  part.sink = problem.sink;
+  part.causal = problem.causal;
+  part.window = problem.window;
+  part.first_key = problem.first_key;
+  part.hidden = plan.hidden.empty() ? nullptr : plan.hidden.data();
+  part.keeps_own = plan.keeps_own.empty() ? nullptr : plan.keeps_own.data();
+  part.induction_key = problem.induction_key;
+  part.rows_wanted = (job.request.wanted & kRowStatistics) != 0;
+  part.columns_wanted = (job.request.wanted & kColumnSums) != 0;
+  part.second_pass = needs_second_pass(job);
+  part.logit_bins = job.request.wanted != 0 ? job.request.logit_bins : UniformBins{};
+  part.weight_bins = job.request.wanted != 0 ? job.request.log10_weight_bins : UniformBins{};
+  part.pool_size = statistics.pool_size;
+  part.pool_blocks = statistics.pool_blocks;
+  part.context = job.context;
+  part.context_stride = job.context_stride;
+  part.weight_sum = data_or_null(statistics.weight_sum);
+  part.weight_l1 = data_or_null(statistics.weight_l1);
+  part.weight_l2_squared = data_or_null(statistics.weight_l2_squared);
+  part.cross = data_or_null(statistics.cross);
+  part.uncorrelated_energy = data_or_null(statistics.uncorrelated_energy);
+  part.first_key_net = data_or_null(statistics.first_key_net);
+  part.first_key_absolute = data_or_null(statistics.first_key_absolute);
+  const std::int64_t maps = problem.maps[0].present() && problem.maps[1].present() ? 2 : 1;
+  const std::int64_t widest = (problem.causal ? part.row_end : part.length) - part.key_begin;
+  const std::int64_t reach = problem.causal && problem.window > 0 ? std::min(widest, problem.window + kWidestStrip) : widest;
+  part.keep_scores = reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float)) <= kKeptBytes;
+  return part;
+}
+
+// Gives the part its sums, all zero.
+template <typename Input>
+void attach_sums(const HeadPlan<Input>& plan, Part<Input>& part, PartSums& sums) {
+  const HeadStatistics& statistics = plan.job->statistics;
+  const HeadProblem<Input>& problem = plan.job->problem;
+  const auto keys = static_cast<std::size_t>((problem.causal ? part.row_end : part.length) - part.key_begin);
+  sums.key_begin = part.key_begin;
+  std::size_t cells = 0;
+  if (part.pool_blocks > 0) {
+    sums.pool_row = part.row_begin / part.pool_size;
+    cells = static_cast<std::size_t>(((part.row_end - 1) / part.pool_size - sums.pool_row + 1) * part.pool_blocks);
+  }
+  part.pool_row = sums.pool_row;
+  for (std::size_t m = 0; m < 2; ++m) {
+    if (!problem.maps[m].present()) continue;
+    PartSums::Map& map = sums.maps[m];
+    map.logit_max_raw = statistics.maps[m].logit_max_raw;
+    if (!statistics.maps[m].column_sum.empty()) map.column_sum.assign(keys, 0.0);
+    map.logit_histogram.assign(statistics.maps[m].logit_histogram.size(), 0);
+    map.weight_histogram.assign(statistics.maps[m].weight_histogram.size(), 0);
+    const std::size_t bins = std::max<std::size_t>(map.logit_histogram.size(), 1) *
+                             std::max<std::size_t>(map.weight_histogram.size(), 1);
+    if (bins > 1) map.joint_histogram.assign(bins + 1, 0);
+    map.pooled_sum.assign(cells, 0.0);
+    map.pooled_max.assign(cells, 0.0);
+    part.sums[m] = {data_or_null(map.column_sum),
+                    map.joint_histogram.empty() ? nullptr : map.joint_histogram.data(),
+                    map.logit_histogram.data(),
+                    map.weight_histogram.data(),
+                    data_or_null(map.pooled_sum),
+                    data_or_null(map.pooled_max),
+                    map.logit_max_raw};
+  }
+  // With the first map alone the net sums are its own.
+  if (problem.maps[1].present()) {
+    if (!statistics.column_sum.empty()) sums.column_sum.assign(keys, 0.0);
+    for (auto* pooled : {&sums.pooled_sum, &sums.pooled_max_abs, &sums.pooled_positive, &sums.pooled_negative})
+      pooled->assign(cells, 0.0);
+  }
+  part.column_sum = data_or_null(sums.column_sum);
+  part.pooled_sum = data_or_null(sums.pooled_sum);
+  part.pooled_max_abs = data_or_null(sums.pooled_max_abs);
+  part.pooled_positive = data_or_null(sums.pooled_positive);
+  part.pooled_negative = data_or_null(sums.pooled_negative);
+}
+
+template <typename T>
+void add(std::vector<T>& target, const std::vector<T>& source, std::int64_t offset = 0) {
+  for (std::size_t i = 0; i < source.size(); ++i) target[static_cast<std::size_t>(offset) + i] += source[i];
+}
+
+void raise(std::vector<double>& target, const std::vector<double>& source, std::int64_t offset) {
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    double& cell = target[static_cast<std::size_t>(offset) + i];
+    cell = std::max(cell, source[i]);
+  }
+}
+
+// All parts of a head are done: their sums, in their order.
+template <typename Input>
+void fold_head(HeadPlan<Input>& plan) {
+  HeadStatistics& statistics = plan.job->statistics;
+  const HeadProblem<Input>& problem = plan.job->problem;
+  for (std::unique_ptr<PartSums>& sums : plan.sums) {
+    const std::int64_t cell = sums->pool_row * statistics.pool_blocks;
+    for (std::size_t m = 0; m < 2; ++m) {
+      if (!problem.maps[m].present()) continue;
+      MapStatistics& map = statistics.maps[m];
+      const PartSums::Map& part = sums->maps[m];
+      add(map.column_sum, part.column_sum, sums->key_begin);
+      add(map.logit_histogram, part.logit_histogram);
+      add(map.weight_histogram, part.weight_histogram);
+      add(map.pooled_sum, part.pooled_sum, cell);
+      raise(map.pooled_max, part.pooled_max, cell);
+      map.logit_max_raw = std::max(map.logit_max_raw, part.logit_max_raw);
+    }
+    add(statistics.column_sum, sums->column_sum, sums->key_begin);
+    add(statistics.pooled_sum, sums->pooled_sum, cell);
+    raise(statistics.pooled_max_abs, sums->pooled_max_abs, cell);
+    add(statistics.pooled_positive, sums->pooled_positive, cell);
+    add(statistics.pooled_negative, sums->pooled_negative, cell);
+    sums.reset();
+  }
+  if (problem.maps[1].present()) return;
+  const MapStatistics& only = statistics.maps[0];
+  statistics.column_sum = only.column_sum;
+  statistics.pooled_sum = statistics.pooled_positive = only.pooled_sum;
+  statistics.pooled_max_abs = only.pooled_max;
+}
+
+}  // namespace
+
+template <typename Input>
+bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel_for, const StopRequested& stop) {
+  std::vector<HeadPlan<Input>> plans(jobs.size());
+  // Heads that read the same values share their mean squares.
+  struct Values {
+    const MapInput<Input>* map;
+    std::int64_t length, value_dim;
+    std::vector<float> mean_squares;
+  };
+  std::vector<Values> values;
+  std::vector<std::pair<std::size_t, std::size_t>> works;  // (head, part)
+  std::vector<std::array<std::size_t, 2>> value_of(jobs.size());
+  std::int64_t scratch = 0;
+  for (std::size_t h = 0; h < jobs.size(); ++h) {
+    HeadPlan<Input>& plan = plans[h];
+    plan.job = &jobs[h];
+    const HeadProblem<Input>& problem = jobs[h].problem;
+    resize_statistics(problem, jobs[h].request, jobs[h].statistics);
+    if (problem.length == 0) continue;
+    plan_hidden_keys(plan);
+    plan.boundaries = part_boundaries(problem.length, problem.causal && problem.window == 0);
+    plan.sums.resize(plan.boundaries.size() - 1);
+    plan.parts_left = static_cast<std::int64_t>(plan.sums.size());
+    for (std::size_t p = 0; p < plan.sums.size(); ++p) works.emplace_back(h, p);
+    scratch = std::max(scratch, part_scratch_floats(describe_part(plan, plan.sums.size() - 1)));
+    scratch = std::max(scratch, part_scratch_floats(describe_part(plan, 0)));
+    for (std::size_t m = 0; m < 2; ++m) {
+      const MapInput<Input>& map = problem.maps[m];
+      if (!map.present() || jobs[h].request.wanted == 0) continue;
+      const auto same = std::find_if(values.begin(), values.end(), [&](const Values& known) {
+        return known.map->value == map.value && known.map->value_stride == map.value_stride &&
+               known.length == problem.length && known.value_dim == problem.value_dim;
+      });
+      value_of[h][m] = static_cast<std::size_t>(same - values.begin());
+      if (same == values.end()) values.push_back({&map, problem.length, problem.value_dim, {}});
+    }
+  }
+  parallel_for(static_cast<std::int64_t>(values.size()), [&](std::int64_t index) {
+    Values& value = values[static_cast<std::size_t>(index)];
+    value_mean_squares(*value.map, value.length, value.value_dim, value.mean_squares);
+  });
+  for (std::size_t h = 0; h < jobs.size(); ++h)
+    for (std::size_t m = 0; m < 2; ++m)
+      if (jobs[h].problem.maps[m].present() && jobs[h].request.wanted != 0)
+        plans[h].value_mean_square[m] = values[value_of[h][m]].mean_squares.data();
+
+  ScratchPool pool(scratch);
+  std::atomic<bool> complete{true};
+  struct Stop {
+    const StopRequested* asked;
+    std::atomic<bool>* complete;
+  } stop_state{&stop, &complete};
+  parallel_for(static_cast<std::int64_t>(works.size()), [&](std::int64_t index) {
+    if (!complete) return;
+    const auto [h, p] = works[static_cast<std::size_t>(index)];
+    HeadPlan<Input>& plan = plans[h];
+    const FlushDenormals flush;
+    Part<Input> part = describe_part(plan, p);
+    auto sums = std::make_unique<PartSums>();
+    attach_sums(plan, part, *sums);
+    part.stop_context = &stop_state;
+    part.stop = [](const void* context) {
+      const Stop& state = *static_cast<const Stop*>(context);
+      return !*state.complete || (*state.asked && (*state.asked)());
+    };
+    ScratchPool::Piece memory = pool.borrow();
+    const bool done = run_part(part, memory.get());
+    pool.give_back(std::move(memory));
+    if (!done) {
+      complete = false;
+      return;
+    }
+    for (std::size_t m = 0; m < 2; ++m) sums->maps[m].logit_max_raw = part.sums[m].logit_max_raw;
+    plan.sums[p] = std::move(sums);
+    if (--plan.parts_left == 0) fold_head(plan);
+  });
+  return complete;
+}
+
+const char* cpu_kernel_target() { return part_target(); }
+
+template bool cpu_attention<float>(std::span<HeadJob<float, float>>, const ParallelFor&, const StopRequested&);
+template bool cpu_attention<BFloat16>(std::span<HeadJob<BFloat16, float>>, const ParallelFor&, const StopRequested&);
+
+}  // namespace headroom::kernels

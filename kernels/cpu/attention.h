@@ -1,0 +1,31 @@
+// The fused CPU backend: context and every statistic of a head from register tiles of scores, never n × n. Vectorised
+// with Highway and dispatched at run time (AVX-512, AVX2, SSE4, NEON, portable).
+//
+// A head is cut into parts of query rows; a part works through strips of as many rows as the tile has lanes. Pass 1
+// gives the context and the row statistics, pass 2 what needs final weights (attention.h says which wish needs it).
+// Arithmetic is float32 with sums over keys folded into double every 64 keys; relative error of a weight ≲ 1e-6 · |z|.
+// Memory beyond the outputs: per thread O(n), at most kKeptBytes plus 64·n bytes, and 24·n bytes per part in flight.
+#pragma once
+
+#include <span>
+
+#include "kernels/attention.h"
+
+namespace headroom::kernels {
+
+// Runs all jobs; Input is float or BFloat16, strides may be any. Results have the same bits for any number of threads:
+// parts are fixed, each owns its rows, and sums that cross parts are folded in their order. Sets flush-to-zero inside
+// the tasks and restores it. Needs lengths below 2²⁴. False when `stop` asked to end early; outputs are then
+// incomplete. Not-a-number in a row's visible scores makes that row NaN and, in column sums, the keys it sees.
+template <typename Input>
+[[nodiscard]] bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel_for,
+                                 const StopRequested& stop);
+
+// "AVX3", "AVX2", …: what the dispatcher chose on this machine.
+[[nodiscard]] const char* cpu_kernel_target();
+
+// Scores of a strip stay in memory between the passes while they take no more than this; beyond it pass 2 computes
+// them again.
+inline constexpr std::int64_t kKeptBytes = std::int64_t{16} << 20;
+
+}  // namespace headroom::kernels

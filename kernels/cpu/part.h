@@ -1,0 +1,78 @@
+// What the planner (attention.cpp, compiled once) hands to the row strips (part.cpp, compiled for every target): one
+// part of one head, a range of query rows. Plain pointers and numbers: code compiled for a target must not instantiate
+// templates of the standard library, since the linker may keep that copy for all.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/attention.h"
+
+namespace headroom::kernels {
+
+// Parts begin at multiples of this, so that strips of every target's width fill their lanes.
+inline constexpr std::int64_t kStripAlignment = 48;
+inline constexpr std::int64_t kWidestStrip = 48;
+
+// Outputs per row; null: not wanted, or no such map.
+struct PartRows {
+  double *lse, *logit_max, *logit_min, *entropy, *weight_max, *weight_l2_squared, *weight_sum, *mean_distance,
+      *context_energy;
+  double *first_key_weight, *self_weight, *previous_weight, *induction_weight;
+  std::int32_t* rounds_to_one;
+};
+
+// What the strips of a part add up. Column sums are of keys from key_begin on; cells of pooled rows from pool_row on.
+struct PartMapSums {
+  double* column_sum;             // null: not wanted
+  std::uint32_t* histogram;       // joint, [logit_bins][weight_bins]; null: not wanted
+  std::int64_t* logit_histogram;  // where the joint counts go
+  std::int64_t* weight_histogram;
+  double *pooled_sum, *pooled_max;  // null: not wanted
+  double logit_max_raw;
+};
+
+template <typename Input>
+struct Part {
+  MapInput<Input> maps[2];
+  const float* value_mean_square[2];  // r_j², [length]
+  std::int64_t length, head_dim, value_dim;
+  std::int64_t row_begin, row_end;
+  std::int64_t key_begin;  // the first key that any row of the part sees, rounded down to a multiple of 8
+  const double* lambda;    // null without a second map
+  double scale, softcap, temperature;
+  bool has_sink, causal;
+  double sink;
+  std::int64_t window, first_key;
+  const std::uint8_t* hidden;     // [length], 1: hidden; null: none is
+  const std::uint8_t* keeps_own;  // [length], 1: the row sees its own key although that is hidden; with `hidden`
+  const std::int64_t* induction_key;
+
+  bool rows_wanted, columns_wanted, second_pass;
+  UniformBins logit_bins, weight_bins;
+  std::int64_t pool_size, pool_blocks, pool_row;
+
+  float* context;
+  std::int64_t context_stride;
+  PartRows rows[2];
+  double *weight_sum, *weight_l1, *weight_l2_squared, *cross, *uncorrelated_energy, *first_key_net,
+      *first_key_absolute;  // of the net map; null: not wanted
+  PartMapSums sums[2];
+  double *column_sum, *pooled_sum, *pooled_max_abs, *pooled_positive, *pooled_negative;  // net; null: not wanted
+
+  bool keep_scores;  // pass 1 leaves the scores of a strip in memory for pass 2, which else computes them again
+  bool (*stop)(const void*);
+  const void* stop_context;
+};
+
+// Floats of working memory that a part needs.
+template <typename Input>
+[[nodiscard]] std::int64_t part_scratch_floats(const Part<Input>& part);
+
+// False when stopped. `scratch`: part_scratch_floats floats, 64-byte aligned. Uses flush-to-zero as it finds it.
+template <typename Input>
+[[nodiscard]] bool run_part(Part<Input>& part, float* scratch);
+
+// "AVX3", "AVX2", …: what the dispatcher chose on this machine.
+[[nodiscard]] const char* part_target();
+
+}  // namespace headroom::kernels

@@ -1,0 +1,176 @@
+// A strip: as many query rows as there are lanes, and the scores of one block of keys against them, masked and in units
+// of log2 (z · log2 e), for one Highway target. Both passes ask for scores here and get the same bits.
+#if defined(HEADROOM_KERNELS_CPU_STRIP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADROOM_KERNELS_CPU_STRIP_INL_H_
+#undef HEADROOM_KERNELS_CPU_STRIP_INL_H_
+#else
+#define HEADROOM_KERNELS_CPU_STRIP_INL_H_
+#endif
+
+#include <hwy/contrib/math/math-inl.h>
+
+#include "kernels/cpu/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headroom::kernels::HWY_NAMESPACE {
+
+constexpr std::int64_t kBlock = 64;  // keys that are scored at once; the floats of a block stay in L1
+constexpr std::int64_t kBlockFloats = kBlock * kWidth;
+constexpr std::int64_t kPad = kTileRows < 4 ? 4 : kTileRows;  // scored keys come in multiples of this
+constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
+
+// Scores of masked entries, and the reference of a row that has seen none. Finite, so that no difference is NaN.
+constexpr float kMasked = -1e30f, kNoReference = -5e29f;
+// Lanes without a row that sees anything stand this far before every key.
+constexpr float kFarAway = -1e9f, kBeforeAll = -5e8f;
+
+HWY_INLINE std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
+HWY_INLINE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+HWY_INLINE std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+
+// Hands out pieces of the scratch memory, each aligned for the widest vectors.
+struct Arena {
+  float* next;
+  std::int64_t used = 0;
+  HWY_INLINE float* take(std::int64_t floats) {
+    float* piece = next ? next + used : nullptr;
+    used += round_up(floats, 16);
+    return piece;
+  }
+  HWY_INLINE double* take_doubles(std::int64_t count) { return reinterpret_cast<double*>(take(2 * count)); }
+};
+
+template <typename Input>
+struct Strip {
+  const Part<Input>& part;
+  std::int64_t row = 0, rows = 0;       // query rows [row, row + rows) in lanes 0 … rows − 1
+  std::int64_t key_begin = 0, key_end = 0;  // keys that any of them may see; begin is a multiple of 8
+  bool plain = false;                   // every lane holds a row that sees keys
+  float lowest, highest;                // visible: lowest ≤ i − j ≤ highest
+  float factor, cap_factor;             // into the packed queries; after the cap
+  float* packed[2] = {};                // queries, [head_dim][kWidth]
+  float* position;                      // per lane: its row − row
+  float* keeps;                         // per lane: 1 if the row sees its own hidden key
+  float* rows_copy;                     // keys or values of one block as floats
+  float raw_max[2] = {kMasked, kMasked};  // before a soft-cap
+
+  HWY_INLINE Strip(const Part<Input>& given, Arena& arena) : part(given) {
+    const bool limited = part.causal && part.window > 0;
+    lowest = part.causal ? 0.0f : kBeforeAll;
+    highest = limited ? static_cast<float>(part.window - 1) : -kFarAway;
+    const bool capped = part.softcap > 0.0;
+    factor = static_cast<float>(capped ? part.scale : part.scale * kLog2E / part.temperature);
+    cap_factor = static_cast<float>(part.softcap * kLog2E / part.temperature);
+    for (int m = 0; m < 2; ++m)
+      if (part.maps[m].present()) packed[m] = arena.take(part.head_dim * kWidth);
+    position = arena.take(kWidth);
+    keeps = arena.take(kWidth);
+    rows_copy = arena.take(kBlock * larger(part.head_dim, part.value_dim));
+  }
+
+  HWY_NOINLINE void start(std::int64_t first, std::int64_t count) {
+    row = first;
+    rows = count;
+    const std::int64_t last = row + rows - 1;
+    const bool limited = part.causal && part.window > 0;
+    const std::int64_t seen = limited ? larger(part.first_key, row + 1 - part.window) : part.first_key;
+    key_begin = larger(seen, 0) / 8 * 8;
+    key_end = part.causal ? last + 1 : part.length;
+    if (last < part.first_key) key_end = key_begin;
+    plain = rows == kWidth && row >= part.first_key;
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) {
+      const bool sees = lane < rows && row + lane >= part.first_key;
+      position[lane] = sees ? static_cast<float>(lane) : kFarAway;
+      keeps[lane] = lane < rows && part.hidden && part.keeps_own[row + lane] ? 1.0f : 0.0f;
+    }
+    for (int m = 0; m < 2; ++m)
+      if (packed[m])
+        pack_lanes(part.maps[m].query + row * part.maps[m].query_stride, part.maps[m].query_stride, rows,
+                   part.head_dim, factor, packed[m]);
+  }
+
+  // Whether every lane sees every one of `count` keys from j on.
+  HWY_INLINE bool all_visible(std::int64_t j, std::int64_t count) const {
+    if (!plain || j < part.first_key || j + count > (part.causal ? row + 1 : part.length)) return false;
+    if (part.causal && part.window > 0 && j <= row + kWidth - 1 - part.window) return false;
+    if (part.hidden)
+      for (std::int64_t k = j; k < j + count; ++k)
+        if (part.hidden[k]) return false;
+    return true;
+  }
+
+  // Lanes that see key j, for keys that not all of them see.
+  HWY_INLINE hn::Mask<Tag> visible(std::int64_t j, int vector) const {
+    const Tag d;
+    const Vector distance = hn::Add(hn::Load(d, position + vector * kLanes), hn::Set(d, static_cast<float>(row - j)));
+    if (j < part.first_key || j >= key_end || (part.hidden && part.hidden[j])) {
+      const Vector keep = hn::Load(d, keeps + vector * kLanes);
+      return hn::And(hn::Eq(distance, hn::Zero(d)), hn::Gt(keep, hn::Zero(d)));
+    }
+    return hn::And(hn::Ge(distance, hn::Set(d, lowest)), hn::Le(distance, hn::Set(d, highest)));
+  }
+
+  // z[k][lane] of keys [j, j + count), and masked rows up to a multiple of kPad; j is a multiple of 8, count ≤ kBlock.
+  HWY_NOINLINE void score(int m, std::int64_t j, std::int64_t count, float* HWY_RESTRICT z) {
+    const std::int64_t padded = round_up(count, kPad);
+    const MapInput<Input>& map = part.maps[m];
+    if constexpr (sizeof(Input) == sizeof(float)) {
+      // Keys past the end of the tensor are not there to be read.
+      const std::int64_t direct = smaller(padded, (part.length - j) / kTileRows * kTileRows);
+      multiply_rows(packed[m], map.key + j * map.key_stride, map.key_stride, 1, part.head_dim, direct, false, z);
+      if (direct < padded) {
+        copy_rows(map.key + (j + direct) * map.key_stride, map.key_stride, larger(0, count - direct), padded - direct,
+                  part.head_dim, rows_copy);
+        multiply_rows(packed[m], rows_copy, part.head_dim, 1, part.head_dim, padded - direct, false,
+                      z + direct * kWidth);
+      }
+    } else {
+      copy_rows(map.key + j * map.key_stride, map.key_stride, count, padded, part.head_dim, rows_copy);
+      multiply_rows(packed[m], rows_copy, part.head_dim, 1, part.head_dim, padded, false, z);
+    }
+    for (std::int64_t k = 0; k < padded; k += kTileRows)
+      if (!all_visible(j + k, kTileRows)) mask(j + k, z + k * kWidth);
+    if (part.softcap > 0.0) cap(m, padded, z);
+  }
+
+  // Adds p · v of `count` keys from j on to out, [value_dim][kWidth].
+  HWY_NOINLINE void add_values(int m, std::int64_t j, std::int64_t count, const float* HWY_RESTRICT p,
+                             float* HWY_RESTRICT out) {
+    const MapInput<Input>& map = part.maps[m];
+    if constexpr (sizeof(Input) == sizeof(float)) {
+      multiply_rows(p, map.value + j * map.value_stride, 1, map.value_stride, count, part.value_dim, true, out);
+    } else {
+      copy_rows(map.value + j * map.value_stride, map.value_stride, count, count, part.value_dim, rows_copy);
+      multiply_rows(p, rows_copy, 1, part.value_dim, count, part.value_dim, true, out);
+    }
+  }
+
+ private:
+  HWY_NOINLINE void mask(std::int64_t j, float* HWY_RESTRICT z) const {
+    const Tag d;
+    for (int k = 0; k < kTileRows; ++k)
+      for (int v = 0; v < kVectors; ++v) {
+        float* at = z + k * kWidth + v * kLanes;
+        hn::Store(hn::IfThenElse(visible(j + k, v), hn::Load(d, at), hn::Set(d, kMasked)), d, at);
+      }
+  }
+
+  // z ← cap · tanh(z / cap), divided by the temperature and in log2; what it was before goes into raw_max.
+  HWY_NOINLINE void cap(int m, std::int64_t padded, float* HWY_RESTRICT z) {
+    const Tag d;
+    const Vector masked = hn::Set(d, kMasked), inverse = hn::Set(d, static_cast<float>(1.0 / part.softcap));
+    Vector largest = hn::Set(d, raw_max[m]);
+    for (std::int64_t at = 0; at < padded * kWidth; at += kLanes) {
+      const Vector raw = hn::Load(d, z + at);
+      largest = hn::Max(largest, raw);
+      const Vector capped = hn::Mul(hn::Set(d, cap_factor), hn::Tanh(d, hn::Mul(raw, inverse)));
+      hn::Store(hn::IfThenElse(hn::Eq(raw, masked), masked, capped), d, z + at);
+    }
+    raw_max[m] = hn::GetLane(hn::MaxOfLanes(d, largest));
+  }
+};
+
+}  // namespace headroom::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
