@@ -1,0 +1,23 @@
+// The kernels on a device: launches, memory and copies on the caller's stream.
+#include "kernels/cuda/attention.h"
+
+#include "kernels/cuda/cuda_machine.cuh"
+#include "kernels/cuda/heads.h"
+
+namespace headroom::kernels {
+
+KernelStatus cuda_ready() { return cuda::device_ready(); }
+
+template <typename Input>
+KernelStatus cuda_attention(std::span<HeadJob<Input, float>> jobs, StreamView stream, const StopRequested& stop) {
+  HEADROOM_KERNEL_TRY(cuda::device_ready());
+  cuda::CudaMachine machine(stream);
+  HEADROOM_KERNEL_TRY(machine.status());
+  return cuda::run_heads(machine, jobs, stop);
+}
+
+template KernelStatus cuda_attention(std::span<HeadJob<float, float>>, StreamView, const StopRequested&);
+template KernelStatus cuda_attention(std::span<HeadJob<BFloat16, float>>, StreamView, const StopRequested&);
+template KernelStatus cuda_attention(std::span<HeadJob<Float16, float>>, StreamView, const StopRequested&);
+
+}  // namespace headroom::kernels

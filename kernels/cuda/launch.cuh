@@ -1,0 +1,52 @@
+// CudaMachine::launch() for one input type; a source for each, so that they compile side by side.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/check.cuh"
+#include "kernels/cuda/cuda_machine.cuh"
+#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/net_rows.cuh"
+#include "kernels/cuda/small_kernels.cuh"
+
+namespace headroom::kernels::cuda {
+
+template <class Input, Kernel kKernel>
+__global__ void __launch_bounds__(kThreads) run(const Arguments<Input> arguments) {
+  CudaDevice device;
+  if constexpr (kKernel == Kernel::ValueSquares) value_squares(device, arguments);
+  if constexpr (kKernel == Kernel::FirstPass64) first_pass<Input, 64>(device, arguments);
+  if constexpr (kKernel == Kernel::FirstPass128) first_pass<Input, 128>(device, arguments);
+  if constexpr (kKernel == Kernel::SecondPass) second_pass<Input, false>(device, arguments);
+  if constexpr (kKernel == Kernel::NetSecondPass) second_pass<Input, true>(device, arguments);
+  if constexpr (kKernel == Kernel::NetRows) net_rows(device, arguments);
+  if constexpr (kKernel == Kernel::NamedKeys) named_keys(device, arguments);
+  if constexpr (kKernel == Kernel::FoldPools) fold_pools(device, arguments);
+}
+
+template <class Input, Kernel kKernel>
+KernelStatus launch_one(Grid grid, std::size_t shared, cudaStream_t stream, const Arguments<Input>& arguments) {
+  HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaFuncSetAttribute(
+      run<Input, kKernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared))));
+  const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y), static_cast<unsigned>(grid.z));
+  run<Input, kKernel><<<blocks, kThreads, shared, stream>>>(arguments);
+  return status_of(cudaGetLastError(), "launch of a kernel");
+}
+
+template <class Input>
+KernelStatus launch_any(Kernel kernel, Grid grid, std::size_t shared, cudaStream_t stream,
+                        const Arguments<Input>& arguments) {
+  switch (kernel) {
+    case Kernel::ValueSquares: return launch_one<Input, Kernel::ValueSquares>(grid, shared, stream, arguments);
+    case Kernel::FirstPass64: return launch_one<Input, Kernel::FirstPass64>(grid, shared, stream, arguments);
+    case Kernel::FirstPass128: return launch_one<Input, Kernel::FirstPass128>(grid, shared, stream, arguments);
+    case Kernel::SecondPass: return launch_one<Input, Kernel::SecondPass>(grid, shared, stream, arguments);
+    case Kernel::NetSecondPass: return launch_one<Input, Kernel::NetSecondPass>(grid, shared, stream, arguments);
+    case Kernel::NetRows: return launch_one<Input, Kernel::NetRows>(grid, shared, stream, arguments);
+    case Kernel::NamedKeys: return launch_one<Input, Kernel::NamedKeys>(grid, shared, stream, arguments);
+    case Kernel::FoldPools: return launch_one<Input, Kernel::FoldPools>(grid, shared, stream, arguments);
+  }
+  return {StatusCode::Unsupported, "no such kernel"};
+}
+
+}  // namespace headroom::kernels::cuda

@@ -1,0 +1,9 @@
+#include "kernels/cuda/launch.cuh"
+
+namespace headroom::kernels::cuda {
+
+KernelStatus CudaMachine::launch(Kernel kernel, Grid grid, std::size_t shared, const Arguments<BFloat16>& arguments) {
+  return launch_any(kernel, grid, shared, stream_, arguments);
+}
+
+}  // namespace headroom::kernels::cuda

@@ -1,0 +1,273 @@
+// The second pass: scores recomputed with the rows' known totals, so that every statistic is a plain sum. The roles are
+// exchanged: a block owns 64 keys, one warp 16 of them, and walks over the queries that see them, so that column sums,
+// pooled sums and maxima stay in registers and are added up in one fixed order. Counts go through integer atomics.
+#pragma once
+
+#include "kernels/cuda/first_pass.cuh"
+
+namespace headroom::kernels::cuda {
+
+// What is needed of each query of a tile, in shared memory: [kQueryValues][kTile].
+enum QueryValue { kQueryMax1, kQueryTotal1, kQueryMax2, kQueryTotal2, kQueryLambda };
+inline constexpr int kQueryValues = kQueryLambda + 1;
+
+// Shared memory of the second pass in bytes: `own` tiles of keys, one of queries, query values, pooling, histograms.
+template <class Input>
+constexpr HEADROOM_BOTH int second_pass_bytes(int slab, int own, int bins) {
+  return (own + 1) * tile_elements<Input>(slab) * 2 + (kQueryValues + kPooledKinds) * kTile * 4 + 2 * bins * 4;
+}
+
+template <class Input>
+HEADROOM_DEVICE int histogram_bins(const HeadParameters<Input>& head) {
+  return head.logit_bins.bins + head.weight_bins.bins;
+}
+
+template <class Input, class Device>
+HEADROOM_DEVICE void load_query_values(Device& device, const HeadParameters<Input>& head, int query, float* values) {
+  const int i = query + device.thread() % kTile;
+  const bool inside = i < head.mask.length;
+  HEADROOM_ROLLED
+  for (int m = device.thread() / kTile; m < 2; m += kThreads / kTile) {
+    const float* rows = head.maps[m].rows;
+    const bool present = inside && rows != nullptr;
+    float* to = values + 2 * m * kTile + device.thread() % kTile;
+    to[0] = present ? rows[kMax * static_cast<std::int64_t>(head.mask.length) + i] : 0.0f;
+    to[kTile] = present ? rows[kLogTotal * static_cast<std::int64_t>(head.mask.length) + i] : 0.0f;
+  }
+  if (device.thread() < kTile)
+    values[kQueryLambda * kTile + device.thread()] = inside && head.lambda != nullptr ? head.lambda[i] : 0.0f;
+}
+
+template <class Device>
+HEADROOM_DEVICE int bin_of(Device& device, const Bins& bins, float value) {
+  const float last = static_cast<float>(bins.bins - 1);
+  return static_cast<int>(device.min(device.max(bins.scale * value + bins.offset, 0.0f), last));
+}
+
+// Logits become weights, in place, and are counted. `first`: the thread's column 0 in the tile of queries.
+template <class Input, class Device>
+HEADROOM_DEVICE void to_weights(Device& device, const HeadParameters<Input>& head, const MapParameters<Input>& map,
+                                const float* maxima, const float* totals, std::uint32_t seen, int query, int first,
+                                int* counts, float (&score)[kColumns][4]) {
+  const Bins logit_bins = head.logit_bins, weight_bins = head.weight_bins;
+  HEADROOM_UNROLL
+  for (int n = 0; n < kColumns; ++n) {
+    HEADROOM_UNROLL
+    for (int q = 0; q < 2; ++q) {
+      const int at = first + n * 8 + q;
+      int ones = 0;
+      HEADROOM_UNROLL
+      for (int e = q; e < 4; e += 2) {
+        const float z = score[n][e], below = z - maxima[at], exponent = below - totals[at];
+        score[n][e] = 0.0f;
+        if (!bit(seen, n * 4 + e)) continue;
+        score[n][e] = device.exp2(exponent);
+        ones += below >= head.rounds_threshold ? 1 : 0;
+        if (logit_bins.bins > 0) device.count_shared(counts + bin_of(device, logit_bins, z));
+        if (weight_bins.bins > 0)
+          device.count_shared(counts + logit_bins.bins + bin_of(device, weight_bins, exponent));
+      }
+      if (map.rounds_to_one != nullptr && ones > 0) device.add(map.rounds_to_one + query + at, ones);
+    }
+  }
+}
+
+// The weights of one map, keys in rows and queries in columns; zeros where the head has no such map.
+template <class Input, class Device>
+HEADROOM_DEVICE void score_queries(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
+                                   int map, int own, int query, Half* key_tile, Half* query_tile, const float* values,
+                                   int* counts, std::uint32_t seen, int first, float (&score)[kColumns][4]) {
+  const MapParameters<Input>& given = head.maps[map];
+  if (given.query.data == nullptr) {
+    HEADROOM_UNROLL
+    for (int n = 0; n < kColumns; ++n) score[n][0] = score[n][1] = score[n][2] = score[n][3] = 0.0f;
+    return;
+  }
+  products(device, arguments, head, given.key, own, key_tile, given.query, query, query_tile, score);
+  to_logits(device, head.scaling, score);
+  to_weights(device, head, given, values + 2 * map * kTile, values + (2 * map + 1) * kTile, seen, query, first, counts,
+             score);
+}
+
+// Sums and maxima of a thread's two keys over some queries.
+template <bool kNet>
+struct KeySums {
+  static constexpr int kKinds = kNet ? kPooledKinds : kPooledKindsOfOneMap;
+  float values[kKinds][2];
+
+  static constexpr HEADROOM_BOTH bool is_max(int kind) {
+    return kind == kPoolMax1 || kind == kPoolMax2 || kind == kPoolMaxAbs;
+  }
+  HEADROOM_DEVICE void clear() {
+    HEADROOM_UNROLL
+    for (int kind = 0; kind < kKinds; ++kind) values[kind][0] = values[kind][1] = 0.0f;
+  }
+};
+
+// The weights of queries [low, high) of the tile, 0 … kTile.
+template <bool kNet, class Device>
+HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4], const float (&a2)[kNet ? kColumns : 1][4],
+                                 const float* lambda, int first, int low, int high, KeySums<kNet>& sums) {
+  sums.clear();
+  HEADROOM_UNROLL
+  for (int n = 0; n < kColumns; ++n) {
+    HEADROOM_UNROLL
+    for (int e = 0; e < 4; ++e) {
+      const int at = first + n * 8 + e % 2, key = e / 2;
+      if (at < low || at >= high) continue;
+      const float first_weight = a1[n][e];
+      sums.values[kPoolSum1][key] += first_weight;
+      sums.values[kPoolMax1][key] = device.max(sums.values[kPoolMax1][key], first_weight);
+      if constexpr (kNet) {
+        const float second_weight = a2[n][e], net = first_weight - lambda[at] * second_weight;
+        sums.values[kPoolSum2][key] += second_weight;
+        sums.values[kPoolMax2][key] = device.max(sums.values[kPoolMax2][key], second_weight);
+        sums.values[kPoolPositive][key] += device.max(net, 0.0f);
+        sums.values[kPoolNegative][key] += device.max(-net, 0.0f);
+        sums.values[kPoolMaxAbs][key] = device.max(sums.values[kPoolMaxAbs][key], device.abs(net));
+      }
+    }
+  }
+}
+
+// One row of pooled cells is complete for this tile of keys: adds up the keys of each pooled column. Whole block.
+template <bool kNet, class Input, class Device>
+HEADROOM_DEVICE void write_pool_row(Device& device, const HeadParameters<Input>& head, int tile, int block, float* stage,
+                                    KeySums<kNet>& sums) {
+  constexpr int kKinds = KeySums<kNet>::kKinds;
+  const int key = device.warp() * 16 + device.lane() / 4;
+  HEADROOM_UNROLL
+  for (int kind = 0; kind < kKinds; ++kind) {
+    HEADROOM_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      const float value = sums.values[kind][k];
+      const float whole = KeySums<kNet>::is_max(kind) ? row_max(device, value) : row_sum(device, value);
+      if (device.lane() % 4 == 0) stage[kind * kTile + key + 8 * k] = whole;
+    }
+  }
+  sums.clear();
+  device.sync();
+  const int tiles = (head.mask.length + kTile - 1) / kTile, first_column = tile * kTile / head.pool_size;
+  HEADROOM_ROLLED
+  for (int item = device.thread(); item < kKinds * head.pool_columns; item += kThreads) {
+    const int kind = item / head.pool_columns, part = item % head.pool_columns;
+    const int begin = larger((first_column + part) * head.pool_size - tile * kTile, 0);
+    const int end = smaller((first_column + part + 1) * head.pool_size - tile * kTile, kTile);
+    float value = 0.0f;
+    for (int k = begin; k < end; ++k) {
+      const float one = stage[kind * kTile + k];
+      value = KeySums<kNet>::is_max(kind) ? device.max(value, one) : value + one;
+    }
+    head.pool_parts[((static_cast<std::int64_t>(kind) * tiles + tile) * head.pool_columns + part) * head.pool_blocks +
+                    block] = value;
+  }
+  device.sync();
+}
+
+// Column sums: a¹, a² and w.
+template <bool kNet>
+struct ColumnSums {
+  static constexpr int kKinds = kNet ? 3 : 1;
+  double values[kKinds][2] = {};
+
+  HEADROOM_DEVICE void add(const KeySums<kNet>& part) {
+    HEADROOM_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      values[0][k] += static_cast<double>(part.values[kPoolSum1][k]);
+      if constexpr (kNet) {
+        values[1][k] += static_cast<double>(part.values[kPoolSum2][k]);
+        values[2][k] += static_cast<double>(part.values[kPoolPositive][k] - part.values[kPoolNegative][k]);
+      }
+    }
+  }
+};
+
+template <bool kNet, class Input, class Device>
+HEADROOM_DEVICE void write_columns(Device& device, const HeadParameters<Input>& head, int key, ColumnSums<kNet>& sums) {
+  double* const to[3] = {head.maps[0].column_sum, head.maps[1].column_sum, head.net_column_sum};
+  HEADROOM_UNROLL
+  for (int kind = 0; kind < ColumnSums<kNet>::kKinds; ++kind) {
+    HEADROOM_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      double value = sums.values[kind][k];
+      value += device.shuffle_xor(value, 1);
+      value += device.shuffle_xor(value, 2);
+      const int j = key + 8 * k;
+      if (device.lane() % 4 == 0 && j < head.mask.length && to[kind] != nullptr) to[kind][j] = value;
+    }
+  }
+}
+
+// kNet: the head has a second map. Heads without one and heads with one are two launches.
+template <class Input, bool kNet, class Device>
+HEADROOM_DEVICE void second_pass(Device& device, const Arguments<Input>& arguments) {
+  const HeadParameters<Input>& head = arguments.heads[device.block_y()];
+  const Mask mask = head.mask;
+  const int tile = device.block_x(), own = tile * kTile;
+  if (!head.sweep || kNet != (head.maps[1].query.data != nullptr) || own >= mask.length) return;
+
+  Half* key_tiles[2];
+  key_tiles[0] = device.template shared<Half>();
+  key_tiles[1] = key_tiles[0] + (kNet && arguments.resident ? tile_elements<Input>(arguments.slab) : 0);
+  Half* query_tile = key_tiles[1] + tile_elements<Input>(arguments.slab);
+  float* values = reinterpret_cast<float*>(query_tile + tile_elements<Input>(arguments.slab));
+  float* stage = values + kQueryValues * kTile;
+  int* counts = reinterpret_cast<int*>(stage + kPooledKinds * kTile);
+  const int bins = histogram_bins(head);
+  HEADROOM_ROLLED
+  for (int item = device.thread(); item < 2 * bins; item += kThreads) counts[item] = 0;
+  HEADROOM_UNROLL
+  for (int m = 0; m < (kNet ? 2 : 1); ++m)
+    if (head.maps[m].query.data != nullptr)
+      load_resident(device, arguments, head, head.maps[m].key, own, key_tiles[m]);
+
+  const int key = own + device.warp() * 16 + device.lane() / 4, first = device.lane() % 4 * 2;
+  ColumnSums<kNet> columns;
+  KeySums<kNet> pooled;
+  pooled.clear();
+  const TileRange queries = query_range(mask, own);
+  int block = head.pool_size > 0 ? queries.begin / head.pool_size : 0;
+  HEADROOM_ROLLED
+  for (int query = queries.begin; query < queries.end; query += kTile) {
+    device.sync();  // until nobody reads the last tile's values
+    load_query_values(device, head, query, values);
+    const std::uint32_t seen =
+        all_visible(mask, query, own) ? ~0u : visible_bits<false>(mask, key, query + first);
+    float a1[kColumns][4], a2[kNet ? kColumns : 1][4];
+    score_queries(device, arguments, head, 0, own, query, key_tiles[0], query_tile, values, counts, seen, first, a1);
+    if constexpr (kNet)
+      score_queries(device, arguments, head, 1, own, query, key_tiles[1], query_tile, values, counts + bins, seen, first,
+                    a2);
+    const int tile_end = smaller(kTile, queries.end - query);
+    for (int low = 0; low < tile_end;) {
+      const int boundary = head.pool_size > 0 ? (block + 1) * head.pool_size - query : kTile + 1;
+      const int high = smaller(tile_end, boundary);
+      KeySums<kNet> part;
+      sum_queries<kNet>(device, a1, a2, values + kQueryLambda * kTile, first, low, high, part);
+      columns.add(part);
+      low = high;
+      if (head.pool_size == 0) continue;
+      HEADROOM_UNROLL
+      for (int kind = 0; kind < KeySums<kNet>::kKinds; ++kind) {
+        HEADROOM_UNROLL
+        for (int k = 0; k < 2; ++k)
+          pooled.values[kind][k] = KeySums<kNet>::is_max(kind)
+                                       ? device.max(pooled.values[kind][k], part.values[kind][k])
+                                       : pooled.values[kind][k] + part.values[kind][k];
+      }
+      if (boundary <= tile_end) write_pool_row<kNet>(device, head, tile, block++, stage, pooled);
+    }
+  }
+  if (head.pool_size > 0 && queries.end > queries.begin && queries.end % head.pool_size != 0)
+    write_pool_row<kNet>(device, head, tile, block, stage, pooled);
+  write_columns<kNet>(device, head, key, columns);
+  device.sync();
+  HEADROOM_ROLLED
+  for (int item = device.thread(); item < 2 * bins; item += kThreads) {
+    const MapParameters<Input>& map = head.maps[item / bins];
+    if (map.histograms != nullptr && counts[item] != 0)
+      device.add(map.histograms + item % bins, static_cast<unsigned long long>(counts[item]));
+  }
+}
+
+}  // namespace headroom::kernels::cuda

@@ -1,0 +1,194 @@
+// From rows in global memory to a tile of logits: loads into shared memory, the products on the tensor cores, the mask.
+//
+// Precision. bfloat16 and half go to the tensor cores as they are; their products are exact in float32. A float32 is cut
+// into three bfloat16 terms, x = x₀ + x₁ + x₂ + O(2⁻²⁴ x), and the six products x_p·y_q with p + q ≤ 2 are kept: what is
+// left out is of the size of a float32 rounding. Two TF32 terms and three products would cost the same
+// tensor-core time, at half the rate, and keep 2⁻²² only. An infinite float32 gives NaN.
+//
+// Shared memory holds each 16-bit term as its own [rows][stride] plane; stride = channels + 8 puts the eight rows that
+// one ldmatrix reads into different banks.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/problem.cuh"
+
+namespace headroom::kernels::cuda {
+
+using Half = std::uint16_t;  // 16 bits of either format
+
+// What an input is multiplied as.
+template <class Input>
+struct Terms {
+  static constexpr int kCount = 1;
+  using Format = Input;
+};
+template <>
+struct Terms<float> {
+  static constexpr int kCount = 3;
+  using Format = BFloat16;
+};
+
+constexpr HEADROOM_BOTH int plane_stride(int channels) { return channels + 8; }
+
+// Elements of a tile of kTile rows.
+template <class Input>
+constexpr HEADROOM_BOTH int tile_elements(int channels) {
+  return Terms<Input>::kCount * kTile * plane_stride(channels);
+}
+
+// The terms of two neighbouring numbers, packed as the tensor cores take them.
+template <class Input, class Device>
+HEADROOM_DEVICE void pack_terms(Device& device, float low, float high, std::uint32_t (&terms)[Terms<Input>::kCount]) {
+  using Format = typename Terms<Input>::Format;
+  HEADROOM_UNROLL
+  for (int p = 0; p < Terms<Input>::kCount; ++p) {
+    terms[p] = device.pack(Format{}, low, high);
+    if (p + 1 == Terms<Input>::kCount) break;
+    low -= device.low_of(Format{}, terms[p]);
+    high -= device.high_of(Format{}, terms[p]);
+  }
+}
+
+// Four channels of float32 are cut into terms; 16-bit ones are copied.
+template <class Device>
+HEADROOM_DEVICE void store_quad(Device& device, const float (&quad)[4], Half* to, int plane) {
+  std::uint32_t left[3], right[3];
+  pack_terms<float>(device, quad[0], quad[1], left);
+  pack_terms<float>(device, quad[2], quad[3], right);
+  HEADROOM_UNROLL
+  for (int p = 0; p < 3; ++p) device.store_shared(to + p * plane, left[p], right[p]);
+}
+template <class Device, class Input>
+HEADROOM_DEVICE void store_quad(Device& device, const Input (&quad)[4], Half* to, int) {
+  device.store_shared(to, quad[0].bits | static_cast<std::uint32_t>(quad[1].bits) << 16,
+                      quad[2].bits | static_cast<std::uint32_t>(quad[3].bits) << 16);
+}
+
+// Rows [row, row + kTile) and channels [channel, channel + channels) of an operand, zeros beyond its ends; `channels` is a
+// multiple of 16. Without barriers.
+template <class Device, class Input>
+HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Operand<Input> operand, int row,
+                               int end_row, int channel, int end_channel, int channels) {
+  const int quads = channels / 4;
+  HEADROOM_ROLLED
+  for (int item = device.thread(); item < kTile * quads; item += kThreads) {
+    const int r = item / quads, c = item % quads * 4;
+    const int left = row + r < end_row ? end_channel - (channel + c) : 0;
+    const Input* from = operand.data + (row + r) * operand.stride + channel + c;
+    Input quad[4] = {};
+    if (left >= 4 && operand.quads) {
+      device.load_quad(quad, from);
+    } else {
+      HEADROOM_UNROLL
+      for (int x = 0; x < 4; ++x)
+        if (x < left) quad[x] = from[x];
+    }
+    store_quad(device, quad, tile + r * stride + c, kTile * stride);
+  }
+}
+
+// accumulator += Σ of the products of terms that count, the smallest first.
+template <class Input, class Device>
+HEADROOM_DEVICE void multiply_terms(Device& device, float (&accumulator)[4],
+                                    const std::uint32_t (&a)[Terms<Input>::kCount][4],
+                                    const std::uint32_t (&b)[Terms<Input>::kCount][4], int first) {
+  HEADROOM_UNROLL
+  for (int sum = Terms<Input>::kCount - 1; sum >= 0; --sum) {
+    HEADROOM_UNROLL
+    for (int p = 0; p <= sum; ++p)
+      device.multiply(typename Terms<Input>::Format{}, accumulator, a[p], b[sum - p][first], b[sum - p][first + 1]);
+  }
+}
+
+// score += rows of `a` (16 for each warp) times the rows of `b` (kTile).
+template <class Input, class Device>
+HEADROOM_DEVICE void multiply_slab(Device& device, float (&score)[kColumns][4], const Half* a, const Half* b, int stride,
+                                   int channels) {
+  constexpr int kTerms = Terms<Input>::kCount;
+  const int lane = device.lane(), plane = kTile * stride;
+  const Half* a_row = a + (device.warp() * 16 + lane % 16) * stride + lane / 16 * 8;
+  const Half* b_row = b + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
+  HEADROOM_ROLLED
+  for (int k = 0; k < channels; k += 16) {
+    std::uint32_t rows[kTerms][4];
+    HEADROOM_UNROLL
+    for (int p = 0; p < kTerms; ++p) device.load_matrices(rows[p], a_row + p * plane + k);
+    HEADROOM_UNROLL
+    for (int n = 0; n < kColumns; n += 2) {
+      std::uint32_t columns[kTerms][4];
+      HEADROOM_UNROLL
+      for (int p = 0; p < kTerms; ++p) device.load_matrices(columns[p], b_row + p * plane + n * 8 * stride + k);
+      multiply_terms<Input>(device, score[n], rows, columns, 0);
+      multiply_terms<Input>(device, score[n + 1], rows, columns, 2);
+    }
+  }
+}
+
+// The tile of products q·k between rows [a_row, …) of `a`, one warp's 16 in each warp, and rows [b_row, …) of `b`.
+// `a_tile` holds the rows of `a` already where they are resident. Begins and ends so that the caller may fill other
+// shared memory before it and read it after it.
+template <class Input, class Device>
+HEADROOM_DEVICE void products(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
+                              const Operand<Input>& a, int a_row, Half* a_tile, const Operand<Input>& b, int b_row,
+                              Half* b_tile, float (&score)[kColumns][4]) {
+  HEADROOM_UNROLL
+  for (int n = 0; n < kColumns; ++n) {
+    HEADROOM_UNROLL
+    for (int e = 0; e < 4; ++e) score[n][e] = 0.0f;
+  }
+  const int stride = plane_stride(arguments.slab);
+  HEADROOM_ROLLED
+  for (int channel = 0; channel < head.head_dim; channel += arguments.slab) {
+    const int channels = smaller(arguments.slab, (head.head_dim - channel + 15) / 16 * 16);
+    device.sync();  // until nobody reads the last tile
+    if (!arguments.resident)
+      load_tile(device, a_tile, stride, a, a_row, head.mask.length, channel, head.head_dim, channels);
+    load_tile(device, b_tile, stride, b, b_row, head.mask.length, channel, head.head_dim, channels);
+    device.sync();
+    multiply_slab<Input>(device, score, a_tile, b_tile, stride, channels);
+  }
+}
+
+// The block's own rows, before the first products.
+template <class Input, class Device>
+HEADROOM_DEVICE void load_resident(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
+                                   const Operand<Input>& a, int a_row, Half* a_tile) {
+  if (arguments.resident)
+    load_tile(device, a_tile, plane_stride(arguments.slab), a, a_row, head.mask.length, 0, head.head_dim,
+              (head.head_dim + 15) / 16 * 16);
+}
+
+// Products become logits in base 2, in place.
+template <class Device>
+HEADROOM_DEVICE void to_logits(Device& device, const Scaling& scaling, float (&score)[kColumns][4]) {
+  HEADROOM_UNROLL
+  for (int n = 0; n < kColumns; ++n) {
+    HEADROOM_UNROLL
+    for (int e = 0; e < 4; ++e)
+      score[n][e] = scaling.capped ? scaling.cap_outer * device.tanh(scaling.cap_inner * score[n][e])
+                                   : scaling.logit * score[n][e];
+  }
+}
+
+// Bit 4n + e: this thread's score[n][e] is visible. `row`, `column`: of the thread's score[0][0]; queries are the rows of
+// the tile, or its columns.
+template <bool kQueriesAreRows>
+HEADROOM_DEVICE std::uint32_t visible_bits(const Mask& mask, int row, int column) {
+  std::uint32_t bits = 0;
+  HEADROOM_UNROLL
+  for (int n = 0; n < kColumns; ++n) {
+    HEADROOM_UNROLL
+    for (int e = 0; e < 4; ++e) {
+      const int r = row + e / 2 * 8, c = column + n * 8 + e % 2;
+      const bool seen = kQueriesAreRows ? visible(mask, r, c) : visible(mask, c, r);
+      bits |= static_cast<std::uint32_t>(seen) << (n * 4 + e);
+    }
+  }
+  return bits;
+}
+
+HEADROOM_DEVICE bool bit(std::uint32_t bits, int index) { return (bits >> index & 1u) != 0; }
+
+}  // namespace headroom::kernels::cuda
