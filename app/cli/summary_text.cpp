@@ -211,6 +211,12 @@ std::string summary_json(const RunFacts& facts) {
   json["seconds"] = outcome.seconds;
   json["attention_seconds"] = outcome.forward.attention_seconds;
   json["forward_seconds"] = outcome.forward.seconds;
+  const StageSeconds& stages = outcome.stages;
+  json["stages"] = {{"project", stages.project},           {"attention", stages.attention},
+                    {"record", stages.record},             {"mlp", stages.mlp},
+                    {"logits", stages.logits},             {"wait_weights", stages.wait_weights},
+                    {"wait_write", stages.wait_write},     {"read_weights", stages.read_weights},
+                    {"write", stages.write}};
   json["peak_rss_bytes"] = facts.peak_rss_bytes;
   json["device"] = facts.request->device;
   json["device_note"] = facts.device_note;
@@ -222,7 +228,6 @@ std::string summary_json(const RunFacts& facts) {
   json["sink_null"] = outcome.sink_null;
   std::int64_t heads = 0;
   const std::int64_t sinks = count_sinks(table, heads);
-  if (heads == 0) return "\nSinks: key 0 is hidden from every head\n";
   json["sink_heads"] = sinks;
   json["sink_rate"] = heads > 0 ? static_cast<double>(sinks) / static_cast<double>(heads) : 0.0;
   json["notes"] = outcome.notes;

@@ -1,11 +1,13 @@
 #include "core/compute/attention_layer.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "core/compute/blocked_attention.h"
 
@@ -33,12 +35,53 @@ std::vector<double> to_vector(const at::Tensor& tensor) {
   return {data, data + values.numel()};
 }
 
-// L2 norms over the last axis of [length, blocks, channels], as [blocks][length].
-std::vector<std::vector<double>> block_norms(const at::Tensor& x) {
-  const at::Tensor norms = x.to(at::kDouble).square().sum(-1).sqrt().t().contiguous();
-  std::vector<std::vector<double>> result;
-  for (std::int64_t block = 0; block < norms.size(0); ++block) result.push_back(to_vector(norms[block]));
+// Σ x² over the channels of each row of [length, channels], in double. A double tensor of the same shape costs several
+// times as much as the sums.
+template <typename Real>
+std::vector<double> row_squares(const at::Tensor& x) {
+  const Real* data = x.const_data_ptr<Real>();
+  const std::int64_t stride = x.stride(0), channels = x.size(1);
+  std::vector<double> result(static_cast<std::size_t>(x.size(0)));
+  at::parallel_for(0, x.size(0), 256, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      constexpr std::int64_t kLanes = 8;  // independent sums, so that the loop vectorises
+      double sums[kLanes] = {};
+      const Real* values = data + row * stride;
+      std::int64_t c = 0;
+      for (; c + kLanes <= channels; c += kLanes)
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+          const double value = values[c + lane];
+          sums[lane] += value * value;
+        }
+      for (; c < channels; ++c) sums[0] += static_cast<double>(values[c]) * static_cast<double>(values[c]);
+      result[static_cast<std::size_t>(row)] = std::accumulate(sums, sums + kLanes, 0.0);
+    }
+  });
   return result;
+}
+
+// The same for every block of [length, blocks, channels].
+template <typename Real>
+std::vector<std::vector<double>> block_squares(const at::Tensor& x) {
+  std::vector<std::vector<double>> result;
+  for (std::int64_t block = 0; block < x.size(1); ++block) result.push_back(row_squares<Real>(x.select(1, block)));
+  return result;
+}
+
+// ‖Σ_j x_j‖² over the rows of [length, channels].
+template <typename Real>
+double squared_sum(const at::Tensor& x) {
+  const Real* data = x.const_data_ptr<Real>();
+  std::vector<double> sums(static_cast<std::size_t>(x.size(1)), 0.0);
+  for (std::int64_t row = 0; row < x.size(0); ++row)
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += data[row * x.stride(0) + static_cast<std::int64_t>(c)];
+  return std::inner_product(sums.begin(), sums.end(), sums.begin(), 0.0);
+}
+
+std::vector<std::vector<double>> square_roots(std::vector<std::vector<double>> values) {
+  for (std::vector<double>& block : values)
+    for (double& value : block) value = std::sqrt(value);
+  return values;
 }
 
 // Everything the heads of one layer share, on the CPU in the statistics' dtype.
@@ -90,44 +133,72 @@ class LayerHeads {
     return lambdas_[static_cast<std::size_t>(head)];
   }
 
+  // What the records of heads share; before the first of them.
+  void measure_blocks() {
+    key_squares_ = block_squares<Real>(k_);
+    value_squares_ = block_squares<Real>(v_);
+    value_sums_.clear();
+    for (std::int64_t block = 0; block < v_.size(1); ++block)
+      value_sums_.push_back(squared_sum<Real>(v_.select(1, block)));
+  }
+  [[nodiscard]] std::vector<std::vector<double>> key_norms() const { return square_roots(key_squares_); }
+  [[nodiscard]] std::vector<std::vector<double>> value_norms() const { return square_roots(value_squares_); }
+
   HeadRecord record(std::int64_t h, const at::Tensor& context) {
     HeadRecord record;
     record.head = h;
     record.program = attention_.heads[static_cast<std::size_t>(h)];
     record.statistics = std::move(blocked_[static_cast<std::size_t>(h)].statistics);
     record.lambda = lambdas_[static_cast<std::size_t>(h)];
-    record.context_rms = to_vector(context.select(1, h).to(at::kDouble).square().mean(-1).sqrt());
+    record.context_rms = row_squares<Real>(context.select(1, h));
+    for (double& value : record.context_rms) value = std::sqrt(value / static_cast<double>(context.size(2)));
     record.sink_logit = record.program.sink == SinkSource::Learned ? weights_.sinks[static_cast<std::size_t>(h)]
                         : record.program.sink == SinkSource::Zero  ? 0.0
                                                                    : kNaN;
     const HeadProgram::Map* maps[] = {record.program.has_first() ? &record.program.first : nullptr,
                                       record.program.has_second() ? &record.program.second : nullptr};
-    at::Tensor squares;
     int count = 0;
     for (std::size_t m = 0; m < 2; ++m) {
       record.query_norm_max[m] = record.key_norm_max[m] = kNaN;
       if (!maps[m]) continue;
       record.kv_head[m] = maps[m]->key_block;
-      record.query_norm_max[m] = largest_norm(q_.select(1, maps[m]->query_block));
-      record.key_norm_max[m] = largest_norm(k_.select(1, maps[m]->key_block));
+      record.query_norm_max[m] = largest_root(row_squares<Real>(q_.select(1, maps[m]->query_block)));
+      record.key_norm_max[m] = largest_root(key_squares_[static_cast<std::size_t>(maps[m]->key_block)]);
       if (count == 1 && maps[0]->value_blocks == maps[1]->value_blocks) continue;
-      const at::Tensor mean = values(maps[m]->value_blocks).to(at::kDouble).square().mean(-1);
-      squares = count == 0 ? mean : (squares + mean) / 2.0;
+      const std::vector<double> squares = value_squares(maps[m]->value_blocks);
+      const double parts = static_cast<double>(attention_.context_dim()) * (count + 1);
+      record.value_mean_square.resize(squares.size());
+      for (std::size_t j = 0; j < squares.size(); ++j)
+        record.value_mean_square[j] = record.value_mean_square[j] / (count + 1) + squares[j] / parts;
       ++count;
     }
-    record.value_mean_square = to_vector(squares);
-    const at::Tensor first = values((maps[0] ? maps[0] : maps[1])->value_blocks).to(at::kDouble);
-    const at::Tensor norms = first.square().sum(-1).sqrt();
-    record.value_drain = (norms[0] / norms.mean()).template item<double>();
-    record.value_mean_share =
-        (first.mean(0).square().sum() / norms.square().mean()).template item<double>();
+    fill_value_shares((maps[0] ? maps[0] : maps[1])->value_blocks, record);
     if (record.program.post_norm) record.norm_epsilon = weights_.head_norm.epsilon;
     return record;
   }
 
  private:
-  static double largest_norm(const at::Tensor& x) {
-    return std::sqrt(x.to(at::kDouble).square().sum(-1).max().template item<double>());
+  static double largest_root(const std::vector<double>& squares) {
+    return std::sqrt(*std::max_element(squares.begin(), squares.end()));
+  }
+
+  // ‖v_j‖² of the concatenated value blocks.
+  [[nodiscard]] std::vector<double> value_squares(const std::vector<std::int64_t>& blocks) const {
+    std::vector<double> result(static_cast<std::size_t>(length_), 0.0);
+    for (const std::int64_t block : blocks)
+      for (std::size_t j = 0; j < result.size(); ++j) result[j] += value_squares_[static_cast<std::size_t>(block)][j];
+    return result;
+  }
+
+  void fill_value_shares(const std::vector<std::int64_t>& blocks, HeadRecord& record) const {
+    const std::vector<double> squares = value_squares(blocks);
+    const auto length = static_cast<double>(length_);
+    double norms = 0.0, mean_square = 0.0;
+    for (const double square : squares) norms += std::sqrt(square);
+    for (const std::int64_t block : blocks)
+      mean_square += value_sums_[static_cast<std::size_t>(block)] / (length * length);
+    record.value_drain = std::sqrt(squares[0]) / (norms / length);
+    record.value_mean_share = mean_square / (std::accumulate(squares.begin(), squares.end(), 0.0) / length);
   }
 
   // The concatenated value blocks, [length, blocks · value_dim]: a view where they are neighbours.
@@ -208,6 +279,8 @@ class LayerHeads {
   std::vector<std::vector<double>> lambdas_;
   std::vector<kernels::HeadJob<Real>> blocked_;
   std::map<std::vector<std::int64_t>, at::Tensor> values_;
+  std::vector<std::vector<double>> key_squares_, value_squares_;  // per block, per position
+  std::vector<double> value_sums_;                                // per block: ‖Σ_j v_j‖²
 };
 
 // cos_F of the W_O blocks of heads that share their values, row h for each measured head (metrics M16).
@@ -293,17 +366,22 @@ template <typename Real>
 Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
                              const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const TorchTarget& target,
                              const ForwardOptions& options, std::span<const std::int64_t> induction_key,
-                             std::int64_t layer, bool measured, ForwardObserver& observer) {
+                             std::int64_t layer, bool measured, ForwardObserver& observer, StageSeconds* stages) {
   const auto on_cpu = [&](const at::Tensor& t) { return t.to(at::kCPU, target.real).contiguous(); };
   const at::Tensor lambda_logits = weights.lambda_projection.weight.defined() ? weights.lambda_projection(x) : at::Tensor();
   LayerHeads<Real> heads(attention, weights, on_cpu(q), on_cpu(k), on_cpu(v), lambda_logits, options, induction_key);
   at::Tensor context = at::empty(
       {x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()}, target.real);
   heads.prepare(context, measured);
-  if (!heads.run([&] { return observer.stop_requested(); })) return Error(ErrorCode::Cancelled, "cancelled");
+  {
+    const StageTimer timer(stages ? &stages->attention : nullptr);
+    if (!heads.run([&] { return observer.stop_requested(); })) return Error(ErrorCode::Cancelled, "cancelled");
+  }
 
+  StageTimer recording(stages ? &stages->record : nullptr);
   LayerRecord record;
   if (measured) {
+    heads.measure_blocks();
     for (const std::int64_t h : options.heads) record.heads.push_back(heads.record(h, context));
     if (options.exact_maps)
       HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, options.heads, layer, x.size(0), observer));
@@ -315,13 +393,17 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     record.induction_key.assign(induction_key.begin(), induction_key.end());
     record.context_dim = attention.context_dim();
     record.lambda_init = attention.lambda_q1.present() ? attention.lambda_init : kNaN;
-    record.key_norm = block_norms(on_cpu(k));
-    record.value_norm = block_norms(on_cpu(v));
+    record.key_norm = heads.key_norms();
+    record.value_norm = heads.value_norms();
     record.output_alignment = output_alignment(attention, weights.o.weight, options.heads);
   }
+  recording.stop();
   const at::Tensor finished = finish_contexts(attention, weights, x, context.to(target.device, target.dtype), target,
                                               record.heads);
-  if (measured) HEADROOM_TRY_VOID(observer.on_layer(std::move(record)));
+  if (measured) {
+    const StageTimer handing(stages ? &stages->wait_write : nullptr);
+    HEADROOM_TRY_VOID(observer.on_layer(std::move(record)));
+  }
   return weights.o(finished);
 }
 
@@ -349,7 +431,7 @@ Result<AttentionWeights> load_attention(const WeightLoader& loader, const Attent
 Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
                                  const at::Tensor& x, const TorchTarget& target, const ForwardOptions& options,
                                  std::span<const std::int64_t> induction_key, std::int64_t layer, bool measured,
-                                 ForwardObserver& observer) {
+                                 ForwardObserver& observer, StageSeconds* stages) {
   const std::int64_t length = x.size(0);
   const auto project = [&](const Linear& linear, const Norm& norm, std::int64_t blocks, std::int64_t channels) {
     at::Tensor y = linear(x);
@@ -361,9 +443,9 @@ Result<at::Tensor> run_attention(const AttentionSpec& attention, const Attention
   const at::Tensor k = rotary(project(weights.k, weights.k_norm, attention.num_key_blocks, attention.head_dim));
   const at::Tensor v = weights.v(x).view({length, attention.num_value_blocks, attention.value_dim});
   return target.real == at::kDouble ? run_heads<double>(attention, weights, x, q, k, v, target, options, induction_key,
-                                                        layer, measured, observer)
+                                                        layer, measured, observer, stages)
                                     : run_heads<float>(attention, weights, x, q, k, v, target, options, induction_key,
-                                                       layer, measured, observer);
+                                                       layer, measured, observer, stages);
 }
 
 }  // namespace headroom

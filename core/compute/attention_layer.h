@@ -8,6 +8,7 @@
 #include "core/compute/rotary.h"
 #include "core/compute/weights.h"
 #include "core/run/compute.h"
+#include "core/run/stages.h"
 
 namespace headroom {
 
@@ -23,10 +24,11 @@ struct AttentionWeights {
 
 // Runs the layer on x [length, hidden], the layer's normed input; the result is [length, hidden]. Where `measured`, a
 // record of the heads in options.heads goes to the observer, and the exact maps if they were asked for.
-// Cancelled when the observer asks to stop.
+// Cancelled when the observer asks to stop. Times go to attention, record and wait_write of `stages`.
 [[nodiscard]] Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
                                                const Rotary& rotary, const at::Tensor& x, const TorchTarget& target,
                                                const ForwardOptions& options, std::span<const std::int64_t> induction_key,
-                                               std::int64_t layer, bool measured, ForwardObserver& observer);
+                                               std::int64_t layer, bool measured, ForwardObserver& observer,
+                                               StageSeconds* stages = nullptr);
 
 }  // namespace headroom

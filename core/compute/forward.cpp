@@ -4,11 +4,11 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 
-#include <chrono>
 #include <unordered_map>
 
 #include "core/base/format.h"
 #include "core/compute/attention_layer.h"
+#include "core/compute/block_weights.h"
 #include "core/compute/device.h"
 #include "core/run/compute.h"
 #include "kernels/cpu/row_statistics.h"
@@ -17,13 +17,7 @@ namespace headroom {
 namespace {
 
 constexpr std::int64_t kMlpRows = 2048;
-constexpr std::int64_t kLogitRows = 256;
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+constexpr std::int64_t kLogitRows = 128;
 
 // For each position the key after the latest earlier occurrence of the same token; −1 where there is none.
 std::vector<std::int64_t> induction_keys(const std::vector<std::int32_t>& ids) {
@@ -44,9 +38,11 @@ class Forward {
       : model_(model), options_(options), loader_(source, target), observer_(observer) {}
 
   Result<ForwardSummary> run() {
-    const Clock::time_point start = Clock::now();
+    StageTimer whole(&summary_.seconds);
     const std::vector<std::int64_t> induction = induction_keys(options_.ids);
+    StageTimer embedding(&stages_.project);
     HEADROOM_TRY(at::Tensor h, embed());
+    embedding.stop();
     HEADROOM_TRY_VOID(send_residual(0, h));
     const auto layers = static_cast<std::int64_t>(model_.blocks.size());
     for (std::int64_t layer = 0; layer < layers; ++layer) {
@@ -62,7 +58,9 @@ class Forward {
     }
     if (summary_.non_finite_layer < 0) HEADROOM_TRY_VOID(finish(h));
     observer_.on_progress(1.0, "done");
-    summary_.seconds = seconds_since(start);
+    whole.stop();
+    summary_.stages = stages_;
+    summary_.attention_seconds = stages_.project + stages_.attention + stages_.record;
     return summary_;
   }
 
@@ -82,46 +80,50 @@ class Forward {
   Result<void> run_block(std::int64_t layer, const std::vector<std::int64_t>& induction, at::Tensor& h) {
     const BlockSpec& block = model_.blocks[static_cast<std::size_t>(layer)];
     const bool measured = std::binary_search(options_.layers.begin(), options_.layers.end(), layer);
+    HEADROOM_TRY(const BlockWeights weights, reader_.take_block([&] { return observer_.stop_requested(); }));
     const at::Tensor input = h;
-    {
-      HEADROOM_TRY(const Norm norm, loader_.load(block.attention_norm));
-      HEADROOM_TRY(const Norm post_norm, loader_.load(block.attention_post_norm));
-      HEADROOM_TRY(const AttentionWeights weights, load_attention(loader_, block.attention));
-      const Clock::time_point start = Clock::now();
-      const Rotary rotary(block.attention.rope, h.size(0), loader_.target());
-      HEADROOM_TRY(const at::Tensor out, run_attention(block.attention, weights, rotary, norm(h), loader_.target(),
-                                                       options_, induction, layer, measured, observer_));
-      h = h + post_norm(out);
-      summary_.attention_seconds += seconds_since(start);
-    }
-    return run_mlp(block, block.parallel ? input : h, h);
+    HEADROOM_TRY_VOID(run_attention_of(block, weights, layer, measured, induction, h));
+    const StageTimer timer(&stages_.mlp);
+    run_mlp(block, weights, block.parallel ? input : h, h);
+    return {};
+  }
+
+  Result<void> run_attention_of(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer, bool measured,
+                                const std::vector<std::int64_t>& induction, at::Tensor& h) {
+    const auto timed_inside = [&] { return stages_.attention + stages_.record + stages_.wait_write; };
+    const double before = timed_inside();
+    StageTimer timer(&stages_.project);
+    const Rotary rotary(block.attention.rope, h.size(0), loader_.target());
+    HEADROOM_TRY(const at::Tensor out,
+                 run_attention(block.attention, weights.attention, rotary, weights.attention_norm(h), loader_.target(),
+                               options_, induction, layer, measured, observer_, &stages_));
+    h = h + weights.attention_post_norm(out);
+    timer.stop();
+    stages_.project -= timed_inside() - before;
+    return {};
   }
 
   // h ← h + post(mlp(pre(input))), in row chunks so that the inner activations stay small.
-  Result<void> run_mlp(const BlockSpec& block, const at::Tensor& input, at::Tensor& h) {
-    if (block.mlp.kind == MlpKind::None) return {};
-    HEADROOM_TRY(const Norm norm, loader_.load(block.mlp_norm));
-    HEADROOM_TRY(const Norm post_norm, loader_.load(block.mlp_post_norm));
-    HEADROOM_TRY(const Linear gate, loader_.load(block.mlp.gate));
-    HEADROOM_TRY(const Linear up, loader_.load(block.mlp.up));
-    HEADROOM_TRY(const Linear down, loader_.load(block.mlp.down));
+  void run_mlp(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& input, at::Tensor& h) const {
+    if (block.mlp.kind == MlpKind::None) return;
     at::Tensor result = at::empty_like(h);
     for (std::int64_t row = 0; row < h.size(0); row += kMlpRows) {
       const std::int64_t rows = std::min(kMlpRows, h.size(0) - row);
-      const at::Tensor x = norm(input.narrow(0, row, rows));
+      const at::Tensor x = weights.mlp_norm(input.narrow(0, row, rows));
       at::Tensor inner;
       if (block.mlp.kind == MlpKind::Gated)
-        inner = activate(block.mlp.activation, gate(x)) * up(x);
+        inner = activate(block.mlp.activation, weights.gate(x)).mul_(weights.up(x));
       else
-        inner = activate(block.mlp.activation, up(x));
-      result.narrow(0, row, rows).copy_(h.narrow(0, row, rows) + post_norm(down(inner)));
+        inner = activate(block.mlp.activation, weights.up(x));
+      at::Tensor part = result.narrow(0, row, rows);
+      at::add_out(part, h.narrow(0, row, rows), weights.mlp_post_norm(weights.down(inner)));
     }
     h = result;
-    return {};
   }
 
   Result<void> send_residual(std::int64_t boundary, const at::Tensor& h) {
     if (!options_.hidden) return {};
+    const StageTimer timer(&stages_.wait_write);
     for (std::int64_t row = 0; row < h.size(0); row += kMlpRows) {
       const std::int64_t rows = std::min(kMlpRows, h.size(0) - row);
       const at::Tensor values = h.narrow(0, row, rows).to(at::kCPU, at::kDouble).contiguous();
@@ -134,15 +136,15 @@ class Forward {
   // Final norm, logits and the loss of the next token, in row chunks: [length, vocab] is never held.
   Result<void> finish(const at::Tensor& h) {
     if (!model_.lm_head.weight.present()) return {};
-    HEADROOM_TRY(const Norm norm, loader_.load(model_.final_norm));
-    HEADROOM_TRY(const Linear head, loader_.load(model_.lm_head));
+    HEADROOM_TRY(const HeadWeights weights, reader_.take_head([&] { return observer_.stop_requested(); }));
+    const StageTimer timer(&stages_.logits);
     const std::int64_t length = h.size(0);
     const at::Tensor ids = at::tensor(options_.ids, at::kInt).to(at::kLong).to(h.device());
     double loss = 0.0;
     for (std::int64_t row = 0; row < length; row += kLogitRows) {
       if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
       const std::int64_t rows = std::min(kLogitRows, length - row);
-      at::Tensor logits = head(norm(h.narrow(0, row, rows))).to(loader_.target().real);
+      at::Tensor logits = weights.head(weights.norm(h.narrow(0, row, rows))).to(loader_.target().real);
       if (model_.logit_softcap > 0.0) logits = model_.logit_softcap * at::tanh(logits / model_.logit_softcap);
       const std::int64_t scored = std::min(rows, length - 1 - row);
       if (scored > 0) {
@@ -165,6 +167,8 @@ class Forward {
   WeightLoader loader_;
   ForwardObserver& observer_;
   ForwardSummary summary_;
+  StageSeconds stages_;
+  WeightReader reader_{loader_, model_, stages_};
 };
 
 class TorchBackend final : public ComputeBackend {

@@ -233,7 +233,6 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   options.inputs = request.inputs;
   HEADROOM_TRY(std::unique_ptr<RunFileWriter> writer, RunFileWriter::create(request.output, options));
   HEADROOM_TRY_VOID(define_run(*writer, shape));
-  HEADROOM_TRY_VOID(write_provenance(*writer, request, shape, backend.info(), stop));
   HEADROOM_TRY_VOID(write_tokens(*writer, request.prompt));
   HEADROOM_TRY_VOID(write_parameters(*writer, model, shape));
   const double null_value[] = {outcome.sink_null};
@@ -252,15 +251,28 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   forward.request.pool_blocks = request.pool_blocks;
   forward.exact_maps = request.exact_maps;
   forward.hidden = request.hidden;
-  Recorder recorder(*writer, shape, forward.request, outcome, progress, stop);
-  HEADROOM_TRY(outcome.forward, backend.run(request.model->source, model, forward, recorder));
+  if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
+  const BackendInfo info = backend.info();
+  {
+    Recorder recorder(*writer, shape, forward.request, outcome, progress, stop);
+    // Hashing a large checkpoint takes seconds, which the first layers need not wait for.
+    HEADROOM_TRY_VOID(recorder.on_start([&](const std::stop_token& token) {
+      return write_provenance(*writer, request, shape, info, [&] { return token.stop_requested(); });
+    }));
+    HEADROOM_TRY(outcome.forward, backend.run(request.model->source, model, forward, recorder));
+    outcome.stages = outcome.forward.stages;
+    HEADROOM_TRY_VOID(recorder.finish());
+  }
 
   if (outcome.forward.next_token_loss)
     HEADROOM_TRY_VOID(writer->set_attribute("", "next_token_loss", *outcome.forward.next_token_loss));
   if (outcome.forward.non_finite_layer >= 0)
     HEADROOM_TRY_VOID(writer->set_attribute("", "non_finite_layer", outcome.forward.non_finite_layer));
   if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
-  HEADROOM_TRY_VOID(writer->commit());
+  {
+    const StageTimer timer(&outcome.stages.wait_write);
+    HEADROOM_TRY_VOID(writer->commit());
+  }
   std::error_code ignored;
   outcome.size_bytes = static_cast<std::size_t>(std::filesystem::file_size(request.output, ignored));
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

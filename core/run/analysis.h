@@ -1,5 +1,6 @@
 // One run from a described model to a run file: axes and datasets from the tables, layers written as they finish,
-// provenance, self-check and the numbers a summary needs. Call on one thread; it owns HDF5 while it runs.
+// provenance, self-check and the numbers a summary needs. Call on one thread; it and a thread of its own have HDF5 in
+// turns while it runs.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "core/run/compute.h"
 #include "core/run/open_model.h"
 #include "core/run/self_check.h"
+#include "core/run/stages.h"
 
 namespace headroom {
 
@@ -59,6 +61,7 @@ struct SummaryTable {
 struct AnalysisOutcome {
   SummaryTable summary;
   ForwardSummary forward;
+  StageSeconds stages;             // those of the forward, and the writing
   SelfCheck self_check;
   std::vector<std::string> notes;  // what-ifs, warnings
   std::int64_t min_row = 0;

@@ -11,6 +11,7 @@
 #include "core/base/result.h"
 #include "core/model/model_source.h"
 #include "core/run/layer_record.h"
+#include "core/run/stages.h"
 
 namespace headroom {
 
@@ -33,6 +34,7 @@ struct ForwardSummary {
   std::optional<double> next_token_loss;  // mean over tokens 1 … n − 1, nats
   std::int64_t non_finite_layer = -1;     // the first layer whose output holds NaN or infinity; the run ends there
   double attention_seconds = 0.0;
+  StageSeconds stages;  // without the writing
   double seconds = 0.0;
 };
 

@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+
+#include "core/io/hdf5_error.h"
 
 namespace headroom {
 namespace {
+
+// Jobs that wait behind the one that runs. Each holds one layer's record, so memory stays that of a few layers.
+constexpr std::size_t kWaiting = 1;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kFloat32Tolerance = 1e-5;
@@ -30,13 +36,46 @@ std::string sink_name(SinkSource source) {
 
 Recorder::Recorder(RunFileWriter& writer, const RunShape& shape, const kernels::StatisticsRequest& request,
                    AnalysisOutcome& outcome, const ProgressReport& progress, const kernels::StopRequested& stop)
-    : writer_(writer), shape_(shape), request_(request), outcome_(outcome), progress_(progress), stop_(stop) {}
+    : writer_(writer),
+      shape_(shape),
+      request_(request),
+      outcome_(outcome),
+      progress_(progress),
+      stop_(stop),
+      queue_(kWaiting) {}
+
+Result<void> Recorder::submit(SerialQueue::Job job) {
+  return queue_.submit(
+      [this, job = std::move(job)](const std::stop_token& token) {
+        const StageTimer writing(&write_seconds_);
+        prepare_hdf5();  // its settings are per thread where the library is built thread-safe
+        return job(token);
+      },
+      stop_);
+}
+
+Result<void> Recorder::on_start(SerialQueue::Job write) { return submit(std::move(write)); }
+
+Result<void> Recorder::finish() {
+  {
+    const StageTimer timer(&outcome_.stages.wait_write);
+    HEADROOM_TRY_VOID(queue_.finish(stop_));
+  }
+  outcome_.stages.write += write_seconds_;
+  return {};
+}
 
 std::int64_t Recorder::layer_index(std::int64_t layer) const {
   return std::lower_bound(shape_.layers.begin(), shape_.layers.end(), layer) - shape_.layers.begin();
 }
 
 Result<void> Recorder::on_layer(LayerRecord record) {
+  // Shared only because a job has to be copyable.
+  auto kept = std::make_shared<const LayerRecord>(std::move(record));
+  return submit([this, kept = std::move(kept)](const std::stop_token&) { return write_layer(*kept); });
+}
+
+Result<void> Recorder::write_layer(const LayerRecord& record) {
   const std::int64_t l = layer_index(record.layer);
   std::vector<HeadView> views;
   views.reserve(record.heads.size());
@@ -158,6 +197,12 @@ Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) 
 
 Result<void> Recorder::on_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows,
                                    std::span<const double> values) {
+  return submit([this, boundary, row, rows, kept = std::vector<double>(values.begin(), values.end())](
+                    const std::stop_token&) { return add_residual(boundary, row, rows, kept); });
+}
+
+Result<void> Recorder::add_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows,
+                                    std::span<const double> values) {
   const std::int64_t start[] = {boundary, row, 0}, count[] = {1, rows, shape_.hidden_size};
   HEADROOM_TRY_VOID(writer_.write("hidden/residual", start, count, values));
   if (row == 0) residual_magnitudes_.clear(), residual_largest_.clear();
@@ -188,20 +233,25 @@ Result<void> Recorder::finish_residual_top(std::int64_t boundary) {
 }
 
 Result<void> Recorder::on_logits(std::int64_t row, std::int64_t rows, std::span<const double> values) {
-  const std::int64_t start[] = {row, 0}, count[] = {rows, shape_.vocab_size};
-  return writer_.write("hidden/logits", start, count, values);
+  return submit([this, row, rows, kept = std::vector<double>(values.begin(), values.end())](const std::stop_token&) {
+    const std::int64_t start[] = {row, 0}, count[] = {rows, shape_.vocab_size};
+    return writer_.write("hidden/logits", start, count, kept);
+  });
 }
 
 Result<void> Recorder::on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row,
                                      std::int64_t rows, std::span<const double> values) {
   const std::int64_t l = layer_index(layer);
   const std::int64_t h = std::lower_bound(shape_.heads.begin(), shape_.heads.end(), head) - shape_.heads.begin();
-  if (component < 0) {
-    const std::int64_t start[] = {l, h, row, 0}, count[] = {1, 1, rows, shape_.length};
-    return writer_.write("exact/net_weights", start, count, values);
-  }
-  const std::int64_t start[] = {l, h, component, row, 0}, count[] = {1, 1, 1, rows, shape_.length};
-  return writer_.write("exact/weights", start, count, values);
+  return submit([this, l, h, component, row, rows, kept = std::vector<double>(values.begin(), values.end())](
+                    const std::stop_token&) {
+    if (component < 0) {
+      const std::int64_t start[] = {l, h, row, 0}, count[] = {1, 1, rows, shape_.length};
+      return writer_.write("exact/net_weights", start, count, kept);
+    }
+    const std::int64_t start[] = {l, h, component, row, 0}, count[] = {1, 1, 1, rows, shape_.length};
+    return writer_.write("exact/weights", start, count, kept);
+  });
 }
 
 void Recorder::on_progress(double fraction, const std::string& what) {

@@ -1,7 +1,9 @@
-// Receives what a forward pass yields and writes it into the run file, layer by layer; keeps the root group for the
-// summary. One thread: HDF5.
+// Receives what a forward pass yields and writes it into the run file, layer by layer, on a thread of its own; keeps the
+// root group for the summary. From the first job until finish() or destruction the writer and the outcome belong to that
+// thread.
 #pragma once
 
+#include "core/base/serial_queue.h"
 #include "core/run/analysis.h"
 #include "core/run/run_layout.h"
 
@@ -12,6 +14,12 @@ class Recorder final : public ForwardObserver {
   Recorder(RunFileWriter& writer, const RunShape& shape, const kernels::StatisticsRequest& request,
            AnalysisOutcome& outcome, const ProgressReport& progress, const kernels::StopRequested& stop);
 
+  // Something to do before the first layer, on the same thread; `write` may run long and is given the queue's token.
+  Result<void> on_start(SerialQueue::Job write);
+  // Waits until everything is written: the first error, of whatever job.
+  Result<void> finish();
+
+  // An error of earlier writing comes back from the next call of any of these.
   Result<void> on_layer(LayerRecord record) override;
   Result<void> on_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows,
                            std::span<const double> values) override;
@@ -22,9 +30,12 @@ class Recorder final : public ForwardObserver {
   [[nodiscard]] bool stop_requested() const override;
 
  private:
+  Result<void> submit(SerialQueue::Job job);
+  Result<void> write_layer(const LayerRecord& record);
   Result<void> write_quantities(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l);
   Result<void> write_layer_datasets(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l);
   Result<void> write_program(const LayerRecord& record, std::int64_t l);
+  Result<void> add_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows, std::span<const double> values);
   Result<void> finish_residual_top(std::int64_t boundary);
   [[nodiscard]] std::int64_t layer_index(std::int64_t layer) const;
 
@@ -36,6 +47,8 @@ class Recorder final : public ForwardObserver {
   const kernels::StopRequested& stop_;
   std::vector<float> residual_magnitudes_;
   std::vector<std::pair<double, std::int64_t>> residual_largest_;  // (value, flat index), by magnitude
+  double write_seconds_ = 0.0;  // of the queue's thread
+  SerialQueue queue_;           // last: its jobs use the others
 };
 
 }  // namespace headroom

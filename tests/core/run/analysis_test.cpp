@@ -2,9 +2,12 @@
 // and where they stand in the file, what is refused before any work, and that a stopped or failed run leaves nothing.
 #include "core/run/analysis.h"
 
+#include <sys/resource.h>
+
 #include <cmath>
 
 #include "core/io/run_file.h"
+#include "tests/core/io/child.h"
 #include "tests/core/model/model_files.h"
 #include "tests/core/run/dense_head.h"
 #include "tests/support/catch.h"
@@ -28,6 +31,8 @@ class FakeBackend final : public ComputeBackend {
   ForwardOptions seen;
   bool called = false, fails = false, corrupt = false;
   std::function<void()> before_layers, after_layers;
+  std::function<Result<void>(ForwardObserver& observer)> extra;  // after the layers
+  std::int64_t layers_taken = 0;
 
   Result<ForwardSummary> run(const ModelSource&, const ModelSpec& model, const ForwardOptions& options,
                              ForwardObserver& observer) override {
@@ -47,7 +52,9 @@ class FakeBackend final : public ComputeBackend {
       }
       layer.output_alignment.assign(options.heads.size() * kHeads, 0.0);
       HEADROOM_TRY_VOID(observer.on_layer(std::move(layer)));
+      ++layers_taken;
     }
+    if (extra) HEADROOM_TRY_VOID(extra(observer));
     if (after_layers) after_layers();
     if (fails) return Error(ErrorCode::Device, "the device went away");
     ForwardSummary summary;
@@ -277,6 +284,127 @@ CATCH_TEST_CASE("analysis: a cancelled run leaves no file") {
     CATCH_REQUIRE_FALSE(outcome.has_value());
     CATCH_CHECK(outcome.error().code == ErrorCode::Cancelled);
     CATCH_CHECK(fixture.backend.called == (moment > 0));
+    CATCH_CHECK(fixture.folder_is_empty());
+  }
+}
+
+CATCH_TEST_CASE("analysis: what a backend hands over is its own again when the call returns") {
+  Fixture fixture;
+  fixture.request.hidden = true;
+  fixture.request.exact_maps = true;
+  fixture.request.layers = {1};
+  fixture.request.heads = {2};
+  constexpr std::size_t kHidden = 8, kVocabulary = 11;
+  // The value at flat index i is i + offset; the buffer is spoiled after every call.
+  const auto send = [](double offset, std::size_t size, const auto& call) -> Result<void> {
+    std::vector<double> values(size);
+    for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<double>(i) + offset;
+    const Result<void> result = call(std::span<const double>(values));
+    values.assign(size, -1000.0);
+    return result;
+  };
+  fixture.backend.extra = [&](ForwardObserver& observer) -> Result<void> {
+    for (std::int64_t boundary = 0; boundary <= kLayers; ++boundary)
+      for (std::int64_t row = 0; row < kLength; row += 4)
+        HEADROOM_TRY_VOID(send(100.0 * static_cast<double>(boundary) + static_cast<double>(row), 4 * kHidden,
+                               [&](auto values) { return observer.on_residual(boundary, row, 4, values); }));
+    for (std::int64_t row = 0; row < kLength; ++row)
+      HEADROOM_TRY_VOID(send(1000.0 * static_cast<double>(row), kVocabulary,
+                             [&](auto values) { return observer.on_logits(row, 1, values); }));
+    for (const int component : {0, -1})
+      HEADROOM_TRY_VOID(send(component, kLength * kLength, [&](auto values) {
+        return observer.on_exact_rows(1, 2, component, 0, kLength, values);
+      }));
+    return {};
+  };
+  const auto outcome = fixture.run();
+  CATCH_INFO((outcome ? "" : describe(outcome.error())));
+  CATCH_REQUIRE(outcome.has_value());
+  const std::unique_ptr<RunFile> file = opened_run(fixture);
+  const auto first_of = [](const std::vector<double>& values, std::size_t at) { return values[at]; };
+  const std::vector<double> residual = *file->read("hidden/residual"), logits = *file->read("hidden/logits"),
+                            net = *file->read("exact/net_weights"), weights = *file->read("exact/weights"),
+                            top = *file->read("hidden/residual_top");
+  CATCH_REQUIRE(residual.size() == 4 * kLength * kHidden);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    const std::size_t boundary = i / 64, in_part = i % 32, row = i % 64 / 32 * 4;
+    wrong += residual[i] == static_cast<double>(100 * boundary + row + in_part) ? 0 : 1;
+  }
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    wrong += logits[i] == static_cast<double>(1000 * (i / kVocabulary) + i % kVocabulary) ? 0 : 1;
+  for (std::size_t i = 0; i < net.size(); ++i) wrong += net[i] == static_cast<double>(i) - 1.0 ? 0 : 1;
+  for (std::size_t i = 0; i < net.size(); ++i) wrong += weights[i] == static_cast<double>(i) ? 0 : 1;
+  CATCH_CHECK(wrong == 0);
+  // Of boundary 1: 135 is its largest value, at the last feature of the last row.
+  CATCH_CHECK(first_of(top, 12) == 7.0);
+  CATCH_CHECK(first_of(top, 13) == 7.0);
+  CATCH_CHECK(first_of(top, 14) == 135.0);
+}
+
+CATCH_TEST_CASE("analysis: a file that cannot grow ends the run with an I/O error and leaves nothing, at any size") {
+  Fixture whole;
+  CATCH_REQUIRE(whole.run().has_value());
+  const auto size = static_cast<rlim_t>(std::filesystem::file_size(whole.request.output));
+  int refused = 0;
+  constexpr int kSteps = 24;
+  for (int step = 0; step < kSteps; ++step) {
+    Fixture fixture;
+    const int code = run_child([&] {
+      const rlim_t bytes = size * static_cast<rlim_t>(step) / kSteps;
+      const rlimit limit{bytes, bytes};
+      if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 90;
+      const auto outcome = fixture.run();
+      if (outcome) return 0;
+      return outcome.error().code == ErrorCode::Io && outcome.error().message.find("needs at least ") != std::string::npos ? 10 : 11;
+    });
+    CATCH_INFO("step " << step);
+    CATCH_CHECK(code == 10);
+    CATCH_CHECK(fixture.folder_is_empty());
+    refused += code == 10 ? 1 : 0;
+  }
+  CATCH_CHECK(refused == kSteps);
+}
+
+CATCH_TEST_CASE("analysis: an error of the writing ends the forward at its next call, not only at the end") {
+  Fixture fixture;
+  std::int64_t sent = 0;
+  // A region beyond the dataset: the writer refuses it, as it would refuse to go on after a full disk.
+  fixture.backend.extra = [&](ForwardObserver& observer) -> Result<void> {
+    const std::vector<double> row(11, 0.0);
+    for (; sent < 1000; ++sent) HEADROOM_TRY_VOID(observer.on_logits(100, 1, row));
+    return {};
+  };
+  fixture.request.hidden = true;
+  const auto outcome = fixture.run();
+  CATCH_REQUIRE_FALSE(outcome.has_value());
+  CATCH_CHECK(outcome.error().code == ErrorCode::InvalidArgument);
+  CATCH_CHECK(outcome.error().message == "a region leaves the dataset");
+  // One runs, one waits, one is refused.
+  CATCH_CHECK(sent <= 3);
+  CATCH_CHECK(fixture.folder_is_empty());
+}
+
+CATCH_TEST_CASE("analysis: an exception of the writing is thrown where the run was called, and leaves no file") {
+  Fixture fixture;
+  fixture.backend.extra = [&](ForwardObserver& observer) -> Result<void> {
+    LayerRecord wrong = dense_layer(golden_head(false, kLength));
+    wrong.heads.resize(1);
+    wrong.length = std::int64_t{1} << 60;  // no memory holds its rows
+    return observer.on_layer(std::move(wrong));
+  };
+  CATCH_CHECK_THROWS(fixture.run());
+  CATCH_CHECK(fixture.folder_is_empty());
+}
+
+CATCH_TEST_CASE("analysis: cancelling while layers wait to be written leaves no file") {
+  for (const std::int64_t after : {1, 2, 3}) {
+    CATCH_INFO(after);
+    Fixture fixture;
+    const auto outcome = fixture.run([&] { return fixture.backend.layers_taken >= after; });
+    CATCH_REQUIRE_FALSE(outcome.has_value());
+    CATCH_CHECK(outcome.error().code == ErrorCode::Cancelled);
+    CATCH_CHECK(fixture.backend.layers_taken == after);
     CATCH_CHECK(fixture.folder_is_empty());
   }
 }

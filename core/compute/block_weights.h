@@ -1,0 +1,53 @@
+// The weights of one block, and a reader that fetches those of the next block on a thread of its own while this one
+// computes: two blocks are in memory at most. Compute thread only.
+#pragma once
+
+#include <optional>
+
+#include "core/base/serial_queue.h"
+#include "core/compute/attention_layer.h"
+#include "core/compute/weights.h"
+#include "core/run/stages.h"
+
+namespace headroom {
+
+struct BlockWeights {
+  Norm attention_norm, attention_post_norm;
+  AttentionWeights attention;
+  Norm mlp_norm, mlp_post_norm;
+  Linear gate, up, down;
+};
+
+// The final norm and lm_head; both undefined in a model without lm_head.
+struct HeadWeights {
+  Norm norm;
+  Linear head;
+};
+
+class WeightReader {
+ public:
+  // Begins with block 0. The model, the loader and the stages outlive the reader.
+  WeightReader(const WeightLoader& loader, const ModelSpec& model, StageSeconds& stages);
+
+  // Blocks are taken in order, then the head; taking one starts the reading of what follows. An error of reading comes
+  // back where its weights are taken; Cancelled when `stop` says so first.
+  [[nodiscard]] Result<BlockWeights> take_block(const SerialQueue::StopRequested& stop);
+  [[nodiscard]] Result<HeadWeights> take_head(const SerialQueue::StopRequested& stop);
+
+ private:
+  Result<void> begin();
+  Result<void> wait(const SerialQueue::StopRequested& stop);
+  Result<void> read(std::size_t index, const std::stop_token& token);
+
+  const WeightLoader& loader_;
+  const ModelSpec& model_;
+  StageSeconds& stages_;
+  std::size_t next_ = 0;   // the block that is being read; the number of blocks: the head
+  Result<void> begun_;
+  BlockWeights block_;     // these three belong to the queue's thread while it reads
+  HeadWeights head_;
+  double read_seconds_ = 0.0;
+  SerialQueue queue_{1};   // last: its jobs use the others
+};
+
+}  // namespace headroom
