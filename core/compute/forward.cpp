@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 
+#include <cmath>
 #include <unordered_map>
 
 #include "core/base/format.h"
@@ -31,6 +32,12 @@ std::vector<std::int64_t> induction_keys(const std::vector<std::int32_t>& ids) {
   return keys;
 }
 
+// One pass: a NaN is both the smallest and the largest value.
+bool all_finite(const at::Tensor& x) {
+  const auto [least, most] = at::aminmax(x);
+  return std::isfinite(least.item<double>()) && std::isfinite(most.item<double>());
+}
+
 class Forward {
  public:
   Forward(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options, TorchTarget target,
@@ -51,7 +58,7 @@ class Forward {
                             format("layer %lld of %lld", static_cast<long long>(layer + 1), static_cast<long long>(layers)));
       HEADROOM_TRY_VOID(run_block(layer, induction, h));
       HEADROOM_TRY_VOID(send_residual(layer + 1, h));
-      if (!at::isfinite(h).all().item<bool>()) {
+      if (!all_finite(h)) {
         summary_.non_finite_layer = layer;
         break;
       }

@@ -322,6 +322,16 @@ Result<void> RunFileWriter::write_strings(std::string_view path, std::span<const
   return {};
 }
 
+Result<void> RunFileWriter::flush() {
+  HEADROOM_TRY_VOID(state_->usable());
+  // As at closing, HDF5 is told that all went well: a chunk cache whose flush failed half-way crashes when it is closed.
+  state_->channel.closing = true;
+  const bool flushed = H5Fflush(state_->file.get(), H5F_SCOPE_LOCAL) >= 0;
+  state_->channel.closing = false;
+  if (!flushed) return state_->fail();
+  return state_->checked({});
+}
+
 Result<void> RunFileWriter::commit() {
   HEADROOM_TRY_VOID(state_->usable());
   for (const auto& [path, dataset] : state_->datasets) {

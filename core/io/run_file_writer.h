@@ -83,6 +83,8 @@ class RunFileWriter {
                                    std::span<const std::int64_t> count, std::span<const double> values);
   [[nodiscard]] Result<void> write_strings(std::string_view path, std::span<const std::int64_t> start,
                                            std::span<const std::int64_t> count, std::span<const std::string> values);
+  // Compresses and writes what HDF5 holds back, which commit() would do otherwise: after each complete layer.
+  [[nodiscard]] Result<void> flush();
 
   // Closes, re-opens and verifies the file, fsyncs it, renames it onto the target and fsyncs the folder.
   [[nodiscard]] Result<void> commit();

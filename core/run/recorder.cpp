@@ -86,7 +86,9 @@ Result<void> Recorder::write_layer(const LayerRecord& record) {
   }
   HEADROOM_TRY_VOID(write_quantities(record, views, l));
   HEADROOM_TRY_VOID(write_layer_datasets(record, views, l));
-  return write_program(record, l);
+  HEADROOM_TRY_VOID(write_program(record, l));
+  // The layer's chunks are whole: compressed here, not at the end, when nothing is left to overlap with.
+  return writer_.flush();
 }
 
 Result<void> Recorder::write_quantities(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l) {
