@@ -28,8 +28,18 @@ Result<ComputeDtype> parse_dtype(const std::string& name) {
 }
 
 // The device itself, and for `auto` why it is that one.
-std::string choose_device(const std::string& wanted, const BackendInfo& info, std::string& note) {
+std::string choose_device(const std::string& wanted, const std::string& backend, const BackendInfo& info,
+                          std::string& note) {
   if (wanted != "auto") return wanted;
+  if (backend == "cpu" || backend == "reference") {
+    note = "auto: the backend " + backend + " runs on the processor";
+    return "cpu";
+  }
+  // A backend that needs a GPU is never moved to the processor: what is missing is said where the device is opened.
+  if (backend == "cuda") {
+    note = "auto: the backend cuda";
+    return "cuda:0";
+  }
   note = info.devices.size() > 1 ? "auto: the first CUDA device" : "auto: " + info.cuda_note;
   return info.devices.size() > 1 ? "cuda:0" : "cpu";
 }
@@ -68,7 +78,8 @@ Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedM
     HEADROOM_TRY(request.heads, parse_index_list(arguments.heads, "--heads", model.spec.num_heads));
   }
   HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, facts.tokenizer));
-  request.device = choose_device(arguments.device, backend.info(), facts.device_note);
+  request.device = choose_device(arguments.device, arguments.backend, backend.info(), facts.device_note);
+  request.backend = arguments.backend;
   request.pool_blocks = arguments.pool_blocks;
   request.components = arguments.components;
   request.exact_maps = arguments.exact_maps;

@@ -17,6 +17,7 @@ struct AnalyzeArguments {
   std::filesystem::path output;
   std::string layers, heads;  // lists; empty: all
   std::string device = "auto";
+  std::string backend = "auto";
   std::string dtype = "float32";
   std::vector<std::string> what_ifs;
   std::int64_t pool_blocks = 0;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <string_view>
 
@@ -70,6 +71,7 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
   command->add_option("--layers", arguments.layers, "layers to measure, e.g. 0,2-5 (default: all)")->check(not_a_list);
   command->add_option("--heads", arguments.heads, "heads to measure (default: all)")->check(not_a_list);
   command->add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N");
+  command->add_option("--backend", arguments.backend, "what computes attention: auto, reference, blocked, cpu or cuda");
   command->add_option("--dtype", arguments.dtype, "float32, float64 or bfloat16");
   command->add_option("--what-if", arguments.what_ifs, "[L<layer>[.H<head>]:]NAME=VALUE, e.g. sink=off; repeatable")
       ->take_all();
@@ -142,6 +144,8 @@ int run_command_line(int argc, char** argv) {
     return flush_standard_output(parse_and_run(argc, argv, json));
   } catch (const std::bad_alloc&) {
     return report_error(Error(ErrorCode::OutOfMemory, "out of memory"), json);
+  } catch (const std::exception& error) {
+    return report_bug(error.what(), json);
   }
 }
 

@@ -30,11 +30,17 @@ int run_doctor(bool json) {
     const BackendInfo info = (*backend)->info();
     report["libtorch"] = info.torch_version + ", " + info.cpu_capability;
     report["threads"] = info.threads;
-    report["row_kernels"] = info.kernel_target;
+    report["kernels"] = info.kernel_target;
     std::string devices;
     for (const std::string& device : info.devices) devices += (devices.empty() ? "" : ", ") + device;
     report["devices"] = devices;
     if (!info.cuda_note.empty()) report["cuda"] = info.cuda_note;
+    std::string usable;
+    for (const BackendState& state : info.backends)
+      if (state.unusable.empty()) usable += (usable.empty() ? "" : ", ") + state.name;
+    report["backends"] = usable;
+    for (const BackendState& state : info.backends)
+      if (!state.unusable.empty()) report["no backend " + state.name] = state.unusable;
   } else {
     report["libtorch"] = describe(backend.error());
     if (json) report["error"] = error_object(backend.error());

@@ -39,4 +39,18 @@ int report_error(const Error& error, bool json) {
   return exit_code(error.code);
 }
 
+int report_bug(const std::string& what, bool json) {
+  constexpr int kInternalBug = 70;
+  const Error error(ErrorCode::Unsupported, "a bug of this program: " + what);
+  std::fflush(stdout);
+  std::fprintf(stderr, "headroom: %s\n", describe(error).c_str());
+  if (json) {
+    Json object = error_object(error);
+    object["code"] = "bug";
+    std::printf("%s\n", Json{{"error", object}}.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+    std::fflush(stdout);
+  }
+  return kInternalBug;
+}
+
 }  // namespace headroom

@@ -18,4 +18,7 @@ namespace headroom {
 // Returns the exit code for the command.
 [[nodiscard]] int report_error(const Error& error, bool json);
 
+// The same for what no command expected: a bug of the program, code "bug", exit code 70.
+[[nodiscard]] int report_bug(const std::string& what, bool json);
+
 }  // namespace headroom

@@ -84,9 +84,9 @@ std::string model_line(const RunFacts& facts) {
 
 std::string run_line(const RunFacts& facts) {
   const AnalysisOutcome& outcome = *facts.outcome;
-  return format("%zu tokens, %s on %s, %s, peak memory %.2f GB", facts.request->prompt.ids.size(),
-                dtype_name(facts.request->dtype), facts.request->device.c_str(), duration_text(outcome.seconds).c_str(),
-                static_cast<double>(facts.peak_rss_bytes) / 1e9);
+  return format("%zu tokens, %s on %s, backend %s, %s, peak memory %.2f GB", facts.request->prompt.ids.size(),
+                dtype_name(facts.request->dtype), facts.request->device.c_str(), outcome.attention.backend.c_str(),
+                duration_text(outcome.seconds).c_str(), static_cast<double>(facts.peak_rss_bytes) / 1e9);
 }
 
 std::string share_text(double value, int width, const char* otherwise) {
@@ -186,6 +186,8 @@ std::string summary_text(const RunFacts& facts) {
                    facts.request->prompt.first_is_bos ? ", token 0 is the BOS" : ", no BOS at token 0");
   if (!facts.tokenizer.empty()) text += escape_for_terminal(facts.tokenizer) + "\n";
   if (!facts.device_note.empty()) text += "device " + escape_for_terminal(facts.device_note) + "\n";
+  if (!outcome.attention.reason.empty())
+    text += "backend auto: " + outcome.attention.backend + ", " + outcome.attention.reason + "\n";
   for (const std::string& warning : facts.model->spec.warnings) text += "warning: " + escape_for_terminal(warning) + "\n";
   for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
   text += sink_lines(facts) + logit_lines(facts) + bound_lines(facts) + differential_lines(facts);
@@ -220,6 +222,8 @@ std::string summary_json(const RunFacts& facts) {
   json["peak_rss_bytes"] = facts.peak_rss_bytes;
   json["device"] = facts.request->device;
   json["device_note"] = facts.device_note;
+  json["backend"] = outcome.attention.backend;
+  json["backend_note"] = outcome.attention.reason.empty() ? "" : "auto: " + outcome.attention.reason;
   json["dtype"] = dtype_name(facts.request->dtype);
   json["next_token_loss"] = outcome.forward.next_token_loss ? nlohmann::json(*outcome.forward.next_token_loss) : nullptr;
   const std::int64_t non_finite = outcome.forward.non_finite_layer;
@@ -229,7 +233,7 @@ std::string summary_json(const RunFacts& facts) {
   std::int64_t heads = 0;
   const std::int64_t sinks = count_sinks(table, heads);
   json["sink_heads"] = sinks;
-  json["sink_rate"] = heads > 0 ? static_cast<double>(sinks) / static_cast<double>(heads) : 0.0;
+  json["sink_rate"] = heads > 0 ? nlohmann::json(static_cast<double>(sinks) / static_cast<double>(heads)) : nullptr;
   json["notes"] = outcome.notes;
   json["self_check"] = {{"rows", outcome.self_check.rows},
                         {"worst_row_sum", outcome.self_check.worst_row_sum},

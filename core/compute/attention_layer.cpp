@@ -8,7 +8,9 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <type_traits>
 
+#include "core/compute/attention_backend.h"
 #include "core/compute/blocked_attention.h"
 
 namespace headroom {
@@ -35,10 +37,17 @@ std::vector<double> to_vector(const at::Tensor& tensor) {
   return {data, data + values.numel()};
 }
 
+// On the processor as Real: the tensor itself where it is that already.
+template <typename Real>
+at::Tensor host_values(const at::Tensor& x) {
+  return x.to(at::kCPU, c10::CppTypeToScalarType<Real>::value);
+}
+
 // Σ x² over the channels of each row of [length, channels], in double. A double tensor of the same shape costs several
 // times as much as the sums.
 template <typename Real>
-std::vector<double> row_squares(const at::Tensor& x) {
+std::vector<double> row_squares(const at::Tensor& given) {
+  const at::Tensor x = host_values<Real>(given);
   const Real* data = x.const_data_ptr<Real>();
   const std::int64_t stride = x.stride(0), channels = x.size(1);
   std::vector<double> result(static_cast<std::size_t>(x.size(0)));
@@ -70,7 +79,8 @@ std::vector<std::vector<double>> block_squares(const at::Tensor& x) {
 
 // ‖Σ_j x_j‖² over the rows of [length, channels].
 template <typename Real>
-double squared_sum(const at::Tensor& x) {
+double squared_sum(const at::Tensor& given) {
+  const at::Tensor x = host_values<Real>(given);
   const Real* data = x.const_data_ptr<Real>();
   std::vector<double> sums(static_cast<std::size_t>(x.size(1)), 0.0);
   for (std::int64_t row = 0; row < x.size(0); ++row)
@@ -84,15 +94,16 @@ std::vector<std::vector<double>> square_roots(std::vector<std::vector<double>> v
   return values;
 }
 
-// Everything the heads of one layer share, on the CPU in the statistics' dtype.
-template <typename Real>
+// Everything the heads of one layer share: queries, keys and values as Input, contexts as Real, on the run's device.
+template <typename Input, typename Real>
 class LayerHeads {
  public:
   LayerHeads(const AttentionSpec& attention, const AttentionWeights& weights, at::Tensor q, at::Tensor k, at::Tensor v,
-             const at::Tensor& lambda_logits, const ForwardOptions& options,
+             const at::Tensor& lambda_logits, const TorchTarget& target, const ForwardOptions& options,
              std::span<const std::int64_t> induction_key)
       : attention_(attention),
         weights_(weights),
+        target_(target),
         options_(options),
         q_(std::move(q)),
         k_(std::move(k)),
@@ -111,23 +122,23 @@ class LayerHeads {
     const std::int64_t heads = static_cast<std::int64_t>(attention_.heads.size());
     const std::int64_t channels = attention_.context_dim();
     lambdas_.resize(attention_.heads.size());
-    blocked_.resize(attention_.heads.size());
+    jobs_.resize(attention_.heads.size());
     for (std::int64_t h = 0; h < heads; ++h) {
-      kernels::HeadJob<Real>& head = blocked_[static_cast<std::size_t>(h)];
+      kernels::HeadJob<Input, Real>& head = jobs_[static_cast<std::size_t>(h)];
       head.problem = problem(h);
       head.request = options_.request;
       if (!measured || !std::binary_search(options_.heads.begin(), options_.heads.end(), h)) head.request.wanted = 0;
-      head.context = context.template mutable_data_ptr<Real>() + h * channels;
+      head.context = static_cast<Real*>(context.mutable_data_ptr()) + h * channels;
       head.context_stride = heads * channels;
     }
   }
 
-  [[nodiscard]] bool run(const kernels::StopRequested& stop) {
-    return blocked_attention<Real>(std::span<kernels::HeadJob<Real>>(blocked_), stop);
+  [[nodiscard]] Result<void> run(const kernels::StopRequested& stop) {
+    return run_attention_backend<Input, Real>(target_.backend, jobs_, target_.device, stop);
   }
 
-  [[nodiscard]] const kernels::HeadProblem<Real>& problem_of(std::int64_t head) const {
-    return blocked_[static_cast<std::size_t>(head)].problem;
+  [[nodiscard]] const kernels::HeadProblem<Input>& problem_of(std::int64_t head) const {
+    return jobs_[static_cast<std::size_t>(head)].problem;
   }
   [[nodiscard]] const std::vector<double>& lambda_of(std::int64_t head) const {
     return lambdas_[static_cast<std::size_t>(head)];
@@ -148,7 +159,7 @@ class LayerHeads {
     HeadRecord record;
     record.head = h;
     record.program = attention_.heads[static_cast<std::size_t>(h)];
-    record.statistics = std::move(blocked_[static_cast<std::size_t>(h)].statistics);
+    record.statistics = std::move(jobs_[static_cast<std::size_t>(h)].statistics);
     record.lambda = lambdas_[static_cast<std::size_t>(h)];
     record.context_rms = row_squares<Real>(context.select(1, h));
     for (double& value : record.context_rms) value = std::sqrt(value / static_cast<double>(context.size(2)));
@@ -219,23 +230,23 @@ class LayerHeads {
     return values_.emplace(blocks, result).first->second;
   }
 
-  kernels::MapInput<Real> map_input(const HeadProgram::Map& map) {
-    kernels::MapInput<Real> input;
+  kernels::MapInput<Input> map_input(const HeadProgram::Map& map) {
+    kernels::MapInput<Input> input;
     const at::Tensor q = q_.select(1, map.query_block);
     const at::Tensor k = k_.select(1, map.key_block);
     const at::Tensor v = values(map.value_blocks);
-    input.query = q.template const_data_ptr<Real>();
-    input.key = k.template const_data_ptr<Real>();
-    input.value = v.template const_data_ptr<Real>();
+    input.query = static_cast<const Input*>(q.const_data_ptr());
+    input.key = static_cast<const Input*>(k.const_data_ptr());
+    input.value = static_cast<const Input*>(v.const_data_ptr());
     input.query_stride = q.stride(0);
     input.key_stride = k.stride(0);
     input.value_stride = v.stride(0);
     return input;
   }
 
-  kernels::HeadProblem<Real> problem(std::int64_t h) {
+  kernels::HeadProblem<Input> problem(std::int64_t h) {
     const HeadProgram& program = attention_.heads[static_cast<std::size_t>(h)];
-    kernels::HeadProblem<Real> problem;
+    kernels::HeadProblem<Input> problem;
     problem.length = length_;
     problem.head_dim = attention_.head_dim;
     problem.value_dim = attention_.context_dim();
@@ -271,13 +282,14 @@ class LayerHeads {
 
   const AttentionSpec& attention_;
   const AttentionWeights& weights_;
+  const TorchTarget& target_;
   const ForwardOptions& options_;
   at::Tensor q_, k_, v_;  // [length, blocks, channels]
   std::int64_t length_;
   std::span<const std::int64_t> induction_key_;
   at::Tensor lambda_raw_, lambda_sigmoid_;  // [h, length]
   std::vector<std::vector<double>> lambdas_;
-  std::vector<kernels::HeadJob<Real>> blocked_;
+  std::vector<kernels::HeadJob<Input, Real>> jobs_;
   std::map<std::vector<std::int64_t>, at::Tensor> values_;
   std::vector<std::vector<double>> key_squares_, value_squares_;  // per block, per position
   std::vector<double> value_sums_;                                // per block: ‖Σ_j v_j‖²
@@ -304,8 +316,8 @@ std::vector<double> output_alignment(const AttentionSpec& attention, const at::T
 }
 
 template <typename Real>
-Result<void> send_exact_maps(const LayerHeads<Real>& heads, const std::vector<std::int64_t>& measured,
-                             std::int64_t layer, std::int64_t length, ForwardObserver& observer) {
+Result<void> send_exact_maps(const LayerHeads<Real, Real>& heads, const std::vector<std::int64_t>& measured,
+                             std::int64_t layer, std::int64_t length, at::Device device, ForwardObserver& observer) {
   const std::int64_t step = std::clamp<std::int64_t>((1 << 20) / std::max<std::int64_t>(length, 1), 1, 256);
   for (const std::int64_t h : measured) {
     const kernels::HeadProblem<Real>& problem = heads.problem_of(h);
@@ -316,7 +328,7 @@ Result<void> send_exact_maps(const LayerHeads<Real>& heads, const std::vector<st
       for (std::size_t m = 0; m < 2; ++m) {
         if (!problem.maps[m].present()) continue;
         if (observer.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
-        blocked_weights<Real>(problem, m, row, rows, weights);
+        blocked_weights<Real>(problem, m, row, rows, weights, device);
         const std::vector<double> values(weights.begin(), weights.end());
         HEADROOM_TRY_VOID(observer.on_exact_rows(layer, h, static_cast<int>(m), row, rows, values));
         for (std::size_t i = 0; i < net.size(); ++i) {
@@ -362,20 +374,24 @@ at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeight
   return context.flatten(1);
 }
 
-template <typename Real>
+template <typename Input, typename Real>
 Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
                              const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const TorchTarget& target,
                              const ForwardOptions& options, std::span<const std::int64_t> induction_key,
                              std::int64_t layer, bool measured, ForwardObserver& observer, StageSeconds* stages) {
-  const auto on_cpu = [&](const at::Tensor& t) { return t.to(at::kCPU, target.real).contiguous(); };
+  constexpr bool narrow = std::is_same_v<Input, kernels::BFloat16>;
+  constexpr at::ScalarType real = c10::CppTypeToScalarType<Real>::value;
+  const auto as_input = [&](const at::Tensor& t) { return t.to(narrow ? at::kBFloat16 : real).contiguous(); };
   const at::Tensor lambda_logits = weights.lambda_projection.weight.defined() ? weights.lambda_projection(x) : at::Tensor();
-  LayerHeads<Real> heads(attention, weights, on_cpu(q), on_cpu(k), on_cpu(v), lambda_logits, options, induction_key);
+  LayerHeads<Input, Real> heads(attention, weights, as_input(q), as_input(k), as_input(v), lambda_logits, target, options,
+                                induction_key);
   at::Tensor context = at::empty(
-      {x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()}, target.real);
+      {x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
+      at::TensorOptions().dtype(real).device(target.device));
   heads.prepare(context, measured);
   {
     const StageTimer timer(stages ? &stages->attention : nullptr);
-    if (!heads.run([&] { return observer.stop_requested(); })) return Error(ErrorCode::Cancelled, "cancelled");
+    HEADROOM_TRY_VOID(heads.run([&] { return observer.stop_requested(); }));
   }
 
   StageTimer recording(stages ? &stages->record : nullptr);
@@ -383,8 +399,9 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
   if (measured) {
     heads.measure_blocks();
     for (const std::int64_t h : options.heads) record.heads.push_back(heads.record(h, context));
-    if (options.exact_maps)
-      HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, options.heads, layer, x.size(0), observer));
+    if constexpr (!narrow)
+      if (options.exact_maps)
+        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, options.heads, layer, x.size(0), target.device, observer));
     record.layer = layer;
     record.kind = attention.kind;
     record.length = x.size(0);
@@ -442,10 +459,16 @@ Result<at::Tensor> run_attention(const AttentionSpec& attention, const Attention
   const at::Tensor q = rotary(project(weights.q, weights.q_norm, attention.num_query_blocks, attention.head_dim));
   const at::Tensor k = rotary(project(weights.k, weights.k_norm, attention.num_key_blocks, attention.head_dim));
   const at::Tensor v = weights.v(x).view({length, attention.num_value_blocks, attention.value_dim});
-  return target.real == at::kDouble ? run_heads<double>(attention, weights, x, q, k, v, target, options, induction_key,
-                                                        layer, measured, observer, stages)
-                                    : run_heads<float>(attention, weights, x, q, k, v, target, options, induction_key,
-                                                       layer, measured, observer, stages);
+  const auto run = [&]<typename Input, typename Real>(Input, Real) {
+    return run_heads<Input, Real>(attention, weights, x, q, k, v, target, options, induction_key, layer, measured,
+                                  observer, stages);
+  };
+  if (target.real == at::kDouble || target.backend == AttentionBackend::Reference) return run(double(), double());
+  // The fused kernels read bfloat16 as it is; exact maps come from the blocked backend, which does not.
+  const bool fused = target.backend == AttentionBackend::Cpu || target.backend == AttentionBackend::Cuda;
+  const auto is_narrow = [](const at::Tensor& t) { return t.scalar_type() == at::kBFloat16; };
+  if (fused && is_narrow(q) && is_narrow(k) && is_narrow(v) && !options.exact_maps) return run(kernels::BFloat16(), float());
+  return run(float(), float());
 }
 
 }  // namespace headroom

@@ -1,4 +1,4 @@
-// One attention layer: projections, norms, rotation, every head program through the blocked backend, head norm, gate,
+// One attention layer: projections, norms, rotation, every head program through a backend, head norm, gate,
 // W_O, and the record of what was measured. Compute thread only.
 #pragma once
 

@@ -44,8 +44,10 @@ Result<at::Device> open_device(const std::string& name) {
     if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size() || index < 0) index = -1;
   }
   if (!named || index < 0) {
-    error = Error(ErrorCode::InvalidArgument, "unknown device");
-    error.wanted("auto, cpu, cuda or cuda:N", name);
+    // `auto` is chosen from what there is before a device is opened; here it names none.
+    const bool automatic = name == "auto";
+    error = Error(ErrorCode::InvalidArgument, automatic ? "auto is not the name of one device" : "unknown device");
+    error.wanted(automatic ? "cpu, cuda or cuda:N" : "auto, cpu, cuda or cuda:N", name);
     return error;
   }
   const std::string reason = open_cuda_library();

@@ -8,11 +8,12 @@
 #include <unordered_map>
 
 #include "core/base/format.h"
+#include "core/compute/attention_backend.h"
 #include "core/compute/attention_layer.h"
 #include "core/compute/block_weights.h"
 #include "core/compute/device.h"
 #include "core/run/compute.h"
-#include "kernels/cpu/row_statistics.h"
+#include "kernels/cpu/attention.h"
 
 namespace headroom {
 namespace {
@@ -180,12 +181,17 @@ class Forward {
 
 class TorchBackend final : public ComputeBackend {
  public:
+  Result<AttentionChoice> choose_attention(const ForwardOptions& options) override {
+    return headroom::choose_attention(options);
+  }
+
   Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
                              ForwardObserver& observer) override {
     const c10::InferenceMode inference;
     try {
       HEADROOM_TRY(const at::Device device, open_device(options.device));
       TorchTarget target;
+      HEADROOM_TRY(target.backend, find_attention_backend(options));
       target.device = device;
       target.real = options.dtype == ComputeDtype::Float64 ? at::kDouble : at::kFloat;
       target.dtype = options.dtype == ComputeDtype::BFloat16 ? at::kBFloat16 : target.real;
@@ -207,9 +213,10 @@ class TorchBackend final : public ComputeBackend {
     BackendInfo info;
     info.torch_version = HEADROOM_TORCH_VERSION;
     info.cpu_capability = at::get_cpu_capability();
-    info.kernel_target = kernels::row_kernel_target();
+    info.kernel_target = kernels::cpu_kernel_target();
     info.threads = at::get_num_threads();
     info.devices = list_devices(info.cuda_note);
+    info.backends = list_attention_backends(info.cuda_note);
     return info;
   }
 };

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <atomic>
 
 #if defined(__SSE2__)
@@ -45,7 +46,9 @@ class FlushDenormals {
 
 void run_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
   std::atomic<std::int64_t> next{0};
-  at::parallel_for(0, std::min<std::int64_t>(tasks, at::get_num_threads()), 1, [&](std::int64_t, std::int64_t) {
+  // Never a range of one: LibTorch runs that on the calling thread as if it were no task, and spreads what is inside.
+  const std::int64_t workers = std::clamp<std::int64_t>(tasks, 2, std::max(2, at::get_num_threads()));
+  at::parallel_for(0, workers, 1, [&](std::int64_t, std::int64_t) {
     const c10::InferenceMode no_gradients;
     const FlushDenormals flush;
     const OneThreadProducts one_thread;

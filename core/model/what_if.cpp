@@ -30,6 +30,7 @@ struct Site {
   const HeadProgram& original;
   std::int64_t index;
   HeadProgram& head;
+  HeadProgram& last_pair;  // the head as it was when its second map was switched off
 };
 
 // A change gives the reason why it does not fit, or nothing after it was made.
@@ -39,6 +40,7 @@ constexpr const char* kNotDifferential = "the head has no second map";
 
 std::string second_map_off(const Site& site, const std::string&) {
   if (!site.original.has_second()) return kNotDifferential;
+  if (site.head.has_second()) site.last_pair = site.head;
   site.head.second = {};
   site.head.lambda = LambdaSource::None;
   site.head.first_enabled = true;  // later ones win: w = a¹, also after first-map=off
@@ -47,7 +49,11 @@ std::string second_map_off(const Site& site, const std::string&) {
 
 std::string first_map_off(const Site& site, const std::string&) {
   if (!site.original.has_second()) return kNotDifferential;
-  if (!site.head.has_second()) return "the second map is off too";
+  if (!site.head.has_second()) {  // later ones win: w = −λ·a², also after second-map=off
+    site.head.second = site.last_pair.second;
+    site.head.lambda = site.last_pair.lambda;
+    site.head.lambda_constant = site.last_pair.lambda_constant;
+  }
   site.head.first_enabled = false;
   return "";
 }
@@ -235,6 +241,8 @@ Result<WhatIf> parse_what_if(std::string_view text) {
 
 Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<WhatIf>& what_ifs) {
   WhatIfResult result{model, {}};
+  std::vector<std::vector<HeadProgram>> last_pairs;
+  for (const BlockSpec& block : model.blocks) last_pairs.push_back(block.attention.heads);
   for (const WhatIf& what_if : what_ifs) {
     const Kind* kind = find_kind(what_if.name);
     const auto layers = static_cast<std::int64_t>(model.blocks.size());
@@ -253,8 +261,9 @@ Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<Wh
         if (what_if.head && *what_if.head != h) continue;
         ++considered;
         const auto index = static_cast<std::size_t>(h);
+        HeadProgram& last_pair = last_pairs[static_cast<std::size_t>(layer)][index];
         const std::string unfit =
-            kind->change({original, original.heads[index], h, attention.heads[index]}, what_if.value);
+            kind->change({original, original.heads[index], h, attention.heads[index], last_pair}, what_if.value);
         if (unfit.empty())
           ++changed;
         else

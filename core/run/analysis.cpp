@@ -73,7 +73,8 @@ nlohmann::json overrides_json(const std::vector<WhatIf>& what_ifs) {
 }
 
 Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& request, const RunShape& shape,
-                              const BackendInfo& backend, const kernels::StopRequested& stop) {
+                              const BackendInfo& library, const AttentionChoice& attention,
+                              const kernels::StopRequested& stop) {
   const Checkpoint& checkpoint = *request.model->checkpoint;
   HEADROOM_TRY(const std::string hashes, checkpoint_hashes(checkpoint, stop));
   const std::string now = utc_now();
@@ -98,11 +99,12 @@ Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& requ
       {"checkpoint_sha256", hashes},
       {"prompt_sha256", sha256_hex(request.prompt.source)},
       {"dtype_compute", dtype_name(request.dtype)},
-      {"dtype_statistics", request.dtype == ComputeDtype::Float64 ? "float64" : "float32"},
+      {"dtype_statistics", attention.dtype},
       {"device", request.device},
-      {"device_statistics", "cpu"},
-      {"torch_version", backend.torch_version},
-      {"kernel_target", backend.kernel_target},
+      {"device_statistics", attention.device},
+      {"backend", attention.backend},
+      {"torch_version", library.torch_version},
+      {"kernel_target", attention.kernel_target},
       {"seed", "none: nothing here is random"},
       {"bos_added", std::int64_t{request.prompt.bos_added ? 1 : 0}},
       {"first_token_is_bos", std::int64_t{request.prompt.first_is_bos ? 1 : 0}},
@@ -228,6 +230,22 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   outcome.summary.layers = request.layers;
   outcome.summary.heads = request.heads;
 
+  ForwardOptions forward;
+  forward.ids = request.prompt.ids;
+  forward.dtype = request.dtype;
+  forward.device = request.device;
+  forward.backend = request.backend;
+  forward.layers = request.layers;
+  forward.heads = request.heads;
+  if (!request.summary_only) {
+    forward.request.logit_bins = logit_bins();
+    forward.request.log10_weight_bins = log10_weight_bins();
+  }
+  forward.request.pool_blocks = request.pool_blocks;
+  forward.exact_maps = request.exact_maps;
+  forward.hidden = request.hidden;
+  HEADROOM_TRY(outcome.attention, backend.choose_attention(forward));
+
   RunFileWriter::Options options;
   options.force = request.force;
   options.inputs = request.inputs;
@@ -238,26 +256,13 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   const double null_value[] = {outcome.sink_null};
   HEADROOM_TRY_VOID(writer->write("sink_null", {}, {}, null_value));
 
-  ForwardOptions forward;
-  forward.ids = request.prompt.ids;
-  forward.dtype = request.dtype;
-  forward.device = request.device;
-  forward.layers = request.layers;
-  forward.heads = request.heads;
-  if (!request.summary_only) {
-    forward.request.logit_bins = logit_bins();
-    forward.request.log10_weight_bins = log10_weight_bins();
-  }
-  forward.request.pool_blocks = request.pool_blocks;
-  forward.exact_maps = request.exact_maps;
-  forward.hidden = request.hidden;
   if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
   const BackendInfo info = backend.info();
   {
     Recorder recorder(*writer, shape, forward.request, outcome, progress, stop);
     // Hashing a large checkpoint takes seconds, which the first layers need not wait for.
     HEADROOM_TRY_VOID(recorder.on_start([&](const std::stop_token& token) {
-      return write_provenance(*writer, request, shape, info, [&] { return token.stop_requested(); });
+      return write_provenance(*writer, request, shape, info, outcome.attention, [&] { return token.stop_requested(); });
     }));
     HEADROOM_TRY(outcome.forward, backend.run(request.model->source, model, forward, recorder));
     outcome.stages = outcome.forward.stages;

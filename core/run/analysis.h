@@ -35,6 +35,7 @@ struct AnalysisRequest {
   std::vector<std::int64_t> layers, heads;  // empty: all
   ComputeDtype dtype = ComputeDtype::Float32;
   std::string device = "cpu";
+  std::string backend = "auto";
   std::int64_t pool_blocks = 0;  // --maps
   bool components = false;
   bool exact_maps = false;
@@ -61,6 +62,7 @@ struct SummaryTable {
 struct AnalysisOutcome {
   SummaryTable summary;
   ForwardSummary forward;
+  AttentionChoice attention;       // the backend that ran
   StageSeconds stages;             // those of the forward, and the writing
   SelfCheck self_check;
   std::vector<std::string> notes;  // what-ifs, warnings

@@ -19,10 +19,14 @@ enum class ComputeDtype { Float32, Float64, BFloat16 };
 
 [[nodiscard]] const char* dtype_name(ComputeDtype dtype);
 
+// What computes attention and its statistics; core/compute/attention_backend.h says which does what.
+enum class AttentionBackend { Reference, Blocked, Cpu, Cuda };
+
 struct ForwardOptions {
   std::vector<std::int32_t> ids;
   ComputeDtype dtype = ComputeDtype::Float32;  // statistics run in float32 where this is bfloat16
   std::string device = "cpu";                  // "cpu", "cuda", "cuda:1"
+  std::string backend = "auto";                // "auto", "reference", "blocked", "cpu" or "cuda"
   std::vector<std::int64_t> layers;            // measured layers, ascending; all of them run
   std::vector<std::int64_t> heads;             // measured heads, ascending
   kernels::StatisticsRequest request;
@@ -53,18 +57,36 @@ class ForwardObserver {
   [[nodiscard]] virtual bool stop_requested() const = 0;
 };
 
+// The attention backend of a run.
+struct AttentionChoice {
+  std::string backend;        // "reference", "blocked", "cpu" or "cuda"
+  std::string reason;         // why `auto` chose it; empty where it was named
+  std::string device, dtype;  // where and in what the statistics are computed
+  std::string kernel_target;  // the instructions it uses: "AVX3", "LibTorch AVX512", …
+};
+
+// An attention backend on this machine.
+struct BackendState {
+  std::string name;
+  std::string unusable;  // why it cannot be used; empty where it can
+};
+
 struct BackendInfo {
   std::string torch_version;
   std::string cpu_capability;   // of LibTorch's kernels
-  std::string kernel_target;    // of the row kernels
+  std::string kernel_target;    // of the cpu backend
   int threads = 0;
   std::vector<std::string> devices;  // "cpu", "cuda:0 NVIDIA H100 …"
   std::string cuda_note;             // why there is no CUDA device, where there is none
+  std::vector<BackendState> backends;
 };
 
 class ComputeBackend {
  public:
   virtual ~ComputeBackend() = default;
+  // The attention backend that run() will use with these options; the error where they do not go together, or where
+  // what they name is not there.
+  virtual Result<AttentionChoice> choose_attention(const ForwardOptions& options) = 0;
   // Cancelled when the observer asked to stop; Device for a device that is not there; never another device silently.
   virtual Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
                                      ForwardObserver& observer) = 0;

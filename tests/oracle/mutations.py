@@ -69,8 +69,8 @@ MUTATIONS = [
              "problem.temperature = 1.0;"),
     Mutation("sink_of_head_zero", "core/compute/attention_layer.cpp",
              "problem.sink = weights_.sinks[static_cast<std::size_t>(h)];", "problem.sink = weights_.sinks[0];"),
-    Mutation("lambda_of_net_rows", "core/compute/blocked_attention.cpp", "input.lambda = problem_.lambda[i];",
-             "input.lambda = 0.5;"),
+    Mutation("lambda_of_net_rows", "core/compute/blocked_task.cpp", "at::mul_out(weights_[kNet], weights_[1], lambda).neg_();",
+             "at::mul_out(weights_[kNet], weights_[1], at::full_like(lambda, 0.5)).neg_();"),
 ]
 
 

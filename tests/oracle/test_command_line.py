@@ -30,7 +30,7 @@ def run(command, model, out, *arguments, **options):
 @pytest.mark.parametrize(("name", "named"), [
     ([], ["inspect", "analyze", "compare", "doctor", "--version", "130"]),
     (["inspect"], ["--json", "--config", "--lenient"]),
-    (["analyze"], ["--text", "--text-file", "--ids", "--ids-file", "--bos", "-o", "--layers", "--heads", "--device", "--dtype",
+    (["analyze"], ["--text", "--text-file", "--ids", "--ids-file", "--bos", "-o", "--layers", "--heads", "--device", "--backend", "--dtype",
                    "--what-if", "--maps", "--components", "--exact-maps", "--hidden", "--only", "--force", "--json", "--config"]),
     (["compare"], ["--rtol", "--atol", "--json"]),
     (["doctor"], ["--json"]),

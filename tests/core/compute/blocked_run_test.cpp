@@ -2,41 +2,41 @@
 // memory that grows with n and never with n².
 #include "core/compute/blocked_attention.h"
 
-#include <ATen/Parallel.h>
-#include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <memory>
 #include <new>
 
+#include "tests/core/compute/counted_memory.h"
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"
 
-// Bytes that C++ allocations hold in this program, LibTorch's and the backend's included, and their largest sum.
 namespace {
 
-std::atomic<std::int64_t> g_live{0}, g_peak{0};
-
-void count_bytes(std::int64_t bytes) {
-  const std::int64_t live = g_live += bytes;
-  std::int64_t peak = g_peak;
-  while (live > peak && !g_peak.compare_exchange_weak(peak, live)) {
-  }
-}
+headroom::test::CountedMemory g_memory;
 
 [[gnu::noinline]] void* counted(std::size_t size) {
   void* memory = std::malloc(size > 0 ? size : 1);
   if (!memory) throw std::bad_alloc();
-  count_bytes(static_cast<std::int64_t>(malloc_usable_size(memory)));
+  g_memory.count(static_cast<std::int64_t>(malloc_usable_size(memory)));
+  return memory;
+}
+
+[[gnu::noinline]] void* counted_aligned(std::size_t size, std::align_val_t alignment) {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, std::max(static_cast<std::size_t>(alignment), sizeof(void*)), size > 0 ? size : 1) != 0)
+    throw std::bad_alloc();
+  g_memory.count(static_cast<std::int64_t>(malloc_usable_size(memory)));
   return memory;
 }
 
 [[gnu::noinline]] void uncounted(void* memory) noexcept {
-  if (memory) g_live -= static_cast<std::int64_t>(malloc_usable_size(memory));
+  if (memory) g_memory.live -= static_cast<std::int64_t>(malloc_usable_size(memory));
   std::free(memory);
 }
 
@@ -61,29 +61,18 @@ void operator delete(void* memory) noexcept { uncounted(memory); }
 void operator delete[](void* memory) noexcept { uncounted(memory); }
 void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { uncounted(memory); }
+void* operator new(std::size_t size, std::align_val_t alignment) { return counted_aligned(size, alignment); }
+void* operator new[](std::size_t size, std::align_val_t alignment) { return counted_aligned(size, alignment); }
+void operator delete(void* memory, std::align_val_t) noexcept { uncounted(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { uncounted(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { uncounted(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { uncounted(memory); }
 
 namespace headroom::test {
+
+CountedMemory& counted_memory() { return g_memory; }
+
 namespace {
-
-// Tensors take their memory past operator new; their allocator reports to this while it is set on the thread.
-class TensorBytes final : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override {
-    count_bytes(bytes);
-  }
-  [[nodiscard]] bool memoryProfilingEnabled() const override { return true; }
-};
-
-class Threads {
- public:
-  explicit Threads(int count) : before_(at::get_num_threads()) { at::set_num_threads(count); }
-  ~Threads() { at::set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
 
 struct BlockedRun {
   std::vector<kernels::HeadJob<float>> heads;
@@ -147,11 +136,11 @@ std::vector<std::uint64_t> bits(const BlockedRun& run) {
 std::int64_t peak_bytes(const AttentionData<float>& data) {
   const Threads one(1);
   const c10::DebugInfoGuard tensors(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<TensorBytes>());
-  const std::int64_t before = g_live;
-  g_peak = before;
+  const std::int64_t before = g_memory.live;
+  g_memory.peak = before;
   const BlockedRun result = run(data, full_request(64));
   CATCH_REQUIRE(result.complete);
-  return g_peak - before;
+  return g_memory.peak - before;
 }
 
 }  // namespace
@@ -161,9 +150,10 @@ CATCH_TEST_CASE("blocked attention: the same bits on 1, 2 and 4 threads, and eve
       {.name = "softmax, groups", .heads = 6, .kv_heads = 2, .head_dim = 32, .value_dim = 32},
       {.name = "V2", .pairing = Pairing::V2, .heads = 3, .head_dim = 64, .value_dim = 64},
       {.name = "V1, window", .pairing = Pairing::V1, .heads = 2, .sink = 0.0, .window = 100, .lambda = 0.5},
+      {.name = "one head, one task", .heads = 1, .head_dim = 32, .value_dim = 32},
   };
   for (const AttentionCase& shape : shapes)
-    for (const std::int64_t length : {65, 600, 1100}) {
+    for (const std::int64_t length : {65, 500, 1100}) {
       const auto data = random_attention<float>(shape, length, 3);
       std::vector<std::uint64_t> expected;
       {

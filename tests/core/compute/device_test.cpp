@@ -34,6 +34,14 @@ CATCH_TEST_CASE("device: an unknown name is a usage error that names it and what
   }
 }
 
+CATCH_TEST_CASE("device: auto is no device that could be opened, and the message does not offer it") {
+  const auto device = open_device("auto");
+  CATCH_REQUIRE(!device.has_value());
+  CATCH_CHECK(device.error().code == ErrorCode::InvalidArgument);
+  CATCH_CHECK(device.error().expected == "cpu, cuda or cuda:N");
+  CATCH_CHECK(device.error().found == "auto");
+}
+
 CATCH_TEST_CASE("device: cuda without a driver says so, advises the processor and ends with the code of the GPU") {
   if (driver_here()) {
     std::cout << "SKIPPED: this machine has an NVIDIA driver\n";
@@ -81,6 +89,7 @@ CATCH_TEST_CASE("device: the backend reports versions, threads and the same devi
   CATCH_CHECK(!info.torch_version.empty());
   CATCH_CHECK(!info.cpu_capability.empty());
   CATCH_CHECK(!info.kernel_target.empty());
+  CATCH_CHECK(info.backends.size() == 4);
 }
 
 }  // namespace headroom::test

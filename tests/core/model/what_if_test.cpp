@@ -101,6 +101,9 @@ const Effect kEffects[] = {
     {Kind::Softmax, {"temperature=2", "L0:temperature=1"}, "q1 k0 v0"},
     {Kind::V2, {"pairing=halves", "pairing=adjacent"}, "q2 k0 v0 - q3 k0 v0, lambda projection"},
     {Kind::V2, {"first-map=off", "second-map=off"}, "q2 k0 v0"},
+    {Kind::V2, {"second-map=off", "first-map=off"}, "0·q2 k0 v0 - q3 k0 v0, lambda projection"},
+    {Kind::V2, {"lambda=0.5", "second-map=off", "second-map=off", "first-map=off"}, "0·q2 k0 v0 - q3 k0 v0, lambda 0.5"},
+    {Kind::V2, {"pairing=halves", "second-map=off", "L0.H1:first-map=off"}, "0·q1 k0 v0 - q5 k1 v1, lambda projection"},
     // Independent ones add up.
     {Kind::V1,
      {"norm=off", "lambda=0.5", "hide-key=0", "temperature=4"},
@@ -124,7 +127,6 @@ const Refusal kRefusals[] = {
     {Kind::Softmax, {"sink=off"}, "no sink"},
     {Kind::V2, {"gate=off"}, "no gate"},
     {Kind::V2, {"L0.H1:second-map=off", "L0:lambda=0.5"}, "second map is off"},
-    {Kind::V2, {"second-map=off", "first-map=off"}, "second map is off too"},
     {Kind::Softmax, {"L1:head=off"}, "layers 0 to 0"},
     {Kind::Softmax, {"L0.H4:head=off"}, "heads 0 to 3"},
 };

@@ -61,6 +61,10 @@ class FakeBackend final : public ComputeBackend {
     summary.next_token_loss = 2.5;
     return summary;
   }
+  Result<AttentionChoice> choose_attention(const ForwardOptions& options) override {
+    if (options.backend == "none") return Error(ErrorCode::InvalidArgument, "unknown backend");
+    return AttentionChoice{"blocked", "", "cpu", "float32", "test"};
+  }
   BackendInfo info() override { return {}; }
 };
 

@@ -1,0 +1,211 @@
+#include "core/compute/attention_backend.h"
+
+#include <ATen/Context.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <type_traits>
+
+#include "core/base/check.h"
+#include "core/compute/blocked_attention.h"
+#include "core/compute/device.h"
+#include "core/compute/parallel.h"
+#include "kernels/cpu/attention.h"
+#include "kernels/cuda/attention.h"
+#include "kernels/reference/attention.h"
+
+namespace headroom {
+namespace {
+
+using kernels::HeadJob;
+using kernels::StatusCode;
+using kernels::StopRequested;
+
+constexpr std::array kBackends = {AttentionBackend::Reference, AttentionBackend::Blocked, AttentionBackend::Cpu,
+                                  AttentionBackend::Cuda};
+// Beyond it float32 no longer counts rows.
+constexpr std::int64_t kCpuLength = std::int64_t{1} << 24;
+
+Error refusal(AttentionBackend backend, const char* what, const std::string& expected, const std::string& found) {
+  Error error(ErrorCode::InvalidArgument, std::string("the backend ") + attention_backend_name(backend) + " " + what);
+  error.at_tensor("--backend").wanted(expected, found).advise("--backend auto chooses one that fits");
+  return error;
+}
+
+// What the options rule out, whatever the machine.
+Result<void> check_options(AttentionBackend backend, const ForwardOptions& options) {
+  const bool on_cpu = options.device == "cpu";
+  const auto length = static_cast<std::int64_t>(options.ids.size());
+  const bool fused = backend == AttentionBackend::Cpu || backend == AttentionBackend::Cuda;
+  if ((backend == AttentionBackend::Reference || backend == AttentionBackend::Cpu) && !on_cpu)
+    return refusal(backend, "runs on the processor", "--device cpu", "--device " + options.device);
+  if (backend == AttentionBackend::Cuda && on_cpu)
+    return refusal(backend, "runs on an NVIDIA GPU", "--device cuda", "--device cpu");
+  if (fused && options.dtype == ComputeDtype::Float64)
+    return refusal(backend, "computes in float32", "--dtype float32 or bfloat16", "--dtype float64");
+  const std::int64_t limit = backend == AttentionBackend::Reference ? kReferenceLength : kCpuLength;
+  if (backend != AttentionBackend::Blocked && length > limit)
+    return refusal(backend, "is for shorter prompts", "at most " + std::to_string(limit) + " tokens",
+                   std::to_string(length) + " tokens");
+  return {};
+}
+
+Error status_error(const kernels::KernelStatus& status) {
+  const auto code = [&] {
+    switch (status.code) {
+      case StatusCode::Unsupported: return ErrorCode::Unsupported;
+      case StatusCode::InvalidArgument: return ErrorCode::InvalidArgument;
+      case StatusCode::OutOfMemory: return ErrorCode::OutOfMemory;
+      case StatusCode::Cancelled: return ErrorCode::Cancelled;
+      case StatusCode::Device:
+      case StatusCode::Ok: break;
+    }
+    return ErrorCode::Device;
+  }();
+  Error error(code, std::string("the backend cuda cannot run: ") + status.text + (*status.call ? ", in " : "") + status.call);
+  if (code != ErrorCode::Cancelled) error.at_tensor("--backend").advise("--backend blocked runs on the same device");
+  return error;
+}
+
+Result<AttentionBackend> named_backend(const std::string& name) {
+  for (const AttentionBackend backend : kBackends)
+    if (name == attention_backend_name(backend)) return backend;
+  Error error(ErrorCode::InvalidArgument, "unknown backend");
+  error.at_tensor("--backend").wanted("auto, reference, blocked, cpu or cuda", name);
+  return error;
+}
+
+AttentionBackend automatic_backend(const ForwardOptions& options) {
+  const bool fused = options.device == "cpu" && options.dtype != ComputeDtype::Float64;
+  return fused ? AttentionBackend::Cpu : AttentionBackend::Blocked;
+}
+
+std::string automatic_reason(const ForwardOptions& options) {
+  if (options.device != "cpu") return "LibTorch's own operations on the device; --backend cuda has fused kernels";
+  if (options.dtype == ComputeDtype::Float64) return "the fused kernels do not compute in float64";
+  return std::string("fused kernels, ") + kernels::cpu_kernel_target();
+}
+
+std::string kernel_target(AttentionBackend backend, bool on_cpu) {
+  switch (backend) {
+    case AttentionBackend::Reference: return "scalar";
+    case AttentionBackend::Blocked: return std::string("LibTorch ") + (on_cpu ? at::get_cpu_capability() : "CUDA");
+    case AttentionBackend::Cpu: return kernels::cpu_kernel_target();
+    case AttentionBackend::Cuda: return "CUDA";
+  }
+  return "";
+}
+
+bool run_reference(std::span<HeadJob<double>> jobs, const StopRequested& stop) {
+  std::atomic<bool> complete{true};
+  run_tasks(static_cast<std::int64_t>(jobs.size()), [&](std::int64_t index) {
+    if (!complete || (stop && stop())) {
+      complete = false;
+      return;
+    }
+    HeadJob<double>& job = jobs[static_cast<std::size_t>(index)];
+    const std::int64_t channels = job.problem.value_dim;
+    std::vector<double> context(static_cast<std::size_t>(job.problem.length * channels));
+    kernels::reference_attention(job.problem, job.request, job.statistics, context);
+    for (std::int64_t row = 0; row < job.problem.length; ++row)
+      std::copy_n(context.data() + row * channels, channels, job.context + row * job.context_stride);
+  });
+  return complete;
+}
+
+template <typename Input>
+kernels::KernelStatus run_cuda(std::span<HeadJob<Input, float>> jobs, at::Device device, const StopRequested& stop) {
+  const c10::DeviceGuard guard(device);
+  // LibTorch works on the default stream unless it is told otherwise, and nobody here does.
+  return kernels::cuda_attention(jobs, kernels::StreamView(nullptr), stop);
+}
+
+}  // namespace
+
+const char* attention_backend_name(AttentionBackend backend) {
+  switch (backend) {
+    case AttentionBackend::Reference: return "reference";
+    case AttentionBackend::Blocked: return "blocked";
+    case AttentionBackend::Cpu: return "cpu";
+    case AttentionBackend::Cuda: return "cuda";
+  }
+  return "";
+}
+
+Result<AttentionBackend> find_attention_backend(const ForwardOptions& options) {
+  AttentionBackend backend = automatic_backend(options);
+  if (options.backend != "auto") {
+    HEADROOM_TRY(backend, named_backend(options.backend));
+  }
+  HEADROOM_TRY_VOID(check_options(backend, options));
+  HEADROOM_TRY([[maybe_unused]] const at::Device device, open_device(options.device));
+  if (backend == AttentionBackend::Cuda)
+    if (const kernels::KernelStatus status = kernels::cuda_ready(); !status.ok()) return status_error(status);
+  return backend;
+}
+
+Result<AttentionChoice> choose_attention(const ForwardOptions& options) {
+  HEADROOM_TRY(const AttentionBackend backend, find_attention_backend(options));
+  AttentionChoice choice;
+  choice.backend = attention_backend_name(backend);
+  if (options.backend == "auto") choice.reason = automatic_reason(options);
+  choice.device = options.device;
+  const bool doubles = backend == AttentionBackend::Reference || options.dtype == ComputeDtype::Float64;
+  choice.dtype = dtype_name(doubles ? ComputeDtype::Float64 : ComputeDtype::Float32);
+  choice.kernel_target = kernel_target(backend, options.device == "cpu");
+  return choice;
+}
+
+std::vector<BackendState> list_attention_backends(const std::string& cuda_note) {
+  std::vector<BackendState> states;
+  for (const AttentionBackend backend : kBackends) states.push_back({attention_backend_name(backend), ""});
+  std::string& reason = states.back().unusable;
+  if (const kernels::KernelStatus status = kernels::cuda_ready(); !status.ok()) reason = status.text;
+  if (reason.empty()) reason = cuda_note;
+  return states;
+}
+
+template <typename Input, typename Real>
+Result<void> run_attention_backend(AttentionBackend backend, std::span<HeadJob<Input, Real>> jobs, at::Device device,
+                                   const StopRequested& stop) {
+  bool fits = false, complete = false;
+  if constexpr (std::is_same_v<Input, double>) {
+    if (backend == AttentionBackend::Reference) {
+      fits = true;
+      complete = run_reference(jobs, stop);
+    }
+  }
+  if constexpr (std::is_same_v<Input, Real>) {
+    if (backend == AttentionBackend::Blocked) {
+      fits = true;
+      complete = blocked_attention<Real>(jobs, stop, device);
+    }
+  }
+  if constexpr (std::is_same_v<Real, float>) {
+    if (backend == AttentionBackend::Cpu) {
+      fits = true;
+      complete = kernels::cpu_attention<Input>(jobs, run_tasks, stop);
+    }
+    if (backend == AttentionBackend::Cuda) {
+      const kernels::KernelStatus status = run_cuda<Input>(jobs, device, stop);
+      if (!status.ok() && status.code != StatusCode::Cancelled) return status_error(status);
+      fits = true;
+      complete = status.ok();
+    }
+  }
+  HEADROOM_CHECK(fits, "the backend takes another type of numbers");
+  if (!complete) return Error(ErrorCode::Cancelled, "cancelled");
+  return {};
+}
+
+template Result<void> run_attention_backend<float, float>(AttentionBackend, std::span<HeadJob<float, float>>, at::Device,
+                                                          const StopRequested&);
+template Result<void> run_attention_backend<double, double>(AttentionBackend, std::span<HeadJob<double, double>>,
+                                                            at::Device, const StopRequested&);
+template Result<void> run_attention_backend<kernels::BFloat16, float>(AttentionBackend,
+                                                                      std::span<HeadJob<kernels::BFloat16, float>>,
+                                                                      at::Device, const StopRequested&);
+
+}  // namespace headroom

@@ -1,0 +1,153 @@
+#include "core/compute/blocked_head.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+using kernels::HeadProblem;
+using kernels::KeyRange;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// e to this power is 0 in every precision, and times 0 it is 0, which −∞ is not.
+constexpr double kLowest = -1e4;
+
+template <typename Real>
+at::Tensor view(const Real* data, std::int64_t rows, std::int64_t columns, std::int64_t stride, at::Device device) {
+  return at::from_blob(const_cast<Real*>(data), {rows, columns}, {stride, 1},
+                       at::TensorOptions().dtype(c10::CppTypeToScalarType<Real>::value).device(device));
+}
+
+template <typename Value>
+at::Tensor from_host(const Value* data, std::int64_t length, at::Device device) {
+  const auto type = c10::CppTypeToScalarType<Value>::value;
+  return at::from_blob(const_cast<Value*>(data), {length}, at::TensorOptions().dtype(type)).to(device);
+}
+
+at::Tensor flags(const std::vector<std::uint8_t>& values, at::Device device) {
+  return from_host(values.data(), static_cast<std::int64_t>(values.size()), device).to(at::kBool);
+}
+
+at::Tensor column(const at::Tensor& values, at::ScalarType real) { return values.to(real).unsqueeze(1); }
+
+}  // namespace
+
+template <typename Real>
+BlockedHead<Real>::BlockedHead(const HeadProblem<Real>& problem, const at::Tensor& positions)
+    : problem_(problem), positions_(positions) {
+  const at::Device device = positions.device();
+  for (std::size_t m = 0; m < 2; ++m) {
+    const kernels::MapInput<Real>& input = problem.maps[m];
+    if (!input.present()) continue;
+    Map& map = maps_[m];
+    map.query = view(input.query, problem.length, problem.head_dim, input.query_stride, device);
+    map.key = view(input.key, problem.length, problem.head_dim, input.key_stride, device);
+    map.value = view(input.value, problem.length, problem.value_dim, input.value_stride, device);
+    map.mean_square = m == 1 && input.value == problem.maps[0].value
+                          ? maps_[0].mean_square
+                          : at::linalg_vector_norm(map.value, 2, at::IntArrayRef{1}).square_().div_(problem.value_dim);
+  }
+  if (problem.maps[1].present())
+    lambda_ = column(from_host(problem.lambda, problem.length, device), c10::CppTypeToScalarType<Real>::value);
+  if (problem.induction_key) induction_key_ = from_host(problem.induction_key, problem.length, device);
+  prepare_mask(problem);
+}
+
+template <typename Real>
+void BlockedHead<Real>::prepare_mask(const HeadProblem<Real>& problem) {
+  const auto length = static_cast<std::size_t>(problem.length);
+  std::vector<std::uint8_t> key_hidden(length, 0), lonely(length, 0);
+  for (const std::int64_t key : problem.hidden_keys)
+    if (key >= 0 && key < problem.length) key_hidden[static_cast<std::size_t>(key)] = 1;
+  std::vector<std::int64_t> hidden_before(length + 1, 0);
+  for (std::size_t j = 0; j < length; ++j) hidden_before[j + 1] = hidden_before[j] + key_hidden[j];
+  visible_before_.assign(length + 1, 0);
+  for (std::size_t i = 0; i < length; ++i) {
+    const KeyRange range = visible_range(problem, static_cast<std::int64_t>(i));
+    std::int64_t visible = range.end - range.begin - (hidden_before[static_cast<std::size_t>(range.end)] -
+                                                      hidden_before[static_cast<std::size_t>(range.begin)]);
+    lonely[i] = visible == 0 && range.begin < range.end;
+    visible += lonely[i];
+    visible_before_[i + 1] = visible_before_[i] + visible;
+  }
+  if (hidden_before.back() == 0) return;
+  key_hidden_ = flags(key_hidden, positions_.device());
+  if (std::find(lonely.begin(), lonely.end(), 1) != lonely.end()) lonely_ = flags(lonely, positions_.device());
+}
+
+template <typename Real>
+Strip BlockedHead<Real>::strip(std::int64_t row, std::int64_t rows) const {
+  const std::int64_t first = std::max(row, problem_.first_key);  // the first row that is no padding
+  if (first >= row + rows) return {row, rows, {}};
+  return {row, rows, {visible_range(problem_, first).begin, visible_range(problem_, row + rows - 1).end}};
+}
+
+template <typename Real>
+at::Tensor BlockedHead<Real>::hidden(const Strip& strip) const {
+  if (!problem_.causal && problem_.first_key == 0 && !key_hidden_.defined()) return {};
+  const at::Tensor rows = positions_.narrow(0, strip.row, strip.rows).unsqueeze(1);
+  const at::Tensor keys = positions_.narrow(0, strip.keys.begin, strip.count());
+  at::Tensor hidden = problem_.causal ? at::gt(keys, rows)
+                                      : at::zeros({strip.rows, strip.count()}, positions_.options().dtype(at::kBool));
+  if (problem_.causal && problem_.window > 0) hidden.logical_or_(at::le(keys, rows - problem_.window));
+  if (problem_.first_key > 0)
+    hidden.logical_or_(at::lt(keys, problem_.first_key)).logical_or_(at::lt(rows, problem_.first_key));
+  if (key_hidden_.defined()) hidden.logical_or_(key_hidden_.narrow(0, strip.keys.begin, strip.count()));
+  if (lonely_.defined()) {
+    const at::Tensor lonely = lonely_.narrow(0, strip.row, strip.rows).unsqueeze(1);
+    hidden.logical_and_(at::ne(keys, rows).logical_or_(lonely.logical_not()));
+  }
+  return hidden;
+}
+
+template <typename Real>
+void BlockedHead<Real>::distances(const Strip& strip, at::Tensor& out) const {
+  const at::ScalarType real = out.scalar_type();
+  at::sub_out(out, column(positions_.narrow(0, strip.row, strip.rows), real),
+              positions_.narrow(0, strip.keys.begin, strip.count()).to(real));
+}
+
+template <typename Real>
+RowNorms BlockedHead<Real>::weigh(std::size_t m, const Strip& strip, const at::Tensor& hidden, at::Tensor& z,
+                                  at::Tensor& shifted, at::Tensor& weights) const {
+  const Map& map = maps_[m];
+  at::mm_out(z, map.query.narrow(0, strip.row, strip.rows), map.key.narrow(0, strip.keys.begin, strip.count()).t());
+  z.mul_(problem_.scale);
+  if (hidden.defined()) z.masked_fill_(hidden, -kInfinity);
+  RowNorms norms;
+  norms.raw_max = norms.max = z.amax(1);
+  if (problem_.softcap > 0.0) {
+    z.div_(problem_.softcap).tanh_().mul_(problem_.softcap);
+    if (hidden.defined()) z.masked_fill_(hidden, -kInfinity);
+  }
+  if (problem_.temperature != 1.0) z.div_(problem_.temperature);
+  if (problem_.softcap > 0.0 || problem_.temperature != 1.0) norms.max = z.amax(1);
+
+  const at::ScalarType real = z.scalar_type();
+  norms.dead = at::isneginf(norms.max);
+  at::sub_out(shifted, z, column(norms.max.masked_fill(norms.dead, 0.0), real));
+  shifted.clamp_min_(kLowest);
+  at::exp_out(weights, shifted);
+  const at::Tensor sum = weights.sum(1).to(at::kDouble).masked_fill_(norms.dead, 0.0);
+  const at::Tensor max = norms.max.to(at::kDouble);
+  // Relative to whichever is larger, the row's maximum or the sink.
+  at::Tensor reference = problem_.has_sink ? max.clamp_min(problem_.sink) : max;
+  reference = reference.masked_fill(at::isneginf(reference), 0.0);
+  at::Tensor total = sum * at::exp(max - reference);
+  if (problem_.has_sink) total = total + at::exp(problem_.sink - reference);
+  norms.lse = reference + at::log(total);
+  norms.log_top = (max - norms.lse).masked_fill_(norms.dead, 0.0);
+  norms.top = at::exp(norms.log_top).masked_fill_(norms.dead, 0.0);
+  norms.total = problem_.has_sink ? norms.top * sum : at::ones_like(sum).masked_fill_(norms.dead, 0.0);
+  weights.mul_(column(norms.top, real));
+  return norms;
+}
+
+template class BlockedHead<float>;
+template class BlockedHead<double>;
+
+}  // namespace headroom

@@ -1,0 +1,78 @@
+// One head of the blocked backend on its device: views of its queries, keys and values, which keys its rows see, and
+// the softmax of a strip of rows. LibTorch's operations only, so that it runs wherever the tensors are.
+// Immutable once made; safe from any thread.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/attention.h"
+
+namespace headroom {
+
+// Rows [row, row + rows) and every key that one of them may see; without keys the rows are padding.
+struct Strip {
+  std::int64_t row = 0, rows = 0;
+  kernels::KeyRange keys;
+
+  [[nodiscard]] std::int64_t count() const { return keys.end - keys.begin; }
+};
+
+// What a strip's softmax leaves behind per row, [rows]; in double but for the maxima. A row that sees no key is `dead`.
+struct RowNorms {
+  at::Tensor raw_max;  // of scale·q·k
+  at::Tensor max;      // of z; −∞ where dead
+  at::Tensor dead;
+  at::Tensor lse;      // includes the sink's term
+  at::Tensor log_top;  // ln of the largest weight: max − lse; 0 where dead
+  at::Tensor top;      // the largest weight; 0 where dead
+  at::Tensor total;    // Σ a as it must be: 1 − the sink's share; 0 where dead
+};
+
+template <typename Real>
+class BlockedHead {
+ public:
+  struct Map {
+    at::Tensor query, key, value;  // [length, channels]
+    at::Tensor mean_square;        // [length]: r_j²
+  };
+
+  // `positions`: 0 … length − 1 (int32), on the device that the problem's pointers belong to.
+  BlockedHead(const kernels::HeadProblem<Real>& problem, const at::Tensor& positions);
+
+  [[nodiscard]] const Map& map(std::size_t m) const { return maps_[m]; }
+  [[nodiscard]] const at::Tensor& lambda() const { return lambda_; }  // [length, 1]; undefined without a second map
+  [[nodiscard]] const at::Tensor& induction_key() const { return induction_key_; }  // [length]; undefined without
+
+  [[nodiscard]] Strip strip(std::int64_t row, std::int64_t rows) const;
+  // [rows, keys]: true where the row does not see the key; undefined where every row sees every key.
+  [[nodiscard]] at::Tensor hidden(const Strip& strip) const;
+  // Entries of the strip that are not hidden.
+  [[nodiscard]] std::int64_t visible(const Strip& strip) const {
+    return visible_before_[static_cast<std::size_t>(strip.row + strip.rows)] -
+           visible_before_[static_cast<std::size_t>(strip.row)];
+  }
+  // i − j, in Real.
+  void distances(const Strip& strip, at::Tensor& out) const;
+
+  // Writes z, z − max and a, [rows, keys] each, into the given tensors: −∞, a large negative number and 0 where hidden.
+  // `z` and `shifted` may be one tensor; z is lost then.
+  [[nodiscard]] RowNorms weigh(std::size_t m, const Strip& strip, const at::Tensor& hidden, at::Tensor& z,
+                               at::Tensor& shifted, at::Tensor& weights) const;
+
+ private:
+  void prepare_mask(const kernels::HeadProblem<Real>& problem);
+
+  const kernels::HeadProblem<Real>& problem_;
+  at::Tensor positions_;
+  std::array<Map, 2> maps_;
+  at::Tensor lambda_, induction_key_;
+  at::Tensor key_hidden_;  // [length]; undefined where no key is
+  at::Tensor lonely_;      // [length]: rows that would see nothing and keep their own key; undefined without
+  std::vector<std::int64_t> visible_before_;  // [length + 1]: visible entries of the rows before
+};
+
+}  // namespace headroom
