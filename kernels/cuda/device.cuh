@@ -1,5 +1,5 @@
-// The device primitives that the kernels are written in: everything that is not plain C++ goes through here, and through
-// the emulator of the same interface in the tests. Ampere (compute capability 8.0) and later.
+// The device primitives that the kernels are written in: everything that is not plain C++ goes through here, and
+// through the emulator of the same interface in the tests. Ampere (compute capability 8.0) and later.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,9 @@ class CudaDevice {
   __device__ static float low_of(BFloat16, std::uint32_t pair) { return __uint_as_float(pair << 16); }
   __device__ static float high_of(BFloat16, std::uint32_t pair) { return __uint_as_float(pair & 0xffff0000u); }
 
-  __device__ static float low_of(Float16, std::uint32_t pair) { return to_float(Float16{static_cast<std::uint16_t>(pair)}); }
+  __device__ static float low_of(Float16, std::uint32_t pair) {
+    return to_float(Float16{static_cast<std::uint16_t>(pair)});
+  }
   __device__ static float high_of(Float16, std::uint32_t pair) {
     return to_float(Float16{static_cast<std::uint16_t>(pair >> 16)});
   }

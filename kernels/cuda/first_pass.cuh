@@ -1,5 +1,6 @@
-// The first pass: attention of one map with everything that one online softmax yields per row (metrics.md §2.3). A block
-// owns 64 queries and walks over the keys; blocks of later chunks of value channels repeat the scores for their channels.
+// The first pass: attention of one map with everything that one online softmax yields per row (metrics.md §2.3). A
+// block owns 64 queries and walks over the keys; blocks of later chunks of value channels repeat the scores for their
+// channels.
 #pragma once
 
 #include "kernels/cuda/tile.cuh"
@@ -34,8 +35,8 @@ HEADROOM_DEVICE float row_sum(Device& device, float value) {
 
 // Moves the reference to the largest logit so far; out: what sums and outputs are multiplied by.
 template <class Device>
-HEADROOM_DEVICE void move_reference(Device& device, const float (&score)[kColumns][4], std::uint32_t seen, RowSums& rows,
-                                    float (&factor)[2]) {
+HEADROOM_DEVICE void move_reference(Device& device, const float (&score)[kColumns][4], std::uint32_t seen,
+                                    RowSums& rows, float (&factor)[2]) {
   HEADROOM_UNROLL
   for (int r = 0; r < 2; ++r) {
     float largest = -device.infinity();
@@ -110,8 +111,8 @@ HEADROOM_DEVICE void raise_raw(Device& device, const float (&score)[kColumns][4]
 
 // output += weights · values. The accumulators of two groups of 8 keys are the rows' fragment for 16 keys.
 template <class Input, int kValues, class Device>
-HEADROOM_DEVICE void multiply_values(Device& device, const float (&weight)[kColumns][4], const Half* values, int channels,
-                                     float (&output)[kValues / 8][4]) {
+HEADROOM_DEVICE void multiply_values(Device& device, const float (&weight)[kColumns][4], const Half* values,
+                                     int channels, float (&output)[kValues / 8][4]) {
   constexpr int kTerms = Terms<Input>::kCount, kStride = plane_stride(kValues), kPlane = kTile * kStride;
   const int lane = device.lane();
   const Half* value_row = values + (lane % 8 + lane / 8 % 2 * 8) * kStride + lane / 16 * 8;
@@ -244,11 +245,11 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
   HEADROOM_ROLLED
   for (int key = keys.begin; key < keys.end; key += kTile) {
     device.sync();  // until nobody reads the last values
-    load_tile(device, value_tile, plane_stride(kValues), map.value, key, mask.length, channel, head.value_dim, channels);
+    load_tile(device, value_tile, plane_stride(kValues), map.value, key, mask.length, channel, head.value_dim,
+              channels);
     float score[kColumns][4];
     products(device, arguments, head, map.query, query, query_tile, map.key, key, key_tile, score);
-    const std::uint32_t seen =
-        all_visible(mask, query, key) ? ~0u : visible_bits<true>(mask, row, key + column);
+    const std::uint32_t seen = all_visible(mask, query, key) ? ~0u : visible_bits<true>(mask, row, key + column);
     if (statistics && head.scaling.capped) raise_raw(device, score, seen, head.scaling.raw, rows);
     to_logits(device, head.scaling, score);
     float factor[2];

@@ -46,7 +46,8 @@ void fill_flags(const HeadProblem<Input>& problem, std::uint8_t* flags) {
 }
 
 Bins bins_of(const UniformBins& bins, double unit) {
-  return {static_cast<int>(bins.bins), static_cast<float>(unit / bins.width), static_cast<float>(-bins.low / bins.width)};
+  return {static_cast<int>(bins.bins), static_cast<float>(unit / bins.width),
+          static_cast<float>(-bins.low / bins.width)};
 }
 
 // What follows from a row's sums in double: the factor from sums relative to the maximum to weights.
@@ -96,8 +97,8 @@ void finish_rows(HeadJob<Input, float>& job, const HeadPlan& plan, std::size_t m
     value_energy[i] = total.weight * total.weight * value(kValueEnergy);
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
       map.context_energy[i] += static_cast<double>(energy[static_cast<std::size_t>(chunk) * length + i]);
-    map.logit_max_raw = std::max(map.logit_max_raw, problem.softcap > 0.0 ? value(kRawMax)
-                                                                          : largest * problem.temperature);
+    map.logit_max_raw =
+        std::max(map.logit_max_raw, problem.softcap > 0.0 ? value(kRawMax) : largest * problem.temperature);
   }
 }
 
@@ -352,10 +353,10 @@ void finish(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& regions) 
   if (plan.pooled) finish_pools(job, plan, regions);
 }
 
-#define HEADROOM_INSTANTIATE(Input)                                                              \
-  template KernelStatus check(const HeadJob<Input, float>&);                                     \
-  template void resize(HeadJob<Input, float>&);                                                  \
-  template HeadPlan reserve(const HeadJob<Input, float>&, int, Regions&);                        \
+#define HEADROOM_INSTANTIATE(Input)                                                                   \
+  template KernelStatus check(const HeadJob<Input, float>&);                                          \
+  template void resize(HeadJob<Input, float>&);                                                       \
+  template HeadPlan reserve(const HeadJob<Input, float>&, int, Regions&);                             \
   template HeadParameters<Input> parameters(const HeadJob<Input, float>&, const HeadPlan&, Regions&); \
   template void finish(HeadJob<Input, float>&, const HeadPlan&, Regions&)
 

@@ -41,7 +41,8 @@ template <class Input>
 
 // Fills the inputs' image and returns what the kernels are told; the regions are allocated.
 template <class Input>
-[[nodiscard]] HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPlan& plan, Regions& regions);
+[[nodiscard]] HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPlan& plan,
+                                               Regions& regions);
 
 // From the outputs' image to the job's statistics.
 template <class Input>

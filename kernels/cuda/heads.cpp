@@ -9,8 +9,8 @@
 namespace headroom::kernels::cuda {
 namespace {
 
-// A batch ends at this much work or scratch, so that a stop is noticed soon and memory stays bounded; one head may exceed
-// it. Work in multiply-adds of the first pass: some tens of milliseconds of a current device.
+// A batch ends at this much work or scratch, so that a stop is noticed soon and memory stays bounded; one head may
+// exceed it. Work in multiply-adds of the first pass: some tens of milliseconds of a current device.
 constexpr double kBatchWork = 4e12;
 constexpr double kBatchBytes = 1 << 30;
 constexpr int kLargestSlab = 128;
@@ -90,8 +90,8 @@ class Batch {
 
   // Wide chunks read the scores less often; the choice depends on this head alone.
   int value_chunk(const HeadProblem<Input>& problem) const {
-    const bool wide = problem.value_dim > 64 &&
-                      first_pass_shared<Input>(problem.head_dim, 128, machine_.shared_limit()).slab >= 64;
+    const bool wide =
+        problem.value_dim > 64 && first_pass_shared<Input>(problem.head_dim, 128, machine_.shared_limit()).slab >= 64;
     return wide ? 128 : 64;
   }
 
@@ -121,10 +121,9 @@ class Batch {
       for (const int chunk : {64, 128}) HEADROOM_KERNEL_TRY(launch_first_pass(map, chunk));
     HEADROOM_KERNEL_TRY(launch_second_pass());
     if (largest([](const Head& head) { return head.net_rows != nullptr; }) > 0) {
-      const SharedUse shared = use_shared(largest([](const Head& head) { return head.head_dim; }), 2,
-                                          machine_.shared_limit(), [](int slab, int own) {
-                                            return net_rows_bytes<Input>(slab, own);
-                                          });
+      const SharedUse shared =
+          use_shared(largest([](const Head& head) { return head.head_dim; }), 2, machine_.shared_limit(),
+                     [](int slab, int own) { return net_rows_bytes<Input>(slab, own); });
       if (shared.slab == 0) return kLittleShared;
       HEADROOM_KERNEL_TRY(launch(Kernel::NetRows, tiles(), 1, shared));
     }
@@ -154,13 +153,11 @@ class Batch {
         return head.sweep && (head.maps[1].query.data != nullptr) == net;
       };
       const int head_dim = largest([&](const Head& head) { return takes_part(head) ? head.head_dim : 0; });
-      const int bins = largest([&](const Head& head) {
-        return takes_part(head) ? head.logit_bins.bins + head.weight_bins.bins : 0;
-      });
+      const int bins = largest(
+          [&](const Head& head) { return takes_part(head) ? head.logit_bins.bins + head.weight_bins.bins : 0; });
       if (head_dim == 0) continue;
-      const SharedUse shared = use_shared(head_dim, net ? 2 : 1, machine_.shared_limit(), [&](int slab, int own) {
-        return second_pass_bytes<Input>(slab, own, bins);
-      });
+      const SharedUse shared = use_shared(head_dim, net ? 2 : 1, machine_.shared_limit(),
+                                          [&](int slab, int own) { return second_pass_bytes<Input>(slab, own, bins); });
       if (shared.slab == 0) return kLittleShared;
       HEADROOM_KERNEL_TRY(launch(net ? Kernel::NetSecondPass : Kernel::SecondPass, tiles(), 1, shared));
     }

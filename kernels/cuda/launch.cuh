@@ -37,14 +37,22 @@ template <class Input>
 KernelStatus launch_any(Kernel kernel, Grid grid, std::size_t shared, cudaStream_t stream,
                         const Arguments<Input>& arguments) {
   switch (kernel) {
-    case Kernel::ValueSquares: return launch_one<Input, Kernel::ValueSquares>(grid, shared, stream, arguments);
-    case Kernel::FirstPass64: return launch_one<Input, Kernel::FirstPass64>(grid, shared, stream, arguments);
-    case Kernel::FirstPass128: return launch_one<Input, Kernel::FirstPass128>(grid, shared, stream, arguments);
-    case Kernel::SecondPass: return launch_one<Input, Kernel::SecondPass>(grid, shared, stream, arguments);
-    case Kernel::NetSecondPass: return launch_one<Input, Kernel::NetSecondPass>(grid, shared, stream, arguments);
-    case Kernel::NetRows: return launch_one<Input, Kernel::NetRows>(grid, shared, stream, arguments);
-    case Kernel::NamedKeys: return launch_one<Input, Kernel::NamedKeys>(grid, shared, stream, arguments);
-    case Kernel::FoldPools: return launch_one<Input, Kernel::FoldPools>(grid, shared, stream, arguments);
+    case Kernel::ValueSquares:
+      return launch_one<Input, Kernel::ValueSquares>(grid, shared, stream, arguments);
+    case Kernel::FirstPass64:
+      return launch_one<Input, Kernel::FirstPass64>(grid, shared, stream, arguments);
+    case Kernel::FirstPass128:
+      return launch_one<Input, Kernel::FirstPass128>(grid, shared, stream, arguments);
+    case Kernel::SecondPass:
+      return launch_one<Input, Kernel::SecondPass>(grid, shared, stream, arguments);
+    case Kernel::NetSecondPass:
+      return launch_one<Input, Kernel::NetSecondPass>(grid, shared, stream, arguments);
+    case Kernel::NetRows:
+      return launch_one<Input, Kernel::NetRows>(grid, shared, stream, arguments);
+    case Kernel::NamedKeys:
+      return launch_one<Input, Kernel::NamedKeys>(grid, shared, stream, arguments);
+    case Kernel::FoldPools:
+      return launch_one<Input, Kernel::FoldPools>(grid, shared, stream, arguments);
   }
   return {StatusCode::Unsupported, "no such kernel"};
 }

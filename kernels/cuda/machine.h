@@ -4,14 +4,14 @@
 
 #include <cstddef>
 
-#include "kernels/cuda/problem.cuh"
 #include "kernels/cuda/attention.h"
+#include "kernels/cuda/problem.cuh"
 
 namespace headroom::kernels::cuda {
 
 enum class Kernel {
   ValueSquares,
-  FirstPass64,   // chunks of 64 value channels
+  FirstPass64,  // chunks of 64 value channels
   FirstPass128,
   SecondPass,
   NetSecondPass,
@@ -45,10 +45,10 @@ class Machine {
 };
 
 // Returns the status of an expression from this function unless it is Ok.
-#define HEADROOM_KERNEL_TRY(expression)                                                               \
-  do {                                                                                                \
-    const ::headroom::kernels::KernelStatus headroom_status = (expression);                           \
-    if (!headroom_status.ok()) return headroom_status;                                                \
+#define HEADROOM_KERNEL_TRY(expression)                                     \
+  do {                                                                      \
+    const ::headroom::kernels::KernelStatus headroom_status = (expression); \
+    if (!headroom_status.ok()) return headroom_status;                      \
   } while (false)
 
 }  // namespace headroom::kernels::cuda

@@ -1,5 +1,5 @@
-// What a pair of maps yields per row beyond its two maps, with the rows' known totals: Σ|w|, Σw², ⟨a¹, a²⟩ and, where both
-// maps share their values, Σ w² r². A block owns 64 queries and walks over the keys.
+// What a pair of maps yields per row beyond its two maps, with the rows' known totals: Σ|w|, Σw², ⟨a¹, a²⟩ and, where
+// both maps share their values, Σ w² r². A block owns 64 queries and walks over the keys.
 #pragma once
 
 #include "kernels/cuda/second_pass.cuh"

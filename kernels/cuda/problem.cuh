@@ -1,8 +1,9 @@
 // What the kernels are given: plain structs in device memory, one per head, and what follows from them for a tile.
 // Logits are in base 2 on the device: z₂ = z · log₂e, so that a weight is one exp2.
 //
-// A tile is 64 × 64 scores of a block of 4 warps; each warp has 16 of its rows and all columns, in the accumulator layout
-// of mma.m16n8k16: thread (g = lane / 4, t = lane % 4) holds score[n][e] of row g + 8·(e / 2), column 8n + 2t + e % 2.
+// A tile is 64 × 64 scores of a block of 4 warps; each warp has 16 of its rows and all columns, in the accumulator
+// layout of mma.m16n8k16: thread (g = lane / 4, t = lane % 4) holds score[n][e] of row g + 8·(e / 2), column 8n + 2t +
+// e % 2.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ enum Pooled { kPoolSum1, kPoolMax1, kPoolSum2, kPoolMax2, kPoolPositive, kPoolNe
 inline constexpr int kPooledKinds = kPoolMaxAbs + 1;
 inline constexpr int kPooledKindsOfOneMap = 2;
 
-inline constexpr std::uint8_t kHiddenKey = 1;  // no row sees this key, save its own row if
+inline constexpr std::uint8_t kHiddenKey = 1;   // no row sees this key, save its own row if
 inline constexpr std::uint8_t kOnlyItself = 2;  // this row would see nothing
 
 struct Mask {
@@ -75,13 +76,13 @@ struct Operand {
 
 template <class Input>
 struct MapParameters {
-  Operand<Input> query, key, value;       // no query: the head has no such map
-  float* rows = nullptr;                  // [kRowArrays][length]
-  float* energy = nullptr;                // [chunks of value channels][length]: Σ c²
-  float* value_square = nullptr;          // [length padded to kTile]: r_j²
-  float* named = nullptr;                 // [kNamedKeyArrays][length]
-  double* column_sum = nullptr;           // [length]
-  int* rounds_to_one = nullptr;           // [length]
+  Operand<Input> query, key, value;          // no query: the head has no such map
+  float* rows = nullptr;                     // [kRowArrays][length]
+  float* energy = nullptr;                   // [chunks of value channels][length]: Σ c²
+  float* value_square = nullptr;             // [length padded to kTile]: r_j²
+  float* named = nullptr;                    // [kNamedKeyArrays][length]
+  double* column_sum = nullptr;              // [length]
+  int* rounds_to_one = nullptr;              // [length]
   unsigned long long* histograms = nullptr;  // [logit bins, then weight bins]
 };
 
@@ -91,23 +92,23 @@ struct HeadParameters {
   Mask mask;
   Scaling scaling;
   int head_dim = 0, value_dim = 0;
-  int value_chunk = 0;                  // channels of values that a block of the first pass takes
+  int value_chunk = 0;  // channels of values that a block of the first pass takes
   bool has_sink = false;
-  float sink = 0.0f;                    // in base 2
-  const float* lambda = nullptr;        // [length] with a second map
-  const int* induction_key = nullptr;   // [length] or null
+  float sink = 0.0f;                   // in base 2
+  const float* lambda = nullptr;       // [length] with a second map
+  const int* induction_key = nullptr;  // [length] or null
   float* context = nullptr;
   std::int64_t context_stride = 0;
   bool row_statistics = false;
-  bool sweep = false;                   // the second pass has something to do
-  float rounds_threshold = 0.0f;        // counts where z₂ − max ≥ this
+  bool sweep = false;             // the second pass has something to do
+  float rounds_threshold = 0.0f;  // counts where z₂ − max ≥ this
   Bins logit_bins, weight_bins;
-  int pool_size = 0, pool_blocks = 0;   // 0: no pooled maps
-  int pool_columns = 0;                 // how many pooled columns a tile of keys can touch
-  float* pool_parts = nullptr;          // [kind][tile of keys][pool_columns][pool_blocks]
-  float* pooled = nullptr;              // [kind][pool_blocks][pool_blocks]
-  double* net_column_sum = nullptr;     // [length]
-  float* net_rows = nullptr;            // [kNetRowArrays][length]
+  int pool_size = 0, pool_blocks = 0;  // 0: no pooled maps
+  int pool_columns = 0;                // how many pooled columns a tile of keys can touch
+  float* pool_parts = nullptr;         // [kind][tile of keys][pool_columns][pool_blocks]
+  float* pooled = nullptr;             // [kind][pool_blocks][pool_blocks]
+  double* net_column_sum = nullptr;    // [length]
+  float* net_rows = nullptr;           // [kNetRowArrays][length]
 };
 
 // Of a launch, the same for every head: blocks are (tile, head, chunk of value channels).

@@ -64,8 +64,7 @@ HEADROOM_DEVICE void to_weights(Device& device, const HeadParameters<Input>& hea
         score[n][e] = device.exp2(exponent);
         ones += below >= head.rounds_threshold ? 1 : 0;
         if (logit_bins.bins > 0) device.count_shared(counts + bin_of(device, logit_bins, z));
-        if (weight_bins.bins > 0)
-          device.count_shared(counts + logit_bins.bins + bin_of(device, weight_bins, exponent));
+        if (weight_bins.bins > 0) device.count_shared(counts + logit_bins.bins + bin_of(device, weight_bins, exponent));
       }
       if (map.rounds_to_one != nullptr && ones > 0) device.add(map.rounds_to_one + query + at, ones);
     }
@@ -106,8 +105,9 @@ struct KeySums {
 
 // The weights of queries [low, high) of the tile, 0 … kTile.
 template <bool kNet, class Device>
-HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4], const float (&a2)[kNet ? kColumns : 1][4],
-                                 const float* lambda, int first, int low, int high, KeySums<kNet>& sums) {
+HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4],
+                                 const float (&a2)[kNet ? kColumns : 1][4], const float* lambda, int first, int low,
+                                 int high, KeySums<kNet>& sums) {
   sums.clear();
   HEADROOM_UNROLL
   for (int n = 0; n < kColumns; ++n) {
@@ -132,8 +132,8 @@ HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4],
 
 // One row of pooled cells is complete for this tile of keys: adds up the keys of each pooled column. Whole block.
 template <bool kNet, class Input, class Device>
-HEADROOM_DEVICE void write_pool_row(Device& device, const HeadParameters<Input>& head, int tile, int block, float* stage,
-                                    KeySums<kNet>& sums) {
+HEADROOM_DEVICE void write_pool_row(Device& device, const HeadParameters<Input>& head, int tile, int block,
+                                    float* stage, KeySums<kNet>& sums) {
   constexpr int kKinds = KeySums<kNet>::kKinds;
   const int key = device.warp() * 16 + device.lane() / 4;
   HEADROOM_UNROLL
@@ -218,8 +218,7 @@ HEADROOM_DEVICE void second_pass(Device& device, const Arguments<Input>& argumen
   for (int item = device.thread(); item < 2 * bins; item += kThreads) counts[item] = 0;
   HEADROOM_UNROLL
   for (int m = 0; m < (kNet ? 2 : 1); ++m)
-    if (head.maps[m].query.data != nullptr)
-      load_resident(device, arguments, head, head.maps[m].key, own, key_tiles[m]);
+    if (head.maps[m].query.data != nullptr) load_resident(device, arguments, head, head.maps[m].key, own, key_tiles[m]);
 
   const int key = own + device.warp() * 16 + device.lane() / 4, first = device.lane() % 4 * 2;
   ColumnSums<kNet> columns;
@@ -231,13 +230,12 @@ HEADROOM_DEVICE void second_pass(Device& device, const Arguments<Input>& argumen
   for (int query = queries.begin; query < queries.end; query += kTile) {
     device.sync();  // until nobody reads the last tile's values
     load_query_values(device, head, query, values);
-    const std::uint32_t seen =
-        all_visible(mask, query, own) ? ~0u : visible_bits<false>(mask, key, query + first);
+    const std::uint32_t seen = all_visible(mask, query, own) ? ~0u : visible_bits<false>(mask, key, query + first);
     float a1[kColumns][4], a2[kNet ? kColumns : 1][4];
     score_queries(device, arguments, head, 0, own, query, key_tiles[0], query_tile, values, counts, seen, first, a1);
     if constexpr (kNet)
-      score_queries(device, arguments, head, 1, own, query, key_tiles[1], query_tile, values, counts + bins, seen, first,
-                    a2);
+      score_queries(device, arguments, head, 1, own, query, key_tiles[1], query_tile, values, counts + bins, seen,
+                    first, a2);
     const int tile_end = smaller(kTile, queries.end - query);
     for (int low = 0; low < tile_end;) {
       const int boundary = head.pool_size > 0 ? (block + 1) * head.pool_size - query : kTile + 1;

@@ -1,4 +1,5 @@
-// What costs O(n·d) or O(cells): mean squares of the values, weights of named keys, and the pooled maps from their parts.
+// What costs O(n·d) or O(cells): mean squares of the values, weights of named keys, and the pooled maps from their
+// parts.
 #pragma once
 
 #include "kernels/cuda/second_pass.cuh"
@@ -73,7 +74,8 @@ HEADROOM_DEVICE void fold_pools(Device& device, const Arguments<Input>& argument
     for (int tile = first; tile <= last; ++tile) {
       const int part = column - tile * kTile / size;
       const double one = static_cast<double>(
-          head.pool_parts[((static_cast<std::int64_t>(kind) * tiles + tile) * head.pool_columns + part) * blocks + row]);
+          head.pool_parts[((static_cast<std::int64_t>(kind) * tiles + tile) * head.pool_columns + part) * blocks +
+                          row]);
       value = KeySums<true>::is_max(kind) ? (one > value ? one : value) : value + one;
     }
     head.pooled[static_cast<std::int64_t>(kind) * blocks * blocks + cell] = static_cast<float>(value);

@@ -1,8 +1,8 @@
 // From rows in global memory to a tile of logits: loads into shared memory, the products on the tensor cores, the mask.
 //
-// Precision. bfloat16 and half go to the tensor cores as they are; their products are exact in float32. A float32 is cut
-// into three bfloat16 terms, x = x₀ + x₁ + x₂ + O(2⁻²⁴ x), and the six products x_p·y_q with p + q ≤ 2 are kept: what is
-// left out is of the size of a float32 rounding. Two TF32 terms and three products would cost the same
+// Precision. bfloat16 and half go to the tensor cores as they are; their products are exact in float32. A float32 is
+// cut into three bfloat16 terms, x = x₀ + x₁ + x₂ + O(2⁻²⁴ x), and the six products x_p·y_q with p + q ≤ 2 are kept:
+// what is left out is of the size of a float32 rounding. Two TF32 terms and three products would cost the same
 // tensor-core time, at half the rate, and keep 2⁻²² only. An infinite float32 gives NaN.
 //
 // Shared memory holds each 16-bit term as its own [rows][stride] plane; stride = channels + 8 puts the eight rows that
@@ -66,8 +66,8 @@ HEADROOM_DEVICE void store_quad(Device& device, const Input (&quad)[4], Half* to
                       quad[2].bits | static_cast<std::uint32_t>(quad[3].bits) << 16);
 }
 
-// Rows [row, row + kTile) and channels [channel, channel + channels) of an operand, zeros beyond its ends; `channels` is a
-// multiple of 16. Without barriers.
+// Rows [row, row + kTile) and channels [channel, channel + channels) of an operand, zeros beyond its ends; `channels`
+// is a multiple of 16. Without barriers.
 template <class Device, class Input>
 HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Operand<Input> operand, int row,
                                int end_row, int channel, int end_channel, int channels) {
@@ -104,8 +104,8 @@ HEADROOM_DEVICE void multiply_terms(Device& device, float (&accumulator)[4],
 
 // score += rows of `a` (16 for each warp) times the rows of `b` (kTile).
 template <class Input, class Device>
-HEADROOM_DEVICE void multiply_slab(Device& device, float (&score)[kColumns][4], const Half* a, const Half* b, int stride,
-                                   int channels) {
+HEADROOM_DEVICE void multiply_slab(Device& device, float (&score)[kColumns][4], const Half* a, const Half* b,
+                                   int stride, int channels) {
   constexpr int kTerms = Terms<Input>::kCount;
   const int lane = device.lane(), plane = kTile * stride;
   const Half* a_row = a + (device.warp() * 16 + lane % 16) * stride + lane / 16 * 8;
@@ -172,8 +172,8 @@ HEADROOM_DEVICE void to_logits(Device& device, const Scaling& scaling, float (&s
   }
 }
 
-// Bit 4n + e: this thread's score[n][e] is visible. `row`, `column`: of the thread's score[0][0]; queries are the rows of
-// the tile, or its columns.
+// Bit 4n + e: this thread's score[n][e] is visible. `row`, `column`: of the thread's score[0][0]; queries are the rows
+// of the tile, or its columns.
 template <bool kQueriesAreRows>
 HEADROOM_DEVICE std::uint32_t visible_bits(const Mask& mask, int row, int column) {
   std::uint32_t bits = 0;

@@ -1,8 +1,8 @@
-// The primitives of kernels/cuda/device.cuh on the processor, so that the very same kernels run without a GPU: one block
-// at a time, each thread a fiber, warps in step at their collectives. Fragment layouts are written from the PTX ISA
-// (ldmatrix, and "Matrix Fragments for mma.m16n8k16 with floating point type"), not from the kernels. What it cannot show:
-// speed, memory ordering between barriers, and the last bits of the device's exp2 and of its tensor cores' sums (here
-// exact products, added in double and rounded once). One thread.
+// The primitives of kernels/cuda/device.cuh on the processor, so that the very same kernels run without a GPU: one
+// block at a time, each thread a fiber, warps in step at their collectives. Fragment layouts are written from the PTX
+// ISA (ldmatrix, and "Matrix Fragments for mma.m16n8k16 with floating point type"), not from the kernels. What it
+// cannot show: speed, memory ordering between barriers, and the last bits of the device's exp2 and of its tensor cores'
+// sums (here exact products, added in double and rounded once). One thread.
 #pragma once
 
 #include <array>
@@ -103,27 +103,28 @@ class EmulatedDevice {
       float d[4];
     };
     const Operands mine{{a[0], a[1], a[2], a[3]}, {b0, b1}, {c[0], c[1], c[2], c[3]}};
-    const Result result = exchange_all<Result>(3, mine, [](const std::array<Operands, 32>& in, std::array<Result, 32>& out) {
-      double matrix_a[16][16], matrix_b[16][8];
-      for (int thread = 0; thread < 32; ++thread) {
-        const Operands& one = in[static_cast<std::size_t>(thread)];
-        const int group = thread >> 2, in_group = thread % 4;
-        for (int i = 0; i < 8; ++i) {
-          const int row = i < 2 || (i >= 4 && i < 6) ? group : group + 8;
-          const int column = in_group * 2 + (i & 1) + (i >= 4 ? 8 : 0);
-          matrix_a[row][column] = element<Format>(one.a[i / 2], i % 2);
-        }
-        for (int i = 0; i < 4; ++i)
-          matrix_b[in_group * 2 + (i & 1) + (i >= 2 ? 8 : 0)][group] = element<Format>(one.b[i / 2], i % 2);
-      }
-      for (int thread = 0; thread < 32; ++thread)
-        for (int i = 0; i < 4; ++i) {
-          const int row = i < 2 ? thread >> 2 : (thread >> 2) + 8, column = thread % 4 * 2 + (i & 1);
-          double sum = static_cast<double>(in[static_cast<std::size_t>(thread)].c[i]);
-          for (int k = 0; k < 16; ++k) sum += matrix_a[row][k] * matrix_b[k][column];
-          out[static_cast<std::size_t>(thread)].d[i] = static_cast<float>(sum);
-        }
-    });
+    const Result result =
+        exchange_all<Result>(3, mine, [](const std::array<Operands, 32>& in, std::array<Result, 32>& out) {
+          double matrix_a[16][16], matrix_b[16][8];
+          for (int thread = 0; thread < 32; ++thread) {
+            const Operands& one = in[static_cast<std::size_t>(thread)];
+            const int group = thread >> 2, in_group = thread % 4;
+            for (int i = 0; i < 8; ++i) {
+              const int row = i < 2 || (i >= 4 && i < 6) ? group : group + 8;
+              const int column = in_group * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+              matrix_a[row][column] = element<Format>(one.a[i / 2], i % 2);
+            }
+            for (int i = 0; i < 4; ++i)
+              matrix_b[in_group * 2 + (i & 1) + (i >= 2 ? 8 : 0)][group] = element<Format>(one.b[i / 2], i % 2);
+          }
+          for (int thread = 0; thread < 32; ++thread)
+            for (int i = 0; i < 4; ++i) {
+              const int row = i < 2 ? thread >> 2 : (thread >> 2) + 8, column = thread % 4 * 2 + (i & 1);
+              double sum = static_cast<double>(in[static_cast<std::size_t>(thread)].c[i]);
+              for (int k = 0; k < 16; ++k) sum += matrix_a[row][k] * matrix_b[k][column];
+              out[static_cast<std::size_t>(thread)].d[i] = static_cast<float>(sum);
+            }
+        });
     std::memcpy(c, result.d, sizeof c);
   }
 
@@ -146,7 +147,8 @@ class EmulatedDevice {
   }
   template <class Input>
   void load_quad(Input (&to)[4], const Input* from) const {
-    if (reinterpret_cast<std::uintptr_t>(from) % sizeof to != 0) throw std::runtime_error("a misaligned load of a quad");
+    if (reinterpret_cast<std::uintptr_t>(from) % sizeof to != 0)
+      throw std::runtime_error("a misaligned load of a quad");
     std::memcpy(to, from, sizeof to);
   }
   template <class Input>

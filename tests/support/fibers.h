@@ -26,18 +26,22 @@ class Fibers {
     body_ = &body;
     failure_ = nullptr;
     progress_ = 0;
-    while (fibers_.size() < static_cast<std::size_t>(count)) fibers_.push_back(std::make_unique<Fiber>());
-    for (int f = 0; f < count; ++f) prepare(*fibers_[static_cast<std::size_t>(f)], f);
+    while (fibers_.size() < static_cast<std::size_t>(count)) {
+      fibers_.push_back(std::make_unique<Fiber>());
+      prepare(*fibers_.back(), static_cast<int>(fibers_.size()) - 1);
+    }
+    for (int f = 0; f < count; ++f) fibers_[static_cast<std::size_t>(f)]->done = false;
     for (int left = count; left > 0;) {
       const std::uint64_t before = progress_;
       for (int turn = 0; turn < count; ++turn) {
         Fiber& fiber = *fibers_[static_cast<std::size_t>(reversed ? count - 1 - turn : turn)];
         if (fiber.done) continue;
         resume(fiber);
-        if (failure_) std::rethrow_exception(failure_);
+        if (failure_) fail(failure_);
         if (fiber.done) --left;
       }
-      if (left > 0 && progress_ == before) throw std::runtime_error("every thread of the block waits for another one");
+      if (left > 0 && progress_ == before)
+        fail(std::make_exception_ptr(std::runtime_error("every thread of the block waits for another one")));
     }
   }
 
@@ -66,10 +70,14 @@ class Fibers {
     bool started = false, done = false;
   };
 
+  // What the other fibers hold on their stacks is given up with them: plain numbers, in a kernel.
+  [[noreturn]] void fail(std::exception_ptr failure) {
+    fibers_.clear();
+    std::rethrow_exception(std::move(failure));
+  }
+
   void prepare(Fiber& fiber, int index) {
     fiber.index = index;
-    fiber.started = fiber.done = false;
-    fiber.fake_stack = nullptr;
     if (getcontext(&fiber.context) != 0) throw std::runtime_error("getcontext failed");
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
     fiber.context.uc_stack.ss_size = kStackBytes;
@@ -98,15 +106,16 @@ class Fibers {
   static void start(unsigned high, unsigned low) {
     Fibers& self = *reinterpret_cast<Fibers*>(static_cast<std::uintptr_t>(high) << 32 | low);
     self.entered(nullptr);
-    try {
-      (*self.body_)(self.current_->index);
-    } catch (...) {
-      self.failure_ = std::current_exception();
+    for (;;) {  // once for each run()
+      try {
+        (*self.body_)(self.current_->index);
+      } catch (...) {
+        self.failure_ = std::current_exception();
+      }
+      self.current_->done = true;
+      self.advance();
+      self.wait();
     }
-    self.current_->done = true;
-    self.advance();
-    self.leave(nullptr);
-    _longjmp(self.scheduler_, 1);
   }
 
   // What AddressSanitizer wants to know of stacks.

@@ -1,5 +1,5 @@
-// Conversions between float and the 16-bit formats, rounding to nearest even as IEEE 754 says. Written for clarity, from
-// the formats' definitions. Plain functions; safe from any thread.
+// Conversions between float and the 16-bit formats, rounding to nearest even as IEEE 754 says. Written for clarity,
+// from the formats' definitions. Plain functions; safe from any thread.
 #pragma once
 
 #include <bit>
