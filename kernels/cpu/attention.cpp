@@ -101,13 +101,17 @@ void value_mean_squares(const MapInput<Input>& map, std::int64_t length, std::in
   result.resize(static_cast<std::size_t>(length));
   for (std::int64_t j = 0; j < length; ++j) {
     const Input* row = map.value + j * map.value_stride;
-    std::array<double, 4> sums{};
-    for (std::int64_t c = 0; c < value_dim; ++c) {
-      const double v = static_cast<double>(as_float(row[c]));
-      sums[static_cast<std::size_t>(c % 4)] += v * v;
-    }
-    result[static_cast<std::size_t>(j)] =
-        static_cast<float>((sums[0] + sums[1] + sums[2] + sums[3]) / static_cast<double>(value_dim));
+    std::array<float, 16> sums{};
+    std::int64_t c = 0;
+    for (; c + 16 <= value_dim; c += 16)
+      for (std::size_t lane = 0; lane < 16; ++lane) {
+        const float v = as_float(row[c + static_cast<std::int64_t>(lane)]);
+        sums[lane] += v * v;
+      }
+    double sum = 0.0;
+    for (const float part : sums) sum += static_cast<double>(part);
+    for (; c < value_dim; ++c) sum += static_cast<double>(as_float(row[c])) * static_cast<double>(as_float(row[c]));
+    result[static_cast<std::size_t>(j)] = static_cast<float>(sum / static_cast<double>(value_dim));
   }
 }
 
@@ -196,7 +200,8 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index) {
   const std::int64_t maps = problem.maps[0].present() && problem.maps[1].present() ? 2 : 1;
   const std::int64_t widest = (problem.causal ? part.row_end : part.length) - part.key_begin;
   const std::int64_t reach = problem.causal && problem.window > 0 ? std::min(widest, problem.window + kWidestStrip) : widest;
-  part.keep_scores = reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float)) <= kKeptBytes;
+  part.keep_scores = part.second_pass &&
+                     reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float)) <= kKeptBytes;
   return part;
 }
 

@@ -45,9 +45,7 @@ struct FirstPass {
     p = arena.take(kBlockFloats);
   }
 
-  // `scores`: where the scores of block b go, [keys][kWidth] from key_begin on, or one block that is used again.
-  template <bool kStatistics>
-  HWY_NOINLINE void run(int m, float* scores, bool keep_scores) {
+  HWY_NOINLINE void begin(int m) {
     MapPass& map = maps[m];
     for (std::int64_t at = 0; at < strip.part.value_dim * kWidth; ++at) map.out[at] = 0.0f;
     for (std::int64_t lane = 0; lane < kWidth; ++lane) {
@@ -56,15 +54,42 @@ struct FirstPass {
       map.smallest[lane] = -kMasked;
       for (double* sum : map.sums) sum[lane] = 0.0;
     }
-    for (std::int64_t j = strip.key_begin; j < strip.key_end; j += kBlock) {
-      const std::int64_t count = smaller(kBlock, strip.key_end - j);
-      float* z = scores + (keep_scores ? (j - strip.key_begin) * kWidth : 0);
-      strip.score(m, j, count, z);
-      raise_reference<kStatistics>(map, j, count, z);
-      exponentials<kStatistics>(m, j, count, z);
-      strip.add_values(m, j, count, p, map.out);
+  }
+
+  // Keys [j, j + count); their scores stay in z, [kBlock][kWidth].
+  template <bool kStatistics>
+  HWY_NOINLINE void add_block(int m, std::int64_t j, std::int64_t count, float* z) {
+    MapPass& map = maps[m];
+    strip.score(m, j, count, z);
+    raise_reference<kStatistics>(map, j, count, z);
+    exponentials<kStatistics>(m, j, count, z);
+    strip.add_values(m, j, count, p, map.out);
+  }
+
+  HWY_NOINLINE void finish(int m) const {
+    const MapPass& map = maps[m];
+    const Part<Input>& part = strip.part;
+    const double infinity = __builtin_inf();
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) {
+      const bool sees = lane < strip.rows && strip.row + lane >= part.first_key;
+      const double sum = map.sums[kSum][lane];
+      double log_sum = -infinity, keep = 0.0, inverse = 0.0;
+      if (sees) {
+        // Σp = 0 in a row that sees keys: all its logits are −∞, and softmax is not defined.
+        log_sum = sum == 0.0 ? __builtin_nan("") : static_cast<double>(map.reference[lane]) + __builtin_log2(sum);
+        keep = 1.0;
+      }
+      if (part.has_sink) {
+        const double sink = part.sink * kLog2E, own = log_sum;
+        const double most = own > sink ? own : sink, gap = own > sink ? own - sink : sink - own;
+        log_sum = own != own ? own : most + __builtin_log2(1.0 + __builtin_exp2(-gap));
+        keep = sees ? __builtin_exp2(own - log_sum) : 0.0;
+      }
+      if (sees) inverse = keep / sum;
+      map.log_sum[lane] = log_sum;
+      map.keep[lane] = keep;
+      map.inverse[lane] = static_cast<float>(inverse);
     }
-    finish(map);
   }
 
  private:
@@ -148,48 +173,13 @@ struct FirstPass {
           energy = hn::MulAdd(square, hn::Set(d, squares_of_values[j + k]), energy);
         }
       }
-      HWY_ALIGN float lanes[kRowSums][kLanes];
-      hn::Store(sum, d, lanes[kSum]);
-      hn::Store(squares, d, lanes[kSquares]);
-      hn::Store(moment, d, lanes[kMoment]);
-      hn::Store(distances, d, lanes[kDistance]);
-      hn::Store(energy, d, lanes[kEnergy]);
-      for (int lane = 0; lane < kLanes; ++lane)
-        map.sums[kSum][v * kLanes + lane] += static_cast<double>(lanes[kSum][lane]);
+      add_lanes(sum, map.sums[kSum] + v * kLanes);
       if constexpr (kStatistics) {
-        for (int lane = 0; lane < kLanes; ++lane) {
-          const std::int64_t at = v * kLanes + lane;
-          map.sums[kSquares][at] += static_cast<double>(lanes[kSquares][lane]);
-          map.sums[kMoment][at] += static_cast<double>(lanes[kMoment][lane]);
-          map.sums[kDistance][at] += static_cast<double>(lanes[kDistance][lane]);
-          map.sums[kEnergy][at] += static_cast<double>(lanes[kEnergy][lane]);
-        }
+        add_lanes(squares, map.sums[kSquares] + v * kLanes);
+        add_lanes(moment, map.sums[kMoment] + v * kLanes);
+        add_lanes(distances, map.sums[kDistance] + v * kLanes);
+        add_lanes(energy, map.sums[kEnergy] + v * kLanes);
       }
-    }
-  }
-
-  HWY_NOINLINE void finish(MapPass& map) const {
-    const Part<Input>& part = strip.part;
-    const double infinity = __builtin_inf();
-    for (std::int64_t lane = 0; lane < kWidth; ++lane) {
-      const bool sees = lane < strip.rows && strip.row + lane >= part.first_key;
-      const double sum = map.sums[kSum][lane];
-      double log_sum = -infinity, keep = 0.0, inverse = 0.0;
-      if (sees) {
-        // Σp = 0 in a row that sees keys: all its logits are −∞, and softmax is not defined.
-        log_sum = sum == 0.0 ? __builtin_nan("") : static_cast<double>(map.reference[lane]) + __builtin_log2(sum);
-        keep = 1.0;
-      }
-      if (part.has_sink) {
-        const double sink = part.sink * kLog2E, own = log_sum;
-        const double most = own > sink ? own : sink, gap = own > sink ? own - sink : sink - own;
-        log_sum = own != own ? own : most + __builtin_log2(1.0 + __builtin_exp2(-gap));
-        keep = sees ? __builtin_exp2(own - log_sum) : 0.0;
-      }
-      if (sees) inverse = keep / sum;
-      map.log_sum[lane] = log_sum;
-      map.keep[lane] = keep;
-      map.inverse[lane] = static_cast<float>(inverse);
     }
   }
 };

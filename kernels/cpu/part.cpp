@@ -10,14 +10,27 @@
 HWY_BEFORE_NAMESPACE();
 namespace headroom::kernels::HWY_NAMESPACE {
 
+// Strips that go through the keys together, so that keys and values come from afar once for all of them.
+constexpr std::int64_t kStrips = 2;
+
+template <typename Input>
+struct Worker {
+  Strip<Input> strip;
+  FirstPass<Input> first;
+  float* scores[2] = {};
+
+  HWY_NOINLINE Worker(const Part<Input>& part, Arena& arena) : strip(part, arena), first(strip, arena) {
+    const std::int64_t keys = part.keep_scores ? round_up(part.length - part.key_begin, kBlock) + kBlock : kBlock;
+    for (int m = 0; m < 2; ++m)
+      if (part.maps[m].present()) scores[m] = arena.take(keys * kWidth);
+  }
+};
+
 template <typename Input>
 class PartRunner {
  public:
   HWY_NOINLINE PartRunner(Part<Input>& part, float* scratch)
-      : part_(part), arena_{scratch}, strip_(part, arena_), first_(strip_, arena_), second_(strip_, first_, part, arena_) {
-    const std::int64_t keys = part.keep_scores ? round_up(part.length - part.key_begin, kBlock) + kBlock : kBlock;
-    for (int m = 0; m < 2; ++m)
-      if (part.maps[m].present()) scores_[m] = arena_.take(keys * kWidth);
+      : part_(part), arena_{scratch}, workers_{{part, arena_}, {part, arena_}}, second_(part, arena_) {
     query_ = arena_.take(part.head_dim);
     key_ = arena_.take(part.head_dim);
   }
@@ -25,9 +38,11 @@ class PartRunner {
   [[nodiscard]] HWY_INLINE std::int64_t floats() const { return arena_.used; }
 
   HWY_NOINLINE bool run() {
-    for (std::int64_t row = part_.row_begin; row < part_.row_end; row += kWidth) {
+    const bool narrow = part_.causal && part_.window > 0 && part_.window < 4 * kStripAlignment;
+    const std::int64_t step = narrow ? kWidth : kStrips * kWidth;
+    for (std::int64_t row = part_.row_begin; row < part_.row_end; row += step) {
       if (part_.stop && part_.stop(part_.stop_context)) return false;
-      run_strip(row, smaller(kWidth, part_.row_end - row));
+      run_group(row, smaller(step, part_.row_end - row));
     }
     if (part_.second_pass) {
       second_.fold_columns();
@@ -37,19 +52,39 @@ class PartRunner {
   }
 
  private:
-  HWY_NOINLINE void run_strip(std::int64_t row, std::int64_t rows) {
-    strip_.start(row, rows);
-    for (int m = 0; m < 2; ++m) {
-      if (!part_.maps[m].present()) continue;
-      if (part_.rows_wanted || part_.second_pass)
-        first_.template run<true>(m, scores_[m], part_.keep_scores);
-      else
-        first_.template run<false>(m, scores_[m], part_.keep_scores);
-    }
+  HWY_NOINLINE void run_group(std::int64_t row, std::int64_t rows) {
+    const std::int64_t strips = (rows + kWidth - 1) / kWidth;
+    for (std::int64_t s = 0; s < strips; ++s)
+      workers_[s].strip.start(row + s * kWidth, smaller(kWidth, rows - s * kWidth), row);
+    for (int m = 0; m < 2; ++m)
+      if (part_.maps[m].present()) run_map(m, strips);
+    for (std::int64_t s = 0; s < strips; ++s) finish_strip(workers_[s]);
+  }
+
+  HWY_NOINLINE void run_map(int m, std::int64_t strips) {
+    const std::int64_t key_begin = workers_[0].strip.key_begin, key_end = workers_[strips - 1].strip.key_end;
+    for (std::int64_t s = 0; s < strips; ++s) workers_[s].first.begin(m);
+    for (std::int64_t j = key_begin; j < key_end; j += kBlock)
+      for (std::int64_t s = 0; s < strips; ++s) {
+        Worker<Input>& worker = workers_[s];
+        const std::int64_t count = smaller(kBlock, worker.strip.key_end - j);
+        if (count <= 0) continue;
+        float* z = worker.scores[m] + (part_.keep_scores ? (j - key_begin) * kWidth : 0);
+        if (part_.rows_wanted || part_.second_pass)
+          worker.first.template add_block<true>(m, j, count, z);
+        else
+          worker.first.template add_block<false>(m, j, count, z);
+      }
+    for (std::int64_t s = 0; s < strips; ++s) workers_[s].first.finish(m);
+  }
+
+  HWY_NOINLINE void finish_strip(Worker<Input>& worker) {
+    worker_ = &worker;
+    const std::int64_t rows = worker.strip.rows;
     write_context();
     if (part_.second_pass) {
-      float* const kept[2] = {part_.keep_scores ? scores_[0] : nullptr, part_.keep_scores ? scores_[1] : nullptr};
-      second_.run(kept);
+      float* const kept[2] = {part_.keep_scores ? worker.scores[0] : nullptr, part_.keep_scores ? worker.scores[1] : nullptr};
+      second_.run(worker.strip, worker.first, kept);
     }
     for (std::int64_t lane = 0; lane < rows; ++lane) {
       for (int m = 0; m < 2; ++m)
@@ -62,7 +97,7 @@ class PartRunner {
       double& raw = part_.sums[m].logit_max_raw;
       const bool capped = part_.softcap > 0.0;
       for (std::int64_t lane = 0; lane < (capped ? 1 : rows); ++lane) {
-        const double most = static_cast<double>(capped ? strip_.raw_max[m] : first_.maps[m].largest[lane]);
+        const double most = static_cast<double>(capped ? worker_->strip.raw_max[m] : worker_->first.maps[m].largest[lane]);
         if (most == static_cast<double>(kMasked)) continue;
         const double value = capped ? most : most * kLn2 * part_.temperature;
         if (value > raw) raw = value;
@@ -71,31 +106,51 @@ class PartRunner {
   }
 
   [[nodiscard]] HWY_INLINE double lambda(std::int64_t lane) const {
-    return part_.lambda ? part_.lambda[strip_.row + lane] : 0.0;
+    return part_.lambda ? part_.lambda[worker_->strip.row + lane] : 0.0;
   }
 
-  // c_i = c¹_i − λ_i c²_i.
+  // c_i = c¹_i − λ_i c²_i, and the energies of c¹ and c².
   HWY_NOINLINE void write_context() {
-    const MapPass& one = first_.maps[0];
-    const MapPass& two = first_.maps[1];
-    const bool has_one = part_.maps[0].present(), has_two = part_.maps[1].present();
-    for (std::int64_t lane = 0; lane < strip_.rows; ++lane) {
-      float* out = part_.context + (strip_.row + lane) * part_.context_stride;
-      const float first = has_one ? one.inverse[lane] : 0.0f;
-      const float second = has_two ? static_cast<float>(-lambda(lane)) * two.inverse[lane] : 0.0f;
-      for (std::int64_t c = 0; c < part_.value_dim; ++c) {
-        float sum = 0.0f;
-        if (has_one) sum += first * one.out[c * kWidth + lane];
-        if (has_two) sum += second * two.out[c * kWidth + lane];
-        out[c] = sum;
+    const Tag d;
+    const Strip<Input>& strip = worker_->strip;
+    HWY_ALIGN float factors[2][kWidth];
+    for (int m = 0; m < 2; ++m)
+      for (std::int64_t lane = 0; lane < kWidth; ++lane) {
+        const bool used = part_.maps[m].present() && lane < strip.rows;
+        factors[m][lane] = used ? worker_->first.maps[m].inverse[lane] : 0.0f;
+        energies_[m][lane] = 0.0;
       }
+    HWY_ALIGN float lambdas[kWidth];
+    for (std::int64_t lane = 0; lane < kWidth; ++lane)
+      lambdas[lane] = lane < strip.rows ? static_cast<float>(lambda(lane)) : 0.0f;
+    constexpr std::int64_t kChannels = 16;
+    HWY_ALIGN float block[kChannels * kWidth];
+    for (std::int64_t begin = 0; begin < part_.value_dim; begin += kChannels) {
+      const std::int64_t channels = smaller(kChannels, part_.value_dim - begin);
+      for (int v = 0; v < kVectors; ++v) {
+        const Vector l = hn::Load(d, lambdas + v * kLanes);
+        Vector energy[2] = {hn::Zero(d), hn::Zero(d)};
+        for (std::int64_t c = 0; c < channels; ++c) {
+          Vector part_of[2] = {hn::Zero(d), hn::Zero(d)};
+          for (int m = 0; m < 2; ++m) {
+            if (!part_.maps[m].present()) continue;
+            part_of[m] = hn::Mul(hn::Load(d, worker_->first.maps[m].out + (begin + c) * kWidth + v * kLanes),
+                                 hn::Load(d, factors[m] + v * kLanes));
+            energy[m] = hn::MulAdd(part_of[m], part_of[m], energy[m]);
+          }
+          hn::Store(hn::NegMulAdd(l, part_of[1], part_of[0]), d, block + c * kWidth + v * kLanes);
+        }
+        for (int m = 0; m < 2; ++m) add_lanes(energy[m], energies_[m] + v * kLanes);
+      }
+      transpose(block, kWidth, channels, strip.rows, 1.0f, part_.context + strip.row * part_.context_stride + begin,
+                part_.context_stride);
     }
   }
 
   HWY_NOINLINE void write_map_row(int m, std::int64_t lane) {
     const PartRows& rows = part_.rows[m];
-    const MapPass& map = first_.maps[m];
-    const std::int64_t i = strip_.row + lane;
+    const MapPass& map = worker_->first.maps[m];
+    const std::int64_t i = worker_->strip.row + lane;
     const bool sees = i >= part_.first_key;
     if (rows.rounds_to_one) rows.rounds_to_one[i] = sees ? static_cast<std::int32_t>(second_.rounds[m][lane]) : 0;
     if (!rows.lse) return;
@@ -118,21 +173,16 @@ class PartRunner {
     rows.weight_l2_squared[i] = map.sums[kSquares][lane] * inverse * inverse;
     rows.weight_sum[i] = part_.second_pass ? second_.map_sum[m][lane] : map.keep[lane];
     rows.mean_distance[i] = inverse * map.sums[kDistance][lane];
-    double energy = 0.0;
-    for (std::int64_t c = 0; c < part_.value_dim; ++c) {
-      const double value = static_cast<double>(map.out[c * kWidth + lane]);
-      energy += value * value;
-    }
-    rows.context_energy[i] = energy * inverse * inverse;
+    rows.context_energy[i] = energies_[m][lane];
   }
 
   HWY_NOINLINE void write_net_row(std::int64_t lane) {
     if (!part_.weight_sum) return;
-    const std::int64_t i = strip_.row + lane;
+    const std::int64_t i = worker_->strip.row + lane;
     const bool same_values = part_.maps[0].value == part_.maps[1].value;
     const auto map_energy = [&](int m) HWY_ATTR {
-      const double inverse = static_cast<double>(first_.maps[m].inverse[lane]);
-      return i < part_.first_key ? 0.0 : first_.maps[m].sums[kEnergy][lane] * inverse * inverse;
+      const double inverse = static_cast<double>(worker_->first.maps[m].inverse[lane]);
+      return i < part_.first_key ? 0.0 : worker_->first.maps[m].sums[kEnergy][lane] * inverse * inverse;
     };
     if (second_.pair) {
       part_.weight_sum[i] = second_.net[kNetSum][lane];
@@ -152,7 +202,7 @@ class PartRunner {
   }
 
   HWY_NOINLINE void write_named_keys(std::int64_t lane) {
-    const std::int64_t i = strip_.row + lane;
+    const std::int64_t i = worker_->strip.row + lane;
     double net = 0.0;
     for (int m = 0; m < 2; ++m) {
       const PartRows& rows = part_.rows[m];
@@ -170,15 +220,15 @@ class PartRunner {
 
   // a_ij of one named key; 0 where there is no such key or the row cannot see it.
   HWY_INLINE double weight_at(int m, std::int64_t lane, std::int64_t j) {
-    if (j < strip_.key_begin || j >= strip_.key_end) return 0.0;
-    const std::int64_t i = strip_.row + lane;
+    if (j < worker_->strip.key_begin || j >= worker_->strip.key_end) return 0.0;
+    const std::int64_t i = worker_->strip.row + lane;
     const bool hidden = part_.hidden && part_.hidden[j];
     if (i < part_.first_key || j < part_.first_key || (hidden && !(j == i && part_.keeps_own[i]))) return 0.0;
     if (part_.causal && (j > i || (part_.window > 0 && j <= i - part_.window))) return 0.0;
-    const MapPass& map = first_.maps[m];
+    const MapPass& map = worker_->first.maps[m];
     float score;
     if (part_.keep_scores) {
-      score = scores_[m][(j - strip_.key_begin) * kWidth + lane];
+      score = worker_->scores[m][(j - worker_->strip.key_begin) * kWidth + lane];
     } else {
       score = score_of(m, i, j);
     }
@@ -196,17 +246,17 @@ class PartRunner {
     for (; c + 4 <= part_.head_dim; c += 4) sum = hn::MulAdd(hn::Load(d, query_ + c), hn::Load(d, key_ + c), sum);
     float dot = hn::GetLane(hn::SumOfLanes(d, sum));
     for (; c < part_.head_dim; ++c) dot += query_[c] * key_[c];
-    dot *= strip_.factor;
+    dot *= worker_->strip.factor;
     if (part_.softcap <= 0.0) return dot;
-    return strip_.cap_factor * static_cast<float>(__builtin_tanh(static_cast<double>(dot) / part_.softcap));
+    return worker_->strip.cap_factor * static_cast<float>(__builtin_tanh(static_cast<double>(dot) / part_.softcap));
   }
 
   Part<Input>& part_;
   Arena arena_;
-  Strip<Input> strip_;
-  FirstPass<Input> first_;
+  Worker<Input> workers_[kStrips];
   SecondPass<Input> second_;
-  float* scores_[2] = {};
+  Worker<Input>* worker_ = nullptr;  // whose rows are written
+  double energies_[2][kWidth];  // per lane: ‖c¹‖², ‖c²‖²
   float *query_, *key_;
 };
 

@@ -22,8 +22,6 @@ enum { kFirst, kSecond, kNet, kKinds };  // a¹, a², w
 
 template <typename Input>
 struct SecondPass {
-  Strip<Input>& strip;
-  FirstPass<Input>& first;
   Part<Input>& part;
   bool pair, needs_net;
   double* map_sum[2] = {};    // [kWidth]: Σ a
@@ -37,8 +35,7 @@ struct SecondPass {
   std::int64_t unfolded = 0;  // strips whose column sums are in `columns`
   std::uint64_t pending = 0;  // counts in the joint histograms
 
-  HWY_INLINE SecondPass(Strip<Input>& given, FirstPass<Input>& passed, Part<Input>& whole, Arena& arena)
-      : strip(given), first(passed), part(whole) {
+  HWY_INLINE SecondPass(Part<Input>& given, Arena& arena) : part(given) {
     pair = part.maps[0].present() && part.maps[1].present();
     needs_net = pair || part.maps[1].present();
     const std::int64_t keys = round_up(part.length - part.key_begin, kBlock);
@@ -62,7 +59,7 @@ struct SecondPass {
   }
 
   // `kept`: the scores of each map from key_begin on, or null.
-  HWY_NOINLINE void run(float* const kept[2]) {
+  HWY_NOINLINE void run(Strip<Input>& strip, const FirstPass<Input>& first, float* const kept[2]) {
     for (std::int64_t lane = 0; lane < kWidth; ++lane) {
       for (double* sum : {map_sum[0], map_sum[1], rounds[0], rounds[1]})
         if (sum) sum[lane] = 0.0;
@@ -78,16 +75,16 @@ struct SecondPass {
         if (!part.maps[m].present()) continue;
         const float* z = kept[m] ? kept[m] + (j - strip.key_begin) * kWidth : scores;
         if (!kept[m]) strip.score(m, j, count, scores);
-        final_weights(m, count, z);
-        if (part.sums[m].histogram) count_bins(m, j, count, z);
+        final_weights(first.maps[m], m, count, z);
+        if (part.sums[m].histogram) count_bins(first.maps[m], m, count, z);
       }
       if (pair)
-        net_weights(j, count);
+        net_weights(strip, j, count);
       else if (needs_net)
-        negative_weights(count);
+        negative_weights(strip, count);
       for (int kind = 0; kind < kKinds; ++kind)
         if (columns[kind]) add_columns(j, count, weights[kind], columns[kind]);
-      if (part.pool_blocks > 0) pool(j, count);
+      if (part.pool_blocks > 0) pool(strip, j, count);
     }
     if (++unfolded == kFoldStrips) fold_columns();
     for (int m = 0; m < 2; ++m)
@@ -131,9 +128,8 @@ struct SecondPass {
   }
 
  private:
-  HWY_NOINLINE void final_weights(int m, std::int64_t count, const float* HWY_RESTRICT z) {
+  HWY_NOINLINE void final_weights(const MapPass& map, int m, std::int64_t count, const float* HWY_RESTRICT z) {
     const Tag d;
-    const MapPass& map = first.maps[m];
     // N₁ (metrics M18): max − z ≤ −ln(1 − 2⁻⁹).
     const Vector near = hn::Set(d, static_cast<float>(__builtin_log2(1.0 - 1.0 / 512.0)));
     const std::int64_t padded = round_up(count, 4);
@@ -156,10 +152,10 @@ struct SecondPass {
     }
   }
 
-  HWY_NOINLINE void net_weights(std::int64_t j, std::int64_t count) {
+  HWY_NOINLINE void net_weights(const Strip<Input>& strip, std::int64_t j, std::int64_t count) {
     const Tag d;
     HWY_ALIGN float lambda[kWidth];
-    load_lambda(lambda);
+    load_lambda(strip, lambda);
     const float* squares_of_values = part.value_mean_square[0];
     for (int v = 0; v < kVectors; ++v) {
       const Vector factor = hn::Load(d, lambda + v * kLanes);
@@ -187,25 +183,18 @@ struct SecondPass {
   }
 
   // w = −λ a².
-  HWY_NOINLINE void negative_weights(std::int64_t count) {
+  HWY_NOINLINE void negative_weights(const Strip<Input>& strip, std::int64_t count) {
     const Tag d;
     HWY_ALIGN float lambda[kWidth];
-    load_lambda(lambda);
+    load_lambda(strip, lambda);
     for (std::int64_t at = 0; at < round_up(count, 4) * kWidth; at += kLanes)
       hn::Store(hn::Neg(hn::Mul(hn::Load(d, lambda + at % kWidth), hn::Load(d, weights[kSecond] + at))), d,
                 weights[kNet] + at);
   }
 
-  HWY_INLINE void load_lambda(float* HWY_RESTRICT lambda) const {
+  HWY_INLINE void load_lambda(const Strip<Input>& strip, float* HWY_RESTRICT lambda) const {
     for (std::int64_t lane = 0; lane < kWidth; ++lane)
       lambda[lane] = lane < strip.rows ? static_cast<float>(part.lambda[strip.row + lane]) : 0.0f;
-  }
-
-  static HWY_INLINE void add_lanes(Vector sums, double* to) {
-    const Tag d;
-    HWY_ALIGN float lanes[kLanes];
-    hn::Store(sums, d, lanes);
-    for (int lane = 0; lane < kLanes; ++lane) to[lane] += static_cast<double>(lanes[lane]);
   }
 
   HWY_NOINLINE void add_columns(std::int64_t j, std::int64_t count, const float* HWY_RESTRICT block,
@@ -227,14 +216,14 @@ struct SecondPass {
     }
   }
 
-  HWY_NOINLINE void pool(std::int64_t j, std::int64_t count) {
+  HWY_NOINLINE void pool(const Strip<Input>& strip, std::int64_t j, std::int64_t count) {
     std::int64_t k = 0;
     while (k < count) {
       const std::int64_t edge = ((j + k) / part.pool_size + 1) * part.pool_size;
       const std::int64_t end = smaller(count, edge - j);
       for (int kind = 0; kind < kKinds; ++kind)
         if (weights[kind]) pool_keys(kind, k, end);
-      if (j + end == edge || j + end == strip.key_end) flush_cells((j + k) / part.pool_size);
+      if (j + end == edge || j + end == strip.key_end) flush_cells(strip, (j + k) / part.pool_size);
       k = end;
     }
   }
@@ -262,7 +251,7 @@ struct SecondPass {
   }
 
   // The lanes of one pooled key block go to the pooled rows that their queries belong to.
-  HWY_NOINLINE void flush_cells(std::int64_t key_block) {
+  HWY_NOINLINE void flush_cells(const Strip<Input>& strip, std::int64_t key_block) {
     for (int kind = 0; kind < kKinds; ++kind) {
       if (!weights[kind]) continue;
       double sum = 0.0, positive = 0.0;
@@ -296,10 +285,9 @@ struct SecondPass {
   }
 
   // Both histograms at once: one count per entry in a table of (bin of z, bin of log₁₀ a).
-  HWY_NOINLINE void count_bins(int m, std::int64_t j, std::int64_t count, const float* HWY_RESTRICT z) {
+  HWY_NOINLINE void count_bins(const MapPass& map, int m, std::int64_t count, const float* HWY_RESTRICT z) {
     const Tag d;
     const hn::RebindToSigned<Tag> di;
-    const MapPass& map = first.maps[m];
     const UniformBins& logits = part.logit_bins;
     const UniformBins& log_weights = part.weight_bins;
     const bool has_logits = logits.bins > 0, has_weights = log_weights.bins > 0;
@@ -331,7 +319,6 @@ struct SecondPass {
                   index + k * kWidth + v * kLanes);
       }
     }
-    (void)j;
     std::uint32_t* HWY_RESTRICT counts = part.sums[m].histogram;
     for (std::int64_t at = 0; at < count * kWidth; ++at) ++counts[index[at]];
   }

@@ -40,12 +40,32 @@ struct Arena {
   HWY_INLINE double* take_doubles(std::int64_t count) { return reinterpret_cast<double*>(take(2 * count)); }
 };
 
+// While a tile of keys is multiplied, its values and the keys one block on come nearer: rows lie too far apart for the
+// hardware to guess, and from n ≈ 4096 on they lie beyond L2.
+struct FetchAhead {
+  const float* keys;
+  std::int64_t key_stride;
+  const float* values;
+  std::int64_t value_stride, value_dim, head_dim;
+
+  HWY_INLINE void operator()(std::int64_t t) const {
+    HEADROOM_UNROLL
+    for (int r = 0; r < kTileRows; ++r) __builtin_prefetch(keys + r * key_stride + t, 0, 2);
+    // The share of the values' channels that t is of the keys'.
+    for (std::int64_t c = t; c < value_dim; c += head_dim) {
+      HEADROOM_UNROLL
+      for (int r = 0; r < kTileRows; ++r) __builtin_prefetch(values + r * value_stride + c, 0, 2);
+    }
+  }
+};
+
 template <typename Input>
 struct Strip {
   const Part<Input>& part;
   std::int64_t row = 0, rows = 0;       // query rows [row, row + rows) in lanes 0 … rows − 1
   std::int64_t key_begin = 0, key_end = 0;  // keys that any of them may see; begin is a multiple of 8
   bool plain = false;                   // every lane holds a row that sees keys
+  bool leads = true;                    // the first of its group to touch keys and values
   float lowest, highest;                // visible: lowest ≤ i − j ≤ highest
   float factor, cap_factor;             // into the packed queries; after the cap
   float* packed[2] = {};                // queries, [head_dim][kWidth]
@@ -68,15 +88,17 @@ struct Strip {
     rows_copy = arena.take(kBlock * larger(part.head_dim, part.value_dim));
   }
 
-  HWY_NOINLINE void start(std::int64_t first, std::int64_t count) {
+  // `group`: the first row of the strips that go through the keys together; they begin at the same key.
+  HWY_NOINLINE void start(std::int64_t first, std::int64_t count, std::int64_t group) {
     row = first;
     rows = count;
+    leads = first == group;
     const std::int64_t last = row + rows - 1;
     const bool limited = part.causal && part.window > 0;
-    const std::int64_t seen = limited ? larger(part.first_key, row + 1 - part.window) : part.first_key;
+    const std::int64_t seen = limited ? larger(part.first_key, group + 1 - part.window) : part.first_key;
     key_begin = larger(seen, 0) / 8 * 8;
     key_end = part.causal ? last + 1 : part.length;
-    if (last < part.first_key) key_end = key_begin;
+    if (last < part.first_key || key_end < key_begin) key_end = key_begin;
     plain = rows == kWidth && row >= part.first_key;
     for (std::int64_t lane = 0; lane < kWidth; ++lane) {
       const bool sees = lane < rows && row + lane >= part.first_key;
@@ -117,7 +139,17 @@ struct Strip {
     if constexpr (sizeof(Input) == sizeof(float)) {
       // Keys past the end of the tensor are not there to be read.
       const std::int64_t direct = smaller(padded, (part.length - j) / kTileRows * kTileRows);
-      multiply_rows(packed[m], map.key + j * map.key_stride, map.key_stride, 1, part.head_dim, direct, false, z);
+      for (std::int64_t k = 0; k < direct; k += kTileRows) {
+        const float* keys = map.key + (j + k) * map.key_stride;
+        float* tile = z + k * kWidth;
+        if (leads && j + k + kBlock + kTileRows <= part.length)
+          multiply_tile<kTileRows>(packed[m], keys, map.key_stride, 1, part.head_dim, false, tile,
+                                   FetchAhead{keys + kBlock * map.key_stride, map.key_stride,
+                                              map.value + (j + k) * map.value_stride, map.value_stride,
+                                              part.value_dim, part.head_dim});
+        else
+          multiply_rows(packed[m], keys, map.key_stride, 1, part.head_dim, kTileRows, false, tile);
+      }
       if (direct < padded) {
         copy_rows(map.key + (j + direct) * map.key_stride, map.key_stride, larger(0, count - direct), padded - direct,
                   part.head_dim, rows_copy);

@@ -43,11 +43,20 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
 constexpr int kWidth = kLanes * kVectors;  // lanes of a strip
 static_assert(kStripAlignment % kWidth == 0);
 
+// Steps of a tile between two calls of its `fetch`: the floats of a cache line.
+constexpr std::int64_t kFetchSteps = 16;
+
+struct FetchNothing {
+  HWY_INLINE void operator()(std::int64_t) const {}
+};
+
 // out[r][0 … kWidth) (+)= Σ_t a[t][·] · b(r, t) for r < kRows, with a packed [depth][kWidth] and b(r, t) at
 // b + r · row_stride + t · depth_stride. The sum starts at zero, so that a long accumulation goes block by block.
-template <int kRows>
+// fetch(t) brings nearer what a later tile needs, a little at a time under the multiplications.
+template <int kRows, class Fetch = FetchNothing>
 HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std::int64_t row_stride,
-                              std::int64_t depth_stride, std::int64_t depth, bool accumulate, float* HWY_RESTRICT out) {
+                              std::int64_t depth_stride, std::int64_t depth, bool accumulate, float* HWY_RESTRICT out,
+                              Fetch fetch = {}) {
   const Tag d;
   Vector sum[kRows][kVectors];
   HEADROOM_UNROLL
@@ -58,17 +67,21 @@ HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, const float* HWY_REST
   const float* rows[kRows];
   HEADROOM_UNROLL
   for (int r = 0; r < kRows; ++r) rows[r] = b + r * row_stride;
-  for (std::int64_t t = 0; t < depth; ++t) {
-    Vector lanes[kVectors];
-    HEADROOM_UNROLL
-    for (int v = 0; v < kVectors; ++v) lanes[v] = hn::Load(d, a + v * kLanes);
-    HEADROOM_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const Vector value = hn::Set(d, rows[r][t * depth_stride]);
+  for (std::int64_t begin = 0; begin < depth; begin += kFetchSteps) {
+    fetch(begin);
+    const std::int64_t end = begin + kFetchSteps < depth ? begin + kFetchSteps : depth;
+    for (std::int64_t t = begin; t < end; ++t) {
+      Vector lanes[kVectors];
       HEADROOM_UNROLL
-      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(lanes[v], value, sum[r][v]);
+      for (int v = 0; v < kVectors; ++v) lanes[v] = hn::Load(d, a + v * kLanes);
+      HEADROOM_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const Vector value = hn::Set(d, rows[r][t * depth_stride]);
+        HEADROOM_UNROLL
+        for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(lanes[v], value, sum[r][v]);
+      }
+      a += kWidth;
     }
-    a += kWidth;
   }
   HEADROOM_UNROLL
   for (int r = 0; r < kRows; ++r) {
@@ -136,6 +149,14 @@ HWY_INLINE Vector sum_by_four(Vector x0, Vector x1, Vector x2, Vector x3) {
 }
 #endif
 
+// to[lane] += sums' lane, in double.
+HWY_INLINE void add_lanes(Vector sums, double* HWY_RESTRICT to) {
+  const Tag d;
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(sums, d, lanes);
+  for (int lane = 0; lane < kLanes; ++lane) to[lane] += static_cast<double>(lanes[lane]);
+}
+
 HWY_INLINE float to_float(float value) { return value; }
 HWY_INLINE float to_float(BFloat16 value) {
   const std::uint32_t bits = static_cast<std::uint32_t>(value.bits) << 16;
@@ -144,13 +165,56 @@ HWY_INLINE float to_float(BFloat16 value) {
   return result;
 }
 
+// Transposes 4 × 4 numbers: to[i] gets lane i of each vector.
+HWY_INLINE void transpose_four(const float* HWY_RESTRICT from, std::int64_t from_stride, float factor,
+                               float* HWY_RESTRICT to, std::int64_t to_stride) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 4; ++k) to[i * to_stride + k] = factor * from[k * from_stride + i];
+#else
+  const hn::CappedTag<float, 4> d;
+  const hn::CappedTag<double, 2> d2;
+  const auto scale = hn::Set(d, factor);
+  const auto x0 = hn::Mul(hn::LoadU(d, from), scale), x1 = hn::Mul(hn::LoadU(d, from + from_stride), scale);
+  const auto x2 = hn::Mul(hn::LoadU(d, from + 2 * from_stride), scale);
+  const auto x3 = hn::Mul(hn::LoadU(d, from + 3 * from_stride), scale);
+  const auto low01 = hn::BitCast(d2, hn::InterleaveLower(d, x0, x1)), low23 = hn::BitCast(d2, hn::InterleaveLower(d, x2, x3));
+  const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(d, x0, x1));
+  const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(d, x2, x3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, low01, low23)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, low01, low23)), d, to + to_stride);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, high01, high23)), d, to + 2 * to_stride);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, high01, high23)), d, to + 3 * to_stride);
+#endif
+}
+
+// to[c][r] = factor · from[r][c] for r < rows, c < columns.
+HWY_INLINE void transpose(const float* HWY_RESTRICT from, std::int64_t from_stride, std::int64_t rows,
+                          std::int64_t columns, float factor, float* HWY_RESTRICT to, std::int64_t to_stride) {
+  for (std::int64_t r = 0; r < rows; r += 4)
+    for (std::int64_t c = 0; c < columns; c += 4) {
+      if (r + 4 <= rows && c + 4 <= columns) {
+        transpose_four(from + r * from_stride + c, from_stride, factor, to + c * to_stride + r, to_stride);
+        continue;
+      }
+      for (std::int64_t k = r; k < rows && k < r + 4; ++k)
+        for (std::int64_t i = c; i < columns && i < c + 4; ++i) to[i * to_stride + k] = factor * from[k * from_stride + i];
+    }
+}
+
 // packed[c][lane] = factor · rows[lane][c]; lanes from `count` on are 0.
 template <typename Input>
 HWY_NOINLINE void pack_lanes(const Input* rows, std::int64_t stride, std::int64_t count, std::int64_t channels,
-                           float factor, float* HWY_RESTRICT packed) {
-  for (std::int64_t c = 0; c < channels; ++c)
-    for (std::int64_t lane = 0; lane < kWidth; ++lane)
-      packed[c * kWidth + lane] = lane < count ? factor * to_float(rows[lane * stride + c]) : 0.0f;
+                             float factor, float* HWY_RESTRICT packed) {
+  if constexpr (sizeof(Input) == sizeof(float)) {
+    transpose(rows, stride, count, channels, factor, packed, kWidth);
+  } else {
+    for (std::int64_t lane = 0; lane < count; ++lane)
+      for (std::int64_t c = 0; c < channels; ++c)
+        packed[c * kWidth + lane] = factor * to_float(rows[lane * stride + c]);
+  }
+  for (std::int64_t lane = count; lane < kWidth; ++lane)
+    for (std::int64_t c = 0; c < channels; ++c) packed[c * kWidth + lane] = 0.0f;
 }
 
 // copied[r][c] = rows[r][c] as float; rows from `count` to `padded` are 0.
