@@ -161,9 +161,10 @@ Result<AttentionChoice> choose_attention(const ForwardOptions& options) {
 std::vector<BackendState> list_attention_backends(const std::string& cuda_note) {
   std::vector<BackendState> states;
   for (const AttentionBackend backend : kBackends) states.push_back({attention_backend_name(backend), ""});
-  std::string& reason = states.back().unusable;
-  if (const kernels::KernelStatus status = kernels::cuda_ready(); !status.ok()) reason = status.text;
-  if (reason.empty()) reason = cuda_note;
+  // The build before the machine, and what is missing there before the driver's own words for it.
+  const kernels::KernelStatus status = kernels::cuda_ready();
+  const bool built = status.code != StatusCode::Unsupported;
+  states.back().unusable = built && !cuda_note.empty() ? cuda_note : status.ok() ? "" : status.text;
   return states;
 }
 
