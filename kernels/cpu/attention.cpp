@@ -153,7 +153,7 @@ bool needs_second_pass(const HeadJob<Input, float>& job) {
 
 // The part without its sums.
 template <typename Input>
-Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index) {
+Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::int64_t kept_bytes) {
   HeadJob<Input, float>& job = *plan.job;
   const HeadProblem<Input>& problem = job.problem;
   HeadStatistics& statistics = job.statistics;
@@ -201,7 +201,7 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index) {
   const std::int64_t widest = (problem.causal ? part.row_end : part.length) - part.key_begin;
   const std::int64_t reach = problem.causal && problem.window > 0 ? std::min(widest, problem.window + kWidestStrip) : widest;
   part.keep_scores = part.second_pass &&
-                     reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float)) <= kKeptBytes;
+                     reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float)) <= kept_bytes;
   return part;
 }
 
@@ -298,7 +298,8 @@ void fold_head(HeadPlan<Input>& plan) {
 }  // namespace
 
 template <typename Input>
-bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel_for, const StopRequested& stop) {
+bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel_for, const StopRequested& stop,
+                   std::int64_t kept_bytes) {
   std::vector<HeadPlan<Input>> plans(jobs.size());
   // Heads that read the same values share their mean squares.
   struct Values {
@@ -321,8 +322,8 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
     plan.sums.resize(plan.boundaries.size() - 1);
     plan.parts_left = static_cast<std::int64_t>(plan.sums.size());
     for (std::size_t p = 0; p < plan.sums.size(); ++p) works.emplace_back(h, p);
-    scratch = std::max(scratch, part_scratch_floats(describe_part(plan, plan.sums.size() - 1)));
-    scratch = std::max(scratch, part_scratch_floats(describe_part(plan, 0)));
+    scratch = std::max(scratch, part_scratch_floats(describe_part(plan, plan.sums.size() - 1, kept_bytes)));
+    scratch = std::max(scratch, part_scratch_floats(describe_part(plan, 0, kept_bytes)));
     for (std::size_t m = 0; m < 2; ++m) {
       const MapInput<Input>& map = problem.maps[m];
       if (!map.present() || jobs[h].request.wanted == 0) continue;
@@ -354,7 +355,7 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
     const auto [h, p] = works[static_cast<std::size_t>(index)];
     HeadPlan<Input>& plan = plans[h];
     const FlushDenormals flush;
-    Part<Input> part = describe_part(plan, p);
+    Part<Input> part = describe_part(plan, p, kept_bytes);
     auto sums = std::make_unique<PartSums>();
     attach_sums(plan, part, *sums);
     part.stop_context = &stop_state;
@@ -378,7 +379,9 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
 
 const char* cpu_kernel_target() { return part_target(); }
 
-template bool cpu_attention<float>(std::span<HeadJob<float, float>>, const ParallelFor&, const StopRequested&);
-template bool cpu_attention<BFloat16>(std::span<HeadJob<BFloat16, float>>, const ParallelFor&, const StopRequested&);
+template bool cpu_attention<float>(std::span<HeadJob<float, float>>, const ParallelFor&, const StopRequested&,
+                                   std::int64_t);
+template bool cpu_attention<BFloat16>(std::span<HeadJob<BFloat16, float>>, const ParallelFor&, const StopRequested&,
+                                      std::int64_t);
 
 }  // namespace headroom::kernels

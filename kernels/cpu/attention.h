@@ -13,19 +13,19 @@
 
 namespace headroom::kernels {
 
+// Scores of a strip stay in memory between the passes while they take no more than this; beyond it pass 2 computes
+// them again.
+inline constexpr std::int64_t kKeptBytes = std::int64_t{16} << 20;
+
 // Runs all jobs; Input is float or BFloat16, strides may be any. Results have the same bits for any number of threads:
 // parts are fixed, each owns its rows, and sums that cross parts are folded in their order. Sets flush-to-zero inside
 // the tasks and restores it. Needs lengths below 2²⁴. False when `stop` asked to end early; outputs are then
 // incomplete. Not-a-number in a row's visible scores makes that row NaN and, in column sums, the keys it sees.
 template <typename Input>
 [[nodiscard]] bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel_for,
-                                 const StopRequested& stop);
+                                 const StopRequested& stop, std::int64_t kept_bytes = kKeptBytes);
 
 // "AVX3", "AVX2", …: what the dispatcher chose on this machine.
 [[nodiscard]] const char* cpu_kernel_target();
-
-// Scores of a strip stay in memory between the passes while they take no more than this; beyond it pass 2 computes
-// them again.
-inline constexpr std::int64_t kKeptBytes = std::int64_t{16} << 20;
 
 }  // namespace headroom::kernels
