@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
-#include <mutex>
-#include <new>
 
 #include "kernels/cpu/flush_denormals.h"
+#include "kernels/cpu/hidden_keys.h"
 #include "kernels/cpu/part.h"
+#include "kernels/cpu/scratch_pool.h"
 
 namespace headroom::kernels {
 namespace {
@@ -28,38 +28,6 @@ std::vector<std::int64_t> part_boundaries(std::int64_t length, bool triangular) 
   return boundaries;
 }
 
-// Working memory that tasks borrow, so that as many pieces exist as run at once.
-class ScratchPool {
- public:
-  struct Free {
-    void operator()(float* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
-  };
-  using Piece = std::unique_ptr<float[], Free>;
-
-  explicit ScratchPool(std::int64_t floats) : bytes_(static_cast<std::size_t>(floats) * sizeof(float)) {}
-
-  Piece borrow() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!pieces_.empty()) {
-        Piece piece = std::move(pieces_.back());
-        pieces_.pop_back();
-        return piece;
-      }
-    }
-    return Piece(static_cast<float*>(::operator new[](bytes_, std::align_val_t{64})));
-  }
-  void give_back(Piece piece) {
-    const std::lock_guard lock(mutex_);
-    pieces_.push_back(std::move(piece));
-  }
-
- private:
-  const std::size_t bytes_;
-  std::mutex mutex_;
-  std::vector<Piece> pieces_;
-};
-
 // What a part adds up beyond its own rows.
 struct PartSums {
   struct Map {
@@ -77,7 +45,7 @@ template <typename Input>
 struct HeadPlan {
   HeadJob<Input, float>* job = nullptr;
   std::array<const float*, 2> value_mean_square{};
-  std::vector<std::uint8_t> hidden, keeps_own;
+  HiddenKeys hidden;
   std::vector<std::int64_t> boundaries;
   std::vector<std::unique_ptr<PartSums>> sums;
   std::atomic<std::int64_t> parts_left{0};
@@ -112,24 +80,6 @@ void value_mean_squares(const MapInput<Input>& map, std::int64_t length, std::in
     for (const float part : sums) sum += static_cast<double>(part);
     for (; c < value_dim; ++c) sum += static_cast<double>(as_float(row[c])) * static_cast<double>(as_float(row[c]));
     result[static_cast<std::size_t>(j)] = static_cast<float>(sum / static_cast<double>(value_dim));
-  }
-}
-
-template <typename Input>
-void plan_hidden_keys(HeadPlan<Input>& plan) {
-  const HeadProblem<Input>& problem = plan.job->problem;
-  if (problem.hidden_keys.empty()) return;
-  plan.hidden.assign(static_cast<std::size_t>(problem.length), 0);
-  plan.keeps_own = plan.hidden;
-  for (const std::int64_t key : problem.hidden_keys)
-    if (key >= 0 && key < problem.length) plan.hidden[static_cast<std::size_t>(key)] = 1;
-  std::vector<KeyRange> segments;
-  for (std::int64_t row = 0; row < problem.length; ++row) {
-    if (!plan.hidden[static_cast<std::size_t>(row)]) continue;
-    visible_segments(problem, row, segments);
-    // Segments of other keys never hold a hidden one.
-    for (const KeyRange& segment : segments)
-      if (segment.begin <= row && row < segment.end) plan.keeps_own[static_cast<std::size_t>(row)] = 1;
   }
 }
 
@@ -178,8 +128,8 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::i
   part.causal = problem.causal;
   part.window = problem.window;
   part.first_key = problem.first_key;
-  part.hidden = plan.hidden.empty() ? nullptr : plan.hidden.data();
-  part.keeps_own = plan.keeps_own.empty() ? nullptr : plan.keeps_own.data();
+  part.hidden = plan.hidden.hidden.empty() ? nullptr : plan.hidden.hidden.data();
+  part.keeps_own = plan.hidden.keeps_own.empty() ? nullptr : plan.hidden.keeps_own.data();
   part.induction_key = problem.induction_key;
   part.rows_wanted = (job.request.wanted & kRowStatistics) != 0;
   part.columns_wanted = (job.request.wanted & kColumnSums) != 0;
@@ -317,7 +267,7 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
     const HeadProblem<Input>& problem = jobs[h].problem;
     resize_statistics(problem, jobs[h].request, jobs[h].statistics);
     if (problem.length == 0) continue;
-    plan_hidden_keys(plan);
+    plan.hidden = hidden_key_flags(problem);
     plan.boundaries = part_boundaries(problem.length, problem.causal && problem.window == 0);
     plan.sums.resize(plan.boundaries.size() - 1);
     plan.parts_left = static_cast<std::int64_t>(plan.sums.size());

@@ -10,15 +10,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct Row {
-  std::vector<double> raw, z, a;  // [length]; −∞, −∞ and 0 where masked
-  std::vector<bool> visible;
-  double lse = 0.0;
-};
-
-Row attention_row(const HeadProblem<double>& problem, const MapInput<double>& map, std::int64_t i) {
+ReferenceRow attention_row(const HeadProblem<double>& problem, const MapInput<double>& map, std::int64_t i) {
   const auto length = static_cast<std::size_t>(problem.length);
-  Row row{std::vector<double>(length, -kInfinity), std::vector<double>(length, -kInfinity),
+  ReferenceRow row{std::vector<double>(length, -kInfinity), std::vector<double>(length, -kInfinity),
           std::vector<double>(length, 0.0), std::vector<bool>(length, false), 0.0};
   std::vector<KeyRange> segments;
   visible_segments(problem, i, segments);
@@ -52,7 +46,7 @@ void count(const UniformBins& bins, double value, std::vector<std::int64_t>& his
   ++histogram[static_cast<std::size_t>(std::clamp(position, 0.0, last))];
 }
 
-void map_statistics(const HeadProblem<double>& problem, const StatisticsRequest& request, const Row& row,
+void map_statistics(const HeadProblem<double>& problem, const StatisticsRequest& request, const ReferenceRow& row,
                     std::int64_t i, MapStatistics& map) {
   const auto r = static_cast<std::size_t>(i);
   map.lse[r] = row.lse;
@@ -113,8 +107,12 @@ void drop_unwanted(StatisticSet wanted, HeadStatistics& statistics) {
 
 }  // namespace
 
+ReferenceRow reference_row(const HeadProblem<double>& problem, std::size_t map, std::int64_t row) {
+  return attention_row(problem, problem.maps[map], row);
+}
+
 std::vector<double> reference_weights(const HeadProblem<double>& problem, std::size_t map, std::int64_t row) {
-  return attention_row(problem, problem.maps[map], row).a;
+  return reference_row(problem, map, row).a;
 }
 
 void reference_attention(const HeadProblem<double>& problem, const StatisticsRequest& given, HeadStatistics& statistics,
@@ -136,7 +134,7 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
     for (std::size_t m = 0; m < 2; ++m) {
       const MapInput<double>& map = problem.maps[m];
       if (!map.present()) continue;
-      const Row row = attention_row(problem, map, i);
+      const ReferenceRow row = attention_row(problem, map, i);
       const double coefficient = m == 0 ? 1.0 : -lambda;
       double context_energy = 0.0;
       for (std::int64_t c = 0; c < problem.value_dim; ++c) {

@@ -12,6 +12,14 @@ namespace headroom::kernels {
 void reference_attention(const HeadProblem<double>& problem, const StatisticsRequest& request,
                          HeadStatistics& statistics, std::span<double> context);
 
+// One row of one map, [length] each: scaled scores before and after cap and temperature (−∞ where masked) and weights.
+struct ReferenceRow {
+  std::vector<double> raw, z, a;
+  std::vector<bool> visible;
+  double lse = 0.0;
+};
+[[nodiscard]] ReferenceRow reference_row(const HeadProblem<double>& problem, std::size_t map, std::int64_t row);
+
 // The weights of one row of one map, [length], 0 where masked.
 [[nodiscard]] std::vector<double> reference_weights(const HeadProblem<double>& problem, std::size_t map,
                                                     std::int64_t row);

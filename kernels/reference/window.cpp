@@ -1,0 +1,59 @@
+#include "kernels/reference/window.h"
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/reference/attention.h"
+
+namespace headroom::kernels {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Row i of what the window shows, [length]; NaN where masked.
+std::vector<double> shown_row(const HeadProblem<double>& problem, WindowMap map, std::int64_t i) {
+  const auto length = static_cast<std::size_t>(problem.length);
+  const WindowNeeds needs = window_needs(problem, map);
+  std::vector<double> row(length, needs.first || needs.second ? 0.0 : kNaN);
+  for (std::size_t m = 0; m < 2; ++m) {
+    if (m == 0 ? !needs.first : !needs.second) continue;
+    const ReferenceRow values = reference_row(problem, m, i);
+    const bool logits = map == WindowMap::FirstLogits || map == WindowMap::SecondLogits;
+    const double lambda = map == WindowMap::ScaledSecond ? problem.lambda[i] : map == WindowMap::Net && m == 1 ? -problem.lambda[i] : 1.0;
+    for (std::size_t j = 0; j < length; ++j)
+      row[j] = values.visible[j] ? row[j] + (logits ? values.z[j] : lambda * values.a[j]) : kNaN;
+  }
+  return row;
+}
+
+}  // namespace
+
+void reference_window(const HeadProblem<double>& problem, const WindowRequest& request, const WindowCells& cells) {
+  const std::int64_t r = request.reduction;
+  for (std::int64_t row = 0; row < request.cell_rows(); ++row) {
+    const auto columns = static_cast<std::size_t>(request.cell_columns());
+    std::vector<double> count(columns, 0.0), sum(columns, 0.0), largest(columns, 0.0), positive(columns, 0.0);
+    for (std::int64_t i = row * r; i < std::min(request.rows, (row + 1) * r); ++i) {
+      const std::vector<double> shown = shown_row(problem, request.map, request.row_begin + i);
+      for (std::int64_t j = 0; j < request.keys; ++j) {
+        const double x = shown[static_cast<std::size_t>(request.key_begin + j)];
+        if (std::isnan(x)) continue;
+        const auto cell = static_cast<std::size_t>(j / r);
+        count[cell] += 1.0;
+        sum[cell] += x;
+        largest[cell] = std::max(largest[cell], std::abs(x));
+        positive[cell] += std::max(x, 0.0);
+      }
+    }
+    for (std::size_t c = 0; c < columns; ++c) {
+      const std::size_t at = static_cast<std::size_t>(row * cells.stride) + c;
+      const double n = count[c] > 0.0 ? count[c] : kNaN;
+      if (cells.mean) cells.mean[at] = static_cast<float>(sum[c] / n);
+      if (cells.max_magnitude) cells.max_magnitude[at] = static_cast<float>(count[c] > 0.0 ? largest[c] : kNaN);
+      if (cells.positive) cells.positive[at] = static_cast<float>(positive[c] / n);
+      if (cells.negative) cells.negative[at] = static_cast<float>((positive[c] - sum[c]) / n);
+    }
+  }
+}
+
+}  // namespace headroom::kernels
