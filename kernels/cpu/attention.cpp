@@ -118,7 +118,8 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::i
   part.value_dim = problem.value_dim;
   part.row_begin = plan.boundaries[index];
   part.row_end = plan.boundaries[index + 1];
-  part.key_begin = visible_range(problem, std::max(part.row_begin, std::min(problem.first_key, problem.length - 1))).begin / 8 * 8;
+  const std::int64_t first_seeing = std::clamp(problem.first_key, part.row_begin, part.row_end - 1);
+  part.key_begin = std::min(visible_range(problem, first_seeing).begin, part.row_end) / 8 * 8;
   part.lambda = problem.maps[1].present() ? problem.lambda : nullptr;
   part.scale = problem.scale;
   part.softcap = problem.softcap;
@@ -177,7 +178,7 @@ void attach_sums(const HeadPlan<Input>& plan, Part<Input>& part, PartSums& sums)
     map.weight_histogram.assign(statistics.maps[m].weight_histogram.size(), 0);
     const std::size_t bins = std::max<std::size_t>(map.logit_histogram.size(), 1) *
                              std::max<std::size_t>(map.weight_histogram.size(), 1);
-    if (bins > 1) map.joint_histogram.assign(bins + 1, 0);
+    if (part.logit_bins.bins > 0 || part.weight_bins.bins > 0) map.joint_histogram.assign(bins + 1, 0);
     map.pooled_sum.assign(cells, 0.0);
     map.pooled_max.assign(cells, 0.0);
     part.sums[m] = {data_or_null(map.column_sum),

@@ -304,7 +304,8 @@ struct SecondPass {
       HWY_ALIGN float offsets[kLanes];
       for (int lane = 0; lane < kLanes; ++lane) {
         const std::int64_t at = v * kLanes + lane;
-        const double shift = map.inverse[at] > 0.0f ? static_cast<double>(map.reference[at]) - map.log_sum[at] : 0.0;
+        const bool defined = map.log_sum[at] - map.log_sum[at] == 0.0;  // a row that sees keys, none of them NaN
+        const double shift = defined ? static_cast<double>(map.reference[at]) - map.log_sum[at] : 0.0;
         offsets[lane] = static_cast<float>(has_weights ? shift * a_slope - log_weights.low / log_weights.width : 0.0);
       }
       const Vector offset = hn::Load(d, offsets), reference = hn::Load(d, map.reference + v * kLanes);
