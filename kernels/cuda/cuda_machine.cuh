@@ -27,6 +27,9 @@ class CudaMachine : public Machine {
   KernelStatus launch(Kernel kernel, Grid grid, std::size_t shared, const Arguments<float>& arguments) override;
   KernelStatus launch(Kernel kernel, Grid grid, std::size_t shared, const Arguments<BFloat16>& arguments) override;
   KernelStatus launch(Kernel kernel, Grid grid, std::size_t shared, const Arguments<Float16>& arguments) override;
+  KernelStatus launch(Grid grid, std::size_t shared, const WindowArguments<float>& arguments) override;
+  KernelStatus launch(Grid grid, std::size_t shared, const WindowArguments<BFloat16>& arguments) override;
+  KernelStatus launch(Grid grid, std::size_t shared, const WindowArguments<Float16>& arguments) override;
 
  private:
   cudaStream_t stream_;

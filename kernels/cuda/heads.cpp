@@ -5,18 +5,13 @@
 
 #include "kernels/cuda/head_plan.h"
 #include "kernels/cuda/net_rows.cuh"
+#include "kernels/cuda/shared_use.h"
 
 namespace headroom::kernels::cuda {
 namespace {
 
-// A batch ends at this much work or scratch, so that a stop is noticed soon and memory stays bounded; one head may
-// exceed it. Work in multiply-adds of the first pass: some tens of milliseconds of a current device.
-constexpr double kBatchWork = 4e12;
+// A batch ends at this much scratch memory, too.
 constexpr double kBatchBytes = 1 << 30;
-constexpr int kLargestSlab = 128;
-
-constexpr KernelStatus kLittleShared{StatusCode::Unsupported,
-                                     "a block of this device has too little shared memory for the kernels"};
 
 template <class Input>
 double bytes_of(const HeadJob<Input, float>& job) {
@@ -28,28 +23,6 @@ template <class Input>
 double work_of(const HeadJob<Input, float>& job) {
   const double length = static_cast<double>(job.problem.length);
   return length * length * static_cast<double>(job.problem.head_dim + job.problem.value_dim);
-}
-
-int rounded(std::int64_t channels) { return static_cast<int>((channels + 15) / 16 * 16); }
-
-// How a launch uses shared memory.
-struct SharedUse {
-  int slab = 0;  // 0: does not fit
-  bool resident = false;
-  std::size_t bytes = 0;
-};
-
-// bytes(slab, own): with `own` tiles of the block's rows; `maps` of them where they stay.
-template <class Bytes>
-SharedUse use_shared(std::int64_t head_dim, int maps, std::size_t limit, const Bytes& bytes) {
-  const int widest = std::min(rounded(head_dim), kLargestSlab);
-  const auto size = [&](int slab, int own) { return static_cast<std::size_t>(bytes(slab, own)); };
-  if (head_dim <= widest && size(widest, maps) <= limit) return {widest, true, size(widest, maps)};
-  for (int slab = widest; slab >= 16; slab = (slab / 2 + 15) / 16 * 16) {
-    if (size(slab, 1) <= limit) return {slab, false, size(slab, 1)};
-    if (slab == 16) break;
-  }
-  return {};
 }
 
 template <class Input>
@@ -175,7 +148,8 @@ class Batch {
 }  // namespace
 
 template <class Input>
-KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, const StopRequested& stop) {
+KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, const StopRequested& stop,
+                       double batch_work) {
   for (const HeadJob<Input, float>& job : jobs) HEADROOM_KERNEL_TRY(check(job));
   for (std::size_t begin = 0; begin < jobs.size();) {
     if (stop && stop()) return {StatusCode::Cancelled, "stopped"};
@@ -185,7 +159,7 @@ KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, 
       work += work_of(jobs[end]);
       bytes += bytes_of(jobs[end]);
       ++end;
-    } while (end < jobs.size() && end - begin < 1024 && work + work_of(jobs[end]) <= kBatchWork &&
+    } while (end < jobs.size() && end - begin < 1024 && work + work_of(jobs[end]) <= batch_work &&
              bytes + bytes_of(jobs[end]) <= kBatchBytes);
     Batch<Input> batch(machine, jobs.subspan(begin, end - begin));
     HEADROOM_KERNEL_TRY(batch.run());
@@ -194,8 +168,8 @@ KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, 
   return {};
 }
 
-template KernelStatus run_heads(Machine&, std::span<HeadJob<float, float>>, const StopRequested&);
-template KernelStatus run_heads(Machine&, std::span<HeadJob<BFloat16, float>>, const StopRequested&);
-template KernelStatus run_heads(Machine&, std::span<HeadJob<Float16, float>>, const StopRequested&);
+template KernelStatus run_heads(Machine&, std::span<HeadJob<float, float>>, const StopRequested&, double);
+template KernelStatus run_heads(Machine&, std::span<HeadJob<BFloat16, float>>, const StopRequested&, double);
+template KernelStatus run_heads(Machine&, std::span<HeadJob<Float16, float>>, const StopRequested&, double);
 
 }  // namespace headroom::kernels::cuda

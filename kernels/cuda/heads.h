@@ -9,7 +9,12 @@
 
 namespace headroom::kernels::cuda {
 
+// A batch ends at this much work, so that a stop is noticed soon; one head may exceed it. In multiply-adds of the first
+// pass: some tens of milliseconds of a current device.
+inline constexpr double kBatchWork = 4e12;
+
 template <class Input>
-KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, const StopRequested& stop);
+KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, const StopRequested& stop,
+                       double batch_work = kBatchWork);
 
 }  // namespace headroom::kernels::cuda

@@ -8,6 +8,7 @@
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/net_rows.cuh"
 #include "kernels/cuda/small_kernels.cuh"
+#include "kernels/cuda/window.cuh"
 
 namespace headroom::kernels::cuda {
 
@@ -24,13 +25,26 @@ __global__ void __launch_bounds__(kThreads) run(const Arguments<Input> arguments
   if constexpr (kKernel == Kernel::FoldPools) fold_pools(device, arguments);
 }
 
-template <class Input, Kernel kKernel>
-KernelStatus launch_one(Grid grid, std::size_t shared, cudaStream_t stream, const Arguments<Input>& arguments) {
-  HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaFuncSetAttribute(
-      run<Input, kKernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared))));
+template <class Input>
+__global__ void __launch_bounds__(kThreads) run_window_kernel(const WindowArguments<Input> arguments) {
+  CudaDevice device;
+  window(device, arguments);
+}
+
+template <class Kernel, class KernelArguments>
+KernelStatus start(Kernel kernel, Grid grid, std::size_t shared, cudaStream_t stream,
+                   const KernelArguments& arguments) {
+  HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared))));
   const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y), static_cast<unsigned>(grid.z));
-  run<Input, kKernel><<<blocks, kThreads, shared, stream>>>(arguments);
+  kernel<<<blocks, kThreads, shared, stream>>>(arguments);
   return status_of(cudaGetLastError(), "launch of a kernel");
+}
+
+template <class Input>
+KernelStatus launch_window(Grid grid, std::size_t shared, cudaStream_t stream,
+                           const WindowArguments<Input>& arguments) {
+  return start(run_window_kernel<Input>, grid, shared, stream, arguments);
 }
 
 template <class Input>
@@ -38,21 +52,21 @@ KernelStatus launch_any(Kernel kernel, Grid grid, std::size_t shared, cudaStream
                         const Arguments<Input>& arguments) {
   switch (kernel) {
     case Kernel::ValueSquares:
-      return launch_one<Input, Kernel::ValueSquares>(grid, shared, stream, arguments);
+      return start(run<Input, Kernel::ValueSquares>, grid, shared, stream, arguments);
     case Kernel::FirstPass64:
-      return launch_one<Input, Kernel::FirstPass64>(grid, shared, stream, arguments);
+      return start(run<Input, Kernel::FirstPass64>, grid, shared, stream, arguments);
     case Kernel::FirstPass128:
-      return launch_one<Input, Kernel::FirstPass128>(grid, shared, stream, arguments);
+      return start(run<Input, Kernel::FirstPass128>, grid, shared, stream, arguments);
     case Kernel::SecondPass:
-      return launch_one<Input, Kernel::SecondPass>(grid, shared, stream, arguments);
+      return start(run<Input, Kernel::SecondPass>, grid, shared, stream, arguments);
     case Kernel::NetSecondPass:
-      return launch_one<Input, Kernel::NetSecondPass>(grid, shared, stream, arguments);
+      return start(run<Input, Kernel::NetSecondPass>, grid, shared, stream, arguments);
     case Kernel::NetRows:
-      return launch_one<Input, Kernel::NetRows>(grid, shared, stream, arguments);
+      return start(run<Input, Kernel::NetRows>, grid, shared, stream, arguments);
     case Kernel::NamedKeys:
-      return launch_one<Input, Kernel::NamedKeys>(grid, shared, stream, arguments);
+      return start(run<Input, Kernel::NamedKeys>, grid, shared, stream, arguments);
     case Kernel::FoldPools:
-      return launch_one<Input, Kernel::FoldPools>(grid, shared, stream, arguments);
+      return start(run<Input, Kernel::FoldPools>, grid, shared, stream, arguments);
   }
   return {StatusCode::Unsupported, "no such kernel"};
 }

@@ -6,4 +6,8 @@ KernelStatus CudaMachine::launch(Kernel kernel, Grid grid, std::size_t shared, c
   return launch_any(kernel, grid, shared, stream_, arguments);
 }
 
+KernelStatus CudaMachine::launch(Grid grid, std::size_t shared, const WindowArguments<BFloat16>& arguments) {
+  return launch_window(grid, shared, stream_, arguments);
+}
+
 }  // namespace headroom::kernels::cuda

@@ -9,6 +9,9 @@
 
 namespace headroom::kernels::cuda {
 
+template <class Input>
+struct WindowArguments;
+
 enum class Kernel {
   ValueSquares,
   FirstPass64,  // chunks of 64 value channels
@@ -42,6 +45,10 @@ class Machine {
   virtual KernelStatus launch(Kernel kernel, Grid grid, std::size_t shared, const Arguments<float>& arguments) = 0;
   virtual KernelStatus launch(Kernel kernel, Grid grid, std::size_t shared, const Arguments<BFloat16>& arguments) = 0;
   virtual KernelStatus launch(Kernel kernel, Grid grid, std::size_t shared, const Arguments<Float16>& arguments) = 0;
+
+  virtual KernelStatus launch(Grid grid, std::size_t shared, const WindowArguments<float>& arguments) = 0;
+  virtual KernelStatus launch(Grid grid, std::size_t shared, const WindowArguments<BFloat16>& arguments) = 0;
+  virtual KernelStatus launch(Grid grid, std::size_t shared, const WindowArguments<Float16>& arguments) = 0;
 };
 
 // Returns the status of an expression from this function unless it is Ok.

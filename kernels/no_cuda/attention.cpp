@@ -1,6 +1,8 @@
 // The names of kernels/cuda in a build without CUDA.
 #include "kernels/cuda/attention.h"
 
+#include "kernels/cuda/window.h"
+
 namespace headroom::kernels {
 namespace {
 
@@ -16,8 +18,20 @@ KernelStatus cuda_attention(std::span<HeadJob<Input, float>>, StreamView, const 
   return kNoCuda;
 }
 
+template <typename Input>
+KernelStatus cuda_window(const HeadProblem<Input>&, const WindowLse&, const WindowRequest&, const WindowCells&,
+                         StreamView, const StopRequested&) {
+  return kNoCuda;
+}
+
 template KernelStatus cuda_attention(std::span<HeadJob<float, float>>, StreamView, const StopRequested&);
 template KernelStatus cuda_attention(std::span<HeadJob<BFloat16, float>>, StreamView, const StopRequested&);
 template KernelStatus cuda_attention(std::span<HeadJob<Float16, float>>, StreamView, const StopRequested&);
+template KernelStatus cuda_window(const HeadProblem<float>&, const WindowLse&, const WindowRequest&, const WindowCells&,
+                                  StreamView, const StopRequested&);
+template KernelStatus cuda_window(const HeadProblem<BFloat16>&, const WindowLse&, const WindowRequest&,
+                                  const WindowCells&, StreamView, const StopRequested&);
+template KernelStatus cuda_window(const HeadProblem<Float16>&, const WindowLse&, const WindowRequest&,
+                                  const WindowCells&, StreamView, const StopRequested&);
 
 }  // namespace headroom::kernels

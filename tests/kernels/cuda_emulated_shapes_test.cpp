@@ -293,6 +293,27 @@ CATCH_TEST_CASE("emulated CUDA: problems that are none, and a stop, are refused 
   CATCH_CHECK(code([](auto& job) { job.problem.length = 0; }) == StatusCode::Ok);
 }
 
+CATCH_TEST_CASE("emulated CUDA: many small batches give the bits of one, with a look at the stop before each") {
+  const AttentionCase shape{.name = "V2", .pairing = Pairing::V2, .heads = 4, .kv_heads = 2};
+  const Tensors<BFloat16> tensors(random_attention<float>(shape, 40, 3));
+  std::vector<HeadProblem<BFloat16>> problems;
+  for (std::int64_t head = 0; head < 4; ++head) problems.push_back(tensors.problem(head));
+  EmulatedMachine machine;
+  const Answer expected = run<BFloat16>(machine, problems, full_request());
+  std::vector<HeadJob<BFloat16, float>> jobs(4);
+  std::vector<std::vector<float>> contexts(4, std::vector<float>(expected.contexts[0].size()));
+  for (std::size_t h = 0; h < 4; ++h)
+    jobs[h] = {problems[h], full_request(), contexts[h].data(), problems[h].value_dim, {}};
+  int looks = 0;
+  const auto look = [&] { return ++looks == 7; };
+  CATCH_REQUIRE(kernels::cuda::run_heads<BFloat16>(machine, jobs, look, 1.0).ok());
+  CATCH_CHECK(looks == 4);
+  for (std::size_t h = 0; h < 4; ++h) CATCH_CHECK(same(jobs[h].statistics, expected.statistics[h]));
+  CATCH_CHECK(contexts == expected.contexts);
+  CATCH_CHECK(kernels::cuda::run_heads<BFloat16>(machine, jobs, look, 1.0).code == StatusCode::Cancelled);
+  CATCH_CHECK(looks == 7);
+}
+
 CATCH_TEST_CASE("emulated CUDA: memory on the device grows with the length, not with its square") {
   const auto peak = [](std::int64_t length) {
     const Tensors<BFloat16> tensors(random_attention<float>(wide_case(Pairing::V2, 8, 8), length, 1));

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/cuda/attention.h"
+#include "kernels/cuda/window.h"
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"
 
@@ -44,6 +44,15 @@ CATCH_TEST_CASE("cuda: where no device can be used, every entry says so in a sen
   CATCH_CHECK(status.code == ready.code);
   CATCH_CHECK(std::string(status.text) == ready.text);
   CATCH_CHECK(context == std::vector<float>(context.size(), 7.0f));
+
+  std::vector<float> cells(9, 7.0f);
+  const std::vector<double> lse(3, 0.0);
+  const kernels::WindowCells out{cells.data(), cells.data(), cells.data(), cells.data(), 3};
+  const KernelStatus window =
+      kernels::cuda_window<float>(data.problem(0), {lse.data(), nullptr}, {kernels::WindowMap::Net, 0, 3, 0, 3, 1}, out,
+                                  kernels::StreamView(nullptr), {});
+  CATCH_CHECK(window.code == ready.code);
+  CATCH_CHECK(cells == std::vector<float>(9, 7.0f));
 }
 
 }  // namespace headroom::test

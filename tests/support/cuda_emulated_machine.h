@@ -9,6 +9,7 @@
 #include "kernels/cuda/machine.h"
 #include "kernels/cuda/net_rows.cuh"
 #include "kernels/cuda/small_kernels.cuh"
+#include "kernels/cuda/window.cuh"
 #include "tests/support/cuda_emulator.h"
 
 namespace headroom::test {
@@ -67,6 +68,18 @@ class EmulatedMachine : public kernels::cuda::Machine {
     return launch_any(kernel, grid, shared, arguments);
   }
 
+  KernelStatus launch(Grid grid, std::size_t shared, const kernels::cuda::WindowArguments<float>& arguments) override {
+    return launch_window(grid, shared, arguments);
+  }
+  KernelStatus launch(Grid grid, std::size_t shared,
+                      const kernels::cuda::WindowArguments<kernels::BFloat16>& arguments) override {
+    return launch_window(grid, shared, arguments);
+  }
+  KernelStatus launch(Grid grid, std::size_t shared,
+                      const kernels::cuda::WindowArguments<kernels::Float16>& arguments) override {
+    return launch_window(grid, shared, arguments);
+  }
+
  private:
   struct Block {
     std::unique_ptr<std::byte[]> data;
@@ -81,15 +94,23 @@ class EmulatedMachine : public kernels::cuda::Machine {
   template <class Input>
   KernelStatus launch_any(Kernel kernel, Grid grid, std::size_t shared,
                           const kernels::cuda::Arguments<Input>& arguments) {
-    HEADROOM_KERNEL_TRY(may_fail());
     ++launches[kernel];
+    return run_grid(grid, shared, [&](EmulatedDevice& device) { run_thread<Input>(kernel, device, arguments); });
+  }
+
+  template <class Input>
+  KernelStatus launch_window(Grid grid, std::size_t shared, const kernels::cuda::WindowArguments<Input>& arguments) {
+    return run_grid(grid, shared, [&](EmulatedDevice& device) { kernels::cuda::window(device, arguments); });
+  }
+
+  KernelStatus run_grid(Grid grid, std::size_t shared, const std::function<void(EmulatedDevice&)>& kernel) {
+    HEADROOM_KERNEL_TRY(may_fail());
     if (shared > shared_bytes) return {kernels::StatusCode::Device, "more shared memory than there is", "launch"};
     block_.reversed = reversed;
     const int count = grid.x * grid.y * grid.z;
     for (int turn = 0; turn < count; ++turn) {
       const int b = reversed ? count - 1 - turn : turn;
-      block_.run(kernels::cuda::kThreads, {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y}, shared,
-                 [&](EmulatedDevice& device) { run_thread<Input>(kernel, device, arguments); });
+      block_.run(kernels::cuda::kThreads, {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y}, shared, kernel);
     }
     return {};
   }
