@@ -18,8 +18,6 @@
 
 namespace headroom {
 
-
-
 // Dense rows cost n² scalar steps a channel: a head of this length takes minutes.
 inline constexpr std::int64_t kReferenceLength = 4096;
 
@@ -38,7 +36,8 @@ inline constexpr std::int64_t kReferenceLength = 4096;
 // Runs all jobs. Queries, keys, values and contexts are memory of `device`. reference takes double, blocked the same
 // type as Input and Real, cpu and cuda Real float. Cancelled when `stop` asked to end early.
 template <typename Input, typename Real>
-[[nodiscard]] Result<void> run_attention_backend(AttentionBackend backend, std::span<kernels::HeadJob<Input, Real>> jobs,
-                                                 at::Device device, const kernels::StopRequested& stop);
+[[nodiscard]] Result<void> run_attention_backend(AttentionBackend backend,
+                                                 std::span<kernels::HeadJob<Input, Real>> jobs, at::Device device,
+                                                 const kernels::StopRequested& stop);
 
 }  // namespace headroom

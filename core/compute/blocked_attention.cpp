@@ -64,7 +64,8 @@ bool blocked_attention(std::span<kernels::HeadJob<Real>> heads, const kernels::S
   std::atomic<bool> complete{true};
   each(works.size(), [&](std::int64_t index) {
     const Work& work = works[static_cast<std::size_t>(index)];
-    auto task = std::make_unique<BlockedTask<Real>>(heads[work.head], *prepared[work.head], work.begin, work.end, device);
+    auto task =
+        std::make_unique<BlockedTask<Real>>(heads[work.head], *prepared[work.head], work.begin, work.end, device);
     if (!complete || !task->run(stop)) complete = false;
     tasks[static_cast<std::size_t>(index)] = std::move(task);
   });

@@ -68,8 +68,9 @@ void BlockedHead<Real>::prepare_mask(const HeadProblem<Real>& problem) {
   visible_before_.assign(length + 1, 0);
   for (std::size_t i = 0; i < length; ++i) {
     const KeyRange range = visible_range(problem, static_cast<std::int64_t>(i));
-    std::int64_t visible = range.end - range.begin - (hidden_before[static_cast<std::size_t>(range.end)] -
-                                                      hidden_before[static_cast<std::size_t>(range.begin)]);
+    std::int64_t visible =
+        range.end - range.begin -
+        (hidden_before[static_cast<std::size_t>(range.end)] - hidden_before[static_cast<std::size_t>(range.begin)]);
     lonely[i] = visible == 0 && range.begin < range.end;
     visible += lonely[i];
     visible_before_[i + 1] = visible_before_[i] + visible;

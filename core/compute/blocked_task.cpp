@@ -98,7 +98,8 @@ void BlockedTask<Real>::make_sums() {
     Sums& sums = maps_[m];
     if (wants(kernels::kColumnSums)) sums.column_sum = at::zeros({problem_.length}, doubles);
     if (const auto bins = job_.request.logit_bins.bins; bins > 0) sums.logit_histogram = at::zeros({bins}, counts);
-    if (const auto bins = job_.request.log10_weight_bins.bins; bins > 0) sums.weight_histogram = at::zeros({bins}, counts);
+    if (const auto bins = job_.request.log10_weight_bins.bins; bins > 0)
+      sums.weight_histogram = at::zeros({bins}, counts);
     sums.logit_max_raw = at::full({}, -kInfinity, doubles);
     sums.pooled = {cells(), cells(), {}, {}};
   }

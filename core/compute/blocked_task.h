@@ -36,7 +36,7 @@ class BlockedTask {
     at::Tensor sum, largest, positive, negative;  // [blocks, blocks]; the last two for the net map only
   };
   struct Sums {
-    at::Tensor column_sum;  // [length], double
+    at::Tensor column_sum;                         // [length], double
     at::Tensor logit_histogram, weight_histogram;  // int64
     at::Tensor logit_max_raw;
     Pooled pooled;
@@ -65,10 +65,10 @@ class BlockedTask {
   const std::int64_t begin_, end_;
   const at::Device device_;
   const bool pair_;
-  at::Tensor context_;                   // [length, value_dim]
-  std::array<at::Tensor, 6> buffers_;    // flat; the strip's tensors below lie in them
-  at::Tensor z_, shifted_, scratch_;     // [rows, keys]
-  std::array<at::Tensor, 3> weights_;    // a¹, a², w
+  at::Tensor context_;                 // [length, value_dim]
+  std::array<at::Tensor, 6> buffers_;  // flat; the strip's tensors below lie in them
+  at::Tensor z_, shifted_, scratch_;   // [rows, keys]
+  std::array<at::Tensor, 3> weights_;  // a¹, a², w
   std::vector<std::pair<void*, RowArray>> rows_;
   std::array<Sums, 2> maps_;
   Sums net_;

@@ -182,7 +182,8 @@ CATCH_TEST_CASE("backend: each ends early when it is asked to") {
   const AttentionCase shape{.name = "stop", .heads = 4, .kv_heads = 4};
   const auto single = random_attention<float>(shape, 300, 3);
   const auto wide = widened(single);
-  for (const AttentionBackend backend : {AttentionBackend::Reference, AttentionBackend::Blocked, AttentionBackend::Cpu}) {
+  for (const AttentionBackend backend :
+       {AttentionBackend::Reference, AttentionBackend::Blocked, AttentionBackend::Cpu}) {
     CATCH_INFO(attention_backend_name(backend));
     std::atomic<int> asked{0};
     const auto stop = [&] { return ++asked > 0; };

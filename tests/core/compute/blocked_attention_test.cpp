@@ -128,6 +128,57 @@ CATCH_TEST_CASE("blocked attention: without statistics the contexts have the sam
   }
 }
 
+CATCH_TEST_CASE("blocked attention: rows of padding see nothing, and what is not wanted stays empty") {
+  const std::vector<AttentionCase> shapes = {
+      {.name = "softmax", .heads = 1},
+      {.name = "bidirectional", .heads = 1, .causal = false},
+      {.name = "V1, sink", .pairing = Pairing::V1, .heads = 1, .sink = 0.5, .lambda = 0.4},
+      {.name = "V2, window, hidden keys",
+       .pairing = Pairing::V2,
+       .heads = 1,
+       .window = 30,
+       .hidden_keys = {3, 140, 141}},
+      {.name = "second map alone", .pairing = Pairing::SecondOnly, .heads = 1},
+  };
+  const std::int64_t length = 200;
+  for (const AttentionCase& shape : shapes)
+    for (const std::int64_t first_key : {0, 1, 5, 140, 199})
+      for (const kernels::StatisticSet wanted :
+           {kernels::kAllStatistics, kernels::kRowStatistics, kernels::kNamedKeys, kernels::kColumnSums,
+            kernels::kRoundsToOne, kernels::kRowStatistics | kernels::kColumnSums}) {
+        CATCH_INFO(shape.name << ", keys from " << first_key << ", wanted " << wanted);
+        const auto data = random_attention<double>(shape, length, 21);
+        kernels::StatisticsRequest request;
+        if (wanted & kernels::kRowStatistics) request = full_request();
+        request.wanted = wanted;
+        kernels::HeadJob<double> job;
+        job.problem = data.problem(0);
+        job.problem.first_key = first_key;
+        job.request = request;
+        std::vector<double> context(static_cast<std::size_t>(length * data.context_dim()), -77.0),
+            exact(context.size());
+        job.context = context.data();
+        job.context_stride = data.context_dim();
+        HeadStatistics expected;
+        kernels::reference_attention(job.problem, request, expected, exact);
+        CATCH_REQUIRE(blocked_attention<double>(std::span(&job, 1), nullptr));
+        // Infinities of the padding are compared by themselves: no bound is relative to them.
+        for (std::size_t m = 0; m < 2; ++m) {
+          kernels::MapStatistics& found = job.statistics.maps[m];
+          kernels::MapStatistics& own = expected.maps[m];
+          for (auto [a, b] : {std::pair{&found.lse, &own.lse}, std::pair{&found.logit_max, &own.logit_max},
+                              std::pair{&found.logit_min, &own.logit_min}})
+            for (std::size_t i = 0; i < b->size(); ++i)
+              if (std::isinf((*b)[i])) {
+                CATCH_CHECK((*a)[i] == (*b)[i]);
+                (*a)[i] = (*b)[i] = 0.0;
+              }
+        }
+        CATCH_CHECK(statistics_mismatch(job.statistics, expected, 1e-9) == "");
+        CATCH_CHECK(array_mismatch("context", context, exact, 1e-9) == "");
+      }
+}
+
 CATCH_TEST_CASE("blocked attention: logits of ±1e4 stay finite") {
   AttentionCase shape{.name = "extreme", .heads = 1, .head_dim = 1, .value_dim = 2};
   auto data = random_attention<float>(shape, 70, 3);
