@@ -14,24 +14,25 @@
 namespace headroom::test {
 namespace {
 
-// Long enough that what grows with n alone, and the strips, stay far below n²/4 = 2.25 MB.
-constexpr std::int64_t kLength = 3000;
+// Long enough that what grows with n alone, such as the scores of two strips of a pair that the cpu backend keeps
+// (768 bytes a key), stays below n²/4 = 6.25 MB.
+constexpr std::int64_t kLength = 5000;
 
-// One DIFF V2 layer of two heads without MLP, random weights.
+// One DIFF V2 layer of one head without MLP, random weights.
 void write_model(const TempFolder& folder) {
   folder.write("config.json", R"({"model_type": "headroom", "vocab_size": 16, "hidden_size": 32, "num_hidden_layers": 1,
-      "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16, "intermediate_size": 0,
-      "max_position_embeddings": 4096, "attention": {"kind": "diff_v2"}})");
+      "num_attention_heads": 1, "num_key_value_heads": 1, "head_dim": 16, "intermediate_size": 0,
+      "max_position_embeddings": 8192, "attention": {"kind": "diff_v2"}})");
   const std::pair<std::string, std::vector<std::int64_t>> tensors[] = {
       {"model.embed_tokens.weight", {16, 32}},
       {"model.norm.weight", {32}},
       {"lm_head.weight", {16, 32}},
       {"model.layers.0.input_layernorm.weight", {32}},
-      {"model.layers.0.self_attn.q_proj.weight", {64, 32}},
+      {"model.layers.0.self_attn.q_proj.weight", {32, 32}},
       {"model.layers.0.self_attn.k_proj.weight", {16, 32}},
       {"model.layers.0.self_attn.v_proj.weight", {16, 32}},
-      {"model.layers.0.self_attn.o_proj.weight", {32, 32}},
-      {"model.layers.0.self_attn.lambda_proj.weight", {2, 32}},
+      {"model.layers.0.self_attn.o_proj.weight", {32, 16}},
+      {"model.layers.0.self_attn.lambda_proj.weight", {1, 32}},
   };
   Random random(5);
   nlohmann::ordered_json header;
