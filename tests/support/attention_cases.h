@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <optional>
 #include <random>
@@ -43,6 +44,15 @@ enum class Pairing {
   SecondOnly,  // as V2, with w = −λ a²
 };
 
+// What queries, keys and values hold.
+enum class Data {
+  Normal,
+  Ramp,           // logits that grow by about 0.4 per key, so that a row's largest is always the latest
+  Constant,       // every logit of a row is the same
+  MinusInfinity,  // every third key has logits of −∞; the first key that is no padding has not
+  Denormal,       // keys and values below the smallest normal number
+};
+
 struct AttentionCase {
   std::string_view name = {};
   Pairing pairing = Pairing::Single;
@@ -56,6 +66,9 @@ struct AttentionCase {
   std::vector<std::int64_t> hidden_keys = {};
   std::optional<double> lambda = std::nullopt;  // of every row; without it drawn from (0, 1) for each row
   double deviation = 1.0;                       // of queries and keys
+  double query_factor = 1.0;
+  std::int64_t first_key = 0;
+  Data data = Data::Normal;
 
   [[nodiscard]] bool pair() const { return pairing != Pairing::Single && pairing != Pairing::SecondOnly; }
 };
@@ -93,6 +106,20 @@ struct AttentionCase {
       {.name = "pairs of different groups", .pairing = Pairing::OwnValues, .kv_heads = 2},
       {.name = "second map alone", .pairing = Pairing::SecondOnly},
       {.name = "second map alone, sink and window", .pairing = Pairing::SecondOnly, .sink = 0.0, .window = 11},
+  };
+}
+
+// Padding before the first key; at small lengths it is all there is.
+[[nodiscard]] inline std::vector<AttentionCase> padded_cases() {
+  return {
+      {.name = "padding", .first_key = 9},
+      {.name = "padding, bidirectional", .causal = false, .first_key = 5},
+      {.name = "padding, sink", .sink = 0.75, .first_key = 50},
+      {.name = "padding, bidirectional, sink", .sink = -0.5, .causal = false, .first_key = 17},
+      {.name = "padding, window, hidden keys", .window = 6, .hidden_keys = {2, 11, 20, 21, 22}, .first_key = 11},
+      {.name = "padding, V2", .pairing = Pairing::V2, .first_key = 64},
+      {.name = "padding, V1, window, sink", .pairing = Pairing::V1, .sink = 0.0, .window = 70, .first_key = 3},
+      {.name = "padding, second map alone", .pairing = Pairing::SecondOnly, .first_key = 1},
   };
 }
 
@@ -143,6 +170,7 @@ struct AttentionData {
     result.sink = shape.sink.value_or(0.0);
     result.causal = shape.causal;
     result.window = shape.window;
+    result.first_key = shape.first_key;
     result.hidden_keys = shape.hidden_keys;
     result.induction_key = induction_key.data();
     return result;
@@ -160,7 +188,43 @@ struct AttentionData {
   }
 };
 
-// Normal queries, keys and values; some rows have an induction key, at random.
+// Turns normal tensors into the case's data.
+template <typename Real>
+void shape_data(AttentionData<Real>& data) {
+  const AttentionCase& shape = data.shape;
+  const std::int64_t queries = data.query_blocks(), keys = data.key_blocks();
+  const auto first_channel = [&](std::vector<Real>& tensor, std::int64_t row, std::int64_t blocks,
+                                 std::int64_t block) -> Real& {
+    return tensor[static_cast<std::size_t>((row * blocks + block) * shape.head_dim)];
+  };
+  const auto scale = [](std::vector<Real>& tensor, double factor) {
+    for (Real& value : tensor) value = static_cast<Real>(factor * static_cast<double>(value));
+  };
+  if (shape.data == Data::Denormal) {
+    scale(data.key, 1e-39);
+    scale(data.value, 1e-39);
+  }
+  if (shape.data == Data::Constant) {
+    std::fill(data.query.begin(), data.query.end(), static_cast<Real>(0.5));
+    std::fill(data.key.begin(), data.key.end(), static_cast<Real>(0.5));
+  }
+  scale(data.query, shape.query_factor);
+  for (std::int64_t i = 0; i < data.length; ++i) {
+    for (std::int64_t block = 0; block < queries; ++block) {
+      Real& query = first_channel(data.query, i, queries, block);
+      if (shape.data == Data::Ramp) query = static_cast<Real>(std::sqrt(static_cast<double>(shape.head_dim)));
+      if (shape.data == Data::MinusInfinity) query = std::abs(query) + static_cast<Real>(0.125);
+    }
+    for (std::int64_t block = 0; block < keys; ++block) {
+      Real& key = first_channel(data.key, i, keys, block);
+      if (shape.data == Data::Ramp) key = static_cast<Real>(0.4 * static_cast<double>(i));
+      if (shape.data == Data::MinusInfinity && (i - shape.first_key + 3000) % 3 == 2)
+        key = -std::numeric_limits<Real>::infinity();
+    }
+  }
+}
+
+// The case's queries, keys and values; some rows have an induction key, at random.
 template <typename Real>
 [[nodiscard]] AttentionData<Real> random_attention(const AttentionCase& shape, std::int64_t length,
                                                    std::uint64_t seed) {
@@ -178,6 +242,7 @@ template <typename Real>
     data.lambda.push_back(shape.lambda.value_or(random.uniform()));
   for (std::int64_t i = 0; i < length; ++i)
     data.induction_key.push_back(random.uniform() < 0.5 ? -1 : random.below(i + 1));
+  shape_data(data);
   return data;
 }
 

@@ -25,11 +25,14 @@ class Match {
               double scale = 0.0) {
     if (!same_size(name, found.size(), expected.size())) return;
     double largest = scale;
-    for (const double value : expected) largest = std::max(largest, std::abs(value));
+    for (const double value : expected)
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
     const double bound = tolerance_ * largest;
     std::size_t worst = 0;
     double error = 0.0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
+      // Of rows that see nothing: −∞ is itself, NaN is NaN, and neither is near anything else.
+      if (found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i]))) continue;
       const double difference = std::abs(found[i] - expected[i]);
       if (difference <= error) continue;  // false for NaN, which is the worst
       error = std::isnan(difference) ? INFINITY : difference;
