@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
+#include "kernels/cpu/flush_denormals.h"
 
 // Only a LibTorch with MKL has this function.
 extern "C" __attribute__((weak)) int MKL_Set_Num_Threads_Local(int threads);
@@ -29,19 +27,6 @@ class OneThreadProducts {
   int saved_;
 };
 
-// Flush-to-zero and denormals-are-zero for the life of a scope: peaked attention rows are full of denormals, which
-// cost 15 to 25 times a normal operation.
-class FlushDenormals {
- public:
-#if defined(__SSE2__)
-  FlushDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040u); }
-  ~FlushDenormals() { _mm_setcsr(saved_); }
-
- private:
-  unsigned saved_;
-#endif
-};
-
 }  // namespace
 
 void run_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
@@ -50,7 +35,7 @@ void run_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body
   const std::int64_t workers = std::clamp<std::int64_t>(tasks, 2, std::max(2, at::get_num_threads()));
   at::parallel_for(0, workers, 1, [&](std::int64_t, std::int64_t) {
     const c10::InferenceMode no_gradients;
-    const FlushDenormals flush;
+    const kernels::FlushDenormals flush;
     const OneThreadProducts one_thread;
     for (std::int64_t task = next++; task < tasks; task = next++) body(task);
   });

@@ -15,7 +15,7 @@ namespace headroom::kernels {
 
 // Scores of a strip stay in memory between the passes while they take no more than this; beyond it pass 2 computes
 // them again.
-inline constexpr std::int64_t kKeptBytes = std::int64_t{16} << 20;
+inline constexpr std::int64_t kKeptBytes = std::int64_t{4} << 20;
 
 // Runs all jobs; Input is float or BFloat16, strides may be any. Results have the same bits for any number of threads:
 // parts are fixed, each owns its rows, and sums that cross parts are folded in their order. Sets flush-to-zero inside

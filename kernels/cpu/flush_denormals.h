@@ -4,17 +4,13 @@
 
 #include <cstdint>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
 namespace headroom::kernels {
 
 class FlushDenormals {
  public:
 #if defined(__SSE2__)
-  FlushDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040u); }
-  ~FlushDenormals() { _mm_setcsr(saved_); }
+  FlushDenormals() : saved_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(saved_ | 0x8040u); }
+  ~FlushDenormals() { __builtin_ia32_ldmxcsr(saved_); }
 #elif defined(__aarch64__)
   FlushDenormals() {
     asm volatile("mrs %0, fpcr" : "=r"(saved_));

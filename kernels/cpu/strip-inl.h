@@ -40,21 +40,16 @@ struct Arena {
   HWY_INLINE double* take_doubles(std::int64_t count) { return reinterpret_cast<double*>(take(2 * count)); }
 };
 
-// While a tile of keys is multiplied, its values and the keys one block on come nearer: rows lie too far apart for the
-// hardware to guess, and from n ≈ 4096 on they lie beyond L2.
+// While a tile is multiplied, rows of the next block come nearer: they lie too far apart for the hardware to guess, and
+// from n ≈ 4096 on they lie beyond L2. A few lines at a time, since a processor waits for few at once.
 struct FetchAhead {
-  const float* keys;
-  std::int64_t key_stride;
-  const float* values;
-  std::int64_t value_stride, value_dim, head_dim;
+  const float* rows;
+  std::int64_t stride, channels, steps;  // all channels within as many steps
 
   HWY_INLINE void operator()(std::int64_t t) const {
-    HEADROOM_UNROLL
-    for (int r = 0; r < kTileRows; ++r) __builtin_prefetch(keys + r * key_stride + t, 0, 2);
-    // The share of the values' channels that t is of the keys'.
-    for (std::int64_t c = t; c < value_dim; c += head_dim) {
+    for (std::int64_t c = t; c < channels; c += steps) {
       HEADROOM_UNROLL
-      for (int r = 0; r < kTileRows; ++r) __builtin_prefetch(values + r * value_stride + c, 0, 2);
+      for (int r = 0; r < kTileRows; ++r) __builtin_prefetch(rows + r * stride + c, 0, 2);
     }
   }
 };
@@ -65,7 +60,7 @@ struct Strip {
   std::int64_t row = 0, rows = 0;       // query rows [row, row + rows) in lanes 0 … rows − 1
   std::int64_t key_begin = 0, key_end = 0;  // keys that any of them may see; begin is a multiple of 8
   bool plain = false;                   // every lane holds a row that sees keys
-  bool leads = true;                    // the first of its group to touch keys and values
+  int in_group = 0;                     // the first strip fetches keys ahead, the second one values
   float lowest, highest;                // visible: lowest ≤ i − j ≤ highest
   float factor, cap_factor;             // into the packed queries; after the cap
   float* packed[2] = {};                // queries, [head_dim][kWidth]
@@ -92,7 +87,7 @@ struct Strip {
   HWY_NOINLINE void start(std::int64_t first, std::int64_t count, std::int64_t group) {
     row = first;
     rows = count;
-    leads = first == group;
+    in_group = static_cast<int>((first - group) / kWidth);
     const std::int64_t last = row + rows - 1;
     const bool limited = part.causal && part.window > 0;
     const std::int64_t seen = limited ? larger(part.first_key, group + 1 - part.window) : part.first_key;
@@ -142,11 +137,13 @@ struct Strip {
       for (std::int64_t k = 0; k < direct; k += kTileRows) {
         const float* keys = map.key + (j + k) * map.key_stride;
         float* tile = z + k * kWidth;
-        if (leads && j + k + kBlock + kTileRows <= part.length)
-          multiply_tile<kTileRows>(packed[m], keys, map.key_stride, 1, part.head_dim, false, tile,
-                                   FetchAhead{keys + kBlock * map.key_stride, map.key_stride,
-                                              map.value + (j + k) * map.value_stride, map.value_stride,
-                                              part.value_dim, part.head_dim});
+        const std::int64_t next = j + k + kBlock;
+        const bool fetches_keys = in_group == 0;
+        if (in_group < 2 && next + kTileRows <= part.length)
+          multiply_tile<kTileRows>(
+              packed[m], keys, map.key_stride, 1, part.head_dim, false, tile,
+              fetches_keys ? FetchAhead{map.key + next * map.key_stride, map.key_stride, part.head_dim, part.head_dim}
+                           : FetchAhead{map.value + next * map.value_stride, map.value_stride, part.value_dim, part.head_dim});
         else
           multiply_rows(packed[m], keys, map.key_stride, 1, part.head_dim, kTileRows, false, tile);
       }
