@@ -75,8 +75,10 @@ struct FirstPass {
       const double sum = map.sums[kSum][lane];
       double log_sum = -infinity, keep = 0.0, inverse = 0.0;
       if (sees) {
-        // Σp = 0 in a row that sees keys: all its logits are −∞, and softmax is not defined.
-        log_sum = sum == 0.0 ? __builtin_nan("") : static_cast<double>(map.reference[lane]) + __builtin_log2(sum);
+        // Σp = 0 in a row that sees keys: all its logits are −∞. The sink takes everything; without one softmax is not
+        // defined.
+        log_sum = static_cast<double>(map.reference[lane]) + __builtin_log2(sum);
+        if (sum == 0.0) log_sum = part.has_sink ? -infinity : __builtin_nan("");
         keep = 1.0;
       }
       if (part.has_sink) {
@@ -85,7 +87,7 @@ struct FirstPass {
         log_sum = own != own ? own : most + __builtin_log2(1.0 + __builtin_exp2(-gap));
         keep = sees ? __builtin_exp2(own - log_sum) : 0.0;
       }
-      if (sees) inverse = keep / sum;
+      if (sees && keep != 0.0) inverse = keep / sum;
       map.log_sum[lane] = log_sum;
       map.keep[lane] = keep;
       map.inverse[lane] = static_cast<float>(inverse);

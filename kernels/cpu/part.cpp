@@ -152,12 +152,14 @@ class PartRunner {
     const MapPass& map = worker_->first.maps[m];
     const std::int64_t i = worker_->strip.row + lane;
     const bool sees = i >= part_.first_key;
-    if (rows.rounds_to_one) rows.rounds_to_one[i] = sees ? static_cast<std::int32_t>(second_.rounds[m][lane]) : 0;
+    const bool finite = map.largest[lane] != kMasked;  // not every logit is −∞
+    if (rows.rounds_to_one)
+      rows.rounds_to_one[i] = sees && finite ? static_cast<std::int32_t>(second_.rounds[m][lane]) : 0;
     if (!rows.lse) return;
     const double infinity = __builtin_inf(), inverse = static_cast<double>(map.inverse[lane]);
     const double sum = map.sums[kSum][lane];
     rows.lse[i] = map.log_sum[lane] * kLn2;
-    rows.logit_max[i] = sees ? static_cast<double>(map.largest[lane]) * kLn2 : -infinity;
+    rows.logit_max[i] = sees && finite ? static_cast<double>(map.largest[lane]) * kLn2 : -infinity;
     rows.logit_min[i] = sees ? static_cast<double>(map.smallest[lane]) * kLn2 : infinity;
     if (!sees) {
       for (double* value : {rows.entropy, rows.weight_max, rows.weight_l2_squared, rows.weight_sum, rows.mean_distance,
@@ -168,7 +170,7 @@ class PartRunner {
     // −Σ a ln a = (1 − p)·LSE − Σ a z, both relative to the row's reference.
     const double reference = static_cast<double>(map.reference[lane]);
     const double entropy = map.keep[lane] * kLn2 * (map.log_sum[lane] - reference - map.sums[kMoment][lane] / sum);
-    rows.entropy[i] = entropy < 0.0 ? 0.0 : entropy;
+    rows.entropy[i] = entropy < 0.0 || map.keep[lane] == 0.0 ? 0.0 : entropy;
     rows.weight_max[i] = __builtin_exp2(static_cast<double>(map.largest[lane]) - map.log_sum[lane]);
     rows.weight_l2_squared[i] = map.sums[kSquares][lane] * inverse * inverse;
     rows.weight_sum[i] = part_.second_pass ? second_.map_sum[m][lane] : map.keep[lane];

@@ -43,7 +43,7 @@ ReferenceRow attention_row(const HeadProblem<double>& problem, const MapInput<do
 void count(const UniformBins& bins, double value, std::vector<std::int64_t>& histogram) {
   const double position = std::floor((value - bins.low) / bins.width);
   const double last = static_cast<double>(bins.bins - 1);
-  ++histogram[static_cast<std::size_t>(std::clamp(position, 0.0, last))];
+  ++histogram[static_cast<std::size_t>(position > 0.0 ? std::min(position, last) : 0.0)];  // NaN: the first
 }
 
 void map_statistics(const HeadProblem<double>& problem, const StatisticsRequest& request, const ReferenceRow& row,
