@@ -3,7 +3,11 @@
 // Precision. bfloat16 and half go to the tensor cores as they are; their products are exact in float32. A float32 is
 // cut into three bfloat16 terms, x = x₀ + x₁ + x₂ + O(2⁻²⁴ x), and the six products x_p·y_q with p + q ≤ 2 are kept:
 // what is left out is of the size of a float32 rounding. Two TF32 terms and three products would cost the same
-// tensor-core time, at half the rate, and keep 2⁻²² only. An infinite float32 gives NaN.
+// tensor-core time, at half the rate, and keep 2⁻²² only.
+//
+// An infinity has no terms that add up: ∞ · x₁ and ∞ · x₀ may differ in sign. In float32 queries and keys it is
+// therefore read as 2¹²⁷, and a product beyond 2¹⁰⁰ is read as infinite again; 0 · ∞ is 0 there. An infinite float32
+// value gives NaN.
 //
 // Shared memory holds each 16-bit term as its own [rows][stride] plane; stride = channels + 8 puts the eight rows that
 // one ldmatrix reads into different banks.
@@ -51,6 +55,19 @@ HEADROOM_DEVICE void pack_terms(Device& device, float low, float high, std::uint
   }
 }
 
+enum class Infinity { Kept, Bounded };
+
+inline constexpr float kBound = 0x1p127f, kInfinite = 0x1p100f;
+
+template <class Device>
+HEADROOM_DEVICE void bound(Device& device, float (&quad)[4]) {
+  HEADROOM_UNROLL
+  for (int x = 0; x < 4; ++x)
+    if (device.abs(quad[x]) == device.infinity()) quad[x] = quad[x] > 0.0f ? kBound : -kBound;
+}
+template <class Device, class Input>
+HEADROOM_DEVICE void bound(Device&, Input (&)[4]) {}
+
 // Four channels of float32 are cut into terms; 16-bit ones are copied.
 template <class Device>
 HEADROOM_DEVICE void store_quad(Device& device, const float (&quad)[4], Half* to, int plane) {
@@ -68,7 +85,7 @@ HEADROOM_DEVICE void store_quad(Device& device, const Input (&quad)[4], Half* to
 
 // Rows [row, row + kTile) and channels [channel, channel + channels) of an operand, zeros beyond its ends; `channels`
 // is a multiple of 16. Without barriers.
-template <class Device, class Input>
+template <Infinity kInfinities, class Device, class Input>
 HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Operand<Input> operand, int row,
                                int end_row, int channel, int end_channel, int channels) {
   const int quads = channels / 4;
@@ -85,6 +102,7 @@ HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Ope
       for (int x = 0; x < 4; ++x)
         if (x < left) quad[x] = from[x];
     }
+    if (kInfinities == Infinity::Bounded) bound(device, quad);
     store_quad(device, quad, tile + r * stride + c, kTile * stride);
   }
 }
@@ -144,10 +162,19 @@ HEADROOM_DEVICE void products(Device& device, const Arguments<Input>& arguments,
     const int channels = smaller(arguments.slab, (head.head_dim - channel + 15) / 16 * 16);
     device.sync();  // until nobody reads the last tile
     if (!arguments.resident)
-      load_tile(device, a_tile, stride, a, a_row, head.mask.length, channel, head.head_dim, channels);
-    load_tile(device, b_tile, stride, b, b_row, head.mask.length, channel, head.head_dim, channels);
+      load_tile<Infinity::Bounded>(device, a_tile, stride, a, a_row, head.mask.length, channel, head.head_dim,
+                                   channels);
+    load_tile<Infinity::Bounded>(device, b_tile, stride, b, b_row, head.mask.length, channel, head.head_dim, channels);
     device.sync();
     multiply_slab<Input>(device, score, a_tile, b_tile, stride, channels);
+  }
+  if (Terms<Input>::kCount == 1) return;
+  HEADROOM_UNROLL
+  for (int n = 0; n < kColumns; ++n) {
+    HEADROOM_UNROLL
+    for (int e = 0; e < 4; ++e)
+      if (device.abs(score[n][e]) > kInfinite)
+        score[n][e] = score[n][e] > 0.0f ? device.infinity() : -device.infinity();
   }
 }
 
@@ -156,8 +183,8 @@ template <class Input, class Device>
 HEADROOM_DEVICE void load_resident(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
                                    const Operand<Input>& a, int a_row, Half* a_tile) {
   if (arguments.resident)
-    load_tile(device, a_tile, plane_stride(arguments.slab), a, a_row, head.mask.length, 0, head.head_dim,
-              (head.head_dim + 15) / 16 * 16);
+    load_tile<Infinity::Bounded>(device, a_tile, plane_stride(arguments.slab), a, a_row, head.mask.length, 0,
+                                 head.head_dim, (head.head_dim + 15) / 16 * 16);
 }
 
 // Products become logits in base 2, in place.
