@@ -245,7 +245,9 @@ class PartRunner {
     copy_rows(map.key + j * map.key_stride, 0, 1, 1, part_.head_dim, key_);
     auto sum = hn::Zero(d);
     std::int64_t c = 0;
-    for (; c + 4 <= part_.head_dim; c += 4) sum = hn::MulAdd(hn::Load(d, query_ + c), hn::Load(d, key_ + c), sum);
+    constexpr auto kStep = static_cast<std::int64_t>(hn::MaxLanes(hn::CappedTag<float, 4>()));
+    for (; c + kStep <= part_.head_dim; c += kStep)
+      sum = hn::MulAdd(hn::Load(d, query_ + c), hn::Load(d, key_ + c), sum);
     float dot = hn::GetLane(hn::SumOfLanes(d, sum));
     for (; c < part_.head_dim; ++c) dot += query_[c] * key_[c];
     dot *= worker_->strip.factor;
