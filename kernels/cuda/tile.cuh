@@ -102,7 +102,7 @@ HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Ope
       for (int x = 0; x < 4; ++x)
         if (x < left) quad[x] = from[x];
     }
-    if (kInfinities == Infinity::Bounded) bound(device, quad);
+    if constexpr (kInfinities == Infinity::Bounded) bound(device, quad);
     store_quad(device, quad, tile + r * stride + c, kTile * stride);
   }
 }
@@ -168,13 +168,15 @@ HEADROOM_DEVICE void products(Device& device, const Arguments<Input>& arguments,
     device.sync();
     multiply_slab<Input>(device, score, a_tile, b_tile, stride, channels);
   }
-  if (Terms<Input>::kCount == 1) return;
-  HEADROOM_UNROLL
-  for (int n = 0; n < kColumns; ++n) {
+  if constexpr (Terms<Input>::kCount > 1) {
     HEADROOM_UNROLL
-    for (int e = 0; e < 4; ++e)
-      if (device.abs(score[n][e]) > kInfinite)
-        score[n][e] = score[n][e] > 0.0f ? device.infinity() : -device.infinity();
+    for (int n = 0; n < kColumns; ++n) {
+      HEADROOM_UNROLL
+      for (int e = 0; e < 4; ++e) {
+        const float product = score[n][e];
+        if (device.abs(product) > kInfinite) score[n][e] = product > 0.0f ? device.infinity() : -device.infinity();
+      }
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // The names of kernels/cuda in a build without CUDA.
 #include "kernels/cuda/attention.h"
 
+#include "kernels/cuda/device_buffer.h"
 #include "kernels/cuda/window.h"
 
 namespace headroom::kernels {
@@ -12,6 +13,11 @@ constexpr KernelStatus kNoCuda{StatusCode::Unsupported,
 }  // namespace
 
 KernelStatus cuda_ready() { return kNoCuda; }
+
+KernelStatus DeviceBuffer::allocate(std::size_t) { return kNoCuda; }
+KernelStatus DeviceBuffer::upload(const void*) { return kNoCuda; }
+KernelStatus DeviceBuffer::download(void*) const { return kNoCuda; }
+void DeviceBuffer::release() {}
 
 template <typename Input>
 KernelStatus cuda_attention(std::span<HeadJob<Input, float>>, StreamView, const StopRequested&) {

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "kernels/cuda/heads.h"
-#include "kernels/reference/attention.h"
+#include "tests/kernels/cuda_answers.h"
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/cuda_emulated_machine.h"
 #include "tests/support/narrow_tensors.h"
-#include "tests/support/statistics_match.h"
 
 namespace headroom::test {
 
@@ -39,43 +38,15 @@ template <class Input>
   return answer;
 }
 
-// Of the kernels' own arithmetic. A logit is off by some float32 roundings of z itself, 2⁻²⁴ · |z| each, and so is a
-// weight, relative to its size; |z| of the table stays below 50. Sums over the up to 200 rows or keys add less.
-inline constexpr double kTolerance = 1e-5;
-inline constexpr double kCountShare = 1e-3;  // of entries that may round across the edge of a bin
-
-// The weights that meet the values are rounded to the input's format, as in every flash attention.
-template <class Input>
-inline constexpr double kContextTolerance = kTolerance;
-template <>
-inline constexpr double kContextTolerance<kernels::BFloat16> = 4e-3;
-template <>
-inline constexpr double kContextTolerance<kernels::Float16> = 5e-4;
-
 // One head of the case, another one with the next seed.
 template <class Input>
 void check_case(const AttentionCase& shape, std::int64_t length, std::uint64_t seed, EmulatedMachine& machine,
-                const kernels::StatisticsRequest& request, std::int64_t first_key = 0, double tolerance = kTolerance) {
+                const kernels::StatisticsRequest& request, double tolerance = kTolerance) {
   const Tensors<Input> tensors(random_attention<float>(shape, length, seed));
   const std::int64_t head = static_cast<std::int64_t>(seed) % shape.heads;
-  kernels::HeadProblem<Input> problem = tensors.problem(head);
-  problem.first_key = first_key;
-  const Answer answer = run<Input>(machine, {problem}, request);
+  const Answer answer = run<Input>(machine, {tensors.problem(head)}, request);
   CATCH_INFO(shape.name << ", length " << length << ", head " << head << ", seed " << seed);
-  kernels::HeadProblem<double> wide = tensors.wide(head);
-  wide.first_key = first_key;
-  kernels::HeadStatistics expected, found = answer.statistics[0];
-  std::vector<double> context(answer.contexts[0].size());
-  kernels::reference_attention(wide, request, expected, context);
-  const double context_tolerance = std::max(tolerance, kContextTolerance<Input>);
-  CATCH_CHECK(array_mismatch("context", std::vector<double>(answer.contexts[0].begin(), answer.contexts[0].end()),
-                             context, context_tolerance) == "");
-  for (std::size_t m = 0; m < 2; ++m) {
-    CATCH_CHECK(array_mismatch("context_energy", found.maps[m].context_energy, expected.maps[m].context_energy,
-                               2 * context_tolerance) == "");
-    found.maps[m].context_energy = expected.maps[m].context_energy;
-  }
-  CATCH_CHECK(statistics_mismatch(found, expected, tolerance, kCountShare) == "");
+  check_answer<Input>(tensors.wide(head), request, answer.statistics[0], answer.contexts[0], tolerance);
 }
 
 }  // namespace headroom::test
