@@ -1,10 +1,9 @@
 #include "app/cli/analyze_command.h"
 
-#include <sys/resource.h>
-
 #include <cstdio>
 
 #include "app/cli/address.h"
+#include "app/cli/peak_memory.h"
 #include "app/cli/progress.h"
 #include "app/cli/report_error.h"
 #include "app/cli/signals.h"
@@ -93,12 +92,6 @@ Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedM
   request.program = std::string("headroom ") + kVersion;
   request.git_commit = kGitCommit;
   return request;
-}
-
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, const AnalysisOutcome& outcome,

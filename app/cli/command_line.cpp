@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "app/cli/analyze_command.h"
+#include "app/cli/bench_command.h"
 #include "app/cli/compare_command.h"
 #include "app/cli/doctor_command.h"
 #include "app/cli/inspect_command.h"
@@ -97,6 +98,39 @@ void add_compare(CLI::App& app, CompareArguments& arguments) {
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 
+std::string nothing(const std::string& text) { return text.empty() ? "takes a value; found nothing" : ""; }
+
+void add_bench(CLI::App& app, BenchArguments& arguments) {
+  CLI::App* command = app.add_subcommand("bench", "how fast attention and its statistics are here, beside LibTorch's attention");
+  PromptArguments& prompt = arguments.prompt;
+  CLI::Option* model = command->add_option("--model", arguments.model,
+                                           "checkpoint: time the stages of a real analysis in place of the table");
+  CLI::Option* shapes = command->add_option(
+      "--shapes", arguments.shapes,
+      "list of [KIND:]HEADSxKV_HEADSxHEAD_DIM[@LENGTH], KIND softmax, diff_v2 or diff_v1; e.g. 32x8x128,diff_v2:8x8x64@2048 "
+      "(default: a table of nine, n = 1024 to 8192)");
+  shapes->check(nothing)->excludes(model);
+  model->check(nothing);
+  command->add_option("--repeats", arguments.repeats, "rounds at most, beside one that is not counted (default: 15; --model: 3)")
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--budget", arguments.budget_seconds, "seconds the table may take (default: 120)")->check(not_a_size);
+  command->add_flag("--quick", arguments.quick, "20 seconds, 5 rounds");
+  command->add_option("--threads", arguments.threads, "threads of LibTorch and of the kernels")->check(CLI::Range(1, 1024));
+  command->add_option("--target", arguments.target, "instructions, e.g. AVX2; holds LibTorch to them too")->check(nothing);
+  command->add_flag("--no-window", arguments.no_window, "leave out the window of a map of 131,072 tokens");
+  command->add_option("--text", prompt.text, "the prompt of --model")->needs(model);
+  command->add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input")->needs(model);
+  command->add_option("--ids", prompt.ids, "token ids, separated by commas or blanks")->needs(model);
+  command->add_option("--ids-file", prompt.ids_file, "file with token ids; - is standard input")->needs(model);
+  command->add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")
+      ->check(CLI::PositiveNumber)
+      ->needs(model);
+  command->add_option("--folder", arguments.folder, "where --model writes a run file and removes it (default: in memory)")
+      ->needs(model);
+  command->add_flag("--json", arguments.json, "machine-readable output; app/README.md names its members");
+  add_checkpoint_options(*command, arguments.options);
+}
+
 int usage_error(const std::string& message, bool json) {
   Error error(ErrorCode::InvalidArgument, message);
   return report_error(error.advise("headroom --help names the commands, headroom COMMAND --help the options of one"), json);
@@ -112,11 +146,13 @@ int parse_and_run(int argc, char** argv, bool json) {
   InspectArguments inspect;
   AnalyzeArguments analyze;
   CompareArguments compare;
+  BenchArguments bench;
   bool doctor_json = false, any_json = false;
   app.add_flag("--json", any_json, "machine-readable output, of any command");
   add_inspect(app, inspect);
   add_analyze(app, analyze);
   add_compare(app, compare);
+  add_bench(app, bench);
   app.add_subcommand("doctor", "versions, devices, threads: what works here")
       ->add_flag("--json", doctor_json, "machine-readable output");
   try {
@@ -125,11 +161,16 @@ int parse_and_run(int argc, char** argv, bool json) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &doctor_json}) *choice = *choice || any_json;
+  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &bench.json, &doctor_json}) *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
-  if (!app.got_subcommand("analyze")) return usage_error("no command given; expected inspect, analyze, compare or doctor", json);
+  if (app.got_subcommand("bench")) {
+    bench.command_line = joined(argc, argv);
+    return run_bench(bench);
+  }
+  if (!app.got_subcommand("analyze"))
+    return usage_error("no command given; expected inspect, analyze, compare, bench or doctor", json);
   analyze.command_line = joined(argc, argv);
   return run_analyze(analyze);
 }

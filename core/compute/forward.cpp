@@ -10,6 +10,7 @@
 #include "core/base/format.h"
 #include "core/compute/attention_backend.h"
 #include "core/compute/attention_layer.h"
+#include "core/compute/benchmark.h"
 #include "core/compute/block_weights.h"
 #include "core/compute/device.h"
 #include "core/run/compute.h"
@@ -179,6 +180,25 @@ class Forward {
   WeightReader reader_{loader_, model_, stages_};
 };
 
+// LibTorch's exceptions end here.
+template <typename Body>
+auto guarded(const Body& body) -> decltype(body()) {
+  const c10::InferenceMode inference;
+  try {
+    return body();
+  } catch (const c10::OutOfMemoryError& error) {
+    return Error(ErrorCode::OutOfMemory, std::string("out of device memory: ") + error.what_without_backtrace());
+  } catch (const c10::Error& error) {
+    const std::string what = error.what_without_backtrace();
+    // Memory of the CPU that runs out has no type of its own.
+    if (const std::size_t at = what.find("you tried to allocate"); at != std::string::npos)
+      return Error(ErrorCode::OutOfMemory, "out of memory: " + what.substr(at)).advise("free memory, or give a shorter prompt");
+    return Error(ErrorCode::Device, "LibTorch failed: " + what);
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::OutOfMemory, "out of memory");
+  }
+}
+
 class TorchBackend final : public ComputeBackend {
  public:
   Result<AttentionChoice> choose_attention(const ForwardOptions& options) override {
@@ -187,8 +207,7 @@ class TorchBackend final : public ComputeBackend {
 
   Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
                              ForwardObserver& observer) override {
-    const c10::InferenceMode inference;
-    try {
+    return guarded([&]() -> Result<ForwardSummary> {
       HEADROOM_TRY(const at::Device device, open_device(options.device));
       TorchTarget target;
       HEADROOM_TRY(target.backend, find_attention_backend(options));
@@ -196,17 +215,13 @@ class TorchBackend final : public ComputeBackend {
       target.real = options.dtype == ComputeDtype::Float64 ? at::kDouble : at::kFloat;
       target.dtype = options.dtype == ComputeDtype::BFloat16 ? at::kBFloat16 : target.real;
       return Forward(source, model, options, target, observer).run();
-    } catch (const c10::OutOfMemoryError& error) {
-      return Error(ErrorCode::OutOfMemory, std::string("out of device memory: ") + error.what_without_backtrace());
-    } catch (const c10::Error& error) {
-      const std::string what = error.what_without_backtrace();
-      // Memory of the CPU that runs out has no type of its own.
-      if (const std::size_t at = what.find("you tried to allocate"); at != std::string::npos)
-        return Error(ErrorCode::OutOfMemory, "out of memory: " + what.substr(at)).advise("free memory, or give a shorter prompt");
-      return Error(ErrorCode::Device, "LibTorch failed: " + what);
-    } catch (const std::bad_alloc&) {
-      return Error(ErrorCode::OutOfMemory, "out of memory");
-    }
+    });
+  }
+
+  Result<BenchmarkReport> benchmark(const BenchmarkRequest& request,
+                                    const std::function<void(double fraction, const std::string& what)>& progress,
+                                    const kernels::StopRequested& stop) override {
+    return guarded([&] { return run_benchmark(request, progress, stop); });
   }
 
   BackendInfo info() override {

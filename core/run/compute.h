@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/model/model_source.h"
+#include "core/run/benchmark.h"
 #include "core/run/layer_record.h"
 #include "core/run/stages.h"
 
@@ -90,6 +92,10 @@ class ComputeBackend {
   // Cancelled when the observer asked to stop; Device for a device that is not there; never another device silently.
   virtual Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
                                      ForwardObserver& observer) = 0;
+  // Times attention and its statistics beside LibTorch's own. InvalidArgument for shapes and targets that are not there.
+  virtual Result<BenchmarkReport> benchmark(const BenchmarkRequest& request,
+                                            const std::function<void(double fraction, const std::string& what)>& progress,
+                                            const kernels::StopRequested& stop) = 0;
   virtual BackendInfo info() = 0;
 };
 

@@ -65,6 +65,11 @@ class FakeBackend final : public ComputeBackend {
     if (options.backend == "none") return Error(ErrorCode::InvalidArgument, "unknown backend");
     return AttentionChoice{"blocked", "", "cpu", "float32", "test"};
   }
+  Result<BenchmarkReport> benchmark(const BenchmarkRequest&, const std::function<void(double, const std::string&)>&,
+                                    const kernels::StopRequested&) override {
+    return BenchmarkReport();
+  }
+
   BackendInfo info() override { return {}; }
 };
 

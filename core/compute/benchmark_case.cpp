@@ -1,0 +1,202 @@
+#include "core/compute/benchmark_case.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/compute/parallel.h"
+#include "core/run/quantity.h"
+#include "kernels/cpu/attention.h"
+#include "kernels/reference/attention.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kLambda = 0.4;
+constexpr std::int64_t kFlash = 1;  // at::native's SDPBackend::flash_attention
+
+struct Goals {
+  double row_statistics, everything;
+};
+constexpr Goals kGoals{0.75, 1.15}, kGoalsAvx2{0.8, 1.25};
+
+bool takes_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+  const bool grouped = query.size(1) != key.size(1);
+  return at::_fused_sdp_choice(query, key, value, {}, 0.0, true, std::nullopt, grouped) == kFlash;
+}
+
+void attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+  const at::Tensor out =
+      at::scaled_dot_product_attention(query, key, value, {}, 0.0, true, std::nullopt, query.size(1) != key.size(1));
+}
+
+}  // namespace
+
+double attention_operations(const BenchmarkShape& shape) {
+  const double n = static_cast<double>(shape.length), d = static_cast<double>(shape.head_dim);
+  const double maps = shape.kind == "softmax" ? 1.0 : 2.0;
+  const double value_dim = shape.kind == "diff_v1" ? 2.0 * d : d;
+  return static_cast<double>(shape.heads) * maps * (2.0 * d + 2.0 * value_dim) * n * n / 2.0;
+}
+
+BenchmarkInputs::BenchmarkInputs(const BenchmarkShape& shape)
+    : shape_(shape),
+      map_count_(shape.kind == "softmax" ? 1 : 2),
+      value_dim_(shape.kind == "diff_v1" ? 2 * shape.head_dim : shape.head_dim) {
+  const std::int64_t n = shape.length, d = shape.head_dim;
+  auto generator = at::detail::createCPUGenerator(1);
+  const auto random = [&](std::int64_t heads, std::int64_t channels) {
+    return at::randn({1, heads, n, channels}, generator, at::TensorOptions().dtype(at::kFloat));
+  };
+  for (int m = 0; m < map_count_; ++m) {
+    const bool shared_key = m > 0 && shape.kind == "diff_v2";
+    maps_.push_back({random(shape.heads, d), shared_key ? maps_[0].key : random(shape.kv_heads, d)});
+  }
+  value_ = random(shape.kv_heads, value_dim_);
+  context_ = at::empty({n, shape.heads, value_dim_}, at::kFloat);
+  lambda_.assign(static_cast<std::size_t>(n), kLambda);
+  choose_sdpa();
+}
+
+// The fastest way through LibTorch's attention that yields every map's context.
+void BenchmarkInputs::choose_sdpa() {
+  at::Tensor query = maps_[0].query;
+  if (shape_.kind == "diff_v2") {
+    // In the order of the layer's projection: the two maps of a head are neighbours, so that groups stay together.
+    query = at::stack({maps_[0].query, maps_[1].query}, 2).view({1, 2 * shape_.heads, shape_.length, shape_.head_dim});
+    yardstick_ = "one call on twice the query heads, keys and values shared";
+    sdpa_calls_ = {{query, maps_[0].key, value_}};
+  } else if (shape_.kind == "diff_v1") {
+    const std::int64_t d = shape_.head_dim;
+    yardstick_ = "one call for each map, its values twice as wide as its keys";
+    for (const Map& map : maps_) sdpa_calls_.push_back({map.query, map.key, value_});
+    if (!takes_flash(maps_[0].query, maps_[0].key, value_)) {
+      // Values as wide as the keys are what LibTorch's flash kernel takes; without it the maps lie in memory whole.
+      yardstick_ = "two calls for each map, one for each half of its values, which are twice as wide as its keys";
+      sdpa_calls_.clear();
+      for (const Map& map : maps_)
+        for (const std::int64_t half : {0, 1}) sdpa_calls_.push_back({map.query, map.key, value_.narrow(3, half * d, d)});
+    }
+  } else {
+    yardstick_ = "one call";
+    sdpa_calls_ = {{query, maps_[0].key, value_}};
+  }
+  if (shape_.heads != shape_.kv_heads && !takes_flash(sdpa_calls_[0].query, sdpa_calls_[0].key, sdpa_calls_[0].value)) {
+    yardstick_ += ", keys and values repeated for each query head beforehand";
+    for (Call& call : sdpa_calls_) {
+      const std::int64_t group = call.query.size(1) / call.key.size(1);
+      call.key = call.key.repeat_interleave(group, 1);
+      call.value = call.value.repeat_interleave(group, 1);
+    }
+  }
+  sdpa_backend_ = takes_flash(sdpa_calls_[0].query, sdpa_calls_[0].key, sdpa_calls_[0].value) ? "flash" : "math";
+}
+
+void BenchmarkInputs::run_sdpa() const {
+  for (const Call& call : sdpa_calls_) attend(call.query, call.key, call.value);
+}
+
+// As many maps with values as wide as the keys: two thirds of the multiplications of a V1 head.
+void BenchmarkInputs::run_narrow_sdpa() const {
+  for (const Map& map : maps_) attend(map.query, map.key, value_.narrow(3, 0, shape_.head_dim));
+}
+
+template <typename Input>
+kernels::HeadProblem<Input> BenchmarkInputs::problem(std::int64_t head, const Map* maps, const at::Tensor& value) const {
+  const std::int64_t kv = head / (shape_.heads / shape_.kv_heads);
+  kernels::HeadProblem<Input> problem;
+  problem.length = shape_.length;
+  problem.head_dim = shape_.head_dim;
+  problem.value_dim = value_dim_;
+  problem.scale = 1.0 / std::sqrt(static_cast<double>(shape_.head_dim));
+  if (map_count_ == 2) problem.lambda = lambda_.data();
+  for (int m = 0; m < map_count_; ++m) {
+    const at::Tensor query = maps[m].query.select(1, head), key = maps[m].key.select(1, kv), v = value.select(1, kv);
+    problem.maps[static_cast<std::size_t>(m)] = {query.const_data_ptr<Input>(), key.const_data_ptr<Input>(),
+                                                 v.const_data_ptr<Input>(), query.stride(1), key.stride(1), v.stride(1)};
+  }
+  return problem;
+}
+
+bool BenchmarkInputs::run_kernels(const kernels::StatisticsRequest& request, const kernels::StopRequested& stop) {
+  std::vector<kernels::HeadJob<float>> jobs(static_cast<std::size_t>(shape_.heads));
+  for (std::int64_t h = 0; h < shape_.heads; ++h) {
+    kernels::HeadJob<float>& job = jobs[static_cast<std::size_t>(h)];
+    job.problem = problem<float>(h, maps_.data(), value_);
+    job.request = request;
+    job.context = context_.mutable_data_ptr<float>() + h * value_dim_;
+    job.context_stride = shape_.heads * value_dim_;
+  }
+  return kernels::cpu_attention<float>(jobs, run_tasks, stop);
+}
+
+std::vector<BenchmarkInputs::Variant> BenchmarkInputs::variants(bool avx2, const kernels::StopRequested& stop) {
+  const Goals goals = avx2 ? kGoalsAvx2 : kGoals;
+  kernels::StatisticsRequest context, rows, everything, rounds, histograms;
+  context.wanted = 0;
+  rows.wanted = kernels::kRowStatistics;
+  everything.wanted = kernels::kRowStatistics | kernels::kNamedKeys | kernels::kColumnSums;
+  everything.pool_blocks = std::min<std::int64_t>(128, shape_.length);
+  rounds = everything;
+  rounds.wanted |= kernels::kRoundsToOne;
+  histograms = rounds;
+  histograms.logit_bins = logit_bins();
+  histograms.log10_weight_bins = log10_weight_bins();
+  const auto measured = [&](const kernels::StatisticsRequest& request) {
+    return [this, request, stop] { return run_kernels(request, stop); };
+  };
+  std::vector<Variant> variants;
+  variants.push_back({"sdpa", [this] { run_sdpa(); return true; }, {}, 1.0});
+  if (shape_.kind == "diff_v1")
+    variants.push_back({"sdpa_narrow_values", [this] { run_narrow_sdpa(); return true; }, {}, 0.5});
+  // A pair's row statistics include those of the net map, which take the second pass: the goal is for one map.
+  const std::optional<double> row_goal = map_count_ == 1 ? std::optional(goals.row_statistics) : std::nullopt;
+  variants.push_back({"context", measured(context), {}, 0.7});
+  variants.push_back({"row_statistics", measured(rows), row_goal, 0.75});
+  variants.push_back({"everything", measured(everything), goals.everything, 1.15});
+  variants.push_back({"rounds_to_one", measured(rounds), {}, 1.3});
+  variants.push_back({"histograms", measured(histograms), {}, 2.0});
+  return variants;
+}
+
+BenchmarkAccuracy BenchmarkInputs::accuracy() const {
+  const std::int64_t n = shape_.length;
+  std::vector<Map> wide;
+  for (const Map& map : maps_) wide.push_back({map.query.to(at::kDouble), map.key.to(at::kDouble)});
+  const at::Tensor wide_value = value_.to(at::kDouble);
+  kernels::StatisticsRequest request;
+  request.wanted = kernels::kRowStatistics | kernels::kColumnSums;
+  kernels::HeadStatistics exact;
+  std::vector<double> exact_context(static_cast<std::size_t>(n * value_dim_));
+  kernels::reference_attention(problem<double>(0, wide.data(), wide_value), request, exact, exact_context);
+
+  std::vector<float> context(exact_context.size());
+  std::vector<kernels::HeadJob<float>> jobs(1);
+  jobs[0].problem = problem<float>(0, maps_.data(), value_);
+  jobs[0].request = request;
+  jobs[0].context = context.data();
+  jobs[0].context_stride = value_dim_;
+  BenchmarkAccuracy accuracy;
+  accuracy.shape = shape_;
+  if (!kernels::cpu_attention<float>(jobs, run_tasks, {})) return accuracy;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(n); ++row) {
+    double largest = 0.0, error = 0.0;
+    for (std::size_t i = row * static_cast<std::size_t>(value_dim_); i < (row + 1) * static_cast<std::size_t>(value_dim_); ++i) {
+      largest = std::max(largest, std::abs(exact_context[i]));
+      error = std::max(error, std::abs(static_cast<double>(context[i]) - exact_context[i]));
+    }
+    accuracy.context_error = std::max(accuracy.context_error, error / largest);
+  }
+  // The maps' own sums, which are positive; net ones may cancel to nothing.
+  for (std::size_t m = 0; m < static_cast<std::size_t>(map_count_); ++m) {
+    const std::vector<double>& sums = exact.maps[m].column_sum;
+    for (std::size_t j = 0; j < sums.size(); ++j)
+      accuracy.column_sum_error =
+          std::max(accuracy.column_sum_error, std::abs(jobs[0].statistics.maps[m].column_sum[j] - sums[j]) / sums[j]);
+  }
+  return accuracy;
+}
+
+}  // namespace headroom

@@ -1,0 +1,63 @@
+// One shape of the benchmark: its inputs, LibTorch's attention on them and the cpu backend's, and how far the latter is
+// from the reference. Compute thread only.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/run/benchmark.h"
+#include "kernels/attention.h"
+
+namespace headroom {
+
+// Operations of the attention alone: every map's scores and its weighted values, half of them masked.
+[[nodiscard]] double attention_operations(const BenchmarkShape& shape);
+
+class BenchmarkInputs {
+ public:
+  // Independent N(0, 1), the same for the same shape.
+  explicit BenchmarkInputs(const BenchmarkShape& shape);
+
+  struct Variant {
+    std::string name;
+    std::function<bool()> run;  // false: stopped
+    std::optional<double> goal;
+    double expected_cost = 1.0;  // about, in SDPAs
+  };
+  // The first is LibTorch's attention. `avx2`: the goals of that instruction set.
+  [[nodiscard]] std::vector<Variant> variants(bool avx2, const kernels::StopRequested& stop);
+
+  [[nodiscard]] const std::string& yardstick() const { return yardstick_; }
+  [[nodiscard]] const std::string& sdpa_backend() const { return sdpa_backend_; }
+
+  // Both in one pass over the first head.
+  [[nodiscard]] BenchmarkAccuracy accuracy() const;
+
+ private:
+  struct Map {
+    at::Tensor query, key;  // [1, heads, n, d], [1, kv_heads, n, d]
+  };
+  void choose_sdpa();
+  void run_sdpa() const;
+  void run_narrow_sdpa() const;
+  [[nodiscard]] bool run_kernels(const kernels::StatisticsRequest& request, const kernels::StopRequested& stop);
+  template <typename Input>
+  [[nodiscard]] kernels::HeadProblem<Input> problem(std::int64_t head, const Map* maps, const at::Tensor& value) const;
+
+  BenchmarkShape shape_;
+  int map_count_ = 1;
+  std::int64_t value_dim_ = 0;
+  std::vector<Map> maps_;
+  at::Tensor value_, context_;  // [1, kv_heads, n, value_dim], [n, heads, value_dim]
+  std::vector<double> lambda_;
+  struct Call {
+    at::Tensor query, key, value;
+  };
+  std::vector<Call> sdpa_calls_;
+  std::string yardstick_, sdpa_backend_;
+};
+
+}  // namespace headroom
