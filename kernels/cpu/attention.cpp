@@ -150,9 +150,11 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::i
   part.first_key_absolute = data_or_null(statistics.first_key_absolute);
   const std::int64_t maps = problem.maps[0].present() && problem.maps[1].present() ? 2 : 1;
   const std::int64_t widest = (problem.causal ? part.row_end : part.length) - part.key_begin;
-  const std::int64_t reach = problem.causal && problem.window > 0 ? std::min(widest, problem.window + kWidestStrip) : widest;
-  part.keep_scores = part.second_pass &&
-                     reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float)) <= kept_bytes;
+  const bool limited = problem.causal && problem.window > 0;
+  const std::int64_t reach = limited ? std::min(widest, problem.window + 2 * kWidestStrip + 8) : widest;
+  const std::int64_t bytes = reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float));
+  part.keep_scores = part.second_pass && bytes <= kept_bytes;
+  part.kept_keys = part.keep_scores ? reach : 0;
   return part;
 }
 
@@ -272,9 +274,10 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
     plan.boundaries = part_boundaries(problem.length, problem.causal && problem.window == 0);
     plan.sums.resize(plan.boundaries.size() - 1);
     plan.parts_left = static_cast<std::int64_t>(plan.sums.size());
-    for (std::size_t p = 0; p < plan.sums.size(); ++p) works.emplace_back(h, p);
-    scratch = std::max(scratch, part_scratch_floats(describe_part(plan, plan.sums.size() - 1, kept_bytes)));
-    scratch = std::max(scratch, part_scratch_floats(describe_part(plan, 0, kept_bytes)));
+    for (std::size_t p = 0; p < plan.sums.size(); ++p) {
+      works.emplace_back(h, p);
+      scratch = std::max(scratch, part_scratch_floats(describe_part(plan, p, kept_bytes)));
+    }
     for (std::size_t m = 0; m < 2; ++m) {
       const MapInput<Input>& map = problem.maps[m];
       if (!map.present() || jobs[h].request.wanted == 0) continue;

@@ -4,7 +4,8 @@
 // A head is cut into parts of query rows; a part works through strips of as many rows as the tile has lanes. Pass 1
 // gives the context and the row statistics, pass 2 what needs final weights (attention.h says which wish needs it).
 // Arithmetic is float32 with sums over keys folded into double every 64 keys; relative error of a weight ≲ 1e-6 · |z|.
-// Memory beyond the outputs: per thread O(n), at most kKeptBytes plus 64·n bytes, and 24·n bytes per part in flight.
+// Memory beyond the outputs: per thread half a MiB, 64·n bytes and for two strips at most kKeptBytes each; per part of a
+// head in flight (16 at most) up to 24·n bytes.
 #pragma once
 
 #include <span>

@@ -20,7 +20,7 @@ struct Worker {
   float* scores[2] = {};
 
   HWY_NOINLINE Worker(const Part<Input>& part, Arena& arena) : strip(part, arena), first(strip, arena) {
-    const std::int64_t keys = part.keep_scores ? round_up(part.length - part.key_begin, kBlock) + kBlock : kBlock;
+    const std::int64_t keys = round_up(part.kept_keys, kBlock) + kBlock;
     for (int m = 0; m < 2; ++m)
       if (part.maps[m].present()) scores[m] = arena.take(keys * kWidth);
   }
