@@ -3,6 +3,7 @@
 
 #include "kernels/reference/attention.h"
 #include "tests/kernels/dense_attention.h"
+#include "tests/kernels/wanted_subsets.h"
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/statistics_match.h"
@@ -39,6 +40,48 @@ CATCH_TEST_CASE("reference attention: equals the dense formulas for every normal
         CATCH_CHECK(array_mismatch("context", context, dense_head(problem).context, 1e-12) == "");
       }
     }
+}
+
+CATCH_TEST_CASE("reference attention: equals the dense formulas where padding sees nothing and is not seen") {
+  std::uint64_t seed = 1;
+  for (const AttentionCase& shape : padded_cases())
+    for (const std::int64_t length : {1, 2, 13, 64, 70}) {
+      const auto data = random_attention<double>(shape, length, ++seed);
+      CATCH_INFO(shape.name << ", length " << length << ", seed " << seed);
+      const HeadProblem<double> problem = data.problem(0);
+      std::vector<double> context;
+      const HeadStatistics found = reference(problem, full_request(), context);
+      CATCH_CHECK(statistics_mismatch(found, dense_statistics(problem, full_request()), 1e-12) == "");
+      CATCH_CHECK(array_mismatch("context", context, dense_head(problem).context, 1e-12) == "");
+      const std::size_t m = problem.maps[0].present() ? 0 : 1;
+      for (std::int64_t i = 0; i < std::min(length, shape.first_key); ++i) {
+        const auto r = static_cast<std::size_t>(i);
+        CATCH_CHECK(found.maps[m].lse[r] == (problem.has_sink ? problem.sink : -INFINITY));
+        CATCH_CHECK(found.maps[m].logit_max[r] == -INFINITY);
+        CATCH_CHECK(found.maps[m].logit_min[r] == INFINITY);
+        CATCH_CHECK(found.maps[m].rounds_to_one[r] == 0);
+        CATCH_CHECK(found.column_sum[r] == 0.0);
+      }
+    }
+}
+
+CATCH_TEST_CASE("reference attention: each subset of the statistics is what all of them have, and the rest is empty") {
+  for (const AttentionCase& shape : std::vector<AttentionCase>{
+           {.name = "softmax"}, {.name = "V2", .pairing = Pairing::V2, .first_key = 3}})
+    for (kernels::StatisticSet wanted = 0; wanted <= kernels::kAllStatistics; ++wanted)
+      for (const bool bins : {false, true}) {
+        if (bins && wanted != 0 && !(wanted & kernels::kRowStatistics)) continue;
+        const auto data = random_attention<double>(shape, 20, 9);
+        StatisticsRequest request = bins ? full_request() : StatisticsRequest{};
+        std::vector<double> full_context, context;
+        const HeadStatistics full = reference(data.problem(0), request, full_context);
+        request.wanted = wanted;
+        HeadStatistics part = reference(data.problem(0), request, context);
+        CATCH_INFO(shape.name << ", wanted " << wanted << ", bins " << bins);
+        fill_unwanted(wanted, part, full);
+        CATCH_CHECK(statistics_mismatch(part, full, 0.0) == "");
+        CATCH_CHECK(context == full_context);
+      }
 }
 
 CATCH_TEST_CASE("reference attention: the weights of single rows are the dense map's") {
@@ -78,7 +121,9 @@ CATCH_TEST_CASE("reference attention: without statistics the context is the same
 }
 
 CATCH_TEST_CASE("masks: the visible segments of every row are the keys that the mask's definition names") {
-  for (const AttentionCase& shape : attention_cases())
+  std::vector<AttentionCase> cases = attention_cases();
+  for (const AttentionCase& shape : padded_cases()) cases.push_back(shape);
+  for (const AttentionCase& shape : cases)
     for (const std::int64_t length : {1, 2, 65, 70}) {
       const auto data = random_attention<double>(shape, length, 2);
       const HeadProblem<double> problem = data.problem(0);

@@ -25,9 +25,12 @@ class Matrix {
   std::vector<double> values_;
 };
 
-// 0 ≤ j ≤ i, i − window < j, not hidden; a row that would see nothing keeps its own key (formats.md, what-ifs).
+// 0 ≤ j ≤ i, i − window < j, not hidden; a row that would see nothing keeps its own key (formats.md, what-ifs). Padding
+// neither sees nor is seen.
 [[nodiscard]] inline bool dense_visible(const kernels::HeadProblem<double>& p, std::int64_t i, std::int64_t j) {
+  if (i < p.first_key || j < p.first_key) return false;
   const auto sees = [&](std::int64_t key) {
+    if (key < p.first_key) return false;
     if (p.causal && key > i) return false;
     if (p.causal && p.window > 0 && key <= i - p.window) return false;
     return std::find(p.hidden_keys.begin(), p.hidden_keys.end(), key) == p.hidden_keys.end();
@@ -119,10 +122,10 @@ struct DenseHead {
     map.pooled_max.assign(cells, 0.0);
     map.logit_histogram.assign(static_cast<std::size_t>(request.logit_bins.bins), 0);
     map.weight_histogram.assign(static_cast<std::size_t>(request.log10_weight_bins.bins), 0);
-    map.logit_max_raw = -1e300;
+    map.logit_max_raw = -INFINITY;
     map.lse = dense.lse;
     for (std::int64_t i = 0; i < n; ++i) {
-      double high = -1e300, low = 1e300, entropy = 0.0, largest = 0.0, squares = 0.0, sum = 0.0, distance = 0.0;
+      double high = -INFINITY, low = INFINITY, entropy = 0.0, largest = 0.0, squares = 0.0, sum = 0.0, distance = 0.0;
       std::vector<double> context(static_cast<std::size_t>(p.value_dim));
       for (std::int64_t j = 0; j < n; ++j) {
         if (!dense_visible(p, i, j)) continue;
