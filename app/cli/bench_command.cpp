@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kBudgetSeconds = 120.0, kQuickSeconds = 20.0;
 constexpr std::int64_t kRounds = 15, kQuickRounds = 5, kModelRounds = 3;
+constexpr const char* kQuickShapes = "8x8x64,8x2x64,8x8x128,diff_v2:8x8x64";
 
 // LibTorch and its libraries take their instructions from the environment when they are first used.
 void hold_torch(const std::string& target) {
@@ -78,7 +79,9 @@ std::string utc_date() {
 
 Result<BenchmarkRequest> kernel_request(const BenchArguments& arguments) {
   BenchmarkRequest request;
-  HEADROOM_TRY(request.shapes, parse_shapes(arguments.shapes));
+  const bool quick_table = arguments.quick && arguments.shapes.empty();
+  HEADROOM_TRY(request.shapes, parse_shapes(quick_table ? kQuickShapes : arguments.shapes));
+  if (quick_table) request.lengths = {1024, 2048, 4096};
   request.rounds = arguments.repeats > 0 ? arguments.repeats : arguments.quick ? kQuickRounds : kRounds;
   request.budget_seconds = arguments.budget_seconds > 0.0 ? arguments.budget_seconds
                            : arguments.quick              ? kQuickSeconds
@@ -86,6 +89,7 @@ Result<BenchmarkRequest> kernel_request(const BenchArguments& arguments) {
   request.threads = arguments.threads;
   request.target = arguments.target;
   request.window = !arguments.no_window;
+  request.outliers = arguments.outliers;
   return request;
 }
 
@@ -106,10 +110,13 @@ Result<BenchFacts> bench_model(const BenchArguments& arguments, ComputeBackend& 
   HEADROOM_TRY(const OpenedModel model, open_model(arguments.model, arguments.options));
   HEADROOM_TRY(const AnalysisRequest analysis, model_request(arguments, model));
   HEADROOM_TRY(BenchmarkRequest request, kernel_request(arguments));
+  request.rounds = std::min(request.rounds, kQuickRounds);
   BenchFacts facts;
   const std::int64_t length = static_cast<std::int64_t>(analysis.prompt.ids.size());
   const std::optional<BenchmarkShape> shape = length > 0 ? benchmark_shape(model.spec, length) : std::nullopt;
   request.window = false;
+  // No shape and no length: only the machine is described.
+  request.shapes.clear();
   request.lengths.clear();
   if (shape) request.shapes = {*shape};
   HEADROOM_TRY(facts.report, backend.benchmark(request, progress, stop));
@@ -117,7 +124,7 @@ Result<BenchFacts> bench_model(const BenchArguments& arguments, ComputeBackend& 
   HEADROOM_TRY(facts.model, benchmark_model(backend, analysis, rounds, arguments.folder, progress, stop));
   if (!facts.report.cases.empty()) {
     ModelBenchmark& result = *facts.model;
-    result.sdpa_layer_seconds = facts.report.cases.front().variants.front().time.median_seconds;
+    result.sdpa_layer_seconds = facts.report.cases.front().variants.front().time.best_seconds;
     result.sdpa_forward_seconds = result.forward_seconds - result.forward_attention_seconds +
                                   static_cast<double>(model.spec.blocks.size()) * result.sdpa_layer_seconds;
   }

@@ -15,7 +15,7 @@ struct BenchArguments {
   std::int64_t repeats = 0, threads = 0;
   double budget_seconds = 0.0;
   std::string target;
-  bool quick = false, no_window = false, json = false;
+  bool quick = false, outliers = false, no_window = false, json = false;
   std::string model;  // empty: no model
   CheckpointOptions options;
   PromptArguments prompt;

@@ -26,9 +26,9 @@ std::string shape_text(const BenchmarkShape& shape) {
 std::string machine_lines(const BenchFacts& facts) {
   const BenchmarkMachine& machine = facts.report.machine;
   std::string text = escape_for_terminal(machine.processor) +
-                     format(", %lld threads, LibTorch %s (%s), kernels %s, float32, causal, headroom %s, %s\n",
+                     format(", %lld threads, LibTorch %s (%s), kernels %s, float32, causal, inputs %s, headroom %s, %s\n",
                             static_cast<long long>(machine.threads), machine.torch_version.c_str(),
-                            machine.torch_capability.c_str(), machine.kernel_target.c_str(), kVersion, facts.date.c_str());
+                            machine.torch_capability.c_str(), machine.kernel_target.c_str(), facts.report.data.c_str(), kVersion, facts.date.c_str());
   text += format("Multiply-adds in registers: %.0f GFLOP/s on one thread, %.0f on all\n", machine.peak_gflops_one,
                  machine.peak_gflops_all);
   for (const std::string& note : machine.notes) text += "note: " + note + "\n";
@@ -201,6 +201,7 @@ std::string bench_json(const BenchFacts& facts) {
                      {"peak_gflops_one", machine.peak_gflops_one},
                      {"peak_gflops_all", machine.peak_gflops_all},
                      {"notes", machine.notes}};
+  json["data"] = report.data;
   json["cases"] = Json::array();
   for (const BenchmarkCase& measured : report.cases) json["cases"].push_back(case_json(measured));
   json["scaling"] = Json::array();

@@ -114,7 +114,8 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
   command->add_option("--repeats", arguments.repeats, "rounds at most, beside one that is not counted (default: 15; --model: 3)")
       ->check(CLI::Range(1, 1000000));
   command->add_option("--budget", arguments.budget_seconds, "seconds the table may take (default: 120)")->check(not_a_size);
-  command->add_flag("--quick", arguments.quick, "20 seconds, 5 rounds");
+  command->add_flag("--quick", arguments.quick, "20 seconds, 5 rounds, a smaller table");
+  command->add_flag("--outliers", arguments.outliers, "queries and keys with outliers: N(0, 1), and N(0, 100) beside it once in a thousand");
   command->add_option("--threads", arguments.threads, "threads of LibTorch and of the kernels")->check(CLI::Range(1, 1024));
   command->add_option("--target", arguments.target, "instructions, e.g. AVX2; holds LibTorch to them too")->check(nothing);
   command->add_flag("--no-window", arguments.no_window, "leave out the window of a map of 131,072 tokens");

@@ -121,6 +121,7 @@ class Benchmark {
 
   Result<BenchmarkReport> run() {
     describe_machine();
+    report_.data = request_.outliers ? "outliers" : "normal";
     std::vector<BenchmarkShape> shapes = planned_cases();
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (stopped()) return cancelled();
@@ -222,7 +223,7 @@ class Benchmark {
   }
 
   bool measure_case(const BenchmarkShape& shape, double slice) {
-    BenchmarkInputs inputs(shape);
+    BenchmarkInputs inputs(shape, request_.outliers);
     const std::vector<BenchmarkInputs::Variant> variants = inputs.variants(avx2_, stop_);
     std::vector<std::vector<double>> wall(variants.size()), cpu(variants.size());
     const double begin = wall_seconds();
@@ -274,7 +275,7 @@ class Benchmark {
       if (same_heads(known.shape, measured)) return;
     BenchmarkShape shape = measured;
     shape.length = std::min(shape.length, kAccuracyLength);
-    report_.accuracy.push_back(BenchmarkInputs(shape).accuracy());
+    report_.accuracy.push_back(BenchmarkInputs(shape, request_.outliers).accuracy());
   }
 
   // The last 1024 rows of one head of 131,072 tokens, each time another stretch of its keys.

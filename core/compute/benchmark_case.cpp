@@ -41,7 +41,7 @@ double attention_operations(const BenchmarkShape& shape) {
   return static_cast<double>(shape.heads) * maps * (2.0 * d + 2.0 * value_dim) * n * n / 2.0;
 }
 
-BenchmarkInputs::BenchmarkInputs(const BenchmarkShape& shape)
+BenchmarkInputs::BenchmarkInputs(const BenchmarkShape& shape, bool outliers)
     : shape_(shape),
       map_count_(shape.kind == "softmax" ? 1 : 2),
       value_dim_(shape.kind == "diff_v1" ? 2 * shape.head_dim : shape.head_dim) {
@@ -50,9 +50,14 @@ BenchmarkInputs::BenchmarkInputs(const BenchmarkShape& shape)
   const auto random = [&](std::int64_t heads, std::int64_t channels) {
     return at::randn({1, heads, n, channels}, generator, at::TensorOptions().dtype(at::kFloat));
   };
+  const auto projected = [&](std::int64_t heads) {
+    at::Tensor x = random(heads, d);
+    if (outliers) x.add_(random(heads, d).mul_(10.0).mul_(at::empty_like(x).bernoulli_(0.001, generator)));
+    return x;
+  };
   for (int m = 0; m < map_count_; ++m) {
     const bool shared_key = m > 0 && shape.kind == "diff_v2";
-    maps_.push_back({random(shape.heads, d), shared_key ? maps_[0].key : random(shape.kv_heads, d)});
+    maps_.push_back({projected(shape.heads), shared_key ? maps_[0].key : projected(shape.kv_heads)});
   }
   value_ = random(shape.kv_heads, value_dim_);
   context_ = at::empty({n, shape.heads, value_dim_}, at::kFloat);

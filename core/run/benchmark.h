@@ -25,6 +25,7 @@ struct BenchmarkRequest {
   std::int64_t threads = 0;            // 0: LibTorch's default
   std::string target;                  // instructions of the cpu backend; empty: the best
   bool window = true;
+  bool outliers = false;               // queries and keys from the mixture of FlashAttention-3, not N(0, 1)
 };
 
 struct BenchmarkTime {
@@ -82,6 +83,7 @@ struct BenchmarkMachine {
 
 struct BenchmarkReport {
   BenchmarkMachine machine;
+  std::string data;  // "normal" or "outliers"
   std::vector<BenchmarkCase> cases;
   std::vector<BenchmarkAccuracy> accuracy;
   std::vector<BenchmarkScaling> scaling;

@@ -13,7 +13,7 @@ from command import Outcome, check_error_object, open_terminal, read_all, refuse
 SMALL = ["--repeats", "2", "--budget", "60", "--no-window"]
 SHAPE = {"kind", "heads", "kv_heads", "head_dim", "length"}
 VARIANTS = ["sdpa", "context", "row_statistics", "everything", "rounds_to_one", "histograms"]
-TOP = {"headroom", "git_commit", "date", "machine", "cases", "scaling", "accuracy", "window", "model", "skipped", "seconds",
+TOP = {"headroom", "git_commit", "date", "machine", "data", "cases", "scaling", "accuracy", "window", "model", "skipped", "seconds",
        "peak_rss_bytes"}
 STAGES = {"project", "attention", "record", "mlp", "logits", "wait_weights", "wait_write", "read_weights", "write"}
 
@@ -65,6 +65,7 @@ def test_json_has_every_member(command):
     for entry in found["accuracy"]:
         assert set(entry) == SHAPE | {"context_error", "column_sum_error"}
         assert 0 < entry["context_error"] < 1e-5 and 0 < entry["column_sum_error"] < 1e-5
+    assert found["data"] == "normal"
     assert found["window"] is None and found["model"] is None and found["skipped"] == []
     assert found["seconds"] > 0 and found["peak_rss_bytes"] > 2**20
 
@@ -95,6 +96,14 @@ def test_what_does_not_fit_is_skipped_and_named(command):
     assert [entry["length"] for entry in found["skipped"]] == [1048576] and "30 s" in found["skipped"][0]["reason"]
     text = command("bench", *arguments)
     assert text.code == 0 and "skipped: softmax, 32 heads on 8, d = 128, n = 1048576" in text.text, text
+
+
+def test_outliers_are_other_inputs(command):
+    """Other inputs give other errors; the times are not compared."""
+    found = bench(command, "--shapes", "1x1x64@256", *SMALL, "--outliers")
+    assert found["data"] == "outliers"
+    normal = bench(command, "--shapes", "1x1x64@256", *SMALL)
+    assert found["accuracy"][0]["column_sum_error"] != normal["accuracy"][0]["column_sum_error"]
 
 
 def test_text_names_the_machine_and_every_variant(command):
@@ -171,7 +180,7 @@ def test_other_refusals(command, model, tmp_path):
 def test_help_names_every_option(command):
     outcome = command("bench", "--help")
     assert outcome.code == 0, outcome
-    for word in ("--shapes", "--repeats", "--budget", "--quick", "--threads", "--target", "--no-window", "--model", "--text", "--text-file",
+    for word in ("--shapes", "--repeats", "--budget", "--quick", "--outliers", "--threads", "--target", "--no-window", "--model", "--text", "--text-file",
                  "--ids", "--ids-file", "--max-tokens", "--folder", "--json", "--config", "--lenient"):
         assert re.search(rf"(^|[\s,\[]){re.escape(word)}\b", outcome.text), word
 
