@@ -115,13 +115,16 @@ struct SecondPass {
     const std::int64_t rows = larger(part.logit_bins.bins, 1), columns_of = larger(part.weight_bins.bins, 1);
     for (PartMapSums& sums : part.sums) {
       if (!sums.histogram) continue;
-      for (std::int64_t z = 0; z < rows; ++z)
-        for (std::int64_t a = 0; a < columns_of; ++a) {
-          std::uint32_t& cell = sums.histogram[z * columns_of + a];
-          if (part.logit_bins.bins > 0) sums.logit_histogram[z] += cell;
-          if (part.weight_bins.bins > 0) sums.weight_histogram[a] += cell;
-          cell = 0;
-        }
+      for (std::int64_t z = 0; z < rows; ++z) {
+        std::uint32_t* HWY_RESTRICT counts = sums.histogram + z * columns_of;
+        std::int64_t total = 0;
+        for (std::int64_t a = 0; a < columns_of; ++a) total += counts[a];
+        if (total == 0) continue;
+        if (part.logit_bins.bins > 0) sums.logit_histogram[z] += total;
+        if (part.weight_bins.bins > 0)
+          for (std::int64_t a = 0; a < columns_of; ++a) sums.weight_histogram[a] += counts[a];
+        for (std::int64_t a = 0; a < columns_of; ++a) counts[a] = 0;
+      }
       sums.histogram[rows * columns_of] = 0;  // masked entries
     }
     pending = 0;
