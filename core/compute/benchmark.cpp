@@ -25,6 +25,7 @@ namespace {
 using Progress = std::function<void(double fraction, const std::string& what)>;
 
 constexpr std::int64_t kFewestRounds = 3;
+constexpr double kSdpasPerRound = 6.5;  // about, all variants together
 constexpr std::int64_t kAccuracyLength = 1024;
 constexpr std::int64_t kWindowLength = 131072, kWindowDim = 128, kWindowCells = 1024, kWindowRounds = 50;
 constexpr double kWindowGoal = 0.005;
@@ -131,7 +132,8 @@ class Benchmark {
         report_.skipped.push_back({shapes[i], reason});
         continue;
       }
-      const double slice = left() / static_cast<double>(shapes.size() - i);
+      // Half of an equal share: the longer ones after it need more.
+      const double slice = 0.5 * left() / static_cast<double>(shapes.size() - i);
       if (!measure_case(shapes[i], slice)) return cancelled();
       measure_accuracy(shapes[i]);
     }
@@ -152,7 +154,7 @@ class Benchmark {
   // For cases: the window comes after them.
   [[nodiscard]] double left() const { return 0.95 * request_.budget_seconds - spent(); }
 
-  // By length, so that the long ones, of which some may not fit, come last.
+  // By cost: those that may not fit come last.
   [[nodiscard]] std::vector<BenchmarkShape> planned_cases() const {
     std::vector<BenchmarkShape> cases;
     for (BenchmarkShape shape : request_.shapes.empty() ? table_of_shapes() : request_.shapes) {
@@ -165,7 +167,7 @@ class Benchmark {
         cases.push_back(shape);
       }
     }
-    std::ranges::stable_sort(cases, {}, &BenchmarkShape::length);
+    std::ranges::stable_sort(cases, {}, attention_operations);
     return cases;
   }
 
@@ -215,8 +217,10 @@ class Benchmark {
 
   // Empty where the fewest rounds fit into the time that is left.
   [[nodiscard]] std::string why_not(const BenchmarkShape& shape) const {
-    const double rate = sdpa_rate_ > 0.0 ? sdpa_rate_ : 0.4e9 * report_.machine.peak_gflops_all;
-    const double round = 7.5 * attention_operations(shape) / rate;
+    double rate = 0.4e9 * report_.machine.peak_gflops_all;
+    for (const BenchmarkCase& known : report_.cases)
+      if (known.shape.kind == shape.kind) rate = attention_operations(known.shape) / known.variants[0].time.median_seconds;
+    const double round = kSdpasPerRound * attention_operations(shape) / rate;
     const double needed = round * static_cast<double>(1 + std::min(request_.rounds, kFewestRounds));
     if (needed <= left()) return "";
     return format("needs about %.0f s, and %.0f s of the %.0f s are left", needed, std::max(0.0, left()), request_.budget_seconds);
@@ -265,7 +269,6 @@ class Benchmark {
       if (shape.length >= 2048) variant.goal = variants[v].goal;
       result.variants.push_back(std::move(variant));
     }
-    sdpa_rate_ = attention_operations(shape) / result.variants[0].time.median_seconds;
     report_.cases.push_back(std::move(result));
   }
 
@@ -340,7 +343,6 @@ class Benchmark {
   const kernels::StopRequested& stop_;
   const double begin_ = wall_seconds();
   bool avx2_ = false;
-  double sdpa_rate_ = 0.0;  // operations a second
   BenchmarkReport report_;
 };
 

@@ -26,7 +26,6 @@ class BenchmarkInputs {
     std::string name;
     std::function<bool()> run;  // false: stopped
     std::optional<double> goal;
-    double expected_cost = 1.0;  // about, in SDPAs
   };
   // The first is LibTorch's attention. `avx2`: the goals of that instruction set.
   [[nodiscard]] std::vector<Variant> variants(bool avx2, const kernels::StopRequested& stop);
