@@ -66,8 +66,8 @@ CATCH_TEST_CASE("reference attention: equals the dense formulas where padding se
 }
 
 CATCH_TEST_CASE("reference attention: each subset of the statistics is what all of them have, and the rest is empty") {
-  for (const AttentionCase& shape : std::vector<AttentionCase>{
-           {.name = "softmax"}, {.name = "V2", .pairing = Pairing::V2, .first_key = 3}})
+  for (const AttentionCase& shape :
+       std::vector<AttentionCase>{{.name = "softmax"}, {.name = "V2", .pairing = Pairing::V2, .first_key = 3}})
     for (kernels::StatisticSet wanted = 0; wanted <= kernels::kAllStatistics; ++wanted)
       for (const bool bins : {false, true}) {
         if (bins && wanted != 0 && !(wanted & kernels::kRowStatistics)) continue;

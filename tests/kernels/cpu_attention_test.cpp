@@ -30,7 +30,8 @@ CATCH_TEST_CASE("cpu attention: equals the reference for every case around the e
   std::uint64_t seed = 1000;
   for (const auto& cases : {attention_cases(), padded_cases()})
     for (const AttentionCase& shape : cases)
-      for (const std::int64_t length : {1, 2, 3, 17, 63, 64, 65, 191, 192, 193}) check_cpu<float>(shape, length, ++seed);
+      for (const std::int64_t length : {1, 2, 3, 17, 63, 64, 65, 191, 192, 193})
+        check_cpu<float>(shape, length, ++seed);
 }
 
 CATCH_TEST_CASE("cpu attention: equals the reference for heads and values of every width") {

@@ -71,7 +71,8 @@ class Sight {
     for (std::int64_t i = 0; i < kRows; ++i) {
       kernels::visible_segments(data.problem(0), i, segments);
       for (const kernels::KeyRange& segment : segments)
-        for (std::int64_t j = segment.begin; j < segment.end; ++j) seen_[static_cast<std::size_t>(i * kRows + j)] = true;
+        for (std::int64_t j = segment.begin; j < segment.end; ++j)
+          seen_[static_cast<std::size_t>(i * kRows + j)] = true;
     }
   }
   bool operator()(std::int64_t i, std::int64_t j) const { return seen_[static_cast<std::size_t>(i * kRows + j)]; }
@@ -174,14 +175,13 @@ CATCH_TEST_CASE("cpu edges: a NaN in a key reaches the rows that see it") {
       const Poisoned found = run_poisoned(shape, [&](AttentionData<float>& data) {
         data.key[static_cast<std::size_t>(key * data.key_blocks() * shape.head_dim)] = kNaN;
       });
-      for (std::int64_t i = 0; i < 130; ++i)
-        CATCH_CHECK(found.rows[static_cast<std::size_t>(i)] == sees(i, key));
+      for (std::int64_t i = 0; i < 130; ++i) CATCH_CHECK(found.rows[static_cast<std::size_t>(i)] == sees(i, key));
     }
   }
 }
 
-// Rows that a mask keeps from a value may lie in the lanes beside one that does: there the weight 0 meets the NaN. Strips
-// come in pairs of up to 48 rows.
+// Rows that a mask keeps from a value may lie in the lanes beside one that does: there the weight 0 meets the NaN.
+// Strips come in pairs of up to 48 rows.
 CATCH_TEST_CASE("cpu edges: a NaN in a value reaches its channel of the rows that see it and of their strips at most") {
   for (const AttentionCase& shape : poisoned_cases()) {
     AttentionCase unhidden = shape;
@@ -321,8 +321,8 @@ CATCH_TEST_CASE("cpu edges: nothing is written between the rows of a context") {
 CATCH_TEST_CASE("cpu edges: nothing is read or written past the last row of any tensor") {
   for (const bool causal : {true, false})
     for (const std::int64_t length : {1, 7, 47, 48, 49, 64, 65, 130})
-      for (const auto& [head_dim, value_dim] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-               {1, 1}, {7, 3}, {16, 16}, {33, 130}, {64, 6}}) {
+      for (const auto& [head_dim, value_dim] :
+           std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {7, 3}, {16, 16}, {33, 130}, {64, 6}}) {
         CATCH_INFO("length " << length << ", d " << head_dim << ", values " << value_dim);
         run_guarded<float>(length, head_dim, value_dim, causal);
         run_guarded<BFloat16>(length, head_dim, value_dim, causal);

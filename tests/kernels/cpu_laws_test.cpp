@@ -88,13 +88,15 @@ CATCH_TEST_CASE("cpu laws: pooled mass is the column mass of its keys, and no ce
     const auto counts = kernels::pooled_counts(problem, s.pool_size, s.pool_blocks);
     const auto check = [&](const std::vector<double>& columns, const std::vector<double>& pooled) {
       std::vector<double> by_block(blocks, 0.0), by_cell(blocks, 0.0);
-      for (std::size_t j = 0; j < columns.size(); ++j) by_block[j / static_cast<std::size_t>(s.pool_size)] += columns[j];
+      for (std::size_t j = 0; j < columns.size(); ++j)
+        by_block[j / static_cast<std::size_t>(s.pool_size)] += columns[j];
       for (std::size_t cell = 0; cell < pooled.size(); ++cell) {
         by_cell[cell % blocks] += pooled[cell];
         if (counts[cell] == 0) CATCH_CHECK(pooled[cell] == 0.0);
       }
       for (std::size_t block = 0; block < blocks; ++block)
-        CATCH_CHECK(std::abs(by_block[block] - by_cell[block]) <= kRounding * 3.0 * static_cast<double>(problem.length));
+        CATCH_CHECK(std::abs(by_block[block] - by_cell[block]) <=
+                    kRounding * 3.0 * static_cast<double>(problem.length));
     };
     for (const MapStatistics& map : s.maps)
       if (!map.lse.empty()) check(map.column_sum, map.pooled_sum);
@@ -134,7 +136,8 @@ CATCH_TEST_CASE("cpu laws: histograms hold every visible entry once, at any leng
       for (std::int64_t i = 0; i < 1025; ++i) visible += visible_count(data.problem(0), i);
       CATCH_INFO("window " << window << ", hidden keys " << hidden);
       for (const MapStatistics& map : s.maps) {
-        CATCH_CHECK(std::accumulate(map.logit_histogram.begin(), map.logit_histogram.end(), std::int64_t{0}) == visible);
+        CATCH_CHECK(std::accumulate(map.logit_histogram.begin(), map.logit_histogram.end(), std::int64_t{0}) ==
+                    visible);
         CATCH_CHECK(std::accumulate(map.weight_histogram.begin(), map.weight_histogram.end(), std::int64_t{0}) ==
                     visible);
       }
@@ -232,7 +235,8 @@ CATCH_TEST_CASE("cpu laws: rows know nothing of the order of keys where all are 
   const AttentionData<float> old = data;
   const auto from = [](std::size_t j) { return (j * 7 + 3) % 141; };
   for (std::size_t j = 0; j < 141; ++j) {
-    std::copy_n(old.key.begin() + static_cast<std::ptrdiff_t>(from(j) * 8), 8, data.key.begin() + static_cast<std::ptrdiff_t>(j * 8));
+    std::copy_n(old.key.begin() + static_cast<std::ptrdiff_t>(from(j) * 8), 8,
+                data.key.begin() + static_cast<std::ptrdiff_t>(j * 8));
     std::copy_n(old.value.begin() + static_cast<std::ptrdiff_t>(from(j) * 6), 6,
                 data.value.begin() + static_cast<std::ptrdiff_t>(j * 6));
   }
@@ -249,7 +253,8 @@ CATCH_TEST_CASE("cpu laws: rows know nothing of the order of keys where all are 
   for (std::size_t j = 0; j < 141; ++j) CATCH_CHECK(b.column_sum[j] == near(a.column_sum[from(j)], 1e-5));
 }
 
-CATCH_TEST_CASE("cpu laws: a constant added to every value adds its share to the context, one added to logits nothing") {
+CATCH_TEST_CASE(
+    "cpu laws: a constant added to every value adds its share to the context, one added to logits nothing") {
   AttentionData<float> data = random_attention<float>({.name = "", .heads = 1, .sink = 0.5}, 140, 41);
   const Run before = run(data.problem(0));
   for (std::size_t at = 0; at < data.value.size(); ++at) data.value[at] += static_cast<float>(at % 6);

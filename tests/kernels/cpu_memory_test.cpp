@@ -144,12 +144,12 @@ CATCH_TEST_CASE("cpu memory: beyond the outputs it grows with the length, not wi
 }
 
 CATCH_TEST_CASE("cpu memory: one thread keeps within what the header says") {
-  for (const AttentionCase& shape : std::vector<AttentionCase>{
-           {.name = "softmax", .heads = 1},
-           {.name = "V2", .pairing = Pairing::V2, .heads = 1},
-           {.name = "V2, bidirectional", .pairing = Pairing::V2, .heads = 1, .causal = false},
-           {.name = "window", .heads = 1, .window = 128},
-           {.name = "V2, window", .pairing = Pairing::V2, .heads = 1, .window = 500}})
+  for (const AttentionCase& shape :
+       std::vector<AttentionCase>{{.name = "softmax", .heads = 1},
+                                  {.name = "V2", .pairing = Pairing::V2, .heads = 1},
+                                  {.name = "V2, bidirectional", .pairing = Pairing::V2, .heads = 1, .causal = false},
+                                  {.name = "window", .heads = 1, .window = 128},
+                                  {.name = "V2, window", .pairing = Pairing::V2, .heads = 1, .window = 500}})
     for (const std::int64_t kept : {std::int64_t{0}, kMiB / 2, kernels::kKeptBytes}) {
       const std::int64_t n = 4000;
       const Bytes bytes = measure(shape, n, full_request(), kept);

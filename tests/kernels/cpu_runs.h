@@ -51,8 +51,8 @@ template <typename Input>
   answer.context.assign(static_cast<std::size_t>(problems[0].length * heads * channels), kUntouched);
   std::vector<kernels::HeadJob<Input, float>> jobs;
   for (std::int64_t h = 0; h < heads; ++h)
-    jobs.push_back({problems[static_cast<std::size_t>(h)], request, answer.context.data() + h * channels,
-                    heads * channels, {}});
+    jobs.push_back(
+        {problems[static_cast<std::size_t>(h)], request, answer.context.data() + h * channels, heads * channels, {}});
   answer.complete = kernels::cpu_attention<Input>(std::span(jobs), parallel_for, stop, kept_bytes);
   for (kernels::HeadJob<Input, float>& job : jobs) answer.statistics.push_back(std::move(job.statistics));
   return answer;
@@ -130,11 +130,11 @@ template <typename T>
     if (std::memcmp(&x.logit_max_raw, &y.logit_max_raw, sizeof(double)) != 0) return map + "logit_max_raw";
   }
   int index = 0;
-  for (auto array : {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
-                     &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::first_key_net,
-                     &HeadStatistics::first_key_absolute, &HeadStatistics::column_sum, &HeadStatistics::pooled_sum,
-                     &HeadStatistics::pooled_max_abs, &HeadStatistics::pooled_positive,
-                     &HeadStatistics::pooled_negative}) {
+  for (auto array :
+       {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
+        &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::first_key_net,
+        &HeadStatistics::first_key_absolute, &HeadStatistics::column_sum, &HeadStatistics::pooled_sum,
+        &HeadStatistics::pooled_max_abs, &HeadStatistics::pooled_positive, &HeadStatistics::pooled_negative}) {
     if (!same_bits(a.*array, b.*array)) return "array " + std::to_string(index);
     ++index;
   }

@@ -21,7 +21,8 @@ inline constexpr double kFloatRounding = 0x1p-24;
 // What flushing denormals may lose of a sum of a few thousand products relative to a row's largest.
 inline constexpr double kFlushed = 1e-32;
 
-// Bounds have the shape of what they bound; bounds of counts are numbers of entries that lie within rounding of an edge.
+// Bounds have the shape of what they bound; bounds of counts are numbers of entries that lie within rounding of an
+// edge.
 struct FloatBounds {
   kernels::HeadStatistics statistics;
   std::vector<double> context;  // [length, value_dim]
@@ -30,9 +31,9 @@ struct FloatBounds {
 namespace bounds {
 
 struct Logits {
-  std::vector<double> z;     // [length, length]; NaN where masked
-  double error = 0.0;        // δ: of any visible z
-  double raw_error = 0.0;    // before cap and temperature
+  std::vector<double> z;   // [length, length]; NaN where masked
+  double error = 0.0;      // δ: of any visible z
+  double raw_error = 0.0;  // before cap and temperature
 };
 
 // δ = 2 · |z of a plain float loop − z| + 2⁻²⁴ · (4 + 4 max |z| + 2 max |q||k|): the loop shows what float32 dots of
@@ -97,8 +98,8 @@ inline void near_edges(const kernels::UniformBins& bins, double value, double er
   const double position = (value - bins.low) / bins.width, slack = error / bins.width;
   if (!std::isfinite(position)) return;
   const auto first = static_cast<std::int64_t>(std::ceil(std::max(position - slack, 1.0)));
-  const auto last = static_cast<std::int64_t>(
-      std::floor(std::min(position + slack, static_cast<double>(bins.bins - 1))));
+  const auto last =
+      static_cast<std::int64_t>(std::floor(std::min(position + slack, static_cast<double>(bins.bins - 1))));
   if (first > last) return;
   for (std::int64_t bin = first - 1; bin <= last; ++bin) ++out[static_cast<std::size_t>(bin)];
 }
@@ -209,8 +210,8 @@ inline void near_edges(const kernels::UniformBins& bins, double value, double er
     if (!bound.cross.empty()) bound.cross[i] = 2.0 * worst_weight * expected.cross[i] + kFlushed;
     bound.first_key_absolute[i] = bound.first_key_net[i];
   }
-  for (std::vector<double>* array : {&bound.column_sum, &bound.pooled_sum, &bound.pooled_positive,
-                                     &bound.pooled_negative})
+  for (std::vector<double>* array :
+       {&bound.column_sum, &bound.pooled_sum, &bound.pooled_positive, &bound.pooled_negative})
     for (double& value : *array) value += kFlushed;
   return result;
 }

@@ -28,8 +28,8 @@ inline void fill_unwanted(kernels::StatisticSet wanted, kernels::HeadStatistics&
                        &MapStatistics::weight_sum, &MapStatistics::mean_distance, &MapStatistics::context_energy,
                        &MapStatistics::pooled_sum, &MapStatistics::pooled_max})
       empty_unless(rows, a.*array, b.*array);
-    for (auto array : {&MapStatistics::first_key_weight, &MapStatistics::self_weight,
-                       &MapStatistics::previous_weight, &MapStatistics::induction_weight})
+    for (auto array : {&MapStatistics::first_key_weight, &MapStatistics::self_weight, &MapStatistics::previous_weight,
+                       &MapStatistics::induction_weight})
       empty_unless(named, a.*array, b.*array);
     empty_unless(columns, a.column_sum, b.column_sum);
     empty_unless((wanted & kernels::kRoundsToOne) != 0, a.rounds_to_one, b.rounds_to_one);
@@ -37,10 +37,10 @@ inline void fill_unwanted(kernels::StatisticSet wanted, kernels::HeadStatistics&
     empty_unless(rows, a.weight_histogram, b.weight_histogram);
     if (!rows) a.logit_max_raw = b.logit_max_raw;
   }
-  for (auto array : {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
-                     &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::pooled_sum,
-                     &HeadStatistics::pooled_max_abs, &HeadStatistics::pooled_positive,
-                     &HeadStatistics::pooled_negative})
+  for (auto array :
+       {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
+        &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::pooled_sum,
+        &HeadStatistics::pooled_max_abs, &HeadStatistics::pooled_positive, &HeadStatistics::pooled_negative})
     empty_unless(rows, found.*array, expected.*array);
   empty_unless(named, found.first_key_net, expected.first_key_net);
   empty_unless(named, found.first_key_absolute, expected.first_key_absolute);
