@@ -125,7 +125,7 @@ inline void near_edges(const kernels::UniformBins& bins, double value, double er
     kernels::MapStatistics& b = bound.maps[m];
     const double delta = logits.error;
     // Of a weight, relative: δ of its own logit and of the row's sum, two exponentials to 2.5 roundings, and 63 float
-    // additions before doubles take over.
+    // additions before doubles take over; of a row, as many as it sees keys.
     const double rho = std::expm1(2.0 * delta) + 80.0 * u;
     worst_weight = std::max(worst_weight, rho);
     b.logit_max_raw = logits.raw_error;
@@ -141,6 +141,9 @@ inline void near_edges(const kernels::UniformBins& bins, double value, double er
       const auto r = static_cast<std::size_t>(i);
       const double lambda = m == 0 ? 1.0 : std::abs(p.lambda[i]);
       const double* z = logits.z.data() + i * n;
+      const auto masked = std::count_if(z, z + n, [](double value) { return std::isnan(value); });
+      const double row_rho =
+          std::expm1(2.0 * delta) + u * (17.0 + static_cast<double>(std::clamp<std::int64_t>(n - masked - 1, 0, 63)));
       std::fill(absolute.begin(), absolute.end(), 0.0);
       double distance = 0.0, energy = 0.0;
       for (std::int64_t j = 0; j < n; ++j) {
@@ -172,18 +175,18 @@ inline void near_edges(const kernels::UniformBins& bins, double value, double er
       b.logit_max[r] = b.logit_min[r] = delta;
       // (1 − p)·(LSE − Σ a z / Σ a): each of both terms may be larger than H, by what they are relative to.
       const double span = 9.0 + std::log(static_cast<double>(n)) + std::max(0.0, map.lse[r] - map.logit_max[r]);
-      b.entropy[r] = rho * (map.weight_sum[r] * span + 2.0 * map.entropy[r]) + kFlushed;
-      b.weight_max[r] = rho * map.weight_max[r] + kFlushed;
-      b.weight_l2_squared[r] = 2.0 * rho * map.weight_l2_squared[r] + kFlushed;
-      b.weight_sum[r] = rho * map.weight_sum[r] + kFlushed;
-      b.first_key_weight[r] = rho * map.first_key_weight[r] + kFlushed;
-      b.self_weight[r] = rho * map.self_weight[r] + kFlushed;
-      b.previous_weight[r] = rho * map.previous_weight[r] + kFlushed;
-      b.induction_weight[r] = rho * map.induction_weight[r] + kFlushed;
-      b.mean_distance[r] = rho * distance + kFlushed * static_cast<double>(n);
+      b.entropy[r] = row_rho * (map.weight_sum[r] * span + 2.0 * map.entropy[r]) + kFlushed;
+      b.weight_max[r] = row_rho * map.weight_max[r] + kFlushed;
+      b.weight_l2_squared[r] = 2.0 * row_rho * map.weight_l2_squared[r] + kFlushed;
+      b.weight_sum[r] = row_rho * map.weight_sum[r] + kFlushed;
+      b.first_key_weight[r] = row_rho * map.first_key_weight[r] + kFlushed;
+      b.self_weight[r] = row_rho * map.self_weight[r] + kFlushed;
+      b.previous_weight[r] = row_rho * map.previous_weight[r] + kFlushed;
+      b.induction_weight[r] = row_rho * map.induction_weight[r] + kFlushed;
+      b.mean_distance[r] = row_rho * distance + kFlushed * static_cast<double>(n);
       double squares = 0.0;
       for (std::int64_t c = 0; c < channels; ++c) {
-        const double off = (rho + 64.0 * u) * absolute[static_cast<std::size_t>(c)] + kFlushed;
+        const double off = (row_rho + 64.0 * u) * absolute[static_cast<std::size_t>(c)] + kFlushed;
         squares += off * off;
         result.context[static_cast<std::size_t>(i * channels + c)] += lambda * off;
       }
