@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 
 #include "app/cli/bench_report.h"
@@ -146,6 +147,7 @@ int run_bench(const BenchArguments& arguments) {
   hold_torch(arguments.target);
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), arguments.json);
+  const auto begin = std::chrono::steady_clock::now();
   ProgressLine progress;
   const auto show = [&](double fraction, const std::string& what) { progress.show(fraction, what); };
   auto facts = [&] {
@@ -157,6 +159,7 @@ int run_bench(const BenchArguments& arguments) {
     const int code = report_error(facts.error(), arguments.json);
     return facts.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
+  facts->report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   facts->date = utc_date();
   facts->peak_rss_bytes = peak_rss_bytes();
   std::fputs(arguments.json ? bench_json(*facts).c_str() : bench_text(*facts).c_str(), stdout);

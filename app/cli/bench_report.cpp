@@ -165,10 +165,10 @@ std::string bench_text(const BenchFacts& facts) {
   std::string text = machine_lines(facts);
   for (const BenchmarkCase& measured : report.cases) text += case_lines(measured);
   text += scaling_lines(report);
-  if (!report.accuracy.empty()) text += "\nLargest relative error against the scalar reference in double        context   column sums\n";
+  if (!report.accuracy.empty()) text += "\nLargest relative error against the scalar reference in double        context   (sdpa's)   column sums\n";
   for (const BenchmarkAccuracy& accuracy : report.accuracy)
-    text += format("  %-64s  %.1e       %.1e\n", shape_text(accuracy.shape).c_str(), accuracy.context_error,
-                   accuracy.column_sum_error);
+    text += format("  %-64s  %.1e    %.1e       %.1e\n", shape_text(accuracy.shape).c_str(), accuracy.context_error,
+                   accuracy.sdpa_context_error, accuracy.column_sum_error);
   if (report.window) {
     const BenchmarkWindow& window = *report.window;
     text += format("\nWindow of %lld × %lld exact cells, n = %lld, d = %lld, one head: p50 %s, p95 %s (%s %s), %.0f GFLOP/s, %.0f %% of the peak\n",
@@ -216,6 +216,7 @@ std::string bench_json(const BenchFacts& facts) {
   for (const BenchmarkAccuracy& accuracy : report.accuracy) {
     Json entry = shape_json(accuracy.shape);
     entry["context_error"] = accuracy.context_error;
+    entry["sdpa_context_error"] = accuracy.sdpa_context_error;
     entry["column_sum_error"] = accuracy.column_sum_error;
     json["accuracy"].push_back(std::move(entry));
   }

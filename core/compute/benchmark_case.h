@@ -33,7 +33,7 @@ class BenchmarkInputs {
   [[nodiscard]] const std::string& yardstick() const { return yardstick_; }
   [[nodiscard]] const std::string& sdpa_backend() const { return sdpa_backend_; }
 
-  // Both in one pass over the first head.
+  // Of the first head.
   [[nodiscard]] BenchmarkAccuracy accuracy() const;
 
  private:
@@ -43,6 +43,7 @@ class BenchmarkInputs {
   void choose_sdpa();
   void run_sdpa() const;
   void run_narrow_sdpa() const;
+  [[nodiscard]] at::Tensor sdpa_context() const;
   [[nodiscard]] bool run_kernels(const kernels::StatisticsRequest& request, const kernels::StopRequested& stop);
   template <typename Input>
   [[nodiscard]] kernels::HeadProblem<Input> problem(std::int64_t head, const Map* maps, const at::Tensor& value) const;

@@ -53,8 +53,9 @@ struct BenchmarkCase {
 // Against the scalar reference in double, one head.
 struct BenchmarkAccuracy {
   BenchmarkShape shape;
-  double context_error = 0.0;     // largest |Δc| over the largest |c| of its row, worst row
-  double column_sum_error = 0.0;  // largest |Δs|/s
+  double context_error = 0.0;       // largest |Δc| over the largest |c| of its row, worst row
+  double sdpa_context_error = 0.0;  // the same of LibTorch's attention
+  double column_sum_error = 0.0;    // largest |Δs|/s
 };
 
 struct BenchmarkScaling {

@@ -63,8 +63,8 @@ def test_json_has_every_member(command):
     assert set(found["scaling"][0]) == SHAPE | {"sdpa", "row_statistics", "everything"}
     assert [entry["kind"] for entry in found["accuracy"]] == ["softmax", "diff_v2", "diff_v1"]
     for entry in found["accuracy"]:
-        assert set(entry) == SHAPE | {"context_error", "column_sum_error"}
-        assert 0 < entry["context_error"] < 1e-5 and 0 < entry["column_sum_error"] < 1e-5
+        assert set(entry) == SHAPE | {"context_error", "sdpa_context_error", "column_sum_error"}
+        assert 0 < entry["context_error"] < 1e-5 and 0 < entry["sdpa_context_error"] < 1e-5 and 0 < entry["column_sum_error"] < 1e-5
     assert found["data"] == "normal"
     assert found["window"] is None and found["model"] is None and found["skipped"] == []
     assert found["seconds"] > 0 and found["peak_rss_bytes"] > 2**20

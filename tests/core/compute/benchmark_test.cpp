@@ -106,6 +106,9 @@ CATCH_TEST_CASE("benchmark: the kernels' errors are those of float32") {
     // metrics.md §5.6: 1e-5. Not exact either: a zero would mean that nothing was compared.
     CATCH_CHECK(accuracy.context_error > 0.0);
     CATCH_CHECK(accuracy.context_error < 1e-5);
+    // The yardstick computes the same contexts.
+    CATCH_CHECK(accuracy.sdpa_context_error > 0.0);
+    CATCH_CHECK(accuracy.sdpa_context_error < 1e-5);
     CATCH_CHECK(accuracy.column_sum_error > 0.0);
     CATCH_CHECK(accuracy.column_sum_error < 1e-5);
   }
