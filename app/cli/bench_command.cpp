@@ -1,7 +1,6 @@
 #include "app/cli/bench_command.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +14,7 @@
 #include "app/cli/signals.h"
 #include "app/version.h"
 #include "core/base/format.h"
+#include "core/base/utc.h"
 
 namespace headroom {
 namespace {
@@ -67,15 +67,6 @@ Result<std::vector<BenchmarkShape>> parse_shapes(const std::string& list) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return shapes;
-}
-
-std::string utc_date() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 Result<BenchmarkRequest> kernel_request(const BenchArguments& arguments) {
@@ -160,7 +151,7 @@ int run_bench(const BenchArguments& arguments) {
     return facts.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
   facts->report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  facts->date = utc_date();
+  facts->date = utc_now();
   facts->peak_rss_bytes = peak_rss_bytes();
   std::fputs(arguments.json ? bench_json(*facts).c_str() : bench_text(*facts).c_str(), stdout);
   return 0;

@@ -2,11 +2,11 @@
 
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <numeric>
 
 #include "core/base/format.h"
+#include "core/base/utc.h"
 #include "core/base/utf8.h"
 #include "core/checkpoint/sha256.h"
 #include "core/run/recorder.h"
@@ -15,15 +15,6 @@ namespace headroom {
 namespace {
 
 constexpr std::uint64_t kHashLimit = std::uint64_t{8} << 30;
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 std::string sha256_hex(std::string_view text) {
   Sha256 hash;

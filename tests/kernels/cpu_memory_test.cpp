@@ -1,75 +1,6 @@
 // What the CPU kernels allocate: nothing for what is not wanted, and beyond the outputs no more than their header says.
-#include <malloc.h>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "tests/kernels/cpu_runs.h"
-
-namespace {
-
-// Bytes that operator new has handed out and not got back, and the most there have been.
-struct CountedMemory {
-  std::atomic<std::int64_t> live{0}, peak{0};
-
-  void count(void* memory) {
-    const std::int64_t now = live += static_cast<std::int64_t>(malloc_usable_size(memory));
-    std::int64_t most = peak;
-    while (now > most && !peak.compare_exchange_weak(most, now)) {
-    }
-  }
-};
-
-CountedMemory g_memory;
-
-[[gnu::noinline]] void* counted(std::size_t size) {
-  void* memory = std::malloc(size > 0 ? size : 1);
-  if (!memory) throw std::bad_alloc();
-  g_memory.count(memory);
-  return memory;
-}
-
-[[gnu::noinline]] void* counted_aligned(std::size_t size, std::align_val_t alignment) {
-  void* memory = nullptr;
-  if (posix_memalign(&memory, std::max(static_cast<std::size_t>(alignment), sizeof(void*)), size > 0 ? size : 1) != 0)
-    throw std::bad_alloc();
-  g_memory.count(memory);
-  return memory;
-}
-
-[[gnu::noinline]] void uncounted(void* memory) noexcept {
-  if (memory) g_memory.live -= static_cast<std::int64_t>(malloc_usable_size(memory));
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-// The sanitizers bring their own of these, which do not go with the replaced ones.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept try {
-  return counted(size);
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept try {
-  return counted(size);
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept { uncounted(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { uncounted(memory); }
-void operator delete(void* memory) noexcept { uncounted(memory); }
-void operator delete[](void* memory) noexcept { uncounted(memory); }
-void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { uncounted(memory); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return counted_aligned(size, alignment); }
-void* operator new[](std::size_t size, std::align_val_t alignment) { return counted_aligned(size, alignment); }
-void operator delete(void* memory, std::align_val_t) noexcept { uncounted(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { uncounted(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { uncounted(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { uncounted(memory); }
+#include "tests/support/counted_new.h"
 
 namespace headroom::test {
 namespace {
@@ -84,10 +15,11 @@ Bytes measure(const AttentionCase& shape, std::int64_t length, const kernels::St
   const AttentionData<float> data = random_attention<float>(shape, length, 1);
   std::vector<float> context(static_cast<std::size_t>(length * data.context_dim()));
   kernels::HeadJob<float, float> job{data.problem(0), request, context.data(), data.context_dim(), {}};
-  const std::int64_t before = g_memory.live;
-  g_memory.peak = before;
+  CountedMemory& memory = counted_memory();
+  const std::int64_t before = memory.live;
+  memory.peak = before;
   CATCH_REQUIRE(kernels::cpu_attention<float>(std::span(&job, 1), serial, nullptr, kept_bytes));
-  const Bytes bytes = {g_memory.live - before, g_memory.peak - g_memory.live};
+  const Bytes bytes = {memory.live - before, memory.peak - memory.live};
   return bytes;
 }
 

@@ -3,7 +3,6 @@
 #include "core/compute/blocked_attention.h"
 
 #include <c10/util/ThreadLocalDebugInfo.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,62 +14,9 @@
 #include "tests/core/compute/counted_memory.h"
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"
-
-namespace {
-
-headroom::test::CountedMemory g_memory;
-
-[[gnu::noinline]] void* counted(std::size_t size) {
-  void* memory = std::malloc(size > 0 ? size : 1);
-  if (!memory) throw std::bad_alloc();
-  g_memory.count(static_cast<std::int64_t>(malloc_usable_size(memory)));
-  return memory;
-}
-
-[[gnu::noinline]] void* counted_aligned(std::size_t size, std::align_val_t alignment) {
-  void* memory = nullptr;
-  if (posix_memalign(&memory, std::max(static_cast<std::size_t>(alignment), sizeof(void*)), size > 0 ? size : 1) != 0)
-    throw std::bad_alloc();
-  g_memory.count(static_cast<std::int64_t>(malloc_usable_size(memory)));
-  return memory;
-}
-
-[[gnu::noinline]] void uncounted(void* memory) noexcept {
-  if (memory) g_memory.live -= static_cast<std::int64_t>(malloc_usable_size(memory));
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-// The sanitizers bring their own of these, which do not go with the replaced ones.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept try {
-  return counted(size);
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept try {
-  return counted(size);
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-void operator delete(void* memory, const std::nothrow_t&) noexcept { uncounted(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { uncounted(memory); }
-void operator delete(void* memory) noexcept { uncounted(memory); }
-void operator delete[](void* memory) noexcept { uncounted(memory); }
-void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { uncounted(memory); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return counted_aligned(size, alignment); }
-void* operator new[](std::size_t size, std::align_val_t alignment) { return counted_aligned(size, alignment); }
-void operator delete(void* memory, std::align_val_t) noexcept { uncounted(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { uncounted(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { uncounted(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { uncounted(memory); }
+#include "tests/support/counted_new.h"
 
 namespace headroom::test {
-
-CountedMemory& counted_memory() { return g_memory; }
 
 namespace {
 
@@ -136,11 +82,11 @@ std::vector<std::uint64_t> bits(const BlockedRun& run) {
 std::int64_t peak_bytes(const AttentionData<float>& data) {
   const Threads one(1);
   const c10::DebugInfoGuard tensors(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<TensorBytes>());
-  const std::int64_t before = g_memory.live;
-  g_memory.peak = before;
+  const std::int64_t before = counted_memory().live;
+  counted_memory().peak = before;
   const BlockedRun result = run(data, full_request(64));
   CATCH_REQUIRE(result.complete);
-  return g_memory.peak - before;
+  return counted_memory().peak - before;
 }
 
 }  // namespace

@@ -1,33 +1,15 @@
-// Bytes that C++ allocations and tensors take in this test program; the counting operators are in blocked_run_test.cpp.
+// Bytes that C++ allocations and tensors take in this test program; blocked_run_test.cpp includes the counting operators.
 // Tensors count on the thread that holds a TensorBytes guard.
 #pragma once
 
 #include <ATen/Parallel.h>
 #include <c10/core/Allocator.h>
 
-#include <atomic>
 #include <cstdint>
 
+#include "tests/support/counted_memory.h"
+
 namespace headroom::test {
-
-struct CountedMemory {
-  std::atomic<std::int64_t> live{0}, peak{0};
-  std::atomic<std::int64_t> largest{0};  // of single allocations
-
-  void count(std::int64_t bytes) {
-    raise(peak, live += bytes);
-    raise(largest, bytes);
-  }
-
- private:
-  static void raise(std::atomic<std::int64_t>& maximum, std::int64_t value) {
-    std::int64_t before = maximum;
-    while (value > before && !maximum.compare_exchange_weak(before, value)) {
-    }
-  }
-};
-
-[[nodiscard]] CountedMemory& counted_memory();
 
 // Tensors take their memory past operator new; their allocator reports to this while it is set on the thread.
 class TensorBytes final : public c10::MemoryReportingInfoBase {
