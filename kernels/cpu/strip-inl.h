@@ -43,14 +43,17 @@ struct Arena {
 // While a tile is multiplied, rows of the next block come nearer: they lie too far apart for the hardware to guess, and
 // from n ≈ 4096 on they lie beyond L2. A few lines at a time, since a processor waits for few at once.
 struct FetchAhead {
+  static constexpr std::int64_t kSteps = 32;  // two cache lines of each row
+  static constexpr std::int64_t kLine = 16;
   const float* rows;
   std::int64_t stride, channels, steps;  // all channels within as many steps
 
   HWY_INLINE void operator()(std::int64_t t) const {
-    for (std::int64_t c = t; c < channels; c += steps) {
-      HEADROOM_UNROLL
-      for (int r = 0; r < kTileRows; ++r) __builtin_prefetch(rows + r * stride + c, 0, 2);
-    }
+    for (std::int64_t c = t; c < channels; c += steps)
+      for (std::int64_t line = c; line < c + kSteps && line < channels; line += kLine) {
+        HEADROOM_UNROLL
+        for (int r = 0; r < kTileRows; ++r) __builtin_prefetch(rows + r * stride + line, 0, 2);
+      }
   }
 };
 

@@ -43,10 +43,9 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
 constexpr int kWidth = kLanes * kVectors;  // lanes of a strip
 static_assert(kStripAlignment % kWidth == 0);
 
-// Steps of a tile between two calls of its `fetch`: the floats of a cache line.
-constexpr std::int64_t kFetchSteps = 16;
-
+// What a tile does every kSteps steps beside multiplying.
 struct FetchNothing {
+  static constexpr std::int64_t kSteps = std::int64_t{1} << 40;
   HWY_INLINE void operator()(std::int64_t) const {}
 };
 
@@ -67,9 +66,9 @@ HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, const float* HWY_REST
   const float* rows[kRows];
   HEADROOM_UNROLL
   for (int r = 0; r < kRows; ++r) rows[r] = b + r * row_stride;
-  for (std::int64_t begin = 0; begin < depth; begin += kFetchSteps) {
+  for (std::int64_t begin = 0; begin < depth; begin += Fetch::kSteps) {
     fetch(begin);
-    const std::int64_t end = begin + kFetchSteps < depth ? begin + kFetchSteps : depth;
+    const std::int64_t end = begin + Fetch::kSteps < depth ? begin + Fetch::kSteps : depth;
     for (std::int64_t t = begin; t < end; ++t) {
       Vector lanes[kVectors];
       HEADROOM_UNROLL
