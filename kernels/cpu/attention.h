@@ -2,7 +2,8 @@
 // with Highway and dispatched at run time (AVX-512, AVX2, SSE4, NEON, portable).
 //
 // A head is cut into parts of query rows; a part works through strips of as many rows as the tile has lanes. Pass 1
-// gives the context and the row statistics, pass 2 what needs final weights (attention.h says which wish needs it).
+// gives the context and the row statistics, pass 2 what needs final weights: column sums, N₁, histograms, pooled maps, and
+// of pairs everything about the net map.
 // Arithmetic is float32 with sums over keys folded into double every 64 keys; relative error of a weight ≲ 1e-6 · |z|.
 // Memory beyond the outputs: per thread half a MiB, 64·n bytes and for two strips at most kKeptBytes each; per part of a
 // head in flight (16 at most) up to 24·n bytes.
@@ -21,7 +22,8 @@ inline constexpr std::int64_t kKeptBytes = std::int64_t{4} << 20;
 // Runs all jobs; Input is float or BFloat16, strides may be any. Results have the same bits for any number of threads:
 // parts are fixed, each owns its rows, and sums that cross parts are folded in their order. Sets flush-to-zero inside
 // the tasks and restores it. Needs lengths below 2²⁴. False when `stop` asked to end early; outputs are then
-// incomplete. Not-a-number in a row's visible scores makes that row NaN and, in column sums, the keys it sees.
+// incomplete. Not-a-number in a row's visible scores makes that row NaN and, in column sums, the keys it sees; a value
+// that is not finite also reaches rows of its strips that do not see it (0 · NaN, as in LibTorch's attention).
 template <typename Input>
 [[nodiscard]] bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel_for,
                                  const StopRequested& stop, std::int64_t kept_bytes = kKeptBytes);
