@@ -16,6 +16,7 @@
 #include "app/cli/inspect_command.h"
 #include "app/cli/report_error.h"
 #include "app/cli/standard_streams.h"
+#include "app/cli/train_command.h"
 #include "app/version.h"
 #include "core/base/error.h"
 
@@ -132,6 +133,22 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
   add_checkpoint_options(*command, arguments.options);
 }
 
+void add_train(CLI::App& app, TrainArguments& arguments) {
+  CLI::App* command = app.add_subcommand("train", "train small models from recipes, and record what their heads do meanwhile");
+  command->add_option("recipes", arguments.recipes, "recipe files (assets/recipes/*.json)")->required();
+  command->add_option("-o,--output", arguments.output, "folder; models go to RECIPE/VARIANT/seedN in it")->required()->check(nothing);
+  command->add_option("--variant", arguments.variants, "train only these variants");
+  command->add_option("--seed", arguments.seeds, "train with these seeds (default: the recipe's)");
+  command->add_option("--steps", arguments.steps, "in place of the recipe's number of steps")->check(CLI::PositiveNumber);
+  command->add_option("--device", arguments.device, "cpu, cuda or cuda:N");
+  command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")->check(CLI::Range(1, 1024));
+  command->add_option("--threads", arguments.threads, "threads of each training (default: 1); results depend on it in the last bits")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--resume", arguments.resume, "go on where a training was stopped; leave finished ones as they are");
+  command->add_flag("--force", arguments.force, "begin anew in folders that hold trainings");
+  command->add_flag("--json", arguments.json, "machine-readable output");
+}
+
 int usage_error(const std::string& message, bool json) {
   Error error(ErrorCode::InvalidArgument, message);
   return report_error(error.advise("headroom --help names the commands, headroom COMMAND --help the options of one"), json);
@@ -148,12 +165,14 @@ int parse_and_run(int argc, char** argv, bool json) {
   AnalyzeArguments analyze;
   CompareArguments compare;
   BenchArguments bench;
+  TrainArguments train;
   bool doctor_json = false, any_json = false;
   app.add_flag("--json", any_json, "machine-readable output, of any command");
   add_inspect(app, inspect);
   add_analyze(app, analyze);
   add_compare(app, compare);
   add_bench(app, bench);
+  add_train(app, train);
   app.add_subcommand("doctor", "versions, devices, threads: what works here")
       ->add_flag("--json", doctor_json, "machine-readable output");
   try {
@@ -162,7 +181,7 @@ int parse_and_run(int argc, char** argv, bool json) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &bench.json, &doctor_json}) *choice = *choice || any_json;
+  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &bench.json, &train.json, &doctor_json}) *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
@@ -170,8 +189,12 @@ int parse_and_run(int argc, char** argv, bool json) {
     bench.command_line = joined(argc, argv);
     return run_bench(bench);
   }
+  if (app.got_subcommand("train")) {
+    train.command_line = joined(argc, argv);
+    return run_train(train);
+  }
   if (!app.got_subcommand("analyze"))
-    return usage_error("no command given; expected inspect, analyze, compare, bench or doctor", json);
+    return usage_error("no command given; expected inspect, analyze, compare, bench, train or doctor", json);
   analyze.command_line = joined(argc, argv);
   return run_analyze(analyze);
 }

@@ -18,19 +18,6 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// λ = exp(λq1·λk1) − exp(λq2·λk2) + λ_init (DIFF V1, arXiv 2410.05258, eq. 2).
-Result<double> lambda_scalar(const WeightLoader& loader, const AttentionSpec& attention) {
-  if (!attention.lambda_q1.present()) return 0.0;
-  HEADROOM_TRY(const at::Tensor q1, loader.load(attention.lambda_q1));
-  HEADROOM_TRY(const at::Tensor k1, loader.load(attention.lambda_k1));
-  HEADROOM_TRY(const at::Tensor q2, loader.load(attention.lambda_q2));
-  HEADROOM_TRY(const at::Tensor k2, loader.load(attention.lambda_k2));
-  const auto dot = [](const at::Tensor& a, const at::Tensor& b) {
-    return (a.to(at::kDouble) * b.to(at::kDouble)).sum().item<double>();
-  };
-  return std::exp(dot(q1, k1)) - std::exp(dot(q2, k2)) + attention.lambda_init;
-}
-
 std::vector<double> to_vector(const at::Tensor& tensor) {
   const at::Tensor values = tensor.to(at::kCPU, at::kDouble).contiguous();
   const double* data = values.const_data_ptr<double>();
@@ -342,38 +329,6 @@ Result<void> send_exact_maps(const LayerHeads<Real, Real>& heads, const std::vec
   return {};
 }
 
-// Head norm, (1 − λ_init), gate and switched-off heads on contexts [length, heads, channels], each where the head's
-// program has it. Fills the records' gate means.
-at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
-                           at::Tensor context, const TorchTarget& target, std::vector<HeadRecord>& records) {
-  std::vector<double> scale, gated, normed;
-  for (const HeadProgram& head : attention.heads) {
-    scale.push_back(head.enabled ? head.post_scale : 0.0);
-    gated.push_back(head.gated ? 1.0 : 0.0);
-    normed.push_back(head.post_norm ? 1.0 : 0.0);
-  }
-  const auto column = [&](const std::vector<double>& values) {
-    return at::tensor(values, at::kDouble).unsqueeze(1).to(target.device);
-  };
-  const auto any = [](const std::vector<double>& values) {
-    return std::any_of(values.begin(), values.end(), [](double v) { return v != 0.0; });
-  };
-  if (any(normed)) {
-    const at::Tensor normed_context = weights.head_norm(context);
-    context = at::where(column(normed) != 0.0, normed_context, context);
-  }
-  context = context * column(scale).to(context.scalar_type());
-  if (any(gated)) {
-    const at::Tensor gate = at::sigmoid(weights.gate_projection(x).to(target.real))
-                                .view({context.size(0), context.size(1), -1});
-    const at::Tensor means = gate.to(at::kCPU, at::kDouble).mean(-1);
-    for (HeadRecord& record : records)
-      if (record.program.gated) record.gate_mean = to_vector(means.select(1, record.head));
-    context = context * at::where(column(gated) != 0.0, gate, at::ones_like(gate)).to(context.scalar_type());
-  }
-  return context.flatten(1);
-}
-
 template <typename Input, typename Real>
 Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
                              const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const TorchTarget& target,
@@ -415,8 +370,13 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     record.output_alignment = output_alignment(attention, weights.o.weight, options.heads);
   }
   recording.stop();
-  const at::Tensor finished = finish_contexts(attention, weights, x, context.to(target.device, target.dtype), target,
-                                              record.heads);
+  const at::Tensor gates = head_gates(attention, weights, x, target);
+  if (measured && gates.defined()) {
+    const at::Tensor means = gates.to(at::kCPU, at::kDouble).mean(-1);
+    for (HeadRecord& head : record.heads)
+      if (head.program.gated) head.gate_mean = to_vector(means.select(1, head.head));
+  }
+  const at::Tensor finished = finish_contexts(attention, weights, gates, context.to(target.device, target.dtype), target);
   if (measured) {
     const StageTimer handing(stages ? &stages->wait_write : nullptr);
     HEADROOM_TRY_VOID(observer.on_layer(std::move(record)));
@@ -425,25 +385,6 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
 }
 
 }  // namespace
-
-Result<AttentionWeights> load_attention(const WeightLoader& loader, const AttentionSpec& attention) {
-  AttentionWeights weights;
-  HEADROOM_TRY(weights.q, loader.load(attention.q));
-  HEADROOM_TRY(weights.k, loader.load(attention.k));
-  HEADROOM_TRY(weights.v, loader.load(attention.v));
-  HEADROOM_TRY(weights.o, loader.load(attention.o));
-  HEADROOM_TRY(weights.q_norm, loader.load(attention.q_norm));
-  HEADROOM_TRY(weights.k_norm, loader.load(attention.k_norm));
-  HEADROOM_TRY(weights.head_norm, loader.load(attention.head_norm));
-  HEADROOM_TRY(weights.lambda_projection, loader.load(attention.lambda_projection));
-  HEADROOM_TRY(weights.gate_projection, loader.load(attention.gate_projection));
-  HEADROOM_TRY(weights.lambda_scalar, lambda_scalar(loader, attention));
-  if (attention.sink_logits.present()) {
-    HEADROOM_TRY(const at::Tensor sinks, loader.load(attention.sink_logits));
-    weights.sinks = to_vector(sinks);
-  }
-  return weights;
-}
 
 Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
                                  const at::Tensor& x, const TorchTarget& target, const ForwardOptions& options,

@@ -18,9 +18,24 @@ struct AttentionWeights {
   Linear lambda_projection, gate_projection;
   std::vector<double> sinks;     // [h]; empty without learned sink logits
   double lambda_scalar = 0.0;    // V1
+  // What the two are made of, for gradients; undefined where there are none.
+  at::Tensor sink_logits;                                 // [h]
+  at::Tensor lambda_q1, lambda_k1, lambda_q2, lambda_k2;  // [head_dim]
 };
 
-[[nodiscard]] Result<AttentionWeights> load_attention(const WeightLoader& loader, const AttentionSpec& attention);
+[[nodiscard]] Result<AttentionWeights> load_attention(const WeightProvider& loader, const AttentionSpec& attention);
+
+// λ = exp(λq1·λk1) − exp(λq2·λk2) + λ_init (DIFF V1, arXiv 2410.05258, eq. 2), a scalar; the vectors must be there.
+[[nodiscard]] at::Tensor lambda_scalar(const AttentionWeights& weights, double lambda_init);
+
+// σ(gate projection of x) as [.., heads, 1 or channels]; undefined where no head is gated. x: [.., hidden].
+[[nodiscard]] at::Tensor head_gates(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
+                                    const TorchTarget& target);
+
+// Head norm, (1 − λ_init), gate and switched-off heads on contexts [.., heads, channels], each where the head's program
+// has it: the input of W_O, [.., heads · channels].
+[[nodiscard]] at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeights& weights,
+                                         const at::Tensor& gates, at::Tensor context, const TorchTarget& target);
 
 // Runs the layer on x [length, hidden], the layer's normed input; the result is [length, hidden]. Where `measured`, a
 // record of the heads in options.heads goes to the observer, and the exact maps if they were asked for.

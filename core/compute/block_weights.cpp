@@ -10,7 +10,7 @@ namespace {
 // One tensor after another, so that a reader that is no longer wanted ends soon.
 class Steps {
  public:
-  Steps(const WeightLoader& loader, const std::stop_token& token) : loader_(loader), token_(token) {}
+  Steps(const WeightProvider& loader, const std::stop_token& token) : loader_(loader), token_(token) {}
 
   template <typename Weights, typename Spec>
   Result<void> read(Weights& weights, const Spec& spec) const {
@@ -25,7 +25,7 @@ class Steps {
   }
 
  private:
-  const WeightLoader& loader_;
+  const WeightProvider& loader_;
   const std::stop_token& token_;
 };
 
@@ -43,6 +43,17 @@ Result<void> read_block(const Steps& steps, const BlockSpec& block, BlockWeights
 
 }  // namespace
 
+Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& block, const std::stop_token& token) {
+  BlockWeights loaded;
+  HEADROOM_TRY_VOID(read_block(Steps(weights, token), block, loaded));
+  return loaded;
+}
+
+at::Tensor run_mlp(const MlpSpec& mlp, const BlockWeights& weights, const at::Tensor& x) {
+  if (mlp.kind == MlpKind::Gated) return weights.down(activate(mlp.activation, weights.gate(x)).mul_(weights.up(x)));
+  return weights.down(activate(mlp.activation, weights.up(x)));
+}
+
 WeightReader::WeightReader(const WeightLoader& loader, const ModelSpec& model, StageSeconds& stages)
     : loader_(loader), model_(model), stages_(stages) {
   begun_ = begin();
@@ -58,8 +69,11 @@ Result<void> WeightReader::read(std::size_t index, const std::stop_token& token)
   // LibTorch would give this thread a pool of its own, beside the one that computes.
   (void)at::get_num_threads();
   omp_set_num_threads(1);
+  if (index < model_.blocks.size()) {
+    HEADROOM_TRY(block_, load_block(loader_, model_.blocks[index], token));
+    return {};
+  }
   const Steps steps(loader_, token);
-  if (index < model_.blocks.size()) return read_block(steps, model_.blocks[index], block_);
   if (!model_.lm_head.weight.present()) return {};
   HEADROOM_TRY_VOID(steps.read(head_.norm, model_.final_norm));
   return steps.read(head_.head, model_.lm_head);

@@ -18,6 +18,13 @@ struct BlockWeights {
   Linear gate, up, down;
 };
 
+// All weights of a block at once; those of a file are better read by a WeightReader.
+[[nodiscard]] Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& block,
+                                              const std::stop_token& token = {});
+
+// down(act(gate x) ⊙ up x), or down(act(up x)); x: [.., hidden], normed.
+[[nodiscard]] at::Tensor run_mlp(const MlpSpec& mlp, const BlockWeights& weights, const at::Tensor& x);
+
 // The final norm and lm_head; both undefined in a model without lm_head.
 struct HeadWeights {
   Norm norm;

@@ -13,7 +13,10 @@
 #include "core/compute/benchmark.h"
 #include "core/compute/block_weights.h"
 #include "core/compute/device.h"
+#include "core/compute/torch_errors.h"
+#include "core/compute/training/trainer.h"
 #include "core/run/compute.h"
+#include "core/training/training.h"
 #include "kernels/cpu/attention.h"
 
 namespace headroom {
@@ -118,14 +121,9 @@ class Forward {
     at::Tensor result = at::empty_like(h);
     for (std::int64_t row = 0; row < h.size(0); row += kMlpRows) {
       const std::int64_t rows = std::min(kMlpRows, h.size(0) - row);
-      const at::Tensor x = weights.mlp_norm(input.narrow(0, row, rows));
-      at::Tensor inner;
-      if (block.mlp.kind == MlpKind::Gated)
-        inner = activate(block.mlp.activation, weights.gate(x)).mul_(weights.up(x));
-      else
-        inner = activate(block.mlp.activation, weights.up(x));
+      const at::Tensor out = headroom::run_mlp(block.mlp, weights, weights.mlp_norm(input.narrow(0, row, rows)));
       at::Tensor part = result.narrow(0, row, rows);
-      at::add_out(part, h.narrow(0, row, rows), weights.mlp_post_norm(weights.down(inner)));
+      at::add_out(part, h.narrow(0, row, rows), weights.mlp_post_norm(out));
     }
     h = result;
   }
@@ -180,23 +178,10 @@ class Forward {
   WeightReader reader_{loader_, model_, stages_};
 };
 
-// LibTorch's exceptions end here.
 template <typename Body>
 auto guarded(const Body& body) -> decltype(body()) {
   const c10::InferenceMode inference;
-  try {
-    return body();
-  } catch (const c10::OutOfMemoryError& error) {
-    return Error(ErrorCode::OutOfMemory, std::string("out of device memory: ") + error.what_without_backtrace());
-  } catch (const c10::Error& error) {
-    const std::string what = error.what_without_backtrace();
-    // Memory of the CPU that runs out has no type of its own.
-    if (const std::size_t at = what.find("you tried to allocate"); at != std::string::npos)
-      return Error(ErrorCode::OutOfMemory, "out of memory: " + what.substr(at)).advise("free memory, or give a shorter prompt");
-    return Error(ErrorCode::Device, "LibTorch failed: " + what);
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorCode::OutOfMemory, "out of memory");
-  }
+  return without_exceptions(body);
 }
 
 class TorchBackend final : public ComputeBackend {
@@ -222,6 +207,10 @@ class TorchBackend final : public ComputeBackend {
                                     const std::function<void(double fraction, const std::string& what)>& progress,
                                     const kernels::StopRequested& stop) override {
     return guarded([&] { return run_benchmark(request, progress, stop); });
+  }
+
+  Result<TrainingOutcome> train(const TrainingRequest& request, TrainingObserver& observer) override {
+    return without_exceptions([&] { return headroom::train(request, observer); });
   }
 
   BackendInfo info() override {

@@ -22,24 +22,24 @@ at::Tensor Norm::operator()(const at::Tensor& x) const {
 Result<at::Tensor> WeightLoader::load(const WeightRef& weight) const {
   if (!weight.present()) return at::Tensor();
   const bool is_vector = weight.stored_shape.size() == 1;
-  at::Tensor tensor = is_vector ? at::empty({weight.rows()}, target_.real)
-                                : at::empty({weight.rows(), weight.columns()}, target_.real);
+  at::Tensor tensor = is_vector ? at::empty({weight.rows()}, target().real)
+                                : at::empty({weight.rows(), weight.columns()}, target().real);
   const auto size = static_cast<std::size_t>(tensor.numel());
-  if (target_.real == at::kDouble)
+  if (target().real == at::kDouble)
     HEADROOM_TRY_VOID(source_.read(weight, std::span<double>(tensor.mutable_data_ptr<double>(), size)));
   else
     HEADROOM_TRY_VOID(source_.read(weight, std::span<float>(tensor.mutable_data_ptr<float>(), size)));
-  return tensor.to(target_.device, target_.dtype);
+  return tensor.to(target().device, target().dtype);
 }
 
-Result<Linear> WeightLoader::load(const LinearSpec& linear) const {
+Result<Linear> WeightProvider::load(const LinearSpec& linear) const {
   Linear result;
   HEADROOM_TRY(result.weight, load(linear.weight));
   HEADROOM_TRY(result.bias, load(linear.bias));
   return result;
 }
 
-Result<Norm> WeightLoader::load(const NormSpec& norm) const {
+Result<Norm> WeightProvider::load(const NormSpec& norm) const {
   Norm result;
   result.kind = norm.kind;
   result.epsilon = norm.epsilon;
@@ -52,18 +52,18 @@ Result<Norm> WeightLoader::load(const NormSpec& norm) const {
 
 Result<at::Tensor> WeightLoader::load_rows(const WeightRef& weight, std::span<const std::int32_t> rows) const {
   const std::int64_t columns = weight.columns();
-  at::Tensor tensor = at::empty({static_cast<std::int64_t>(rows.size()), columns}, target_.real);
+  at::Tensor tensor = at::empty({static_cast<std::int64_t>(rows.size()), columns}, target().real);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto offset = static_cast<std::int64_t>(i) * columns;
     const auto size = static_cast<std::size_t>(columns);
-    if (target_.real == at::kDouble)
+    if (target().real == at::kDouble)
       HEADROOM_TRY_VOID(
           source_.read_row(weight, rows[i], std::span<double>(tensor.mutable_data_ptr<double>() + offset, size)));
     else
       HEADROOM_TRY_VOID(
           source_.read_row(weight, rows[i], std::span<float>(tensor.mutable_data_ptr<float>() + offset, size)));
   }
-  return tensor.to(target_.device, target_.dtype);
+  return tensor.to(target().device, target().dtype);
 }
 
 at::Tensor activate(Activation activation, const at::Tensor& x) {

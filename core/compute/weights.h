@@ -31,21 +31,33 @@ struct Norm {
   [[nodiscard]] at::Tensor operator()(const at::Tensor& x) const;
 };
 
-class WeightLoader {
+// Where the forward gets its weights: a file, or the parameters of a model in training.
+class WeightProvider {
  public:
-  WeightLoader(const ModelSource& source, TorchTarget target) : source_(source), target_(target) {}
+  explicit WeightProvider(TorchTarget target) : target_(target) {}
+  virtual ~WeightProvider() = default;
 
   [[nodiscard]] const TorchTarget& target() const { return target_; }
   // [rows, columns], or [rows] for a vector; undefined where the reference is absent.
-  [[nodiscard]] Result<at::Tensor> load(const WeightRef& weight) const;
+  [[nodiscard]] virtual Result<at::Tensor> load(const WeightRef& weight) const = 0;
   [[nodiscard]] Result<Linear> load(const LinearSpec& linear) const;
   [[nodiscard]] Result<Norm> load(const NormSpec& norm) const;
+
+ private:
+  TorchTarget target_;
+};
+
+class WeightLoader final : public WeightProvider {
+ public:
+  WeightLoader(const ModelSource& source, TorchTarget target) : WeightProvider(target), source_(source) {}
+
+  using WeightProvider::load;
+  [[nodiscard]] Result<at::Tensor> load(const WeightRef& weight) const override;
   // Rows `rows[i]` of a matrix: [rows.size(), columns].
   [[nodiscard]] Result<at::Tensor> load_rows(const WeightRef& weight, std::span<const std::int32_t> rows) const;
 
  private:
   const ModelSource& source_;
-  TorchTarget target_;
 };
 
 [[nodiscard]] at::Tensor activate(Activation activation, const at::Tensor& x);

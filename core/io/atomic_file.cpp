@@ -208,4 +208,15 @@ Result<void> AtomicFile::commit() {
   return sync_folder(target_);
 }
 
+Result<void> write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0)
+      return Error(ErrorCode::Io, std::string("cannot write: ") + std::strerror(errno)).in_file(path.string());
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
 }  // namespace headroom

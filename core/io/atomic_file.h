@@ -2,6 +2,7 @@
 // fsynced, renamed, folder fsynced. Only one writer per target at a time. Main or I/O thread; one object, one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -43,6 +44,9 @@ class AtomicFile {
   int descriptor_ = -1;
   bool force_ = false;
 };
+
+// All of `bytes`; Io names `path`, which is what the user knows the file by.
+[[nodiscard]] Result<void> write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);
 
 // The temporary name for a target: in the same folder, hidden, the same for every process.
 [[nodiscard]] std::filesystem::path temporary_name(const std::filesystem::path& target);

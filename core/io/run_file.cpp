@@ -39,7 +39,7 @@ Result<Hdf5File> open_hdf5(const std::filesystem::path& path, bool use_locks) {
 
 Result<void> check_schema(hid_t file) {
   auto name = read_attribute(file, "schema_name");
-  if (!name || *name != kRunSchemaName) {
+  if (!name || (*name != kRunSchemaName && *name != kTrainingSchemaName)) {
     return Error(ErrorCode::Corrupt, "an HDF5 file, but not a run file of this program")
         .wanted("schema_name \"" + std::string(kRunSchemaName) + "\"", name ? "\"" + *name + "\"" : "none");
   }

@@ -212,7 +212,7 @@ Result<std::unique_ptr<RunFileWriter>> RunFileWriter::create(const std::filesyst
       H5Fcreate(state->target.temporary_path().c_str(), H5F_ACC_TRUNC, properties.get(), access.get()));
   if (!state->file) return state->fail();
   std::unique_ptr<RunFileWriter> writer(new RunFileWriter(std::move(state)));
-  HEADROOM_TRY_VOID(writer->set_attribute("", "schema_name", std::string(kRunSchemaName)));
+  HEADROOM_TRY_VOID(writer->set_attribute("", "schema_name", std::string(options.schema_name)));
   HEADROOM_TRY_VOID(writer->set_attribute("", "schema_version", std::string(kRunSchemaVersion)));
   return writer;
 }

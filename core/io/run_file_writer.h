@@ -46,6 +46,7 @@ struct DatasetDef {
 };
 
 inline constexpr std::string_view kRunSchemaName = "headroom-run";
+inline constexpr std::string_view kTrainingSchemaName = "headroom-training";  // of training.h5: the same layout
 inline constexpr std::string_view kRunSchemaVersion = "1.0";
 
 using AttributeValue = std::variant<std::string, std::int64_t, double>;
@@ -55,6 +56,7 @@ class RunFileWriter {
   struct Options {
     bool force = false;                                // replace an existing regular file
     std::vector<std::filesystem::path> inputs;         // never written onto, also through links
+    std::string_view schema_name = kRunSchemaName;
   };
 
   // Checks the target before any work: InvalidArgument where it exists without force or is an input; Io where its

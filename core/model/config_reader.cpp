@@ -161,4 +161,16 @@ Result<void> ConfigReader::check_unread(bool strict, std::vector<std::string>& w
   return {};
 }
 
+Result<void> ConfigReader::refuse_unread() const {
+  if (!config_.is_object()) return {};
+  for (const auto& [key, value] : config_.items()) {
+    if (read_.contains(key) || key.starts_with("_")) continue;
+    Error error(ErrorCode::Corrupt, "unknown key");
+    std::string known;
+    for (const std::string& name : read_) known += (known.empty() ? "" : ", ") + name;
+    return error.at_tensor(scope_ + key).wanted("one of " + known, shown(value));
+  }
+  return {};
+}
+
 }  // namespace headroom

@@ -37,6 +37,8 @@ class ConfigReader {
   // generation or bookkeeping, are fine. `strict`: every other one is refused. Otherwise one that is known to change the
   // mathematics is refused (Unsupported), and the rest become warnings.
   [[nodiscard]] Result<void> check_unread(bool strict, std::vector<std::string>& warnings) const;
+  // For files of our own: every key that was not read is refused, but for those that begin with an underscore.
+  [[nodiscard]] Result<void> refuse_unread() const;
 
  private:
   [[nodiscard]] Error wrong(std::string_view key, std::string_view expected) const;

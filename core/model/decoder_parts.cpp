@@ -254,7 +254,7 @@ Result<void> read_llama_frame(const ModelSource& source, ConfigReader& config, c
   model.embedding = matrix(prefix + "embed_tokens.weight", sizes.vocab, sizes.hidden);
   model.final_norm = rms_norm(prefix + "norm.weight", sizes.hidden, epsilon);
   HEADROOM_TRY(const bool tied, config.boolean("tie_word_embeddings", false));
-  model.tied = tied || !source.find("lm_head.weight");
+  model.tied = tied || (source.has_weights() && !source.find("lm_head.weight"));
   if (model.tied && !tied)
     model.warnings.push_back("the file has no lm_head.weight: the embedding is used for the logits (tied)");
   model.lm_head.weight = model.tied ? model.embedding : matrix("lm_head.weight", sizes.vocab, sizes.hidden);

@@ -24,4 +24,8 @@ struct Family {
 // headers. Unsupported for an unknown model_type.
 [[nodiscard]] Result<ModelSpec> describe_model(const ModelSource& source);
 
+// The model that a config describes, before there are weights: for one that is to be trained. Nothing is compared with
+// a file.
+[[nodiscard]] Result<ModelSpec> design_model(const nlohmann::json& config);
+
 }  // namespace headroom

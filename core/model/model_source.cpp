@@ -59,6 +59,12 @@ Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkp
   return source;
 }
 
+ModelSource ModelSource::design(nlohmann::json config) {
+  ModelSource source;
+  source.config_ = std::move(config);
+  return source;
+}
+
 const SourceTensor* ModelSource::find(std::string_view name) const {
   const auto found = tensors_.find(name);
   return found == tensors_.end() ? nullptr : &found->second;

@@ -27,6 +27,10 @@ class ModelSource {
   // Corrupt where there is no config to read (hint: --config); Unsupported for a GGUF architecture without a translator.
   [[nodiscard]] static Result<ModelSource> create(std::shared_ptr<const Checkpoint> checkpoint);
 
+  // A config alone, of a model that has no weights yet: no tensor is found, and there is no checkpoint.
+  [[nodiscard]] static ModelSource design(nlohmann::json config);
+
+  [[nodiscard]] bool has_weights() const { return checkpoint_ != nullptr; }
   [[nodiscard]] const Checkpoint& checkpoint() const { return *checkpoint_; }
   [[nodiscard]] const nlohmann::json& config() const { return config_; }
   [[nodiscard]] const SourceTensor* find(std::string_view name) const;

@@ -83,6 +83,10 @@ struct BackendInfo {
   std::vector<BackendState> backends;
 };
 
+struct TrainingRequest;
+struct TrainingOutcome;
+class TrainingObserver;
+
 class ComputeBackend {
  public:
   virtual ~ComputeBackend() = default;
@@ -96,6 +100,8 @@ class ComputeBackend {
   virtual Result<BenchmarkReport> benchmark(const BenchmarkRequest& request,
                                             const std::function<void(double fraction, const std::string& what)>& progress,
                                             const kernels::StopRequested& stop) = 0;
+  // Trains one model (core/training/training.h); unlike the others it may run on several threads at a time.
+  virtual Result<TrainingOutcome> train(const TrainingRequest& request, TrainingObserver& observer) = 0;
   virtual BackendInfo info() = 0;
 };
 

@@ -155,6 +155,15 @@ Result<void> refuse_straddling_pairs(ConfigReader& config) {
                 "2·" + std::to_string(heads) + "/" + std::to_string(kv_heads));
 }
 
+// config.json cannot say that a model was trained with changed head programs; its trainer notes it.
+void warn_of_training(const nlohmann::json& training, std::vector<std::string>& warnings) {
+  if (!training.is_object() || !training.value("what_if", nlohmann::json()).is_array()) return;
+  for (const nlohmann::json& what_if : training["what_if"])
+    if (what_if.is_string())
+      warnings.push_back("this model was trained with --what-if " + what_if.get<std::string>() +
+                         ": without it another function runs than the one that was trained");
+}
+
 Result<ModelSpec> translate(const ModelSource& source) {
   ConfigReader config(source.config());
   HEADROOM_TRY_VOID(refuse_straddling_pairs(config));
@@ -179,6 +188,13 @@ Result<ModelSpec> translate(const ModelSource& source) {
   model.num_heads = sizes.heads;
   const std::string prefix = llama_prefix(source);
   HEADROOM_TRY_VOID(read_llama_frame(source, config, sizes, prefix, epsilon, model));
+  HEADROOM_TRY(const bool has_logits, config.boolean("lm_head", true));
+  if (!has_logits) {  // a task on the residual stream: no final norm, no logits, no loss of the next token
+    model.lm_head = {};
+    model.final_norm = {};
+    model.tied = false;
+    model.warnings.clear();
+  }
   if (position == "learned")
     model.position_embedding = matrix(prefix + "position_embeddings.weight", sizes.max_positions, sizes.hidden);
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer) {
@@ -193,6 +209,7 @@ Result<ModelSpec> translate(const ModelSource& source) {
     }
     model.blocks.push_back(std::move(block));
   }
+  warn_of_training(config.raw("training"), model.warnings);
   HEADROOM_TRY_VOID(config.check_unread(true, model.warnings));
   return model;
 }

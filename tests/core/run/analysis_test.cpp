@@ -1,6 +1,7 @@
 // A run around a backend that hands over true statistics without running a model: which layers and heads are measured
 // and where they stand in the file, what is refused before any work, and that a stopped or failed run leaves nothing.
 #include "core/run/analysis.h"
+#include "core/training/training.h"
 
 #include <sys/resource.h>
 
@@ -28,6 +29,9 @@ HeadRecord record_of(const LayerRecord& layer, std::int64_t head, const HeadProg
 
 class FakeBackend final : public ComputeBackend {
  public:
+  Result<TrainingOutcome> train(const TrainingRequest&, TrainingObserver&) override {
+    return Error(ErrorCode::Unsupported, "this backend does not train");
+  }
   ForwardOptions seen;
   bool called = false, fails = false, corrupt = false;
   std::function<void()> before_layers, after_layers;

@@ -1,0 +1,66 @@
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "core/compute/attention_layer.h"
+
+namespace headroom {
+
+Result<AttentionWeights> load_attention(const WeightProvider& loader, const AttentionSpec& attention) {
+  AttentionWeights weights;
+  HEADROOM_TRY(weights.q, loader.load(attention.q));
+  HEADROOM_TRY(weights.k, loader.load(attention.k));
+  HEADROOM_TRY(weights.v, loader.load(attention.v));
+  HEADROOM_TRY(weights.o, loader.load(attention.o));
+  HEADROOM_TRY(weights.q_norm, loader.load(attention.q_norm));
+  HEADROOM_TRY(weights.k_norm, loader.load(attention.k_norm));
+  HEADROOM_TRY(weights.head_norm, loader.load(attention.head_norm));
+  HEADROOM_TRY(weights.lambda_projection, loader.load(attention.lambda_projection));
+  HEADROOM_TRY(weights.gate_projection, loader.load(attention.gate_projection));
+  HEADROOM_TRY(weights.lambda_q1, loader.load(attention.lambda_q1));
+  HEADROOM_TRY(weights.lambda_k1, loader.load(attention.lambda_k1));
+  HEADROOM_TRY(weights.lambda_q2, loader.load(attention.lambda_q2));
+  HEADROOM_TRY(weights.lambda_k2, loader.load(attention.lambda_k2));
+  HEADROOM_TRY(weights.sink_logits, loader.load(attention.sink_logits));
+  if (weights.lambda_q1.defined()) weights.lambda_scalar = lambda_scalar(weights, attention.lambda_init).item<double>();
+  if (weights.sink_logits.defined()) {
+    const at::Tensor sinks = weights.sink_logits.to(at::kCPU, at::kDouble).contiguous();
+    weights.sinks.assign(sinks.const_data_ptr<double>(), sinks.const_data_ptr<double>() + sinks.numel());
+  }
+  return weights;
+}
+
+at::Tensor lambda_scalar(const AttentionWeights& weights, double lambda_init) {
+  const auto dot = [](const at::Tensor& a, const at::Tensor& b) { return (a.to(at::kDouble) * b.to(at::kDouble)).sum(); };
+  return at::exp(dot(weights.lambda_q1, weights.lambda_k1)) - at::exp(dot(weights.lambda_q2, weights.lambda_k2)) +
+         lambda_init;
+}
+
+at::Tensor head_gates(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
+                      const TorchTarget& target) {
+  if (std::ranges::none_of(attention.heads, &HeadProgram::gated)) return {};
+  const at::Tensor gates = at::sigmoid(weights.gate_projection(x).to(target.real));
+  return gates.unflatten(-1, {static_cast<std::int64_t>(attention.heads.size()), -1});
+}
+
+at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& gates,
+                           at::Tensor context, const TorchTarget& target) {
+  const auto column = [&](const auto& value) {
+    std::vector<double> values;
+    for (const HeadProgram& head : attention.heads) values.push_back(value(head));
+    return at::tensor(values, at::kDouble).unsqueeze(1).to(target.device);
+  };
+  if (std::ranges::any_of(attention.heads, &HeadProgram::post_norm)) {
+    const at::Tensor normed = column([](const HeadProgram& head) { return head.post_norm ? 1.0 : 0.0; });
+    context = at::where(normed != 0.0, weights.head_norm(context), context);
+  }
+  const at::Tensor scale = column([](const HeadProgram& head) { return head.enabled ? head.post_scale : 0.0; });
+  context = context * scale.to(context.scalar_type());
+  if (gates.defined()) {
+    const at::Tensor gated = column([](const HeadProgram& head) { return head.gated ? 1.0 : 0.0; });
+    context = context * at::where(gated != 0.0, gates, at::ones_like(gates)).to(context.scalar_type());
+  }
+  return context.flatten(-2);
+}
+
+}  // namespace headroom

@@ -1,0 +1,207 @@
+#include "core/compute/training/batched_attention.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+const HeadProgram::Map& map_of(const HeadProgram& head, int map) { return map == 0 ? head.first : head.second; }
+
+bool has(const HeadProgram& head, int map) { return map == 0 ? head.has_first() : head.has_second(); }
+
+bool all_heads_have(const AttentionSpec& attention, int map) {
+  return std::ranges::all_of(attention.heads, [&](const HeadProgram& head) { return has(head, map); });
+}
+
+bool any_head_has(const AttentionSpec& attention, int map) {
+  return std::ranges::any_of(attention.heads, [&](const HeadProgram& head) { return has(head, map); });
+}
+
+// Blocks `index(head)` of [batch, blocks, length, channels], one for each head. A head without the map reads block 0,
+// and what comes of it is multiplied by 0.
+template <typename Index>
+at::Tensor blocks_of(const AttentionSpec& attention, const at::Tensor& x, const Index& index) {
+  std::vector<std::int64_t> blocks;
+  for (const HeadProgram& head : attention.heads) blocks.push_back(std::max<std::int64_t>(index(head), 0));
+  bool in_order = static_cast<std::int64_t>(blocks.size()) == x.size(1);
+  for (std::size_t i = 0; i < blocks.size(); ++i) in_order = in_order && blocks[i] == static_cast<std::int64_t>(i);
+  return in_order ? x : x.index_select(1, at::tensor(blocks, at::kLong).to(x.device()));
+}
+
+at::Tensor queries(const AttentionSpec& attention, const BatchedHeads& heads, int map) {
+  return blocks_of(attention, heads.q, [&](const HeadProgram& head) { return map_of(head, map).query_block; });
+}
+
+at::Tensor keys(const AttentionSpec& attention, const BatchedHeads& heads, int map) {
+  return blocks_of(attention, heads.k, [&](const HeadProgram& head) { return map_of(head, map).key_block; });
+}
+
+// The concatenated value blocks of each head.
+at::Tensor values(const AttentionSpec& attention, const BatchedHeads& heads, int map) {
+  std::size_t slots = 1;
+  for (const HeadProgram& head : attention.heads) slots = std::max(slots, map_of(head, map).value_blocks.size());
+  std::vector<at::Tensor> parts;
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    parts.push_back(blocks_of(attention, heads.v, [&](const HeadProgram& head) {
+      const auto& blocks = map_of(head, map).value_blocks;
+      return blocks.empty() ? 0 : blocks[slot];
+    }));
+  return parts.size() == 1 ? parts.front() : at::cat(parts, -1);
+}
+
+// 1 for the heads that pass, as [heads, 1, 1].
+template <typename Test>
+at::Tensor head_mask(const AttentionSpec& attention, const at::Tensor& like, const Test& test) {
+  std::vector<double> mask;
+  for (const HeadProgram& head : attention.heads) mask.push_back(test(head) ? 1.0 : 0.0);
+  return at::tensor(mask, at::kDouble).to(like.device(), like.scalar_type()).view({-1, 1, 1});
+}
+
+// λ of every head, [batch, heads, length, 1].
+at::Tensor lambdas(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& logits,
+                   const at::Tensor& like) {
+  at::Tensor sum;
+  const auto add = [&](LambdaSource source, const auto& make) {
+    const auto count = std::ranges::count(attention.heads, source, &HeadProgram::lambda);
+    if (count == 0) return;
+    at::Tensor value = make();
+    if (count < static_cast<std::ptrdiff_t>(attention.heads.size()))
+      value = value * head_mask(attention, like, [&](const HeadProgram& head) { return head.lambda == source; });
+    sum = sum.defined() ? sum + value : value;
+  };
+  const auto by_token = [&] { return logits.transpose(1, 2).unsqueeze(-1); };
+  add(LambdaSource::Projection, [&] { return at::sigmoid(by_token()); });
+  add(LambdaSource::RawProjection, by_token);
+  add(LambdaSource::LayerScalar,
+      [&] { return lambda_scalar(weights, attention.lambda_init).to(like.scalar_type()); });
+  add(LambdaSource::Constant, [&] {
+    std::vector<double> constants;
+    for (const HeadProgram& head : attention.heads) constants.push_back(head.lambda_constant);
+    return at::tensor(constants, at::kDouble).to(like.device(), like.scalar_type()).view({1, -1, 1, 1});
+  });
+  if (!sum.defined()) return sum;
+  return sum.expand({like.size(0), static_cast<std::int64_t>(attention.heads.size()), like.size(2), 1});
+}
+
+// U1 and U2 of V2 from one call over its query heads in their own order; nothing where the heads are not the regular
+// 2i, 2i + 1 of one GQA attention.
+bool regular_v2(const AttentionSpec& attention) {
+  const auto heads = static_cast<std::int64_t>(attention.heads.size());
+  if (attention.num_query_blocks != 2 * heads || 2 * heads % attention.num_key_blocks != 0) return false;
+  const std::int64_t group = 2 * heads / attention.num_key_blocks;
+  for (std::int64_t i = 0; i < heads; ++i) {
+    const HeadProgram& head = attention.heads[static_cast<std::size_t>(i)];
+    const HeadProgram::Map first{2 * i, 2 * i / group, {2 * i / group}};
+    const HeadProgram::Map second{2 * i + 1, (2 * i + 1) / group, {(2 * i + 1) / group}};
+    if (!head.first_enabled || !(head.first == first) || !(head.second == second)) return false;
+  }
+  return true;
+}
+
+at::Tensor library_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale) {
+  return at::scaled_dot_product_attention(q, k, v, {}, 0.0, true, scale, q.size(1) != k.size(1));
+}
+
+at::Tensor library_contexts(const AttentionSpec& attention, const BatchedHeads& heads) {
+  if (regular_v2(attention)) {
+    const at::Tensor u = library_attention(heads.q, heads.k, heads.v, attention.scale);
+    return u.slice(1, 0, u.size(1), 2) - heads.lambda * u.slice(1, 1, u.size(1), 2);
+  }
+  at::Tensor context;
+  for (int map = 0; map < 2; ++map) {
+    if (!any_head_has(attention, map)) continue;
+    at::Tensor u = library_attention(queries(attention, heads, map), keys(attention, heads, map),
+                                     values(attention, heads, map), attention.scale);
+    if (!all_heads_have(attention, map)) u = u * head_mask(attention, u, [&](const HeadProgram& h) { return has(h, map); });
+    if (map == 1) u = -heads.lambda * u;
+    context = context.defined() ? context + u : u;
+  }
+  return context;
+}
+
+at::Tensor map_contexts(const AttentionSpec& attention, const AttentionWeights& weights, const BatchedHeads& heads) {
+  at::Tensor context;
+  for (int map = 0; map < 2; ++map) {
+    if (!any_head_has(attention, map)) continue;
+    at::Tensor u = at::matmul(attention_map(attention, weights, heads, map).weights, values(attention, heads, map));
+    if (map == 1) u = -heads.lambda * u;
+    context = context.defined() ? context + u : u;
+  }
+  return context;
+}
+
+// 1 where a key is hidden from a row: after it, beyond the window, or hidden by a what-if, [heads or 1, length, length].
+at::Tensor hidden_entries(const AttentionSpec& attention, const at::Tensor& like) {
+  const std::int64_t length = like.size(2);
+  const at::Tensor position = at::arange(length, at::kLong);
+  const at::Tensor row = position.unsqueeze(1), key = position.unsqueeze(0);
+  at::Tensor hidden = at::zeros({length, length}, at::kBool);
+  if (attention.causal) hidden = hidden | (key > row);
+  if (attention.window > 0) hidden = hidden | (key <= row - attention.window);
+  std::vector<at::Tensor> by_head;
+  for (const HeadProgram& head : attention.heads) {
+    at::Tensor own = hidden;
+    for (const std::int64_t k : head.hidden_keys) own = own | ((key == k) & (row != k));
+    by_head.push_back(own);
+  }
+  return at::stack(by_head).to(like.device());
+}
+
+}  // namespace
+
+bool library_runs(const AttentionSpec& attention) {
+  if (!attention.causal || attention.softcap > 0.0 || attention.window > 0) return false;
+  return std::ranges::all_of(attention.heads, [](const HeadProgram& head) {
+    return head.sink == SinkSource::None && head.temperature == 1.0 && head.hidden_keys.empty();
+  });
+}
+
+BatchedMap attention_map(const AttentionSpec& attention, const AttentionWeights& weights, const BatchedHeads& heads,
+                         int map) {
+  const at::Tensor q = queries(attention, heads, map), k = keys(attention, heads, map);
+  BatchedMap result;
+  at::Tensor z = at::matmul(q, k.transpose(-1, -2)) * attention.scale;
+  if (attention.softcap > 0.0) z = attention.softcap * at::tanh(z / attention.softcap);
+  if (std::ranges::any_of(attention.heads, [](const HeadProgram& head) { return head.temperature != 1.0; })) {
+    std::vector<double> temperatures;
+    for (const HeadProgram& head : attention.heads) temperatures.push_back(head.temperature);
+    z = z / at::tensor(temperatures, at::kDouble).to(z.device(), z.scalar_type()).view({-1, 1, 1});
+  }
+  z = z.masked_fill(hidden_entries(attention, q), kMinusInfinity);
+  result.logits = z;
+  const auto sinks = [&](SinkSource source) { return std::ranges::count(attention.heads, source, &HeadProgram::sink); };
+  if (sinks(SinkSource::None) == static_cast<std::ptrdiff_t>(attention.heads.size())) {
+    result.weights = at::softmax(z, -1);
+  } else {
+    // One more key with the sink's logit and no value: 0 off by one, learned, or none at all.
+    at::Tensor sink = at::zeros({static_cast<std::int64_t>(attention.heads.size())}, z.options());
+    if (sinks(SinkSource::Learned) > 0) {
+      const at::Tensor learned =
+          head_mask(attention, z, [](const HeadProgram& head) { return head.sink == SinkSource::Learned; }).flatten();
+      sink = sink + learned * weights.sink_logits;
+    }
+    const at::Tensor none =
+        head_mask(attention, z, [](const HeadProgram& head) { return head.sink == SinkSource::None; }).flatten();
+    sink = sink.masked_fill(none != 0.0, kMinusInfinity);
+    const at::Tensor column = sink.view({1, -1, 1, 1}).expand({z.size(0), z.size(1), z.size(2), 1});
+    result.weights = at::softmax(at::cat({z, column}, -1), -1).narrow(-1, 0, z.size(-1));
+  }
+  if (!all_heads_have(attention, map))
+    result.weights = result.weights * head_mask(attention, z, [&](const HeadProgram& head) { return has(head, map); });
+  return result;
+}
+
+void run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& lambda_logits,
+               AttentionPath path, BatchedHeads& heads) {
+  if (any_head_has(attention, 1)) heads.lambda = lambdas(attention, weights, lambda_logits, heads.q);
+  if (path == AttentionPath::Auto) path = library_runs(attention) ? AttentionPath::Library : AttentionPath::Maps;
+  heads.context = path == AttentionPath::Library ? library_contexts(attention, heads)
+                                                 : map_contexts(attention, weights, heads);
+}
+
+}  // namespace headroom

@@ -1,0 +1,118 @@
+#include "core/compute/training/training_state.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "core/checkpoint/checkpoint.h"
+
+namespace headroom {
+namespace {
+
+constexpr const char* kHistoryPrefix = "history/";
+
+using Arrays = std::vector<std::pair<std::string, std::vector<double>*>>;
+
+// Every array of the history by the name it has in the file.
+Arrays arrays_of(TrainingHistory& history) {
+  Arrays arrays = {{"loss", &history.loss},
+                   {"gradient_norm", &history.gradient_norm},
+                   {"learning_rate", &history.learning_rate},
+                   {"validation_step", &history.validation_step},
+                   {"validation_loss", &history.validation_loss},
+                   {"validation_error", &history.validation_error},
+                   {"statistics_step", &history.statistics_step}};
+  for (const HeadStatistic& statistic : training_statistics())
+    arrays.emplace_back(std::string("heads/") + std::string(statistic.name), &history.heads[std::string(statistic.name)]);
+  return arrays;
+}
+
+// Parameters and moments by name.
+std::vector<std::pair<std::string, at::Tensor>> tensors_of(const Parameters& parameters, const Optimizer& optimizer) {
+  std::vector<std::pair<std::string, at::Tensor>> tensors = optimizer.state();
+  for (const Parameter& parameter : parameters.all()) tensors.emplace_back(parameter.name, parameter.value);
+  return tensors;
+}
+
+Result<void> read_into(const Checkpoint& file, const std::string& name, at::Tensor& tensor) {
+  const TensorInfo* info = file.find(name);
+  if (!info || info->shape != tensor.sizes().vec()) {
+    Error error(ErrorCode::Corrupt, "the state of the training lacks a tensor");
+    return error.in_file(file.path().string()).at_tensor(name);
+  }
+  at::Tensor values = at::empty(tensor.sizes(), tensor.scalar_type());
+  const auto size = static_cast<std::size_t>(values.numel());
+  if (values.scalar_type() == at::kDouble)
+    HEADROOM_TRY_VOID(file.read(*info, 0, std::span<double>(values.mutable_data_ptr<double>(), size)));
+  else
+    HEADROOM_TRY_VOID(file.read(*info, 0, std::span<float>(values.mutable_data_ptr<float>(), size)));
+  tensor.copy_(values);
+  return {};
+}
+
+}  // namespace
+
+std::map<std::string, std::string> training_identity(const TrainingRequest& request) {
+  return {{"recipe_sha256", request.recipe->sha256},
+          {"variant", request.variant->name},
+          {"seed", std::to_string(request.seed)},
+          {"steps", std::to_string(request.recipe->training.steps)}};
+}
+
+TensorBytes tensor_bytes(const std::string& name, const at::Tensor& tensor) {
+  const char* dtype = tensor.scalar_type() == at::kDouble ? "F64" : tensor.scalar_type() == at::kFloat ? "F32" : "BF16";
+  return {name, dtype, tensor.sizes().vec(),
+          {static_cast<const std::byte*>(tensor.const_data_ptr()), static_cast<std::size_t>(tensor.nbytes())}};
+}
+
+Result<void> save_state(const TrainingRequest& request, std::int64_t step, const Parameters& parameters,
+                        const Optimizer& optimizer, const TrainingHistory& history) {
+  const at::NoGradGuard no_gradients;
+  std::vector<at::Tensor> kept;
+  std::vector<TensorBytes> tensors;
+  for (const auto& [name, tensor] : tensors_of(parameters, optimizer)) {
+    kept.push_back(tensor.detach().cpu().contiguous());
+    tensors.push_back(tensor_bytes(name, kept.back()));
+  }
+  TrainingHistory copy = history;
+  for (const auto& [name, values] : arrays_of(copy))
+    tensors.push_back({kHistoryPrefix + name, "F64", {static_cast<std::int64_t>(values->size())},
+                       std::as_bytes(std::span<const double>(*values))});
+  std::map<std::string, std::string> metadata = training_identity(request);
+  metadata["step"] = std::to_string(step);
+  return write_safetensors(request.folder / kStateFile, tensors, metadata);
+}
+
+Result<std::int64_t> load_state(const TrainingRequest& request, Parameters& parameters, Optimizer& optimizer,
+                                TrainingHistory& history) {
+  const at::NoGradGuard no_gradients;
+  const std::filesystem::path path = request.folder / kStateFile;
+  HEADROOM_TRY(const std::shared_ptr<const Checkpoint> file, Checkpoint::open(path));
+  const auto field = [&](const std::string& name) {
+    const nlohmann::json& metadata = file->metadata();
+    return metadata.is_object() ? metadata.value(name, std::string()) : std::string();
+  };
+  for (const auto& [name, wanted] : training_identity(request)) {
+    if (field(name) == wanted) continue;
+    Error error(ErrorCode::Corrupt, "the folder holds the state of another training");
+    error.in_file(path.string()).at_tensor(name).wanted(wanted, field(name));
+    return error.advise("train into another folder, or begin anew with --force");
+  }
+  for (auto& [name, tensor] : tensors_of(parameters, optimizer)) HEADROOM_TRY_VOID(read_into(*file, name, tensor));
+  for (const auto& [name, values] : arrays_of(history)) {
+    const TensorInfo* info = file->find(kHistoryPrefix + name);
+    if (!info || info->shape.size() != 1) {
+      Error error(ErrorCode::Corrupt, "the state of the training lacks a part of its history");
+      return error.in_file(path.string()).at_tensor(kHistoryPrefix + name);
+    }
+    values->resize(static_cast<std::size_t>(info->shape.front()));
+    HEADROOM_TRY_VOID(file->read(*info, 0, std::span<double>(*values)));
+  }
+  const std::int64_t step = std::atoll(field("step").c_str());
+  optimizer.set_steps_done(step);
+  return step;
+}
+
+}  // namespace headroom

@@ -1,0 +1,15 @@
+// Vocabularies whose tokens are single bytes, and the tokenizer.json that says so. Pure functions; safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+// `bytes[i]` is the byte that token first_id + i stands for; `bos` is put before every text. Any tokenizer that reads
+// byte-level BPE (no merges) encodes with it as the task does; `lower_case`: texts are lower-cased first.
+[[nodiscard]] std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::int64_t first_id,
+                                              std::int64_t bos, bool lower_case);
+
+}  // namespace headroom

@@ -1,0 +1,189 @@
+#include "core/training/recipe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+#include <span>
+
+#include "core/checkpoint/input_file.h"
+#include "core/checkpoint/sha256.h"
+#include "core/checkpoint/strict_json.h"
+#include "core/model/config_reader.h"
+#include "core/model/family.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t kRecipeLimit = 1 << 20;
+constexpr std::int64_t kAny = std::int64_t{1} << 40;
+
+Error wrong(const std::string& field, const std::string& message, const std::string& expected, const std::string& found) {
+  Error error(ErrorCode::Corrupt, message);
+  return error.at_tensor(field).wanted(expected, found);
+}
+
+Result<double> number_within(ConfigReader& settings, const char* key, double fallback, double least, double most) {
+  HEADROOM_TRY(const double value, settings.number(key, fallback));
+  if (value >= least && value <= most) return value;
+  return wrong(std::string("training.") + key, "a number is out of range", std::to_string(least) + " to " + std::to_string(most),
+               std::to_string(value));
+}
+
+Result<TrainingSettings> read_training(const nlohmann::json& object, Objective objective) {
+  if (!object.is_object()) return wrong("training", "the recipe does not say how to train", "an object", object.type_name());
+  ConfigReader settings(object, "training.");
+  TrainingSettings training;
+  HEADROOM_TRY(training.steps, settings.integer("steps", std::nullopt, 1, kAny));
+  HEADROOM_TRY(training.batch, settings.integer("batch", std::nullopt, 1, 1 << 20));
+  HEADROOM_TRY(training.learning_rate, settings.number("learning_rate", std::nullopt));
+  if (!(training.learning_rate > 0.0))
+    return wrong("training.learning_rate", "a number is out of range", "above 0", std::to_string(training.learning_rate));
+  HEADROOM_TRY(training.beta1, number_within(settings, "beta1", training.beta1, 0.0, 0.999999));
+  HEADROOM_TRY(training.beta2, number_within(settings, "beta2", training.beta2, 0.0, 0.999999));
+  HEADROOM_TRY(training.epsilon, number_within(settings, "epsilon", training.epsilon, 1e-20, 1.0));
+  HEADROOM_TRY(training.weight_decay, number_within(settings, "weight_decay", 0.0, 0.0, 100.0));
+  HEADROOM_TRY(training.warmup_steps, settings.integer("warmup_steps", 0, 0, kAny));
+  HEADROOM_TRY(training.final_learning_rate, number_within(settings, "final_learning_rate", 1.0, 0.0, 1.0));
+  HEADROOM_TRY(training.gradient_clip, number_within(settings, "gradient_clip", 0.0, 0.0, 1e9));
+  if (settings.has("initial_std")) {
+    HEADROOM_TRY(training.initial_std, number_within(settings, "initial_std", 0.0, 0.0, 10.0));
+  }
+  HEADROOM_TRY(training.statistics_every, settings.integer("statistics_every", training.statistics_every, 1, kAny));
+  HEADROOM_TRY(training.validate_every, settings.integer("validate_every", training.validate_every, 1, kAny));
+  HEADROOM_TRY(training.validation_batches, settings.integer("validation_batches", training.validation_batches, 1, 1 << 20));
+  HEADROOM_TRY(training.stop_below_error, number_within(settings, "stop_below_error", 0.0, 0.0, 1e9));
+  if (training.stop_below_error > 0.0 && objective != Objective::Residual)
+    return wrong("training.stop_below_error", "only tasks with a target on the residual stream have a largest error",
+                 "nothing", std::to_string(training.stop_below_error));
+  HEADROOM_TRY_VOID(settings.refuse_unread());
+  return training;
+}
+
+// Keys of config.json that the task decides.
+void complete_config(const Task& task, nlohmann::json& config) {
+  config["model_type"] = "headroom";
+  config["vocab_size"] = task.vocab_size();
+  if (task.bos() >= 0) config["bos_token_id"] = task.bos();
+  if (!config.contains("max_position_embeddings")) config["max_position_embeddings"] = task.length();
+  if (task.objective() == Objective::Residual) config["lm_head"] = false;
+}
+
+Result<Variant> read_variant(const std::string& name, const nlohmann::json& object, const nlohmann::json& model_config,
+                             const Task& task, std::int64_t steps) {
+  const std::string place = "variants." + name;
+  const bool named = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+  if (!named) return wrong(place, "a variant's name becomes a folder's", "lower-case letters, digits and underscores", name);
+  if (!object.is_object()) return wrong(place, "a variant is an object", "an object", object.type_name());
+  ConfigReader settings(object, place + ".");
+  Variant variant;
+  variant.name = name;
+  variant.config = model_config;
+  variant.config.merge_patch(settings.raw("model").is_object() ? settings.raw("model") : nlohmann::json::object());
+  complete_config(task, variant.config);
+  for (const nlohmann::json& text : settings.raw("what_if")) {
+    if (!text.is_string()) return wrong(place + ".what_if", "a what-if is a text", "a text", text.dump());
+    HEADROOM_TRY(WhatIf what_if, parse_what_if(text.get<std::string>()));
+    variant.what_ifs.push_back(std::move(what_if));
+  }
+  HEADROOM_TRY(const std::vector<double> checkpoints, settings.numbers("checkpoints"));
+  std::set<std::int64_t> unique;
+  for (const double step : checkpoints) {
+    if (step != std::floor(step) || step < 0 || step > static_cast<double>(steps))
+      return wrong(place + ".checkpoints", "a checkpoint is a step", "0 to " + std::to_string(steps), std::to_string(step));
+    unique.insert(static_cast<std::int64_t>(step));
+  }
+  variant.checkpoints.assign(unique.begin(), unique.end());
+  HEADROOM_TRY_VOID(settings.refuse_unread());
+
+  auto model = design_model(variant.config);
+  if (!model) {
+    model.error().message += " (variant " + name + ")";
+    return model.error();
+  }
+  if (task.embedding_width() > 0 && task.embedding_width() != model->hidden_size)
+    return wrong("model.hidden_size", "the task is stated in embeddings of another width",
+                 std::to_string(task.embedding_width()), std::to_string(model->hidden_size));
+  HEADROOM_TRY(WhatIfResult changed, apply_what_ifs(*model, variant.what_ifs));
+  variant.model = std::move(changed.model);
+  return variant;
+}
+
+Result<void> read_frozen(Recipe& recipe, const nlohmann::json& list) {
+  for (const nlohmann::json& item : list) {
+    const std::string name = item.is_string() ? item.get<std::string>() : item.dump();
+    bool known = false;
+    for (const Variant& variant : recipe.variants)
+      for_each_weight(variant.model, [&](const WeightRef& weight, std::string_view account, std::int64_t) {
+        known = known || weight.tensor == name || account == name;
+      });
+    if (!known) return wrong("frozen", "no variant has such weights", "a tensor's name or an account such as norm", name);
+    recipe.frozen.push_back(name);
+  }
+  return {};
+}
+
+Result<Recipe> parse(const nlohmann::json& json, const std::filesystem::path& folder) {
+  if (!json.is_object()) return wrong("", "a recipe is an object", "an object", json.type_name());
+  ConfigReader reader(json);
+  Recipe recipe;
+  recipe.json = json;
+  HEADROOM_TRY(recipe.about, reader.text("about", std::nullopt));
+  HEADROOM_TRY(recipe.licence, reader.text("licence", std::nullopt));
+  HEADROOM_TRY(std::unique_ptr<Task> task, create_task(reader.raw("task"), folder));
+  recipe.task = std::move(task);
+  HEADROOM_TRY(recipe.training, read_training(reader.raw("training"), recipe.task->objective()));
+  HEADROOM_TRY(recipe.stored_dtype, reader.text("stored_dtype", "float32"));
+  if (recipe.stored_dtype != "float32" && recipe.stored_dtype != "bfloat16")
+    return wrong("stored_dtype", "unknown dtype", "float32 or bfloat16", recipe.stored_dtype);
+  const nlohmann::json& config = reader.raw("model");
+  if (!config.is_object()) return wrong("model", "the recipe has no model", "an object", config.type_name());
+  const nlohmann::json& variants = reader.raw("variants");
+  if (!variants.is_object() || variants.empty())
+    return wrong("variants", "the recipe has no variants", "an object of objects", variants.type_name());
+  for (const auto& [name, object] : variants.items()) {
+    HEADROOM_TRY(Variant variant, read_variant(name, object, config, *recipe.task, recipe.training.steps));
+    recipe.variants.push_back(std::move(variant));
+  }
+  const nlohmann::json& seeds = reader.raw("seeds");
+  if (!seeds.is_array() || seeds.empty()) return wrong("seeds", "the recipe has no seeds", "a list of numbers", seeds.dump());
+  for (const nlohmann::json& seed : seeds) {
+    if (!seed.is_number_unsigned()) return wrong("seeds", "a seed is a whole number from 0", "a whole number", seed.dump());
+    if (std::ranges::count(recipe.seeds, seed.get<std::uint64_t>()) > 0)
+      return wrong("seeds", "a seed is there twice", "different numbers", seed.dump());
+    recipe.seeds.push_back(seed.get<std::uint64_t>());
+  }
+  HEADROOM_TRY_VOID(read_frozen(recipe, reader.raw("frozen")));
+  HEADROOM_TRY_VOID(reader.refuse_unread());
+  return recipe;
+}
+
+}  // namespace
+
+Result<Recipe> read_recipe(const std::filesystem::path& path) {
+  HEADROOM_TRY(const std::string text, read_text_file(path, kRecipeLimit));
+  auto json = parse_json(text);
+  if (!json) return std::move(json.error().in_file(path.string()));
+  auto recipe = parse(*json, path.parent_path());
+  if (!recipe) {
+    if (recipe.error().file.empty()) recipe.error().in_file(path.string());
+    return recipe;
+  }
+  recipe->name = path.stem().string();
+  Sha256 hash;
+  hash.update(std::as_bytes(std::span(text.data(), text.size())));
+  recipe->sha256 = hash.finish_hex();
+  return recipe;
+}
+
+double learning_rate_at(const TrainingSettings& settings, std::int64_t step) {
+  if (step < settings.warmup_steps)
+    return settings.learning_rate * static_cast<double>(step + 1) / static_cast<double>(settings.warmup_steps);
+  const auto span = static_cast<double>(std::max<std::int64_t>(settings.steps - settings.warmup_steps, 1));
+  const double progress = std::min(1.0, static_cast<double>(step - settings.warmup_steps) / span);
+  const double share = settings.final_learning_rate +
+                       (1.0 - settings.final_learning_rate) * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
+  return settings.learning_rate * share;
+}
+
+}  // namespace headroom

@@ -1,0 +1,45 @@
+#include "core/training/task.h"
+
+#include "core/checkpoint/input_file.h"
+#include "core/model/config_reader.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t kTextLimit = std::uint64_t{1} << 30;
+
+Result<std::string> read_text(ConfigReader& settings, const std::filesystem::path& folder) {
+  HEADROOM_TRY(const std::string name, settings.text("text", std::nullopt));
+  HEADROOM_TRY(const std::string text, read_text_file(folder / name, kTextLimit));
+  if (text.size() >= 4096) return text;
+  Error error(ErrorCode::InvalidArgument, "the text is too short to train on");
+  error.in_file((folder / name).string()).at_tensor("task.text").wanted("at least 4096 bytes", std::to_string(text.size()));
+  return error;
+}
+
+Result<std::unique_ptr<Task>> create_kind(const std::string& kind, ConfigReader& settings,
+                                          const std::filesystem::path& folder) {
+  if (kind == "trigger") return create_trigger_task(settings);
+  if (kind == "bigram_backcopy" || kind == "bytes") {
+    HEADROOM_TRY(std::string text, read_text(settings, folder));
+    return kind == "bytes" ? create_bytes_task(settings, std::move(text)) : create_backcopy_task(settings, text);
+  }
+  Error error(ErrorCode::Unsupported, "unknown task");
+  return error.at_tensor("task.kind").wanted("trigger, bigram_backcopy or bytes", kind);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Task>> create_task(const nlohmann::json& object, const std::filesystem::path& folder) {
+  if (!object.is_object()) {
+    Error error(ErrorCode::Corrupt, "the recipe has no task");
+    return error.at_tensor("task").wanted("an object", object.type_name());
+  }
+  ConfigReader settings(object, "task.");
+  HEADROOM_TRY(const std::string kind, settings.text("kind", std::nullopt));
+  HEADROOM_TRY(std::unique_ptr<Task> task, create_kind(kind, settings, folder));
+  HEADROOM_TRY_VOID(settings.refuse_unread());
+  return task;
+}
+
+}  // namespace headroom
