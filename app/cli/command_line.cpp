@@ -136,7 +136,7 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
 void add_train(CLI::App& app, TrainArguments& arguments) {
   CLI::App* command = app.add_subcommand("train", "train small models from recipes, and record what their heads do meanwhile");
   command->add_option("recipes", arguments.recipes, "recipe files (assets/recipes/*.json)")->required();
-  command->add_option("-o,--output", arguments.output, "folder; models go to RECIPE/VARIANT/seedN in it")->required()->check(nothing);
+  command->add_option("-o,--output", arguments.output, "folder; models go to RECIPE/VARIANT_seedN in it")->required()->check(nothing);
   command->add_option("--variant", arguments.variants, "train only these variants");
   command->add_option("--seed", arguments.seeds, "train with these seeds (default: the recipe's)");
   command->add_option("--steps", arguments.steps, "in place of the recipe's number of steps")->check(CLI::PositiveNumber);

@@ -27,7 +27,7 @@ constexpr int kPartialResult = 8;
 // One training of the plan.
 struct Job {
   TrainingRequest request;
-  std::string name;  // RECIPE/VARIANT/seedN
+  std::string name;  // RECIPE/VARIANT_seedN
   std::int64_t steps = 0;
   std::atomic<std::int64_t> step = 0;
   std::atomic<double> loss = 0.0;
@@ -77,12 +77,13 @@ Result<std::deque<Job>> plan(const TrainArguments& arguments, const std::vector<
       if (!arguments.variants.empty() && std::ranges::count(arguments.variants, variant.name) == 0) continue;
       for (const std::uint64_t seed : arguments.seeds.empty() ? recipe.seeds : arguments.seeds) {
         Job& job = jobs.emplace_back();
-        job.name = recipe.name + "/" + variant.name + "/seed" + std::to_string(seed);
+        const std::string model = variant.name + "_seed" + std::to_string(seed);
+        job.name = recipe.name + "/" + model;
         job.steps = recipe.training.steps;
         job.request.recipe = &recipe;
         job.request.variant = &variant;
         job.request.seed = seed;
-        job.request.folder = std::filesystem::path(arguments.output) / recipe.name / variant.name / ("seed" + std::to_string(seed));
+        job.request.folder = std::filesystem::path(arguments.output) / recipe.name / model;
         job.request.resume = arguments.resume;
         job.request.device = arguments.device;
         job.request.threads = arguments.threads;
