@@ -199,7 +199,10 @@ BatchedMap attention_map(const AttentionSpec& attention, const AttentionWeights&
 void run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& lambda_logits,
                AttentionPath path, BatchedHeads& heads) {
   if (any_head_has(attention, 1)) heads.lambda = lambdas(attention, weights, lambda_logits, heads.q);
-  if (path == AttentionPath::Auto) path = library_runs(attention) ? AttentionPath::Library : AttentionPath::Maps;
+  if (path == AttentionPath::Auto) {
+    const bool fused = library_runs(attention) && attention.context_dim() == attention.head_dim;
+    path = fused ? AttentionPath::Library : AttentionPath::Maps;
+  }
   heads.context = path == AttentionPath::Library ? library_contexts(attention, heads)
                                                  : map_contexts(attention, weights, heads);
 }

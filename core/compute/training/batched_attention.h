@@ -16,9 +16,9 @@ struct BatchedHeads {
 };
 
 enum class AttentionPath {
-  Auto,   // Library wherever it can
+  Auto,     // Library where it can and has a fused kernel, which it has not for values wider than keys
   Library,  // scaled_dot_product_attention; V2 as one GQA call over its 2h query heads, as its authors do
-  Maps,   // maps as matrices
+  Maps,     // maps as matrices
 };
 
 // Whether scaled_dot_product_attention can run the heads: causal maps without sink, cap, window and hidden keys.

@@ -1,0 +1,173 @@
+#include "core/run/evaluation.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/run/quantity_tools.h"
+
+namespace headroom {
+namespace {
+
+using quantity::kNaN;
+
+constexpr std::int64_t kEveryRow = 1;
+constexpr const char* kRhoQuantiles = "context_rms_relative_quantile";
+
+std::size_t extent(std::string_view axis) {
+  if (axis == axis::kComponent) return 2;
+  if (axis == axis::kQuantile) return quantile_points().size();
+  if (axis == axis::kBound) return 3;
+  if (axis == axis::kTopK) return top_k_points().size();
+  return static_cast<std::size_t>(kRanks);
+}
+
+// Numbers of one quantity over sequences, element by element; NaN is left out.
+class Series {
+ public:
+  void add(const std::vector<double>& values) {
+    sums_.resize(values.size()), squares_.resize(values.size()), counts_.resize(values.size());
+    least_.resize(values.size(), std::numeric_limits<double>::infinity());
+    most_.resize(values.size(), -std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::isnan(values[i])) continue;
+      sums_[i] += values[i], squares_[i] += values[i] * values[i], counts_[i] += 1.0;
+      least_[i] = std::fmin(least_[i], values[i]), most_[i] = std::fmax(most_[i], values[i]);
+    }
+  }
+
+  [[nodiscard]] EvaluatedQuantity finish(std::string_view name) const {
+    EvaluatedQuantity result;
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      const double count = counts_[i], mean = sums_[i] / count;
+      const double variance = std::fmax(0.0, squares_[i] / count - mean * mean) * count / (count - 1.0);
+      const bool extreme = name.ends_with("_max") || name.ends_with("_min");
+      const double value = name.ends_with("_max") ? most_[i] : name.ends_with("_min") ? least_[i] : mean;
+      result.mean.push_back(count > 0.0 ? value : kNaN);
+      result.standard_error.push_back(extreme || count < 2.0 ? kNaN : std::sqrt(variance / count));
+    }
+    return result;
+  }
+
+ private:
+  std::vector<double> sums_, squares_, counts_, least_, most_;
+};
+
+// Computes the root group as layers arrive; nothing is kept of a sequence but its numbers.
+class Collector final : public ForwardObserver {
+ public:
+  Collector(const EvaluationRequest& request, const kernels::StopRequested& stop) : request_(request), stop_(stop) {}
+
+  void begin_sequence(std::size_t sequence) { sequence_ = sequence; }
+
+  Result<void> on_layer(LayerRecord record) override {
+    for (const HeadRecord& head : record.heads) {
+      const HeadView view(record, head, kEveryRow);
+      for (const Quantity& quantity : head_quantities()) {
+        if (!quantity.group.empty()) continue;
+        std::size_t size = 1;
+        for (const std::string_view axis : quantity.axes) size *= extent(axis);
+        std::vector<double> values(size, kNaN);
+        quantity.compute({view, statistics_}, values);
+        append(quantity.name, values);
+      }
+      append(kRhoQuantiles, quantiles(view.eligible_values([&](std::int64_t i) { return quantity::at(view.rho, i); }),
+                                      quantile_points()));
+      if (request_.visit) request_.visit(view, sequence_);
+    }
+    return {};
+  }
+
+  void end_sequence() {
+    for (auto& [name, values] : now_) {
+      series_[name].add(values);
+      values.clear();
+    }
+  }
+
+  [[nodiscard]] const std::map<std::string, Series, std::less<>>& series() const { return series_; }
+
+  Result<void> on_residual(std::int64_t, std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
+  Result<void> on_logits(std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
+  Result<void> on_exact_rows(std::int64_t, std::int64_t, int, std::int64_t, std::int64_t, std::span<const double>) override {
+    return {};
+  }
+  void on_progress(double, const std::string&) override {}
+  [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
+
+ private:
+  void append(std::string_view name, const std::vector<double>& values) {
+    std::vector<double>& all = now_[std::string(name)];
+    all.insert(all.end(), values.begin(), values.end());
+  }
+
+  const EvaluationRequest& request_;
+  const kernels::StopRequested& stop_;
+  kernels::StatisticsRequest statistics_;
+  std::size_t sequence_ = 0;
+  std::map<std::string, std::vector<double>, std::less<>> now_;
+  std::map<std::string, Series, std::less<>> series_;
+};
+
+template <typename Visit>
+void for_each_head(const Evaluation& evaluation, std::string_view name, std::size_t index, const Visit& visit) {
+  for (std::int64_t l = 0; l < evaluation.layers; ++l)
+    for (std::int64_t h = 0; h < evaluation.heads; ++h)
+      if (const double value = evaluation.at(name, l, h, index); !std::isnan(value)) visit(value);
+}
+
+}  // namespace
+
+double Evaluation::at(std::string_view name, std::int64_t l, std::int64_t h, std::size_t index) const {
+  const auto found = quantities.find(name);
+  if (found == quantities.end()) return kNaN;
+  const std::size_t per_head = found->second.mean.size() / static_cast<std::size_t>(layers * heads);
+  return found->second.mean[static_cast<std::size_t>(l * heads + h) * per_head + index];
+}
+
+double Evaluation::over_heads(std::string_view name, std::size_t index) const {
+  double sum = 0.0, count = 0.0;
+  for_each_head(*this, name, index, [&](double value) { sum += value, count += 1.0; });
+  return count > 0.0 ? sum / count : kNaN;
+}
+
+double Evaluation::largest(std::string_view name, std::size_t index) const {
+  double result = kNaN;
+  for_each_head(*this, name, index, [&](double value) { result = std::fmax(result, value); });
+  return result;
+}
+
+Result<Evaluation> evaluate(ComputeBackend& backend, const EvaluationRequest& request,
+                            const kernels::StopRequested& stop) {
+  Evaluation evaluation;
+  evaluation.layers = static_cast<std::int64_t>(request.model->blocks.size());
+  evaluation.heads = request.model->num_heads;
+  ForwardOptions options;
+  options.device = request.device;
+  options.backend = request.backend;
+  options.layers.resize(static_cast<std::size_t>(evaluation.layers));
+  options.heads.resize(static_cast<std::size_t>(evaluation.heads));
+  std::iota(options.layers.begin(), options.layers.end(), 0);
+  std::iota(options.heads.begin(), options.heads.end(), 0);
+  HEADROOM_TRY_VOID([&]() -> Result<void> {
+    HEADROOM_TRY([[maybe_unused]] const AttentionChoice choice, backend.choose_attention(options));
+    return {};
+  }());
+  Collector collector(request, stop);
+  Series losses;
+  for (const std::vector<std::int32_t>& ids : request.sequences) {
+    if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
+    options.ids = ids;
+    collector.begin_sequence(static_cast<std::size_t>(evaluation.sequences));
+    HEADROOM_TRY(const ForwardSummary summary, backend.run(*request.source, *request.model, options, collector));
+    collector.end_sequence();
+    losses.add({summary.next_token_loss.value_or(kNaN)});
+    evaluation.length = static_cast<std::int64_t>(ids.size());
+    ++evaluation.sequences;
+  }
+  for (const auto& [name, series] : collector.series()) evaluation.quantities[name] = series.finish(name);
+  evaluation.next_token_loss = losses.finish("next_token_loss");
+  return evaluation;
+}
+
+}  // namespace headroom

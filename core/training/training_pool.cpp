@@ -1,0 +1,151 @@
+#include "core/training/training_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "core/base/format.h"
+#include "core/training/training_file.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::chrono::milliseconds kIdle{200};
+constexpr std::size_t kShownWidth = 60;
+
+struct Done {
+  TrainingJob* job = nullptr;
+  Result<TrainingOutcome> outcome;
+};
+
+class Observer final : public TrainingObserver {
+ public:
+  Observer(TrainingJob& job, const std::atomic<bool>& stop) : job_(job), stop_(stop) {}
+  void on_step(std::int64_t step, std::int64_t, double loss) override {
+    job_.step = step;
+    job_.loss = loss;
+  }
+  [[nodiscard]] bool stop_requested() const override { return stop_; }
+
+ private:
+  TrainingJob& job_;
+  const std::atomic<bool>& stop_;
+};
+
+class Workers {
+ public:
+  Workers(ComputeBackend& backend, std::deque<TrainingJob>& jobs, std::size_t count) : backend_(backend), jobs_(jobs) {
+    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  }
+  ~Workers() { stop_ = true; }
+
+  // The next one that ended; nothing after a while.
+  std::optional<Done> wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kIdle, [&] { return !done_.empty(); });
+    if (done_.empty()) return std::nullopt;
+    Done done = std::move(done_.front());
+    done_.pop_front();
+    return done;
+  }
+  void stop() { stop_ = true; }
+
+ private:
+  void work() {
+    for (std::size_t index = next_++; index < jobs_.size(); index = next_++) {
+      TrainingJob& job = jobs_[index];
+      Observer observer(job, stop_);
+      Done done{&job, stop_ ? Result<TrainingOutcome>(Error(ErrorCode::Cancelled, "cancelled"))
+                            : backend_.train(job.request, observer)};
+      const std::lock_guard lock(mutex_);
+      done_.push_back(std::move(done));
+      changed_.notify_one();
+    }
+  }
+
+  ComputeBackend& backend_;
+  std::deque<TrainingJob>& jobs_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Done> done_;  // under the mutex
+  std::vector<std::jthread> threads_;
+};
+
+bool has_ended(const TrainingOutcome& outcome) { return outcome.finished || outcome.diverged_step >= 0; }
+
+// The history is in its file before the state goes.
+Result<void> keep(const TrainingJob& job, const TrainingOutcome& outcome, const std::string& command_line) {
+  HEADROOM_TRY_VOID(write_training_file(job.request, outcome, command_line));
+  std::error_code ignored;
+  if (has_ended(outcome)) std::filesystem::remove(job.request.folder / kStateFile, ignored);
+  return {};
+}
+
+}  // namespace
+
+Result<TrainingsDone> run_trainings(ComputeBackend& backend, std::deque<TrainingJob>& jobs, std::size_t workers,
+                                    const std::string& command_line,
+                                    const std::function<void(const TrainingJob&, const TrainingOutcome&)>& ended,
+                                    const std::function<void()>& idle, const std::function<bool()>& stop) {
+  TrainingsDone counts;
+  std::optional<Error> failure;
+  Workers pool(backend, jobs, std::min(std::max<std::size_t>(workers, 1), jobs.size()));
+  for (std::size_t left = jobs.size(); left > 0;) {
+    if (stop && stop()) pool.stop();
+    std::optional<Done> done = pool.wait();
+    if (!done) {
+      if (idle) idle();
+      continue;
+    }
+    --left;
+    Result<void> kept = done->outcome ? keep(*done->job, *done->outcome, command_line) : Result<void>(done->outcome.error());
+    if (!kept) {
+      if (kept.error().code == ErrorCode::Cancelled)
+        ++counts.stopped;
+      else if (!failure)
+        failure = kept.error();
+      pool.stop();
+      continue;
+    }
+    const TrainingOutcome& outcome = *done->outcome;
+    ++(outcome.finished ? counts.finished : outcome.diverged_step >= 0 ? counts.diverged : counts.stopped);
+    if (ended) ended(*done->job, outcome);
+  }
+  if (failure) return std::move(*failure);
+  return counts;
+}
+
+TrainingProgress training_progress(const std::deque<TrainingJob>& jobs) {
+  double all = 0.0, done = 0.0;
+  std::size_t finished = 0;
+  std::string running;
+  for (const TrainingJob& job : jobs) {
+    const std::int64_t step = job.step, steps = job.request.recipe->training.steps;
+    all += static_cast<double>(steps);
+    done += static_cast<double>(step);
+    if (step == steps) ++finished;
+    if (step > 0 && step < steps && running.size() < kShownWidth)
+      running += format(", %s %lld loss %.3g", job.name.c_str(), static_cast<long long>(step), job.loss.load());
+  }
+  return {all > 0.0 ? done / all : 1.0, format("%zu of %zu", finished, jobs.size()) + running};
+}
+
+std::string model_name(const Recipe& recipe, const Variant& variant, std::uint64_t seed) {
+  return recipe.name + "/" + variant.name + "_seed" + std::to_string(seed);
+}
+
+bool holds_training_state(const std::filesystem::path& folder) { return std::filesystem::exists(folder / kStateFile); }
+
+bool holds_trained_model(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "config.json") && std::filesystem::exists(folder / kHistoryFile) &&
+         !holds_training_state(folder);
+}
+
+}  // namespace headroom
