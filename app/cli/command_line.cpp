@@ -15,6 +15,7 @@
 #include "app/cli/doctor_command.h"
 #include "app/cli/inspect_command.h"
 #include "app/cli/report_error.h"
+#include "app/cli/reproduce_command.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/train_command.h"
 #include "app/version.h"
@@ -149,6 +150,23 @@ void add_train(CLI::App& app, TrainArguments& arguments) {
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 
+void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
+  CLI::App* command = app.add_subcommand("reproduce", "examine the claims about DIFF V2 on the shipped models, and write a report");
+  command->add_option("-o,--output", arguments.output, "folder for report.md, claims.json, tables and run files")->required()->check(nothing);
+  command->add_option("--assets", arguments.assets, "the project's assets (default: found beside the program)")->check(nothing);
+  command->add_option("--claim", arguments.claims, "only these, 1 to 8")->check(CLI::Range(1, 8));
+  command->add_flag("--only-models", arguments.only_models, "the numbers of the shipped models alone, no claims");
+  command->add_option("--checkpoint", arguments.checkpoint, "another trained softmax model, for claim 6")->check(nothing);
+  CLI::Option* name = command->add_option("--device-name", arguments.device_name, "the processor of claim 8");
+  CLI::Option* flops = command->add_option("--device-tflops", arguments.device_tflops, "its dense bfloat16 TFLOP/s")->check(CLI::PositiveNumber);
+  CLI::Option* bytes = command->add_option("--device-gbytes", arguments.device_gbytes, "its memory bandwidth in GB/s")->check(CLI::PositiveNumber);
+  flops->needs(bytes);
+  bytes->needs(flops);
+  name->needs(flops);
+  command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")->check(CLI::Range(1, 1024));
+  command->add_flag("--json", arguments.json, "machine-readable output");
+}
+
 int usage_error(const std::string& message, bool json) {
   Error error(ErrorCode::InvalidArgument, message);
   return report_error(error.advise("headroom --help names the commands, headroom COMMAND --help the options of one"), json);
@@ -166,6 +184,7 @@ int parse_and_run(int argc, char** argv, bool json) {
   CompareArguments compare;
   BenchArguments bench;
   TrainArguments train;
+  ReproduceArguments reproduce;
   bool doctor_json = false, any_json = false;
   app.add_flag("--json", any_json, "machine-readable output, of any command");
   add_inspect(app, inspect);
@@ -173,6 +192,7 @@ int parse_and_run(int argc, char** argv, bool json) {
   add_compare(app, compare);
   add_bench(app, bench);
   add_train(app, train);
+  add_reproduce(app, reproduce);
   app.add_subcommand("doctor", "versions, devices, threads: what works here")
       ->add_flag("--json", doctor_json, "machine-readable output");
   try {
@@ -181,7 +201,7 @@ int parse_and_run(int argc, char** argv, bool json) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &bench.json, &train.json, &doctor_json}) *choice = *choice || any_json;
+  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &bench.json, &train.json, &reproduce.json, &doctor_json}) *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
@@ -193,8 +213,12 @@ int parse_and_run(int argc, char** argv, bool json) {
     train.command_line = joined(argc, argv);
     return run_train(train);
   }
+  if (app.got_subcommand("reproduce")) {
+    reproduce.command_line = joined(argc, argv);
+    return run_reproduce(reproduce);
+  }
   if (!app.got_subcommand("analyze"))
-    return usage_error("no command given; expected inspect, analyze, compare, bench, train or doctor", json);
+    return usage_error("no command given; expected inspect, analyze, compare, bench, train, reproduce or doctor", json);
   analyze.command_line = joined(argc, argv);
   return run_analyze(analyze);
 }

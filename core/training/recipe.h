@@ -38,7 +38,7 @@ struct Variant {
   nlohmann::json config;                 // a whole config.json of model_type headroom
   ModelSpec model;                       // what-ifs applied
   std::vector<WhatIf> what_ifs;          // head programs that the config cannot say (architectures §11)
-  std::vector<std::int64_t> checkpoints; // steps kept beside the last one, ascending
+  std::vector<std::int64_t> checkpoints; // steps kept beside the last one, ascending; of the recipe's first seed
 };
 
 struct Recipe {

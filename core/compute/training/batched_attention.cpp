@@ -146,8 +146,9 @@ at::Tensor hidden_entries(const AttentionSpec& attention, const at::Tensor& like
   std::vector<at::Tensor> by_head;
   for (const HeadProgram& head : attention.heads) {
     at::Tensor own = hidden;
-    for (const std::int64_t k : head.hidden_keys) own = own | ((key == k) & (row != k));
-    by_head.push_back(own);
+    for (const std::int64_t k : head.hidden_keys) own = own | (key == k);
+    // A row that would see nothing keeps its own key.
+    by_head.push_back(own & ~(own.all(-1, true) & (row == key)));
   }
   return at::stack(by_head).to(like.device());
 }

@@ -88,7 +88,7 @@ class Trainer {
       measure_heads(model, now, history);
     }
     for (const std::int64_t kept : request_.variant->checkpoints)
-      if (kept == step) HEADROOM_TRY_VOID(write_model(request_.folder / step_folder(step)));
+      if (kept == step && request_.seed == request_.recipe->seeds.front()) HEADROOM_TRY_VOID(write_model(request_.folder / step_folder(step)));
     if (last) {
       HEADROOM_TRY_VOID(write_model(request_.folder));
       outcome_.finished = true;

@@ -1,0 +1,102 @@
+#include "core/reproduce/demo_table.h"
+
+#include <array>
+#include <cmath>
+
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+using E = const Evaluation&;
+
+constexpr std::array kNumbers = {
+    DemoNumber{"next_token_loss", nullptr, [](E e) { return e.next_token_loss.mean.front(); }},
+    DemoNumber{"sink_score_first", "α₀ first", [](E e) { return e.over_heads("sink_score", 0); }},
+    DemoNumber{"sink_score_second", "α₀ second", [](E e) { return e.over_heads("sink_score", 1); }},
+    DemoNumber{"sink_score_net", "net", [](E e) { return e.over_heads("sink_score_net"); }},
+    DemoNumber{"sink_score_absolute", "absolute", [](E e) { return e.over_heads("sink_score_absolute"); }},
+    DemoNumber{"implicit_sink_mass", "to nothing", [](E e) { return e.over_heads("implicit_sink_mass"); }},
+    DemoNumber{"rho_05", "ρ 5 %", [](E e) { return e.over_heads("context_rms_relative_quantile", 2); }},
+    DemoNumber{"rho_50", "ρ median", [](E e) { return e.over_heads("context_rms_relative_quantile", 5); }},
+    DemoNumber{"rho_95", "ρ 95 %", [](E e) { return e.over_heads("context_rms_relative_quantile", 8); }},
+    DemoNumber{"below_softmax_bound", "below 1/√n", [](E e) { return e.over_heads("rows_below_bound", 0); }},
+    DemoNumber{"above_softmax_bound", "≥ 1", [](E e) { return e.over_heads("rows_above_bound", 0); }},
+    DemoNumber{"below_variant_bound", "below own", [](E e) { return e.over_heads("rows_below_bound", 2); }},
+    DemoNumber{"above_variant_bound", "above own", [](E e) { return e.over_heads("rows_above_bound", 2); }},
+    DemoNumber{"weight_l2_mean", "‖w‖₂", [](E e) { return e.over_heads("weight_l2_mean"); }},
+    DemoNumber{"lambda_mean", "λ", [](E e) { return e.over_heads("lambda_mean"); }},
+    DemoNumber{"lambda_std", "its spread", [](E e) { return e.over_heads("lambda_std"); }},
+    DemoNumber{"output_cancellation_mean", "cancellation", [](E e) { return e.over_heads("output_cancellation_mean"); }},
+    DemoNumber{"negative_mass_mean", "negative mass", [](E e) { return e.over_heads("negative_mass_mean"); }},
+    DemoNumber{"logit_max", "max logit", [](E e) { return std::fmax(e.largest("logit_max", 0), e.largest("logit_max", 1)); }},
+    DemoNumber{"value_drain", "‖v₀‖/mean ‖v‖", [](E e) { return e.over_heads("value_drain"); }},
+    DemoNumber{"gate_mean", nullptr, [](E e) { return e.over_heads("gate_mean"); }},
+    DemoNumber{"norm_gain_median", nullptr, [](E e) { return e.over_heads("norm_gain_median"); }},
+};
+
+double training_note(const StudiedModel& model, const char* name) {
+  const nlohmann::json& training = model.opened.checkpoint->config().at("training");
+  const auto found = training.find(name);
+  return found != training.end() && found->is_number() ? found->get<double>() : std::nan("");
+}
+
+// Everything of one model: what its training noted, then the numbers of its heads.
+Result<std::vector<std::pair<std::string, double>>> numbers_of(Study& study, const Recipe& recipe, const Variant& variant, std::uint64_t seed) {
+  HEADROOM_TRY(const StudiedModel* model, study.model(recipe, variant, seed, Moment::Trained));
+  HEADROOM_TRY(const Evaluation* evaluation, study.evaluation(recipe, variant, seed, Moment::Trained));
+  std::vector<std::pair<std::string, double>> numbers;
+  for (const char* name : {"parameters", "step", "loss", "validation_loss", "validation_error"})
+    numbers.emplace_back(name, training_note(*model, name));
+  for (const DemoNumber& number : kNumbers) numbers.emplace_back(number.name, number.value(*evaluation));
+  return numbers;
+}
+
+}  // namespace
+
+std::span<const DemoNumber> demo_numbers() { return kNumbers; }
+
+Result<nlohmann::ordered_json> demo_statistics(Study& study, const std::vector<std::string>& recipes) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (const std::string& name : recipes) {
+    const Recipe& recipe = study.recipe(name);
+    for (const Variant& variant : recipe.variants)
+      for (const std::uint64_t seed : recipe.seeds) {
+        HEADROOM_TRY(const auto numbers, numbers_of(study, recipe, variant, seed));
+        nlohmann::ordered_json& model = all[model_name(recipe, variant, seed)];
+        for (const auto& [key, value] : numbers) model[key] = std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+      }
+  }
+  return all;
+}
+
+Result<std::vector<ClaimTable>> demo_tables(Study& study, const std::vector<std::string>& recipes) {
+  std::vector<ClaimTable> tables;
+  for (const std::string& name : recipes) {
+    const Recipe& recipe = study.recipe(name);
+    const bool residual = recipe.task->objective() == Objective::Residual;
+    ClaimTable table;
+    table.caption = format("%s: %zu seeds, mean over heads and 64 sequences of %lld tokens ± standard deviation over seeds", name.c_str(),
+                           recipe.seeds.size(), static_cast<long long>(recipe.task->length()));
+    table.columns = {"heads", "parameters", "validation loss"};
+    if (residual) table.columns.emplace_back("largest error");
+    for (const DemoNumber& number : kNumbers)
+      if (number.shown) table.columns.emplace_back(number.shown);
+    for (const Variant& variant : recipe.variants) {
+      std::map<std::string, Spread> spreads;
+      for (const std::uint64_t seed : recipe.seeds) {
+        HEADROOM_TRY(const auto numbers, numbers_of(study, recipe, variant, seed));
+        for (const auto& [key, value] : numbers) spreads[key].values.push_back(value);
+      }
+      std::vector<Cell> row = {variant.name, format("%.0f", spreads["parameters"].mean()), spreads["validation_loss"]};
+      if (residual) row.emplace_back(spreads["validation_error"]);
+      for (const DemoNumber& number : kNumbers)
+        if (number.shown) row.emplace_back(spreads[number.name]);
+      table.rows.push_back(std::move(row));
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace headroom

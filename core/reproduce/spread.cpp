@@ -1,0 +1,61 @@
+#include "core/reproduce/spread.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr int kDigits = 3;
+constexpr double kLeastPlain = 1e-3, kMostPlain = 1e5;
+
+std::vector<double> numbers(const std::vector<double>& values) {
+  std::vector<double> result;
+  std::ranges::copy_if(values, std::back_inserter(result), [](double value) { return !std::isnan(value); });
+  return result;
+}
+
+}  // namespace
+
+double Spread::mean() const {
+  const std::vector<double> all = numbers(values);
+  double sum = 0.0;
+  for (const double value : all) sum += value;
+  return all.empty() ? kNaN : sum / static_cast<double>(all.size());
+}
+
+double Spread::deviation() const {
+  const std::vector<double> all = numbers(values);
+  if (all.size() < 2) return kNaN;
+  const double center = mean();
+  double squares = 0.0;
+  for (const double value : all) squares += (value - center) * (value - center);
+  return std::sqrt(squares / static_cast<double>(all.size() - 1));
+}
+
+double Spread::least() const {
+  const std::vector<double> all = numbers(values);
+  return all.empty() ? kNaN : *std::ranges::min_element(all);
+}
+
+double Spread::most() const {
+  const std::vector<double> all = numbers(values);
+  return all.empty() ? kNaN : *std::ranges::max_element(all);
+}
+
+std::string Spread::text() const {
+  const double center = mean(), width = deviation();
+  if (std::isnan(center)) return "–";
+  const double size = std::abs(center);
+  if (center != 0.0 && (size < kLeastPlain || size >= kMostPlain))
+    return std::isnan(width) ? format("%.2e", center) : format("%.2e ± %.1e", center, width);
+  const int magnitude = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
+  const int decimals = std::clamp(kDigits - 1 - magnitude, 0, kDigits);
+  return std::isnan(width) ? format("%.*f", decimals, center) : format("%.*f ± %.*f", decimals, center, decimals, width);
+}
+
+}  // namespace headroom

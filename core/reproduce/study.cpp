@@ -1,0 +1,188 @@
+#include "core/reproduce/study.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "core/base/check.h"
+#include "core/io/run_file.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t kEvaluationBatch = 1'000'000;  // beyond every validation batch
+
+Recipe without_steps(const Recipe& recipe) {
+  Recipe copy = recipe;
+  copy.training.steps = 0;
+  copy.training.stop_below_error = 0.0;
+  copy.stored_dtype = "float32";
+  for (Variant& variant : copy.variants) variant.checkpoints.clear();
+  return copy;
+}
+
+Result<StudiedModel> open_studied(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                  const std::filesystem::path& folder) {
+  HEADROOM_TRY(OpenedModel opened, open_model(folder, {}));
+  HEADROOM_TRY(WhatIfResult changed, apply_what_ifs(opened.spec, variant.what_ifs));
+  return StudiedModel{&recipe, &variant, seed, folder, std::move(opened), std::move(changed.model)};
+}
+
+}  // namespace
+
+const Variant* find_variant(const Recipe& recipe, std::string_view name) {
+  const auto found = std::ranges::find(recipe.variants, name, &Variant::name);
+  return found == recipe.variants.end() ? nullptr : &*found;
+}
+
+std::vector<std::vector<std::int32_t>> evaluation_sequences(const Task& task, std::int64_t count) {
+  const Batch batch = task.batch(Split::Validation, 0, kEvaluationBatch, count);
+  std::vector<std::vector<std::int32_t>> sequences;
+  for (auto at = batch.tokens.begin(); at != batch.tokens.end(); at += batch.length)
+    sequences.emplace_back(at, at + batch.length);
+  return sequences;
+}
+
+Result<std::unique_ptr<Study>> Study::create(ComputeBackend& backend, StudyOptions options, Progress progress, Stop stop) {
+  const std::filesystem::path folder = options.assets / "recipes";
+  std::error_code failed;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  if (failed) {
+    Error error(ErrorCode::NotFound, "the recipes are not there");
+    return error.in_file(folder.string()).advise("call it in the project's folder, or name its assets with --assets");
+  }
+  std::ranges::sort(files);
+  std::unique_ptr<Study> study(new Study(backend, std::move(options), std::move(progress), std::move(stop)));
+  for (const std::filesystem::path& file : files) {
+    HEADROOM_TRY(Recipe recipe, read_recipe(file));
+    study->untrained_.push_back(without_steps(recipe));
+    study->recipes_.push_back(std::move(recipe));
+  }
+  return study;
+}
+
+const Recipe& Study::recipe(std::string_view name) const {
+  const auto found = std::ranges::find(recipes_, name, &Recipe::name);
+  HEADROOM_CHECK(found != recipes_.end(), "no recipe of this name");
+  return *found;
+}
+
+void Study::show(double fraction, const std::string& what) const {
+  if (progress_) progress_(fraction, what);
+}
+
+std::filesystem::path Study::folder_of(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) const {
+  const std::string name = model_name(recipe, variant, seed);
+  if (moment == Moment::Initial) return options_.output / "models" / "initial" / name;
+  const std::filesystem::path shipped = options_.assets / "demo" / name;
+  return std::filesystem::exists(shipped / "config.json") ? shipped : options_.output / "models" / name;
+}
+
+TrainingRequest Study::request_for(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                   const std::filesystem::path& folder) const {
+  TrainingRequest request;
+  request.recipe = &recipe;
+  request.variant = &variant;
+  request.seed = seed;
+  request.folder = folder;
+  request.resume = true;
+  request.program = options_.program;
+  request.git_commit = options_.git_commit;
+  return request;
+}
+
+Result<void> Study::train(std::deque<TrainingJob>& jobs) {
+  const auto idle = [&] {
+    const TrainingProgress progress = training_progress(jobs);
+    show(progress.fraction, "training " + progress.text);
+  };
+  HEADROOM_TRY(const TrainingsDone done,
+               run_trainings(backend_, jobs, options_.workers, options_.command_line, {}, idle, stop_));
+  if (done.stopped > 0) return Error(ErrorCode::Cancelled, "cancelled");
+  return {};
+}
+
+Result<void> Study::make_models(const std::vector<std::string>& names) {
+  std::deque<TrainingJob> jobs;
+  for (std::size_t r = 0; r < recipes_.size(); ++r) {
+    if (std::ranges::count(names, recipes_[r].name) == 0) continue;
+    for (std::size_t v = 0; v < recipes_[r].variants.size(); ++v)
+      for (const std::uint64_t seed : recipes_[r].seeds)
+        for (const Moment moment : {Moment::Initial, Moment::Trained}) {
+          const Recipe& recipe = moment == Moment::Initial ? untrained_[r] : recipes_[r];
+          const std::filesystem::path folder = folder_of(recipe, recipe.variants[v], seed, moment);
+          if (!holds_trained_model(folder))
+            jobs.emplace_back(request_for(recipe, recipe.variants[v], seed, folder), model_name(recipe, recipe.variants[v], seed));
+        }
+  }
+  return train(jobs);
+}
+
+Result<StudiedModel> Study::random_model(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                         const std::string& name) {
+  const std::filesystem::path folder = options_.output / "models" / name;
+  if (!holds_trained_model(folder)) {
+    std::deque<TrainingJob> jobs;
+    jobs.emplace_back(request_for(recipe, variant, seed, folder), name);
+    HEADROOM_TRY_VOID(train(jobs));
+  }
+  return open_studied(recipe, variant, seed, folder);
+}
+
+Result<const StudiedModel*> Study::model(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) {
+  const std::filesystem::path folder = folder_of(recipe, variant, seed, moment);
+  const auto found = models_.find(folder.string());
+  if (found != models_.end()) return &found->second;
+  HEADROOM_TRY(StudiedModel opened, open_studied(recipe, variant, seed, folder));
+  return &models_.emplace(folder.string(), std::move(opened)).first->second;
+}
+
+Result<const Evaluation*> Study::evaluation(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) {
+  const std::string key = folder_of(recipe, variant, seed, moment).string();
+  const auto found = evaluations_.find(key);
+  if (found != evaluations_.end()) return &found->second;
+  HEADROOM_TRY(const StudiedModel* studied, model(recipe, variant, seed, moment));
+  show(0.0, "measuring " + model_name(recipe, variant, seed));
+  EvaluationRequest request;
+  request.source = &studied->opened.source;
+  request.model = &studied->spec;
+  request.sequences = evaluation_sequences(*recipe.task);
+  HEADROOM_TRY(Evaluation evaluated, evaluate(backend_, request, stop_));
+  return &evaluations_.emplace(key, std::move(evaluated)).first->second;
+}
+
+Result<std::vector<double>> Study::history(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                           const std::string& name) {
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file,
+               RunFile::open(folder_of(recipe, variant, seed, Moment::Trained) / kHistoryFile));
+  return file->read(name);
+}
+
+Result<Spread> Study::spread(const std::string& recipe_name, const std::string& variant_name, Moment moment,
+                             const std::function<double(const Evaluation&)>& value) {
+  const Recipe& from = recipe(recipe_name);
+  const Variant* variant = find_variant(from, variant_name);
+  HEADROOM_CHECK(variant != nullptr, "no variant of this name");
+  Spread result;
+  for (const std::uint64_t seed : from.seeds) {
+    HEADROOM_TRY(const Evaluation* evaluated, evaluation(from, *variant, seed, moment));
+    result.values.push_back(value(*evaluated));
+  }
+  return result;
+}
+
+Result<Spread> Study::history_spread(const std::string& recipe_name, const std::string& variant_name, const std::string& name,
+                                     const std::function<double(const std::vector<double>&)>& value) {
+  const Recipe& from = recipe(recipe_name);
+  const Variant* variant = find_variant(from, variant_name);
+  HEADROOM_CHECK(variant != nullptr, "no variant of this name");
+  Spread result;
+  for (const std::uint64_t seed : from.seeds) {
+    HEADROOM_TRY(const std::vector<double> array, history(from, *variant, seed, name));
+    result.values.push_back(value(array));
+  }
+  return result;
+}
+
+}  // namespace headroom
