@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::array kStatistics = {
     HeadStatistic{"logit_max", true, "1", "largest scaled, visible logit of the batch (M6)"},
-    HeadStatistic{"sink_score", true, "1", "mean over rows and sequences of a_i0 (M1)"},
-    HeadStatistic{"sink_score_net", false, "1", "mean over rows and sequences of w_i0"},
-    HeadStatistic{"sink_score_absolute", false, "1", "mean over rows and sequences of abs(w_i0) / Σ_j abs(w_ij)"},
+    HeadStatistic{"sink_score", true, "1", "mean of a_i0 over sequences and the rows that see key 0 (M1)"},
+    HeadStatistic{"sink_score_net", false, "1", "mean of w_i0 over sequences and the rows that see key 0"},
+    HeadStatistic{"sink_score_absolute", false, "1", "mean of abs(w_i0) / Σ_j abs(w_ij) over sequences and the rows that see key 0"},
     HeadStatistic{"context_rms_mean", false, "value units", "mean over rows of RMS(c_i), before norm, gate and W_O"},
     HeadStatistic{"context_rms_relative_mean", false, "1", "mean over rows of RMS(c_i) / r̄_i (metrics §4.4)"},
     HeadStatistic{"weight_l2_mean", false, "1", "mean over rows of ‖w_i‖₂"},

@@ -95,22 +95,30 @@ inline std::vector<TrainingCase> training_cases() {
 }
 
 // With `language` false the model ends at the residual stream.
-inline ModelSpec training_spec(const TrainingCase& given, bool language) {
+inline nlohmann::json training_config_of(const TrainingCase& given, bool language) {
   nlohmann::json config = training_config();
   config.merge_patch(given.changes);
   if (!language) {
     config["lm_head"] = false;
     config["tie_word_embeddings"] = false;
   }
-  auto model = design_model(config);
-  if (!model) CATCH_FAIL(given.name << ": " << describe(model.error()));
+  return config;
+}
+
+inline std::vector<WhatIf> training_what_ifs(const TrainingCase& given) {
   std::vector<WhatIf> what_ifs;
   for (const std::string& text : given.what_ifs) {
     auto what_if = parse_what_if(text);
     if (!what_if) CATCH_FAIL(given.name << ": " << describe(what_if.error()));
     what_ifs.push_back(*what_if);
   }
-  auto changed = apply_what_ifs(*model, what_ifs);
+  return what_ifs;
+}
+
+inline ModelSpec training_spec(const TrainingCase& given, bool language) {
+  auto model = design_model(training_config_of(given, language));
+  if (!model) CATCH_FAIL(given.name << ": " << describe(model.error()));
+  auto changed = apply_what_ifs(*model, training_what_ifs(given));
   if (!changed) CATCH_FAIL(given.name << ": " << describe(changed.error()));
   return changed->model;
 }
