@@ -155,6 +155,7 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
   command->add_option("-o,--output", arguments.output, "folder for report.md, claims.json, tables and run files")->required()->check(nothing);
   command->add_option("--assets", arguments.assets, "the project's assets (default: found beside the program)")->check(nothing);
   command->add_option("--claim", arguments.claims, "only these, 1 to 8")->check(CLI::Range(1, 8));
+  command->add_option("--seed", arguments.seeds, "only these seeds (1 is shipped; the others are trained first)");
   command->add_flag("--only-models", arguments.only_models, "the numbers of the shipped models alone, no claims");
   command->add_option("--checkpoint", arguments.checkpoint, "another trained softmax model, for claim 6")->check(nothing);
   CLI::Option* name = command->add_option("--device-name", arguments.device_name, "the processor of claim 8");

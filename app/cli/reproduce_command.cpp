@@ -76,16 +76,18 @@ Result<Reproduction> reproduce(Study& study, const ReproduceArguments& arguments
                       1e9 * arguments.device_gbytes};
   if (arguments.checkpoint) options.checkpoint = *arguments.checkpoint;
   std::vector<const Claim*> chosen;
-  std::set<std::string> needed;
+  std::set<std::string> needed, initial;
   const bool all = arguments.claims.empty() && !arguments.only_models;
   for (const Claim& claim : claims()) {
     if (!all && std::ranges::count(arguments.claims, claim.number) == 0) continue;
     chosen.push_back(&claim);
     needed.insert(claim.recipes.begin(), claim.recipes.end());
+    if (claim.initial) initial.insert(claim.recipes.begin(), claim.recipes.end());
   }
   const bool models = all || arguments.only_models;
   if (models) needed.insert(kShipped.begin(), kShipped.end());
-  HEADROOM_TRY_VOID(study.make_models({needed.begin(), needed.end()}));
+  HEADROOM_TRY_VOID(study.train_models({needed.begin(), needed.end()}));
+  HEADROOM_TRY_VOID(study.make_initial_models({initial.begin(), initial.end()}));
 
   Reproduction result;
   for (const Claim* claim : chosen) {
@@ -133,6 +135,7 @@ int run_reproduce(const ReproduceArguments& arguments) {
   StudyOptions options;
   options.assets = find_assets(arguments.assets);
   options.output = arguments.output;
+  options.seeds = arguments.seeds;
   options.workers = arguments.jobs > 0 ? static_cast<std::size_t>(arguments.jobs) : std::max(1U, std::thread::hardware_concurrency());
   options.program = std::string("headroom ") + kVersion;
   options.git_commit = kGitCommit;

@@ -1,6 +1,7 @@
 // headroom reproduce: the claims of the DIFF V2 text at the scale of the shipped models.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@ struct ReproduceArguments {
   std::string output;
   std::string assets;               // empty: found beside the program or in the current folder
   std::vector<int> claims;          // empty: all
+  std::vector<std::uint64_t> seeds; // empty: the recipes'
   std::optional<std::string> checkpoint;
   std::string device_name;          // of claim 8
   double device_tflops = 0.0, device_gbytes = 0.0;  // 0: the default device

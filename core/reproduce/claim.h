@@ -18,7 +18,9 @@ struct ClaimTable {
   std::vector<std::vector<Cell>> rows;
 };
 
-enum class Verdict { Agrees, Differs, Mixed };
+// Undecided: the seeds do not tell, the 95 % interval of the difference holds 0. Mixed: some seeds show it and some do not,
+// or several findings do not say the same.
+enum class Verdict { Agrees, Differs, Undecided, Mixed };
 
 [[nodiscard]] const char* verdict_text(Verdict verdict);
 
@@ -42,7 +44,14 @@ struct ClaimReport {
 
 // Whether `holds(seed)` is true for all, some or none of the seeds.
 [[nodiscard]] Verdict verdict_of(const std::vector<bool>& holds);
-// a[i] < b[i] for all, some or none of the seeds; a seed where either is NaN does not hold.
-[[nodiscard]] Verdict smaller(const Spread& a, const Spread& b);
+// `what` is smaller in `left` than in `right`: the difference right − left of each seed, its mean and 95 % interval by
+// Student's t. One seed decides nothing.
+struct Side {
+  std::string name;
+  const Spread& numbers;
+};
+[[nodiscard]] Finding smaller(const std::string& what, const Side& left, const Side& right);
+// `what` of every seed is below the limit.
+[[nodiscard]] Finding below(const std::string& what, const Spread& numbers, double limit);
 
 }  // namespace headroom

@@ -92,22 +92,17 @@ Result<ClaimReport> examine_context_rms(Study& study, const ClaimOptions&) {
     report.tables.push_back(std::move(table));
   }
 
-  const auto text = [](const Spread& spread) { return spread.text(); };
-  report.findings.push_back(
-      {"Trained DIFF V2 heads have rows below softmax's lower bound 1/√n: a share of " + text(below_softmax["diff_v2trained"]) +
-           " (softmax heads themselves: " + text(below_softmax["softmaxtrained"]) + ").",
-       smaller(below_softmax["softmaxtrained"], below_softmax["diff_v2trained"])});
-  report.findings.push_back({"At initialisation V2 without λ has a smaller ρ than V2: median " + text(half["no_lambdainitial"]) +
-                                 " against " + text(half["diff_v2initial"]) + " (softmax " + text(half["softmaxinitial"]) + ").",
-                             smaller(half["no_lambdainitial"], half["diff_v2initial"])});
+  report.findings.push_back(smaller("The share of rows below softmax's lower bound 1/√n, after training,",
+                                    {"softmax", below_softmax["softmaxtrained"]}, {"V2", below_softmax["diff_v2trained"]}));
+  report.findings.push_back(smaller("The median ρ at initialisation", {"V2 without λ", half["no_lambdainitial"]},
+                                    {"V2", half["diff_v2initial"]}));
   std::vector<bool> leaves;
   for (const double share : above_v2["raw_lambdatrained"].values) leaves.push_back(share > 0.0);
-  report.findings.push_back({"After training, λ without sigmoid puts rows above √2: a share of " + text(above_v2["raw_lambdatrained"]) +
-                                 " (V2: " + text(above_v2["diff_v2trained"]) + ").",
+  report.findings.push_back({"After training, λ without sigmoid puts rows above √2: a share of " + above_v2["raw_lambdatrained"].text() +
+                                 " (V2: " + above_v2["diff_v2trained"].text() + ").",
                              verdict_of(leaves)});
-  report.findings.push_back({"The norm of V2's weights, ‖w‖₂, is smaller than softmax's after training: " +
-                                 text(norm_of_weights["diff_v2trained"]) + " against " + text(norm_of_weights["softmaxtrained"]) + ".",
-                             smaller(norm_of_weights["diff_v2trained"], norm_of_weights["softmaxtrained"])});
+  report.findings.push_back(smaller("The norm of the net weights, ‖w‖₂, after training,", {"V2", norm_of_weights["diff_v2trained"]},
+                                    {"softmax", norm_of_weights["softmaxtrained"]}));
   report.remarks =
       "The interval is a statement on ‖w‖₂; that ρ follows it supposes uncorrelated values (metrics §4.2), which byte models of "
       "64 tokens with 16 channels need not have. n is at most 64.";

@@ -106,14 +106,14 @@ Result<ClaimReport> examine_decoding(Study&, const ClaimOptions& options) {
 
 const std::vector<Claim>& claims() {
   static const std::vector<Claim> all = {
-      {1, {"bytes", "bytes_ablations"}, examine_context_rms},
-      {2, {"bytes"}, examine_norm_gain},
-      {3, {"bytes", "bytes_ablations"}, examine_pairing},
-      {4, {"trigger_bos", "trigger_no_bos", "backcopy", "bytes"}, examine_sinks},
-      {5, {"backcopy", "bytes"}, examine_logits},
-      {6, {"bytes"}, examine_output_alignment},
-      {7, {}, examine_parameters},
-      {8, {}, examine_decoding},
+      {1, {"bytes", "bytes_ablations"}, true, examine_context_rms},
+      {2, {"bytes"}, true, examine_norm_gain},
+      {3, {"bytes", "bytes_ablations"}, false, examine_pairing},
+      {4, {"trigger_bos", "trigger_no_bos", "backcopy", "bytes"}, false, examine_sinks},
+      {5, {"backcopy", "bytes"}, false, examine_logits},
+      {6, {"bytes"}, false, examine_output_alignment},
+      {7, {}, false, examine_parameters},
+      {8, {}, false, examine_decoding},
   };
   return all;
 }

@@ -60,9 +60,7 @@ Result<ClaimReport> examine_pairing(Study& study, const ClaimOptions&) {
   }
   report.tables.push_back(std::move(table));
   const auto compare = [&](const char* what, std::map<std::string, Spread>& numbers, const char* variant) {
-    report.findings.push_back({std::string(what) + " of " + variant + " is larger than that of diff_v2: " + numbers[variant].text() +
-                                   " against " + numbers["diff_v2"].text() + ".",
-                               smaller(numbers["diff_v2"], numbers[variant])});
+    report.findings.push_back(smaller(what, {"diff_v2", numbers["diff_v2"]}, {variant, numbers[variant]}));
   };
   compare("The validation loss", loss, "wrong_pairing");
   compare("The number of gradient spikes", spikes, "wrong_pairing");
@@ -100,9 +98,8 @@ Result<ClaimReport> examine_logits(Study& study, const ClaimOptions&) {
       table.rows.push_back({std::string(variant), end[variant], most, step});
     }
     for (const char* variant : {"diff_v1", "diff_v2"})
-      report.findings.push_back({std::string(recipe) + ": the largest logit of " + variant + " at the end of training is smaller than softmax's: " +
-                                     end[variant].text() + " against " + end["softmax"].text() + ".",
-                                 smaller(end[variant], end["softmax"])});
+      report.findings.push_back(smaller(std::string(recipe) + ": the largest logit at the end of training", {variant, end[variant]},
+                                        {"softmax", end["softmax"]}));
     report.tables.push_back(std::move(table));
   }
   report.remarks = "Taken on the batch of the step. Heads of different kinds have different numbers of maps, and V1's are half as many.";

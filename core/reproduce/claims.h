@@ -27,6 +27,7 @@ using ClaimFunction = Result<ClaimReport> (*)(Study& study, const ClaimOptions& 
 struct Claim {
   int number;
   std::vector<std::string> recipes;  // whose models it needs
+  bool initial;                      // as they are before the first step, too
   ClaimFunction examine;
 };
 [[nodiscard]] const std::vector<Claim>& claims();

@@ -56,6 +56,7 @@ Result<std::unique_ptr<Study>> Study::create(ComputeBackend& backend, StudyOptio
   std::unique_ptr<Study> study(new Study(backend, std::move(options), std::move(progress), std::move(stop)));
   for (const std::filesystem::path& file : files) {
     HEADROOM_TRY(Recipe recipe, read_recipe(file));
+    if (!study->options_.seeds.empty()) recipe.seeds = study->options_.seeds;
     study->untrained_.push_back(without_steps(recipe));
     study->recipes_.push_back(std::move(recipe));
   }
@@ -103,21 +104,23 @@ Result<void> Study::train(std::deque<TrainingJob>& jobs) {
   return {};
 }
 
-Result<void> Study::make_models(const std::vector<std::string>& names) {
+Result<void> Study::make(const std::deque<Recipe>& recipes, const std::vector<std::string>& names, Moment moment) {
   std::deque<TrainingJob> jobs;
-  for (std::size_t r = 0; r < recipes_.size(); ++r) {
-    if (std::ranges::count(names, recipes_[r].name) == 0) continue;
-    for (std::size_t v = 0; v < recipes_[r].variants.size(); ++v)
-      for (const std::uint64_t seed : recipes_[r].seeds)
-        for (const Moment moment : {Moment::Initial, Moment::Trained}) {
-          const Recipe& recipe = moment == Moment::Initial ? untrained_[r] : recipes_[r];
-          const std::filesystem::path folder = folder_of(recipe, recipe.variants[v], seed, moment);
-          if (!holds_trained_model(folder))
-            jobs.emplace_back(request_for(recipe, recipe.variants[v], seed, folder), model_name(recipe, recipe.variants[v], seed));
-        }
+  for (const Recipe& recipe : recipes) {
+    if (std::ranges::count(names, recipe.name) == 0) continue;
+    for (const Variant& variant : recipe.variants)
+      for (const std::uint64_t seed : recipe.seeds) {
+        const std::filesystem::path folder = folder_of(recipe, variant, seed, moment);
+        if (!holds_trained_model(folder))
+          jobs.emplace_back(request_for(recipe, variant, seed, folder), model_name(recipe, variant, seed));
+      }
   }
   return train(jobs);
 }
+
+Result<void> Study::train_models(const std::vector<std::string>& names) { return make(recipes_, names, Moment::Trained); }
+
+Result<void> Study::make_initial_models(const std::vector<std::string>& names) { return make(untrained_, names, Moment::Initial); }
 
 Result<StudiedModel> Study::random_model(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
                                          const std::string& name) {

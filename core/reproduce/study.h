@@ -23,6 +23,7 @@ namespace headroom {
 struct StudyOptions {
   std::filesystem::path assets;  // has recipes/ and demo/
   std::filesystem::path output;  // what is trained here goes to models/ in it
+  std::vector<std::uint64_t> seeds;  // in place of the recipes' own; empty: those
   std::size_t workers = 1;
   std::string program, git_commit, command_line;
 };
@@ -52,8 +53,10 @@ class Study {
   [[nodiscard]] const Stop& stop() const { return stop_; }
   void show(double fraction, const std::string& what) const;
 
-  // Trains what neither the assets nor an earlier call hold, and makes the initial models of these recipes.
-  Result<void> make_models(const std::vector<std::string>& names);
+  // Trains the models of these recipes that neither the assets nor an earlier call hold.
+  Result<void> train_models(const std::vector<std::string>& names);
+  // Makes their models as they are before the first step.
+  Result<void> make_initial_models(const std::vector<std::string>& names);
 
   Result<const StudiedModel*> model(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment);
   // On 64 sequences of the recipe's task that no training has seen.
@@ -77,6 +80,7 @@ class Study {
   [[nodiscard]] std::filesystem::path folder_of(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) const;
   [[nodiscard]] TrainingRequest request_for(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
                                             const std::filesystem::path& folder) const;
+  Result<void> make(const std::deque<Recipe>& recipes, const std::vector<std::string>& names, Moment moment);
   Result<void> train(std::deque<TrainingJob>& jobs);
 
   ComputeBackend& backend_;

@@ -50,6 +50,11 @@ class BackcopyTask final : public Task {
     return batch;
   }
 
+  bool asks(std::span<const std::int32_t> tokens, std::int64_t row) const override {
+    const std::int32_t token = tokens[static_cast<std::size_t>(row)];
+    return token > 0 && is_trigger_[static_cast<std::size_t>(token - 1)];
+  }
+
   std::string tokenizer_json() const override { return byte_tokenizer_json(symbols_, 1, 0, true); }
 
  private:

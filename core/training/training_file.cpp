@@ -83,7 +83,7 @@ class TrainingFile {
     DatasetDef dataset;
     dataset.name = name;
     dataset.axes = axes;
-    dataset.type = ElementType::Float64;
+    dataset.type = ElementType::Float32;
     dataset.units = units;
     dataset.long_name = name;
     std::replace(dataset.long_name.begin(), dataset.long_name.end(), '_', ' ');

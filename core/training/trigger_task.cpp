@@ -23,6 +23,9 @@ class TriggerTask final : public Task {
   std::int64_t vocab_size() const override { return 1 + 2 * contents_; }
   std::int64_t length() const override { return length_; }
   std::int64_t bos() const override { return with_bos_ ? 0 : -1; }
+  bool asks(std::span<const std::int32_t> tokens, std::int64_t row) const override {
+    return tokens[static_cast<std::size_t>(row)] > contents_;
+  }
   std::vector<float> embedding() const override { return embedding_; }
   std::int64_t embedding_width() const override { return kFlags + features_; }
 
