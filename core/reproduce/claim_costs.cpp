@@ -109,7 +109,7 @@ const std::vector<Claim>& claims() {
       {1, {"bytes", "bytes_ablations"}, true, examine_context_rms},
       {2, {"bytes"}, true, examine_norm_gain},
       {3, {"bytes", "bytes_ablations"}, false, examine_pairing},
-      {4, {"trigger_bos", "trigger_no_bos", "backcopy", "bytes"}, false, examine_sinks},
+      {4, {"trigger_bos", "trigger_no_bos", "backcopy", "backcopy_slow", "bytes"}, false, examine_sinks},
       {5, {"backcopy", "bytes"}, false, examine_logits},
       {6, {"bytes"}, false, examine_output_alignment},
       {7, {}, false, examine_parameters},

@@ -34,6 +34,7 @@ Result<SinkScores> add_scores(Study& study, const char* recipe, const std::strin
                    "‖v₀‖/mean ‖v‖", "validation loss"};
   SinkScores scores;
   for (const char* kind : kKinds) {
+    if (!find_variant(study.recipe(recipe), kind)) continue;
     const auto number = [&](const char* name, std::size_t index) {
       return study.spread(recipe, kind, Moment::Trained, [&](const Evaluation& e) { return e.over_heads(name, index); });
     };
@@ -99,6 +100,7 @@ Result<Spreads> add_rows(Study& study, const char* name, const std::string& show
   Spreads idle_key;
   for (const char* kind : kKinds)
     for (const bool acting : {false, true}) {
+      if (!find_variant(recipe, kind)) continue;
       Spread first, second, net, lambda, rho, norm, cancellation;
       for (const std::uint64_t seed : recipe.seeds) {
         HEADROOM_TRY(const StudiedModel* model, study.model(recipe, *find_variant(recipe, kind), seed, Moment::Trained));
@@ -129,7 +131,8 @@ Result<ClaimReport> examine_sinks(Study& study, const ClaimOptions&) {
   };
   for (const Place place : {Place{"trigger_bos", "Trigger task with BOS", true, true},
                             Place{"trigger_no_bos", "Trigger task without BOS", true, false},
-                            Place{"backcopy", "Bigram-Backcopy", true, true}, Place{"bytes", "Bytes", false, true}}) {
+                            Place{"backcopy", "Bigram-Backcopy", true, true},
+                            Place{"backcopy_slow", "Bigram-Backcopy, a third of the learning rate", true, true}, Place{"bytes", "Bytes", false, true}}) {
     HEADROOM_TRY(SinkScores scores, add_scores(study, place.recipe, place.shown, report));
     Spreads idle;
     if (place.triggers) {
