@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/format.h"
 #include "core/text/prompt_ids.h"
 
 namespace headroom {
@@ -33,7 +34,11 @@ Result<std::string> read_source(const std::string& path) {
 Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model, std::string& tokenizer_note) {
   const int given = (arguments.text ? 1 : 0) + (arguments.text_file ? 1 : 0) + (arguments.ids ? 1 : 0) +
                     (arguments.ids_file ? 1 : 0);
-  if (given != 1) {
+  std::string example;
+  if (given == 0) {
+    if (auto text = model.checkpoint->read_sibling(kExamplePromptFile)) example = std::move(*text);
+  }
+  if (given != 1 && example.empty()) {
     Error error(ErrorCode::InvalidArgument, "a run needs one prompt");
     error.wanted("one of --text, --text-file, --ids, --ids-file", std::to_string(given));
     return error;
@@ -59,7 +64,9 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
     prompt.bos_added = encoding.bos_added;
     tokenizer_note = (*tokenizer)->description();
   } else {
-    if (arguments.ids) {
+    if (!example.empty()) {
+      prompt.source = example;
+    } else if (arguments.ids) {
       prompt.source = *arguments.ids;
     } else {
       HEADROOM_TRY(prompt.source, read_source(*arguments.ids_file));
@@ -72,8 +79,10 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
       }
       tokenizer_note = (*tokenizer)->description();
     } else {
-      tokenizer_note = "token texts are not known: " + tokenizer.error().message;
+      tokenizer_note = "token texts are not known: " +
+                       (tokenizer.error().code == ErrorCode::NotFound ? "the checkpoint has no tokenizer" : tokenizer.error().message);
     }
+    if (!example.empty()) tokenizer_note += format("; no prompt was given: the checkpoint's own, %s", kExamplePromptFile);
   }
   if (arguments.max_tokens > 0 && static_cast<std::size_t>(arguments.max_tokens) < prompt.ids.size()) {
     const auto keep = static_cast<std::size_t>(arguments.max_tokens);

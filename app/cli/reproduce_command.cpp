@@ -15,6 +15,7 @@
 #include "core/reproduce/claims.h"
 #include "core/reproduce/demo_table.h"
 #include "core/reproduce/report.h"
+#include "core/text/prompt_ids.h"
 #include "core/training/checkpoint_writer.h"
 
 namespace headroom {
@@ -47,7 +48,7 @@ Result<std::size_t> write_runs(Study& study, const ReproduceArguments& arguments
       request.what_ifs = variant.what_ifs;
       request.prompt.ids = evaluation_sequences(*recipe.task, 1).front();
       request.prompt.first_is_bos = recipe.task->bos() >= 0;
-      for (const std::int32_t id : request.prompt.ids) request.prompt.source += (request.prompt.source.empty() ? "" : ",") + std::to_string(id);
+      request.prompt.source = ids_text(request.prompt.ids);
       request.output = std::filesystem::path(arguments.output) / "runs" / (file + ".h5");
       request.force = true;
       request.command_line = arguments.command_line;

@@ -9,8 +9,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::uint64_t kEvaluationBatch = 1'000'000;  // beyond every validation batch
-
 Recipe without_steps(const Recipe& recipe) {
   Recipe copy = recipe;
   copy.training.steps = 0;
@@ -32,14 +30,6 @@ Result<StudiedModel> open_studied(const Recipe& recipe, const Variant& variant, 
 const Variant* find_variant(const Recipe& recipe, std::string_view name) {
   const auto found = std::ranges::find(recipe.variants, name, &Variant::name);
   return found == recipe.variants.end() ? nullptr : &*found;
-}
-
-std::vector<std::vector<std::int32_t>> evaluation_sequences(const Task& task, std::int64_t count) {
-  const Batch batch = task.batch(Split::Validation, 0, kEvaluationBatch, count);
-  std::vector<std::vector<std::int32_t>> sequences;
-  for (auto at = batch.tokens.begin(); at != batch.tokens.end(); at += batch.length)
-    sequences.emplace_back(at, at + batch.length);
-  return sequences;
 }
 
 Result<std::unique_ptr<Study>> Study::create(ComputeBackend& backend, StudyOptions options, Progress progress, Stop stop) {

@@ -95,7 +95,4 @@ class Study {
 
 [[nodiscard]] const Variant* find_variant(const Recipe& recipe, std::string_view name);
 
-// 64 sequences of a task that neither training nor validation draws.
-[[nodiscard]] std::vector<std::vector<std::int32_t>> evaluation_sequences(const Task& task, std::int64_t count = 64);
-
 }  // namespace headroom

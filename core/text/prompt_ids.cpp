@@ -52,4 +52,10 @@ Result<std::vector<std::int32_t>> parse_ids(std::string_view text) {
   return ids;
 }
 
+std::string ids_text(std::span<const std::int32_t> ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+  return text;
+}
+
 }  // namespace headroom

@@ -13,12 +13,13 @@ Result<void> write_text_file(const std::filesystem::path& path, const std::strin
 }
 
 Result<void> write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
-                              const std::string& tokenizer_json, std::span<const TensorBytes> tensors) {
+                              const std::map<std::string, std::string>& siblings, std::span<const TensorBytes> tensors) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return Error(ErrorCode::Io, "cannot make the folder: " + failed.message()).in_file(folder.string());
   HEADROOM_TRY_VOID(write_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}}));
-  if (!tokenizer_json.empty()) HEADROOM_TRY_VOID(write_text_file(folder / "tokenizer.json", tokenizer_json));
+  for (const auto& [name, text] : siblings)
+    if (!text.empty()) HEADROOM_TRY_VOID(write_text_file(folder / name, text));
   return write_text_file(folder / "config.json", config.dump(2) + "\n");
 }
 

@@ -6,6 +6,7 @@
 namespace headroom {
 namespace {
 
+constexpr std::uint64_t kEvaluationBatch = 1'000'000;  // beyond every validation batch
 constexpr std::uint64_t kTextLimit = std::uint64_t{1} << 30;
 
 Result<std::string> read_text(ConfigReader& settings, const std::filesystem::path& folder) {
@@ -31,6 +32,14 @@ Result<std::unique_ptr<Task>> create_kind(const std::string& kind, ConfigReader&
 }  // namespace
 
 bool Task::asks(std::span<const std::int32_t>, std::int64_t) const { return true; }
+
+std::vector<std::vector<std::int32_t>> evaluation_sequences(const Task& task, std::int64_t count) {
+  const Batch batch = task.batch(Split::Validation, 0, kEvaluationBatch, count);
+  std::vector<std::vector<std::int32_t>> sequences;
+  for (auto at = batch.tokens.begin(); at != batch.tokens.end(); at += batch.length)
+    sequences.emplace_back(at, at + batch.length);
+  return sequences;
+}
 
 Result<std::unique_ptr<Task>> create_task(const nlohmann::json& object, const std::filesystem::path& folder) {
   if (!object.is_object()) {

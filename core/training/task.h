@@ -48,6 +48,9 @@ class Task {
   [[nodiscard]] virtual std::string tokenizer_json() const { return {}; }
 };
 
+// Sequences of the task that neither training nor validation draws.
+[[nodiscard]] std::vector<std::vector<std::int32_t>> evaluation_sequences(const Task& task, std::int64_t count = 64);
+
 // From a recipe's `task` object; relative paths in it start at `folder`. Errors name the field.
 [[nodiscard]] Result<std::unique_ptr<Task>> create_task(const nlohmann::json& settings,
                                                         const std::filesystem::path& folder);

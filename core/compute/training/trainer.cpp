@@ -14,6 +14,7 @@
 #include "core/compute/training/head_measurements.h"
 #include "core/compute/training/optimizer.h"
 #include "core/compute/training/training_state.h"
+#include "core/text/prompt_ids.h"
 #include "core/training/checkpoint_writer.h"
 
 namespace headroom {
@@ -165,7 +166,10 @@ class Trainer {
     }
     nlohmann::json config = request_.variant->config;
     config["training"] = training_note();
-    return write_checkpoint(folder, config, task_.tokenizer_json(), tensors);
+    const std::map<std::string, std::string> siblings = {
+        {"tokenizer.json", task_.tokenizer_json()},
+        {kExamplePromptFile, ids_text(evaluation_sequences(task_, 1).front()) + "\n"}};
+    return write_checkpoint(folder, config, siblings, tensors);
   }
 
   const TrainingRequest& request_;
