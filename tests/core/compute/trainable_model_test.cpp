@@ -41,7 +41,7 @@ struct Twin {
     std::vector<headroom::TensorBytes> tensors;
     for (const Parameter& parameter : parameters.all())
       tensors.push_back(tensor_bytes(parameter.name, parameter.value.detach()));
-    CATCH_REQUIRE(write_checkpoint(folder.path(), training_config_of(c, language), "", tensors).has_value());
+    CATCH_REQUIRE(write_checkpoint(folder.path(), training_config_of(c, language), {}, tensors).has_value());
   }
 
   [[nodiscard]] OpenedModel opened() const {
