@@ -22,35 +22,41 @@ std::size_t extent(std::string_view axis) {
   return static_cast<std::size_t>(kRanks);
 }
 
-// Numbers of one quantity over sequences, element by element; NaN is left out.
+// Numbers of one quantity over sequences, element by element; NaN is left out. Means and squares by Welford's recurrence:
+// the spread of nearly equal numbers is not lost.
 class Series {
  public:
   void add(const std::vector<double>& values) {
-    sums_.resize(values.size()), squares_.resize(values.size()), counts_.resize(values.size());
-    least_.resize(values.size(), std::numeric_limits<double>::infinity());
-    most_.resize(values.size(), -std::numeric_limits<double>::infinity());
+    if (values.size() > cells_.size()) cells_.resize(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (std::isnan(values[i])) continue;
-      sums_[i] += values[i], squares_[i] += values[i] * values[i], counts_[i] += 1.0;
-      least_[i] = std::fmin(least_[i], values[i]), most_[i] = std::fmax(most_[i], values[i]);
+      Cell& cell = cells_[i];
+      cell.count += 1.0;
+      const double before = values[i] - cell.mean;
+      cell.mean += before / cell.count;
+      cell.squares += before * (values[i] - cell.mean);
+      cell.least = std::fmin(cell.least, values[i]), cell.most = std::fmax(cell.most, values[i]);
     }
   }
 
   [[nodiscard]] EvaluatedQuantity finish(std::string_view name) const {
+    const bool largest = name.ends_with("_max"), smallest = name.ends_with("_min");
     EvaluatedQuantity result;
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-      const double count = counts_[i], mean = sums_[i] / count;
-      const double variance = std::fmax(0.0, squares_[i] / count - mean * mean) * count / (count - 1.0);
-      const bool extreme = name.ends_with("_max") || name.ends_with("_min");
-      const double value = name.ends_with("_max") ? most_[i] : name.ends_with("_min") ? least_[i] : mean;
-      result.mean.push_back(count > 0.0 ? value : kNaN);
-      result.standard_error.push_back(extreme || count < 2.0 ? kNaN : std::sqrt(variance / count));
+    for (const Cell& cell : cells_) {
+      const double value = largest ? cell.most : smallest ? cell.least : cell.mean;
+      result.mean.push_back(cell.count > 0.0 ? value : kNaN);
+      const bool known = cell.count > 1.0 && !largest && !smallest;
+      result.standard_error.push_back(known ? std::sqrt(cell.squares / (cell.count - 1.0) / cell.count) : kNaN);
     }
     return result;
   }
 
  private:
-  std::vector<double> sums_, squares_, counts_, least_, most_;
+  struct Cell {
+    double count = 0.0, mean = 0.0, squares = 0.0;  // squares: of the distances from the mean
+    double least = std::numeric_limits<double>::infinity(), most = -std::numeric_limits<double>::infinity();
+  };
+  std::vector<Cell> cells_;
 };
 
 // Computes the root group as layers arrive; nothing is kept of a sequence but its numbers.
@@ -58,7 +64,7 @@ class Collector final : public ForwardObserver {
  public:
   Collector(const EvaluationRequest& request, const kernels::StopRequested& stop) : request_(request), stop_(stop) {}
 
-  void begin_sequence(std::size_t sequence) { sequence_ = sequence; }
+  void begin_sequence(std::size_t sequence) { sequence_ = sequence, heads_seen_ = 0; }
 
   Result<void> on_layer(LayerRecord record) override {
     for (const HeadRecord& head : record.heads) {
@@ -73,13 +79,17 @@ class Collector final : public ForwardObserver {
       }
       append(kRhoQuantiles, quantiles(view.eligible_values([&](std::int64_t i) { return quantity::at(view.rho, i); }),
                                       quantile_points()));
+      ++heads_seen_;
       if (request_.visit) request_.visit(view, sequence_);
     }
     return {};
   }
 
+  // Heads of layers behind a non-finite one are missing: NaN.
   void end_sequence() {
+    const std::size_t heads = request_.model->blocks.size() * static_cast<std::size_t>(request_.model->num_heads);
     for (auto& [name, values] : now_) {
+      if (heads_seen_ > 0) values.resize(values.size() / heads_seen_ * heads, kNaN);
       series_[name].add(values);
       values.clear();
     }
@@ -104,7 +114,7 @@ class Collector final : public ForwardObserver {
   const EvaluationRequest& request_;
   const kernels::StopRequested& stop_;
   kernels::StatisticsRequest statistics_;
-  std::size_t sequence_ = 0;
+  std::size_t sequence_ = 0, heads_seen_ = 0;
   std::map<std::string, std::vector<double>, std::less<>> now_;
   std::map<std::string, Series, std::less<>> series_;
 };
