@@ -145,8 +145,9 @@ void add_train(CLI::App& app, TrainArguments& arguments) {
   command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")->check(CLI::Range(1, 1024));
   command->add_option("--threads", arguments.threads, "threads of each training (default: 1); results depend on it in the last bits")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--resume", arguments.resume, "go on where a training was stopped; leave finished ones as they are");
-  command->add_flag("--force", arguments.force, "begin anew in folders that hold trainings");
+  CLI::Option* resume =
+      command->add_flag("--resume", arguments.resume, "go on where a training was stopped; leave finished ones as they are");
+  command->add_flag("--force", arguments.force, "begin anew in folders that hold trainings")->excludes(resume);
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 

@@ -68,12 +68,17 @@ Result<void> plan(const TrainArguments& arguments, const std::vector<Recipe>& re
         request.threads = arguments.threads;
         request.program = std::string("headroom ") + kVersion;
         request.git_commit = kGitCommit;
-        const bool trained = holds_trained_model(request.folder);
+        if (arguments.force) {
+          jobs.emplace_back(std::move(request), model_name(recipe, variant, seed));
+          continue;
+        }
+        HEADROOM_TRY(const FolderState state, folder_state(request));
+        const bool trained = state == FolderState::Trained;
         if (arguments.resume && trained) {
           ++finished;
           continue;
         }
-        if ((trained || holds_training_state(request.folder)) && !arguments.resume && !arguments.force) {
+        if (state != FolderState::Empty && !arguments.resume) {
           Error error(ErrorCode::InvalidArgument, trained ? "the folder holds a trained model" : "the folder holds a training that was stopped");
           error.in_file(request.folder.string());
           return error.advise("--resume goes on and keeps what is finished, --force begins anew");

@@ -9,6 +9,12 @@ namespace {
 
 constexpr double kMostPlain = 1e6;
 
+// The sentences of a claim, by what they came to.
+constexpr std::pair<Verdict, const char*> kHeadings[] = {{Verdict::Agrees, "May be claimed of these models:"},
+                                                         {Verdict::Differs, "Contradicted by these models:"},
+                                                         {Verdict::Mixed, "True of some of them only:"},
+                                                         {Verdict::Undecided, "Not decided by these seeds:"}};
+
 std::string number_text(double value) {
   if (std::isnan(value)) return "–";
   if (value == std::floor(value) && std::abs(value) < kMostPlain) return format("%.0f", value);
@@ -54,9 +60,14 @@ std::string claim_markdown(const ClaimReport& report) {
   std::string text = format("## %d. %s: %s\n\n", report.number, report.title.c_str(), verdict_text(report.verdict()));
   text += "> " + report.claim + "\n\n";
   for (const ClaimTable& table : report.tables) text += table_markdown(table);
-  for (const Finding& finding : report.findings) text += "- *" + std::string(verdict_text(finding.verdict)) + "*: " + finding.sentence + "\n";
-  if (!report.remarks.empty()) text += "\n" + report.remarks + "\n";
-  return text + "\n";
+  for (const auto& [verdict, heading] : kHeadings) {
+    std::string sentences;
+    for (const Finding& finding : report.findings)
+      if (finding.verdict == verdict) sentences += "- " + finding.sentence + "\n";
+    if (!sentences.empty()) text += "**" + std::string(heading) + "**\n\n" + sentences + "\n";
+  }
+  if (!report.remarks.empty()) text += report.remarks + "\n\n";
+  return text;
 }
 
 nlohmann::ordered_json claim_json(const ClaimReport& report) {
@@ -79,8 +90,10 @@ nlohmann::ordered_json claim_json(const ClaimReport& report) {
 std::string report_markdown(const ReportFacts& facts, const std::vector<ClaimReport>& claims, const std::vector<ClaimTable>& models) {
   std::string text = "# What these models show of the claims about differential attention\n\n";
   text += facts.program + " (" + facts.git_commit + "), " + facts.created_utc + ", " + facts.machine + "; `" + facts.command_line + "`\n\n";
-  text += "Every number is measured by this program; verdicts follow from the numbers, seed by seed: *agrees* where all seeds show it, *does not "
-          "agree* where none does. The models are tiny, and what they show is said of them alone.\n\n";
+  text += "Every number is measured by this program; verdicts follow from the numbers. That one number is smaller than another is "
+          "claimed where the 95 % interval of the seeds' differences (Student's t) lies on one side of 0; that a bound holds, where it holds for "
+          "every seed. A claim agrees or does not agree where all its sentences do; otherwise it is mixed. The models are tiny, and what they show "
+          "is said of them alone.\n\n";
   text += "| claim | verdict |\n|---|---|\n";
   for (const ClaimReport& claim : claims) text += format("| %d. %s | %s |\n", claim.number, claim.title.c_str(), verdict_text(claim.verdict()));
   text += "\n";

@@ -101,8 +101,9 @@ Result<void> Study::make(const std::deque<Recipe>& recipes, const std::vector<st
     for (const Variant& variant : recipe.variants)
       for (const std::uint64_t seed : recipe.seeds) {
         const std::filesystem::path folder = folder_of(recipe, variant, seed, moment);
-        if (!holds_trained_model(folder))
-          jobs.emplace_back(request_for(recipe, variant, seed, folder), model_name(recipe, variant, seed));
+        TrainingRequest request = request_for(recipe, variant, seed, folder);
+        HEADROOM_TRY(const FolderState state, folder_state(request));
+        if (state != FolderState::Trained) jobs.emplace_back(std::move(request), model_name(recipe, variant, seed));
       }
   }
   return train(jobs);
@@ -115,9 +116,11 @@ Result<void> Study::make_initial_models(const std::vector<std::string>& names) {
 Result<StudiedModel> Study::random_model(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
                                          const std::string& name) {
   const std::filesystem::path folder = options_.output / "models" / name;
-  if (!holds_trained_model(folder)) {
+  TrainingRequest request = request_for(recipe, variant, seed, folder);
+  HEADROOM_TRY(const FolderState state, folder_state(request));
+  if (state != FolderState::Trained) {
     std::deque<TrainingJob> jobs;
-    jobs.emplace_back(request_for(recipe, variant, seed, folder), name);
+    jobs.emplace_back(std::move(request), name);
     HEADROOM_TRY_VOID(train(jobs));
   }
   return open_studied(recipe, variant, seed, folder);

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/base/format.h"
+#include "core/checkpoint/input_file.h"
+#include "core/checkpoint/strict_json.h"
 #include "core/training/training_file.h"
 
 namespace headroom {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kIdle{200};
 constexpr std::size_t kShownWidth = 60;
+constexpr std::uint64_t kConfigLimit = 1 << 20;
 
 struct Done {
   TrainingJob* job = nullptr;
@@ -141,11 +144,27 @@ std::string model_name(const Recipe& recipe, const Variant& variant, std::uint64
   return recipe.name + "/" + variant.name + "_seed" + std::to_string(seed);
 }
 
-bool holds_training_state(const std::filesystem::path& folder) { return std::filesystem::exists(folder / kStateFile); }
-
-bool holds_trained_model(const std::filesystem::path& folder) {
-  return std::filesystem::exists(folder / "config.json") && std::filesystem::exists(folder / kHistoryFile) &&
-         !holds_training_state(folder);
+Result<FolderState> folder_state(const TrainingRequest& request) {
+  const std::filesystem::path& folder = request.folder;
+  if (std::filesystem::exists(folder / kStateFile)) return FolderState::Stopped;
+  if (!std::filesystem::exists(folder / "config.json") || !std::filesystem::exists(folder / kHistoryFile)) return FolderState::Empty;
+  HEADROOM_TRY(const std::string text, read_text_file(folder / "config.json", kConfigLimit));
+  auto config = parse_json(text);
+  if (!config) return std::move(config.error().in_file((folder / "config.json").string()));
+  const nlohmann::json note = config->value("training", nlohmann::json::object());
+  const TrainingSettings& settings = request.recipe->training;
+  const std::pair<const char*, nlohmann::json> wanted[] = {{"recipe_sha256", request.recipe->sha256},
+                                                           {"variant", request.variant->name},
+                                                           {"seed", request.seed},
+                                                           {"step", settings.steps}};
+  for (const auto& [key, value] : wanted) {
+    const nlohmann::json found = note.is_object() ? note.value(key, nlohmann::json()) : nlohmann::json();
+    if (found == value || (std::string_view(key) == "step" && settings.stop_below_error > 0.0)) continue;
+    Error error(ErrorCode::InvalidArgument, "the folder holds a model of another training");
+    error.in_file((folder / "config.json").string()).at_tensor(std::string("training.") + key).wanted(value.dump(), found.dump());
+    return error.advise("train into another folder, or begin anew with --force");
+  }
+  return FolderState::Trained;
 }
 
 }  // namespace headroom

@@ -42,8 +42,13 @@ struct TrainingProgress {
 
 // RECIPE/VARIANT_seedN below a folder.
 [[nodiscard]] std::string model_name(const Recipe& recipe, const Variant& variant, std::uint64_t seed);
-// Trained to the end by an earlier call; stopped by one.
-[[nodiscard]] bool holds_trained_model(const std::filesystem::path& folder);
-[[nodiscard]] bool holds_training_state(const std::filesystem::path& folder);
+// What an earlier call has left in the request's folder.
+enum class FolderState {
+  Empty,
+  Stopped,  // a training that can go on
+  Trained,  // the model that is asked for
+};
+// InvalidArgument where the folder holds a model of another recipe, variant, seed or number of steps.
+[[nodiscard]] Result<FolderState> folder_state(const TrainingRequest& request);
 
 }  // namespace headroom
