@@ -14,7 +14,10 @@ demos=(trigger_bos trigger_no_bos backcopy bytes)
 for demo in "${demos[@]}"; do
   rm -rf "assets/demo/$demo"
   mkdir -p "assets/demo/$demo"
-  for model in "$work/models/$demo"/*_seed1; do cp -r "$model" "assets/demo/$demo/"; done
+  for model in "$work/models/$demo"/*_seed1; do
+    name=${model##*/}
+    cp -r "$model" "assets/demo/$demo/${name%_seed1}"
+  done
 done
 
 real=()

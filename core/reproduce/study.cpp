@@ -9,6 +9,8 @@
 namespace headroom {
 namespace {
 
+constexpr std::uint64_t kShippedSeed = 1;  // demo/RECIPE/VARIANT in the assets
+
 Recipe without_steps(const Recipe& recipe) {
   Recipe copy = recipe;
   copy.training.steps = 0;
@@ -66,8 +68,9 @@ void Study::show(double fraction, const std::string& what) const {
 std::filesystem::path Study::folder_of(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) const {
   const std::string name = model_name(recipe, variant, seed);
   if (moment == Moment::Initial) return options_.output / "models" / "initial" / name;
-  const std::filesystem::path shipped = options_.assets / "demo" / name;
-  return std::filesystem::exists(shipped / "config.json") ? shipped : options_.output / "models" / name;
+  const std::filesystem::path shipped = options_.assets / "demo" / recipe.name / variant.name;
+  const bool is_shipped = seed == kShippedSeed && std::filesystem::exists(shipped / "config.json");
+  return is_shipped ? shipped : options_.output / "models" / name;
 }
 
 TrainingRequest Study::request_for(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
