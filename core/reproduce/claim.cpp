@@ -64,7 +64,9 @@ Verdict ClaimReport::verdict() const {
   const auto all = [&](Verdict verdict) {
     return std::ranges::all_of(findings, [&](const Finding& finding) { return finding.verdict == verdict; });
   };
-  return all(Verdict::Agrees) ? Verdict::Agrees : all(Verdict::Differs) ? Verdict::Differs : Verdict::Mixed;
+  for (const Verdict same : {Verdict::Undecided, Verdict::Agrees, Verdict::Differs})
+    if (all(same)) return same;
+  return Verdict::Mixed;
 }
 
 }  // namespace headroom

@@ -38,7 +38,7 @@ struct ClaimReport {
   std::vector<Finding> findings;
   std::string remarks;  // limits of what was measured
 
-  // All findings agree; none does; or mixed.
+  // Agrees, Differs or Undecided where all findings are; Undecided without any; otherwise Mixed.
   [[nodiscard]] Verdict verdict() const;
 };
 

@@ -92,7 +92,7 @@ std::string report_markdown(const ReportFacts& facts, const std::vector<ClaimRep
   text += facts.program + " (" + facts.git_commit + "), " + facts.created_utc + ", " + facts.machine + "; `" + facts.command_line + "`\n\n";
   text += "Every number is measured by this program; verdicts follow from the numbers. That one number is smaller than another is "
           "claimed where the 95 % interval of the seeds' differences (Student's t) lies on one side of 0; that a bound holds, where it holds for "
-          "every seed. A claim agrees or does not agree where all its sentences do; otherwise it is mixed. The models are tiny, and what they show "
+          "every seed. A claim agrees, does not agree or is undecided where all its sentences are; otherwise it is mixed. The models are tiny, and what they show "
           "is said of them alone.\n\n";
   text += "| claim | verdict |\n|---|---|\n";
   for (const ClaimReport& claim : claims) text += format("| %d. %s | %s |\n", claim.number, claim.title.c_str(), verdict_text(claim.verdict()));

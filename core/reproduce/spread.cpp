@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kDigits = 3;
+constexpr int kMostDecimals = 5;  // three digits of 0.00123
 constexpr double kLeastPlain = 1e-3, kMostPlain = 1e5;
 
 std::vector<double> numbers(const std::vector<double>& values) {
@@ -54,7 +55,7 @@ std::string Spread::text() const {
   if (center != 0.0 && (size < kLeastPlain || size >= kMostPlain))
     return std::isnan(width) ? format("%.2e", center) : format("%.2e ± %.1e", center, width);
   const int magnitude = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
-  const int decimals = std::clamp(kDigits - 1 - magnitude, 0, kDigits);
+  const int decimals = std::clamp(kDigits - 1 - magnitude, 0, kMostDecimals);
   return std::isnan(width) ? format("%.*f", decimals, center) : format("%.*f ± %.*f", decimals, center, decimals, width);
 }
 

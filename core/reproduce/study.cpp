@@ -35,6 +35,11 @@ const Variant* find_variant(const Recipe& recipe, std::string_view name) {
 }
 
 Result<std::unique_ptr<Study>> Study::create(ComputeBackend& backend, StudyOptions options, Progress progress, Stop stop) {
+  for (const std::uint64_t seed : options.seeds) {
+    if (std::ranges::count(options.seeds, seed) == 1) continue;
+    Error error(ErrorCode::InvalidArgument, "a seed is there twice");
+    return error.wanted("different seeds", std::to_string(seed));
+  }
   const std::filesystem::path folder = options.assets / "recipes";
   std::error_code failed;
   std::vector<std::filesystem::path> files;
@@ -98,6 +103,11 @@ Result<void> Study::train(std::deque<TrainingJob>& jobs) {
 }
 
 Result<void> Study::make(const std::deque<Recipe>& recipes, const std::vector<std::string>& names, Moment moment) {
+  for (const std::string& name : names) {
+    if (std::ranges::count(recipes, name, &Recipe::name) > 0) continue;
+    Error error(ErrorCode::NotFound, "a recipe is not there");
+    return error.in_file((options_.assets / "recipes" / (name + ".json")).string()).advise("name the project's own assets with --assets");
+  }
   std::deque<TrainingJob> jobs;
   for (const Recipe& recipe : recipes) {
     if (std::ranges::count(names, recipe.name) == 0) continue;
