@@ -19,6 +19,16 @@ std::string stand_in(unsigned char byte) {
   return {static_cast<char>(0xC0 | (code_point >> 6)), static_cast<char>(0x80 | (code_point & 0x3F))};
 }
 
+// A to Z only: tokens are bytes, and what tokenizers call Lowercase folds other letters too.
+nlohmann::json fold_capitals() {
+  nlohmann::json steps = nlohmann::json::array();
+  for (char capital = 'A'; capital <= 'Z'; ++capital)
+    steps.push_back({{"type", "Replace"},
+                     {"pattern", {{"String", std::string(1, capital)}}},
+                     {"content", std::string(1, static_cast<char>(capital - 'A' + 'a'))}});
+  return {{"type", "Sequence"}, {"normalizers", steps}};
+}
+
 }  // namespace
 
 std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::int64_t first_id, std::int64_t bos,
@@ -36,7 +46,7 @@ std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::in
       {"added_tokens",
        {{{"id", bos}, {"content", kBosText}, {"single_word", false}, {"lstrip", false}, {"rstrip", false},
          {"normalized", false}, {"special", true}}}},
-      {"normalizer", lower_case ? nlohmann::json{{"type", "Lowercase"}} : nlohmann::json()},
+      {"normalizer", lower_case ? fold_capitals() : nlohmann::json()},
       {"pre_tokenizer", byte_level},
       {"post_processor",
        {{"type", "TemplateProcessing"},

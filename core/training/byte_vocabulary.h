@@ -8,7 +8,7 @@
 namespace headroom {
 
 // `bytes[i]` is the byte that token first_id + i stands for; `bos` is put before every text. Any tokenizer that reads
-// byte-level BPE (no merges) encodes with it as the task does; `lower_case`: texts are lower-cased first.
+// byte-level BPE (no merges) encodes with it as the task does; `lower_case`: A to Z become a to z first.
 [[nodiscard]] std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::int64_t first_id,
                                               std::int64_t bos, bool lower_case);
 

@@ -7,7 +7,8 @@
 
 namespace headroom {
 
-// SplitMix64 (Steele, Lea, Flood 2014), begun at mix(mix(seed) ^ mix(FNV-1a(stream)) ^ mix(index)).
+// SplitMix64 (Steele, Lea, Flood 2014), begun at mix(mix(seed + γ) ^ mix(FNV-1a(stream)) ^ mix(index + 2γ)) with its
+// increment γ.
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view stream, std::uint64_t index = 0);

@@ -61,12 +61,20 @@ Result<TrainingSettings> read_training(const nlohmann::json& object, Objective o
 }
 
 // Keys of config.json that the task decides.
-void complete_config(const Task& task, nlohmann::json& config) {
+Result<void> complete_config(const Task& task, nlohmann::json& config) {
+  for (const char* key : {"model_type", "vocab_size", "bos_token_id", "lm_head"})
+    if (config.contains(key))
+      return wrong(std::string("model.") + key, "the task decides this key of the model", "nothing", config[key].dump());
   config["model_type"] = "headroom";
   config["vocab_size"] = task.vocab_size();
   if (task.bos() >= 0) config["bos_token_id"] = task.bos();
   if (!config.contains("max_position_embeddings")) config["max_position_embeddings"] = task.length();
   if (task.objective() == Objective::Residual) config["lm_head"] = false;
+  return {};
+}
+
+Error what_if_error(const std::string& place, Error error) {
+  return std::move(error.at_tensor(place + ".what_if"));
 }
 
 Result<Variant> read_variant(const std::string& name, const nlohmann::json& object, const nlohmann::json& model_config,
@@ -79,12 +87,19 @@ Result<Variant> read_variant(const std::string& name, const nlohmann::json& obje
   Variant variant;
   variant.name = name;
   variant.config = model_config;
-  variant.config.merge_patch(settings.raw("model").is_object() ? settings.raw("model") : nlohmann::json::object());
-  complete_config(task, variant.config);
-  for (const nlohmann::json& text : settings.raw("what_if")) {
+  const nlohmann::json& changes = settings.raw("model");
+  if (!changes.is_null() && !changes.is_object())
+    return wrong(place + ".model", "a variant changes keys of the model", "an object", changes.dump());
+  if (changes.is_object()) variant.config.merge_patch(changes);
+  HEADROOM_TRY_VOID(complete_config(task, variant.config));
+  const nlohmann::json& what_ifs = settings.raw("what_if");
+  if (!what_ifs.is_null() && !what_ifs.is_array())
+    return wrong(place + ".what_if", "what-ifs are a list", "a list of texts", what_ifs.dump());
+  for (const nlohmann::json& text : what_ifs) {
     if (!text.is_string()) return wrong(place + ".what_if", "a what-if is a text", "a text", text.dump());
-    HEADROOM_TRY(WhatIf what_if, parse_what_if(text.get<std::string>()));
-    variant.what_ifs.push_back(std::move(what_if));
+    auto what_if = parse_what_if(text.get<std::string>());
+    if (!what_if) return what_if_error(place, what_if.error());
+    variant.what_ifs.push_back(std::move(*what_if));
   }
   HEADROOM_TRY(const std::vector<double> checkpoints, settings.numbers("checkpoints"));
   std::set<std::int64_t> unique;
@@ -104,12 +119,17 @@ Result<Variant> read_variant(const std::string& name, const nlohmann::json& obje
   if (task.embedding_width() > 0 && task.embedding_width() != model->hidden_size)
     return wrong("model.hidden_size", "the task is stated in embeddings of another width",
                  std::to_string(task.embedding_width()), std::to_string(model->hidden_size));
-  HEADROOM_TRY(WhatIfResult changed, apply_what_ifs(*model, variant.what_ifs));
-  variant.model = std::move(changed.model);
+  if (model->max_positions > 0 && model->max_positions < task.length())
+    return wrong("model.max_position_embeddings", "the task's sequences are longer than the model's positions",
+                 "at least " + std::to_string(task.length()), std::to_string(model->max_positions));
+  auto changed = apply_what_ifs(*model, variant.what_ifs);
+  if (!changed) return what_if_error(place, changed.error());
+  variant.model = std::move(changed->model);
   return variant;
 }
 
 Result<void> read_frozen(Recipe& recipe, const nlohmann::json& list) {
+  if (!list.is_null() && !list.is_array()) return wrong("frozen", "frozen weights are a list", "a list of texts", list.dump());
   for (const nlohmann::json& item : list) {
     const std::string name = item.is_string() ? item.get<std::string>() : item.dump();
     bool known = false;
@@ -119,6 +139,13 @@ Result<void> read_frozen(Recipe& recipe, const nlohmann::json& list) {
       });
     if (!known) return wrong("frozen", "no variant has such weights", "a tensor's name or an account such as norm", name);
     recipe.frozen.push_back(name);
+  }
+  for (const Variant& variant : recipe.variants) {
+    bool trained = false;
+    for_each_weight(variant.model, [&](const WeightRef& weight, std::string_view account, std::int64_t) {
+      trained = trained || std::ranges::none_of(recipe.frozen, [&](const std::string& name) { return name == weight.tensor || name == account; });
+    });
+    if (!trained) return wrong("frozen", "nothing is left to train", "weights of variant " + variant.name + " that are trained", list.dump());
   }
   return {};
 }

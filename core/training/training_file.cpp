@@ -17,7 +17,8 @@ constexpr double kSpikeDeviations = 6.0;
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2.0;
 }
 
 AxisDef axis_of(const std::string& name, const std::vector<double>& values, ElementType type, const std::string& long_name) {

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <system_error>
 
 #include "core/compute/device.h"
 #include "core/compute/training/head_measurements.h"
@@ -16,6 +15,7 @@
 #include "core/compute/training/training_state.h"
 #include "core/text/prompt_ids.h"
 #include "core/training/checkpoint_writer.h"
+#include "core/training/folder_lock.h"
 
 namespace headroom {
 namespace {
@@ -61,9 +61,7 @@ class Trainer {
 
  private:
   Result<void> prepare_folder() {
-    std::error_code failed;
-    std::filesystem::create_directories(request_.folder, failed);
-    if (failed) return Error(ErrorCode::Io, "cannot make the folder: " + failed.message()).in_file(request_.folder.string());
+    HEADROOM_TRY(lock_, FolderLock::take(request_.folder));
     if (!request_.resume || !std::filesystem::exists(request_.folder / kStateFile)) return {};
     HEADROOM_TRY(outcome_.step, load_state(request_, parameters_, optimizer_, outcome_.history));
     return {};
@@ -179,6 +177,7 @@ class Trainer {
   Parameters parameters_;
   Optimizer optimizer_;
   TrainingOutcome outcome_;
+  FolderLock lock_;
 };
 
 }  // namespace
