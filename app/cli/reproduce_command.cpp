@@ -155,7 +155,8 @@ int run_reproduce(const ReproduceArguments& arguments) {
     const int code = report_error(result.error(), arguments.json);
     return result.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
-  if (const auto written = write_report(arguments, *result, (*backend)->info()); !written) return report_error(written.error(), arguments.json);
+  if (!result->claims.empty())
+    if (const auto written = write_report(arguments, *result, (*backend)->info()); !written) return report_error(written.error(), arguments.json);
   if (arguments.json) {
     nlohmann::ordered_json verdicts = nlohmann::ordered_json::array();
     for (const ClaimReport& claim : result->claims)
@@ -167,8 +168,10 @@ int run_reproduce(const ReproduceArguments& arguments) {
     std::printf("%d. %s: %s\n", claim.number, claim.title.c_str(), verdict_text(claim.verdict()));
     for (const Finding& finding : claim.findings) std::printf("   %-14s %s\n", verdict_text(finding.verdict), finding.sentence.c_str());
   }
-  std::printf("\nWrote %s/report.md, claims.json%s\n", arguments.output.c_str(),
-              result->models.empty() ? "" : format(", models.md, statistics.json and %zu run files", result->runs).c_str());
+  std::string files = result->claims.empty() ? "" : "report.md, claims.json";
+  if (!result->models.empty()) files += std::string(files.empty() ? "" : ", ") + "models.md, statistics.json";
+  if (result->runs > 0) files += format(" and %zu run files", result->runs);
+  std::printf("%sWrote to %s: %s\n", result->claims.empty() ? "" : "\n", arguments.output.c_str(), files.c_str());
   return 0;
 }
 

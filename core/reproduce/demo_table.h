@@ -12,7 +12,8 @@ namespace headroom {
 // What is kept of a model, by name, over its heads and the evaluation sequences.
 struct DemoNumber {
   const char* name;   // in statistics.json
-  const char* shown;  // column of the table; nullptr: only in statistics.json
+  const char* shown;  // column of a table; nullptr: only in statistics.json
+  int table;          // 0: losses, sinks, logits; 1: context RMS and differences
   double (*value)(const Evaluation& evaluation);
 };
 [[nodiscard]] std::span<const DemoNumber> demo_numbers();
@@ -20,7 +21,7 @@ struct DemoNumber {
 // {RECIPE/VARIANT_seedN: {name: number}} for every model of the recipes.
 [[nodiscard]] Result<nlohmann::ordered_json> demo_statistics(Study& study, const std::vector<std::string>& recipes);
 
-// One table for each recipe: a row for each variant, mean ± standard deviation over seeds.
+// Two tables for each recipe: a row for each variant, mean ± standard deviation over seeds.
 [[nodiscard]] Result<std::vector<ClaimTable>> demo_tables(Study& study, const std::vector<std::string>& recipes);
 
 }  // namespace headroom

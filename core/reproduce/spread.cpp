@@ -12,6 +12,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kDigits = 3;
 constexpr int kMostDecimals = 5;  // three digits of 0.00123
+constexpr int kMoreDecimals = 4;  // for the sake of a small deviation
 constexpr double kLeastPlain = 1e-3, kMostPlain = 1e5;
 
 std::vector<double> numbers(const std::vector<double>& values) {
@@ -55,8 +56,15 @@ std::string Spread::text() const {
   if (center != 0.0 && (size < kLeastPlain || size >= kMostPlain))
     return std::isnan(width) ? format("%.2e", center) : format("%.2e ± %.1e", center, width);
   const int magnitude = size > 0.0 ? static_cast<int>(std::floor(std::log10(size))) : 0;
-  const int decimals = std::clamp(kDigits - 1 - magnitude, 0, kMostDecimals);
-  return std::isnan(width) ? format("%.*f", decimals, center) : format("%.*f ± %.*f", decimals, center, decimals, width);
+  int decimals = kDigits - 1 - magnitude;
+  if (width > 0.0)  // a digit of the deviation, where that is not far behind
+    decimals = std::max(decimals, std::min(kMoreDecimals, -static_cast<int>(std::floor(std::log10(width)))));
+  decimals = std::clamp(decimals, 0, kMostDecimals);
+  const std::string text = format("%.*f", decimals, center);
+  if (std::isnan(width)) return text;
+  const std::string deviation = format("%.*f", decimals, width);
+  const bool nothing = deviation.find_first_not_of("0.") == std::string::npos;
+  return text + " ± " + (nothing ? "0" : deviation);
 }
 
 }  // namespace headroom

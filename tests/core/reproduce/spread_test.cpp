@@ -42,7 +42,7 @@ CATCH_TEST_CASE("spread: seeds without a number are left out") {
   }
 }
 
-CATCH_TEST_CASE("spread: three digits of the mean, the deviation as long as it") {
+CATCH_TEST_CASE("spread: three digits of the mean, more where the deviation needs them, the deviation as long as it") {
   struct Case {
     std::vector<double> values;
     const char* text;
@@ -65,7 +65,10 @@ CATCH_TEST_CASE("spread: three digits of the mean, the deviation as long as it")
            Case{{99999.0}, "99999"},
            Case{{100000.0}, "1.00e+05"},
            Case{{0.25, kNaN}, "0.250"},
-           Case{{0.5, 0.5}, "0.500 ± 0.000"},
+           Case{around(1.7008, 0.0014), "1.701 ± 0.001"},
+           Case{around(1.70081, 0.00041), "1.7008 ± 0.0004"},
+           Case{around(0.93716, 0.000011), "0.9372 ± 0"},
+           Case{{0.5, 0.5}, "0.500 ± 0"},
        }) {
     CATCH_CHECK(Spread{example.values}.text() == example.text);
   }
