@@ -43,6 +43,18 @@ std::string not_a_size(const std::string& text) {
   return number && value >= 0.0 && std::isfinite(value) ? "" : "expected a number from 0, found " + text;
 }
 
+std::string not_a_positive_size(const std::string& text) {
+  const std::string wrong = not_a_size(text);
+  return wrong.empty() && text.find_first_of("123456789") == std::string::npos ? "expected a number above 0, found " + text : wrong;
+}
+
+// CLI11's own conversion makes 2⁶⁴ − 1 of −1.
+std::string not_a_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seed);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? "" : "expected a whole number from 0, found " + text;
+}
+
 std::string not_a_list(const std::string& text) { return text.empty() ? "takes a list such as 0,2-5; found nothing" : ""; }
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
@@ -139,7 +151,7 @@ void add_train(CLI::App& app, TrainArguments& arguments) {
   command->add_option("recipes", arguments.recipes, "recipe files (assets/recipes/*.json)")->required();
   command->add_option("-o,--output", arguments.output, "folder; models go to RECIPE/VARIANT_seedN in it")->required()->check(nothing);
   command->add_option("--variant", arguments.variants, "train only these variants");
-  command->add_option("--seed", arguments.seeds, "train with these seeds (default: the recipe's)");
+  command->add_option("--seed", arguments.seeds, "train with these seeds (default: the recipe's)")->check(not_a_seed);
   command->add_option("--steps", arguments.steps, "in place of the recipe's number of steps")->check(CLI::PositiveNumber);
   command->add_option("--device", arguments.device, "cpu, cuda or cuda:N");
   command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")->check(CLI::Range(1, 1024));
@@ -156,12 +168,12 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
   command->add_option("-o,--output", arguments.output, "folder for report.md, claims.json, tables and run files")->required()->check(nothing);
   command->add_option("--assets", arguments.assets, "the project's assets (default: found beside the program)")->check(nothing);
   command->add_option("--claim", arguments.claims, "only these, 1 to 8")->check(CLI::Range(1, 8));
-  command->add_option("--seed", arguments.seeds, "only these seeds (1 is shipped; the others are trained first)");
+  command->add_option("--seed", arguments.seeds, "only these seeds (1 is shipped; the others are trained first)")->check(not_a_seed);
   command->add_flag("--only-models", arguments.only_models, "the numbers of the shipped models alone, no claims");
   command->add_option("--checkpoint", arguments.checkpoint, "another trained softmax model, for claim 6")->check(nothing);
   CLI::Option* name = command->add_option("--device-name", arguments.device_name, "the processor of claim 8");
-  CLI::Option* flops = command->add_option("--device-tflops", arguments.device_tflops, "its dense bfloat16 TFLOP/s")->check(CLI::PositiveNumber);
-  CLI::Option* bytes = command->add_option("--device-gbytes", arguments.device_gbytes, "its memory bandwidth in GB/s")->check(CLI::PositiveNumber);
+  CLI::Option* flops = command->add_option("--device-tflops", arguments.device_tflops, "its dense bfloat16 TFLOP/s")->check(not_a_positive_size);
+  CLI::Option* bytes = command->add_option("--device-gbytes", arguments.device_gbytes, "its memory bandwidth in GB/s")->check(not_a_positive_size);
   flops->needs(bytes);
   bytes->needs(flops);
   name->needs(flops);

@@ -36,14 +36,21 @@ double Optimizer::clip_gradients() {
 void Optimizer::step(double learning_rate) {
   const at::NoGradGuard no_gradients;
   for (Group& group : groups_) {
-    if (group.values.empty()) continue;
-    std::vector<at::Tensor> gradients;
-    for (at::Tensor& value : group.values)
-      gradients.push_back(value.grad().defined() ? value.grad() : at::zeros_like(value));
-    for (at::Tensor& steps : group.steps) steps.add_(1.0);
-    at::_fused_adamw_(group.values, gradients, group.first, group.second, {}, group.steps, learning_rate, settings_.beta1,
-                      settings_.beta2, group.decay, settings_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
-    for (at::Tensor& value : group.values) value.mutable_grad().reset();
+    // What nothing depends on (a what-if) has no gradient and stays, decay and all, as in torch.optim.
+    std::vector<at::Tensor> values, gradients, first, second, steps;
+    for (std::size_t i = 0; i < group.values.size(); ++i) {
+      group.steps[i].add_(1.0);
+      if (!group.values[i].grad().defined()) continue;
+      values.push_back(group.values[i]);
+      gradients.push_back(group.values[i].grad());
+      first.push_back(group.first[i]);
+      second.push_back(group.second[i]);
+      steps.push_back(group.steps[i]);
+    }
+    if (values.empty()) continue;
+    at::_fused_adamw_(values, gradients, first, second, {}, steps, learning_rate, settings_.beta1, settings_.beta2, group.decay,
+                      settings_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+    for (at::Tensor& value : values) value.mutable_grad().reset();
   }
 }
 

@@ -122,6 +122,26 @@ CATCH_TEST_CASE("optimizer: clipping and AdamW are the formulas; vectors do not 
   check_optimizer(2.0);
 }
 
+CATCH_TEST_CASE("optimizer: what has no gradient stays, and does not decay") {
+  const Threads one(1);
+  const TrainingCase given{"softmax", nlohmann::json::object()};
+  const ModelSpec spec = training_spec(given, true);
+  TrainingSettings settings;
+  settings.weight_decay = 0.2;
+  Parameters parameters = Parameters::create(spec, settings, {}, {}, 1, kDoubleTarget);
+  Optimizer optimizer(parameters, settings);
+  Parameter& with = parameters.all().back();
+  with.value.mutable_grad() = at::ones_like(with.value);
+  Values begin;
+  for (const Parameter& parameter : parameters.all()) begin[parameter.name] = values_of(parameter.value);
+  CATCH_CHECK(optimizer.clip_gradients() == near(std::sqrt(static_cast<double>(with.value.numel())), 1e-13));
+  optimizer.step(0.1);
+  for (const Parameter& parameter : parameters.all()) {
+    CATCH_INFO(parameter.name);
+    CATCH_CHECK((values_of(parameter.value) == begin[parameter.name]) == (parameter.name != with.name));
+  }
+}
+
 CATCH_TEST_CASE("optimizer: with its state and count of steps taken over, another one goes on alike") {
   const Threads one(1);
   const TrainingCase given{"softmax", nlohmann::json::object()};
