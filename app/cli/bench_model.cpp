@@ -46,13 +46,6 @@ class TemporaryFolder {
 class NoObserver final : public ForwardObserver {
  public:
   explicit NoObserver(const kernels::StopRequested& stop) : stop_(stop) {}
-  Result<void> on_layer(LayerRecord) override { return {}; }
-  Result<void> on_residual(std::int64_t, std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
-  Result<void> on_logits(std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
-  Result<void> on_exact_rows(std::int64_t, std::int64_t, int, std::int64_t, std::int64_t, std::span<const double>) override {
-    return {};
-  }
-  void on_progress(double, const std::string&) override {}
   [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
 
  private:

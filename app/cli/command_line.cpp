@@ -44,8 +44,9 @@ std::string not_a_size(const std::string& text) {
 }
 
 std::string not_a_positive_size(const std::string& text) {
-  const std::string wrong = not_a_size(text);
-  return wrong.empty() && text.find_first_of("123456789") == std::string::npos ? "expected a number above 0, found " + text : wrong;
+  double value = 0.0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value > 0.0 && not_a_size(text).empty() ? "" : "expected a number above 0, found " + text;
 }
 
 // CLI11's own conversion makes 2⁶⁴ − 1 of −1.

@@ -44,18 +44,23 @@ struct ForwardSummary {
   double seconds = 0.0;
 };
 
+// Receives what a forward yields; what is not overridden is dropped.
 class ForwardObserver {
  public:
   virtual ~ForwardObserver() = default;
-  virtual Result<void> on_layer(LayerRecord record) = 0;
+  virtual Result<void> on_layer(LayerRecord /*record*/) { return {}; }
   // Rows [row, row + rows) of the residual stream at a boundary: 0 the input of block 0, k the output of block k − 1.
-  virtual Result<void> on_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows,
-                                   std::span<const double> values) = 0;
-  virtual Result<void> on_logits(std::int64_t row, std::int64_t rows, std::span<const double> values) = 0;
+  virtual Result<void> on_residual(std::int64_t /*boundary*/, std::int64_t /*row*/, std::int64_t /*rows*/,
+                                   std::span<const double> /*values*/) {
+    return {};
+  }
+  virtual Result<void> on_logits(std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) { return {}; }
   // Weights of one map (component 0 or 1) or the net map (−1) for rows [row, row + rows): [rows, length].
-  virtual Result<void> on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row,
-                                     std::int64_t rows, std::span<const double> values) = 0;
-  virtual void on_progress(double fraction, const std::string& what) = 0;
+  virtual Result<void> on_exact_rows(std::int64_t /*layer*/, std::int64_t /*head*/, int /*component*/, std::int64_t /*row*/,
+                                     std::int64_t /*rows*/, std::span<const double> /*values*/) {
+    return {};
+  }
+  virtual void on_progress(double /*fraction*/, const std::string& /*what*/) {}
   [[nodiscard]] virtual bool stop_requested() const = 0;
 };
 

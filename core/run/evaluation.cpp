@@ -97,12 +97,6 @@ class Collector final : public ForwardObserver {
 
   [[nodiscard]] const std::map<std::string, Series, std::less<>>& series() const { return series_; }
 
-  Result<void> on_residual(std::int64_t, std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
-  Result<void> on_logits(std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
-  Result<void> on_exact_rows(std::int64_t, std::int64_t, int, std::int64_t, std::int64_t, std::span<const double>) override {
-    return {};
-  }
-  void on_progress(double, const std::string&) override {}
   [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
 
  private:
