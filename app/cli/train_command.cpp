@@ -151,7 +151,7 @@ int run_train(const TrainArguments& arguments) {
   else if (finished_before > 0)
     std::printf("%zu had been finished before\n", finished_before);
   if (done->stopped > 0) {
-    std::fputs("headroom: stopped; the same command with --resume goes on\n", stderr);
+    std::fputs("headroom: stopped; what was trained so far is kept, and the same command with --resume goes on\n", stderr);
     return signal_exit_code();
   }
   return done->diverged > 0 ? kPartialResult : 0;

@@ -351,16 +351,18 @@ def test_a_signal_stops_with_a_state_and_resume_goes_on(command, long, tmp_path)
     out = tmp_path / "out"
     outcome = interrupt(command, [path], out, 40, signal.SIGINT)
     assert outcome.code == 130, outcome
-    assert outcome.errors == "headroom: stopped; the same command with --resume goes on\n", outcome
+    assert outcome.errors == "headroom: stopped; what was trained so far is kept, and the same command with --resume goes on\n", outcome
     assert outcome.out == b""
     for variant in ("v1", "v2"):
         folder = out / "long" / f"{variant}_seed11"
         assert (folder / "training_state.safetensors").exists()
-        assert not (folder / "config.json").exists()
         with h5py.File(folder / "training.h5") as file:
             done = int(file.attrs["step"])
             assert (int(file.attrs["finished"]), file["loss"].shape) == (0, (done,))
             assert 40 <= done < 1000
+        # The checkpoint of that step can be looked at.
+        assert json.loads((folder / "config.json").read_text())["training"]["step"] == done
+        assert command("analyze", folder, "-o", tmp_path / f"{variant}.h5").code == 0
 
     before = snapshot(out)
     refused(command("train", path, "-o", out), 2, "--resume", "--force")

@@ -52,7 +52,10 @@ class Trainer {
         HEADROOM_TRY_VOID(save_state(request_, step, parameters_, optimizer_, outcome_.history));
         saved = std::chrono::steady_clock::now();
       }
-      if (stop) break;
+      if (stop) {
+        HEADROOM_TRY_VOID(write_model(request_.folder));  // what there is can be looked at; the state says it is not the end
+        break;
+      }
       HEADROOM_TRY(last, one_step(model, step));
     }
     outcome_.seconds = since(begin);
