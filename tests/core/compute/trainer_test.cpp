@@ -165,7 +165,8 @@ CATCH_TEST_CASE("trainer: a training that was stopped and goes on equals one tha
           CATCH_CHECK(outcome.step == std::min(done + after, kSteps));
           CATCH_CHECK(outcome.finished == (done + after > kSteps));
           CATCH_CHECK(std::filesystem::exists(parts.folder / kStateFile));
-          CATCH_CHECK(std::filesystem::exists(parts.folder / "config.json") == outcome.finished);
+          CATCH_CHECK(nlohmann::json::parse(bytes_of(parts.folder / "config.json"))["training"]["step"] ==
+                      outcome.step);
           done = outcome.step;
         }
         parts.stop_after = -1;
@@ -184,23 +185,27 @@ CATCH_TEST_CASE("trainer: a training that was stopped and goes on equals one tha
   }
 }
 
-CATCH_TEST_CASE("trainer: stopped by its observer, it leaves a state and no model") {
-  class StopsAtSeven final : public NeverStops {
+CATCH_TEST_CASE("trainer: stopped by its observer, it leaves a state and the checkpoint of that step") {
+  class StopsAtTwelve final : public NeverStops {
    public:
-    [[nodiscard]] bool stop_requested() const override { return last_step >= 7; }
+    [[nodiscard]] bool stop_requested() const override { return last_step >= 12; }
   };
   const Trainings trainings(recipe_json(true));
-  StopsAtSeven observer;
-  const TrainingRequest request = trainings.request("v1", "out");
+  const TrainingRequest whole = trainings.request("v2", "whole");
+  (void)run(whole);
+  StopsAtTwelve observer;
+  const TrainingRequest request = trainings.request("v2", "out");
   const auto outcome = train(request, observer);
   CATCH_REQUIRE(outcome.has_value());
   CATCH_CHECK(!outcome->finished);
-  CATCH_CHECK(outcome->step == 7);
-  CATCH_CHECK(outcome->history.loss.size() == 7);
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(request.folder))
-    names.push_back(entry.path().filename());
-  CATCH_CHECK(names == std::vector<std::string>{kStateFile});
+  CATCH_CHECK(outcome->step == 12);
+  CATCH_CHECK(outcome->history.loss.size() == 12);
+  CATCH_CHECK(std::filesystem::exists(request.folder / kStateFile));
+  // The checkpoint that a training without a stop keeps of this step.
+  CATCH_CHECK(open_model(request.folder, {}).has_value());
+  CATCH_CHECK((bytes_of(request.folder / "model.safetensors") ==
+               bytes_of(whole.folder / step_folder(12) / "model.safetensors")));
+  CATCH_CHECK((bytes_of(request.folder / "model.safetensors") != bytes_of(whole.folder / "model.safetensors")));
 }
 
 CATCH_TEST_CASE("trainer: a state kept from time to time is enough to go on after a kill") {
