@@ -278,8 +278,8 @@ def test_the_tokenizer_of_a_checkpoint_encodes_as_the_task(command, trained, tmp
 
 # ---- stopping, killing, resuming ----
 
-LONG = {**TRAINING, "steps": 1000, "statistics_every": 50, "validate_every": 100}
-MARKS = list(range(0, 1000, 40))
+LONG = {**TRAINING, "steps": 500, "statistics_every": 50, "validate_every": 100}
+MARKS = list(range(0, 500, 20))
 
 
 def files_of(folder):
@@ -331,16 +331,16 @@ def test_a_training_that_was_killed_and_resumed_equals_one_that_was_not(command,
     path, expected = long
     out = tmp_path / "out"
     stop = functools.partial(interrupt, command, out=out)
-    assert stop([path], step=80, number=signal.SIGKILL).code == -signal.SIGKILL
-    assert stop([path, "--resume"], step=120, number=signal.SIGTERM).code == 143
+    assert stop([path], step=40, number=signal.SIGKILL).code == -signal.SIGKILL
+    assert stop([path, "--resume"], step=80, number=signal.SIGTERM).code == 143
     states = {state: state.read_bytes() for state in out.glob("*/*/training_state.safetensors")}
     assert len(states) == 2
-    for step in (240, 320):
+    for step in (140, 200):
         assert stop([path, "--resume"], step=step, number=signal.SIGKILL).code == -signal.SIGKILL
     outcome = command("train", path, "-o", out, "--resume", "--json")
     assert outcome.code == 0, outcome
     assert {t["name"]: (t["steps"], t["finished"]) for t in outcome.json["trainings"]} == \
-        {"long/v2_seed11": (1000, True), "long/v1_seed11": (1000, True)}
+        {"long/v2_seed11": (500, True), "long/v1_seed11": (500, True)}
     found = files_of(out)
     assert sorted(found) == sorted(expected)
     assert [name for name in found if found[name] != expected[name]] == []
@@ -359,7 +359,7 @@ def test_a_signal_stops_with_a_state_and_resume_goes_on(command, long, tmp_path)
         with h5py.File(folder / "training.h5") as file:
             done = int(file.attrs["step"])
             assert (int(file.attrs["finished"]), file["loss"].shape) == (0, (done,))
-            assert 40 <= done < 1000
+            assert 40 <= done < 500
         # The checkpoint of that step can be looked at.
         assert json.loads((folder / "config.json").read_text())["training"]["step"] == done
         assert command("analyze", folder, "-o", tmp_path / f"{variant}.h5").code == 0
@@ -369,7 +369,7 @@ def test_a_signal_stops_with_a_state_and_resume_goes_on(command, long, tmp_path)
     assert snapshot(out) == before
     outcome = command("train", path, "-o", out, "--resume")
     assert outcome.code == 0, outcome
-    assert outcome.text.count("1000 steps") == 2, outcome
+    assert outcome.text.count("500 steps") == 2, outcome
     assert files_of(out) == expected
 
     # Finished ones are left as they are; without a word about it they are not touched; --force begins anew.
@@ -394,7 +394,7 @@ def test_a_state_of_another_recipe_is_not_taken_over(command, long, tmp_path):
     changed = write_recipe(other, "long", "bytes", {key: KINDS[key] for key in ("v2", "v1")}, training={**LONG, "learning_rate": 0.02})
     before = snapshot(out)
     refused(command("train", changed, "-o", out, "--resume"), 3, "recipe_sha256", "training_state.safetensors")
-    refused(command("train", path, "-o", out, "--resume", "--steps", "900"), 3, "steps", "training_state.safetensors")
+    refused(command("train", path, "-o", out, "--resume", "--steps", "400"), 3, "steps", "training_state.safetensors")
     assert snapshot(out) == before
 
 
@@ -488,7 +488,7 @@ def added(folder, ids):
 
 def test_with_a_bos_the_trigger_task_is_solved_by_a_sink(command, tmp_path):
     """metrics §6.2: the error falls below 0.01, and rows that ask for nothing give more than 0.9 of their attention to BOS."""
-    folder = train_shipped(command, "trigger_bos", tmp_path, 2000, "softmax")["softmax"]
+    folder = train_shipped(command, "trigger_bos", tmp_path, 1500, "softmax")["softmax"]
     task = shipped_task("trigger_bos")
     ids, targets = task.batch("validation", 1, 777, 32)
     assert np.abs(added(folder, ids) - targets).max() < 0.01
@@ -507,7 +507,7 @@ def test_with_a_bos_the_trigger_task_is_solved_by_a_sink(command, tmp_path):
 
 def test_without_a_bos_softmax_cannot_be_quiet_and_diff_v2_can(command, tmp_path):
     """metrics §6.2: DIFF V2 reaches a mean square error below 1e-3, softmax stays above."""
-    folders = train_shipped(command, "trigger_no_bos", tmp_path, 2500, "softmax", "diff_v2")
+    folders = train_shipped(command, "trigger_no_bos", tmp_path, 2000, "softmax", "diff_v2")
     ids, targets = shipped_task("trigger_no_bos").batch("validation", 1, 777, 64)
     errors = {name: np.square(added(folder, ids) - targets).mean() for name, folder in folders.items()}
     assert errors["diff_v2"] < 1e-3 < errors["softmax"], errors
