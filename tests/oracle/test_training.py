@@ -398,6 +398,18 @@ def test_a_state_of_another_recipe_is_not_taken_over(command, long, tmp_path):
     assert snapshot(out) == before
 
 
+def test_a_finished_model_of_another_recipe_is_not_taken_for_this_one(command, tmp_path):
+    out = tmp_path / "out"
+    path = write_recipe(tmp_path / "a", "short", "bytes", {"v2": KINDS["v2"]})
+    assert command("train", path, "-o", out).code == 0
+    changed = write_recipe(tmp_path / "b", "short", "bytes", {"v2": KINDS["v2"]}, training={**TRAINING, "learning_rate": 0.02})
+    before = snapshot(out)
+    refused(command("train", changed, "-o", out, "--resume"), 2, "training.recipe_sha256", "config.json", "--force")
+    refused(command("train", path, "-o", out, "--resume", "--steps", "7"), 2, "training.step", "config.json", "--force")
+    refused(command("train", path, "-o", out, "--resume", "--force"), 2, "--force", "--resume")
+    assert snapshot(out) == before
+
+
 def test_a_training_that_diverges_says_so(command, tmp_path):
     path = write_recipe(tmp_path, "wild", "bytes", {"softmax": KINDS["softmax"]},
                         training={**TRAINING, "learning_rate": 1e30, "gradient_clip": 0.0})
