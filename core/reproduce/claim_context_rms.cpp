@@ -88,8 +88,8 @@ Result<ClaimReport> examine_context_rms(Study& study, const ClaimOptions&) {
       table.rows.push_back(std::move(row));
     }
     HEADROOM_TRY(const Spread normed, after_norm(study, moment));
-    table.rows.push_back({std::string("DIFF V1, after its norm (RMS)"), std::string(), normed});
     report.tables.push_back(std::move(table));
+    report.tables.push_back({"DIFF V1 after its norm, " + when, {"", "mean RMS"}, {{std::string("RMS(c_i) · gain_i"), normed}}});
   }
 
   report.findings.push_back(smaller("The share of rows below softmax's lower bound 1/√n, after training,",

@@ -11,6 +11,15 @@ namespace {
 
 constexpr std::uint64_t kShippedSeed = 1;  // demo/RECIPE/VARIANT in the assets
 
+constexpr const char* kOwnAssets = "name the project's own assets with --assets";
+
+// What the claims and tables ask of a recipe.
+std::vector<std::string_view> variants_of(std::string_view recipe) {
+  if (recipe == "bytes_ablations") return {"wrong_pairing", "no_lambda", "raw_lambda"};
+  if (recipe == "backcopy_slow") return {"softmax", "diff_v2"};
+  return {"softmax", "softmax_one", "softmax_sink", "gated", "diff_v1", "diff_v1_no_norm", "diff_v2"};
+}
+
 Recipe without_steps(const Recipe& recipe) {
   Recipe copy = recipe;
   copy.training.steps = 0;
@@ -104,9 +113,17 @@ Result<void> Study::train(std::deque<TrainingJob>& jobs) {
 
 Result<void> Study::make(const std::deque<Recipe>& recipes, const std::vector<std::string>& names, Moment moment) {
   for (const std::string& name : names) {
-    if (std::ranges::count(recipes, name, &Recipe::name) > 0) continue;
-    Error error(ErrorCode::NotFound, "a recipe is not there");
-    return error.in_file((options_.assets / "recipes" / (name + ".json")).string()).advise("name the project's own assets with --assets");
+    const std::string file = (options_.assets / "recipes" / (name + ".json")).string();
+    const auto found = std::ranges::find(recipes, name, &Recipe::name);
+    if (found == recipes.end()) {
+      Error error(ErrorCode::NotFound, "a recipe is not there");
+      return error.in_file(file).advise(kOwnAssets);
+    }
+    for (const std::string_view variant : variants_of(name)) {
+      if (find_variant(*found, variant)) continue;
+      Error error(ErrorCode::NotFound, "a recipe lacks a variant that a claim is about");
+      return error.in_file(file).at_tensor("variants." + std::string(variant)).advise(kOwnAssets);
+    }
   }
   std::deque<TrainingJob> jobs;
   for (const Recipe& recipe : recipes) {
