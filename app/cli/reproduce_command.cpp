@@ -85,6 +85,7 @@ Result<Reproduction> reproduce(Study& study, const ReproduceArguments& arguments
     needed.insert(claim.recipes.begin(), claim.recipes.end());
     if (claim.initial) initial.insert(claim.recipes.begin(), claim.recipes.end());
   }
+  HEADROOM_TRY_VOID(study.check_variants({needed.begin(), needed.end()}));
   const bool models = all || arguments.only_models;
   if (models) needed.insert(kShipped.begin(), kShipped.end());
   HEADROOM_TRY_VOID(study.train_models({needed.begin(), needed.end()}));

@@ -13,7 +13,7 @@ constexpr std::uint64_t kShippedSeed = 1;  // demo/RECIPE/VARIANT in the assets
 
 constexpr const char* kOwnAssets = "name the project's own assets with --assets";
 
-// What the claims and tables ask of a recipe.
+// What the claims ask of a recipe.
 std::vector<std::string_view> variants_of(std::string_view recipe) {
   if (recipe == "bytes_ablations") return {"wrong_pairing", "no_lambda", "raw_lambda"};
   if (recipe == "backcopy_slow") return {"softmax", "diff_v2"};
@@ -114,16 +114,9 @@ Result<void> Study::train(std::deque<TrainingJob>& jobs) {
 Result<void> Study::make(const std::deque<Recipe>& recipes, const std::vector<std::string>& names, Moment moment) {
   for (const std::string& name : names) {
     const std::string file = (options_.assets / "recipes" / (name + ".json")).string();
-    const auto found = std::ranges::find(recipes, name, &Recipe::name);
-    if (found == recipes.end()) {
-      Error error(ErrorCode::NotFound, "a recipe is not there");
-      return error.in_file(file).advise(kOwnAssets);
-    }
-    for (const std::string_view variant : variants_of(name)) {
-      if (find_variant(*found, variant)) continue;
-      Error error(ErrorCode::NotFound, "a recipe lacks a variant that a claim is about");
-      return error.in_file(file).at_tensor("variants." + std::string(variant)).advise(kOwnAssets);
-    }
+    if (std::ranges::count(recipes, name, &Recipe::name) > 0) continue;
+    Error error(ErrorCode::NotFound, "a recipe is not there");
+    return error.in_file(file).advise(kOwnAssets);
   }
   std::deque<TrainingJob> jobs;
   for (const Recipe& recipe : recipes) {
@@ -137,6 +130,19 @@ Result<void> Study::make(const std::deque<Recipe>& recipes, const std::vector<st
       }
   }
   return train(jobs);
+}
+
+Result<void> Study::check_variants(const std::vector<std::string>& names) const {
+  for (const Recipe& from : recipes_) {
+    if (std::ranges::count(names, from.name) == 0) continue;
+    for (const std::string_view variant : variants_of(from.name)) {
+      if (find_variant(from, variant)) continue;
+      Error error(ErrorCode::NotFound, "a recipe lacks a variant that a claim is about");
+      error.in_file((options_.assets / "recipes" / (from.name + ".json")).string()).at_tensor("variants." + std::string(variant));
+      return error.advise(kOwnAssets);
+    }
+  }
+  return {};
 }
 
 Result<void> Study::train_models(const std::vector<std::string>& names) { return make(recipes_, names, Moment::Trained); }

@@ -53,6 +53,8 @@ class Study {
   [[nodiscard]] const Stop& stop() const { return stop_; }
   void show(double fraction, const std::string& what) const;
 
+  // NotFound where one of these recipes lacks a variant that the claims are about.
+  [[nodiscard]] Result<void> check_variants(const std::vector<std::string>& names) const;
   // Trains the models of these recipes that neither the assets nor an earlier call hold.
   Result<void> train_models(const std::vector<std::string>& names);
   // Makes their models as they are before the first step.
