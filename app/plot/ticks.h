@@ -1,0 +1,36 @@
+// Ticks of axes: 1-2-5 steps, decades, and labels that do not touch. Pure functions; safe from any thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+struct Tick {
+  double value = 0.0;
+  std::string label;  // empty for a minor tick
+};
+
+// Positions at 1-2-5 steps within [low, high], at most so many that they are `least_gap` pixels apart on `length` pixels.
+[[nodiscard]] std::vector<Tick> linear_ticks(double low, double high, double length, double least_gap);
+// The same with whole numbers only: indices of tokens, layers.
+[[nodiscard]] std::vector<Tick> index_ticks(std::int64_t low, std::int64_t high, double length, double least_gap);
+// Decades (labelled), and 2 and 5 (labelled where there is room and fewer than two decades); low > 0.
+[[nodiscard]] std::vector<Tick> log_ticks(double low, double high, double length, double least_gap);
+
+// One axis: from values to pixels and back.
+struct Axis {
+  double low = 0.0, high = 1.0;
+  bool log = false;
+  float from = 0.0f, to = 1.0f;  // pixels of low and high; from > to for an axis that points up
+  [[nodiscard]] float pixel(double value) const;
+  [[nodiscard]] double value(float pixel) const;
+  [[nodiscard]] std::vector<Tick> ticks(double least_gap) const;
+};
+
+// A range that encloses the values, widened to 1-2-5 ends (log: to the next 1, 2, 5); `fallback` where there is none.
+struct Range { double low, high; };
+[[nodiscard]] Range nice_range(double low, double high, bool log);
+
+}  // namespace headroom

@@ -1,0 +1,169 @@
+// The widgets: an immediate-mode layer on a Painter. A widget never changes the program's state: it queues a command
+// line, which runs after the frame. What a widget must remember between frames lies in UiMemory. Main thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/plot/painter.h"
+#include "app/plot/theme.h"
+#include "app/ui/input.h"
+
+namespace headroom {
+
+using WidgetId = std::uint64_t;
+
+struct Interaction {
+  bool hovered = false;         // the pointer is on it, nothing lies above, and no other widget is held
+  bool pressed = false;         // the left button went down on it in this frame
+  bool held = false;            // the left button went down on it and is still down
+  bool released = false;        // let go, wherever
+  bool clicked = false;         // let go on it without having dragged
+  bool double_clicked = false;
+  bool right_clicked = false;
+  bool dragging = false;        // held and moved by more than 4 pixels
+  Vec2 drag;                    // since the last frame, while dragging
+  Vec2 pressed_at;              // where the button went down
+  float wheel = 0.0f;           // notches while hovered; taken: no other widget sees them
+};
+
+struct MenuItem {
+  std::string title;
+  std::string detail;           // dimmed, after the title
+  std::string command;          // a command line; its key, and why it is disabled, come from the table of commands
+  bool checked = false;
+  bool separator = false;       // a hairline above it
+  std::vector<MenuItem> items;  // a submenu
+};
+
+struct Choice {
+  std::string title;
+  std::string command;
+  bool selected = false;
+  std::string disabled;         // the reason; empty: it can be chosen
+};
+
+enum class ButtonStyle : std::uint8_t { Plain, Primary, Ghost };
+enum class Icon : std::uint8_t { Play, Stop, Warning, Error, Close, Maximise, Restore, ChevronDown, ChevronRight, Check, Drop,
+                                 Search, Pin, Folder, Copy, Info };
+
+struct TextFieldOptions {
+  std::string hint;
+  bool multiline = false;
+  bool mono = false;
+  bool focus = false;           // takes the keyboard in this frame
+  std::string prefix;           // dimmed, inside at the left: "filter"
+  bool clear_button = false;
+};
+
+struct TextFieldResult {
+  bool changed = false, submitted = false, cancelled = false;  // cancelled: Escape; submitted: Enter (multiline: Ctrl+Enter)
+};
+
+// Whether a command line can run now, and how it is called elsewhere: asked for menus, buttons and palettes.
+class CommandLookup {
+ public:
+  virtual ~CommandLookup() = default;
+  [[nodiscard]] virtual std::string disabled_reason(std::string_view command_line) const = 0;  // empty: enabled
+  [[nodiscard]] virtual std::string key_text(std::string_view command_line) const = 0;         // "Ctrl+R" or empty
+};
+
+// What the widgets remember. Owned by the application; opaque to panels.
+struct UiMemory;
+struct UiMemoryDeleter { void operator()(UiMemory* memory) const; };
+using UiMemoryPtr = std::unique_ptr<UiMemory, UiMemoryDeleter>;
+[[nodiscard]] UiMemoryPtr make_ui_memory();
+
+class Clipboard {
+ public:
+  virtual ~Clipboard() = default;
+  [[nodiscard]] virtual std::string get() = 0;
+  virtual void set(const std::string& text) = 0;
+};
+
+class Ui {
+ public:
+  Ui(Painter& painter, const Theme& theme, const Input& input, UiMemory& memory, const CommandLookup& commands,
+     Clipboard& clipboard);
+  ~Ui();
+  Ui(const Ui&) = delete;
+  Ui& operator=(const Ui&) = delete;
+
+  Painter& painter;
+  const Theme& theme;
+  const Input& input;
+  [[nodiscard]] const TextMeasure& measure() const { return painter.measure(); }
+  [[nodiscard]] float width(std::string_view text, const TextStyle& style) const;
+
+  // Scopes of ids, so that equal names in two panels are two widgets.
+  void push_id(std::string_view name);
+  void pop_id();
+
+  // Draws menus, tooltips and the like above everything; last call of a frame. True if another frame is wanted soon
+  // (a blinking caret, a tooltip that is due).
+  bool finish();
+  // Seconds until something changes by itself; infinite if nothing does.
+  [[nodiscard]] double wait_seconds() const;
+  [[nodiscard]] Cursor cursor() const;
+  // Command lines queued in this frame, in order; the queue is empty afterwards.
+  [[nodiscard]] std::vector<std::string> take_commands();
+  void run(std::string command_line);
+  // A text field has the keyboard: single keys are text, not commands.
+  [[nodiscard]] bool wants_text() const;
+  // A menu is open: Escape closes it and is not a command.
+  [[nodiscard]] bool popup_open() const;
+  void close_popups();
+
+  // From here to end_overlay() widgets lie above the panels; `area` catches the pointer (modal: everything does).
+  void begin_overlay(std::string_view name, Rect area, bool modal);
+  void end_overlay();
+
+  [[nodiscard]] Interaction interact(std::string_view id, Rect area, Cursor cursor = Cursor::Arrow);
+  [[nodiscard]] bool hovered(Rect area) const;  // the pointer is there and nothing lies above
+  void set_cursor(Cursor cursor);
+  void tooltip(Rect area, std::string_view text);  // after the pointer rested there for 0.4 s; '\n' parts lines
+
+  // Draws text that fits `width`: elided in the middle, the whole of it in a tooltip.
+  float label(Vec2 baseline, std::string_view text, const TextStyle& style, float width);
+  // Each returns true when it was chosen, after having queued its command (if not empty).
+  bool button(Rect area, std::string_view text, std::string_view command, ButtonStyle style = ButtonStyle::Plain,
+              std::optional<Icon> icon = {});
+  bool icon_button(Rect area, Icon icon, std::string_view command, std::string_view tip);
+  bool link(Vec2 baseline, std::string_view text, std::string_view command, const TextStyle& style);
+  // One frame with parts side by side, as wide as its texts need; returns its width (draw = false: only measures).
+  float segmented(Vec2 top_left, float height, std::span<const Choice> choices, bool draw = true);
+  // "label value ▾"; opens a menu below.
+  void combo(std::string_view id, Rect area, std::string_view label, std::string_view value,
+             const std::function<std::vector<MenuItem>()>& items);
+  void menu_button(std::string_view id, Rect area, std::string_view text, const std::function<std::vector<MenuItem>()>& items);
+  // Opens on a right click inside `area`.
+  void context_menu(std::string_view id, Rect area, const std::function<std::vector<MenuItem>()>& items);
+  bool check_box(Rect area, std::string_view text, bool checked, std::string_view command);
+  bool radio(Rect area, std::string_view text, bool selected, std::string_view command);
+  // The value while it is dragged; nothing otherwise.
+  std::optional<double> slider(std::string_view id, Rect area, double value, double low, double high, bool enabled = true);
+  TextFieldResult text_field(std::string_view id, Rect area, std::string& value, const TextFieldOptions& options = {});
+  void progress(Rect area, double fraction);  // 4 px high in the middle of the area; negative: unknown
+  void icon(Icon icon, Vec2 centre, float size, Color color);
+  void key_cap(Vec2 left_centre, std::string_view text);             // "Ctrl+P" as a cap
+  [[nodiscard]] float key_cap_width(std::string_view text) const;
+  // Scrolling of `content` pixels in `view`: the offset, a whole multiple of `step` where step > 0; draws the bar at the
+  // right edge when there is something to scroll.
+  float scroll(std::string_view id, Rect view, float content, float step = 0.0f);
+  void scroll_to(std::string_view id, float offset_top, float offset_bottom);  // makes that range visible in the next frame
+  // A divider that was dragged: how far in this frame.
+  float splitter(std::string_view id, Rect area, bool vertical);
+
+ private:
+  struct Frame;
+  std::unique_ptr<Frame> frame_;
+  UiMemory& memory_;
+};
+
+}  // namespace headroom

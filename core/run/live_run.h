@@ -1,0 +1,70 @@
+// A run whose results stay in memory and are published layer by layer: what the window runs. Compute thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/run/compute.h"
+#include "core/run/run_snapshot.h"
+
+namespace headroom {
+
+// The residual stream before a layer, [length, hidden], so that a run can begin there.
+struct LayerInput {
+  std::int64_t layer = 0;
+  std::int64_t length = 0, hidden = 0;
+  std::vector<float> values;
+};
+
+// Inputs of layers that a run kept, by layer; null where not kept. Filled by the run that owns it, read by later ones of
+// the same model and prompt. Safe from any thread.
+class LayerInputs;
+
+struct LiveRunRequest {
+  std::shared_ptr<const OpenedModel> model;
+  std::vector<WhatIf> what_ifs;
+  std::shared_ptr<const Prompt> prompt;
+  std::vector<std::int64_t> layers, heads;  // measured ones; empty: all
+  ComputeDtype dtype = ComputeDtype::Float32;
+  std::string device = "cpu", backend = "auto";
+  // Where maps, series and layer inputs exceed it, those of the layers measured first are dropped.
+  std::size_t keep_bytes = std::size_t{4} << 30;
+  std::shared_ptr<LayerInputs> inputs;      // kept here; null: none are kept
+  // A run that begins at a layer with another run's input: a what-if, or one layer measured again. The layers before it
+  // are taken from `base`.
+  std::int64_t first_layer = 0;
+  std::int64_t last_layer = -1;             // the last one that runs, without its MLP where it is given; −1: to the loss
+  std::shared_ptr<const LayerInput> start;  // of first_layer; needed where that is not 0
+  std::shared_ptr<const RunSnapshot> base;
+};
+
+// Called on the compute thread with every finished layer.
+using PublishRun = std::function<void(std::shared_ptr<const RunSnapshot>)>;
+
+// The snapshot of the end. Cancelled keeps what was published. InvalidArgument for a prompt or a what-if that does not
+// fit, before anything is computed.
+[[nodiscard]] Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, const LiveRunRequest& request,
+                                                                  const PublishRun& publish, const ProgressReport& progress,
+                                                                  const kernels::StopRequested& stop);
+
+// Bytes that keeping one layer takes, and all of the run: for the estimate before a run.
+struct LiveRunEstimate {
+  std::size_t layer_bytes = 0, total_bytes = 0, kept_layers = 0;
+};
+[[nodiscard]] LiveRunEstimate estimate_live_run(const LiveRunRequest& request);
+
+class LayerInputs {
+ public:
+  explicit LayerInputs(std::size_t budget_bytes);
+  ~LayerInputs();
+  [[nodiscard]] std::shared_ptr<const LayerInput> find(std::int64_t layer) const;
+  // The latest kept input at or before `layer`.
+  [[nodiscard]] std::shared_ptr<const LayerInput> nearest(std::int64_t layer) const;
+  void add(std::shared_ptr<const LayerInput> input);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headroom

@@ -1,0 +1,54 @@
+// What the maps of a layer's heads are computed from: queries and keys as they enter the products, the log-sum-exp of
+// each row, λ. Any window of any map, exactly, without LibTorch and without an n × n array. Immutable; safe from any
+// thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/model_spec.h"
+#include "kernels/window.h"
+
+namespace headroom {
+
+class MapSource {
+ public:
+  struct Head {
+    std::int64_t head = 0;
+    HeadProgram program;
+    double sink = 0.0;                             // logit of the sink; used where the program has one
+    std::array<std::vector<double>, 2> lse;        // per row; empty where there is no such map
+    std::vector<double> lambda;                    // per row; empty without a second map
+  };
+
+  std::uint64_t id = 0;                            // unique in this process
+  std::int64_t length = 0, head_dim = 0;
+  std::int64_t num_query_blocks = 0, num_key_blocks = 0;
+  std::vector<float> queries, keys;                // [blocks, length, head_dim], after norms and rotation
+  double scale = 1.0, softcap = 0.0;
+  bool causal = true;
+  std::int64_t window = 0;
+  std::vector<Head> heads;                         // ascending
+
+  [[nodiscard]] const Head* find(std::int64_t head) const;
+  [[nodiscard]] std::size_t size_bytes() const;
+
+  // One window; `head` must be there. Cells of a map that the head lacks are not-a-number. Cancelled when `stop` says so.
+  [[nodiscard]] Result<void> window_of(std::int64_t head, const kernels::WindowRequest& request,
+                                       const kernels::WindowCells& cells, const kernels::ParallelFor& parallel,
+                                       const kernels::StopRequested& stop) const;
+
+  // One entry in double; not-a-number where it is masked or the head has no such map.
+  struct Cell {
+    double first, second, lambda, net, first_logit, second_logit;
+    bool visible;
+  };
+  [[nodiscard]] Cell cell(std::int64_t head, std::int64_t query, std::int64_t key) const;
+};
+
+[[nodiscard]] std::uint64_t next_map_source_id();
+
+}  // namespace headroom
