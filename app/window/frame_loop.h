@@ -1,0 +1,80 @@
+// One frame after the other: waits for something to happen, hands out what the person did and a painter, shows the
+// result. Owns the window, its painter and the trace's frame events. Main thread only.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/text/font_library.h"
+#include "app/ui/input.h"
+#include "app/window/glfw_window.h"
+#include "app/window/imgui_painter.h"
+#include "core/base/result.h"
+
+namespace headroom {
+
+class Trace;
+
+// RGB, top row first, 3 bytes a pixel, no padding.
+struct PixelImage {
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;
+};
+
+// Io if it cannot be written; the file appears whole or not at all.
+[[nodiscard]] Result<void> write_png(const std::filesystem::path& path, const PixelImage& image);
+
+struct FrameLoopOptions {
+  WindowOptions window;
+  std::string shader_folder;  // empty: find_shader_folder()
+  std::function<void(const std::string&)> report;  // one line per shader or GL error
+  Trace* trace = nullptr;     // outlives the loop
+};
+
+struct FrameTimes {           // milliseconds, of the last 1,024 frames at most, in order
+  std::vector<float> build;   // begin_frame() to end_frame()
+  std::vector<float> total;   // with rendering and presenting
+};
+
+class FrameLoop {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<FrameLoop>> create(const FrameLoopOptions& options, FontLibrary& fonts);
+  ~FrameLoop();
+  FrameLoop(const FrameLoop&) = delete;
+  FrameLoop& operator=(const FrameLoop&) = delete;
+
+  [[nodiscard]] GlfwWindow& window();
+  [[nodiscard]] ImguiPainter& painter();
+
+  // Waits at most `seconds` for an event or wake_window(). True: draw a frame; false: nothing happened, draw only if
+  // something is due.
+  bool wait(double seconds);
+
+  // Makes the painter ready and returns the input since the last frame. The pointer is in logical pixels.
+  Input begin_frame(Color background);
+  // Renders and presents; waits for the screen where vertical sync is on.
+  void end_frame();
+
+  // Pixels of the last frame, after end_frame() and before the next begin_frame(): renders it again and reads it back.
+  // Device if GL reports an error.
+  [[nodiscard]] Result<PixelImage> capture();
+
+  [[nodiscard]] const FrameTimes& times() const;
+  [[nodiscard]] std::int64_t frame_count() const;
+  // GL errors and warnings of the driver so far (KHR_debug and glGetError).
+  [[nodiscard]] std::int64_t gl_error_count() const;
+
+ private:
+  struct State;
+  explicit FrameLoop(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// The folder with the shaders: $HEADROOM_SHADERS, else shaders/ beside the program or in a folder above it, else
+// ../share/headroom/shaders. Empty if there is none.
+[[nodiscard]] std::string find_shader_folder();
+
+}  // namespace headroom

@@ -1,0 +1,65 @@
+// Painter of the window: ImGui draw lists for shapes and glyphs, own shaders for maps and points. Needs a current GL
+// context, which outlives it. Main thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/plot/painter.h"
+#include "app/plot/theme.h"
+#include "app/text/font_library.h"
+#include "core/base/result.h"
+
+namespace headroom {
+
+// Layers are drawn in this order, whatever the order of the calls.
+enum class Layer : std::uint8_t { Base, Overlay, Top };
+
+class ImguiPainter final : public Painter {
+ public:
+  // `shader_folder`: with map.frag and the others. `report` gets one line per shader or GL error.
+  [[nodiscard]] static Result<std::unique_ptr<ImguiPainter>> create(FontLibrary& fonts, const std::string& shader_folder,
+                                                                    std::function<void(const std::string&)> report);
+  ~ImguiPainter() override;
+  ImguiPainter(const ImguiPainter&) = delete;
+  ImguiPainter& operator=(const ImguiPainter&) = delete;
+
+  // Colours of masked and hatched cells.
+  void set_theme(const Theme& theme);
+
+  // Empties all layers. The frame is `width` × `height` device pixels.
+  void begin_frame(int width, int height, float scale);
+  // Draws the layers into the bound framebuffer; may be called again until the next begin_frame().
+  void render();
+
+  // What is drawn from here on goes to `layer`, which has clip rectangles of its own; the clip of a layer is the frame
+  // until something is pushed.
+  void set_layer(Layer layer);
+  [[nodiscard]] Layer layer() const;
+
+  [[nodiscard]] const TextMeasure& measure() const override;
+  [[nodiscard]] float scale() const override;
+  void push_clip(Rect clip) override;
+  void pop_clip() override;
+  void fill_rect(Rect rect, Color color, float radius = 0.0f) override;
+  void stroke_rect(Rect rect, Color color, float width = 1.0f, float radius = 0.0f) override;
+  void line(Vec2 from, Vec2 to, Color color, float width = 1.0f) override;
+  void polyline(std::span<const Vec2> points, Color color, float width, bool closed = false) override;
+  void fill_polygon(std::span<const Vec2> points, Color color) override;
+  void disc(Vec2 centre, float radius, Color color) override;
+  void ring(Vec2 centre, float radius, Color color, float width) override;
+  void points(std::span<const Vec2> centres, Color color, float size) override;
+  void text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) override;
+  void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) override;
+
+  // Memory of textures (maps and glyphs), in bytes.
+  [[nodiscard]] std::size_t texture_bytes() const;
+
+ private:
+  struct State;
+  explicit ImguiPainter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headroom
