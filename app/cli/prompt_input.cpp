@@ -2,9 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "core/base/format.h"
+#include "core/run/make_prompt.h"
 #include "core/text/prompt_ids.h"
 
 namespace headroom {
@@ -43,7 +42,8 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
     error.wanted("one of --text, --text-file, --ids, --ids-file", std::to_string(given));
     return error;
   }
-  Prompt prompt;
+  const BosMode bos = arguments.bos == "always" ? BosMode::Always : arguments.bos == "never" ? BosMode::Never : BosMode::Auto;
+  const PromptOptions options{bos, arguments.max_tokens};
   auto tokenizer = open_tokenizer(*model.checkpoint);
   if (arguments.text || arguments.text_file) {
     if (!tokenizer) {
@@ -51,47 +51,28 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
       if (error.code == ErrorCode::NotFound) error.message = "the checkpoint has no tokenizer, so it cannot read text";
       return error.advise("give token ids with --ids or --ids-file");
     }
+    std::string text;
     if (arguments.text) {
-      prompt.source = *arguments.text;
+      text = *arguments.text;
     } else {
-      HEADROOM_TRY(prompt.source, read_source(*arguments.text_file));
+      HEADROOM_TRY(text, read_source(*arguments.text_file));
     }
-    const BosMode bos = arguments.bos == "always" ? BosMode::Always : arguments.bos == "never" ? BosMode::Never : BosMode::Auto;
-    HEADROOM_TRY(Encoding encoding, (*tokenizer)->encode(prompt.source, bos));
-    prompt.ids = std::move(encoding.ids);
-    prompt.texts = std::move(encoding.texts);
-    prompt.is_special = std::move(encoding.is_special);
-    prompt.bos_added = encoding.bos_added;
     tokenizer_note = (*tokenizer)->description();
-  } else {
-    if (!example.empty()) {
-      prompt.source = example;
-    } else if (arguments.ids) {
-      prompt.source = *arguments.ids;
-    } else {
-      HEADROOM_TRY(prompt.source, read_source(*arguments.ids_file));
-    }
-    HEADROOM_TRY(prompt.ids, parse_ids(prompt.source));
-    if (tokenizer) {
-      for (const std::int32_t id : prompt.ids) {
-        prompt.texts.push_back((*tokenizer)->token_bytes(id));
-        prompt.is_special.push_back((*tokenizer)->is_special(id) ? 1 : 0);
-      }
-      tokenizer_note = (*tokenizer)->description();
-    } else {
-      tokenizer_note = "token texts are not known: " +
-                       (tokenizer.error().code == ErrorCode::NotFound ? "the checkpoint has no tokenizer" : tokenizer.error().message);
-    }
-    if (!example.empty()) tokenizer_note += format("; no prompt was given: the checkpoint's own, %s", kExamplePromptFile);
+    return prompt_of_text(std::move(text), **tokenizer, model.spec, options);
   }
-  if (arguments.max_tokens > 0 && static_cast<std::size_t>(arguments.max_tokens) < prompt.ids.size()) {
-    const auto keep = static_cast<std::size_t>(arguments.max_tokens);
-    prompt.ids.resize(keep);
-    prompt.texts.resize(std::min(prompt.texts.size(), keep));
-    prompt.is_special.resize(std::min(prompt.is_special.size(), keep));
+  std::string ids = example;
+  if (arguments.ids) {
+    ids = *arguments.ids;
+  } else if (arguments.ids_file) {
+    HEADROOM_TRY(ids, read_source(*arguments.ids_file));
   }
-  prompt.first_is_bos = !prompt.ids.empty() && model.spec.bos_token_id && prompt.ids.front() == *model.spec.bos_token_id;
-  return prompt;
+  if (tokenizer)
+    tokenizer_note = (*tokenizer)->description();
+  else
+    tokenizer_note = "token texts are not known: " +
+                     (tokenizer.error().code == ErrorCode::NotFound ? "the checkpoint has no tokenizer" : tokenizer.error().message);
+  if (!example.empty()) tokenizer_note += format("; no prompt was given: the checkpoint's own, %s", kExamplePromptFile);
+  return prompt_of_ids(std::move(ids), tokenizer ? tokenizer->get() : nullptr, model.spec, options);
 }
 
 }  // namespace headroom

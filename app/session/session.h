@@ -1,0 +1,134 @@
+// The program behind the window: what is open, what runs, and the one way to change it, command lines. It needs no
+// window: tests and scripts run it alone. Main thread only; computing and files are on two threads of its own, whose
+// results arrive through update().
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/commands.h"
+#include "app/session/main_queue.h"
+#include "app/session/settings_file.h"
+#include "app/session/state.h"
+#include "app/session/worker.h"
+
+namespace headroom {
+
+// A command that needs the window: done by the application after the next frame.
+struct WindowRequest {
+  enum class Kind { Quit, Screenshot, CopyText, Pointer, Click, Drag, Wheel, KeyPress, TypeText, NativeDialog } kind = Kind::Quit;
+  std::string text;                 // a path, a text, a key
+  std::vector<double> numbers;      // coordinates
+};
+
+// Where a span of work is written down: HEADROOM_TRACE. From any thread.
+using TraceSpan = std::function<void(const char* name, double begin_s, double end_s)>;
+
+class Session {
+ public:
+  struct Options {
+    std::filesystem::path assets;   // with demo/ and prompts/
+    std::filesystem::path config;   // folder of settings and recent files; empty: nothing is kept
+    std::function<void()> wake;     // from other threads: something arrived
+    std::string program, git_commit, command_line;
+    TraceSpan trace;
+  };
+  explicit Session(Options options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  [[nodiscard]] const State& state() const { return state_; }
+  [[nodiscard]] State& edit() { return state_; }  // for commands
+  [[nodiscard]] const CommandTable& commands() const { return commands_; }
+  [[nodiscard]] TileStore& tiles() { return *tiles_; }
+  [[nodiscard]] const Options& options() const { return options_; }
+
+  // One command line. What the line asks for may still be going on when this returns: see busy().
+  Result<void> execute(std::string_view line);
+  // The same; an error becomes a message in the log.
+  void run_line(std::string_view line);
+  // Takes in what arrived; once a frame. True if anything changed.
+  bool update(double now_s);
+  // Opening, running, exporting: `wait` waits for this, and for tiles.
+  [[nodiscard]] bool busy() const;
+  [[nodiscard]] std::vector<WindowRequest> take_window_requests();
+  void request(WindowRequest request) { window_requests_.push_back(std::move(request)); }
+
+  // LibTorch, on the compute thread; after the first frame.
+  void load_compute_library();
+  // Files and demos that the start page shows; on the I/O thread.
+  void refresh_start_page();
+
+  // --- for commands ---
+  struct OpenOptions {
+    bool run = false;                                // with the model's default prompt, where that is quick
+    std::optional<HeadRef> head;
+  };
+  void open(const std::string& path, const OpenOptions& options);
+  void close_shown();
+  void set_prompt(PromptEntry prompt);
+  [[nodiscard]] PromptEntry default_prompt(const ModelEntry& model) const;
+  Result<void> start_run();
+  Result<void> start_what_if(bool complete);
+  Result<void> recompute_layer(std::int64_t layer);
+  Result<void> export_run(const std::string& path);
+  bool cancel_run();                                 // false: nothing ran
+  void show_run(int id);                             // as A, with a selection that fits
+  void set_head(std::optional<HeadRef> head);
+  void message(MessageLevel level, std::string text);
+  void card(std::string title, const Error& error, std::string retry);
+  // Called by commands that change what is looked at, before they do: the place undo returns to. Changes of the same
+  // kind within half a second are one.
+  void remember_view(std::string_view kind);
+  void undo();
+  void redo();
+  void save_settings();
+
+ private:
+  struct Job;
+  using LayerInputsPtr = std::shared_ptr<LayerInputs>;
+
+  int add_run(RunEntry entry);
+  RunEntry* edit_run(int id);
+  ModelEntry* edit_model(int id);
+  void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt, std::shared_ptr<const Tokenizer> tokenizer);
+  void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds);
+  void publish(int run_id, std::shared_ptr<const RunSnapshot> data);
+  void model_opened(int id, const OpenOptions& options, Result<ModelEntry> result);
+  void run_file_opened(const std::string& path, const OpenOptions& options,
+                       Result<std::shared_ptr<const RunSnapshot>> result);
+  void add_recent(const RecentFile& file);
+  [[nodiscard]] std::string stays_open() const;
+  [[nodiscard]] std::size_t memory_budget() const;
+  [[nodiscard]] LiveRunRequest base_request(const ModelEntry& model) const;
+  void select_default_head();
+  void check_files(double now_s);
+
+  const Options options_;
+  State state_;
+  CommandTable commands_;
+  std::vector<WindowRequest> window_requests_;
+  std::vector<ViewState> undo_, redo_;
+  std::string last_view_kind_;
+  double last_view_s_ = -1.0, now_s_ = 0.0;
+  int next_id_ = 1;
+  int pending_ = 0;                                  // jobs whose result has not arrived
+  double next_file_check_s_ = 0.0;
+  std::map<int, LayerInputsPtr> inputs_;             // by run
+  std::map<int, std::shared_ptr<const Prompt>> prompts_;
+  std::map<int, std::shared_ptr<std::atomic<bool>>> stops_;  // by run, while it waits or runs
+  std::mutex hdf5_;                                  // held by the job that uses HDF5
+  ComputeBackend* backend_ = nullptr;                // compute thread only
+  std::unique_ptr<TileStore> tiles_;
+  std::unique_ptr<MainQueue> main_;
+  std::unique_ptr<Worker> io_, compute_;             // last: their jobs use the others
+};
+
+}  // namespace headroom

@@ -1,0 +1,160 @@
+#include "app/session/settings_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/io/atomic_file.h"
+
+namespace headroom {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr std::uintmax_t kLargestFile = 4 << 20;
+constexpr std::size_t kRecentFiles = 20;
+
+template <typename T>
+void read(const json& object, const char* name, T& value) {
+  const auto found = object.find(name);
+  if (found == object.end()) return;
+  if constexpr (std::is_same_v<T, bool>) {
+    if (found->is_boolean()) value = found->get<bool>();
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    if (found->is_number() && std::isfinite(found->get<double>())) value = found->get<T>();
+  } else {
+    if (found->is_string()) value = found->get<std::string>();
+  }
+}
+
+json to_json(const KeptState& kept) {
+  json recent = json::array();
+  for (const RecentFile& file : kept.recent)
+    recent.push_back({{"path", file.path}, {"name", file.name}, {"detail", file.detail},
+                      {"opened", file.opened_unix}, {"bytes", file.size_bytes}});
+  const Settings& s = kept.settings;
+  const Layout& l = kept.layout;
+  return {{"version", kVersion},
+          {"settings", {{"dark", s.dark}, {"scale", s.scale}, {"device", s.device}, {"dtype", s.dtype},
+                        {"backend", s.backend}, {"memory_gb", s.memory_gb}, {"tile_mb", s.tile_mb}, {"keys", s.keys}}},
+          {"layout", {{"heads_width", l.heads_width}, {"head_width", l.head_width}, {"tokens_height", l.tokens_height},
+                      {"heads_folded", l.heads_folded}, {"head_folded", l.head_folded}, {"tokens_folded", l.tokens_folded}}},
+          {"window", {{"width", kept.window_width}, {"height", kept.window_height}}},
+          {"heads", {{"quantity", kept.heads.quantity}, {"threshold", kept.heads.threshold}, {"x", kept.heads.x},
+                     {"y", kept.heads.y}, {"columns", kept.heads.columns}}},
+          {"recent", recent}};
+}
+
+KeptState from_json(const json& root) {
+  KeptState kept;
+  const auto part = [&](const char* name) { return root.contains(name) && root[name].is_object() ? root[name] : json::object(); };
+  const json s = part("settings");
+  read(s, "dark", kept.settings.dark);
+  read(s, "scale", kept.settings.scale);
+  read(s, "device", kept.settings.device);
+  read(s, "dtype", kept.settings.dtype);
+  read(s, "backend", kept.settings.backend);
+  read(s, "memory_gb", kept.settings.memory_gb);
+  read(s, "tile_mb", kept.settings.tile_mb);
+  if (kept.settings.scale != 0.0) kept.settings.scale = std::clamp(kept.settings.scale, 0.5, 3.0);
+  kept.settings.tile_mb = std::clamp(kept.settings.tile_mb, 8.0, 4096.0);
+  kept.settings.memory_gb = std::clamp(kept.settings.memory_gb, 0.0, 4096.0);
+  if (s.contains("keys") && s["keys"].is_object())
+    for (const auto& [line, key] : s["keys"].items())
+      if (key.is_string()) kept.settings.keys[line] = key.get<std::string>();
+  const json l = part("layout");
+  read(l, "heads_width", kept.layout.heads_width);
+  read(l, "head_width", kept.layout.head_width);
+  read(l, "tokens_height", kept.layout.tokens_height);
+  read(l, "heads_folded", kept.layout.heads_folded);
+  read(l, "head_folded", kept.layout.head_folded);
+  read(l, "tokens_folded", kept.layout.tokens_folded);
+  const json w = part("window");
+  read(w, "width", kept.window_width);
+  read(w, "height", kept.window_height);
+  const json h = part("heads");
+  read(h, "quantity", kept.heads.quantity);
+  read(h, "threshold", kept.heads.threshold);
+  read(h, "x", kept.heads.x);
+  read(h, "y", kept.heads.y);
+  if (h.contains("columns") && h["columns"].is_array())
+    for (const json& column : h["columns"])
+      if (column.is_string()) kept.heads.columns.push_back(column.get<std::string>());
+  if (root.contains("recent") && root["recent"].is_array())
+    for (const json& entry : root["recent"]) {
+      if (!entry.is_object() || kept.recent.size() == kRecentFiles) continue;
+      RecentFile file;
+      read(entry, "path", file.path);
+      read(entry, "name", file.name);
+      read(entry, "detail", file.detail);
+      read(entry, "opened", file.opened_unix);
+      read(entry, "bytes", file.size_bytes);
+      if (!file.path.empty()) kept.recent.push_back(std::move(file));
+    }
+  return kept;
+}
+
+}  // namespace
+
+std::filesystem::path settings_path(const std::filesystem::path& folder) { return folder / "headroom.json"; }
+
+LoadedState load_settings(const std::filesystem::path& folder) {
+  LoadedState loaded;
+  const std::filesystem::path path = settings_path(folder);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return loaded;
+  const auto damaged = [&](const std::string& what) {
+    const std::filesystem::path backup = path.string() + ".damaged";
+    std::filesystem::rename(path, backup, error);
+    loaded.note = "the settings file " + what + "; the defaults are used" +
+                  (error ? "" : ", the file is kept as " + backup.filename().string());
+    loaded.may_save = !error;
+    return loaded;
+  };
+  if (std::filesystem::file_size(path, error) > kLargestFile || error) return damaged("is larger than 4 MiB");
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) {
+    loaded.note = "the settings file cannot be read; the defaults are used";
+    loaded.may_save = false;
+    return loaded;
+  }
+  const json root = json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object()) return damaged("is damaged");
+  const auto version = root.find("version");
+  if (version == root.end() || !version->is_number_integer()) return damaged("has no version");
+  if (version->get<std::int64_t>() > kVersion) {
+    loaded.note = "the settings file is of a newer version of the program; the defaults are used and it is left as it is";
+    loaded.may_save = false;
+    return loaded;
+  }
+  loaded.kept = from_json(root);
+  return loaded;
+}
+
+Result<void> save_settings(const std::filesystem::path& folder, const KeptState& given) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  KeptState kept = given;
+  const std::filesystem::path path = settings_path(folder);
+  // What another instance opened meanwhile stays in the list.
+  if (std::filesystem::is_regular_file(path, error)) {
+    const LoadedState other = load_settings(folder);
+    if (!other.may_save) return {};
+    for (const RecentFile& file : other.kept.recent)
+      if (std::ranges::none_of(kept.recent, [&](const RecentFile& own) { return own.path == file.path; }) && !kept.recent.empty())
+        kept.recent.push_back(file);
+    std::ranges::stable_sort(kept.recent, std::greater(), &RecentFile::opened_unix);
+    if (kept.recent.size() > kRecentFiles) kept.recent.resize(kRecentFiles);
+  }
+  const std::string text = to_json(kept).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  HEADROOM_TRY(AtomicFile file, AtomicFile::create(path, /*force=*/true, {}));
+  HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(text)), path));
+  return file.commit();
+}
+
+}  // namespace headroom

@@ -1,0 +1,44 @@
+#include "app/session/state.h"
+
+#include "core/base/format.h"
+
+namespace headroom {
+
+std::string head_text(HeadRef head) {
+  return format("L%lld.H%lld", static_cast<long long>(head.layer), static_cast<long long>(head.head));
+}
+
+const char* map_kind_name(MapKind kind) {
+  switch (kind) {
+    case MapKind::Net: return "net";
+    case MapKind::First: return "first";
+    case MapKind::Second: return "second";
+    case MapKind::ScaledSecond: return "scaled";
+    case MapKind::Logits: return "logits";
+  }
+  return "";
+}
+
+const RunEntry* State::run(int id) const {
+  for (const RunEntry& entry : runs)
+    if (entry.id == id) return &entry;
+  return nullptr;
+}
+
+const ModelEntry* State::find_model(int id) const {
+  for (const ModelEntry& entry : models)
+    if (entry.id == id) return &entry;
+  return nullptr;
+}
+
+const RunSnapshot* State::data() const {
+  const RunEntry* entry = shown();
+  return entry ? entry->data.get() : nullptr;
+}
+
+const LayerSnapshot* State::selected_layer() const {
+  const RunSnapshot* snapshot = data();
+  return snapshot && view.selection.head ? snapshot->layer(view.selection.head->layer) : nullptr;
+}
+
+}  // namespace headroom
