@@ -1,0 +1,151 @@
+#include "app/text/font_files.h"
+
+#include <fontconfig/fontconfig.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace headroom {
+namespace {
+
+
+constexpr const char* kInter = "/usr/share/fonts/opentype/inter/";
+constexpr const char* kJetBrains = "/usr/share/fonts/truetype/jetbrains-mono/";
+constexpr const char* kDejaVu = "/usr/share/fonts/truetype/dejavu/";
+
+struct PatternDeleter {
+  void operator()(FcPattern* pattern) const { FcPatternDestroy(pattern); }
+};
+using Pattern = std::unique_ptr<FcPattern, PatternDeleter>;
+
+struct CharSetDeleter {
+  void operator()(FcCharSet* set) const { FcCharSetDestroy(set); }
+};
+
+bool readable(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
+
+FcChar8 const* text(const char* value) { return reinterpret_cast<const FcChar8*>(value); }
+
+int weight_of(Face face) {
+  switch (face) {
+    case Face::SansMedium: return FC_WEIGHT_MEDIUM;
+    case Face::SansSemibold:
+    case Face::MonoSemibold: return FC_WEIGHT_DEMIBOLD;
+    case Face::Sans:
+    case Face::Mono: break;
+  }
+  return FC_WEIGHT_REGULAR;
+}
+
+const char* style_of(Face face) {
+  switch (face) {
+    case Face::SansMedium: return "Medium";
+    case Face::SansSemibold:
+    case Face::MonoSemibold: return "SemiBold";
+    case Face::Sans:
+    case Face::Mono: break;
+  }
+  return "Regular";
+}
+
+std::optional<FontFile> file_of(FcPattern* pattern) {
+  FcChar8* path = nullptr;
+  int index = 0;
+  FcBool scalable = FcFalse, colour = FcFalse;
+  if (FcPatternGetString(pattern, FC_FILE, 0, &path) != FcResultMatch) return {};
+  FcPatternGetInteger(pattern, FC_INDEX, 0, &index);
+  FcPatternGetBool(pattern, FC_SCALABLE, 0, &scalable);
+  FcPatternGetBool(pattern, FC_COLOR, 0, &colour);
+  if (!scalable && !colour) return {};
+  return FontFile{reinterpret_cast<const char*>(path), index};
+}
+
+// fontconfig's best match. `exact`: only if its family is the one that was asked for.
+std::optional<FontFile> match_family(const char* family, int weight, bool exact) {
+  Pattern wanted(FcPatternCreate());
+  if (!wanted) return {};
+  FcPatternAddString(wanted.get(), FC_FAMILY, text(family));
+  FcPatternAddInteger(wanted.get(), FC_WEIGHT, weight);
+  FcPatternAddInteger(wanted.get(), FC_SLANT, FC_SLANT_ROMAN);
+  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
+  FcConfigSubstitute(nullptr, wanted.get(), FcMatchPattern);
+  FcDefaultSubstitute(wanted.get());
+  FcResult result = FcResultNoMatch;
+  Pattern found(FcFontMatch(nullptr, wanted.get(), &result));
+  if (!found) return {};
+  if (exact) {
+    bool same = false;
+    FcChar8* name = nullptr;
+    for (int i = 0; !same && FcPatternGetString(found.get(), FC_FAMILY, i, &name) == FcResultMatch; ++i) {
+      same = FcStrCmpIgnoreCase(name, text(family)) == 0;
+    }
+    if (!same) return {};
+  }
+  return file_of(found.get());
+}
+
+std::optional<FontFile> first_readable(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (readable(path)) return FontFile{path, 0};
+  }
+  return {};
+}
+
+std::optional<FontFile> design_font(Face face) {
+  const std::string style = style_of(face);
+  if (is_mono(face)) {
+    if (auto file = first_readable({kJetBrains + ("JetBrainsMono-" + style + ".ttf")})) return file;
+    return match_family("JetBrains Mono", weight_of(face), true);
+  }
+  if (auto file = first_readable({kInter + ("Inter-" + style + ".otf")})) return file;
+  if (auto file = match_family("Inter", weight_of(face), true)) return file;
+  return match_family("Inter Variable", weight_of(face), true);
+}
+
+std::optional<FontFile> dejavu(bool mono, bool bold) {
+  const std::string family = mono ? "DejaVuSansMono" : "DejaVuSans";
+  if (auto file = first_readable({kDejaVu + family + (bold ? "-Bold.ttf" : ".ttf")})) return file;
+  return match_family(mono ? "DejaVu Sans Mono" : "DejaVu Sans", bold ? FC_WEIGHT_BOLD : FC_WEIGHT_REGULAR, true);
+}
+
+}  // namespace
+
+bool is_mono(Face face) { return face == Face::Mono || face == Face::MonoSemibold; }
+
+std::vector<FontFile> find_face_files(Face face) {
+  const bool mono = is_mono(face);
+  const bool bold = weight_of(face) == FC_WEIGHT_DEMIBOLD;
+  std::vector<FontFile> files;
+  const auto add = [&files](const std::optional<FontFile>& file) {
+    if (file && std::find(files.begin(), files.end(), *file) == files.end()) files.push_back(*file);
+  };
+  add(design_font(face));
+  if (files.empty()) add(dejavu(mono, bold));
+  if (files.empty()) add(match_family(mono ? "monospace" : "sans-serif", weight_of(face), false));
+  // Symbols that the face itself lacks: in its own width first, then in the other.
+  add(dejavu(mono, false));
+  add(dejavu(!mono, false));
+  return files;
+}
+
+std::optional<FontFile> find_font_with(char32_t code_point, Face face) {
+  Pattern wanted(FcPatternCreate());
+  std::unique_ptr<FcCharSet, CharSetDeleter> characters(FcCharSetCreate());
+  if (!wanted || !characters) return {};
+  FcCharSetAddChar(characters.get(), code_point);
+  FcPatternAddCharSet(wanted.get(), FC_CHARSET, characters.get());
+  FcPatternAddString(wanted.get(), FC_FAMILY, text(is_mono(face) ? "monospace" : "sans-serif"));
+  FcPatternAddInteger(wanted.get(), FC_SLANT, FC_SLANT_ROMAN);
+  FcPatternAddInteger(wanted.get(), FC_WEIGHT, FC_WEIGHT_REGULAR);
+  FcConfigSubstitute(nullptr, wanted.get(), FcMatchPattern);
+  FcDefaultSubstitute(wanted.get());
+  FcResult result = FcResultNoMatch;
+  Pattern found(FcFontMatch(nullptr, wanted.get(), &result));
+  if (!found) return {};
+  FcCharSet* has = nullptr;
+  if (FcPatternGetCharSet(found.get(), FC_CHARSET, 0, &has) != FcResultMatch || !FcCharSetHasChar(has, code_point)) return {};
+  return file_of(found.get());
+}
+
+}  // namespace headroom
