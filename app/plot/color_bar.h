@@ -1,5 +1,6 @@
-// A colour bar: the colours of a scale with ticks, end labels that say when the range clips, and, if wanted, a histogram
-// above, a threshold line and a triangle at the null level. Pure layout, safe from any thread; drawing on the main thread.
+// A colour bar: the colours of a scale with ticks, end labels that say when the range clips, and, if wanted, a
+// histogram above, a threshold line and a triangle at the null level. Pure layout, safe from any thread; drawing on the
+// main thread.
 #pragma once
 
 #include <optional>
@@ -21,11 +22,11 @@ struct ColorBarSpec {
   std::string title;                           // vertical: above the bar; horizontal: none
   float thickness = 12.0f;
   // Horizontal bars only.
-  const Histogram* histogram = nullptr;        // its edges lie on the scale
-  const Histogram* chosen = nullptr;           // drawn over it in accent
+  const Histogram* histogram = nullptr;  // its edges lie on the scale
+  const Histogram* chosen = nullptr;     // drawn over it in accent
   float histogram_height = 20.0f;
-  std::optional<double> threshold;             // a line in mark through histogram and bar
-  std::optional<double> null_level;            // a triangle in warn
+  std::optional<double> threshold;   // a line in mark through histogram and bar
+  std::optional<double> null_level;  // a triangle in warn
 };
 
 struct ColorBarLayout {
@@ -43,9 +44,9 @@ struct ColorBarLayout {
   std::optional<float> threshold, null_level;  // pixels along the bar
 };
 
-// Labels lie inside `outer`, right of a vertical bar and below a horizontal one, and do not touch; the ends are labelled
-// first. Vertical bars are `thickness` wide at the left edge of `outer` and as high as it, less the title; horizontal ones
-// as wide as `outer`, below the histogram.
+// Labels lie inside `outer`, right of a vertical bar and below a horizontal one, and do not touch; the ends are
+// labelled first. Vertical bars are `thickness` wide at the left edge of `outer` and as high as it, less the title;
+// horizontal ones as wide as `outer`, below the histogram.
 [[nodiscard]] ColorBarLayout lay_out_color_bar(const Rect& outer, const ColorBarSpec& spec, const TextMeasure& measure);
 void draw_color_bar(Painter& painter, const Rect& outer, const ColorBarSpec& spec, const Theme& theme);
 // Width that a vertical bar with its labels needs.

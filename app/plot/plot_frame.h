@@ -1,6 +1,6 @@
-// A plot: an outer rectangle, in it the rectangle of the data with two axes, and the marks and labels of the axes, which
-// never touch and never leave the outer rectangle. Laid out by a pure function, drawn on any Painter. Main thread only
-// for drawing; the layout is safe from any thread.
+// A plot: an outer rectangle, in it the rectangle of the data with two axes, and the marks and labels of the axes,
+// which never touch and never leave the outer rectangle. Laid out by a pure function, drawn on any Painter. Main thread
+// only for drawing; the layout is safe from any thread.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ struct AxisSpec {
   bool whole = false;      // ticks at whole numbers only: indices, layers, counts
   bool low_label = false;  // the ends are labelled even where no step falls on them; steps too near give way
   bool high_label = false;
-  std::string title;       // empty: none. x: below the labels, centred; y: above the axis, from the left edge
-  bool labels = true;      // false: no ticks and no labels
+  std::string title;   // empty: none. x: below the labels, centred; y: above the axis, from the left edge
+  bool labels = true;  // false: no ticks and no labels
   bool grid = true;
   float least_gap = 0.0f;  // pixels between ticks; 0: 40 for x, 26 for y
 };
 
-// Room inside the outer rectangle that the axes leave free, in pixels; `left` and `bottom` fix what is otherwise measured
-// (several plots one above the other keep their axes in line).
+// Room inside the outer rectangle that the axes leave free, in pixels; `left` and `bottom` fix what is otherwise
+// measured (several plots one above the other keep their axes in line).
 struct PlotRoom {
   float top = 4.0f, right = 4.0f;
   std::optional<float> left, bottom;

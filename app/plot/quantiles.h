@@ -10,12 +10,13 @@
 
 namespace headroom {
 
-// Quantiles of the finite values, p in [0, 1], interpolated linearly between order statistics; NaN where there are none.
+// Quantiles of the finite values, p in [0, 1], interpolated linearly between order statistics; NaN where there are
+// none.
 [[nodiscard]] double quantile(NumberView values, double p);
 [[nodiscard]] std::vector<double> quantiles(NumberView values, std::span<const double> p);
 
 struct Histogram {
-  std::vector<double> edges;   // one more than bins, ascending
+  std::vector<double> edges;  // one more than bins, ascending
   std::vector<double> counts;
   std::int64_t below = 0, above = 0;  // finite values outside the edges
   [[nodiscard]] std::size_t bins() const { return counts.size(); }
@@ -29,9 +30,9 @@ struct Histogram {
 
 // Median and quartiles of a row quantity over visible keys, in bins of equal ratio of n_i.
 struct RowBin {
-  double low = 0.0, high = 0.0;  // of n_i, smallest and largest that occur
-  double centre = 0.0;           // geometric mean of n_i: where it is drawn
-  std::int64_t rows = 0;         // with a finite value
+  double low = 0.0, high = 0.0;                   // of n_i, smallest and largest that occur
+  double centre = 0.0;                            // geometric mean of n_i: where it is drawn
+  std::int64_t rows = 0;                          // with a finite value
   double lower = 0.0, median = 0.0, upper = 0.0;  // quartiles
 };
 // Rows with n_i ≥ `from` and a finite value; bins with fewer than `least_rows` rows are merged with the next (the last
@@ -44,8 +45,8 @@ struct RobustRange {
   double low = 0.0, high = 1.0;
   bool clips_low = false, clips_high = false;  // values lie outside: the bar says "≤", "≥"
 };
-// From quantile `tail` to 1 − `tail` of the finite values, widened to 1-2-5 ends; the true extremes instead where they are
-// hardly farther away (20 % of the range). Never empty: one value v gives a range round it, none gives 0 … 1.
+// From quantile `tail` to 1 − `tail` of the finite values, widened to 1-2-5 ends; the true extremes instead where they
+// are hardly farther away (20 % of the range). Never empty: one value v gives a range round it, none gives 0 … 1.
 [[nodiscard]] RobustRange robust_range(NumberView values, double tail = 0.01);
 // The same for a log scale: positive values only, ends at 1, 2, 5 · 10ᵏ, at most `decades` decades below the top.
 [[nodiscard]] RobustRange robust_log_range(NumberView values, double tail = 0.01, double decades = 6.0);

@@ -1,5 +1,5 @@
-// A Painter without a screen: it keeps what is drawn, with its clip, panel and layer, and finds texts that are cut, leave
-// their panel or touch each other. For tests and for reports on a layout. Main thread only.
+// A Painter without a screen: it keeps what is drawn, with its clip, panel and layer, and finds texts that are cut,
+// leave their panel or touch each other. For tests and for reports on a layout. Main thread only.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct RecordedText {
   Vec2 baseline;
   float angle = 0.0f, width = 0.0f;
   OrientedBox box;
-  Rect clip;      // everything, if none was set
+  Rect clip;       // everything, if none was set
   int panel = -1;  // in panels(), −1: outside of any
   int layer = 0;   // in order of appearance; 0 is the ground
 };
@@ -32,7 +32,7 @@ struct RecordedShape {
   enum class Kind : std::uint8_t { FillRect, StrokeRect, Line, Polyline, Polygon, Disc, Ring, Points } kind;
   Rect bounds;  // of its geometry, line widths not counted
   Color color;
-  float width = 0.0f;  // line width; radius of discs and rings; size of points
+  float width = 0.0f;        // line width; radius of discs and rings; size of points
   std::vector<Vec2> points;  // of lines, polygons and clouds
   Rect clip;
   int panel = -1, layer = 0;
@@ -46,7 +46,8 @@ struct RecordedMap {
   int panel = -1, layer = 0;
 };
 
-// begin_panel("overlay: …") starts a layer of its own that may cover the others: texts are compared within a layer only.
+// begin_panel("overlay: …") starts a layer of its own that may cover the others: texts are compared within a layer
+// only.
 class RecordingPainter final : public Painter {
  public:
   // `measure` outlives the painter. `ground` is the whole window: texts of no panel are held to it.
@@ -65,7 +66,7 @@ class RecordingPainter final : public Painter {
   [[nodiscard]] std::vector<std::string> texts_outside() const;      // of their panel's frame, or cut by their clip
   [[nodiscard]] std::vector<std::string> texts_overlapping() const;  // each other, in the same layer
   [[nodiscard]] std::vector<std::string> misuses() const;  // unbalanced clips and panels, control bytes, NaN, size < 10
-  [[nodiscard]] std::vector<std::string> violations() const;         // all of these
+  [[nodiscard]] std::vector<std::string> violations() const;  // all of these
   void clear();
 
   [[nodiscard]] const TextMeasure& measure() const override { return measure_; }

@@ -1,5 +1,5 @@
-// What plots hold: curves, bands, clouds, reference lines, veils, bars, and names at the ends of curves. Each thing is a
-// pure layout function, safe from any thread, and a drawing function, main thread only, that clips to the frame.
+// What plots hold: curves, bands, clouds, reference lines, veils, bars, and names at the ends of curves. Each thing is
+// a pure layout function, safe from any thread, and a drawing function, main thread only, that clips to the frame.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ void draw_curve(Painter& painter, const PlotFrame& frame, NumberView x, NumberVi
 void draw_dashed_curve(Painter& painter, const PlotFrame& frame, NumberView x, NumberView y, Color color, float width,
                        float on, float off);
 
-// The area between two curves over the same x, as simple polygons: broken where any of the three is not finite; on a log
-// axis values that are not positive stand at its low end.
+// The area between two curves over the same x, as simple polygons: broken where any of the three is not finite; on a
+// log axis values that are not positive stand at its low end.
 [[nodiscard]] std::vector<std::vector<Vec2>> band_polygons(const PlotFrame& frame, NumberView x, NumberView low,
                                                            NumberView high);
 void draw_band(Painter& painter, const PlotFrame& frame, NumberView x, NumberView low, NumberView high, Color color);
@@ -57,25 +57,27 @@ struct PlacedLine {
   std::string label;     // empty if it found no room
   Rect label_rect;
 };
-// Labels in the order given, beside their lines, where nothing is taken in `space`, which then holds them and the lines.
+// Labels in the order given, beside their lines, where nothing is taken in `space`, which then holds them and the
+// lines.
 [[nodiscard]] std::vector<PlacedLine> lay_out_lines(const PlotFrame& frame, std::span<const ReferenceLine> lines,
                                                     const TextMeasure& measure, LabelSpace& space, float size = 11.0f);
 void draw_lines(Painter& painter, const PlotFrame& frame, std::span<const ReferenceLine> lines, LabelSpace& space);
 
-// The name of a curve beside it ("1/√n_i"): above or below, the first place along it (from a third of its length) where it
-// touches neither the curve nor anything taken; nothing if there is none.
+// The name of a curve beside it ("1/√n_i"): above or below, the first place along it (from a third of its length) where
+// it touches neither the curve nor anything taken; nothing if there is none.
 [[nodiscard]] std::optional<Rect> lay_out_curve_name(const PlotFrame& frame, NumberView x, NumberView y,
-                                                     std::string_view name, const TextMeasure& measure, LabelSpace& space,
-                                                     float size = 11.0f);
+                                                     std::string_view name, const TextMeasure& measure,
+                                                     LabelSpace& space, float size = 11.0f);
 void draw_curve_name(Painter& painter, const PlotFrame& frame, NumberView x, NumberView y, std::string_view name,
                      Color color, LabelSpace& space);
 
 // bg at 45 % over x values from low to high (rows that do not count); y's range likewise.
-void draw_veil(Painter& painter, const PlotFrame& frame, const Theme& theme, double low, double high, bool along_x = true);
+void draw_veil(Painter& painter, const PlotFrame& frame, const Theme& theme, double low, double high,
+               bool along_x = true);
 
 // Bars of a histogram, in its order. Vertical: values along `axis` in x, counts upwards from the lower edge of `area`.
-// Horizontal: values along `axis` in y, counts to the right from the left edge: a margin of a plot on the same axis. The
-// bar of `full` counts fills the area (0: the largest count does). Bars 4 px and wider leave a gap of 1.
+// Horizontal: values along `axis` in y, counts to the right from the left edge: a margin of a plot on the same axis.
+// The bar of `full` counts fills the area (0: the largest count does). Bars 4 px and wider leave a gap of 1.
 [[nodiscard]] std::vector<Rect> vertical_bars(const Histogram& histogram, const Axis& axis, const Rect& area,
                                               double full = 0.0);
 [[nodiscard]] std::vector<Rect> horizontal_bars(const Histogram& histogram, const Axis& axis, const Rect& area,
@@ -108,7 +110,7 @@ struct EndLabel {
 };
 struct PlacedEnd {
   bool visible = false;
-  Vec2 from, to;  // the short line
+  Vec2 from, to;             // the short line
   float x = 0.0f, y = 0.0f;  // for Painter::text_at, left
   std::string text;          // elided at its end to the outer rectangle
 };

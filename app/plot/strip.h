@@ -12,9 +12,9 @@
 
 namespace headroom {
 
-// The range of a strip: all finite values of all heads, and the threshold. Where a few extreme values would press the rest
-// together (the range is more than three times that from the 2 % to the 98 % quantile), those quantiles widened by a
-// tenth; values beyond stand at the end, and the strip shows an arrow there.
+// The range of a strip: all finite values of all heads, and the threshold. Where a few extreme values would press the
+// rest together (the range is more than three times that from the 2 % to the 98 % quantile), those quantiles widened by
+// a tenth; values beyond stand at the end, and the strip shows an arrow there.
 struct StripRange {
   double low = 0.0, high = 1.0;
   bool clips_low = false, clips_high = false;
@@ -26,8 +26,8 @@ struct StripMark {
   Rect rect;
   enum class Role : std::uint8_t { Head, Threshold, Selected } role = Role::Head;
 };
-// Lines of 1 px for all heads (one per pixel column), then the threshold, then the selected head 3 px wide and inside the
-// rectangle. A head without a finite value has no line. All values the same: one line in the middle.
+// Lines of 1 px for all heads (one per pixel column), then the threshold, then the selected head 3 px wide and inside
+// the rectangle. A head without a finite value has no line. All values the same: one line in the middle.
 [[nodiscard]] std::vector<StripMark> lay_out_strip(const Rect& rect, NumberView all, double selected,
                                                    std::optional<double> threshold = {});
 void draw_strip(Painter& painter, const Rect& rect, NumberView all, double selected, std::optional<double> threshold,

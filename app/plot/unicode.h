@@ -1,4 +1,5 @@
-// UTF-8 as plots need it: code points, what joins the one before it, what is wide. Pure functions; safe from any thread.
+// UTF-8 as plots need it: code points, what joins the one before it, what is wide. Pure functions; safe from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ struct CodePoint {
 [[nodiscard]] std::optional<CodePoint> decode_utf8(std::string_view bytes, std::size_t at);
 void append_utf8(std::string& out, char32_t code_point);
 
-// Takes no room of its own: combining marks, variation selectors, joiners, emoji modifiers.
+// Belongs to the character before it: combining marks, variation selectors, the zero width joiner, emoji modifiers.
 [[nodiscard]] bool is_joining(char32_t c);
 [[nodiscard]] bool is_wide(char32_t c);  // East Asian wide and emoji
 // Draws nothing or turns the text round: controls, format characters, bidirectional overrides and isolates.
