@@ -1,0 +1,197 @@
+#include "app/session/head_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "app/plot/number_text.h"
+#include "app/plot/quantiles.h"
+
+namespace headroom {
+namespace {
+
+std::string kind_of(const RunSnapshot& run, std::int64_t layer) {
+  const LayerSnapshot* snapshot = run.layer(layer);
+  return snapshot == nullptr ? "" : snapshot->kind;
+}
+
+// A field of a CSV line (RFC 4180).
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string tsv_field(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+std::string latex_text(std::string_view text) {
+  static constexpr std::pair<std::string_view, std::string_view> kReplaced[] = {
+      {"\\", "\\textbackslash{}"}, {"_", "\\_"}, {"%", "\\%"}, {"&", "\\&"}, {"#", "\\#"}, {"$", "\\$"}, {"{", "\\{"},
+      {"}", "\\}"}, {"~", "\\textasciitilde{}"}, {"^", "\\textasciicircum{}"}, {"α₀", "$\\alpha_0$"}, {"ρ", "$\\rho$"},
+      {"κ", "$\\kappa$"}, {"λ", "$\\lambda$"}, {"‖w‖₂", "$\\|w\\|_2$"}, {"‖w‖₁", "$\\|w\\|_1$"}, {"‖q‖", "$\\|q\\|$"},
+      {"‖k‖", "$\\|k\\|$"}, {"|", "$|$"}, {"\u2212", "$-$"}};
+  std::string out;
+  while (!text.empty()) {
+    const auto* const found = std::ranges::find_if(kReplaced, [&](const auto& pair) { return text.starts_with(pair.first); });
+    if (found != std::end(kReplaced)) {
+      out += found->second;
+      text.remove_prefix(found->first.size());
+    } else {
+      out += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+struct Column {
+  QuantityRef ref;
+  std::string name;
+  std::vector<double> values;
+};
+
+std::vector<Column> read_columns(const RunSnapshot& run, std::span<const std::string> names) {
+  std::vector<Column> columns;
+  for (const std::string& name : names)
+    if (const Result<QuantityRef> ref = parse_quantity(name))
+      columns.push_back({*ref, quantity_text(*ref), head_values(run, *ref)});
+  return columns;
+}
+
+std::string separated(const RunSnapshot& run, std::span<const std::size_t> rows, const std::vector<Column>& columns,
+                      TableFormat format) {
+  const auto field = [&](const std::string& text) { return format == TableFormat::Csv ? csv_field(text) : tsv_field(text); };
+  const char separator = format == TableFormat::Csv ? ',' : '\t';
+  std::string text = std::string("layer") + separator + "head" + separator + "kind";
+  for (const Column& column : columns) text += separator + field(column.name);
+  text += '\n';
+  for (const std::size_t row : rows) {
+    const HeadRef head = head_of_row(run, row);
+    text += std::to_string(head.layer) + separator + std::to_string(head.head) + separator + field(kind_of(run, head.layer));
+    for (const Column& column : columns) {
+      text += separator;
+      text += full_text(column.values[row]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string latex(const RunSnapshot& run, std::span<const std::size_t> rows, const std::vector<Column>& columns) {
+  std::string text = "\\begin{tabular}{ll" + std::string(columns.size(), 'r') + "}\n\\toprule\nhead & kind";
+  for (const Column& column : columns) {
+    const bool plain = column.ref.index == column.ref.info->default_index;
+    text += " & " + latex_text(plain ? column.ref.info->column : quantity_title(column.ref));
+  }
+  text += " \\\\\n\\midrule\n";
+  for (const std::size_t row : rows) {
+    const HeadRef head = head_of_row(run, row);
+    text += latex_text(head_text(head)) + " & " + latex_text(kind_of(run, head.layer));
+    for (const Column& column : columns) {
+      const double value = column.values[row];
+      text += " & " + (std::isnan(value) ? "--" : latex_text(number_text(*column.ref.info, value)));
+    }
+    text += " \\\\\n";
+  }
+  return text + "\\bottomrule\n\\end{tabular}\n";
+}
+
+}  // namespace
+
+HeadRef head_of_row(const RunSnapshot& run, std::size_t row) {
+  return {run.layers[row / run.heads.size()], run.heads[row % run.heads.size()]};
+}
+
+HeadTable make_head_table(const RunSnapshot& run, std::string_view filter, std::string_view sort, bool descending) {
+  HeadTable table;
+  Result<HeadFilter> parsed = HeadFilter::parse(filter);
+  if (parsed)
+    table.filter = std::move(*parsed);
+  else
+    table.error = parsed.error();
+  const std::vector<std::uint8_t> passes = table.filter.evaluate(run);
+  for (std::size_t l = 0; l < run.layers.size() && l < run.data.size(); ++l) {
+    if (run.data[l] == nullptr) continue;
+    for (std::size_t h = 0; h < run.heads.size(); ++h) {
+      if (run.data[l]->head_index(run.heads[h]) < 0) continue;
+      ++table.computed;
+      const std::size_t row = l * run.heads.size() + h;
+      if (passes[row] != 0) table.rows.push_back(row);
+    }
+  }
+  if (sort == "kind") {
+    std::ranges::stable_sort(table.rows, [&](std::size_t a, std::size_t b) {
+      const int order = kind_of(run, head_of_row(run, a).layer).compare(kind_of(run, head_of_row(run, b).layer));
+      return descending ? order > 0 : order < 0;
+    });
+    return table;
+  }
+  const Result<QuantityRef> ref = parse_quantity(sort);
+  if (!ref) {  // "head": as they are
+    if (descending) std::ranges::reverse(table.rows);
+    return table;
+  }
+  const std::vector<double> values = head_values(run, *ref);
+  std::ranges::stable_sort(table.rows, [&](std::size_t a, std::size_t b) {
+    const bool no_a = std::isnan(values[a]), no_b = std::isnan(values[b]);
+    if (no_a || no_b) return !no_a && no_b;
+    return descending ? values[a] > values[b] : values[a] < values[b];
+  });
+  return table;
+}
+
+double median_of(std::span<const double> values, std::span<const std::size_t> rows) {
+  std::vector<double> chosen;
+  chosen.reserve(rows.size());
+  for (const std::size_t row : rows) chosen.push_back(values[row]);
+  return quantile(chosen, 0.5);
+}
+
+std::optional<TableFormat> parse_table_format(std::string_view name) {
+  if (name == "csv") return TableFormat::Csv;
+  if (name == "tsv") return TableFormat::Tsv;
+  if (name == "latex") return TableFormat::Latex;
+  return {};
+}
+
+std::string head_table_text(const RunSnapshot& run, std::span<const std::size_t> rows, std::span<const std::string> columns,
+                            TableFormat format) {
+  const std::vector<Column> read = read_columns(run, columns);
+  return format == TableFormat::Latex ? latex(run, rows, read) : separated(run, rows, read, format);
+}
+
+std::vector<std::string> table_columns(const RunSnapshot& run, const HeadsState& view) {
+  std::vector<std::string> columns;
+  for (const std::string& name : view.columns)
+    if (parse_quantity(name)) columns.push_back(name);
+  return columns.empty() ? usual_columns(run) : columns;
+}
+
+Result<std::string> copy_heads(const RunSnapshot& run, const HeadsState& view, TableFormat format) {
+  const HeadTable table = make_head_table(run, view.filter, view.sort, view.descending);
+  if (table.error) return *table.error;
+  return head_table_text(run, table.rows, table_columns(run, view), format);
+}
+
+std::vector<std::size_t> points_inside(std::span<const Vec2> polygon, std::span<const Vec2> points) {
+  std::vector<std::size_t> inside;
+  if (polygon.size() < 3) return inside;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const Vec2 at = points[p];
+    if (!std::isfinite(at.x) || !std::isfinite(at.y)) continue;
+    bool odd = false;
+    for (std::size_t i = 0, j = polygon.size() - 1; i < polygon.size(); j = i++) {
+      const Vec2 a = polygon[i], b = polygon[j];
+      if ((a.y > at.y) != (b.y > at.y) && at.x < (b.x - a.x) * (at.y - a.y) / (b.y - a.y) + a.x) odd = !odd;
+    }
+    if (odd) inside.push_back(p);
+  }
+  return inside;
+}
+
+}  // namespace headroom

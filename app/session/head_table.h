@@ -1,0 +1,49 @@
+// The table of heads: rows sorted and filtered, and its text for papers and other programs. Pure functions; safe from any
+// thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/head_filter.h"
+#include "app/session/state.h"
+
+namespace headroom {
+
+struct HeadTable {
+  std::vector<std::size_t> rows;  // shown ones in order: layer position · heads + head position, of the run's axes
+  std::size_t computed = 0;       // heads there are so far, those of layers that are finished
+  HeadFilter filter;              // lets all pass where it has an error
+  std::optional<Error> error;     // of the filter
+};
+
+// Heads of layers that are not finished have no row. Sorted by `sort` ("head", "kind" or a quantity); heads without a value
+// come last in either direction, equal ones in order of layer and head.
+[[nodiscard]] HeadTable make_head_table(const RunSnapshot& run, std::string_view filter, std::string_view sort,
+                                        bool descending);
+[[nodiscard]] HeadRef head_of_row(const RunSnapshot& run, std::size_t row);
+
+// Medians over the finite values of these rows; NaN where there are none.
+[[nodiscard]] double median_of(std::span<const double> values, std::span<const std::size_t> rows);
+
+enum class TableFormat : std::uint8_t { Csv, Tsv, Latex };
+[[nodiscard]] std::optional<TableFormat> parse_table_format(std::string_view name);  // "csv", "tsv", "latex"
+
+// CSV and TSV: a line of names as in the run file after layer, head and kind, then every digit, "nan" where there is no
+// value. LaTeX: a booktabs table with the digits of the window and "--" where there is no value. Lines end with \n.
+[[nodiscard]] std::string head_table_text(const RunSnapshot& run, std::span<const std::size_t> rows,
+                                          std::span<const std::string> columns, TableFormat format);
+
+// What `heads.copy` copies: the rows and columns that this view shows. InvalidArgument for a filter that is wrong.
+[[nodiscard]] Result<std::string> copy_heads(const RunSnapshot& run, const HeadsState& view, TableFormat format);
+// The columns of this view: the chosen ones that exist, or the usual ones.
+[[nodiscard]] std::vector<std::string> table_columns(const RunSnapshot& run, const HeadsState& view);
+
+// The heads inside a polygon (at least three corners; even-odd rule), by their points; points that are not finite are
+// outside. Positions in `points`, ascending.
+[[nodiscard]] std::vector<std::size_t> points_inside(std::span<const Vec2> polygon, std::span<const Vec2> points);
+
+}  // namespace headroom
