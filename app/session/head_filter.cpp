@@ -19,7 +19,7 @@ class FilterParser {
     HEADROOM_TRY(const Part root, either());
     if (token_.kind != Kind::End) return fault(token_, "here the expression should end, or go on with and, or, a comparison");
     if (root.type != Type::Truth)
-      return fault(token_, "this is a value, not a condition").wanted("a comparison, as in sink_score > 0.3", std::string(text_));
+      return fault_at(root.begin, "this is a value, not a condition").advise("compare it, as in sink_score > 0.3");
     return std::move(filter_);
   }
 
