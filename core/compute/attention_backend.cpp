@@ -108,9 +108,9 @@ std::string kernel_target(AttentionBackend backend, bool on_cpu) {
   return "";
 }
 
-bool run_reference(std::span<HeadJob<double>> jobs, const StopRequested& stop) {
+bool run_reference(std::span<HeadJob<double>> jobs, const StopRequested& stop, const ShareReport& progress) {
   std::atomic<bool> complete{true};
-  run_tasks(static_cast<std::int64_t>(jobs.size()), [&](std::int64_t index) {
+  const auto run_job = [&](std::int64_t index) {
     if (!complete || (stop && stop())) {
       complete = false;
       return;
@@ -121,8 +121,19 @@ bool run_reference(std::span<HeadJob<double>> jobs, const StopRequested& stop) {
     kernels::reference_attention(job.problem, job.request, job.statistics, context);
     for (std::int64_t row = 0; row < job.problem.length; ++row)
       std::copy_n(context.data() + row * channels, channels, job.context + row * job.context_stride);
-  });
+  };
+  run_reported_tasks(static_cast<std::int64_t>(jobs.size()), run_job, progress);
   return complete;
+}
+
+template <typename Input>
+bool run_cpu(std::span<HeadJob<Input, float>> jobs, const StopRequested& stop, const ShareReport& progress) {
+  // The kernel goes through the values first, which is little, and then through all parts of all heads.
+  int calls = 0;
+  const auto parallel = [&](std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
+    run_reported_tasks(tasks, body, calls++ == 0 ? ShareReport() : progress);
+  };
+  return kernels::cpu_attention<Input>(jobs, parallel, stop);
 }
 
 template <typename Input>
@@ -184,12 +195,12 @@ std::vector<BackendState> list_attention_backends(const std::string& cuda_note) 
 
 template <typename Input, typename Real>
 Result<void> run_attention_backend(AttentionBackend backend, std::span<HeadJob<Input, Real>> jobs, at::Device device,
-                                   const StopRequested& stop) {
+                                   const StopRequested& stop, const ShareReport& progress) {
   bool fits = false, complete = false;
   if constexpr (std::is_same_v<Input, double>) {
     if (backend == AttentionBackend::Reference) {
       fits = true;
-      complete = run_reference(jobs, stop);
+      complete = run_reference(jobs, stop, progress);
     }
   }
   if constexpr (std::is_same_v<Input, Real>) {
@@ -201,7 +212,7 @@ Result<void> run_attention_backend(AttentionBackend backend, std::span<HeadJob<I
   if constexpr (std::is_same_v<Real, float>) {
     if (backend == AttentionBackend::Cpu) {
       fits = true;
-      complete = kernels::cpu_attention<Input>(jobs, run_tasks, stop);
+      complete = run_cpu<Input>(jobs, stop, progress);
     }
     if (backend == AttentionBackend::Cuda) {
       const kernels::KernelStatus status = run_cuda<Input>(jobs, device, stop);
@@ -216,11 +227,12 @@ Result<void> run_attention_backend(AttentionBackend backend, std::span<HeadJob<I
 }
 
 template Result<void> run_attention_backend<float, float>(AttentionBackend, std::span<HeadJob<float, float>>,
-                                                          at::Device, const StopRequested&);
+                                                          at::Device, const StopRequested&, const ShareReport&);
 template Result<void> run_attention_backend<double, double>(AttentionBackend, std::span<HeadJob<double, double>>,
-                                                            at::Device, const StopRequested&);
+                                                            at::Device, const StopRequested&, const ShareReport&);
 template Result<void> run_attention_backend<kernels::BFloat16, float>(AttentionBackend,
                                                                       std::span<HeadJob<kernels::BFloat16, float>>,
-                                                                      at::Device, const StopRequested&);
+                                                                      at::Device, const StopRequested&,
+                                                                      const ShareReport&);
 
 }  // namespace headroom

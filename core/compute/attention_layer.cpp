@@ -104,28 +104,32 @@ class LayerHeads {
     }
   }
 
-  // Sets up one job per output head; contexts go to `context` [length, heads, context_dim].
-  void prepare(at::Tensor& context, bool measured) {
+  // Sets up one job per output head, or per measured one; contexts go to `context` [length, heads, context_dim].
+  void prepare(at::Tensor& context, bool measured, bool only_measured) {
     const std::int64_t heads = static_cast<std::int64_t>(attention_.heads.size());
     const std::int64_t channels = attention_.context_dim();
     lambdas_.resize(attention_.heads.size());
-    jobs_.resize(attention_.heads.size());
+    job_of_.assign(attention_.heads.size(), 0);
+    jobs_.reserve(attention_.heads.size());
     for (std::int64_t h = 0; h < heads; ++h) {
-      kernels::HeadJob<Input, Real>& head = jobs_[static_cast<std::size_t>(h)];
+      const bool wanted = measured && std::binary_search(options_.heads.begin(), options_.heads.end(), h);
+      if (only_measured && !wanted) continue;
+      job_of_[static_cast<std::size_t>(h)] = jobs_.size();
+      kernels::HeadJob<Input, Real>& head = jobs_.emplace_back();
       head.problem = problem(h);
       head.request = options_.request;
-      if (!measured || !std::binary_search(options_.heads.begin(), options_.heads.end(), h)) head.request.wanted = 0;
+      if (!wanted) head.request.wanted = 0;
       head.context = static_cast<Real*>(context.mutable_data_ptr()) + h * channels;
       head.context_stride = heads * channels;
     }
   }
 
-  [[nodiscard]] Result<void> run(const kernels::StopRequested& stop) {
-    return run_attention_backend<Input, Real>(target_.backend, jobs_, target_.device, stop);
+  [[nodiscard]] Result<void> run(const kernels::StopRequested& stop, const ShareReport& progress) {
+    return run_attention_backend<Input, Real>(target_.backend, jobs_, target_.device, stop, progress);
   }
 
   [[nodiscard]] const kernels::HeadProblem<Input>& problem_of(std::int64_t head) const {
-    return jobs_[static_cast<std::size_t>(head)].problem;
+    return jobs_[job_of_[static_cast<std::size_t>(head)]].problem;
   }
   [[nodiscard]] const std::vector<double>& lambda_of(std::int64_t head) const {
     return lambdas_[static_cast<std::size_t>(head)];
@@ -146,7 +150,7 @@ class LayerHeads {
     HeadRecord record;
     record.head = h;
     record.program = attention_.heads[static_cast<std::size_t>(h)];
-    record.statistics = std::move(jobs_[static_cast<std::size_t>(h)].statistics);
+    record.statistics = std::move(jobs_[job_of_[static_cast<std::size_t>(h)]].statistics);
     record.lambda = lambdas_[static_cast<std::size_t>(h)];
     record.context_rms = row_squares<Real>(context.select(1, h));
     for (double& value : record.context_rms) value = std::sqrt(value / static_cast<double>(context.size(2)));
@@ -277,10 +281,18 @@ class LayerHeads {
   at::Tensor lambda_raw_, lambda_sigmoid_;  // [h, length]
   std::vector<std::vector<double>> lambdas_;
   std::vector<kernels::HeadJob<Input, Real>> jobs_;
+  std::vector<std::size_t> job_of_;  // per head: its place among the jobs
   std::map<std::vector<std::int64_t>, at::Tensor> values_;
   std::vector<std::vector<double>> key_squares_, value_squares_;  // per block, per position
   std::vector<double> value_sums_;                                // per block: ‖Σ_j v_j‖²
 };
+
+// [length, blocks, channels] as [blocks, length, channels] on the processor.
+std::vector<float> block_values(const at::Tensor& x) {
+  std::vector<float> values(static_cast<std::size_t>(x.numel()));
+  at::from_blob(values.data(), {x.size(1), x.size(0), x.size(2)}, at::kFloat).copy_(x.permute({1, 0, 2}));
+  return values;
+}
 
 // cos_F of the W_O blocks of heads that share their values, row h for each measured head (metrics M16).
 std::vector<double> output_alignment(const AttentionSpec& attention, const at::Tensor& o_weight,
@@ -333,20 +345,23 @@ template <typename Input, typename Real>
 Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
                              const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const TorchTarget& target,
                              const ForwardOptions& options, std::span<const std::int64_t> induction_key,
-                             std::int64_t layer, bool measured, ForwardObserver& observer, StageSeconds* stages) {
+                             std::int64_t layer, bool measured, ForwardObserver& observer, StageSeconds* stages,
+                             const ShareReport& progress) {
   constexpr bool narrow = std::is_same_v<Input, kernels::BFloat16>;
   constexpr at::ScalarType real = c10::CppTypeToScalarType<Real>::value;
   const auto as_input = [&](const at::Tensor& t) { return t.to(narrow ? at::kBFloat16 : real).contiguous(); };
   const at::Tensor lambda_logits = weights.lambda_projection.weight.defined() ? weights.lambda_projection(x) : at::Tensor();
-  LayerHeads<Input, Real> heads(attention, weights, as_input(q), as_input(k), as_input(v), lambda_logits, target, options,
+  const at::Tensor queries = as_input(q), keys = as_input(k);
+  LayerHeads<Input, Real> heads(attention, weights, queries, keys, as_input(v), lambda_logits, target, options,
                                 induction_key);
   at::Tensor context = at::empty(
       {x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
       at::TensorOptions().dtype(real).device(target.device));
-  heads.prepare(context, measured);
+  const bool ends = layer == options.last_layer;
+  heads.prepare(context, measured, ends);
   {
     const StageTimer timer(stages ? &stages->attention : nullptr);
-    HEADROOM_TRY_VOID(heads.run([&] { return observer.stop_requested(); }));
+    HEADROOM_TRY_VOID(heads.run([&] { return observer.stop_requested(); }, progress));
   }
 
   StageTimer recording(stages ? &stages->record : nullptr);
@@ -368,6 +383,15 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     record.key_norm = heads.key_norms();
     record.value_norm = heads.value_norms();
     record.output_alignment = output_alignment(attention, weights.o.weight, options.heads);
+    record.head_dim = attention.head_dim;
+    record.num_query_blocks = attention.num_query_blocks;
+    record.num_key_blocks = attention.num_key_blocks;
+    record.scale = attention.scale;
+    record.softcap = attention.softcap;
+    if (options.keep_projections) {
+      record.queries = block_values(queries);
+      record.keys = block_values(keys);
+    }
   }
   recording.stop();
   const at::Tensor gates = head_gates(attention, weights, x, target);
@@ -376,12 +400,12 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     for (HeadRecord& head : record.heads)
       if (head.program.gated) head.gate_mean = to_vector(means.select(1, head.head));
   }
-  const at::Tensor finished = finish_contexts(attention, weights, gates, context.to(target.device, target.dtype), target);
   if (measured) {
     const StageTimer handing(stages ? &stages->wait_write : nullptr);
     HEADROOM_TRY_VOID(observer.on_layer(std::move(record)));
   }
-  return weights.o(finished);
+  if (ends) return at::Tensor();
+  return weights.o(finish_contexts(attention, weights, gates, context.to(target.device, target.dtype), target));
 }
 
 }  // namespace
@@ -389,7 +413,7 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
 Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
                                  const at::Tensor& x, const TorchTarget& target, const ForwardOptions& options,
                                  std::span<const std::int64_t> induction_key, std::int64_t layer, bool measured,
-                                 ForwardObserver& observer, StageSeconds* stages) {
+                                 ForwardObserver& observer, StageSeconds* stages, const ShareReport& progress) {
   const std::int64_t length = x.size(0);
   const auto project = [&](const Linear& linear, const Norm& norm, std::int64_t blocks, std::int64_t channels) {
     at::Tensor y = linear(x);
@@ -402,7 +426,7 @@ Result<at::Tensor> run_attention(const AttentionSpec& attention, const Attention
   const at::Tensor v = weights.v(x).view({length, attention.num_value_blocks, attention.value_dim});
   const auto run = [&]<typename Input, typename Real>(Input, Real) {
     return run_heads<Input, Real>(attention, weights, x, q, k, v, target, options, induction_key, layer, measured,
-                                  observer, stages);
+                                  observer, stages, progress);
   };
   if (target.real == at::kDouble || target.backend == AttentionBackend::Reference) return run(double(), double());
   // The fused kernels read bfloat16 as it is; exact maps come from the blocked backend, which does not.

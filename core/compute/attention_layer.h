@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/base/result.h"
+#include "core/compute/parallel.h"
 #include "core/compute/rotary.h"
 #include "core/compute/weights.h"
 #include "core/run/compute.h"
@@ -38,12 +39,14 @@ struct AttentionWeights {
                                          const at::Tensor& gates, at::Tensor context, const TorchTarget& target);
 
 // Runs the layer on x [length, hidden], the layer's normed input; the result is [length, hidden]. Where `measured`, a
-// record of the heads in options.heads goes to the observer, and the exact maps if they were asked for.
-// Cancelled when the observer asks to stop. Times go to attention, record and wait_write of `stages`.
+// record of the heads in options.heads goes to the observer, and the exact maps if they were asked for. The last layer of
+// a run that ends with its measurements runs only these heads, and the result is undefined.
+// Cancelled when the observer asks to stop. Times go to attention, record and wait_write of `stages`; `progress` hears of
+// the heads' work.
 [[nodiscard]] Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
                                                const Rotary& rotary, const at::Tensor& x, const TorchTarget& target,
                                                const ForwardOptions& options, std::span<const std::int64_t> induction_key,
                                                std::int64_t layer, bool measured, ForwardObserver& observer,
-                                               StageSeconds* stages = nullptr);
+                                               StageSeconds* stages = nullptr, const ShareReport& progress = {});
 
 }  // namespace headroom

@@ -29,11 +29,11 @@ class Steps {
   const std::stop_token& token_;
 };
 
-Result<void> read_block(const Steps& steps, const BlockSpec& block, BlockWeights& weights) {
+Result<void> read_block(const Steps& steps, const BlockSpec& block, bool with_mlp, BlockWeights& weights) {
   HEADROOM_TRY_VOID(steps.read(weights.attention_norm, block.attention_norm));
   HEADROOM_TRY_VOID(steps.read(weights.attention_post_norm, block.attention_post_norm));
   HEADROOM_TRY_VOID(steps.read(weights.attention, block.attention));
-  if (block.mlp.kind == MlpKind::None) return {};
+  if (block.mlp.kind == MlpKind::None || !with_mlp) return {};
   HEADROOM_TRY_VOID(steps.read(weights.mlp_norm, block.mlp_norm));
   HEADROOM_TRY_VOID(steps.read(weights.mlp_post_norm, block.mlp_post_norm));
   HEADROOM_TRY_VOID(steps.read(weights.gate, block.mlp.gate));
@@ -43,9 +43,10 @@ Result<void> read_block(const Steps& steps, const BlockSpec& block, BlockWeights
 
 }  // namespace
 
-Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& block, const std::stop_token& token) {
+Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& block, const std::stop_token& token,
+                                bool with_mlp) {
   BlockWeights loaded;
-  HEADROOM_TRY_VOID(read_block(Steps(weights, token), block, loaded));
+  HEADROOM_TRY_VOID(read_block(Steps(weights, token), block, with_mlp, loaded));
   return loaded;
 }
 
@@ -54,8 +55,9 @@ at::Tensor run_mlp(const MlpSpec& mlp, const BlockWeights& weights, const at::Te
   return weights.down(activate(mlp.activation, weights.up(x)));
 }
 
-WeightReader::WeightReader(const WeightLoader& loader, const ModelSpec& model, StageSeconds& stages)
-    : loader_(loader), model_(model), stages_(stages) {
+WeightReader::WeightReader(const WeightLoader& loader, const ModelSpec& model, StageSeconds& stages, std::int64_t first,
+                           std::int64_t last)
+    : loader_(loader), model_(model), stages_(stages), last_(last), next_(static_cast<std::size_t>(first)) {
   begun_ = begin();
 }
 
@@ -70,7 +72,7 @@ Result<void> WeightReader::read(std::size_t index, const std::stop_token& token)
   (void)at::get_num_threads();
   omp_set_num_threads(1);
   if (index < model_.blocks.size()) {
-    HEADROOM_TRY(block_, load_block(loader_, model_.blocks[index], token));
+    HEADROOM_TRY(block_, load_block(loader_, model_.blocks[index], token, static_cast<std::int64_t>(index) != last_));
     return {};
   }
   const Steps steps(loader_, token);
@@ -90,8 +92,7 @@ Result<void> WeightReader::wait(const SerialQueue::StopRequested& stop) {
 Result<BlockWeights> WeightReader::take_block(const SerialQueue::StopRequested& stop) {
   HEADROOM_TRY_VOID(wait(stop));
   BlockWeights taken = std::exchange(block_, {});
-  ++next_;
-  begun_ = begin();
+  if (static_cast<std::int64_t>(next_++) != last_) begun_ = begin();
   return taken;
 }
 

@@ -20,7 +20,7 @@ struct BlockWeights {
 
 // All weights of a block at once; those of a file are better read by a WeightReader.
 [[nodiscard]] Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& block,
-                                              const std::stop_token& token = {});
+                                              const std::stop_token& token = {}, bool with_mlp = true);
 
 // down(act(gate x) ⊙ up x), or down(act(up x)); x: [.., hidden], normed.
 [[nodiscard]] at::Tensor run_mlp(const MlpSpec& mlp, const BlockWeights& weights, const at::Tensor& x);
@@ -33,8 +33,10 @@ struct HeadWeights {
 
 class WeightReader {
  public:
-  // Begins with block 0. The model, the loader and the stages outlive the reader.
-  WeightReader(const WeightLoader& loader, const ModelSpec& model, StageSeconds& stages);
+  // Begins with block `first` and ends with the attention of block `last`, or with the head where that is −1. The model,
+  // the loader and the stages outlive the reader.
+  WeightReader(const WeightLoader& loader, const ModelSpec& model, StageSeconds& stages, std::int64_t first = 0,
+               std::int64_t last = -1);
 
   // Blocks are taken in order, then the head; taking one starts the reading of what follows. An error of reading comes
   // back where its weights are taken; Cancelled when `stop` says so first.
@@ -49,7 +51,8 @@ class WeightReader {
   const WeightLoader& loader_;
   const ModelSpec& model_;
   StageSeconds& stages_;
-  std::size_t next_ = 0;   // the block that is being read; the number of blocks: the head
+  const std::int64_t last_;
+  std::size_t next_;       // the block that is being read; the number of blocks: the head
   Result<void> begun_;
   BlockWeights block_;     // these three belong to the queue's thread while it reads
   HeadWeights head_;

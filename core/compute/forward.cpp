@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 
+#include <chrono>
 #include <cmath>
 #include <unordered_map>
 
@@ -22,7 +23,8 @@
 namespace headroom {
 namespace {
 
-constexpr std::int64_t kMlpRows = 2048;
+constexpr std::int64_t kMlpRows = 2048, kFewestMlpRows = 64;
+constexpr double kMlpProducts = 8e9;  // of a chunk on the processor
 constexpr std::int64_t kLogitRows = 128;
 
 // For each position the key after the latest earlier occurrence of the same token; −1 where there is none.
@@ -47,28 +49,36 @@ class Forward {
  public:
   Forward(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options, TorchTarget target,
           ForwardObserver& observer)
-      : model_(model), options_(options), loader_(source, target), observer_(observer) {}
+      : model_(model),
+        options_(options),
+        loader_(source, target),
+        observer_(observer),
+        reader_(loader_, model, stages_, options.first_layer, options.last_layer) {}
 
   Result<ForwardSummary> run() {
     StageTimer whole(&summary_.seconds);
     const std::vector<std::int64_t> induction = induction_keys(options_.ids);
     StageTimer embedding(&stages_.project);
-    HEADROOM_TRY(at::Tensor h, embed());
+    HEADROOM_TRY(at::Tensor h, options_.start.empty() ? embed() : started());
     embedding.stop();
-    HEADROOM_TRY_VOID(send_residual(0, h));
+    HEADROOM_TRY_VOID(send_residual(options_.first_layer, h));
     const auto layers = static_cast<std::int64_t>(model_.blocks.size());
-    for (std::int64_t layer = 0; layer < layers; ++layer) {
+    for (std::int64_t layer = options_.first_layer; layer < layers; ++layer) {
       if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
-      observer_.on_progress(static_cast<double>(layer) / static_cast<double>(layers + 1),
-                            format("layer %lld of %lld", static_cast<long long>(layer + 1), static_cast<long long>(layers)));
+      begin_progress(layer);
+      if (layer > options_.first_layer) HEADROOM_TRY_VOID(send_input(layer, h));
       HEADROOM_TRY_VOID(run_block(layer, induction, h));
+      if (layer == options_.last_layer) {
+        ended_ = true;
+        break;
+      }
       HEADROOM_TRY_VOID(send_residual(layer + 1, h));
       if (!all_finite(h)) {
         summary_.non_finite_layer = layer;
         break;
       }
     }
-    if (summary_.non_finite_layer < 0) HEADROOM_TRY_VOID(finish(h));
+    if (!ended_ && summary_.non_finite_layer < 0) HEADROOM_TRY_VOID(finish(h));
     observer_.on_progress(1.0, "done");
     whole.stop();
     summary_.stages = stages_;
@@ -89,15 +99,53 @@ class Forward {
     return h;
   }
 
+  [[nodiscard]] at::Tensor started() const {
+    at::Tensor h = at::empty({static_cast<std::int64_t>(options_.ids.size()), model_.hidden_size}, at::kFloat);
+    std::ranges::copy(options_.start, h.mutable_data_ptr<float>());
+    return h.to(loader_.target().device, loader_.target().dtype);
+  }
+
+  // Progress counts layers that run, and the loss as one more.
+  void begin_progress(std::int64_t layer) {
+    const auto layers = static_cast<std::int64_t>(model_.blocks.size());
+    const std::int64_t end = options_.last_layer >= 0 ? options_.last_layer + 1 : layers + 1;
+    layer_share_ = 1.0 / static_cast<double>(end - options_.first_layer);
+    layer_begin_ = static_cast<double>(layer - options_.first_layer) * layer_share_;
+    layer_text_ = format("layer %lld of %lld", static_cast<long long>(layer + 1), static_cast<long long>(layers));
+    reported_ = {};
+    report(0.0);
+  }
+
+  // `share` of the layer is done. At most 25 times a second.
+  void report(double share) {
+    const auto time = std::chrono::steady_clock::now();
+    if (time - reported_ < std::chrono::milliseconds(40)) return;
+    reported_ = time;
+    observer_.on_progress(layer_begin_ + share * layer_share_, layer_text_);
+  }
+
+  // The share of the attention itself in a layer's products; what is around it counts half before and half after.
+  [[nodiscard]] static double attention_share(const BlockSpec& block, std::int64_t length, bool measured) {
+    const AttentionSpec& a = block.attention;
+    const double maps = a.differential() ? 2.0 : 1.0, keys = static_cast<double>(length) / (a.causal ? 2.0 : 1.0);
+    const double products = static_cast<double>(a.heads.size()) * maps * keys *
+                            static_cast<double>(a.head_dim + a.context_dim()) * (measured ? 2.0 : 1.0);
+    double weights = 0.0;
+    for_each_weight(block, 0, [&](const WeightRef& weight, std::string_view, std::int64_t) {
+      weights += static_cast<double>(weight.rows() * weight.columns());
+    });
+    return products / (products + weights);
+  }
+
   Result<void> run_block(std::int64_t layer, const std::vector<std::int64_t>& induction, at::Tensor& h) {
     const BlockSpec& block = model_.blocks[static_cast<std::size_t>(layer)];
     const bool measured = std::binary_search(options_.layers.begin(), options_.layers.end(), layer);
     HEADROOM_TRY(const BlockWeights weights, reader_.take_block([&] { return observer_.stop_requested(); }));
     const at::Tensor input = h;
     HEADROOM_TRY_VOID(run_attention_of(block, weights, layer, measured, induction, h));
+    if (layer == options_.last_layer) return {};
     const StageTimer timer(&stages_.mlp);
-    run_mlp(block, weights, block.parallel ? input : h, h);
-    return {};
+    return run_mlp(block, weights, block.parallel ? input : h, h);
   }
 
   Result<void> run_attention_of(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer, bool measured,
@@ -106,26 +154,49 @@ class Forward {
     const double before = timed_inside();
     StageTimer timer(&stages_.project);
     const Rotary rotary(block.attention.rope, h.size(0), loader_.target());
+    const double share = attention_share(block, h.size(0), measured);
     HEADROOM_TRY(const at::Tensor out,
                  run_attention(block.attention, weights.attention, rotary, weights.attention_norm(h), loader_.target(),
-                               options_, induction, layer, measured, observer_, &stages_));
-    h = h + weights.attention_post_norm(out);
+                               options_, induction, layer, measured, observer_, &stages_,
+                               [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
+    if (out.defined()) h = h + weights.attention_post_norm(out);
     timer.stop();
     stages_.project -= timed_inside() - before;
     return {};
   }
 
   // h ← h + post(mlp(pre(input))), in row chunks so that the inner activations stay small.
-  void run_mlp(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& input, at::Tensor& h) const {
-    if (block.mlp.kind == MlpKind::None) return;
+  // Cancelled between them.
+  Result<void> run_mlp(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& input, at::Tensor& h) {
+    if (block.mlp.kind == MlpKind::None) return {};
     at::Tensor result = at::empty_like(h);
-    for (std::int64_t row = 0; row < h.size(0); row += kMlpRows) {
-      const std::int64_t rows = std::min(kMlpRows, h.size(0) - row);
+    const std::int64_t step = mlp_rows(block.mlp);
+    for (std::int64_t row = 0; row < h.size(0); row += step) {
+      if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+      const std::int64_t rows = std::min(step, h.size(0) - row);
       const at::Tensor out = headroom::run_mlp(block.mlp, weights, weights.mlp_norm(input.narrow(0, row, rows)));
       at::Tensor part = result.narrow(0, row, rows);
       at::add_out(part, h.narrow(0, row, rows), weights.mlp_post_norm(out));
     }
     h = result;
+    return {};
+  }
+
+  // On the processor few enough that a chunk takes a fraction of a second.
+  [[nodiscard]] std::int64_t mlp_rows(const MlpSpec& mlp) const {
+    if (loader_.target().device.is_cuda()) return kMlpRows;
+    const double products = 3.0 * static_cast<double>(mlp.up.weight.rows() * mlp.up.weight.columns());
+    std::int64_t rows = kMlpRows;
+    while (rows > kFewestMlpRows && static_cast<double>(rows) * products > kMlpProducts) rows /= 2;
+    return rows;
+  }
+
+  // The input of a layer for a later run that begins there; float32 holds that of a float64 run only in part.
+  Result<void> send_input(std::int64_t layer, const at::Tensor& h) {
+    if (!options_.keep_inputs) return {};
+    std::vector<float> values(static_cast<std::size_t>(h.numel()));
+    at::from_blob(values.data(), h.sizes(), at::kFloat).copy_(h);
+    return observer_.on_input(layer, std::move(values));
   }
 
   Result<void> send_residual(std::int64_t boundary, const at::Tensor& h) {
@@ -175,8 +246,26 @@ class Forward {
   ForwardObserver& observer_;
   ForwardSummary summary_;
   StageSeconds stages_;
-  WeightReader reader_{loader_, model_, stages_};
+  bool ended_ = false;  // with the measurements of the last layer
+  double layer_begin_ = 0.0, layer_share_ = 0.0;
+  std::string layer_text_;
+  std::chrono::steady_clock::time_point reported_;
+  WeightReader reader_;
 };
+
+// Where a run begins and ends.
+Result<void> check_span(const ModelSpec& model, const ForwardOptions& options) {
+  const auto layers = static_cast<std::int64_t>(model.blocks.size());
+  const auto refuse = [](const char* what) { return Error(ErrorCode::InvalidArgument, what); };
+  if (options.first_layer < 0 || options.first_layer >= std::max<std::int64_t>(layers, 1) || options.last_layer >= layers)
+    return refuse("the run begins or ends at a layer that the model does not have");
+  if (options.last_layer >= 0 && options.last_layer < options.first_layer) return refuse("the run ends before it begins");
+  if (options.first_layer == 0) return options.start.empty() ? Result<void>() : refuse("layer 0 begins with the embedding");
+  if (options.dtype == ComputeDtype::Float64) return refuse("a float64 run begins at layer 0");
+  if (options.start.size() != options.ids.size() * static_cast<std::size_t>(model.hidden_size))
+    return refuse("the run begins at a later layer without the residual stream before it");
+  return {};
+}
 
 template <typename Body>
 auto guarded(const Body& body) -> decltype(body()) {
@@ -193,6 +282,7 @@ class TorchBackend final : public ComputeBackend {
   Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
                              ForwardObserver& observer) override {
     return guarded([&]() -> Result<ForwardSummary> {
+      HEADROOM_TRY_VOID(check_span(model, options));
       HEADROOM_TRY(const at::Device device, open_device(options.device));
       TorchTarget target;
       HEADROOM_TRY(target.backend, find_attention_backend(options));

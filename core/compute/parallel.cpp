@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include "kernels/cpu/flush_denormals.h"
 
@@ -38,6 +39,17 @@ void run_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body
     const kernels::FlushDenormals flush;
     const OneThreadProducts one_thread;
     for (std::int64_t task = next++; task < tasks; task = next++) body(task);
+  });
+}
+
+void run_reported_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body, const ShareReport& progress) {
+  if (!progress) return run_tasks(tasks, body);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<std::int64_t> done{0};
+  run_tasks(tasks, [&](std::int64_t task) {
+    body(task);
+    const std::int64_t finished = ++done;
+    if (std::this_thread::get_id() == caller) progress(static_cast<double>(finished) / static_cast<double>(tasks));
   });
 }
 

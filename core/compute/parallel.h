@@ -7,6 +7,11 @@
 
 namespace headroom {
 
+// Told how much of a piece of work is done, 0 … 1.
+using ShareReport = std::function<void(double share)>;
+
 void run_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body);
+// The same; `progress` is given the share of tasks that are done, on the calling thread, between its own ones.
+void run_reported_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body, const ShareReport& progress);
 
 }  // namespace headroom

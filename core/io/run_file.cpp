@@ -1,5 +1,6 @@
 #include "core/io/run_file.h"
 
+#include <hdf5_hl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -194,6 +195,37 @@ Result<std::vector<std::string>> RunFile::read_strings(std::string_view path) co
   auto text = state_->read_text(*info);
   if (!text) return state_->context(std::move(text.error()), path);
   return text;
+}
+
+Result<std::vector<double>> RunFile::read_axis(std::string_view path) const {
+  const std::string name(path);
+  const auto fail = [&](ErrorCode code, const char* text) { return state_->context(Error(code, text), path); };
+  if (H5Lexists(state_->file.get(), name.c_str(), H5P_DEFAULT) <= 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return fail(ErrorCode::NotFound, "no such axis");
+  }
+  // Where the file stores its data was checked when it was opened.
+  const Hdf5Dataset dataset(H5Dopen2(state_->file.get(), name.c_str(), H5P_DEFAULT));
+  if (!dataset || H5DSis_scale(dataset.get()) <= 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return fail(ErrorCode::NotFound, "no such axis");
+  }
+  const Hdf5Type type(H5Dget_type(dataset.get()));
+  const Hdf5Space space(H5Dget_space(dataset.get()));
+  const H5T_class_t kind = type ? H5Tget_class(type.get()) : H5T_NO_CLASS;
+  hsize_t size = 0;
+  if (!space || (kind != H5T_INTEGER && kind != H5T_FLOAT) || H5Sget_simple_extent_ndims(space.get()) != 1 ||
+      H5Sget_simple_extent_dims(space.get(), &size, nullptr) < 0 || size > static_cast<hsize_t>(INT64_MAX)) {
+    H5Eclear2(H5E_DEFAULT);
+    return fail(ErrorCode::Corrupt, "an axis holds no list of numbers");
+  }
+  const std::int64_t shape[] = {static_cast<std::int64_t>(size)};
+  const Result<void> memory_fits = check_memory(shape, sizeof(double));
+  if (!memory_fits) return state_->context(memory_fits.error(), path);
+  std::vector<double> values(static_cast<std::size_t>(size));
+  if (size > 0 && H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+    return state_->context(hdf5_error(ErrorCode::Corrupt, "cannot read an axis"), path);
+  return values;
 }
 
 Result<void> RunFile::verify() const {

@@ -42,6 +42,9 @@ class RunFile {
   // Whole datasets, row-major; OutOfMemory above half of the machine's memory. Numbers of any type.
   [[nodiscard]] Result<std::vector<double>> read(std::string_view path) const;
   [[nodiscard]] Result<std::vector<std::string>> read_strings(std::string_view path) const;
+  // The coordinate of an axis: "layer". NotFound where there is no such dimension scale, Corrupt where it holds no list of
+  // numbers.
+  [[nodiscard]] Result<std::vector<double>> read_axis(std::string_view path) const;
   // The hyperslab from `start` with extents `count`, one entry per axis.
   [[nodiscard]] Result<std::vector<double>> read_part(std::string_view path, std::span<const std::int64_t> start,
                                                       std::span<const std::int64_t> count) const;

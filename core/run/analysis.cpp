@@ -3,13 +3,13 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/base/format.h"
 #include "core/base/utc.h"
 #include "core/base/utf8.h"
 #include "core/checkpoint/sha256.h"
 #include "core/run/recorder.h"
+#include "core/run/run_plan.h"
 
 namespace headroom {
 namespace {
@@ -135,65 +135,6 @@ Result<void> write_parameters(RunFileWriter& writer, const ModelSpec& model, con
   return {};
 }
 
-Result<void> check_request(const AnalysisRequest& request, const ModelSpec& model, const RunShape& shape,
-                           std::vector<std::string>& notes) {
-  if (request.prompt.ids.empty()) {
-    Error error(ErrorCode::InvalidArgument, "the prompt has no tokens");
-    error.advise("give --text, --text-file, --ids or --ids-file");
-    return error;
-  }
-  for (std::size_t i = 0; i < request.prompt.ids.size(); ++i)
-    if (request.prompt.ids[i] < 0 || request.prompt.ids[i] >= model.vocab_size) {
-      Error error(ErrorCode::InvalidArgument, format("token %zu of the prompt is not in the model's vocabulary", i));
-      error.wanted(format("0 to %lld", static_cast<long long>(model.vocab_size - 1)), std::to_string(request.prompt.ids[i]));
-      return error;
-    }
-  if (model.position_embedding.present() && shape.length > model.position_embedding.rows()) {
-    Error error(ErrorCode::InvalidArgument, "the prompt is longer than the model's table of learned positions");
-    error.wanted("at most " + std::to_string(model.position_embedding.rows()) + " tokens", std::to_string(shape.length));
-    return error;
-  }
-  if (model.max_positions > 0 && shape.length > model.max_positions)
-    notes.push_back(format("warning: %lld tokens are more than the %lld positions that the config names",
-                           static_cast<long long>(shape.length), static_cast<long long>(model.max_positions)));
-  for (const WhatIf& what_if : request.what_ifs)
-    for (const BlockSpec& block : model.blocks)
-      for (const HeadProgram& head : block.attention.heads)
-        if (!head.hidden_keys.empty() && head.hidden_keys.back() >= shape.length && what_if.name == "hide-key") {
-          Error error(ErrorCode::InvalidArgument, "the what-if '" + what_if.text + "' hides a key beyond the prompt");
-          error.wanted(format("0 to %lld", static_cast<long long>(shape.length - 1)), std::to_string(head.hidden_keys.back()));
-          return error;
-        }
-  if (request.exact_maps) {
-    const double element = request.dtype == ComputeDtype::Float64 ? 8.0 : 4.0;
-    const double bytes = 3.0 * element * static_cast<double>(shape.layers.size() * shape.heads.size()) *
-                         static_cast<double>(shape.length) * static_cast<double>(shape.length);
-    const std::string formula = format("3 maps × %zu layers × %zu heads × %lld² × %g bytes = %.2f GiB", shape.layers.size(),
-                                       shape.heads.size(), static_cast<long long>(shape.length), element, bytes / 1073741824.0);
-    notes.push_back("exact maps: " + formula);
-    if (bytes > request.exact_budget_bytes) {
-      Error error(ErrorCode::OutOfMemory, "the exact maps are larger than their budget");
-      error.wanted(format("at most %.2f GiB", request.exact_budget_bytes / 1073741824.0), formula);
-      error.advise("choose --layers and --heads, a shorter prompt, or a larger --exact-budget; the statistics need none of it");
-      return error;
-    }
-  }
-  return {};
-}
-
-// H_n / n: the score of key 0 under uniform causal attention (metrics M1).
-double sink_null(std::int64_t length) {
-  double sum = 0.0;
-  for (std::int64_t k = 1; k <= length; ++k) sum += 1.0 / static_cast<double>(k);
-  return sum / static_cast<double>(length);
-}
-
-std::vector<std::int64_t> all_of(std::int64_t count) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), 0);
-  return values;
-}
-
 }  // namespace
 
 double SummaryTable::at(std::string_view name, std::size_t l, std::size_t h, std::size_t index) const {
@@ -206,35 +147,17 @@ double SummaryTable::at(std::string_view name, std::size_t l, std::size_t h, std
 Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& given, const ProgressReport& progress,
                                 const kernels::StopRequested& stop) {
   const auto begin = std::chrono::steady_clock::now();
-  AnalysisRequest request = given;
-  HEADROOM_TRY(WhatIfResult changed, apply_what_ifs(request.model->spec, request.what_ifs));
-  const ModelSpec& model = changed.model;
-  if (request.layers.empty()) request.layers = all_of(static_cast<std::int64_t>(model.blocks.size()));
-  if (request.heads.empty()) request.heads = all_of(model.num_heads);
-
+  HEADROOM_TRY(RunPlan plan, plan_run(given));
+  const AnalysisRequest& request = plan.request;
+  const ModelSpec& model = plan.model;
+  const RunShape& shape = plan.shape;
+  const ForwardOptions& forward = plan.forward;
   AnalysisOutcome outcome;
-  outcome.notes = changed.notes;
-  const RunShape shape = make_shape(model, request);
-  HEADROOM_TRY_VOID(check_request(request, model, shape, outcome.notes));
+  outcome.notes = std::move(plan.notes);
   outcome.min_row = shape.min_row;
-  outcome.sink_null = sink_null(shape.length);
+  outcome.sink_null = plan.sink_null;
   outcome.summary.layers = request.layers;
   outcome.summary.heads = request.heads;
-
-  ForwardOptions forward;
-  forward.ids = request.prompt.ids;
-  forward.dtype = request.dtype;
-  forward.device = request.device;
-  forward.backend = request.backend;
-  forward.layers = request.layers;
-  forward.heads = request.heads;
-  if (!request.summary_only) {
-    forward.request.logit_bins = logit_bins();
-    forward.request.log10_weight_bins = log10_weight_bins();
-  }
-  forward.request.pool_blocks = request.pool_blocks;
-  forward.exact_maps = request.exact_maps;
-  forward.hidden = request.hidden;
   HEADROOM_TRY(outcome.attention, backend.choose_attention(forward));
 
   RunFileWriter::Options options;

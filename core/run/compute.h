@@ -34,6 +34,13 @@ struct ForwardOptions {
   kernels::StatisticsRequest request;
   bool exact_maps = false;
   bool hidden = false;  // residuals and logits go to the observer
+  bool keep_projections = false;  // records hold queries and keys
+  bool keep_inputs = false;       // the residual stream before each layer but the first that runs goes to on_input
+  // A run that begins later, with `start` [ids, hidden size] as the residual stream before that layer; not in float64.
+  std::int64_t first_layer = 0;
+  std::span<const float> start;
+  // A run that ends with the measurements of a layer: of it only the measured heads run, and nothing after it. −1: none.
+  std::int64_t last_layer = -1;
 };
 
 struct ForwardSummary {
@@ -54,6 +61,8 @@ class ForwardObserver {
                                    std::span<const double> /*values*/) {
     return {};
   }
+  // The residual stream before a layer, [length, hidden size].
+  virtual Result<void> on_input(std::int64_t /*layer*/, std::vector<float> /*values*/) { return {}; }
   virtual Result<void> on_logits(std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) { return {}; }
   // Weights of one map (component 0 or 1) or the net map (−1) for rows [row, row + rows): [rows, length].
   virtual Result<void> on_exact_rows(std::int64_t /*layer*/, std::int64_t /*head*/, int /*component*/, std::int64_t /*row*/,

@@ -40,6 +40,12 @@ struct LayerRecord {
   std::vector<HeadRecord> heads;                        // the selected ones, ascending
   std::vector<std::vector<double>> key_norm, value_norm;  // per block, per position: L2 norm
   std::vector<double> output_alignment;                 // [heads, all heads]: cos_F of W_O blocks; NaN across groups
+
+  // What the products are made of, where ForwardOptions::keep_projections asks for it: after norms, rotation and rounding
+  // to the type in which they enter, [blocks, length, head_dim].
+  std::vector<float> queries, keys;
+  std::int64_t head_dim = 0, num_query_blocks = 0, num_key_blocks = 0;
+  double scale = 1.0, softcap = 0.0;
 };
 
 }  // namespace headroom

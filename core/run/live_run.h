@@ -17,7 +17,8 @@ struct LayerInput {
 };
 
 // Inputs of layers that a run kept, by layer; null where not kept. Filled by the run that owns it, read by later ones of
-// the same model and prompt. Safe from any thread.
+// the same model, prompt, what-ifs and type. Layer 0 needs none, and float64 runs keep none, since float32 would not hold
+// them. Safe from any thread.
 class LayerInputs;
 
 struct LiveRunRequest {
@@ -27,7 +28,7 @@ struct LiveRunRequest {
   std::vector<std::int64_t> layers, heads;  // measured ones; empty: all
   ComputeDtype dtype = ComputeDtype::Float32;
   std::string device = "cpu", backend = "auto";
-  // Where maps, series and layer inputs exceed it, those of the layers measured first are dropped.
+  // Where maps, series and layer inputs exceed it, maps and series of the layers measured first are dropped.
   std::size_t keep_bytes = std::size_t{4} << 30;
   std::shared_ptr<LayerInputs> inputs;      // kept here; null: none are kept
   // A run that begins at a layer with another run's input: a what-if, or one layer measured again. The layers before it
@@ -60,7 +61,9 @@ class LayerInputs {
   [[nodiscard]] std::shared_ptr<const LayerInput> find(std::int64_t layer) const;
   // The latest kept input at or before `layer`.
   [[nodiscard]] std::shared_ptr<const LayerInput> nearest(std::int64_t layer) const;
+  // Beyond the budget those go without which a later run has the fewest layers more to compute.
   void add(std::shared_ptr<const LayerInput> input);
+  [[nodiscard]] std::size_t size_bytes() const;
 
  private:
   struct State;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/io/hdf5_error.h"
+#include "core/run/run_plan.h"
 
 namespace headroom {
 namespace {
@@ -95,15 +96,9 @@ Result<void> Recorder::write_quantities(const LayerRecord& record, const std::ve
   for (const Quantity& quantity : head_quantities()) {
     if (!is_written(quantity, shape_)) continue;
     std::vector<std::int64_t> count = {1, static_cast<std::int64_t>(record.heads.size())};
-    std::size_t size = 1;
-    for (const std::int64_t extent : extents(quantity, shape_)) {
-      count.push_back(extent);
-      size *= static_cast<std::size_t>(extent);
-    }
-    const bool integer = quantity.type == ElementType::Int32 || quantity.type == ElementType::Int64;
-    std::vector<double> values(size * views.size(), integer ? -1.0 : kNaN);
-    for (std::size_t h = 0; h < views.size(); ++h)
-      quantity.compute({views[h], request_}, std::span<double>(values).subspan(h * size, size));
+    const std::vector<std::int64_t> rest = extents(quantity, shape_);
+    count.insert(count.end(), rest.begin(), rest.end());
+    const std::vector<double> values = quantity_values(quantity, views, request_, shape_);
     std::vector<std::int64_t> start(count.size(), 0);
     start[0] = l;
     const std::string path =

@@ -1,0 +1,373 @@
+#include "core/run/live_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "core/run/head_view.h"
+#include "core/run/run_plan.h"
+#include "core/run/self_check.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kFloat32Tolerance = 1e-5, kFloat64Tolerance = 1e-10;
+
+std::size_t size_of(const LayerInput& input) { return input.values.capacity() * sizeof(float); }
+
+// The same run as it would be written into a file.
+AnalysisRequest as_analysis(const LiveRunRequest& request) {
+  AnalysisRequest analysis;
+  analysis.model = request.model.get();
+  analysis.what_ifs = request.what_ifs;
+  analysis.prompt = *request.prompt;
+  analysis.layers = request.layers;
+  analysis.heads = request.heads;
+  analysis.dtype = request.dtype;
+  analysis.device = request.device;
+  analysis.backend = request.backend;
+  return analysis;
+}
+
+Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_t count, const char* what) {
+  const bool ascending = std::ranges::adjacent_find(indices, std::ranges::greater_equal()) == indices.end();
+  const bool inside = indices.empty() || (indices.front() >= 0 && indices.back() < count);
+  if (ascending && inside) return {};
+  Error error(ErrorCode::InvalidArgument, std::string("the ") + what + " are not ascending ones of the model");
+  return error.wanted("0 to " + std::to_string(count - 1), "");
+}
+
+Result<void> check_request(const LiveRunRequest& request) {
+  const auto layers = static_cast<std::int64_t>(request.model->spec.blocks.size());
+  const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
+  HEADROOM_TRY_VOID(check_indices(request.layers, layers, "layers"));
+  HEADROOM_TRY_VOID(check_indices(request.heads, request.model->spec.num_heads, "heads"));
+  if (request.first_layer < 0 || request.first_layer >= layers || request.last_layer >= layers ||
+      (request.last_layer >= 0 && request.last_layer < request.first_layer))
+    return Error(ErrorCode::InvalidArgument, "the run begins or ends at a layer that the model does not have");
+  if (request.first_layer > 0) {
+    if (!request.start || request.start->layer != request.first_layer || request.start->length != length)
+      return Error(ErrorCode::InvalidArgument, "the run begins at a later layer without the input of that layer");
+  }
+  if (request.base && request.base->length != length)
+    return Error(ErrorCode::InvalidArgument, "the run that this one goes on from has another prompt");
+  return {};
+}
+
+std::vector<std::int64_t> merged(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  std::vector<std::int64_t> all;
+  std::ranges::set_union(a, b, std::back_inserter(all));
+  return all;
+}
+
+std::shared_ptr<const MapSource> map_source(LayerRecord& record) {
+  auto source = std::make_shared<MapSource>();
+  source->id = next_map_source_id();
+  source->length = record.length;
+  source->head_dim = record.head_dim;
+  source->num_query_blocks = record.num_query_blocks;
+  source->num_key_blocks = record.num_key_blocks;
+  source->queries = std::move(record.queries);
+  source->keys = std::move(record.keys);
+  source->scale = record.scale;
+  source->softcap = record.softcap;
+  source->causal = record.causal;
+  source->window = record.window;
+  for (const HeadRecord& head : record.heads) {
+    MapSource::Head& kept = source->heads.emplace_back();
+    kept.head = head.head;
+    kept.program = head.program;
+    if (head.program.sink != SinkSource::None) kept.sink = head.sink_logit;
+    for (std::size_t m = 0; m < 2; ++m) kept.lse[m] = head.statistics.maps[m].lse;
+    kept.lambda = head.lambda;
+  }
+  return source;
+}
+
+std::vector<std::vector<float>> to_floats(const std::vector<std::vector<double>>& blocks) {
+  std::vector<std::vector<float>> result;
+  for (const std::vector<double>& block : blocks) {
+    std::vector<float>& values = result.emplace_back();
+    for (const double value : block) values.push_back(static_cast<float>(value));
+  }
+  return result;
+}
+
+// Every quantity of the table, under its name in the run file.
+void fill_quantities(const std::vector<HeadView>& views, const RunPlan& plan, LayerSnapshot& layer) {
+  for (const Quantity& quantity : head_quantities()) {
+    if (!is_written(quantity, plan.shape)) continue;
+    std::vector<double> values = quantity_values(quantity, views, plan.forward.request, plan.shape);
+    if (quantity.group.empty()) {
+      layer.summary.emplace(quantity.name, std::move(values));
+      continue;
+    }
+    std::string name = std::string(quantity.group) + "/" + std::string(quantity.name);
+    if (quantity.axes.empty()) {
+      layer.summary.emplace(std::move(name), std::move(values));
+      continue;
+    }
+    std::vector<float>& series = layer.series[std::move(name)];
+    series.reserve(values.size());
+    for (const double value : values) series.push_back(static_cast<float>(value));
+  }
+}
+
+// Collects layers and publishes a snapshot after each.
+class LiveRecorder final : public ForwardObserver {
+ public:
+  LiveRecorder(const LiveRunRequest& request, const RunPlan& plan, const PublishRun& publish,
+               const ProgressReport& progress, const kernels::StopRequested& stop)
+      : request_(request), plan_(plan), publish_(publish), progress_(progress), stop_(stop) {
+    single_ = request.base && request.last_layer == request.first_layer;
+    run_.prompt = request.prompt;
+    run_.length = plan.shape.length;
+    run_.min_row = plan.shape.min_row;
+    run_.sink_null = plan.sink_null;
+    run_.layers = plan.forward.layers;
+    run_.heads = plan.forward.heads;
+    run_.all_layers = static_cast<std::int64_t>(plan.model.blocks.size());
+    run_.notes = plan.notes;
+    run_.model_name = request.model->checkpoint ? request.model->checkpoint->name() : std::string();
+    run_.model_kind = plan.model.model_type;
+    if (request.base) take_from(*request.base);
+    run_.data.resize(run_.layers.size());
+  }
+
+  void set_attention(const AttentionChoice& choice) { run_.attention = choice; }
+
+  Result<void> on_layer(LayerRecord record) override {
+    auto layer = std::make_shared<LayerSnapshot>();
+    layer->layer = record.layer;
+    layer->kind = record.kind;
+    layer->length = record.length;
+    layer->context_dim = record.context_dim;
+    layer->lambda_init = record.lambda_init;
+    std::vector<HeadView> views;
+    views.reserve(record.heads.size());
+    for (const HeadRecord& head : record.heads) {
+      layer->heads.push_back(head.head);
+      layer->programs.push_back(head.program);
+      layer->kv_heads.push_back(head.kv_head);
+      views.emplace_back(record, head, plan_.shape.min_row);
+      check_head(views.back(), request_.dtype == ComputeDtype::Float64 ? kFloat64Tolerance : kFloat32Tolerance, check_);
+    }
+    for (const HeadView& view : views) layer->visible.push_back(view.visible);
+    if (std::ranges::adjacent_find(layer->visible, std::ranges::not_equal_to()) == layer->visible.end())
+      layer->visible.resize(std::min<std::size_t>(layer->visible.size(), 1));
+    fill_quantities(views, plan_, *layer);
+    layer->output_alignment = record.output_alignment;
+    layer->key_norms = to_floats(record.key_norm);
+    layer->value_norms = to_floats(record.value_norm);
+    views.clear();  // they refer to the record
+    layer->maps = map_source(record);
+
+    order_.push_back(place_of(layer->layer));
+    run_.data[order_.back()] = std::move(layer);
+    keep_within_budget();
+    publish();
+    return {};
+  }
+
+  Result<void> on_input(std::int64_t layer, std::vector<float> values) override {
+    auto input = std::make_shared<LayerInput>();
+    input->layer = layer;
+    input->length = run_.length;
+    input->hidden = plan_.model.hidden_size;
+    input->values = std::move(values);
+    request_.inputs->add(std::move(input));
+    keep_within_budget();
+    return {};
+  }
+
+  void on_progress(double fraction, const std::string& what) override {
+    if (progress_) progress_(fraction, what);
+  }
+  [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
+
+  std::shared_ptr<const RunSnapshot> finish(const ForwardSummary& summary) {
+    if (request_.last_layer < 0) run_.next_token_loss = summary.next_token_loss;
+    if (summary.non_finite_layer >= 0) run_.non_finite_layer = summary.non_finite_layer;
+    for (const std::string& violation : check_.violations) run_.notes.push_back("self-check: " + violation);
+    return snapshot();
+  }
+
+ private:
+  // Layers before the first one that runs; where a single layer is measured again all the others and the loss too.
+  void take_from(const RunSnapshot& base) {
+    const auto stays = [&](std::int64_t layer) {
+      return layer < request_.first_layer || (single_ && layer != request_.first_layer);
+    };
+    std::vector<std::int64_t> shared;
+    std::ranges::copy_if(base.layers, std::back_inserter(shared), stays);
+    run_.layers = merged(shared, run_.layers);
+    run_.heads = merged(base.heads, run_.heads);
+    run_.data.resize(run_.layers.size());
+    for (std::size_t i = 0; i < base.layers.size() && i < base.data.size(); ++i)
+      if (stays(base.layers[i])) run_.data[place_of(base.layers[i])] = base.data[i];
+    if (!single_) return;
+    // A measurement adds to what was kept before; a what-if shares it with the run that stays.
+    for (std::size_t i = 0; i < run_.data.size(); ++i)
+      if (run_.data[i] && run_.data[i]->maps) order_.push_back(i);
+    std::ranges::sort(order_, {}, [&](std::size_t i) { return run_.data[i]->maps->id; });
+    run_.next_token_loss = base.next_token_loss;
+    run_.non_finite_layer = base.non_finite_layer;
+    for (const std::string& note : base.notes)
+      if (std::ranges::find(run_.notes, note) == run_.notes.end()) run_.notes.push_back(note);
+    run_.seconds = base.seconds;
+  }
+  [[nodiscard]] std::size_t place_of(std::int64_t layer) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(run_.layers, layer) - run_.layers.begin());
+  }
+
+  // Drops maps and series of layers in the order in which they were measured; those of the latest one stay.
+  void keep_within_budget() {
+    std::size_t bytes = request_.inputs ? request_.inputs->size_bytes() : 0;
+    for (const std::size_t i : order_) bytes += run_.data[i]->kept_bytes();
+    while (bytes > request_.keep_bytes && order_.size() > 1) {
+      std::shared_ptr<const LayerSnapshot>& layer = run_.data[order_.front()];
+      bytes -= layer->kept_bytes();
+      auto smaller = std::make_shared<LayerSnapshot>(*layer);
+      smaller->maps.reset();
+      smaller->series.clear();
+      layer = std::move(smaller);
+      order_.erase(order_.begin());
+    }
+  }
+
+  std::shared_ptr<const RunSnapshot> snapshot() {
+    run_.complete = run_.finished_layers() == run_.layers.size();
+    const double own = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    auto copy = std::make_shared<RunSnapshot>(run_);
+    copy->seconds = single_ ? run_.seconds : own;
+    return copy;
+  }
+  void publish() {
+    if (publish_) publish_(snapshot());
+  }
+
+  const LiveRunRequest& request_;
+  const RunPlan& plan_;
+  const PublishRun& publish_;
+  const ProgressReport& progress_;
+  const kernels::StopRequested& stop_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool single_ = false;  // one layer is measured again, the others stay
+  RunSnapshot run_;
+  std::vector<std::size_t> order_;  // places in run_.data that keep maps and series, first measured first
+  SelfCheck check_;
+};
+
+}  // namespace
+
+struct LayerInputs::State {
+  std::size_t budget = 0, bytes = 0;
+  mutable std::mutex mutex;
+  std::map<std::int64_t, std::shared_ptr<const LayerInput>> inputs;
+
+  void erase(std::map<std::int64_t, std::shared_ptr<const LayerInput>>::iterator at) {
+    bytes -= size_of(*at->second);
+    inputs.erase(at);
+  }
+
+  // The input, other than `newest`, whose absence costs the fewest layers: a run goes on from the one before it.
+  auto least_useful(std::int64_t newest) {
+    auto best = inputs.end();
+    std::int64_t best_gap = std::numeric_limits<std::int64_t>::max(), before = 0;
+    for (auto at = inputs.begin(); at != inputs.end(); before = at->first, ++at) {
+      const auto next = std::next(at);
+      const std::int64_t gap = (next == inputs.end() ? at->first + 1 : next->first) - before;
+      if (at->first != newest && gap < best_gap) best = at, best_gap = gap;
+    }
+    return best;
+  }
+};
+
+LayerInputs::LayerInputs(std::size_t budget_bytes) : state_(std::make_unique<State>()) { state_->budget = budget_bytes; }
+LayerInputs::~LayerInputs() = default;
+
+std::shared_ptr<const LayerInput> LayerInputs::find(std::int64_t layer) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->inputs.find(layer);
+  return found == state_->inputs.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const LayerInput> LayerInputs::nearest(std::int64_t layer) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto after = state_->inputs.upper_bound(layer);
+  return after == state_->inputs.begin() ? nullptr : std::prev(after)->second;
+}
+
+void LayerInputs::add(std::shared_ptr<const LayerInput> input) {
+  const std::lock_guard lock(state_->mutex);
+  const std::int64_t layer = input->layer;
+  if (const auto old = state_->inputs.find(layer); old != state_->inputs.end()) state_->erase(old);
+  state_->bytes += size_of(*input);
+  state_->inputs.emplace(layer, std::move(input));
+  while (state_->bytes > state_->budget && state_->inputs.size() > 1) state_->erase(state_->least_useful(layer));
+}
+
+std::size_t LayerInputs::size_bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->bytes;
+}
+
+LiveRunEstimate estimate_live_run(const LiveRunRequest& request) {
+  LiveRunEstimate estimate;
+  if (!request.model || !request.prompt || request.model->spec.blocks.empty()) return estimate;
+  const ModelSpec& model = request.model->spec;
+  const AnalysisRequest analysis = as_analysis(request);
+  RunShape shape = make_shape(model, analysis);
+  const auto count = [](const std::vector<std::int64_t>& chosen, std::size_t all) {
+    return chosen.empty() ? all : chosen.size();
+  };
+  const std::size_t layers = count(request.layers, model.blocks.size());
+  const std::size_t heads = count(request.heads, static_cast<std::size_t>(model.num_heads));
+  const auto length = static_cast<std::size_t>(shape.length);
+  std::size_t series = 0;
+  for (const Quantity& quantity : head_quantities()) {
+    if (quantity.group.empty() || quantity.axes.empty() || !is_written(quantity, shape)) continue;
+    std::size_t size = sizeof(float) * heads;
+    for (const std::int64_t extent : extents(quantity, shape)) size *= static_cast<std::size_t>(extent);
+    series += size;
+  }
+  for (const BlockSpec& block : model.blocks) {
+    const AttentionSpec& attention = block.attention;
+    const auto blocks = static_cast<std::size_t>(attention.num_query_blocks + attention.num_key_blocks);
+    const std::size_t maps = blocks * length * static_cast<std::size_t>(attention.head_dim) * sizeof(float) +
+                             heads * length * sizeof(double) * (attention.differential() ? 3 : 1);
+    estimate.layer_bytes = std::max(estimate.layer_bytes, maps + series);
+  }
+  if (request.inputs && request.dtype != ComputeDtype::Float64)
+    estimate.layer_bytes += length * static_cast<std::size_t>(model.hidden_size) * sizeof(float);
+  estimate.total_bytes = estimate.layer_bytes * layers;
+  estimate.kept_layers = std::min(layers, request.keep_bytes / std::max<std::size_t>(estimate.layer_bytes, 1));
+  return estimate;
+}
+
+Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, const LiveRunRequest& request,
+                                                    const PublishRun& publish, const ProgressReport& progress,
+                                                    const kernels::StopRequested& stop) {
+  HEADROOM_TRY_VOID(check_request(request));
+  HEADROOM_TRY(RunPlan plan, plan_run(as_analysis(request)));
+  ForwardOptions& forward = plan.forward;
+  forward.keep_projections = true;
+  // A float64 stream does not fit into float32, and a run that begins there would not be the same.
+  forward.keep_inputs = request.inputs != nullptr && request.dtype != ComputeDtype::Float64;
+  forward.first_layer = request.first_layer;
+  forward.last_layer = request.last_layer;
+  if (request.first_layer > 0) forward.start = request.start->values;
+  std::erase_if(forward.layers, [&](std::int64_t layer) {
+    return layer < request.first_layer || (request.last_layer >= 0 && layer > request.last_layer);
+  });
+  LiveRecorder recorder(request, plan, publish, progress, stop);
+  HEADROOM_TRY(const AttentionChoice choice, backend.choose_attention(forward));
+  recorder.set_attention(choice);
+  if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
+  HEADROOM_TRY(const ForwardSummary summary, backend.run(request.model->source, plan.model, forward, recorder));
+  return recorder.finish(summary);
+}
+
+}  // namespace headroom

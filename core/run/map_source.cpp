@@ -1,0 +1,123 @@
+#include "core/run/map_source.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "core/base/check.h"
+#include "kernels/cpu/window.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+const HeadProgram::Map* map_of(const MapSource::Head& head, std::size_t m) {
+  const HeadProgram& program = head.program;
+  if (m == 0) return program.has_first() ? &program.first : nullptr;
+  return program.has_second() ? &program.second : nullptr;
+}
+
+// The head as the kernels see it, without values.
+kernels::HeadProblem<float> problem_of(const MapSource& source, const MapSource::Head& head) {
+  kernels::HeadProblem<float> problem;
+  problem.length = source.length;
+  problem.head_dim = source.head_dim;
+  for (std::size_t m = 0; m < 2; ++m) {
+    const HeadProgram::Map* map = map_of(head, m);
+    if (!map) continue;
+    kernels::MapInput<float>& input = problem.maps[m];
+    input.query = source.queries.data() + map->query_block * source.length * source.head_dim;
+    input.key = source.keys.data() + map->key_block * source.length * source.head_dim;
+    input.query_stride = input.key_stride = source.head_dim;
+  }
+  problem.lambda = head.lambda.empty() ? nullptr : head.lambda.data();
+  problem.scale = source.scale;
+  problem.softcap = source.softcap;
+  problem.temperature = head.program.temperature;
+  problem.has_sink = head.program.sink != SinkSource::None;
+  problem.sink = head.sink;
+  problem.causal = source.causal;
+  problem.window = source.window;
+  problem.hidden_keys = head.program.hidden_keys;
+  return problem;
+}
+
+// z of one entry: scaled, capped, divided by the temperature.
+double logit(const kernels::HeadProblem<float>& problem, std::size_t m, std::int64_t query, std::int64_t key) {
+  const float* q = problem.maps[m].query + query * problem.maps[m].query_stride;
+  const float* k = problem.maps[m].key + key * problem.maps[m].key_stride;
+  double sum = 0.0;
+  for (std::int64_t c = 0; c < problem.head_dim; ++c) sum += static_cast<double>(q[c]) * static_cast<double>(k[c]);
+  double z = problem.scale * sum;
+  if (problem.softcap > 0.0) z = problem.softcap * std::tanh(z / problem.softcap);
+  return z / problem.temperature;
+}
+
+bool is_visible(const kernels::HeadProblem<float>& problem, std::int64_t query, std::int64_t key) {
+  if (query < 0 || key < 0 || query >= problem.length || key >= problem.length) return false;
+  std::vector<kernels::KeyRange> segments;
+  kernels::visible_segments(problem, query, segments);
+  return std::ranges::any_of(segments, [&](const kernels::KeyRange& s) { return key >= s.begin && key < s.end; });
+}
+
+}  // namespace
+
+const MapSource::Head* MapSource::find(std::int64_t head) const {
+  const auto found = std::ranges::lower_bound(heads, head, {}, &Head::head);
+  return found != heads.end() && found->head == head ? &*found : nullptr;
+}
+
+std::size_t MapSource::size_bytes() const {
+  std::size_t bytes = (queries.capacity() + keys.capacity()) * sizeof(float);
+  for (const Head& head : heads)
+    bytes += (head.lse[0].capacity() + head.lse[1].capacity() + head.lambda.capacity()) * sizeof(double);
+  return bytes;
+}
+
+Result<void> MapSource::window_of(std::int64_t head, const kernels::WindowRequest& request,
+                                  const kernels::WindowCells& cells, const kernels::ParallelFor& parallel,
+                                  const kernels::StopRequested& stop) const {
+  const Head* found = find(head);
+  HEADROOM_CHECK(found != nullptr, "the maps of this head were not kept");
+  const auto inside = [&](std::int64_t begin, std::int64_t count) {
+    return begin >= 0 && count >= 0 && begin <= length && count <= length - begin;
+  };
+  HEADROOM_CHECK(inside(request.row_begin, request.rows) && inside(request.key_begin, request.keys) && request.reduction > 0,
+                 "a window lies inside its map");
+  const kernels::HeadProblem<float> problem = problem_of(*this, *found);
+  const auto lse = [&](std::size_t m) { return problem.maps[m].present() ? found->lse[m].data() : nullptr; };
+  if (!kernels::cpu_window<float>(problem, {lse(0), lse(1)}, request, cells, parallel, stop))
+    return Error(ErrorCode::Cancelled, "cancelled");
+  return {};
+}
+
+MapSource::Cell MapSource::cell(std::int64_t head, std::int64_t query, std::int64_t key) const {
+  Cell cell{kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, false};
+  const Head* found = find(head);
+  if (!found || query < 0 || query >= length) return cell;
+  const auto row = static_cast<std::size_t>(query);
+  if (!found->lambda.empty()) cell.lambda = found->lambda[row];
+  const kernels::HeadProblem<float> problem = problem_of(*this, *found);
+  cell.visible = is_visible(problem, query, key);
+  if (!cell.visible) return cell;
+  double net = 0.0;
+  for (std::size_t m = 0; m < 2; ++m) {
+    if (!problem.maps[m].present()) continue;
+    const double z = logit(problem, m, query, key);
+    const double weight = std::exp(z - found->lse[m][row]);
+    (m == 0 ? cell.first_logit : cell.second_logit) = z;
+    (m == 0 ? cell.first : cell.second) = weight;
+    net += m == 0 ? weight : -cell.lambda * weight;
+  }
+  if (problem.maps[0].present() || problem.maps[1].present()) cell.net = net;
+  return cell;
+}
+
+std::uint64_t next_map_source_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace headroom

@@ -1,0 +1,291 @@
+// A run file as a snapshot.
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include "core/base/format.h"
+#include "core/io/hdf5_error.h"
+#include "core/io/run_file.h"
+#include "core/run/run_layout.h"
+#include "core/run/run_snapshot.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+constexpr const char* kAttributes[] = {
+    "schema_version", "title",           "source",       "history",       "created_utc",   "command_line",
+    "program_git_commit", "model_id",    "model_type",   "model_revision", "container",    "checkpoint_sha256",
+    "prompt_sha256",  "dtype_compute",   "dtype_statistics", "device",    "device_statistics", "backend",
+    "torch_version",  "kernel_target",   "bos_added",    "first_token_is_bos", "tokens",   "min_row",
+    "next_token_loss", "non_finite_layer"};
+
+bool parse(const std::string& text, double& value) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+}
+
+LambdaSource lambda_source_of(const std::string& name) {
+  if (name == "layer_scalar") return LambdaSource::LayerScalar;
+  if (name == "projection") return LambdaSource::Projection;
+  if (name == "raw_projection") return LambdaSource::RawProjection;
+  return name == "constant" ? LambdaSource::Constant : LambdaSource::None;
+}
+
+SinkSource sink_source_of(const std::string& name) {
+  return name == "zero" ? SinkSource::Zero : name == "learned" ? SinkSource::Learned : SinkSource::None;
+}
+
+std::vector<std::int64_t> integers(const std::vector<double>& values) {
+  std::vector<std::int64_t> result;
+  for (const double value : values) result.push_back(static_cast<std::int64_t>(value));
+  return result;
+}
+
+class Reader {
+ public:
+  Reader(const RunFile& file, const std::filesystem::path& path) : file_(file), path_(path) {}
+
+  Result<std::shared_ptr<const RunSnapshot>> read() {
+    HEADROOM_TRY(const std::string schema, file_.root_attribute("schema_name"));
+    if (schema != kRunSchemaName)
+      return Error(ErrorCode::InvalidArgument, "this file holds no run").wanted(kRunSchemaName, schema).in_file(path_.string());
+    for (const char* name : kAttributes)
+      if (Result<std::string> text = file_.root_attribute(name)) run_->attributes[name] = std::move(*text);
+    HEADROOM_TRY_VOID(read_prompt());
+    HEADROOM_TRY_VOID(read_axes());
+    read_attributes();
+    for (std::size_t l = 0; l < run_->layers.size(); ++l) HEADROOM_TRY_VOID(read_layer(static_cast<std::int64_t>(l)));
+    run_->complete = run_->finished_layers() == run_->layers.size();
+    return std::shared_ptr<const RunSnapshot>(run_);
+  }
+
+ private:
+  Error damaged(const std::string& dataset, const std::string& what) const {
+    return Error(ErrorCode::Corrupt, what).at_tensor(dataset).in_file(path_.string());
+  }
+
+  Result<void> read_prompt() {
+    auto prompt = std::make_shared<Prompt>();
+    HEADROOM_TRY(const std::vector<double> ids, file_.read("tokens/token_id"));
+    for (const double id : ids) prompt->ids.push_back(static_cast<std::int32_t>(id));
+    if (file_.find("tokens/token_text")) {
+      HEADROOM_TRY(prompt->texts, file_.read_strings("tokens/token_text"));
+    }
+    if (file_.find("tokens/is_special")) {
+      HEADROOM_TRY(const std::vector<double> special, file_.read("tokens/is_special"));
+      prompt->is_special.assign(special.begin(), special.end());
+    }
+    if (prompt->ids.empty()) return damaged("tokens/token_id", "a run has at least one token");
+    if (!prompt->texts.empty() && prompt->texts.size() != prompt->ids.size())
+      return damaged("tokens/token_text", "there are not as many texts as tokens");
+    if (!prompt->is_special.empty() && prompt->is_special.size() != prompt->ids.size())
+      return damaged("tokens/is_special", "there are not as many flags as tokens");
+    // A file of a prompt that was given as ids has empty texts.
+    if (std::ranges::all_of(prompt->texts, &std::string::empty)) prompt->texts.clear();
+    prompt->bos_added = attribute("bos_added") == 1.0;
+    prompt->first_is_bos = attribute("first_token_is_bos") == 1.0;
+    run_->length = static_cast<std::int64_t>(prompt->ids.size());
+    run_->prompt = std::move(prompt);
+    return {};
+  }
+
+  // The coordinates of layers and heads.
+  Result<void> read_axes() {
+    HEADROOM_TRY(run_->layers, axis_values("layer"));
+    HEADROOM_TRY(run_->heads, axis_values("head"));
+    run_->data.resize(run_->layers.size());
+    shape_.length = run_->length;
+    shape_.layers = run_->layers;
+    shape_.heads = run_->heads;
+    for (const DatasetInfo& info : file_.datasets()) {
+      if (info.axes.size() < 2 || info.axes[0] != "layer" || info.axes[1] != "head") continue;
+      if (info.shape[0] != count(run_->layers) || info.shape[1] != count(run_->heads))
+        return damaged(info.path, "a dataset does not fit its axes");
+      HEADROOM_TRY_VOID(check_extents(info));
+    }
+    return {};
+  }
+
+  Result<std::vector<std::int64_t>> axis_values(const char* name) {
+    HEADROOM_TRY(const std::vector<double> values, file_.read_axis(name));
+    const std::vector<std::int64_t> indices = integers(values);
+    if (indices.empty() || indices.front() < 0 || std::ranges::adjacent_find(indices, std::greater_equal()) != indices.end())
+      return damaged(name, "an axis does not ascend");
+    return indices;
+  }
+
+  // Panels count on the extents of the quantities they know.
+  Result<void> check_extents(const DatasetInfo& info) const {
+    const std::size_t slash = info.path.find('/');
+    const std::string group = slash == std::string::npos ? "" : info.path.substr(0, slash);
+    const Quantity* quantity = find_quantity(group, slash == std::string::npos ? info.path : info.path.substr(slash + 1));
+    if (!quantity || group == "maps") return {};
+    const std::vector<std::int64_t> expected = extents(*quantity, shape_);
+    if (!std::ranges::equal(expected, std::span(info.shape).subspan(2)))
+      return damaged(info.path, "a dataset has not the extents of its quantity");
+    return {};
+  }
+
+  void read_attributes() {
+    RunSnapshot& run = *run_;
+    const double min_row = attribute("min_row");
+    run.min_row = min_row >= 1.0 ? static_cast<std::int64_t>(min_row) : 1;
+    if (const double loss = attribute("next_token_loss"); loss == loss) run.next_token_loss = loss;
+    if (const double layer = attribute("non_finite_layer"); layer == layer)
+      run.non_finite_layer = static_cast<std::int64_t>(layer);
+    run.model_name = text("model_id");
+    run.model_kind = text("model_type");
+    if (!text("backend").empty())
+      run.attention = AttentionChoice{text("backend"), "", text("device_statistics"), text("dtype_statistics"), text("kernel_target")};
+    if (const Result<std::vector<double>> null_level = file_.read("sink_null"); null_level && null_level->size() == 1)
+      run.sink_null = null_level->front();
+    run.all_layers = run.layers.back() + 1;
+  }
+
+  [[nodiscard]] std::string text(const char* name) const {
+    const auto found = run_->attributes.find(name);
+    return found == run_->attributes.end() ? std::string() : found->second;
+  }
+  [[nodiscard]] double attribute(const char* name) const {
+    double value = kNaN;
+    return parse(text(name), value) ? value : kNaN;
+  }
+
+  Result<void> read_layer(std::int64_t l) {
+    const auto index = static_cast<std::size_t>(l);
+    // A run that met a value that is not finite ends there.
+    if (run_->non_finite_layer >= 0 && run_->layers[index] > run_->non_finite_layer) return {};
+    auto layer = std::make_shared<LayerSnapshot>();
+    layer->layer = run_->layers[index];
+    layer->length = run_->length;
+    layer->heads = run_->heads;
+    HEADROOM_TRY(const std::string kind, layer_text("attention_kind", l));
+    layer->kind = kind;
+    HEADROOM_TRY(const std::vector<double> init, part("weights/lambda_init", l));
+    layer->lambda_init = init.size() == 1 ? init.front() : kNaN;
+    HEADROOM_TRY(const std::vector<double> visible, part("tokens/visible_keys", l));
+    if (static_cast<std::int64_t>(visible.size()) == run_->length) layer->visible.push_back(integers(visible));
+    for (const char* name : {"keys/key_norm", "keys/value_norm"}) {
+      HEADROOM_TRY(const std::vector<double> norms, part(name, l));
+      auto& blocks = std::string_view(name) == "keys/key_norm" ? layer->key_norms : layer->value_norms;
+      for (std::size_t at = 0; at + static_cast<std::size_t>(run_->length) <= norms.size();
+           at += static_cast<std::size_t>(run_->length))
+        blocks.emplace_back(norms.begin() + static_cast<std::ptrdiff_t>(at),
+                            norms.begin() + static_cast<std::ptrdiff_t>(at) + run_->length);
+    }
+    HEADROOM_TRY_VOID(read_quantities(l, *layer));
+    HEADROOM_TRY_VOID(read_programs(l, *layer));
+    run_->data[index] = std::move(layer);
+    return {};
+  }
+
+  Result<void> read_quantities(std::int64_t l, LayerSnapshot& layer) {
+    for (const DatasetInfo& info : file_.datasets()) {
+      if (info.axes.size() < 2 || info.axes[0] != "layer" || info.axes[1] != "head") continue;
+      if (info.type == ElementType::String || info.path.starts_with("program/") || info.path.starts_with("exact/")) continue;
+      HEADROOM_TRY(std::vector<double> values, part(info.path, l));
+      if (info.path == "weights/output_alignment")
+        layer.output_alignment = std::move(values);
+      else if (info.path.find('/') == std::string::npos || info.axes.size() == 2)
+        layer.summary.emplace(info.path, std::move(values));
+      else
+        layer.series.emplace(info.path, std::vector<float>(values.begin(), values.end()));
+    }
+    const std::span<const double> blocks = layer.summary.contains("kv_head") ? layer.summary["kv_head"] : std::span<const double>();
+    for (std::size_t h = 0; 2 * h + 1 < blocks.size(); ++h)
+      layer.kv_heads.push_back({static_cast<std::int64_t>(blocks[2 * h]), static_cast<std::int64_t>(blocks[2 * h + 1])});
+    return {};
+  }
+
+  Result<void> read_programs(std::int64_t l, LayerSnapshot& layer) {
+    if (!file_.find("program/q1")) return {};
+    std::vector<HeadProgram> programs(layer.heads.size());
+    const auto numbers = [&](const char* name, const auto& set) -> Result<void> {
+      HEADROOM_TRY(const std::vector<double> values, part(std::string("program/") + name, l));
+      if (values.size() % programs.size() != 0) return {};
+      const std::size_t size = values.size() / programs.size();
+      for (std::size_t h = 0; size > 0 && h < programs.size(); ++h) set(programs[h], std::span(values).subspan(h * size, size));
+      return {};
+    };
+    const auto strings = [&](const char* name, const auto& set) -> Result<void> {
+      HEADROOM_TRY(const std::vector<std::string>* const values, texts(std::string("program/") + name));
+      const std::size_t begin = static_cast<std::size_t>(l) * programs.size();
+      for (std::size_t h = 0; begin + h < values->size() && h < programs.size(); ++h) set(programs[h], (*values)[begin + h]);
+      return {};
+    };
+    using Values = std::span<const double>;
+    const auto index = [](Values v) { return static_cast<std::int64_t>(v.front()); };
+    HEADROOM_TRY_VOID(numbers("q1", [&](HeadProgram& p, Values v) { p.first.query_block = index(v); }));
+    HEADROOM_TRY_VOID(numbers("k1", [&](HeadProgram& p, Values v) { p.first.key_block = index(v); }));
+    HEADROOM_TRY_VOID(numbers("q2", [&](HeadProgram& p, Values v) { p.second.query_block = index(v); }));
+    HEADROOM_TRY_VOID(numbers("k2", [&](HeadProgram& p, Values v) { p.second.key_block = index(v); }));
+    const auto blocks = [](Values v, std::vector<std::int64_t>& to) {
+      for (const double value : v)
+        if (value >= 0.0) to.push_back(static_cast<std::int64_t>(value));
+    };
+    HEADROOM_TRY_VOID(numbers("value_blocks1", [&](HeadProgram& p, Values v) { blocks(v, p.first.value_blocks); }));
+    HEADROOM_TRY_VOID(numbers("value_blocks2", [&](HeadProgram& p, Values v) { blocks(v, p.second.value_blocks); }));
+    HEADROOM_TRY_VOID(numbers("first_enabled", [](HeadProgram& p, Values v) { p.first_enabled = v.front() != 0.0; }));
+    HEADROOM_TRY_VOID(numbers("lambda_constant", [](HeadProgram& p, Values v) {
+      if (v.front() == v.front()) p.lambda_constant = v.front();
+    }));
+    HEADROOM_TRY_VOID(numbers("post_scale", [](HeadProgram& p, Values v) { p.post_scale = v.front(); }));
+    HEADROOM_TRY_VOID(numbers("temperature", [](HeadProgram& p, Values v) { p.temperature = v.front(); }));
+    HEADROOM_TRY_VOID(numbers("post_norm", [](HeadProgram& p, Values v) { p.post_norm = v.front() != 0.0; }));
+    HEADROOM_TRY_VOID(numbers("gated", [](HeadProgram& p, Values v) { p.gated = v.front() != 0.0; }));
+    HEADROOM_TRY_VOID(numbers("enabled", [](HeadProgram& p, Values v) { p.enabled = v.front() != 0.0; }));
+    HEADROOM_TRY_VOID(strings("lambda_source", [](HeadProgram& p, const std::string& name) { p.lambda = lambda_source_of(name); }));
+    HEADROOM_TRY_VOID(strings("sink", [](HeadProgram& p, const std::string& name) { p.sink = sink_source_of(name); }));
+    HEADROOM_TRY_VOID(strings("hidden_keys", [](HeadProgram& p, const std::string& list) {
+      for (std::size_t begin = 0; begin < list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        if (double key = 0.0; parse(list.substr(begin, end - begin), key)) p.hidden_keys.push_back(static_cast<std::int64_t>(key));
+        begin = end + 1;
+      }
+    }));
+    layer.programs = std::move(programs);
+    return {};
+  }
+
+  // One layer of a dataset; empty where the file has no such dataset.
+  Result<std::vector<double>> part(const std::string& path, std::int64_t l) const {
+    const DatasetInfo* info = file_.find(path);
+    if (!info || info->shape.empty() || l >= info->shape.front()) return std::vector<double>();
+    std::vector<std::int64_t> start(info->shape.size(), 0), extent = info->shape;
+    start.front() = l;
+    extent.front() = 1;
+    return file_.read_part(path, start, extent);
+  }
+  // Strings are read once.
+  Result<const std::vector<std::string>*> texts(const std::string& path) {
+    if (const auto found = texts_.find(path); found != texts_.end()) return &found->second;
+    std::vector<std::string> values;
+    if (file_.find(path)) {
+      HEADROOM_TRY(values, file_.read_strings(path));
+    }
+    return &texts_.emplace(path, std::move(values)).first->second;
+  }
+  Result<std::string> layer_text(const std::string& path, std::int64_t l) {
+    HEADROOM_TRY(const std::vector<std::string>* const values, texts(path));
+    return static_cast<std::size_t>(l) < values->size() ? (*values)[static_cast<std::size_t>(l)] : std::string();
+  }
+  static std::int64_t count(const std::vector<std::int64_t>& values) { return static_cast<std::int64_t>(values.size()); }
+
+  const RunFile& file_;
+  const std::filesystem::path& path_;
+  std::shared_ptr<RunSnapshot> run_ = std::make_shared<RunSnapshot>();
+  RunShape shape_;
+  std::map<std::string, std::vector<std::string>> texts_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const RunSnapshot>> read_run(const std::filesystem::path& path) {
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
+  return Reader(*file, path).read();
+}
+
+}  // namespace headroom

@@ -1,0 +1,31 @@
+// What a run settles before anything is computed, the same for a run file and for a run that stays in memory: the model
+// with its what-ifs, the shape of the results, the checks of the prompt, the options of the forward pass; and the values
+// of a quantity for the heads of a layer. Pure functions; safe from any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/run/analysis.h"
+#include "core/run/quantity.h"
+#include "core/run/run_layout.h"
+
+namespace headroom {
+
+struct RunPlan {
+  AnalysisRequest request;  // as given, with layers and heads in full
+  ModelSpec model;          // with the what-ifs
+  RunShape shape;
+  ForwardOptions forward;
+  double sink_null = 0.0;
+  std::vector<std::string> notes;
+};
+
+// InvalidArgument for a prompt or a what-if that does not fit; OutOfMemory for exact maps beyond their budget.
+[[nodiscard]] Result<RunPlan> plan_run(const AnalysisRequest& request);
+
+// [heads, extents…], row-major; −1 in integers and NaN elsewhere where there is no value.
+[[nodiscard]] std::vector<double> quantity_values(const Quantity& quantity, const std::vector<HeadView>& heads,
+                                                  const kernels::StatisticsRequest& request, const RunShape& shape);
+
+}  // namespace headroom

@@ -1,0 +1,57 @@
+#include "core/run/run_snapshot.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+// The part of `all`, [heads, …], that belongs to the head at `index`.
+template <typename T>
+std::span<const T> part_of(const std::map<std::string, std::vector<T>, std::less<>>& all, std::string_view name,
+                           std::int64_t index, std::size_t heads) {
+  const auto found = all.find(name);
+  if (found == all.end() || index < 0 || heads == 0) return {};
+  const std::size_t size = found->second.size() / heads;
+  return std::span<const T>(found->second).subspan(static_cast<std::size_t>(index) * size, size);
+}
+
+}  // namespace
+
+std::int64_t LayerSnapshot::head_index(std::int64_t head) const {
+  const auto found = std::ranges::lower_bound(heads, head);
+  return found != heads.end() && *found == head ? found - heads.begin() : -1;
+}
+
+std::span<const double> LayerSnapshot::values(std::string_view name, std::int64_t head) const {
+  return part_of(summary, name, head_index(head), heads.size());
+}
+
+std::span<const float> LayerSnapshot::row_values(std::string_view name, std::int64_t head) const {
+  return part_of(series, name, head_index(head), heads.size());
+}
+
+std::size_t LayerSnapshot::kept_bytes() const {
+  std::size_t bytes = maps ? maps->size_bytes() : 0;
+  for (const auto& [name, values] : series) bytes += values.capacity() * sizeof(float);
+  return bytes;
+}
+
+const LayerSnapshot* RunSnapshot::layer(std::int64_t layer) const {
+  const auto found = std::ranges::lower_bound(layers, layer);
+  if (found == layers.end() || *found != layer) return nullptr;
+  const auto index = static_cast<std::size_t>(found - layers.begin());
+  return index < data.size() ? data[index].get() : nullptr;
+}
+
+double RunSnapshot::at(std::string_view name, std::int64_t layer_index, std::int64_t head, std::size_t index) const {
+  const LayerSnapshot* found = layer(layer_index);
+  const std::span<const double> values = found ? found->values(name, head) : std::span<const double>();
+  return index < values.size() ? values[index] : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::size_t RunSnapshot::finished_layers() const {
+  return static_cast<std::size_t>(std::ranges::count_if(data, [](const auto& layer) { return layer != nullptr; }));
+}
+
+}  // namespace headroom
