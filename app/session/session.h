@@ -92,7 +92,6 @@ class Session {
   void save_settings();
 
  private:
-  struct Job;
   using LayerInputsPtr = std::shared_ptr<LayerInputs>;
 
   int add_run(RunEntry entry);
@@ -100,7 +99,7 @@ class Session {
   ModelEntry* edit_model(int id);
   void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt, std::shared_ptr<const Tokenizer> tokenizer);
   void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds);
-  void publish(int run_id, std::shared_ptr<const RunSnapshot> data);
+  void publish_run(int run_id, std::shared_ptr<const RunSnapshot> data);
   void model_opened(int id, const OpenOptions& options, Result<ModelEntry> result);
   void run_file_opened(const std::string& path, const OpenOptions& options,
                        Result<std::shared_ptr<const RunSnapshot>> result);
@@ -120,6 +119,7 @@ class Session {
   double last_view_s_ = -1.0, now_s_ = 0.0;
   int next_id_ = 1;
   int pending_ = 0;                                  // jobs whose result has not arrived
+  bool chosen_by_program_ = false;                   // the head, when the first layer arrived
   double next_file_check_s_ = 0.0;
   std::map<int, LayerInputsPtr> inputs_;             // by run
   std::map<int, std::shared_ptr<const Prompt>> prompts_;

@@ -1,0 +1,80 @@
+#include "app/session/command_parts.h"
+
+#include <cmath>
+
+namespace headroom {
+
+Error wrong_arguments(std::string_view command, std::string_view expected, Arguments found) {
+  Error error(ErrorCode::InvalidArgument, std::string(command) + ": wrong arguments");
+  return error.wanted(expected, found.empty() ? "nothing" : joined_arguments(found));
+}
+
+std::optional<double> number_argument(Arguments arguments, std::size_t index) {
+  if (index >= arguments.size()) return {};
+  const std::string& text = arguments[index];
+  double value = 0.0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+std::optional<std::int64_t> index_argument(Arguments arguments, std::size_t index) {
+  if (index >= arguments.size()) return {};
+  const std::string& text = arguments[index];
+  std::int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) return {};
+  return value;
+}
+
+std::optional<HeadRef> parse_head(std::string_view text) {
+  if (text.empty() || text.front() != 'L') return {};
+  const std::size_t dot = text.find(".H");
+  if (dot == std::string_view::npos) return {};
+  const std::string parts[] = {std::string(text.substr(1, dot - 1)), std::string(text.substr(dot + 2))};
+  const auto layer = index_argument(parts, 0), head = index_argument(parts, 1);
+  if (!layer || !head) return {};
+  return HeadRef{*layer, *head};
+}
+
+std::string joined_arguments(Arguments arguments) {
+  std::string text;
+  for (const std::string& argument : arguments) text += (text.empty() ? "" : " ") + argument;
+  return text;
+}
+
+std::string needs_data(const State& state) {
+  if (state.nothing_open()) return "nothing is open";
+  const RunSnapshot* data = state.data();
+  return data && data->finished_layers() > 0 ? "" : "run first";
+}
+
+const HeadProgram* selected_program(const State& state) {
+  const LayerSnapshot* layer = state.selected_layer();
+  if (!layer) return nullptr;
+  const std::int64_t index = layer->head_index(state.view.selection.head->head);
+  return index < 0 ? nullptr : &layer->programs[static_cast<std::size_t>(index)];
+}
+
+std::string needs_head(const State& state) {
+  if (std::string reason = needs_data(state); !reason.empty()) return reason;
+  if (!state.view.selection.head) return "select a head first";
+  return selected_program(state) ? "" : "this head is not computed yet";
+}
+
+std::string needs_second_map(const State& state) {
+  if (std::string reason = needs_head(state); !reason.empty()) return reason;
+  return selected_program(state)->has_second() ? "" : "this head has no second map";
+}
+
+std::string needs_checkpoint(const State& state) {
+  if (std::string reason = needs_data(state); !reason.empty()) return reason;
+  return state.shown()->model >= 0 ? "" : "a run file has no weights; open its checkpoint";
+}
+
+std::string needs_other_run(const State& state) {
+  if (std::string reason = needs_data(state); !reason.empty()) return reason;
+  return state.other() ? "" : "open a second run first";
+}
+
+}  // namespace headroom

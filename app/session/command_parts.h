@@ -1,0 +1,40 @@
+// What the files with commands share: reading arguments, and reasons why something cannot be done now. Main thread only.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+
+#include "app/session/session.h"
+
+namespace headroom {
+
+using Arguments = std::span<const std::string>;
+
+// By subject; make_command_table() calls them all.
+void add_file_commands(CommandTable& table);
+void add_run_commands(CommandTable& table);
+void add_head_commands(CommandTable& table);
+void add_map_commands(CommandTable& table);
+void add_what_if_commands(CommandTable& table);
+void add_compare_commands(CommandTable& table);
+void add_export_commands(CommandTable& table);
+void add_window_commands(CommandTable& table);
+void add_script_commands(CommandTable& table);
+
+[[nodiscard]] Error wrong_arguments(std::string_view command, std::string_view expected, Arguments found);
+[[nodiscard]] std::optional<double> number_argument(Arguments arguments, std::size_t index);
+[[nodiscard]] std::optional<std::int64_t> index_argument(Arguments arguments, std::size_t index);
+[[nodiscard]] std::optional<HeadRef> parse_head(std::string_view text);  // "L17.H4"
+// All arguments with single spaces between them.
+[[nodiscard]] std::string joined_arguments(Arguments arguments);
+
+// Reasons; empty: it can be done.
+[[nodiscard]] std::string needs_data(const State& state);         // a run with at least one layer
+[[nodiscard]] std::string needs_head(const State& state);         // and a selected head in it
+[[nodiscard]] std::string needs_second_map(const State& state);   // and that one differential
+[[nodiscard]] std::string needs_checkpoint(const State& state);   // of the shown run
+[[nodiscard]] std::string needs_other_run(const State& state);
+[[nodiscard]] const HeadProgram* selected_program(const State& state);
+
+}  // namespace headroom

@@ -1,0 +1,137 @@
+// Opening, closing, recent files, prompts.
+#include "app/session/command_parts.h"
+#include "core/checkpoint/input_file.h"
+#include "core/text/prompt_ids.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t kLargestPrompt = std::uint64_t{64} << 20;
+
+Result<void> open_path(Session& session, Arguments arguments, bool run) {
+  if (arguments.size() != 1) return wrong_arguments("open", "PATH", arguments);
+  session.edit().overlay = Overlay::None;
+  session.open(arguments[0], {run, {}});
+  return {};
+}
+
+Result<void> set_text(Session& session, std::string title, std::string text, std::int64_t max_tokens) {
+  if (text.empty()) return Error(ErrorCode::InvalidArgument, "the prompt is empty");
+  PromptEntry prompt;
+  prompt.title = std::move(title);
+  prompt.text = std::move(text);
+  prompt.max_tokens = max_tokens;
+  session.edit().overlay = Overlay::None;
+  session.set_prompt(std::move(prompt));
+  return {};
+}
+
+std::string prompt_title(const std::string& text) {
+  std::string title;
+  for (const char c : text) {
+    if (title.size() >= 40) return title + "…";
+    title += c == '\n' || c == '\t' || c == '\r' ? ' ' : c;
+  }
+  return title;
+}
+
+std::string needs_model(const State& state, Arguments) { return state.find_model(state.model) ? "" : "open a checkpoint first"; }
+
+}  // namespace
+
+void add_file_commands(CommandTable& table) {
+  table.add({"open", "PATH", "Open a checkpoint or a run file", "File", {},
+             [](Session& s, Arguments a) { return open_path(s, a, false); }});
+  table.add({"open.run", "PATH", "Open a checkpoint and run it", "File", {},
+             [](Session& s, Arguments a) { return open_path(s, a, true); }});
+  table.add({"open.dialog", "[FOLDER]", "Open…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
+               s.edit().overlay = Overlay::Files;
+               s.edit().overlay_text = a.empty() ? "" : a[0];
+               return {};
+             }});
+  table.add({"open.desktop", "", "Open with the desktop's own dialog…", "File", {}, [](Session& s, Arguments) -> Result<void> {
+               s.request({WindowRequest::Kind::NativeDialog, "", {}});
+               return {};
+             }});
+  table.add({"demo", "NAME", "Open a demo", "File", {}, [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() != 1) return wrong_arguments("demo", "NAME, such as backcopy/diff_v2", a);
+               s.edit().overlay = Overlay::None;
+               s.open((s.options().assets / "demo" / a[0]).lexically_normal().string(), {true, {}});
+               return {};
+             }});
+  table.add({"reload", "", "Open the changed checkpoint again", "File",
+             [](const State& state, Arguments) -> std::string {
+               const RunEntry* run = state.shown();
+               return run && state.find_model(run->model) ? "" : "no checkpoint is shown";
+             },
+             [](Session& s, Arguments) -> Result<void> {
+               const ModelEntry* model = s.state().find_model(s.state().shown()->model);
+               for (ModelEntry& entry : s.edit().models)
+                 if (entry.id == model->id) entry.changed_on_disk = true;
+               s.open(model->path, {true, s.state().view.selection.head});
+               return {};
+             }});
+  table.add({"close", "", "Close what is shown", "File",
+             [](const State& state, Arguments) -> std::string { return state.shown() ? "" : "nothing is open"; },
+             [](Session& s, Arguments) -> Result<void> {
+               s.close_shown();
+               return {};
+             }});
+  table.add({"clear-recent", "", "Clear the list of recent files", "File",
+             [](const State& state, Arguments) -> std::string { return state.recent.empty() ? "the list is empty" : ""; },
+             [](Session& s, Arguments) -> Result<void> {
+               s.edit().recent.clear();
+               s.save_settings();
+               return {};
+             }});
+  table.add({"prompt", "TEXT [TOKENS]", "Set the prompt's text", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+               if (a.empty() || a.size() > 2) return wrong_arguments("prompt", "TEXT [TOKENS]", a);
+               return set_text(s, prompt_title(a[0]), a[0], index_argument(a, 1).value_or(0));
+             }});
+  table.add({"prompt-file", "PATH [TOKENS]", "Read the prompt from a text file", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+               if (a.empty() || a.size() > 2) return wrong_arguments("prompt-file", "PATH [TOKENS]", a);
+               HEADROOM_TRY(std::string text, read_text_file(a[0], kLargestPrompt));
+               return set_text(s, std::filesystem::path(a[0]).filename().string(), std::move(text), index_argument(a, 1).value_or(0));
+             }});
+  table.add({"prompt.built-in", "NAME [TOKENS]", "Use a built-in text", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+               if (a.empty()) return wrong_arguments("prompt.built-in", "gpl-3 or demo", a);
+               HEADROOM_TRY(std::string text, read_text_file(s.options().assets / "prompts" / (a[0] + ".txt"), kLargestPrompt));
+               return set_text(s, a[0] == "gpl-3" ? "GPL-3" : a[0], std::move(text), index_argument(a, 1).value_or(0));
+             }});
+  table.add({"prompt.default", "", "Use the checkpoint's usual prompt", "Run", needs_model, [](Session& s, Arguments) -> Result<void> {
+               s.set_prompt(s.default_prompt(*s.state().find_model(s.state().model)));
+               return {};
+             }});
+  table.add({"ids", "LIST", "Set the prompt as token ids", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+               HEADROOM_TRY(std::vector<std::int32_t> ids, parse_ids(joined_arguments(a)));
+               PromptEntry prompt;
+               prompt.title = std::to_string(ids.size()) + " ids";
+               prompt.ids = std::move(ids);
+               s.edit().overlay = Overlay::None;
+               s.set_prompt(std::move(prompt));
+               return {};
+             }});
+  table.add({"prompt.edit", "", "Edit the prompt…", "Run", needs_model, [](Session& s, Arguments) -> Result<void> {
+               s.edit().overlay = Overlay::Prompt;
+               return {};
+             }});
+  table.add_entry({"open.dialog", "Open a checkpoint or a run…", "File", "Ctrl+O"});
+  table.add_entry({"open.desktop", "Open with the desktop's own dialog…", "File", "Ctrl+Shift+O"});
+  table.add_entry({"open", "Open a path", "File", "", true});
+  for (const char* demo : {"backcopy/diff_v2", "backcopy/softmax", "trigger_bos/softmax", "trigger_no_bos/diff_v2", "bytes/diff_v2", "bytes/diff_v1"})
+    table.add_entry({std::string("demo ") + demo, std::string("Open the demo ") + demo, "File", ""});
+  table.add_entry({"reload", "Open the changed checkpoint again", "File", "F5"});
+  table.add_entry({"close", "Close what is shown", "File", "Ctrl+W"});
+  table.add_entry({"clear-recent", "Clear the list of recent files", "File", ""});
+  table.add_entry({"prompt.edit", "Edit the prompt…", "Run", "Ctrl+T"});
+  table.add_entry({"prompt", "Prompt: a text", "Run", "", true});
+  table.add_entry({"prompt-file", "Prompt: a text file", "Run", "", true});
+  table.add_entry({"ids", "Prompt: token ids", "Run", "", true});
+  table.add_entry({"prompt.built-in gpl-3 512", "Prompt: GPL-3, 512 tokens", "Run", ""});
+  table.add_entry({"prompt.built-in gpl-3 2048", "Prompt: GPL-3, 2048 tokens", "Run", ""});
+  table.add_entry({"prompt.built-in gpl-3", "Prompt: GPL-3, the whole text", "Run", ""});
+  table.add_entry({"prompt.built-in demo", "Prompt: a short text about attention", "Run", ""});
+  table.add_entry({"prompt.default", "Prompt: the checkpoint's usual one", "Run", ""});
+}
+
+}  // namespace headroom

@@ -1,0 +1,73 @@
+// Running and cancelling, devices and types.
+#include <algorithm>
+
+#include "app/session/command_parts.h"
+
+namespace headroom {
+namespace {
+
+std::string can_run(const State& state, Arguments) {
+  if (!state.device.failed.empty()) return "LibTorch could not be loaded";
+  if (state.models.empty()) return state.nothing_open() ? "open a checkpoint first" : "a run file has no weights";
+  const ModelEntry* model = state.find_model(state.model);
+  if (!model || model->opening) return "the checkpoint is still opening";
+  const RunEntry* shown = state.shown();
+  return shown && shown->status == RunStatus::Running ? "a run is going on" : "";
+}
+
+}  // namespace
+
+void add_run_commands(CommandTable& table) {
+  table.add({"run", "", "Run, or run again", "Run", can_run, [](Session& s, Arguments) { return s.start_run(); }});
+  table.add({"cancel", "", "Cancel what runs", "Run",
+             [](const State& state, Arguments) -> std::string {
+               const bool any = std::ranges::any_of(state.runs, [](const RunEntry& run) { return run.status == RunStatus::Running; });
+               return any ? "" : "nothing runs";
+             },
+             [](Session& s, Arguments) -> Result<void> {
+               s.cancel_run();
+               return {};
+             }});
+  table.add({"layer.recompute", "LAYER", "Compute one layer again, for its maps", "Run",
+             [](const State& state, Arguments) { return needs_checkpoint(state); },
+             [](Session& s, Arguments a) -> Result<void> {
+               const auto layer = index_argument(a, 0);
+               if (!layer) return wrong_arguments("layer.recompute", "LAYER", a);
+               return s.recompute_layer(*layer);
+             }});
+  table.add({"device", "NAME", "Compute on a device", "Run",
+             [](const State& state, Arguments a) -> std::string {
+               if (a.empty() || a[0] == "cpu" || !state.device.info) return "";
+               const auto& devices = state.device.info->devices;
+               return std::ranges::any_of(devices, [&](const std::string& d) { return d.starts_with(a[0]); }) ? "" : state.device.info->cuda_note;
+             },
+             [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() != 1) return wrong_arguments("device", "cpu, cuda or cuda:N", a);
+               s.edit().settings.device = a[0];
+               s.save_settings();
+               return {};
+             }});
+  table.add({"dtype", "float32|float64|bfloat16", "Compute in a type", "Run", {}, [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() != 1 || (a[0] != "float32" && a[0] != "float64" && a[0] != "bfloat16"))
+                 return wrong_arguments("dtype", "float32, float64 or bfloat16", a);
+               s.edit().settings.dtype = a[0];
+               s.save_settings();
+               return {};
+             }});
+  table.add({"backend", "auto|cpu|blocked|reference|cuda", "Compute attention with a backend", "Run", {}, [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() != 1) return wrong_arguments("backend", "auto, cpu, blocked, reference or cuda", a);
+               s.edit().settings.backend = a[0];
+               s.save_settings();
+               return {};
+             }});
+  table.add_entry({"run", "Run, or run again", "Run", "Ctrl+R"});
+  table.add_entry({"cancel", "Cancel what runs", "Run", ""});
+  table.add_entry({"device cpu", "Device: CPU", "Run", ""});
+  table.add_entry({"device cuda", "Device: CUDA", "Run", ""});
+  for (const char* dtype : {"float32", "float64", "bfloat16"})
+    table.add_entry({std::string("dtype ") + dtype, std::string("Type: ") + dtype, "Run", ""});
+  for (const char* backend : {"auto", "cpu", "blocked", "reference", "cuda"})
+    table.add_entry({std::string("backend ") + backend, std::string("Attention backend: ") + backend, "Run", ""});
+}
+
+}  // namespace headroom

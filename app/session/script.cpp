@@ -1,0 +1,113 @@
+#include "app/session/script.h"
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "app/session/command_parts.h"
+#include "core/base/format.h"
+#include "core/checkpoint/input_file.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t kLargestScript = 1 << 20;
+constexpr double kLongestWait = 600.0;
+
+bool is_script_word(const std::string& word) { return word == "wait" || word == "expect" || word == "sleep"; }
+
+std::optional<double> number_of(const std::string& text) {
+  if (text == "nan") return std::nan("");
+  double value = 0.0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return {};
+  return value;
+}
+
+}  // namespace
+
+std::string check_fact(const Facts& facts, std::span<const std::string> words) {
+  if (words.size() != 3) return "expect takes NAME OP VALUE";
+  const std::string* found = facts.find(words[0]);
+  if (!found) return "there is no fact named " + words[0];
+  const std::string& op = words[1];
+  const auto left = number_of(*found), right = number_of(words[2]);
+  bool holds = false;
+  if (left && right) {
+    const double a = *left, b = *right;
+    if (op == "==") holds = a == b || (std::isnan(a) && std::isnan(b));
+    else if (op == "!=") holds = a != b;
+    else if (op == "<") holds = a < b;
+    else if (op == "<=") holds = a <= b;
+    else if (op == ">") holds = a > b;
+    else if (op == ">=") holds = a >= b;
+    else if (op == "~") holds = std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
+    else return "no such comparison: " + op;
+  } else {
+    if (op == "==") holds = *found == words[2];
+    else if (op == "!=") holds = *found != words[2];
+    else if (op == "~") holds = found->find(words[2]) != std::string::npos;
+    else return "texts are compared by ==, != and ~ (contains), not by " + op;
+  }
+  return holds ? "" : "found " + *found;
+}
+
+Result<Script> Script::read(const std::filesystem::path& path, const CommandTable& commands) {
+  HEADROOM_TRY(const std::string text, read_text_file(path, kLargestScript));
+  Script script;
+  script.path_ = path;
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    auto words = split_command_line(line);
+    const auto at_line = [&](Error error) {
+      error.message = format("line %d: ", number) + error.message;
+      return error.in_file(path.string());
+    };
+    if (!words) return at_line(words.error());
+    if (words->empty()) continue;
+    if (!is_script_word(words->front()) && !commands.find(words->front()))
+      return at_line(Error(ErrorCode::InvalidArgument, "no such command: " + words->front()));
+    script.lines_.push_back({line, number});
+  }
+  return script;
+}
+
+Result<bool> Script::step(Session& session, const Facts& facts, const Surroundings& around) {
+  ran_ = false;
+  if (finished()) return false;
+  if (around.request_pending) return true;
+  if (around.now_s < sleep_until_s_) return true;
+  const Line& line = lines_[next_];
+  const auto failed = [&](Error error) {
+    error.message = format("line %d, %s: ", line.number, line.text.c_str()) + error.message;
+    return error.in_file(path_.string());
+  };
+  HEADROOM_TRY(const std::vector<std::string> words, split_command_line(line.text));
+  if (words[0] == "wait") {
+    if (waiting_since_s_ < 0) waiting_since_s_ = around.now_s;
+    if (around.busy || !around.drawn) {
+      const auto seconds = words.size() > 1 ? number_of(words[1]) : kLongestWait;
+      if (around.now_s - waiting_since_s_ > seconds.value_or(kLongestWait))
+        return failed(Error(ErrorCode::OutOfMemory, "something still runs after the time given"));
+      return true;
+    }
+    waiting_since_s_ = -1.0;
+  } else if (words[0] == "sleep") {
+    const auto seconds = words.size() == 2 ? number_of(words[1]) : std::nullopt;
+    if (!seconds) return failed(Error(ErrorCode::InvalidArgument, "sleep takes seconds"));
+    sleep_until_s_ = around.now_s + *seconds;
+  } else if (words[0] == "expect") {
+    if (!around.drawn) return true;
+    if (const std::string wrong = check_fact(facts, std::span(words).subspan(1)); !wrong.empty())
+      return failed(Error(ErrorCode::InvalidArgument, wrong));
+  } else {
+    if (words[0] == "screenshot" && !around.drawn) return true;
+    if (auto result = session.execute(line.text); !result) return failed(result.error());
+  }
+  ++next_;
+  ran_ = true;
+  return true;
+}
+
+}  // namespace headroom

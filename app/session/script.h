@@ -1,0 +1,47 @@
+// A script: command lines one after the other, where `wait` holds it until nothing runs, `sleep` for a while, and
+// `expect NAME OP VALUE` fails it unless a fact of the last frame holds. No window needed. Main thread only.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "app/session/session.h"
+
+namespace headroom {
+
+class Script {
+ public:
+  struct Line { std::string text; int number = 0; };
+
+  // NotFound, or InvalidArgument with the line's number for one that cannot be split or names no command.
+  [[nodiscard]] static Result<Script> read(const std::filesystem::path& path, const CommandTable& commands);
+
+  // What holds the next line back.
+  struct Surroundings {
+    bool busy = false;             // the session, or tiles that are still coming
+    bool drawn = false;            // two frames were drawn since the last line: what is seen is up to date
+    bool request_pending = false;  // a screenshot or a pointer's move not yet done
+    double now_s = 0.0;
+  };
+  // Runs the next line if it may. False when the script is at its end. An error names file and line.
+  [[nodiscard]] Result<bool> step(Session& session, const Facts& facts, const Surroundings& surroundings);
+  [[nodiscard]] bool finished() const { return next_ >= lines_.size(); }
+  [[nodiscard]] bool ran_line() const { return ran_; }  // in the last step()
+
+ private:
+  std::filesystem::path path_;
+  std::vector<Line> lines_;
+  std::size_t next_ = 0;
+  double sleep_until_s_ = -1.0;
+  double waiting_since_s_ = -1.0;
+  bool ran_ = false;
+};
+
+// "map.cells_visible == 1024": == != < <= > >= ~ (within 1e-6 relative; for texts: contains). Empty: it holds; else what
+// was found.
+[[nodiscard]] std::string check_fact(const Facts& facts, std::span<const std::string> words);
+
+}  // namespace headroom

@@ -1,0 +1,289 @@
+#include "app/session/session.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kMostUndo = 200;
+constexpr std::size_t kMostMessages = 500;
+constexpr double kSameViewSeconds = 0.5;
+constexpr double kFileCheckSeconds = 2.0;
+constexpr int kComputeNice = 10, kTileNice = 5;
+
+std::string local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char text[16];
+  std::strftime(text, sizeof text, "%H:%M:%S", &local);
+  return text;
+}
+
+double available_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  double kilobytes = 0.0;
+  while (file >> name >> kilobytes) {
+    if (name == "MemAvailable:") return kilobytes * 1024.0;
+    std::getline(file, unit);
+  }
+  return 8e9;
+}
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0.0, resident = 0.0;
+  file >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+bool changed_on_disk(const InputFile& file) {
+  if (file.replaced_on_disk()) return true;
+  struct stat now{};
+  if (::stat(file.path().c_str(), &now) != 0) return true;
+  return static_cast<std::uint64_t>(now.st_size) != file.size_bytes() ||
+         now.st_mtim.tv_sec * std::int64_t{1000000000} + now.st_mtim.tv_nsec != file.modified_ns();
+}
+
+}  // namespace
+
+Session::Session(Options options) : options_(std::move(options)), commands_(make_command_table()) {
+  const LoadedState loaded = options_.config.empty() ? LoadedState{} : load_settings(options_.config);
+  state_.settings = loaded.kept.settings;
+  state_.layout = loaded.kept.layout;
+  state_.recent = loaded.kept.recent;
+  if (!loaded.kept.heads.quantity.empty()) state_.view.heads = loaded.kept.heads;
+  if (!loaded.note.empty()) message(MessageLevel::Warning, loaded.note);
+  main_ = std::make_unique<MainQueue>(options_.wake);
+  tiles_ = std::make_unique<TileStore>(static_cast<std::size_t>(state_.settings.tile_mb * 1048576.0), 1, options_.wake,
+                                       [] { become_background_thread("tiles", kTileNice); });
+  io_ = std::make_unique<Worker>([] { become_background_thread("files", 0); });
+  compute_ = std::make_unique<Worker>([] { become_background_thread("compute", kComputeNice); });
+}
+
+Session::~Session() {
+  for (const auto& [id, stop] : stops_) *stop = true;
+  compute_.reset();
+  io_.reset();
+}
+
+Result<void> Session::execute(std::string_view line) {
+  HEADROOM_TRY(const std::vector<std::string> words, split_command_line(line));
+  if (words.empty()) return {};
+  const Command* command = commands_.find(words.front());
+  if (!command) {
+    Error error(ErrorCode::InvalidArgument, "no such command: " + words.front());
+    return error.advise("headroom --commands lists them");
+  }
+  const std::span<const std::string> arguments = std::span(words).subspan(1);
+  if (command->disabled)
+    if (const std::string reason = command->disabled(state_, arguments); !reason.empty())
+      return Error(ErrorCode::InvalidArgument, command->name + ": " + reason);
+  return command->run(*this, arguments);
+}
+
+void Session::run_line(std::string_view line) {
+  const Result<void> result = execute(line);
+  if (!result) message(MessageLevel::Warning, describe(result.error()));
+}
+
+bool Session::update(double now_s) {
+  now_s_ = now_s;
+  bool changed = main_->run();
+  changed = tiles_->collect() || changed;
+  check_files(now_s);
+  state_.can_undo = !undo_.empty();
+  state_.can_redo = !redo_.empty();
+  state_.memory_bytes = resident_bytes();
+  return changed;
+}
+
+bool Session::busy() const { return pending_ > 0; }
+
+std::vector<WindowRequest> Session::take_window_requests() { return std::exchange(window_requests_, {}); }
+
+void Session::message(MessageLevel level, std::string text) {
+  if (level != MessageLevel::Info) ++state_.unseen_warnings;
+  state_.messages.push_back({level, std::move(text), local_time()});
+  if (state_.messages.size() > kMostMessages) state_.messages.erase(state_.messages.begin());
+}
+
+void Session::card(std::string title, const Error& error, std::string retry) {
+  message(MessageLevel::Error, title + ": " + describe(error));
+  state_.errors.push_back({next_id_++, std::move(title), error, std::move(retry), stays_open()});
+}
+
+std::string Session::stays_open() const {
+  const RunEntry* shown = state_.shown();
+  if (!shown) return state_.models.empty() ? "" : "What was open stays open; nothing was lost.";
+  return shown->name + " stays open; nothing was lost.";
+}
+
+void Session::remember_view(std::string_view kind) {
+  const bool same = kind == last_view_kind_ && now_s_ - last_view_s_ < kSameViewSeconds;
+  last_view_kind_ = kind;
+  last_view_s_ = now_s_;
+  redo_.clear();
+  if (same && !undo_.empty()) return;
+  undo_.push_back(state_.view);
+  if (undo_.size() > kMostUndo) undo_.erase(undo_.begin());
+}
+
+void Session::undo() {
+  if (undo_.empty()) return;
+  redo_.push_back(std::exchange(state_.view, undo_.back()));
+  undo_.pop_back();
+  last_view_kind_.clear();
+}
+
+void Session::redo() {
+  if (redo_.empty()) return;
+  undo_.push_back(std::exchange(state_.view, redo_.back()));
+  redo_.pop_back();
+  last_view_kind_.clear();
+}
+
+void Session::save_settings() {
+  if (options_.config.empty()) return;
+  const KeptState kept{state_.settings, state_.layout, state_.recent, state_.view.heads, 0, 0};
+  ++pending_;
+  io_->post([this, kept, folder = options_.config] {
+    const Result<void> saved = headroom::save_settings(folder, kept);
+    main_->post([this, saved] {
+      --pending_;
+      if (!saved) message(MessageLevel::Warning, "the settings could not be saved: " + describe(saved.error()));
+    });
+  });
+}
+
+void Session::add_recent(const RecentFile& file) {
+  std::erase_if(state_.recent, [&](const RecentFile& other) { return other.path == file.path; });
+  state_.recent.insert(state_.recent.begin(), file);
+  if (state_.recent.size() > 20) state_.recent.resize(20);
+  save_settings();
+}
+
+void Session::load_compute_library() {
+  ++pending_;
+  compute_->post([this] {
+    Result<ComputeBackend*> backend = load_compute();
+    BackendInfo info;
+    if (backend) {
+      backend_ = *backend;
+      info = backend_->info();
+    }
+    main_->post([this, backend, info] {
+      --pending_;
+      state_.device.loading = false;
+      if (backend)
+        state_.device.info = info;
+      else {
+        state_.device.failed = describe(backend.error());
+        card("LibTorch could not be loaded", backend.error(), "");
+      }
+    });
+  });
+}
+
+std::size_t Session::memory_budget() const {
+  if (state_.settings.memory_gb > 0.0) return static_cast<std::size_t>(state_.settings.memory_gb * 1e9);
+  return static_cast<std::size_t>(0.5 * available_memory_bytes());
+}
+
+int Session::add_run(RunEntry entry) {
+  entry.id = next_id_++;
+  state_.runs.push_back(std::move(entry));
+  return state_.runs.back().id;
+}
+
+RunEntry* Session::edit_run(int id) {
+  for (RunEntry& entry : state_.runs)
+    if (entry.id == id) return &entry;
+  return nullptr;
+}
+
+ModelEntry* Session::edit_model(int id) {
+  for (ModelEntry& entry : state_.models)
+    if (entry.id == id) return &entry;
+  return nullptr;
+}
+
+void Session::show_run(int id) {
+  state_.view.run = id;
+  const RunEntry* shown = state_.shown();
+  if (!shown) return;
+  if (shown->model >= 0) state_.model = shown->model;
+  if (state_.view.other_run == id) state_.view.other_run = -1;
+  select_default_head();
+}
+
+void Session::set_head(std::optional<HeadRef> head) {
+  if (head == state_.view.selection.head) return;
+  remember_view("select");
+  state_.view.selection.head = head;
+  const LayerSnapshot* layer = state_.selected_layer();
+  if (!layer || !head) return;
+  // A map that the new head lacks gives way to the net map.
+  const std::int64_t index = layer->head_index(head->head);
+  if (index < 0) return;
+  const HeadProgram& program = layer->programs[static_cast<std::size_t>(index)];
+  const MapKind kind = state_.view.map.kind;
+  const bool second = kind == MapKind::Second || kind == MapKind::ScaledSecond;
+  if ((second && !program.has_second()) || (kind == MapKind::First && !program.has_second()))
+    state_.view.map.kind = MapKind::Net;
+  if (state_.view.centre == CentreView::WhatIf && !state_.view.what_if.changes.empty())
+    if (const Result<void> started = start_what_if(false); !started) message(MessageLevel::Warning, describe(started.error()));
+}
+
+// A head that shows something: where the run has one, the head with the largest sink score among those that also look at
+// other keys; else the first.
+void Session::select_default_head() {
+  const RunSnapshot* data = state_.data();
+  if (!data || data->layers.empty() || data->heads.empty()) return;
+  Selection& selection = state_.view.selection;
+  if (selection.head && std::ranges::count(data->layers, selection.head->layer) && std::ranges::count(data->heads, selection.head->head)) {
+    if (selection.query && *selection.query >= data->length) selection.query.reset();
+    if (selection.key && *selection.key >= data->length) selection.key.reset();
+    return;
+  }
+  selection = {};
+  selection.head = HeadRef{data->layers.front(), data->heads.front()};
+  double best = -1.0;
+  for (const std::int64_t layer : data->layers)
+    for (const std::int64_t head : data->heads) {
+      const double induction = data->at("induction_score", layer, head);
+      if (induction > best) {
+        best = induction;
+        selection.head = HeadRef{layer, head};
+      }
+    }
+}
+
+// The open checkpoints' files, now and then: what changed on disk is said, and the old view stays.
+void Session::check_files(double now_s) {
+  if (now_s < next_file_check_s_) return;
+  next_file_check_s_ = now_s + kFileCheckSeconds;
+  for (const ModelEntry& entry : state_.models) {
+    if (!entry.model || entry.changed_on_disk || entry.opening) continue;
+    io_->post([this, id = entry.id, checkpoint = entry.model->checkpoint] {
+      if (std::ranges::none_of(checkpoint->files(), changed_on_disk)) return;
+      main_->post([this, id] {
+        ModelEntry* model = edit_model(id);
+        if (!model || model->changed_on_disk) return;
+        model->changed_on_disk = true;
+        message(MessageLevel::Warning, model->name + " changed on disk; what is shown is from before. Reload opens it again.");
+      });
+    });
+  }
+}
+
+}  // namespace headroom

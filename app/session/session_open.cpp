@@ -1,0 +1,267 @@
+// Opening and closing: checkpoints and run files on the I/O thread, recent files, demos.
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "app/session/session.h"
+#include "core/base/format.h"
+#include "core/io/hdf5_error.h"
+#include "core/text/prompt_ids.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::int64_t kDefaultTokens = 512;
+constexpr std::uint64_t kLargestPrompt = std::uint64_t{64} << 20;
+
+std::string short_name(const std::filesystem::path& path) {
+  std::filesystem::path clean = path.lexically_normal();
+  if (!clean.has_filename()) clean = clean.parent_path();
+  std::string name = clean.filename().string();
+  for (const char* ending : {".gguf", ".safetensors", ".h5"})
+    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+  const std::string parent = clean.parent_path().filename().string();
+  // "demo/backcopy/diff_v2" is told from other folders of the variant by its parent.
+  const bool folder = std::filesystem::is_directory(path);
+  return folder && !parent.empty() ? parent + "/" + name : name;
+}
+
+std::string describe_kinds(const ModelSpec& spec) {
+  std::vector<std::string> kinds;
+  for (const BlockSpec& block : spec.blocks)
+    if (std::ranges::find(kinds, block.attention.kind) == kinds.end()) kinds.push_back(block.attention.kind);
+  std::string text;
+  for (const std::string& kind : kinds) text += (text.empty() ? "" : ", ") + kind;
+  return text;
+}
+
+bool is_run_file(const std::filesystem::path& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (!file) return false;
+  unsigned char head[8] = {};
+  const bool read = std::fread(head, 1, sizeof head, file) == sizeof head;
+  std::fclose(file);
+  constexpr unsigned char kHdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  return read && std::equal(head, head + 8, kHdf5);
+}
+
+Result<ModelEntry> read_model(const std::string& path) {
+  ModelEntry entry;
+  entry.path = path;
+  entry.name = short_name(path);
+  HEADROOM_TRY(OpenedModel opened, open_model(path, {}));
+  for (const InputFile& file : opened.checkpoint->files()) entry.size_bytes += file.size_bytes();
+  auto tokenizer = open_tokenizer(*opened.checkpoint);
+  if (tokenizer)
+    entry.tokenizer = std::move(*tokenizer);
+  else
+    entry.tokenizer_note = tokenizer.error().code == ErrorCode::NotFound ? "the checkpoint has no tokenizer: give token ids"
+                                                                         : describe(tokenizer.error());
+  if (auto example = opened.checkpoint->read_sibling(kExamplePromptFile)) entry.example_prompt_ids = std::move(*example);
+  entry.model = std::make_shared<const OpenedModel>(std::move(opened));
+  return entry;
+}
+
+}  // namespace
+
+void Session::open(const std::string& given, const OpenOptions& options) {
+  std::string path = given;
+  OpenOptions opening = options;
+  // An address: model/::L12.H5
+  if (const std::size_t at = given.rfind("::L"); at != std::string::npos && !std::filesystem::exists(given)) {
+    long long layer = -1, head = -1;
+    const int read = std::sscanf(given.c_str() + at, "::L%lld.H%lld", &layer, &head);
+    if (read >= 1) {
+      path = given.substr(0, at);
+      opening.head = HeadRef{layer, read == 2 ? head : 0};
+    }
+  }
+  for (const ModelEntry& entry : state_.models)
+    if (entry.path == path && !entry.changed_on_disk) {
+      state_.model = entry.id;
+      for (const RunEntry& run : state_.runs)
+        if (run.model == entry.id) show_run(run.id);
+      if (opening.head) set_head(opening.head);
+      return;
+    }
+  ++pending_;
+  if (is_run_file(path)) {
+    io_->post([this, path, opening] {
+      Result<std::shared_ptr<const RunSnapshot>> result = [&] {
+        const std::lock_guard lock(hdf5_);
+        prepare_hdf5();
+        return read_run(path);
+      }();
+      main_->post([this, path, opening, result = std::move(result)]() mutable { run_file_opened(path, opening, std::move(result)); });
+    });
+    return;
+  }
+  ModelEntry placeholder;
+  placeholder.id = next_id_++;
+  placeholder.path = path;
+  placeholder.name = short_name(path);
+  placeholder.opening = true;
+  state_.models.push_back(placeholder);
+  io_->post([this, path, opening, id = placeholder.id] {
+    Result<ModelEntry> result = read_model(path);
+    main_->post([this, id, opening, result = std::move(result)]() mutable { model_opened(id, opening, std::move(result)); });
+  });
+}
+
+void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry> result) {
+  --pending_;
+  ModelEntry* placeholder = edit_model(id);
+  if (!placeholder) return;
+  if (!result) {
+    const std::string path = placeholder->path, name = placeholder->name;
+    std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id == id; });
+    card("Cannot open " + name, result.error(), "open " + quote_word(path));
+    return;
+  }
+  result->id = id;
+  *placeholder = std::move(*result);
+  const ModelEntry& model = *placeholder;
+  std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id != id && entry.path == model.path && entry.changed_on_disk; });
+  const ModelEntry& kept = *state_.find_model(id);
+  state_.model = id;
+  for (const std::string& warning : kept.model->spec.warnings) message(MessageLevel::Warning, kept.name + ": " + warning);
+  for (const std::string& warning : kept.model->checkpoint->warnings()) message(MessageLevel::Warning, kept.name + ": " + warning);
+  const ModelSpec& spec = kept.model->spec;
+  RecentFile recent;
+  recent.path = std::filesystem::absolute(kept.path).lexically_normal().string();
+  recent.name = kept.name;
+  recent.detail = format("%s, %zu layers × %lld heads, %s", std::string(kept.model->checkpoint->format_name()).c_str(),
+                         spec.blocks.size(), static_cast<long long>(spec.num_heads), describe_kinds(spec).c_str());
+  recent.opened_unix = std::time(nullptr);
+  recent.size_bytes = kept.size_bytes;
+  add_recent(recent);
+  state_.prompt = default_prompt(kept);
+  RunEntry run;
+  run.model = id;
+  run.name = kept.name;
+  run.status = RunStatus::Waiting;
+  run.prompt_title = state_.prompt.title;
+  show_run(add_run(run));
+  state_.view.selection = {};
+  if (options.head) state_.view.selection.head = options.head;
+  if (options.run)
+    if (const Result<void> started = start_run(); !started) message(MessageLevel::Warning, describe(started.error()));
+}
+
+void Session::run_file_opened(const std::string& path, const OpenOptions& options,
+                              Result<std::shared_ptr<const RunSnapshot>> result) {
+  --pending_;
+  if (!result) {
+    card("Cannot open " + short_name(path), result.error(), "open " + quote_word(path));
+    return;
+  }
+  RunEntry run;
+  run.name = short_name(path);
+  run.path = path;
+  run.status = RunStatus::Done;
+  run.data = *result;
+  run.fraction = 1.0;
+  const auto attribute = [&](const char* name) {
+    const auto found = run.data->attributes.find(name);
+    return found == run.data->attributes.end() ? std::string() : found->second;
+  };
+  run.device = attribute("device");
+  run.dtype = attribute("dtype_compute");
+  run.backend = attribute("backend");
+  run.prompt_title = "of the run file";
+  run.seconds = run.data->seconds;
+  RecentFile recent;
+  recent.path = std::filesystem::absolute(path).lexically_normal().string();
+  recent.name = std::filesystem::path(path).filename().string();
+  recent.detail = format("run of %s, %lld tokens", run.data->model_name.c_str(), static_cast<long long>(run.data->length));
+  recent.opened_unix = std::time(nullptr);
+  std::error_code ignored;
+  recent.size_bytes = std::filesystem::file_size(path, ignored);
+  add_recent(recent);
+  show_run(add_run(std::move(run)));
+  if (options.head) set_head(options.head);
+}
+
+PromptEntry Session::default_prompt(const ModelEntry& model) const {
+  PromptEntry prompt;
+  if (!model.example_prompt_ids.empty()) {
+    const auto ids = parse_ids(model.example_prompt_ids);
+    if (ids) {
+      prompt.title = "the checkpoint's example";
+      prompt.ids = *ids;
+      return prompt;
+    }
+  }
+  if (model.tokenizer) {
+    const auto text = read_text_file(options_.assets / "prompts" / "gpl-3.txt", kLargestPrompt);
+    if (text) {
+      prompt.title = "GPL-3";
+      prompt.text = *text;
+      prompt.max_tokens = kDefaultTokens;
+      if (const std::int64_t most = model.model->spec.max_positions; most > 0) prompt.max_tokens = std::min(prompt.max_tokens, most);
+    }
+    return prompt;
+  }
+  prompt.title = "ids 0 … 63";
+  const std::int64_t count = std::min<std::int64_t>(64, model.model->spec.vocab_size);
+  for (std::int64_t id = 0; id < count; ++id) prompt.ids.push_back(static_cast<std::int32_t>(id));
+  return prompt;
+}
+
+void Session::close_shown() {
+  const RunEntry* shown = state_.shown();
+  if (!shown) return;
+  const int model = shown->model, id = shown->id;
+  const auto belongs = [&](const RunEntry& run) { return run.id == id || (model >= 0 && run.model == model); };
+  for (const RunEntry& run : state_.runs)
+    if (belongs(run)) {
+      if (const auto stop = stops_.find(run.id); stop != stops_.end()) *stop->second = true;
+      inputs_.erase(run.id);
+      prompts_.erase(run.id);
+    }
+  std::erase_if(state_.runs, belongs);
+  std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id == model; });
+  undo_.clear();
+  redo_.clear();
+  state_.view.centre = CentreView::Map;
+  state_.view.other_run = -1;
+  state_.view.what_if = {};
+  state_.view.selection = {};
+  state_.view.run = -1;
+  state_.model = state_.models.empty() ? -1 : state_.models.back().id;
+  if (!state_.runs.empty()) show_run(state_.runs.back().id);
+  if (state_.nothing_open()) refresh_start_page();
+}
+
+void Session::refresh_start_page() {
+  ++pending_;
+  io_->post([this, recent = state_.recent, assets = options_.assets]() mutable {
+    std::error_code ignored;
+    for (RecentFile& file : recent) file.missing = !std::filesystem::exists(file.path, ignored);
+    std::vector<DemoEntry> demos;
+    const std::filesystem::path folder = assets / "demo";
+    const auto add = [&](const char* name, const char* variant, const char* title, const char* line, const char* what) {
+      const std::filesystem::path path = folder / name / variant;
+      if (!std::filesystem::exists(path / "config.json", ignored)) return;
+      std::size_t variants = 0;
+      for (const auto& entry : std::filesystem::directory_iterator(folder / name, ignored)) variants += entry.is_directory(ignored) ? 1 : 0;
+      demos.push_back({path.string(), title, line, format("%zu variants, %s", variants, what), (folder / name).string()});
+    };
+    const std::filesystem::path smollm = assets / ".." / ".deps" / "demo" / "SmolLM2-135M-Instruct.Q4_1.gguf";
+    if (std::filesystem::exists(smollm, ignored))
+      demos.push_back({smollm.lexically_normal().string(), "SmolLM2-135M", "a language model: sinks from layer 12 on, induction in layer 17",
+                       "30 layers × 9 heads, softmax", ""});
+    add("trigger_no_bos", "diff_v2", "Trigger task", "softmax must park attention on some token; without one it fails, DIFF V2 does not", "16 tokens");
+    add("backcopy", "diff_v2", "Bigram-Backcopy", "a sink is born in softmax, in one head; DIFF V2 learns the same task without one", "64 tokens");
+    add("bytes", "diff_v2", "Character language model", "two layers on public-domain text: λ, cancellation, negative mass", "256 tokens");
+    main_->post([this, recent = std::move(recent), demos = std::move(demos)] {
+      --pending_;
+      for (RecentFile& file : state_.recent)
+        for (const RecentFile& looked : recent)
+          if (looked.path == file.path) file.missing = looked.missing;
+      state_.demos = demos;
+    });
+  });
+}
+
+}  // namespace headroom

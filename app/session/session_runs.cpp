@@ -1,0 +1,326 @@
+// Runs: prompts to tokens, runs on the compute thread, what-ifs, layers measured again, export.
+#include <algorithm>
+#include <chrono>
+
+#include "app/session/session.h"
+#include "core/base/format.h"
+#include "core/io/hdf5_error.h"
+#include "core/run/make_prompt.h"
+#include "core/text/prompt_ids.h"
+
+namespace headroom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+ComputeDtype parse_dtype(const std::string& name) {
+  return name == "float64" ? ComputeDtype::Float64 : name == "bfloat16" ? ComputeDtype::BFloat16 : ComputeDtype::Float32;
+}
+
+Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, const ModelSpec& model) {
+  const PromptOptions options{BosMode::Auto, entry.max_tokens};
+  if (!entry.ids.empty()) return prompt_of_ids(ids_text(entry.ids), tokenizer, model, options);
+  if (!tokenizer) {
+    Error error(ErrorCode::NotFound, "the checkpoint has no tokenizer, so it cannot read text");
+    return error.advise("give token ids: ids 1,2,3");
+  }
+  return prompt_of_text(entry.text, *tokenizer, model, options);
+}
+
+// "sink=off" in a scope: "L17.H4:sink=off".
+std::string scoped(const std::string& change, const std::string& scope, HeadRef head) {
+  if (scope == "head") return head_text(head) + ":" + change;
+  if (scope == "layer") return "L" + std::to_string(head.layer) + ":" + change;
+  return change;
+}
+
+}  // namespace
+
+void Session::set_prompt(PromptEntry prompt) {
+  state_.prompt = std::move(prompt);
+  const RunEntry* shown = state_.shown();
+  if (!shown || shown->model < 0 || shown->status == RunStatus::Waiting) {
+    if (RunEntry* waiting = shown ? edit_run(shown->id) : nullptr; waiting && waiting->model >= 0)
+      waiting->prompt_title = state_.prompt.title;
+    return;
+  }
+  RunEntry run;
+  run.model = shown->model;
+  run.name = state_.find_model(shown->model)->name;
+  run.prompt_title = state_.prompt.title;
+  state_.view.selection.query.reset();
+  state_.view.selection.key.reset();
+  state_.view.map.window = {};
+  state_.view.centre = CentreView::Map;
+  show_run(add_run(run));
+}
+
+LiveRunRequest Session::base_request(const ModelEntry& model) const {
+  LiveRunRequest request;
+  request.model = model.model;
+  request.dtype = parse_dtype(state_.settings.dtype);
+  request.device = state_.settings.device;
+  request.backend = state_.settings.backend;
+  request.keep_bytes = memory_budget();
+  return request;
+}
+
+Result<void> Session::start_run() {
+  const ModelEntry* model = state_.find_model(state_.model);
+  if (!model || !model->model) return Error(ErrorCode::InvalidArgument, "no checkpoint is open");
+  const RunEntry* shown = state_.shown();
+  int id = -1;
+  if (shown && shown->model == model->id && shown->status == RunStatus::Waiting && shown->what_ifs.empty()) {
+    id = shown->id;
+  } else {
+    RunEntry run;
+    run.model = model->id;
+    run.name = model->name;
+    run.prompt_title = state_.prompt.title;
+    id = add_run(run);
+  }
+  LiveRunRequest request = base_request(*model);
+  inputs_[id] = std::make_shared<LayerInputs>(request.keep_bytes / 4);
+  request.inputs = inputs_[id];
+  state_.view.map.window = {};
+  if (state_.view.centre == CentreView::WhatIf) state_.view.centre = CentreView::Map;
+  show_run(id);
+  launch(id, std::move(request), state_.prompt, model->tokenizer);
+  return {};
+}
+
+void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt,
+                     std::shared_ptr<const Tokenizer> tokenizer) {
+  RunEntry& run = *edit_run(run_id);
+  run.status = RunStatus::Running;
+  run.fraction = 0.0;
+  run.doing = "waiting";
+  run.error.reset();
+  run.device = request.device;
+  run.dtype = state_.settings.dtype;
+  run.backend = request.backend;
+  auto stop = std::make_shared<std::atomic<bool>>(false);
+  stops_[run_id] = stop;
+  ++pending_;
+  compute_->post([this, run_id, request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
+    const auto begin = Clock::now();
+    auto compute = [&]() -> Result<std::shared_ptr<const RunSnapshot>> {
+      if (*stop) return Error(ErrorCode::Cancelled, "cancelled");
+      if (!backend_) return Error(ErrorCode::Device, "LibTorch is not loaded");
+      if (prompt) {
+        HEADROOM_TRY(Prompt encoded, encode(*prompt, tokenizer.get(), request.model->spec));
+        request.prompt = std::make_shared<const Prompt>(std::move(encoded));
+        main_->post([this, run_id, kept = request.prompt] { prompts_[run_id] = kept; });
+      }
+      const PublishRun publish = [this, run_id](std::shared_ptr<const RunSnapshot> data) {
+        main_->post([this, run_id, data = std::move(data)] { publish_run(run_id, data); });
+      };
+      auto last_report = Clock::now() - std::chrono::seconds(1);
+      const ProgressReport progress = [&](double fraction, const std::string& what) {
+        // More often than a person reads costs frames.
+        if (seconds_since(last_report) < 0.05 && fraction < 1.0) return;
+        last_report = Clock::now();
+        const double elapsed = seconds_since(begin);
+        main_->post([this, run_id, fraction, what, elapsed] {
+          RunEntry* entry = edit_run(run_id);
+          if (!entry || entry->status != RunStatus::Running) return;
+          entry->fraction = fraction;
+          entry->doing = what;
+          entry->seconds = elapsed;
+          entry->seconds_left.reset();
+          if (fraction > 0.05) entry->seconds_left = elapsed * (1.0 - fraction) / fraction;
+        });
+      };
+      return run_live(*backend_, request, publish, progress, [stop] { return stop->load(); });
+    };
+    Result<std::shared_ptr<const RunSnapshot>> result = compute();
+    const double seconds = seconds_since(begin);
+    main_->post([this, run_id, result = std::move(result), seconds] { run_finished(run_id, result, seconds); });
+  });
+}
+
+void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
+  RunEntry* run = edit_run(run_id);
+  if (!run) return;
+  const bool first = !run->data;
+  run->data = std::move(data);
+  if (!first || state_.view.run != run_id) return;
+  // While layers arrive the first head is shown; a better one is not chosen under the person's hands.
+  Selection& selection = state_.view.selection;
+  if (!selection.head && !run->data->layers.empty()) {
+    selection.head = HeadRef{run->data->layers.front(), run->data->heads.front()};
+    chosen_by_program_ = true;
+  }
+}
+
+void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds) {
+  --pending_;
+  stops_.erase(run_id);
+  RunEntry* run = edit_run(run_id);
+  if (!run) return;
+  run->seconds = seconds;
+  run->seconds_left.reset();
+  if (result) {
+    run->status = RunStatus::Done;
+    run->fraction = 1.0;
+    run->data = *result;
+    for (const std::string& note : run->data->notes) message(MessageLevel::Info, run->name + ": " + note);
+    if (run->data->non_finite_layer >= 0)
+      message(MessageLevel::Warning, format("%s: layer %lld yields values that are not finite; the run ends there", run->name.c_str(),
+                                            static_cast<long long>(run->data->non_finite_layer)));
+  } else if (result.error().code == ErrorCode::Cancelled) {
+    run->status = RunStatus::Cancelled;
+    message(MessageLevel::Info, run->name + ": cancelled");
+  } else {
+    run->status = RunStatus::Failed;
+    run->error = result.error();
+    card("The run of " + run->name + " failed", result.error(), run->quick ? "" : "run");
+  }
+  if (state_.view.run == run_id && result && chosen_by_program_) {
+    state_.view.selection.head.reset();
+    select_default_head();
+  }
+  chosen_by_program_ = false;
+}
+
+bool Session::cancel_run() {
+  bool any = false;
+  for (const auto& [id, stop] : stops_) {
+    *stop = true;
+    any = true;
+  }
+  return any;
+}
+
+Result<void> Session::start_what_if(bool complete) {
+  const ViewState& view = state_.view;
+  const RunEntry* base = state_.shown();
+  if (!base || !base->data || !view.selection.head) return Error(ErrorCode::InvalidArgument, "no head is selected");
+  const ModelEntry* model = state_.find_model(base->model);
+  if (!model) return Error(ErrorCode::InvalidArgument, "a run file has no weights to run again; open its checkpoint");
+  const HeadRef head = *view.selection.head;
+  LiveRunRequest request = base_request(*model);
+  request.prompt = base->data->prompt;
+  request.base = base->data;
+  RunEntry run;
+  run.model = model->id;
+  run.base = base->id;
+  run.quick = !complete;
+  run.prompt_title = base->prompt_title;
+  for (const std::string& earlier : base->what_ifs) run.what_ifs.push_back(earlier);
+  std::string list;
+  for (const std::string& change : view.what_if.changes) {
+    const std::string text = scoped(change, view.what_if.scope, head);
+    run.what_ifs.push_back(text);
+    list += (list.empty() ? "" : ", ") + text;
+  }
+  run.name = "what-if: " + list;
+  for (const std::string& text : run.what_ifs) {
+    HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
+    request.what_ifs.push_back(std::move(what_if));
+  }
+  HEADROOM_TRY_VOID(apply_what_ifs(model->model->spec, request.what_ifs));
+  const auto inputs = inputs_.find(base->id);
+  const std::int64_t changed = view.what_if.scope == "model" && complete ? 0 : head.layer;
+  std::shared_ptr<const LayerInput> start;
+  if (inputs != inputs_.end() && changed > 0) start = complete ? inputs->second->nearest(changed) : inputs->second->find(changed);
+  if (!complete) {
+    if (changed > 0 && !start)
+      return Error(ErrorCode::OutOfMemory, "the input of layer " + std::to_string(changed) + " was not kept; a complete run computes it again");
+    request.layers = {head.layer};
+    request.heads = {head.head};
+    request.first_layer = request.last_layer = head.layer;
+    request.start = start;
+  } else {
+    request.first_layer = start ? start->layer : 0;
+    request.start = start;
+  }
+  // A quick one that is overtaken by the next is of no use any more.
+  for (const RunEntry& other : state_.runs)
+    if (other.quick && other.base == base->id)
+      if (const auto stop = stops_.find(other.id); stop != stops_.end()) *stop->second = true;
+  std::erase_if(state_.runs, [&](const RunEntry& other) { return other.quick && other.base == base->id; });
+  const int id = add_run(std::move(run));
+  if (complete) {
+    inputs_[id] = std::make_shared<LayerInputs>(request.keep_bytes / 8);
+    request.inputs = inputs_[id];
+  }
+  prompts_[id] = request.prompt;
+  state_.view.other_run = id;
+  if (!complete) state_.view.centre = CentreView::WhatIf;
+  launch(id, std::move(request), {}, nullptr);
+  return {};
+}
+
+Result<void> Session::recompute_layer(std::int64_t layer) {
+  const RunEntry* run = state_.shown();
+  if (!run || !run->data || run->model < 0) return Error(ErrorCode::InvalidArgument, "nothing that can be computed again is shown");
+  const ModelEntry* model = state_.find_model(run->model);
+  if (!model) return Error(ErrorCode::InvalidArgument, "the checkpoint of this run is closed");
+  LiveRunRequest request = base_request(*model);
+  request.prompt = run->data->prompt;
+  request.base = run->data;
+  for (const std::string& text : run->what_ifs) {
+    HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
+    request.what_ifs.push_back(std::move(what_if));
+  }
+  request.layers = {layer};
+  request.last_layer = layer;
+  if (const auto inputs = inputs_.find(run->id); inputs != inputs_.end()) {
+    request.start = inputs->second->nearest(layer);
+    if (request.start) request.first_layer = request.start->layer;
+    request.inputs = inputs->second;
+  }
+  launch(run->id, std::move(request), {}, nullptr);
+  return {};
+}
+
+// The same run again, through analyze(): the file is the one that the command line writes, bit for bit.
+Result<void> Session::export_run(const std::string& path) {
+  const RunEntry* run = state_.shown();
+  if (!run || !run->data) return Error(ErrorCode::InvalidArgument, "no run is shown");
+  const ModelEntry* model = state_.find_model(run->model);
+  if (!model) return Error(ErrorCode::InvalidArgument, "a run file is already a file; copy " + run->path);
+  auto request = std::make_shared<AnalysisRequest>();
+  for (const std::string& text : run->what_ifs) {
+    HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
+    request->what_ifs.push_back(std::move(what_if));
+  }
+  request->prompt = *run->data->prompt;
+  request->dtype = parse_dtype(run->dtype);
+  request->device = run->device;
+  request->backend = run->backend;
+  request->output = path;
+  request->force = false;
+  for (const InputFile& file : model->model->checkpoint->files()) request->inputs.push_back(file.path());
+  request->command_line = options_.command_line;
+  request->program = options_.program;
+  request->git_commit = options_.git_commit;
+  auto stop = std::make_shared<std::atomic<bool>>(false);
+  const int job = next_id_++;
+  stops_[job] = stop;
+  ++pending_;
+  message(MessageLevel::Info, "writing " + path);
+  compute_->post([this, request, opened = model->model, stop, job, path] {
+    request->model = opened.get();
+    const std::lock_guard lock(hdf5_);
+    prepare_hdf5();
+    Result<AnalysisOutcome> outcome = backend_ ? analyze(*backend_, *request, {}, [stop] { return stop->load(); })
+                                               : Result<AnalysisOutcome>(Error(ErrorCode::Device, "LibTorch is not loaded"));
+    main_->post([this, outcome = std::move(outcome), job, path] {
+      --pending_;
+      stops_.erase(job);
+      if (outcome)
+        message(MessageLevel::Info, format("wrote %s, %.1f MB", path.c_str(), static_cast<double>(outcome->size_bytes) / 1e6));
+      else if (outcome.error().code == ErrorCode::Cancelled)
+        message(MessageLevel::Info, "cancelled; " + path + " was not written");
+      else
+        card("Cannot write " + std::filesystem::path(path).filename().string(), outcome.error(), "");
+    });
+  });
+  return {};
+}
+
+}  // namespace headroom
