@@ -84,6 +84,29 @@ std::string readout_text(double value) {
   return with_sign(value, magnitude, "");
 }
 
+std::string short_text(double value) {
+  if (std::string text = not_finite(value); !text.empty()) return text;
+  if (value == 0.0) return "0";
+  const double whole = std::round(value), magnitude = std::abs(value);
+  if (magnitude < 1e7 && std::abs(value - whole) <= 1e-9 * magnitude)
+    return grouped_text(static_cast<std::int64_t>(whole));
+  const int exponent = exponent_of(value, 2);
+  if (exponent >= -3 && magnitude < 1e7) {
+    std::string text = fixed_text(value, std::max(0, 2 - exponent));
+    if (text.find('.') == std::string::npos) return text;
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text;
+  }
+  const double mantissa = magnitude / std::pow(10.0, exponent);
+  if (value > 0.0 && std::abs(mantissa - 1.0) < 1e-6) return power_text(exponent);
+  std::string text = scientific_magnitude(value, 2);
+  std::size_t e = text.find('e');
+  while (text[e - 1] == '0') text.erase(--e, 1);
+  if (text[e - 1] == '.') text.erase(--e, 1);
+  return with_sign(value, text, "");
+}
+
 std::string cell_text(double value) {
   if (std::string text = not_finite(value); !text.empty()) return text;
   if (std::abs(value) < 0.005) return "·";

@@ -14,6 +14,9 @@ namespace headroom {
 [[nodiscard]] std::string signed_text(double value, int decimals);
 // Three significant digits of the readout: "0.470", "11.2", "5.0e−5" below 10⁻³, "0" for zero.
 [[nodiscard]] std::string readout_text(double value);
+// Up to three significant digits without zeros at the end: "512", "0.3", "0.0133", "131 072", "10⁻⁴", "2.5e−7"; ends of
+// axes and of colour bars.
+[[nodiscard]] std::string short_text(double value);
 // Inside cells and on bars: ".54", "1.0"; "·" where |value| < 0.005.
 [[nodiscard]] std::string cell_text(double value);
 // Every digit, as a file or a script wants it: "0.79314422607421875", "nan"; ASCII minus.

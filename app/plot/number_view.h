@@ -1,5 +1,5 @@
-// A borrowed row of numbers of any of the types the run snapshot holds, read as double. Whoever made it keeps the numbers
-// alive; safe from any thread that may read them.
+// A borrowed row of numbers of any of the types the run snapshot holds, read as double. Whoever made it keeps the
+// numbers alive; safe from any thread that may read them.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,12 @@ class NumberView {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] double operator[](std::size_t i) const {
     switch (kind_) {
-      case Kind::Float: return static_cast<double>(static_cast<const float*>(data_)[i]);
-      case Kind::Int: return static_cast<double>(static_cast<const std::int64_t*>(data_)[i]);
-      default: return static_cast<const double*>(data_)[i];
+      case Kind::Float:
+        return static_cast<double>(static_cast<const float*>(data_)[i]);
+      case Kind::Int:
+        return static_cast<double>(static_cast<const std::int64_t*>(data_)[i]);
+      default:
+        return static_cast<const double*>(data_)[i];
     }
   }
 

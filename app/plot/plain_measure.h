@@ -5,8 +5,8 @@
 
 namespace headroom {
 
-// 0.56 · size per code point of the sans faces, 0.6 · size of the mono ones, 1 · size for wide East Asian characters and
-// emoji, nothing for combining marks, joiners and control characters.
+// 0.56 · size per code point of the sans faces, 0.6 · size of the mono ones, 1 · size for wide East Asian characters
+// and emoji, nothing for combining marks, joiners and control characters.
 class PlainMeasure final : public TextMeasure {
  public:
   [[nodiscard]] float width(std::string_view text, Face face, float size) const override;

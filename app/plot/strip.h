@@ -24,10 +24,11 @@ struct StripRange {
 
 struct StripMark {
   Rect rect;
+  float opacity = 1.0f;  // of heads: 30 % each, more where several share a pixel column
   enum class Role : std::uint8_t { Head, Threshold, Selected } role = Role::Head;
 };
-// Lines of 1 px for all heads (one per pixel column), then the threshold, then the selected head 3 px wide and inside
-// the rectangle. A head without a finite value has no line. All values the same: one line in the middle.
+// Lines of 1 px for all heads (one mark per pixel column), then the threshold, then the selected head 3 px wide and
+// inside the rectangle. A head without a finite value has no line. All values the same: one line in the middle.
 [[nodiscard]] std::vector<StripMark> lay_out_strip(const Rect& rect, NumberView all, double selected,
                                                    std::optional<double> threshold = {});
 void draw_strip(Painter& painter, const Rect& rect, NumberView all, double selected, std::optional<double> threshold,
