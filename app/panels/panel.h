@@ -11,6 +11,7 @@
 namespace headroom {
 
 class CommandTable;
+class HeadsMemory;  // panels/heads_memory.h
 
 // What a script can ask for with `expect`: numbers and texts about what is on the screen, by name ("map.cells_visible").
 class Facts {
@@ -32,6 +33,7 @@ struct PanelContext {
   const CommandTable& commands;
   Hover& hover;   // what is under the pointer in this frame
   Facts& facts;
+  HeadsMemory* heads_memory = nullptr;  // kept between frames; null: what it would hold is computed in each
 
   [[nodiscard]] const Theme& theme() const { return ui.theme; }
   [[nodiscard]] Painter& painter() const { return ui.painter; }
