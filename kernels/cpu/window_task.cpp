@@ -16,8 +16,9 @@ constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 constexpr std::int64_t kSegmentRows = 256;  // rows whose cells are added up in float
 static_assert(kWindowKeys % kWidth == 0);
 
-// Per lane and cell row: Σ x, Σ max(x, 0), visible entries, max |x|.
-enum CellSum { kCellSum, kCellPositive, kCellCount, kCellLargest, kCellSums };
+// Per lane and cell row: Σ x, Σ max(x, 0), visible entries, the largest x and the smallest, 0 at least and at most.
+enum CellSum { kCellSum, kCellPositive, kCellCount, kCellHighest, kCellLowest, kCellSums };
+static_assert(kCellSums == kWindowCellSums);
 
 HWY_INLINE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
@@ -179,7 +180,7 @@ class WindowTiles {
         const std::int64_t count = smaller(kLanes, keys_ - v * kLanes);
         if (count <= 0) break;
         write(task_.cells.mean, at, count, hn::IfThenElse(seen, x, nan));
-        write(task_.cells.max_magnitude, at, count, hn::IfThenElse(seen, hn::Abs(x), nan));
+        write(task_.cells.max_magnitude, at, count, hn::IfThenElse(seen, x, nan));
         write(task_.cells.positive, at, count, hn::IfThenElse(seen, hn::Max(x, zero), nan));
         write(task_.cells.negative, at, count, hn::IfThenElse(seen, hn::Max(hn::Neg(x), zero), nan));
         continue;
@@ -190,7 +191,8 @@ class WindowTiles {
       hn::Store(hn::Add(hn::Load(d, lanes + kCellPositive * kWidth), hn::Max(y, zero)), d, lanes + kCellPositive * kWidth);
       hn::Store(hn::Add(hn::Load(d, lanes + kCellCount * kWidth), hn::IfThenElseZero(seen, one)), d,
                 lanes + kCellCount * kWidth);
-      hn::Store(hn::Max(hn::Load(d, lanes + kCellLargest * kWidth), hn::Abs(y)), d, lanes + kCellLargest * kWidth);
+      hn::Store(hn::Max(hn::Load(d, lanes + kCellHighest * kWidth), y), d, lanes + kCellHighest * kWidth);
+      hn::Store(hn::Min(hn::Load(d, lanes + kCellLowest * kWidth), y), d, lanes + kCellLowest * kWidth);
     }
   }
 
@@ -215,19 +217,21 @@ class WindowTiles {
       std::int64_t column = offset / task_.reduction;
       for (std::int64_t lane = 0; lane < keys_; ++column) {
         const std::int64_t end_lane = smaller(keys_, (column + 1) * task_.reduction - offset);
-        float sum = 0.0f, positive = 0.0f, count = 0.0f, largest = 0.0f;
+        float sum = 0.0f, positive = 0.0f, count = 0.0f, highest = 0.0f, lowest = 0.0f;
         for (; lane < end_lane; ++lane) {
           sum += lanes[kCellSum * kWidth + lane];
           positive += lanes[kCellPositive * kWidth + lane];
           count += lanes[kCellCount * kWidth + lane];
-          const float magnitude = lanes[kCellLargest * kWidth + lane];
-          if (!(magnitude <= largest)) largest = magnitude;
+          const float high = lanes[kCellHighest * kWidth + lane], low = lanes[kCellLowest * kWidth + lane];
+          if (!(high <= highest)) highest = high;
+          if (!(low >= lowest)) lowest = low;
         }
         double* cell = totals_ + (row * columns_ + column) * kCellSums;
         cell[kCellSum] += static_cast<double>(sum);
         cell[kCellPositive] += static_cast<double>(positive);
         cell[kCellCount] += static_cast<double>(count);
-        if (!(static_cast<double>(largest) <= cell[kCellLargest])) cell[kCellLargest] = static_cast<double>(largest);
+        if (!(static_cast<double>(highest) <= cell[kCellHighest])) cell[kCellHighest] = static_cast<double>(highest);
+        if (!(static_cast<double>(lowest) >= cell[kCellLowest])) cell[kCellLowest] = static_cast<double>(lowest);
       }
     }
   }
@@ -239,8 +243,9 @@ class WindowTiles {
         const double count = cell[kCellCount] > 0.0 ? cell[kCellCount] : __builtin_nan("");
         const std::int64_t at = row * task_.cells.stride + column;
         if (task_.cells.mean) task_.cells.mean[at] = static_cast<float>(cell[kCellSum] / count);
+        const double largest = cell[kCellHighest] >= -cell[kCellLowest] ? cell[kCellHighest] : cell[kCellLowest];
         if (task_.cells.max_magnitude)
-          task_.cells.max_magnitude[at] = static_cast<float>(cell[kCellCount] > 0.0 ? cell[kCellLargest] : count);
+          task_.cells.max_magnitude[at] = static_cast<float>(cell[kCellCount] > 0.0 ? largest : count);
         if (task_.cells.positive) task_.cells.positive[at] = static_cast<float>(cell[kCellPositive] / count);
         if (task_.cells.negative)
           task_.cells.negative[at] = static_cast<float>((cell[kCellPositive] - cell[kCellSum]) / count);
@@ -270,8 +275,8 @@ HWY_EXPORT(window_bf16);
 
 std::int64_t window_scratch_floats(std::int64_t head_dim, std::int64_t cell_rows, std::int64_t cell_columns) {
   // Packed keys and score tiles of two maps, copied rows, lane and cell sums; 16 floats of padding each.
-  return (2 * kWindowKeys + 16) * head_dim + 4 * 16 * kWindowKeys + 4 * cell_rows * kWindowKeys +
-         8 * cell_rows * cell_columns + 8 * 16;
+  return (2 * kWindowKeys + 16) * head_dim + 4 * 16 * kWindowKeys + kWindowCellSums * cell_rows * kWindowKeys +
+         2 * kWindowCellSums * cell_rows * cell_columns + 8 * 16;
 }
 
 template <>

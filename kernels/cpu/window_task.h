@@ -8,7 +8,8 @@
 
 namespace headroom::kernels {
 
-inline constexpr std::int64_t kWindowKeys = 48;  // keys that every target's vectors fill
+inline constexpr std::int64_t kWindowKeys = 48;      // keys that every target's vectors fill
+inline constexpr std::int64_t kWindowCellSums = 5;  // numbers a pooled cell is made of
 
 template <typename Input>
 struct WindowTask {

@@ -7,11 +7,11 @@
 
 namespace headroom::kernels::cuda {
 
-// Sums over the visible entries of a cell.
+// Sums over the visible entries of a cell; the last is the entry of largest magnitude with its sign.
 enum CellSum { kCellCount, kCellSum, kCellPositive, kCellNegative, kCellMax };
 inline constexpr int kCellSums = kCellMax + 1;
 
-// Out: mean, largest magnitude, positive, negative.
+// Out: mean, the entry of largest magnitude, positive, negative.
 inline constexpr int kCellArrays = 4;
 
 template <class Input>
@@ -89,6 +89,13 @@ HEADROOM_DEVICE void to_entries(Device& device, WindowMap map, bool first, bool 
   }
 }
 
+// Of two entries the one of larger magnitude, the positive one among equals.
+template <class Device>
+HEADROOM_DEVICE float larger_entry(Device& device, float a, float b) {
+  const float x = device.abs(a), y = device.abs(b);
+  return y > x || (y == x && b > a) ? b : a;
+}
+
 template <class Input, class Device>
 HEADROOM_DEVICE void write_cell(Device& device, const WindowArguments<Input>& arguments, int cell_row, int cell_column,
                                 float count, float sum, float positive, float negative, float largest) {
@@ -112,7 +119,7 @@ HEADROOM_DEVICE void write_entries(Device& device, const WindowArguments<Input>&
       if (i >= arguments.row_end || j >= arguments.key_end) continue;
       const float x = entry[n][e];
       write_cell(device, arguments, i - arguments.row_begin, j - arguments.key_begin, visible(mask, i, j) ? 1.0f : 0.0f,
-                 x, device.max(x, 0.0f), device.max(-x, 0.0f), device.abs(x));
+                 x, device.max(x, 0.0f), device.max(-x, 0.0f), x);
     }
   }
 }
@@ -137,7 +144,7 @@ HEADROOM_DEVICE void add_entries(Device& device, const WindowArguments<Input>& a
       sums[kCellSum] += x;
       sums[kCellPositive] += device.max(x, 0.0f);
       sums[kCellNegative] += device.max(-x, 0.0f);
-      sums[kCellMax] = device.max(sums[kCellMax], device.abs(x));
+      sums[kCellMax] = larger_entry(device, sums[kCellMax], x);
     }
     HEADROOM_UNROLL
     for (int kind = 0; kind < kCellSums; ++kind) row_sums[kind * kTile * group + item] = sums[kind];
@@ -152,9 +159,9 @@ HEADROOM_DEVICE void add_entries(Device& device, const WindowArguments<Input>& a
     float part = 0.0f;
     for (int r = begin; r < end; ++r) {
       const float one = row_sums[kind * kTile * group + r * group + column];
-      part = kind == kCellMax ? device.max(part, one) : part + one;
+      part = kind == kCellMax ? larger_entry(device, part, one) : part + one;
     }
-    cells[item] = kind == kCellMax ? device.max(value, part) : value + part;
+    cells[item] = kind == kCellMax ? larger_entry(device, value, part) : value + part;
   }
 }
 

@@ -41,7 +41,8 @@ void reference_window(const HeadProblem<double>& problem, const WindowRequest& r
         const auto cell = static_cast<std::size_t>(j / r);
         count[cell] += 1.0;
         sum[cell] += x;
-        largest[cell] = std::max(largest[cell], std::abs(x));
+        const double magnitude = std::abs(x), before = std::abs(largest[cell]);
+        if (magnitude > before || (magnitude == before && x > 0.0)) largest[cell] = x;
         positive[cell] += std::max(x, 0.0);
       }
     }

@@ -62,7 +62,8 @@ std::string wrong_cells(const Cells& found, const DenseHead& dense, const HeadPr
         for (std::int64_t j = c * request.reduction; j < std::min((c + 1) * request.reduction, request.keys); ++j) {
           if (!dense_visible(problem, request.row_begin + i, request.key_begin + j)) continue;
           const double x = entry(dense, problem, request.map, request.row_begin + i, request.key_begin + j);
-          count += 1.0, sum += x, magnitude = std::max(magnitude, std::abs(x));
+          count += 1.0, sum += x;
+          if (std::abs(x) > std::abs(magnitude) || (x == -magnitude && x > 0.0)) magnitude = x;
           positive += std::max(x, 0.0), negative += std::max(-x, 0.0);
         }
       const auto at = static_cast<std::size_t>(r * found.stride + c);
