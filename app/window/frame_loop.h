@@ -49,7 +49,7 @@ class FrameLoop {
   [[nodiscard]] GlfwWindow& window();
   [[nodiscard]] ImguiPainter& painter();
 
-  // Waits at most `seconds` for an event or wake_window(). True: draw a frame; false: nothing happened, draw only if
+  // Waits at most `seconds` for an event or the window's waker. True: draw a frame; false: nothing happened, draw only if
   // something is due.
   bool wait(double seconds);
 

@@ -1,5 +1,5 @@
 // The window itself: GLFW, its GL context, and what the person does in it, collected as Input. Main thread only, but for
-// wake_window().
+// what waker() returns.
 #pragma once
 
 #include <functional>
@@ -20,23 +20,27 @@ struct WindowOptions {
   bool maximised = false;
   bool visible = true;
   bool vertical_sync = true;
+  bool debug_context = true;       // the driver says what it thinks is wrong
   bool ignore_content_scale = false;  // `--size` and `--scale` mean device pixels exactly
 };
 
 class GlfwWindow {
  public:
   // Device: no display (names the variables that were looked at), no GL 3.3, no context; `found` has the library's words.
-  [[nodiscard]] static Result<std::unique_ptr<GlfwWindow>> create(const WindowOptions& options,
-                                                                  std::function<void(const std::string&)> report);
+  [[nodiscard]] static Result<std::unique_ptr<GlfwWindow>> create(const WindowOptions& options);
   ~GlfwWindow();
   GlfwWindow(const GlfwWindow&) = delete;
   GlfwWindow& operator=(const GlfwWindow&) = delete;
 
   // Waits until something happens, at most `seconds` (0: only looks; infinity: for ever), and handles what happened.
-  // True if an event arrived or wake_window() was called, false if the time ran out.
+  // True if an event arrived, input is left or the waker was called; false if the time ran out.
   bool wait(double seconds);
-  // What was collected since the last call.
+  // Ends wait() and makes it return true. Safe from any thread, also when the window is gone.
+  [[nodiscard]] std::function<void()> waker() const;
+  // What was collected since the last call, up to the point where the order matters: a move after a click, a second
+  // click, a letter after Enter are left for the next call.
   [[nodiscard]] Input take_input();
+  [[nodiscard]] bool input_left() const;
 
   [[nodiscard]] bool close_requested() const;
   void request_close(bool close);
@@ -70,8 +74,5 @@ class GlfwWindow {
   explicit GlfwWindow(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-// Ends GlfwWindow::wait(). Safe from any thread while a window exists.
-void wake_window();
 
 }  // namespace headroom

@@ -1,0 +1,350 @@
+#include "app/window/application.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/report_error.h"
+#include "app/panels/window_frame.h"
+#include "app/session/script.h"
+#include "app/session/synthetic_input.h"
+#include "app/text/font_library.h"
+#include "app/version.h"
+#include "app/window/desktop_dialog.h"
+#include "app/window/frame_loop.h"
+#include "app/window/trace.h"
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kIdleSeconds = 1.0;  // between looks at files that may have changed
+constexpr int kSettlingFrames = 3;    // hover and commands show in the frame after
+
+double now_seconds() { return Trace::now_us() * 1e-6; }
+
+double process_age_seconds() {
+  // Start of the process in clock ticks after boot: field 22 of /proc/self/stat; after the name in parentheses.
+  std::FILE* file = std::fopen("/proc/self/stat", "r");
+  if (!file) return 0.0;
+  char text[1024] = {};
+  const std::size_t size = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  const char* at = size ? std::strrchr(text, ')') : nullptr;
+  unsigned long long start = 0;
+  if (!at || std::sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start) != 1) return 0.0;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) - static_cast<double>(start) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+std::filesystem::path assets_folder() {
+  std::error_code ignored;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const std::filesystem::path& candidate : {program / ".." / ".." / "assets", program / ".." / "share" / "headroom" / "assets", std::filesystem::path("assets")})
+    if (std::filesystem::is_directory(candidate / "prompts", ignored)) return candidate.lexically_normal();
+  return "assets";
+}
+
+std::filesystem::path config_folder() {
+  if (const char* given = std::getenv("XDG_CONFIG_HOME"); given && *given) return std::filesystem::path(given) / "headroom";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".config" / "headroom";
+  return {};
+}
+
+Result<void> parse_size(const std::string& text, WindowOptions& options) {
+  if (text.empty()) return {};
+  int width = 0, height = 0;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < 200 || height < 100 || width > 16384 || height > 16384) {
+    Error error(ErrorCode::InvalidArgument, "--size is not a size");
+    return error.wanted("WIDTHxHEIGHT in pixels, such as 1440x900", text);
+  }
+  options.width = width;
+  options.height = height;
+  return {};
+}
+
+class SystemClipboard final : public Clipboard {
+ public:
+  explicit SystemClipboard(GlfwWindow& window) : window_(window) {}
+  std::string get() override { return window_.clipboard_text(); }
+  void set(const std::string& text) override { window_.set_clipboard_text(text); }
+
+ private:
+  GlfwWindow& window_;
+};
+
+class TableLookup final : public CommandLookup {
+ public:
+  explicit TableLookup(const Session& session) : session_(session) {}
+  std::string disabled_reason(std::string_view line) const override { return session_.commands().disabled_reason(session_.state(), line); }
+  std::string key_text(std::string_view line) const override { return session_.commands().key_of(session_.state(), line); }
+
+ private:
+  const Session& session_;
+};
+
+class Application {
+ public:
+  Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, std::optional<Script> script, Trace& trace)
+      : arguments_(arguments), loop_(loop), session_(session), script_(std::move(script)), trace_(trace),
+        clipboard_(loop.window()), lookup_(session), memory_(make_ui_memory()) {}
+
+  int run() {
+    session_.refresh_start_page();
+    // A frame is on the screen before LibTorch takes the processor.
+    session_.update(now_seconds());
+    frame();
+    session_.edit().ready_seconds = process_age_seconds();
+    first_frame_s_ = session_.state().ready_seconds;
+    session_.load_compute_library();
+    const bool first_time = session_.state().recent.empty();
+    for (const std::string& path : arguments_.paths) session_.run_line("open.run " + quote_word(path));
+    open_demo_ = arguments_.paths.empty() && !script_ && first_time;
+    dirty_ = kSettlingFrames;
+    while (!quit_) step();
+    if (arguments_.print_facts)
+      for (const auto& [name, value] : facts_.all()) std::printf("%s = %s\n", name.c_str(), value.c_str());
+    if (arguments_.print_times) print_times();
+    return exit_code_;
+  }
+
+ private:
+  void step() {
+    const bool working = dirty_ > 0 || synthetic_.pending() || !requests_.empty() || (script_ && !script_->finished() && !holding_);
+    const double due = std::min({ui_wait_s_, kIdleSeconds, script_ ? 0.02 : kIdleSeconds});
+    const bool event = loop_.wait(working ? 0.0 : due);
+    const bool changed = session_.update(now_seconds());
+    if (event || changed) dirty_ = kSettlingFrames;
+    if (ui_wait_s_ <= 0.0 || now_seconds() >= ui_due_s_) dirty_ = std::max(dirty_, 1);
+    if (loop_.window().close_requested()) session_.run_line("quit");
+    open_demo();
+    if (dirty_ > 0 || synthetic_.pending()) {
+      frame();
+      --dirty_;
+    }
+    handle_requests();
+    step_script();
+  }
+
+  // The first time somebody starts the program there is something to look at.
+  void open_demo() {
+    if (!open_demo_ || session_.state().demos.empty()) return;
+    open_demo_ = false;
+    session_.run_line("open.run " + quote_word(session_.state().demos.front().path));
+  }
+
+  void frame() {
+    const Trace::Zone zone(&trace_, "frame");
+    const Theme& theme = session_.state().settings.dark ? dark_theme() : light_theme();
+    GlfwWindow& window = loop_.window();
+    const float wanted = scale_wanted();
+    if (wanted != window.ui_scale()) window.set_ui_scale(wanted);
+    loop_.painter().set_theme(theme);
+    Input input = loop_.begin_frame(theme.bg);
+    if (script_) synthetic_.apply(input);
+    facts_.clear();
+    Hover hover;
+    std::vector<std::string> commands;
+    {
+      Ui ui(loop_.painter(), theme, input, *memory_, lookup_, clipboard_);
+      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_};
+      draw_window(context, input.window);
+      run_keys(context);
+      if (ui.finish()) dirty_ = std::max(dirty_, 2);
+      ui_wait_s_ = ui.wait_seconds();
+      ui_due_s_ = now_seconds() + ui_wait_s_;
+      window.set_cursor(ui.cursor());
+      commands = ui.take_commands();
+    }
+    describe_state(session_.state(), facts_);
+    loop_.end_frame();
+    ++frames_since_line_;
+    if (hover != session_.state().hover) {
+      session_.edit().hover = hover;
+      dirty_ = std::max(dirty_, 2);
+    }
+    for (const std::string& line : commands) session_.run_line(line);
+    if (!commands.empty()) dirty_ = kSettlingFrames;
+    for (const std::string& path : input.dropped) session_.run_line("open.run " + quote_word(path));
+    for (WindowRequest& request : session_.take_window_requests())
+      if (!synthetic_.add(request)) requests_.push_back(std::move(request));
+  }
+
+  float scale_wanted() const {
+    const double kept = session_.state().settings.scale;
+    return static_cast<float>(kept > 0.0 ? kept : 1.0);
+  }
+
+  void handle_requests() {
+    for (WindowRequest& request : session_.take_window_requests())
+      if (!synthetic_.add(request)) requests_.push_back(std::move(request));
+    while (!requests_.empty()) {
+      const WindowRequest request = std::move(requests_.front());
+      requests_.erase(requests_.begin());
+      switch (request.kind) {
+        case WindowRequest::Kind::Quit: quit_ = true; break;
+        case WindowRequest::Kind::CopyText: loop_.window().set_clipboard_text(request.text); break;
+        case WindowRequest::Kind::Screenshot: screenshot(request.text); break;
+        case WindowRequest::Kind::NativeDialog: ask_desktop(); break;
+        default: break;
+      }
+    }
+  }
+
+  void ask_desktop() {
+    auto chosen = std::make_shared<std::optional<std::string>>();
+    session_.in_background([chosen] { *chosen = ask_desktop_for_file(); },
+                           [this, chosen] {
+                             if (*chosen) session_.run_line("open.run " + quote_word(**chosen));
+                           });
+  }
+
+  void screenshot(const std::string& path) {
+    auto image = loop_.capture();
+    Result<void> written;
+    if (image) {
+      std::error_code ignored;
+      if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) std::filesystem::create_directories(folder, ignored);
+      written = write_png(path, *image);
+    } else {
+      written = image.error();
+    }
+    if (written) return;
+    if (script_) fail(written.error());
+    else session_.card("Cannot save the picture", written.error(), "");
+  }
+
+  void step_script() {
+    if (!script_ || quit_) return;
+    if (script_->finished()) {
+      quit_ = true;
+      return;
+    }
+    Script::Surroundings around;
+    around.busy = session_.busy() || session_.tiles().statistics().waiting > 0 || session_.state().device.loading;
+    around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
+    around.request_pending = synthetic_.pending() || !requests_.empty();
+    around.now_s = now_seconds();
+    const Result<bool> stepped = script_->step(session_, facts_, around);
+    if (!stepped) {
+      fail(stepped.error());
+      return;
+    }
+    holding_ = !script_->ran_line();
+    if (script_->ran_line()) {
+      frames_since_line_ = 0;
+      dirty_ = kSettlingFrames;
+    }
+  }
+
+  void fail(const Error& error) {
+    report_error(error, /*json=*/false);
+    exit_code_ = 1;
+    quit_ = true;
+  }
+
+  void print_times() {
+    const auto quantile = [](std::vector<float> values, double q) {
+      if (values.empty()) return std::nan("");
+      std::ranges::sort(values);
+      return static_cast<double>(values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))]);
+    };
+    const FrameTimes& times = loop_.times();
+    const nlohmann::ordered_json out = {
+        {"frames", loop_.frame_count()}, {"first_frame_s", first_frame_s_},
+        {"frame_ms", {{"p50", quantile(times.total, .5)}, {"p95", quantile(times.total, .95)}, {"p99", quantile(times.total, .99)}}},
+        {"build_ms", {{"p50", quantile(times.build, .5)}, {"p95", quantile(times.build, .95)}, {"p99", quantile(times.build, .99)}}},
+        {"gl_errors", loop_.gl_error_count()}, {"resident_bytes", session_.state().memory_bytes}, {"gl", loop_.window().gl_description()}};
+    std::printf("%s\n", out.dump().c_str());
+  }
+
+  const WindowArguments& arguments_;
+  FrameLoop& loop_;
+  Session& session_;
+  std::optional<Script> script_;
+  Trace& trace_;
+  SystemClipboard clipboard_;
+  TableLookup lookup_;
+  UiMemoryPtr memory_;
+  Facts facts_;
+  SyntheticInput synthetic_;
+  std::vector<WindowRequest> requests_;
+  int dirty_ = kSettlingFrames;
+  int frames_since_line_ = 0;
+  bool holding_ = false, open_demo_ = false, quit_ = false;
+  double ui_wait_s_ = 0.0, ui_due_s_ = 0.0, first_frame_s_ = 0.0;
+  int exit_code_ = 0;
+};
+
+Result<int> open_window(const WindowArguments& arguments) {
+  HEADROOM_TRY(std::unique_ptr<Trace> trace, Trace::from_environment());
+  FrameLoopOptions options;
+  HEADROOM_TRY_VOID(parse_size(arguments.size, options.window));
+  const bool scripted = !arguments.script.empty();
+  options.window.resizable = !scripted;
+  options.window.ignore_content_scale = !arguments.size.empty() || arguments.scale > 0.0;
+  options.window.vertical_sync = !scripted;
+  options.trace = trace.get();
+  std::vector<std::string> early;  // reports before there is a session
+  std::function<void(const std::string&)> report = [&](const std::string& text) { early.push_back(text); };
+  options.report = [&](const std::string& text) { report(text); };
+  HEADROOM_TRY(std::unique_ptr<FontLibrary> fonts, FontLibrary::create());
+  HEADROOM_TRY(std::unique_ptr<FrameLoop> loop, FrameLoop::create(options, *fonts));
+
+  Session::Options given;
+  given.assets = assets_folder();
+  given.config = !arguments.config.empty() ? std::filesystem::path(arguments.config) : scripted ? std::filesystem::path() : config_folder();
+  given.wake = [] { wake_window(); };
+  given.program = std::string("headroom ") + kVersion;
+  given.git_commit = kGitCommit;
+  given.command_line = arguments.command_line;
+  given.desktop_dialog = !scripted && desktop_dialog_available();
+  Session session(given);
+  report = [&](const std::string& text) { session.message(MessageLevel::Warning, text); };
+  for (const std::string& text : early) report(text);
+  if (!arguments.theme.empty()) HEADROOM_TRY_VOID(session.execute("theme " + arguments.theme));
+  if (arguments.scale > 0.0) HEADROOM_TRY_VOID(session.execute("scale " + std::to_string(arguments.scale)));
+  std::optional<Script> script;
+  if (scripted) {
+    HEADROOM_TRY(script, Script::read(arguments.script, session.commands()));
+  }
+  Application application(arguments, *loop, session, std::move(script), *trace);
+  const int code = application.run();
+  report = [](const std::string&) {};
+  return code;
+}
+
+}  // namespace
+
+int run_window(const WindowArguments& arguments) {
+  const Result<int> result = open_window(arguments);
+  return result ? *result : report_error(result.error(), /*json=*/false);
+}
+
+std::string command_table_text(bool markdown) {
+  const CommandTable table = make_command_table();
+  std::string text = markdown ? "| command | what it does | key |\n|---|---|---|\n" : "";
+  for (const Command& command : table.commands()) {
+    std::string keys;
+    for (const CommandEntry& entry : table.entries())
+      if (!entry.key.empty() && (entry.line == command.name || entry.line.starts_with(command.name + " ")))
+        keys += (keys.empty() ? "" : ", ") + entry.key + (entry.line == command.name ? "" : " (" + entry.line.substr(command.name.size() + 1) + ")");
+    const std::string call = command.name + (command.arguments.empty() ? "" : " " + command.arguments);
+    std::string cell = call;
+    if (markdown)
+      for (std::size_t at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2)) cell.replace(at, 1, "\\|");
+    text += markdown ? "| `" + cell + "` | " + command.title + " | " + keys + " |\n"
+                     : format("%-52s %-58s %s\n", call.c_str(), command.title.c_str(), keys.c_str());
+  }
+  return text;
+}
+
+}  // namespace headroom

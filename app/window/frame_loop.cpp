@@ -1,0 +1,189 @@
+#include "app/window/frame_loop.h"
+
+#include <epoxy/gl.h>
+#include <png.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <system_error>
+
+#include "app/gl/gl_errors.h"
+#include "app/gl/gl_handle.h"
+#include "app/window/trace.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kKeptTimes = 1024;
+
+struct FramebufferTraits {
+  static GLuint create() {
+    GLuint name = 0;
+    glGenFramebuffers(1, &name);
+    return name;
+  }
+  static void destroy(GLuint name) { glDeleteFramebuffers(1, &name); }
+};
+
+struct RenderbufferTraits {
+  static GLuint create() {
+    GLuint name = 0;
+    glGenRenderbuffers(1, &name);
+    return name;
+  }
+  static void destroy(GLuint name) { glDeleteRenderbuffers(1, &name); }
+};
+
+void keep(std::vector<float>& times, double value_us) {
+  if (times.size() >= 2 * kKeptTimes) times.erase(times.begin(), times.end() - static_cast<std::ptrdiff_t>(kKeptTimes));
+  times.push_back(static_cast<float>(value_us / 1000.0));
+}
+
+}  // namespace
+
+// Members die in reverse order: the context's window last.
+struct FrameLoop::State {
+  std::unique_ptr<GlfwWindow> window;
+  std::unique_ptr<GlErrors> errors;
+  std::unique_ptr<ImguiPainter> painter;
+  Trace* trace = nullptr;
+  Color background;
+  int width = 1, height = 1;
+  double begun_us = 0.0;
+  FrameTimes times;
+  std::int64_t frames = 0;
+
+  void draw() {
+    glDisable(GL_SCISSOR_TEST);
+    glViewport(0, 0, width, height);
+    glClearColor(static_cast<float>(background.r) / 255.0f, static_cast<float>(background.g) / 255.0f,
+                 static_cast<float>(background.b) / 255.0f, 1.0f);
+    glClear(GL_COLOR_BUFFER_BIT);
+    painter->render();
+  }
+};
+
+FrameLoop::FrameLoop(std::unique_ptr<State> state) : state_(std::move(state)) {}
+FrameLoop::~FrameLoop() = default;
+
+Result<std::unique_ptr<FrameLoop>> FrameLoop::create(const FrameLoopOptions& options, FontLibrary& fonts) {
+  const std::string folder = options.shader_folder.empty() ? find_shader_folder() : options.shader_folder;
+  if (folder.empty()) {
+    Error error(ErrorCode::NotFound, "the folder with the shaders was not found");
+    error.wanted("shaders/map.frag beside the program or in a folder above it", "none");
+    return error.advise("HEADROOM_SHADERS names the folder");
+  }
+  auto state = std::make_unique<State>();
+  state->trace = options.trace;
+  HEADROOM_TRY(state->window, GlfwWindow::create(options.window));
+  state->errors = std::make_unique<GlErrors>(options.report);
+  HEADROOM_TRY(state->painter, ImguiPainter::create(fonts, folder, options.report));
+  state->errors->check("starting the painter");
+  return std::unique_ptr<FrameLoop>(new FrameLoop(std::move(state)));
+}
+
+GlfwWindow& FrameLoop::window() { return *state_->window; }
+ImguiPainter& FrameLoop::painter() { return *state_->painter; }
+bool FrameLoop::wait(double seconds) { return state_->window->wait(seconds); }
+
+Input FrameLoop::begin_frame(Color background) {
+  State& s = *state_;
+  s.begun_us = Trace::now_us();
+  s.background = background;
+  s.width = std::max(1, s.window->framebuffer_width());
+  s.height = std::max(1, s.window->framebuffer_height());
+  s.painter->begin_frame(s.width, s.height, s.window->scale());
+  return s.window->take_input();
+}
+
+void FrameLoop::end_frame() {
+  State& s = *state_;
+  const double built_us = Trace::now_us();
+  s.draw();
+  s.errors->check("drawing a frame");
+  const double drawn_us = Trace::now_us();
+  s.window->swap_buffers();
+  const double end_us = Trace::now_us();
+  keep(s.times.build, built_us - s.begun_us);
+  keep(s.times.total, end_us - s.begun_us);
+  ++s.frames;
+  if (s.trace && s.trace->enabled()) {
+    s.trace->event("frame", s.begun_us, end_us - s.begun_us);
+    s.trace->event("build", s.begun_us, built_us - s.begun_us);
+    s.trace->event("draw", built_us, drawn_us - built_us);
+    s.trace->event("present", drawn_us, end_us - drawn_us);
+  }
+}
+
+Result<PixelImage> FrameLoop::capture() {
+  State& s = *state_;
+  // A picture of its own: parts of a window that lie outside the screen or below others have no pixels.
+  const auto framebuffer = UniqueHandle<FramebufferTraits>::make();
+  const auto colors = UniqueHandle<RenderbufferTraits>::make();
+  glBindRenderbuffer(GL_RENDERBUFFER, colors.name());
+  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, s.width, s.height);
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer.name());
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colors.name());
+  const bool complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+  PixelImage image{s.width, s.height, {}};
+  const std::size_t row = static_cast<std::size_t>(s.width) * 3;
+  image.rgb.resize(row * static_cast<std::size_t>(s.height));
+  if (complete) {
+    s.draw();
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, s.width, s.height, GL_RGB, GL_UNSIGNED_BYTE, image.rgb.data());
+  }
+  glBindFramebuffer(GL_FRAMEBUFFER, 0);
+  glBindRenderbuffer(GL_RENDERBUFFER, 0);
+  if (!s.errors->check("reading the picture back") || !complete) {
+    return Error(ErrorCode::Device, "the picture could not be read back from OpenGL");
+  }
+  for (int y = 0; y < s.height / 2; ++y) {
+    std::swap_ranges(image.rgb.begin() + static_cast<std::ptrdiff_t>(row * y),
+                     image.rgb.begin() + static_cast<std::ptrdiff_t>(row * (y + 1)),
+                     image.rgb.begin() + static_cast<std::ptrdiff_t>(row * (s.height - 1 - y)));
+  }
+  return image;
+}
+
+const FrameTimes& FrameLoop::times() const { return state_->times; }
+std::int64_t FrameLoop::frame_count() const { return state_->frames; }
+std::int64_t FrameLoop::gl_error_count() const { return state_->errors->count(); }
+
+Result<void> write_png(const std::filesystem::path& path, const PixelImage& image) {
+  const std::filesystem::path part = path.string() + ".part";
+  png_image header{};
+  header.version = PNG_IMAGE_VERSION;
+  header.width = static_cast<png_uint_32>(image.width);
+  header.height = static_cast<png_uint_32>(image.height);
+  header.format = PNG_FORMAT_RGB;
+  std::error_code failed;
+  if (png_image_write_to_file(&header, part.c_str(), 0, image.rgb.data(), image.width * 3, nullptr) == 0) {
+    std::filesystem::remove(part, failed);
+    return Error(ErrorCode::Io, std::string("the picture could not be written: ") + header.message).in_file(path.string());
+  }
+  std::filesystem::rename(part, path, failed);
+  if (!failed) return {};
+  const std::string reason = failed.message();
+  std::filesystem::remove(part, failed);
+  return Error(ErrorCode::Io, "the picture could not be written: " + reason).in_file(path.string());
+}
+
+std::string find_shader_folder() {
+  namespace fs = std::filesystem;
+  if (const char* named = std::getenv("HEADROOM_SHADERS"); named && *named) return named;
+  std::error_code failed;
+  fs::path folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  constexpr int kLevels = 6;
+  for (int i = 0; i < kLevels && !folder.empty(); ++i) {
+    for (const fs::path& place : {folder / "shaders", folder / "share/headroom/shaders"}) {
+      if (fs::exists(place / "map.frag", failed)) return place.string();
+    }
+    if (folder == folder.parent_path()) break;
+    folder = folder.parent_path();
+  }
+  return {};
+}
+
+}  // namespace headroom

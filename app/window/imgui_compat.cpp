@@ -1,0 +1,103 @@
+#include "app/window/imgui_compat.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
+
+#include <vector>
+
+namespace headroom {
+namespace {
+
+ImTextureID texture_id(unsigned texture) {
+#if IMGUI_VERSION_NUM >= 19140  // an integer since 1.91.4
+  return static_cast<ImTextureID>(texture);
+#else
+  return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(texture));
+#endif
+}
+
+}  // namespace
+
+struct ImguiDrawLists::State {
+  ImGuiContext* context = nullptr;
+  bool ready = false;
+  ImDrawListSharedData shared;
+  std::vector<std::unique_ptr<ImDrawList>> lists;
+  float width = 1.0f, height = 1.0f;
+};
+
+ImguiDrawLists::ImguiDrawLists(int count) : state_(std::make_unique<State>()) {
+  state_->context = ImGui::CreateContext();
+  ImGui::SetCurrentContext(state_->context);
+  ImGui::GetIO().IniFilename = nullptr;
+  state_->ready = ImGui_ImplOpenGL3_Init("#version 330 core");
+  // 16-bit indices, and more than 65,536 vertices in a list.
+  state_->shared.InitialFlags =
+      ImDrawListFlags_AntiAliasedLines | ImDrawListFlags_AntiAliasedFill | ImDrawListFlags_AllowVtxOffset;
+  state_->shared.SetCircleTessellationMaxError(0.25f);
+  state_->shared.CurveTessellationTol = 1.25f;
+  for (int i = 0; i < count; ++i) state_->lists.push_back(std::make_unique<ImDrawList>(&state_->shared));
+}
+
+ImguiDrawLists::~ImguiDrawLists() {
+  state_->lists.clear();
+  ImGui::SetCurrentContext(state_->context);
+  if (state_->ready) ImGui_ImplOpenGL3_Shutdown();
+  ImGui::DestroyContext(state_->context);
+}
+
+bool ImguiDrawLists::ready() const { return state_->ready; }
+
+void ImguiDrawLists::begin_frame(float width, float height, unsigned texture, float white) {
+  ImGui::SetCurrentContext(state_->context);
+  ImGui::GetIO().DisplaySize = {width, height};
+  ImGui_ImplOpenGL3_NewFrame();
+  state_->width = width;
+  state_->height = height;
+  state_->shared.TexUvWhitePixel = {white, white};
+  state_->shared.ClipRectFullscreen = {0.0f, 0.0f, width, height};
+  for (const auto& list : state_->lists) {
+    list->_ResetForNewFrame();
+    push_texture(*list, texture);
+    list->PushClipRectFullScreen();
+  }
+}
+
+ImDrawList& ImguiDrawLists::list(int index) { return *state_->lists[static_cast<std::size_t>(index)]; }
+
+void ImguiDrawLists::render() {
+  ImGui::SetCurrentContext(state_->context);
+  ImDrawData data;
+  data.Clear();
+  std::vector<ImDrawList*> filled;
+  for (const auto& list : state_->lists) {
+    list->_PopUnusedDrawCmd();
+    if (list->CmdBuffer.Size == 0) continue;
+    filled.push_back(list.get());
+    data.TotalVtxCount += list->VtxBuffer.Size;
+    data.TotalIdxCount += list->IdxBuffer.Size;
+  }
+  data.Valid = true;
+  data.CmdListsCount = static_cast<int>(filled.size());
+#if IMGUI_VERSION_NUM >= 18973  // an ImVector since 1.89.8
+  for (ImDrawList* list : filled) data.CmdLists.push_back(list);
+#else
+  data.CmdLists = filled.data();
+#endif
+  data.DisplayPos = {0.0f, 0.0f};
+  data.DisplaySize = {state_->width, state_->height};
+  data.FramebufferScale = {1.0f, 1.0f};
+  ImGui_ImplOpenGL3_RenderDrawData(&data);
+}
+
+void ImguiDrawLists::push_texture(ImDrawList& list, unsigned texture) { list.PushTextureID(texture_id(texture)); }
+void ImguiDrawLists::pop_texture(ImDrawList& list) { list.PopTextureID(); }
+
+void ImguiDrawLists::add_callback(ImDrawList& list, ImDrawCallback callback, void* data) {
+  list.AddCallback(callback, data);
+  list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+}
+
+const char* ImguiDrawLists::version() { return IMGUI_VERSION; }
+
+}  // namespace headroom

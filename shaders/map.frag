@@ -1,0 +1,50 @@
+#version 330 core
+// A grid of values through a colour scale: each cell one flat colour. Pixels are told apart by their centres.
+
+#include "color_scale.glsl"
+
+uniform sampler2D u_values;
+uniform vec2 u_frame;            // device pixels
+uniform vec2 u_origin;           // of the whole map on the frame, device pixels, y down
+uniform vec2 u_cells_per_pixel;
+uniform ivec2 u_first_cell;      // the cell at the origin: its whole part …
+uniform vec2 u_first_fraction;   // … and the fraction
+uniform ivec2 u_size;            // of the whole image, in cells
+uniform ivec2 u_tile;            // the image's cell at the texture's first texel
+uniform int u_gap;               // device pixels between cells
+uniform vec4 u_gap_color;
+uniform bool u_hatch_nan;
+uniform vec4 u_empty, u_hatch;
+uniform ivec2 u_hatch_period;    // distance and width of the lines, device pixels
+
+out vec4 o_color;
+
+vec4 hatched(ivec2 pixel) { return (pixel.x + pixel.y) % u_hatch_period.x < u_hatch_period.y ? u_hatch : u_empty; }
+
+void main() {
+  vec2 pixel = vec2(gl_FragCoord.x, u_frame.y - gl_FragCoord.y);
+  vec2 offset = u_first_fraction + (pixel - u_origin) * u_cells_per_pixel;
+  ivec2 cell = u_first_cell + ivec2(floor(offset));
+  ivec2 texel = cell - u_tile;
+  if (any(lessThan(cell, ivec2(0))) || any(greaterThanEqual(cell, u_size))) discard;
+  if (any(lessThan(texel, ivec2(0))) || any(greaterThanEqual(texel, textureSize(u_values, 0)))) discard;
+
+  if (u_gap > 0) {
+    // The last pixels of a cell, unless it is the last of its row or column.
+    ivec2 ahead = u_first_cell + ivec2(floor(offset + float(u_gap) * u_cells_per_pixel));
+    bvec2 gap = bvec2(ahead.x > cell.x && cell.x + 1 < u_size.x, ahead.y > cell.y && cell.y + 1 < u_size.y);
+    if (any(gap)) {
+      o_color = u_gap_color;
+      return;
+    }
+  }
+
+  float value = texelFetch(u_values, texel, 0).r;
+  uint bits = floatBitsToUint(value);
+  if ((bits & 0x7f800000u) == 0x7f800000u) {
+    bool nan = (bits & 0x007fffffu) != 0u;
+    o_color = nan && !u_hatch_nan ? u_empty : hatched(ivec2(pixel));
+    return;
+  }
+  o_color = vec4(scale_color(value), 1.0);
+}
