@@ -201,6 +201,7 @@ struct TileStore::State {
     std::uint64_t order = 0;
   };
   std::map<Line, LineJob> line_jobs;
+  std::set<Line> line_keys;             // computed and not taken in yet, and those that are being computed
   std::uint64_t line_orders = 0;
   Clock::time_point want_time;
   std::vector<std::shared_ptr<const Tile>> finished;
@@ -276,6 +277,7 @@ struct TileStore::State {
     const Line line = latest->first;
     const Source source = latest->second.source;
     line_jobs.erase(latest);
+    line_keys.insert(line);
     lock.unlock();
     kernels::WindowRequest request;
     request.map = line.map;
@@ -379,6 +381,7 @@ struct TileStore::State {
     if (line.index < 0 || line.index >= source->length || !source->find(line.head)) return nullptr;
     {
       const std::lock_guard lock(mutex);
+      if (line_keys.contains(line)) return nullptr;
       line_jobs[line] = {source, frame, ++line_orders};
     }
     changed.notify_all();
@@ -447,6 +450,7 @@ bool TileStore::collect() {
     tiles.swap(state_->finished);
     lines.swap(state_->finished_lines);
     for (const auto& tile : tiles) state_->finished_keys.erase(tile->key);
+    for (const auto& [line, values] : lines) state_->line_keys.erase(line);
     // A line that this frame and the one before did not ask for again is of a place the pointer has left.
     state_->dropped += std::erase_if(state_->line_jobs, [&](const auto& job) { return job.second.frame + 2 <= state_->frame; });
   }

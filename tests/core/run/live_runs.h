@@ -19,6 +19,10 @@ template <typename T>
   return std::move(*result);
 }
 
+inline void required_void(const Result<void>& result) {
+  if (!result) throw std::runtime_error(describe(result.error()));
+}
+
 [[nodiscard]] inline ComputeBackend& live_backend() { return *required(load_compute()); }
 
 // A demo model and a prompt of its vocabulary, the same at every call.
