@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,7 +50,8 @@ struct Choice {
   std::string disabled;         // the reason; empty: it can be chosen
 };
 
-enum class ButtonStyle : std::uint8_t { Plain, Primary, Ghost };
+// Card: a plain button on a raised ground. Ghost: no ground of its own until the pointer is over it.
+enum class ButtonStyle : std::uint8_t { Plain, Primary, Ghost, Card };
 enum class Icon : std::uint8_t { Play, Stop, Warning, Error, Close, Maximise, Restore, ChevronDown, ChevronRight, Check, Drop,
                                  Search, Pin, Folder, Copy, Info };
 
@@ -87,6 +89,9 @@ class Clipboard {
   virtual void set(const std::string& text) = 0;
 };
 
+// The pointer belongs to the topmost thing of the previous frame, which is what the person saw: of nested areas the
+// smallest one has it, a menu or a modal overlay has it alone. The wheel goes to the innermost scroll() view, else to the
+// innermost interact() area. Texts are drawn with control characters and bidirectional overrides made visible.
 class Ui {
  public:
   Ui(Painter& painter, const Theme& theme, const Input& input, UiMemory& memory, const CommandLookup& commands,
@@ -104,6 +109,17 @@ class Ui {
   // Scopes of ids, so that equal names in two panels are two widgets.
   void push_id(std::string_view name);
   void pop_id();
+  [[nodiscard]] WidgetId id(std::string_view name) const;
+
+  // Clips what is drawn and where widgets take the pointer.
+  void push_clip(Rect clip);
+  void pop_clip();
+
+  // What a panel keeps between frames by name, within the scopes of ids; forgotten when it was not asked for in a frame.
+  [[nodiscard]] std::string& kept_text(std::string_view name);
+  [[nodiscard]] double& kept_number(std::string_view name, double initial = 0.0);
+  // True in the first frame in which this name is asked for, and again after a frame without it.
+  [[nodiscard]] bool appeared(std::string_view name);
 
   // Draws menus, tooltips and the like above everything; last call of a frame. True if another frame is wanted soon
   // (a blinking caret, a tooltip that is due).
@@ -114,10 +130,12 @@ class Ui {
   // Command lines queued in this frame, in order; the queue is empty afterwards.
   [[nodiscard]] std::vector<std::string> take_commands();
   void run(std::string command_line);
-  // A text field has the keyboard: single keys are text, not commands.
+  // A text field has the keyboard, or had it when the frame began: single keys are text, not commands.
   [[nodiscard]] bool wants_text() const;
-  // A menu is open: Escape closes it and is not a command.
+  // A menu is open, or was when the frame began: its keys are not commands.
   [[nodiscard]] bool popup_open() const;
+  // Whether this key was pressed (or repeats) in this frame with exactly these modifiers and no menu is open.
+  [[nodiscard]] bool key(Key key, Modifiers modifiers = {}) const;
   void close_popups();
 
   // From here to end_overlay() widgets lie above the panels; `area` catches the pointer (modal: everything does).
@@ -130,7 +148,14 @@ class Ui {
   void tooltip(Rect area, std::string_view text);  // after the pointer rested there for 0.4 s; '\n' parts lines
 
   // Draws text that fits `width`: elided in the middle, the whole of it in a tooltip.
+  // Returns the width it took.
   float label(Vec2 baseline, std::string_view text, const TextStyle& style, float width);
+  // The same with the text's vertical centre at `y` and, by `align`, its left end, centre or right end at `x`.
+  float label_at(float x, float y, std::string_view text, const TextStyle& style, float width,
+                 Painter::Align align = Painter::Align::Left);
+  // Wrapped to `width`; returns its height (draw = false: only measures). At most `max_lines`, the last elided.
+  float paragraph(Vec2 top_left, std::string_view text, const TextStyle& style, float width, float line_height,
+                  bool draw = true, int max_lines = 1000);
   // Each returns true when it was chosen, after having queued its command (if not empty).
   bool button(Rect area, std::string_view text, std::string_view command, ButtonStyle style = ButtonStyle::Plain,
               std::optional<Icon> icon = {});
@@ -142,9 +167,12 @@ class Ui {
   void combo(std::string_view id, Rect area, std::string_view label, std::string_view value,
              const std::function<std::vector<MenuItem>()>& items);
   void menu_button(std::string_view id, Rect area, std::string_view text, const std::function<std::vector<MenuItem>()>& items);
+  // Opens the menu of a menu_button, combo or context_menu by its id, as a key would.
+  void open_menu(std::string_view id);
   // Opens on a right click inside `area`.
   void context_menu(std::string_view id, Rect area, const std::function<std::vector<MenuItem>()>& items);
   bool check_box(Rect area, std::string_view text, bool checked, std::string_view command);
+  [[nodiscard]] float button_width(std::string_view text, bool with_icon = false) const;
   bool radio(Rect area, std::string_view text, bool selected, std::string_view command);
   // The value while it is dragged; nothing otherwise.
   std::optional<double> slider(std::string_view id, Rect area, double value, double low, double high, bool enabled = true);
@@ -162,8 +190,16 @@ class Ui {
 
  private:
   struct Frame;
+  void finish_menus();
+  void finish_tooltip();
+  void open_popup(WidgetId owner, Rect anchor, int kind);
+  bool menu_open(WidgetId owner) const;
+  void show_menu(WidgetId owner, const std::function<std::vector<MenuItem>()>& items);
+
   std::unique_ptr<Frame> frame_;
   UiMemory& memory_;
+  const CommandLookup& commands_;
+  Clipboard& clipboard_;
 };
 
 }  // namespace headroom
