@@ -1,0 +1,131 @@
+// Order statistics by hand and against plain counting; ranges that hold what they say they hold.
+#include "app/plot/quantiles.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "tests/support/catch.h"
+#include "tests/support/near.h"
+
+namespace headroom::test {
+namespace {
+
+const double kNaN = std::nan(""), kInf = std::numeric_limits<double>::infinity();
+using Doubles = std::vector<double>;
+
+CATCH_TEST_CASE("Quantiles lie between order statistics; only finite values count") {
+  CATCH_CHECK(quantile(Doubles{4, 1, 3, 2}, 0.5) == 2.5);
+  CATCH_CHECK(quantile(Doubles{4, 1, 3, 2}, 0.25) == 1.75);
+  CATCH_CHECK(quantile(Doubles{4, 1, kNaN, 3, kInf, 2, -kInf}, 1.0) == 4.0);
+  CATCH_CHECK(quantile(Doubles{7}, 0.3) == 7.0);
+  CATCH_CHECK(std::isnan(quantile(Doubles{kNaN}, 0.5)));
+  CATCH_CHECK(std::isnan(quantile(Doubles{}, 0.5)));
+  CATCH_CHECK(quantile(std::vector<float>{1.0f, 2.0f}, 0.5) == 1.5);
+  CATCH_CHECK(quantile(std::vector<std::int64_t>{1, 4}, 0.5) == 2.5);
+  CATCH_CHECK(quantiles(Doubles{0, 10}, std::array{0.0, 0.1, 1.0}) == Doubles{0, 1, 10});
+}
+
+CATCH_TEST_CASE("Histograms count each value once") {
+  const Histogram h = histogram(Doubles{0.0, 0.1, 0.25, 0.5, 0.99, 1.0, -0.1, 1.1, 7.0, kNaN, kInf}, 0.0, 1.0, 4);
+  CATCH_CHECK(h.counts == Doubles{2, 1, 1, 2});
+  CATCH_CHECK(h.edges == Doubles{0, 0.25, 0.5, 0.75, 1});
+  CATCH_CHECK((h.below == 1 && h.above == 2));
+  CATCH_CHECK((h.largest() == 2.0 && h.total() == 6.0));
+  const Histogram log = histogram(Doubles{0.01, 0.02, 0.1, 0.5, 1.0, 0.0}, 0.01, 1.0, 2, true);
+  CATCH_CHECK(log.counts == Doubles{2, 3});
+  CATCH_CHECK(log.edges[1] == near(0.1, 1e-12));
+  CATCH_CHECK(log.below == 1);
+  const std::vector<std::uint8_t> chosen = {1, 0, 1, 0};
+  CATCH_CHECK(histogram(Doubles{0.1, 0.1, 0.9, 0.9}, 0.0, 1.0, 2, false, chosen).counts == Doubles{1, 1});
+  CATCH_CHECK(histogram(Doubles{1}, 1.0, 1.0, 4).bins() == 0);
+  CATCH_CHECK(histogram(Doubles{1}, 0.0, 1.0, 4, true).bins() == 0);
+  CATCH_CHECK(histogram(Doubles{1}, 0.0, kNaN, 4).bins() == 0);
+}
+
+CATCH_TEST_CASE("Bins over visible keys begin at n = 16 and none is thin") {
+  std::vector<std::int64_t> visible;
+  std::vector<float> values;
+  for (std::int64_t n = 1; n <= 512; ++n) {
+    visible.push_back(n);
+    values.push_back(n == 40 ? std::nanf("") : static_cast<float>(n));
+  }
+  const std::vector<RowBin> bins = bins_over_visible(visible, values);
+  CATCH_REQUIRE(bins.size() >= 10);
+  CATCH_CHECK(bins.front().low == 16.0);
+  CATCH_CHECK(bins.back().high == 512.0);
+  std::int64_t rows = 0;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const RowBin& bin = bins[i];
+    rows += bin.rows;
+    CATCH_CHECK(bin.rows >= 4);
+    CATCH_CHECK((bin.low <= bin.centre && bin.centre <= bin.high));
+    // The value is n itself: quartiles are those of the whole numbers from low to high.
+    if (bin.low > 40.0 || bin.high < 40.0) {
+      CATCH_CHECK(bin.median == near(0.5 * (bin.low + bin.high), 1e-12));
+      CATCH_CHECK(bin.lower == near(bin.low + 0.25 * (bin.high - bin.low), 1e-12));
+      CATCH_CHECK(bin.upper == near(bin.low + 0.75 * (bin.high - bin.low), 1e-12));
+    }
+    if (i > 0) CATCH_CHECK(bin.low > bins[i - 1].high);
+  }
+  CATCH_CHECK(rows == 512 - 15 - 1);
+  // Fewer rows than a bin wants: one bin of them.
+  const std::vector<RowBin> few = bins_over_visible(Doubles{20, 30, 400}, Doubles{1, 2, 3});
+  CATCH_REQUIRE(few.size() == 1);
+  CATCH_CHECK((few[0].rows == 3 && few[0].median == 2.0));
+  CATCH_CHECK(bins_over_visible(Doubles{2, 3}, Doubles{1, 2}).empty());
+}
+
+CATCH_TEST_CASE("Ranges of colours hold most values and say when they clip") {
+  Doubles shares;
+  for (int i = 0; i <= 1000; ++i) shares.push_back(0.03 + 0.9 * i / 1000.0);
+  RobustRange range = robust_range(shares);
+  CATCH_CHECK((range.low == 0.0 && range.high == 1.0 && !range.clips_low && !range.clips_high));
+  shares.push_back(50.0);
+  range = robust_range(shares);
+  CATCH_CHECK((range.high == 1.0 && range.clips_high && !range.clips_low));
+  range = robust_range(Doubles{kNaN});
+  CATCH_CHECK((range.low == 0.0 && range.high == 1.0));
+  range = robust_range(Doubles{3.0});
+  CATCH_CHECK((range.low <= 3.0 && range.high >= 3.0 && range.low < range.high));
+
+  Doubles weights = {0.0};
+  for (int i = 0; i <= 4000; ++i) weights.push_back(std::pow(10.0, -4.0 * i / 4000.0));
+  RobustRange log = robust_log_range(weights);
+  CATCH_CHECK(log.low == near(1e-4, 1e-9));
+  CATCH_CHECK(log.high == near(1.0, 1e-9));
+  CATCH_CHECK((log.clips_low && !log.clips_high));  // the zero lies below any floor
+  weights.push_back(1e-30);
+  CATCH_CHECK(robust_log_range(weights).low == near(1e-4, 1e-9));
+  CATCH_CHECK(robust_log_range(Doubles{1e-30, 1e-30, 1.0, 1.0}).low == near(1e-6, 1e-9));  // six decades at most
+  log = robust_log_range(Doubles{0.0, -1.0});
+  CATCH_CHECK((log.low > 0.0 && log.high > log.low && log.clips_low));
+
+  const RobustRange both = robust_signed_range(Doubles{-0.3, 0.1, 0.2, kInf});
+  CATCH_CHECK((both.low == -0.5 && both.high == 0.5 && !both.clips_low && !both.clips_high));
+  Doubles outlier(1000, 0.4);
+  outlier.push_back(-9.0);
+  const RobustRange clipped = robust_signed_range(outlier);
+  CATCH_CHECK((clipped.high == 0.5 && clipped.clips_low && !clipped.clips_high));
+  CATCH_CHECK(robust_signed_range(Doubles{0.0, 0.0}).high == 1.0);
+
+  std::mt19937 random(21);
+  std::normal_distribution<double> normal(0.0, 1.0);
+  for (int round = 0; round < 300; ++round) {
+    Doubles values;
+    const double scale = std::pow(10.0, normal(random) * 3.0), shift = normal(random) * scale * 3.0;
+    for (int i = 0; i < 500; ++i) values.push_back(shift + scale * normal(random));
+    const RobustRange r = robust_range(values);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    CATCH_CHECK(r.clips_low == (*low < r.low));
+    CATCH_CHECK(r.clips_high == (*high > r.high));
+    const auto inside =
+        std::count_if(values.begin(), values.end(), [&](double v) { return v >= r.low && v <= r.high; });
+    CATCH_CHECK(inside >= 485);
+  }
+}
+
+}  // namespace
+}  // namespace headroom::test
