@@ -19,6 +19,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/train_command.h"
 #include "app/version.h"
+#include "app/window/application.h"
 #include "core/base/error.h"
 
 namespace headroom {
@@ -191,6 +192,18 @@ int parse_and_run(int argc, char** argv, bool json) {
   CLI::App app{"Headroom: what every attention head of a transformer checkpoint does", "headroom"};
   app.set_version_flag("--version", std::string("headroom ") + kVersion + " (" + kGitCommit + ")");
   app.require_subcommand(0, 1);
+  WindowArguments window;
+  bool list_commands = false, markdown = false;
+  app.add_option("paths", window.paths, "checkpoints or run files to open in the window; may name a place inside: model/::L3.H5");
+  app.add_option("--script", window.script, "run the commands of a file in the window, one a line, and end");
+  app.add_option("--size", window.size, "size of the window in pixels, e.g. 1440x900");
+  app.add_option("--scale", window.scale, "size of everything in it, 0.5 to 3")->check(CLI::Range(0.5, 3.0));
+  app.add_option("--theme", window.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
+  app.add_option("--config", window.config, "folder of settings and recent files (a script has none without it)");
+  app.add_flag("--facts", window.print_facts, "print what `expect` knows when the window closes");
+  app.add_flag("--times", window.print_times, "print frame times as JSON when the window closes");
+  app.add_flag("--commands", list_commands, "list the window's commands with their keys");
+  app.add_flag("--markdown", markdown, "with --commands: as a Markdown table");
   app.footer(
       "Exit codes: 0 ok, 1 not equal, 2 usage, 3 damaged input, 4 unsupported, 5 file access, 6 memory or limit,\n"
       "7 device, 8 partial result, 70 bug, 130 cancelled.");
@@ -232,10 +245,16 @@ int parse_and_run(int argc, char** argv, bool json) {
     reproduce.command_line = joined(argc, argv);
     return run_reproduce(reproduce);
   }
-  if (!app.got_subcommand("analyze"))
-    return usage_error("no command given; expected inspect, analyze, compare, bench, train, reproduce or doctor", json);
-  analyze.command_line = joined(argc, argv);
-  return run_analyze(analyze);
+  if (app.got_subcommand("analyze")) {
+    analyze.command_line = joined(argc, argv);
+    return run_analyze(analyze);
+  }
+  if (list_commands) {
+    std::fputs(command_table_text(markdown).c_str(), stdout);
+    return 0;
+  }
+  window.command_line = joined(argc, argv);
+  return run_window(window);
 }
 
 }  // namespace

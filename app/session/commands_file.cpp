@@ -45,12 +45,17 @@ void add_file_commands(CommandTable& table) {
   table.add({"open.run", "PATH", "Open a checkpoint and run it", "File", {},
              [](Session& s, Arguments a) { return open_path(s, a, true); }});
   table.add({"open.dialog", "[FOLDER]", "Open…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
+               if (a.empty() && s.options().desktop_dialog) {
+                 s.request({WindowRequest::Kind::NativeDialog, "", {}});
+                 return {};
+               }
                s.edit().overlay = Overlay::Files;
                s.edit().overlay_text = a.empty() ? "" : a[0];
                return {};
              }});
-  table.add({"open.desktop", "", "Open with the desktop's own dialog…", "File", {}, [](Session& s, Arguments) -> Result<void> {
-               s.request({WindowRequest::Kind::NativeDialog, "", {}});
+  table.add({"open.panel", "[FOLDER]", "Open with the program's own panel…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
+               s.edit().overlay = Overlay::Files;
+               s.edit().overlay_text = a.empty() ? "" : a[0];
                return {};
              }});
   table.add({"demo", "NAME", "Open a demo", "File", {}, [](Session& s, Arguments a) -> Result<void> {
@@ -116,7 +121,7 @@ void add_file_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"open.dialog", "Open a checkpoint or a run…", "File", "Ctrl+O"});
-  table.add_entry({"open.desktop", "Open with the desktop's own dialog…", "File", "Ctrl+Shift+O"});
+  table.add_entry({"open.panel", "Open with the program's own panel…", "File", "Ctrl+Shift+O"});
   table.add_entry({"open", "Open a path", "File", "", true});
   for (const char* demo : {"backcopy/diff_v2", "backcopy/softmax", "trigger_bos/softmax", "trigger_no_bos/diff_v2", "bytes/diff_v2", "bytes/diff_v1"})
     table.add_entry({std::string("demo ") + demo, std::string("Open the demo ") + demo, "File", ""});

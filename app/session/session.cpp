@@ -165,6 +165,17 @@ void Session::save_settings() {
   });
 }
 
+void Session::in_background(std::function<void()> work, std::function<void()> then) {
+  ++pending_;
+  io_->post([this, work = std::move(work), then = std::move(then)] {
+    work();
+    main_->post([this, then] {
+      --pending_;
+      then();
+    });
+  });
+}
+
 void Session::add_recent(const RecentFile& file) {
   std::erase_if(state_.recent, [&](const RecentFile& other) { return other.path == file.path; });
   state_.recent.insert(state_.recent.begin(), file);

@@ -37,6 +37,7 @@ class Session {
     std::filesystem::path config;   // folder of settings and recent files; empty: nothing is kept
     std::function<void()> wake;     // from other threads: something arrived
     std::string program, git_commit, command_line;
+    bool desktop_dialog = false;    // the desktop has a file dialog of its own
     TraceSpan trace;
   };
   explicit Session(Options options);
@@ -65,6 +66,8 @@ class Session {
   void load_compute_library();
   // Files and demos that the start page shows; on the I/O thread.
   void refresh_start_page();
+  // Runs `work` on the I/O thread, then `then` here; counts as busy until that.
+  void in_background(std::function<void()> work, std::function<void()> then);
 
   // --- for commands ---
   struct OpenOptions {

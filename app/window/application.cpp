@@ -246,8 +246,8 @@ class Application {
   }
 
   void fail(const Error& error) {
-    report_error(error, /*json=*/false);
-    exit_code_ = 1;
+    const int code = report_error(error, /*json=*/false);
+    exit_code_ = code == 2 ? 1 : code;
     quit_ = true;
   }
 
@@ -302,7 +302,7 @@ Result<int> open_window(const WindowArguments& arguments) {
   Session::Options given;
   given.assets = assets_folder();
   given.config = !arguments.config.empty() ? std::filesystem::path(arguments.config) : scripted ? std::filesystem::path() : config_folder();
-  given.wake = [] { wake_window(); };
+  given.wake = loop->window().waker();
   given.program = std::string("headroom ") + kVersion;
   given.git_commit = kGitCommit;
   given.command_line = arguments.command_line;
