@@ -154,7 +154,7 @@ class Forward {
     const double before = timed_inside();
     StageTimer timer(&stages_.project);
     const Rotary rotary(block.attention.rope, h.size(0), loader_.target());
-    const double share = attention_share(block, h.size(0), measured);
+    const double share = attention_share_ = attention_share(block, h.size(0), measured);
     HEADROOM_TRY(const at::Tensor out,
                  run_attention(block.attention, weights.attention, rotary, weights.attention_norm(h), loader_.target(),
                                options_, induction, layer, measured, observer_, &stages_,
@@ -177,6 +177,8 @@ class Forward {
       const at::Tensor out = headroom::run_mlp(block.mlp, weights, weights.mlp_norm(input.narrow(0, row, rows)));
       at::Tensor part = result.narrow(0, row, rows);
       at::add_out(part, h.narrow(0, row, rows), weights.mlp_post_norm(out));
+      const double done = static_cast<double>(row + rows) / static_cast<double>(h.size(0));
+      report((1.0 + attention_share_) / 2.0 + done * (1.0 - attention_share_) / 2.0);
     }
     h = result;
     return {};
@@ -247,7 +249,7 @@ class Forward {
   ForwardSummary summary_;
   StageSeconds stages_;
   bool ended_ = false;  // with the measurements of the last layer
-  double layer_begin_ = 0.0, layer_share_ = 0.0;
+  double layer_begin_ = 0.0, layer_share_ = 0.0, attention_share_ = 0.0;
   std::string layer_text_;
   std::chrono::steady_clock::time_point reported_;
   WeightReader reader_;

@@ -285,6 +285,55 @@ CATCH_TEST_CASE("live run: requests that do not fit are refused before anything 
   }));
 }
 
+CATCH_TEST_CASE("live run: float64 runs keep no inputs and begin at layer 0, since float32 would not hold the stream") {
+  const LiveModel demo("bytes/softmax", 40);
+  LiveRunRequest request = demo.request();
+  request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 30);
+  (void)live(request);
+  const auto input = request.inputs->find(1);
+  CATCH_REQUIRE(input);
+  CATCH_CHECK(input->values.size() == 40 * static_cast<std::size_t>(demo.model->spec.hidden_size));
+  request.dtype = ComputeDtype::Float64;
+  request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 30);
+  CATCH_CHECK(live(request)->complete);
+  CATCH_CHECK(request.inputs->size_bytes() == 0);
+  request.first_layer = 1;
+  request.start = input;
+  const auto refused = run_live(live_backend(), request, {}, {}, {});
+  CATCH_REQUIRE(!refused.has_value());
+  CATCH_CHECK(refused.error().code == ErrorCode::InvalidArgument);
+  request.dtype = ComputeDtype::Float32;
+  auto shorter = std::make_shared<LayerInput>(*input);
+  shorter->values.resize(10);
+  request.start = shorter;
+  CATCH_CHECK(!run_live(live_backend(), request, {}, {}, {}).has_value());
+}
+
+CATCH_TEST_CASE("live run: chosen layers and heads, without a base and up to a layer") {
+  const LiveModel demo("bytes/diff_v2", 50);
+  const Snapshot all = live(demo.request());
+  LiveRunRequest request = demo.request();
+  request.layers = {1};
+  request.heads = {1, 3};
+  const Snapshot some = live(request);
+  CATCH_CHECK(some->layers == std::vector<std::int64_t>{1});
+  CATCH_CHECK(some->heads == std::vector<std::int64_t>{1, 3});
+  CATCH_CHECK(some->complete);
+  CATCH_CHECK(some->all_layers == 2);
+  CATCH_CHECK(some->next_token_loss == all->next_token_loss);
+  for (const std::int64_t head : some->heads) {
+    const auto a = some->layer(1)->row_values("rows/lse", head), b = all->layer(1)->row_values("rows/lse", head);
+    CATCH_CHECK(difference("rows/lse", a, b) == "");
+    CATCH_CHECK(a.size() == 100);
+  }
+  request = demo.request();
+  request.last_layer = 0;
+  const Snapshot first = live(request);
+  CATCH_CHECK(first->layers == std::vector<std::int64_t>{0});
+  CATCH_CHECK(!first->next_token_loss);
+  CATCH_CHECK(difference(*first->layer(0), *all->layer(0)) == "");
+}
+
 CATCH_TEST_CASE("live run: inputs beyond their budget go where the fewest layers have to run again") {
   LayerInputs inputs(4 * 100 * sizeof(float));
   const auto add = [&](std::int64_t layer) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "core/io/run_file.h"
 #include "core/io/run_file_writer.h"
 #include "tests/core/run/live_runs.h"
 #include "tests/support/temp_folder.h"
@@ -83,6 +84,24 @@ CATCH_TEST_CASE("run snapshot: a run file read back is the run in memory, rounde
     }
     CATCH_CHECK(file->layer(1)->programs[1].hidden_keys == std::vector<std::int64_t>{3, 5});
   }
+}
+
+CATCH_TEST_CASE("run snapshot: coordinates of axes, and what is none") {
+  const LiveModel demo("bytes/softmax", 20);
+  const TempFolder folder;
+  AnalysisRequest request = demo.analysis(folder.path() / "run.h5");
+  request.heads = {1, 2};
+  (void)required(analyze(live_backend(), request, {}, {}));
+  const auto file = required(RunFile::open(request.output));
+  CATCH_CHECK(required(file->read_axis("head")) == std::vector<double>{1.0, 2.0});
+  CATCH_CHECK(required(file->read_axis("position")).size() == 20);
+  CATCH_CHECK(file->read_axis("bound").error().code == ErrorCode::Corrupt);  // labels
+  CATCH_CHECK(file->read_axis("sink_score").error().code == ErrorCode::NotFound);
+  CATCH_CHECK(file->read_axis("nothing").error().code == ErrorCode::NotFound);
+  const Snapshot run = required(read_run(request.output));
+  CATCH_CHECK(run->heads == std::vector<std::int64_t>{1, 2});
+  CATCH_CHECK(!std::isnan(run->at("sink_score", 0, 2)));
+  CATCH_CHECK(std::isnan(run->at("sink_score", 0, 0)));
 }
 
 CATCH_TEST_CASE("run snapshot: look-ups by layer, head and name") {
