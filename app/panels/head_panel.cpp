@@ -1,0 +1,144 @@
+// The selected head: its numbers among all heads, its context RMS, sinks, logits, λ. Sections that do not fit are folded.
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/head_sections.h"
+#include "app/panels/model_ribbons.h"
+#include "app/plot/number_text.h"
+
+namespace headroom {
+namespace {
+
+constexpr float kHeader = 22.0f;      // title of a section
+constexpr float kFolded = 21.0f;      // title of a folded one
+constexpr float kSectionGap = 8.0f;
+
+std::string program_hint(const HeadPanelView& view) {
+  std::string text = view.layer.kind;
+  const auto both = [](std::int64_t a, std::int64_t b) { return b >= 0 && b != a ? std::to_string(a) + ", " + std::to_string(b) : std::to_string(a); };
+  if (view.pair()) text += " · q " + both(view.program.first.query_block, view.program.second.query_block);
+  const std::int64_t first = view.program.first.key_block, second = view.program.second.key_block;
+  if (first >= 0 || second >= 0) text += " · kv " + (first >= 0 ? both(first, second) : std::to_string(second));
+  if (view.layer.context_dim > 0) text += " · d " + std::to_string(view.layer.context_dim);
+  return text;
+}
+
+struct Placed {
+  const HeadSection* section;
+  bool folded;
+  float top, height;
+};
+
+// Folded unless there is room for it and all titles after it; what the person clicked is turned round.
+std::vector<Placed> place(const std::vector<HeadSection>& sections, const std::vector<std::string>& toggled, float room) {
+  std::vector<Placed> placed;
+  float used = 0.0f;
+  bool full = false;
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const float after = static_cast<float>(sections.size() - i - 1) * kFolded;
+    const float open = kHeader + sections[i].height + kSectionGap;
+    // The first two always show: numbers without the plot they are about would be half an answer.
+    full = full || (i >= 2 && used + open + after > room);
+    const bool turned = std::ranges::find(toggled, sections[i].name) != toggled.end();
+    const bool folded = full != turned;
+    placed.push_back({&sections[i], folded, 0.0f, folded ? kFolded : open});
+    used += folded ? kFolded : open;
+  }
+  float y = 0.0f;
+  for (Placed& one : placed) {
+    one.top = y;
+    y += one.height;
+  }
+  return placed;
+}
+
+void draw_section(HeadPanelView& view, const Placed& placed, Rect frame, std::size_t folded_after) {
+  Ui& ui = view.context.ui;
+  const Theme& theme = view.context.theme();
+  const HeadSection& section = *placed.section;
+  Rect header = frame;
+  header.y1 = header.y0 + (placed.folded ? kFolded : kHeader);
+  const Interaction hit = ui.interact(std::string("section ") + section.name, header, Cursor::Hand);
+  if (hit.clicked) ui.run(std::string("head.fold ") + section.name);
+  float x = header.x0;
+  if (placed.folded) {
+    ui.icon(Icon::ChevronRight, {x + 4.0f, header.centre_y()}, 8.0f, theme.text2);
+    x += 16.0f;
+  } else if (hit.hovered) {
+    ui.icon(Icon::ChevronDown, {x - 6.0f, header.centre_y()}, 8.0f, theme.text3);
+  }
+  const std::string hint = placed.folded ? (folded_after > 0 ? std::to_string(folded_after) + " more below" : "") : section.hint;
+  const float title = ui.width(section.title, theme.plot_title());
+  const float hint_width = ui.width(hint, theme.hint());
+  const float y = header.centre_y() + 0.36f * 12.0f;
+  if (title + hint_width + 12.0f <= header.x1 - x) {
+    view.context.painter().text_at(header.x1, header.centre_y(), hint, theme.hint(), Painter::Align::Right);
+    view.context.painter().text_at(x, header.centre_y(), section.title, theme.plot_title());
+  } else {
+    ui.label({x, y}, section.title, theme.plot_title(), header.x1 - x);
+  }
+  if (placed.folded) return;
+  Rect area = frame;
+  area.y0 += kHeader;
+  area.y1 = area.y0 + section.height;
+  ui.push_id(section.name);
+  section.draw(view, area);
+  ui.pop_id();
+}
+
+void draw_sections(HeadPanelView& view, Rect body) {
+  Ui& ui = view.context.ui;
+  const std::vector<HeadSection> sections = head_sections(view, body.height());
+  const std::vector<Placed> placed = place(sections, view.context.state.view.head.folded, body.height());
+  const float content = placed.empty() ? 0.0f : placed.back().top + placed.back().height;
+  const float offset = ui.scroll("sections", body, content);
+  Painter& painter = view.context.painter();
+  painter.push_clip(body);
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    const float top = body.y0 + placed[i].top - offset;
+    if (top >= body.y1 || top + placed[i].height <= body.y0) continue;
+    std::size_t folded_after = 0;
+    if (placed[i].folded && (i == 0 || !placed[i - 1].folded))
+      for (std::size_t j = i + 1; j < placed.size(); ++j) folded_after += placed[j].folded ? 1 : 0;
+    draw_section(view, placed[i], {body.x0 + measure::kPadding, top, body.x1 - measure::kPadding, top + placed[i].height}, folded_after);
+  }
+  painter.pop_clip();
+}
+
+}  // namespace
+
+void draw_head_panel(PanelContext& context, Rect frame) {
+  HeadsMemory own;
+  HeadsMemory& memory = heads_memory(context, own);
+  Painter& painter = context.painter();
+  painter.begin_panel("head", frame);
+  painter.push_clip(frame);
+  painter.fill_rect(frame, context.theme().panel);
+  context.ui.push_id("head");
+  const State& state = context.state;
+  const std::optional<HeadRef> head = state.view.selection.head;
+  const LayerSnapshot* layer = state.selected_layer();
+  const std::int64_t index = layer != nullptr && head ? layer->head_index(head->head) : -1;
+  if (memory.run() == nullptr || index < 0) {
+    const Rect body = draw_panel_title(context, frame, "head", "Head", head ? head_text(*head) : "", "");
+    const bool waits = head && memory.run() != nullptr && layer == nullptr && !memory.run()->complete;
+    draw_note(context, body.inset(measure::kPadding, 8.0f),
+              waits ? "Layer " + std::to_string(head->layer) + " is not computed yet." : "No head is selected.",
+              waits ? "Its numbers appear here as soon as it is finished."
+                    : "A click on a cell of the atlas shows the head in numbers, its context RMS against the bounds, its sinks and logits.");
+  } else {
+    const auto at = static_cast<std::size_t>(index);
+    HeadPanelView view{context, memory, *memory.run(), *layer, *head, at < layer->programs.size() ? layer->programs[at] : HeadProgram(),
+                       memory.series(*layer, head->head), frame.width() < 300.0f, frame.height() < 520.0f};
+    const Rect body = draw_panel_title(context, frame, "head", "Head", head_text(*head), view.narrow ? "" : program_hint(view));
+    if (state.view.head.across_model)
+      draw_ribbons(context, memory, body.inset(measure::kPadding, 8.0f), 1);
+    else
+      draw_sections(view, body.inset(0.0f, 4.0f));
+  }
+  context.ui.pop_id();
+  painter.pop_clip();
+  painter.end_panel();
+}
+
+}  // namespace headroom

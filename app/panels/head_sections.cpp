@@ -1,0 +1,75 @@
+#include "app/panels/head_sections.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/plot/number_text.h"
+
+namespace headroom {
+
+namespace {
+
+constexpr float kNumberRow = 18.0f;
+
+float plot_height(float room, float share, float least, float most) { return std::clamp(std::round(share * room), least, most); }
+
+std::string rows_hint(const HeadPanelView& view) { return "rows nᵢ ≥ " + std::to_string(view.series.min_row); }
+
+}  // namespace
+
+std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
+  std::vector<HeadSection> sections;
+  const HeadSeries& series = view.series;
+  const std::size_t computed = view.run.finished_layers() * view.run.heads.size();
+  const std::string company = view.run.complete ? "this head among all " + std::to_string(computed)
+                                                : "this head among " + std::to_string(computed) + " so far";
+  const std::string rms = view.context.state.view.head.rms;
+  const float plot = plot_height(room, 0.29f, 120.0f, 360.0f);
+  const float small_plot = plot_height(room, 0.20f, 100.0f, 240.0f);
+
+  sections.push_back({"numbers", "In numbers", view.pair() ? "" : company,
+                      kNumberRow * static_cast<float>(head_numbers(view).size()), draw_numbers});
+  std::string title = rms == "raw" ? "Context RMS over visible keys nᵢ" : rms == "weights" ? "‖w‖₂ over visible keys nᵢ"
+                                                                      : "Context RMS ρ over visible keys nᵢ";
+  if (view.narrow) title = rms == "raw" ? "Context RMS over nᵢ" : rms == "weights" ? "‖w‖₂ over nᵢ" : "Context RMS ρ over nᵢ";
+  if (rms == "relative" && view.program.post_norm) title = view.narrow ? "ρ before the norm" : "RMS before the norm: ρ over visible keys nᵢ";
+  const float note = 18.0f;  // the premise
+  sections.push_back({"rms", title, view.narrow ? "" : rows_hint(view), 44.0f + plot + note, draw_rms});
+  if (!series.kept) return sections;
+  if (!series.after_norm.empty())
+    sections.push_back({"norm", "RMS through the norm, over nᵢ", view.narrow ? "" : "median, quartiles", small_plot + 10.0f, draw_through_norm});
+  if (!series.weight_cancellation.empty())
+    sections.push_back({"cancellation", "Cancellation over visible keys nᵢ", view.narrow ? "" : "1 = nothing cancels", small_plot + 10.0f, draw_cancellation});
+  if (!series.log_rho.empty())
+    sections.push_back({"decomposition", view.narrow ? "Decomposition" : "Decomposition: log ρ = log e + log r̃ + ½ log κ", "", small_plot + 10.0f, draw_decomposition});
+  if (!series.lambda.empty())
+    sections.push_back({"lambda", series.v1 ? "λ, one number per layer" : "λ over position: λᵢ = σ(·), per token", "", small_plot, draw_lambda});
+  if (!series.gain.empty()) sections.push_back({"gain", "Gain of the norm", std::to_string(series.rows()) + " rows", small_plot + 52.0f, draw_gain});
+  sections.push_back({"sinks", "Sinks", "attention received by key", small_plot + (view.pair() ? 110.0f : 92.0f), draw_sinks});
+  sections.push_back({"logits", "Logits", "largest and smallest per query", small_plot + 112.0f, draw_logits});
+  const bool implicit = view.program.sink != SinkSource::None && !series.implicit.empty();
+  if (!series.gate.empty() || implicit)
+    sections.push_back({"gate", series.gate.empty() ? "Mass given to nothing" : "Gate over position", "", small_plot, draw_gate});
+  return sections;
+}
+
+float number_width(const TextMeasure& measure, float size, int digits) {
+  return measure.width(std::string(static_cast<std::size_t>(digits), '0'), Face::Mono, size);
+}
+
+void draw_named_values(PanelContext& context, Rect row, std::span<const NamedValue> values) {
+  const Theme& theme = context.theme();
+  const TextStyle name_style = theme.hint();
+  float x = row.x0;
+  for (const NamedValue& one : values) {
+    const TextStyle value_style{Face::Mono, 11.0f, one.color.a == 0 ? theme.text : one.color};
+    const float name = one.name.empty() ? 0.0f : context.ui.width(one.name, name_style) + 6.0f;
+    const float value = context.ui.width(one.value, value_style);
+    if (x + name + value > row.x1 + 0.5f) return;
+    if (!one.name.empty()) context.painter().text_at(x, row.centre_y(), one.name, name_style);
+    context.painter().text_at(x + name, row.centre_y(), one.value, value_style);
+    x += name + value + 12.0f;
+  }
+}
+
+}  // namespace headroom

@@ -1,0 +1,106 @@
+#include "app/panels/heads_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "app/panels/panel.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kSample = 1024;
+
+HeadColumn make_column(const RunSnapshot& run, std::string_view name) {
+  HeadColumn column;
+  column.low = column.high = column.median = std::nan("");
+  if (name == "layer") {
+    for (const std::int64_t layer : run.layers)
+      column.values.insert(column.values.end(), run.heads.size(), static_cast<double>(layer));
+  } else if (const Result<QuantityRef> ref = parse_quantity(name)) {
+    column.ref = *ref;
+    column.values = head_values(run, *ref);
+  } else {
+    column.values.assign(run.layers.size() * run.heads.size(), std::nan(""));
+  }
+  std::vector<double> sorted;
+  column.hash = 0xCBF29CE484222325ULL;
+  for (const double value : column.values) {
+    column.hash = (column.hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001B3ULL;
+    if (std::isfinite(value)) sorted.push_back(value);
+  }
+  std::ranges::sort(sorted);
+  column.finite = sorted.size();
+  if (sorted.empty()) return column;
+  column.low = sorted.front();
+  column.high = sorted.back();
+  column.median = 0.5 * (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]);
+  if (sorted.size() <= kSample) {
+    column.sample = std::move(sorted);
+    return column;
+  }
+  for (std::size_t i = 0; i < kSample; ++i) column.sample.push_back(sorted[i * (sorted.size() - 1) / (kSample - 1)]);
+  return column;
+}
+
+}  // namespace
+
+void HeadsMemory::show(std::shared_ptr<const RunSnapshot> run) {
+  if (run == run_) return;
+  run_ = std::move(run);
+  columns_.clear();
+  table_.reset();
+  medians_.clear();
+  series_layer_ = nullptr;
+  series_ = {};
+}
+
+const HeadColumn& HeadsMemory::column(std::string_view name) {
+  const auto found = columns_.find(name);
+  if (found != columns_.end()) return found->second;
+  return columns_.emplace(std::string(name), run_ ? make_column(*run_, name) : HeadColumn()).first->second;
+}
+
+const HeadTable& HeadsMemory::table(const HeadsState& view) {
+  if (!table_ || table_filter_ != view.filter || table_sort_ != view.sort || table_descending_ != view.descending) {
+    table_ = run_ ? make_head_table(*run_, view.filter, view.sort, view.descending) : HeadTable();
+    medians_.clear();
+    table_filter_ = view.filter;
+    table_sort_ = view.sort;
+    table_descending_ = view.descending;
+  }
+  return *table_;
+}
+
+double HeadsMemory::table_median(std::string_view name) {
+  const auto found = medians_.find(name);
+  if (found != medians_.end()) return found->second;
+  const double median = table_ ? median_of(column(name).values, table_->rows) : std::nan("");
+  return medians_.emplace(std::string(name), median).first->second;
+}
+
+const HeadSeries& HeadsMemory::series(const LayerSnapshot& layer, std::int64_t head) {
+  if (series_layer_ != &layer || series_head_ != head) {
+    series_ = run_ ? make_head_series(*run_, layer, head) : HeadSeries();
+    series_layer_ = &layer;
+    series_head_ = head;
+  }
+  return series_;
+}
+
+const TokenLines& HeadsMemory::lines(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure) {
+  if (lines_.prompt != prompt || (lines_.width != width && std::min(lines_.width, width) < 260.0f))
+    lines_ = break_tokens(prompt, width, measure);
+  else if (lines_.width != width)
+    rebreak_tokens(lines_, width);
+  return lines_;
+}
+
+HeadsMemory& heads_memory(PanelContext& context, HeadsMemory& own) {
+  HeadsMemory& memory = context.heads_memory != nullptr ? *context.heads_memory : own;
+  const RunEntry* run = context.state.shown();
+  memory.show(run != nullptr ? run->data : nullptr);
+  return memory;
+}
+
+}  // namespace headroom

@@ -1,0 +1,24 @@
+// Quantities by layer as ribbons: median, quartiles and extremes of the heads of each layer. The layout is pure; drawing on
+// the main thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/panels/heads_memory.h"
+#include "app/panels/panel.h"
+
+namespace headroom {
+
+struct Ribbon {
+  std::vector<double> layers, low, lower, median, upper, high;  // per layer; NaN where it is not computed
+};
+[[nodiscard]] Ribbon make_ribbon(const RunSnapshot& run, const HeadColumn& column);
+
+// The quantities that are shown, those that have values first.
+[[nodiscard]] std::vector<std::string> ribbon_quantities(const RunSnapshot& run, std::size_t count);
+
+// As many as fit, in `columns` columns.
+void draw_ribbons(PanelContext& context, HeadsMemory& memory, Rect area, std::size_t columns);
+
+}  // namespace headroom
