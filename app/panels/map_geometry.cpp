@@ -59,8 +59,12 @@ float MapLayout::key_pixel(double key) const {
 float MapLayout::query_pixel(double query) const {
   return static_cast<float>(static_cast<double>(map.y0) + (query - window.query0) * static_cast<double>(cell_y));
 }
-double MapLayout::key_at(float x) const { return window.key0 + static_cast<double>(x - map.x0) / static_cast<double>(cell_x); }
-double MapLayout::query_at(float y) const { return window.query0 + static_cast<double>(y - map.y0) / static_cast<double>(cell_y); }
+double MapLayout::key_at(float x) const {
+  return window.key0 + static_cast<double>(x - map.x0) / static_cast<double>(cell_x);
+}
+double MapLayout::query_at(float y) const {
+  return window.query0 + static_cast<double>(y - map.y0) / static_cast<double>(cell_y);
+}
 
 Rect MapLayout::cell_rect(std::int64_t query, std::int64_t key) const {
   const double q = static_cast<double>(query), k = static_cast<double>(key);
@@ -84,12 +88,20 @@ bool MapLayout::sees_query(std::int64_t query) const {
   return centre >= window.query0 && centre < window.query1;
 }
 
-double MapLayout::device_pixels_per_cell() const { return pixel_scale * static_cast<double>(std::min(cell_x, cell_y)); }
+double MapLayout::device_pixels_per_cell() const {
+  const double pixels = pixel_scale * static_cast<double>(std::min(cell_x, cell_y));
+  const double whole_pixels = std::round(pixels);  // cell sizes are floats: 1/1.5 · 1.5
+  return whole_pixels >= 1.0 && std::abs(pixels - whole_pixels) < 1e-5 * whole_pixels ? whole_pixels : pixels;
+}
 
 CellRange visible_cells(const MapLayout& layout) {
   const MapWindow& w = layout.window;
-  const auto low = [&](double v) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(v + 1e-9)), 0, layout.length); };
-  const auto high = [&](double v) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(v - 1e-9)), 0, layout.length); };
+  const auto low = [&](double v) {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(v + 1e-9)), 0, layout.length);
+  };
+  const auto high = [&](double v) {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(v - 1e-9)), 0, layout.length);
+  };
   return {low(w.query0), high(w.query1), low(w.key0), high(w.key1)};
 }
 
@@ -97,8 +109,10 @@ MapWindow panned_window(const MapLayout& layout, Vec2 pixels) {
   const double n = static_cast<double>(layout.length);
   const MapWindow& w = layout.window;
   const double queries = w.query1 - w.query0, keys = w.key1 - w.key0;
-  const double q0 = std::clamp(w.query0 - static_cast<double>(pixels.y) / static_cast<double>(layout.cell_y), 0.0, n - queries);
-  const double k0 = std::clamp(w.key0 - static_cast<double>(pixels.x) / static_cast<double>(layout.cell_x), 0.0, n - keys);
+  const double q0 =
+      std::clamp(w.query0 - static_cast<double>(pixels.y) / static_cast<double>(layout.cell_y), 0.0, n - queries);
+  const double k0 =
+      std::clamp(w.key0 - static_cast<double>(pixels.x) / static_cast<double>(layout.cell_x), 0.0, n - keys);
   return {q0, q0 + queries, k0, k0 + keys};
 }
 
@@ -124,14 +138,19 @@ std::optional<TilePiece> tile_piece(const MapLayout& layout, const TileKey& want
   const TileSpan columns = tile_columns(wanted), rows = tile_rows(wanted);
   const TileSpan hand_columns = tile_columns(at_hand), hand_rows = tile_rows(at_hand);
   const double n = static_cast<double>(layout.length);
-  const double k0 = std::max({columns.begin, hand_columns.begin, w.key0}), k1 = std::min({columns.end, hand_columns.end, w.key1, n});
-  const double q0 = std::max({rows.begin, hand_rows.begin, w.query0}), q1 = std::min({rows.end, hand_rows.end, w.query1, n});
+  const double k0 = std::max({columns.begin, hand_columns.begin, w.key0}),
+               k1 = std::min({columns.end, hand_columns.end, w.key1, n});
+  const double q0 = std::max({rows.begin, hand_rows.begin, w.query0}),
+               q1 = std::min({rows.end, hand_rows.end, w.query1, n});
   if (!(k1 > k0) || !(q1 > q0)) return {};
   const double texel = std::ldexp(1.0, at_hand.level);
   TilePiece piece;
-  piece.target = Rect{layout.key_pixel(k0), layout.query_pixel(q0), layout.key_pixel(k1), layout.query_pixel(q1)}.intersected(layout.map);
-  piece.source = {static_cast<float>((k0 - hand_columns.begin) / texel), static_cast<float>((q0 - hand_rows.begin) / texel),
-                  static_cast<float>((k1 - hand_columns.begin) / texel), static_cast<float>((q1 - hand_rows.begin) / texel)};
+  piece.target =
+      Rect{layout.key_pixel(k0), layout.query_pixel(q0), layout.key_pixel(k1), layout.query_pixel(q1)}.intersected(
+          layout.map);
+  piece.source = {
+      static_cast<float>((k0 - hand_columns.begin) / texel), static_cast<float>((q0 - hand_rows.begin) / texel),
+      static_cast<float>((k1 - hand_columns.begin) / texel), static_cast<float>((q1 - hand_rows.begin) / texel)};
   if (piece.target.empty()) return {};
   return piece;
 }

@@ -24,7 +24,8 @@ constexpr float kSwipeBarRoom = 74, kSwipeEndRoom = 70, kPlotsGap = 96, kPlotsLe
 Room room_for(const MapLayoutRequest& request, bool zoomed, bool tall_row) {
   const float w = request.body.width(), h = request.body.height();
   Room room;
-  room.side = (request.side == MapSide::Swipe && w >= 720 && h >= 380) || (request.side == MapSide::Plots && w >= 960 && h >= 380);
+  room.side = (request.side == MapSide::Swipe && w >= 720 && h >= 380) ||
+              (request.side == MapSide::Plots && w >= 960 && h >= 380);
   const bool swipe = room.side && request.side == MapSide::Swipe;
 
   room.left = swipe ? 98.0f : w >= 640 ? 115.0f : w >= 420 ? 94.0f : w >= 330 ? 64.0f : 30.0f;
@@ -87,7 +88,9 @@ Room room_for(const MapLayoutRequest& request, bool zoomed, bool tall_row) {
 }
 
 // Device pixels a cell for a window of keys × queries in an area of w × h device pixels.
-struct CellSize { double x, y; };
+struct CellSize {
+  double x, y;
+};
 CellSize cell_size(double w, double h, double keys, double queries, double scale, bool whole) {
   const double largest = static_cast<double>(kLargestCell) * scale;
   const double size = std::min({w / keys, h / queries, largest});
@@ -119,8 +122,8 @@ MapLayout lay_out_map(const MapLayoutRequest& request) {
   const bool whole = layout.whole();
   const double scale = request.pixel_scale;
   const auto sizes = [&](const Room& room) {
-    return cell_size(std::max(1.0, static_cast<double>(room.width) * scale), std::max(1.0, static_cast<double>(room.height) * scale),
-                     keys, queries, scale, whole);
+    return cell_size(std::max(1.0, static_cast<double>(room.width) * scale),
+                     std::max(1.0, static_cast<double>(room.height) * scale), keys, queries, scale, whole);
   };
   Room room = room_for(request, !whole, false);
   CellSize cells = sizes(room);
@@ -132,7 +135,8 @@ MapLayout lay_out_map(const MapLayoutRequest& request) {
     }
   }
 
-  layout.tool_bar = Rect{body.x0 + measure::kPadding, body.y0 + 7, body.x1 - measure::kPadding, body.y0 + 7 + measure::kPanelControl};
+  layout.tool_bar =
+      Rect{body.x0 + measure::kPadding, body.y0 + 7, body.x1 - measure::kPadding, body.y0 + 7 + measure::kPanelControl};
   const float x0 = snapped(body.x0 + room.left, scale), y0 = snapped(body.y0 + room.top, scale);
   layout.area = Rect::sized(x0, y0, room.width, room.height);
   layout.cell_x = static_cast<float>(cells.x / scale);
@@ -149,9 +153,11 @@ MapLayout lay_out_map(const MapLayoutRequest& request) {
 
   if (room.row_height > 0) {
     layout.row_profile = below(map, room.row_gap, room.row_height);
-    layout.row_ticks = {map.x0 - 14, layout.row_profile.y1 + 3, map.x1 + 14, std::min(layout.row_profile.y1 + 19, body.y1)};
+    layout.row_ticks = {map.x0 - 14, layout.row_profile.y1 + 3, map.x1 + 14,
+                        std::min(layout.row_profile.y1 + 19, body.y1)};
     layout.row_text = {body.x0 + 8, layout.row_profile.y0 - 3, map.x0 - 16, body.y1 - 2};
-    if (room.foot) layout.row_foot = {map.x0, layout.row_profile.y1 + 5, body.x1 - measure::kPadding, layout.row_profile.y1 + 22};
+    if (room.foot)
+      layout.row_foot = {map.x0, layout.row_profile.y1 + 5, body.x1 - measure::kPadding, layout.row_profile.y1 + 22};
   }
   float right = map.x1;
   if (room.column_width > 0) {
@@ -170,7 +176,8 @@ MapLayout lay_out_map(const MapLayoutRequest& request) {
     }
   }
   if (room.column_width > 0)
-    layout.column_text = {layout.column_profile.x0, map.y0 - 29, std::max(bar_x + kBar + 4, layout.column_profile.x1), map.y0 - 3};
+    layout.column_text = {layout.column_profile.x0, map.y0 - 29, std::max(bar_x + kBar + 4, layout.column_profile.x1),
+                          map.y0 - 3};
   const float notes_x = room.column_width > 0 ? layout.column_profile.x0 : bar_x;
   if (room.row_height > 0 && !room.side && body.x1 - notes_x >= 140 && room.row_height >= 40)
     layout.notes = {notes_x, map.y1 + 8, body.x1 - 4, body.y1 - 2};
@@ -178,10 +185,13 @@ MapLayout lay_out_map(const MapLayoutRequest& request) {
   if (room.side) {
     if (request.side == MapSide::Swipe) {
       layout.side_map = Rect::sized(map.x1 + kSwipeBarRoom, map.y0, map.width(), map.height());
-      layout.side_bar = {layout.side_map.x1 + 10, map.y0, std::min(layout.side_map.x1 + kSwipeEndRoom, body.x1), map.y1};
-      layout.side_title = {layout.side_map.x0, std::max(layout.tool_bar.y1 + 4, map.y0 - 40), layout.side_map.x1, map.y0};
+      layout.side_bar = {layout.side_map.x1 + 10, map.y0, std::min(layout.side_map.x1 + kSwipeEndRoom, body.x1),
+                         map.y1};
+      layout.side_title = {layout.side_map.x0, std::max(layout.tool_bar.y1 + 4, map.y0 - 40), layout.side_map.x1,
+                           map.y0};
       layout.side = {layout.side_map.x0, layout.side_title.y0, body.x1 - 4, body.y1};
-      if (room.row_height > 0) layout.side_below = {layout.side_map.x0, layout.row_profile.y0 - 4, layout.side_map.x1, layout.row_ticks.y1};
+      if (room.row_height > 0)
+        layout.side_below = {layout.side_map.x0, layout.row_profile.y0 - 4, layout.side_map.x1, layout.row_ticks.y1};
     } else {
       layout.side = {map.x1 + kPlotsGap, layout.tool_bar.y1 + 30, body.x1 - 12, body.y1 - 8};
     }
@@ -195,12 +205,14 @@ MapWindow zoomed_window(const MapLayoutRequest& request, Vec2 pointer, double no
   const bool numbers = std::pow(kWheelStep, notches) * static_cast<double>(std::min(from.cell_x, from.cell_y)) >=
                        static_cast<double>(kNumberCellWidth);
   const Room room = room_for(request, true, numbers);
-  const double w = std::max(1.0, static_cast<double>(room.width) * scale), h = std::max(1.0, static_cast<double>(room.height) * scale);
+  const double w = std::max(1.0, static_cast<double>(room.width) * scale),
+               h = std::max(1.0, static_cast<double>(room.height) * scale);
   const double now = scale * static_cast<double>(std::min(from.cell_x, from.cell_y));
   double wanted = now * std::pow(kWheelStep, notches);
   if (wanted >= 4.0 && notches != 0.0) {
     const double nearest = std::round(wanted);
-    wanted = notches > 0.0 ? std::max(nearest, std::floor(now + 1e-6) + 1.0) : std::min(nearest, std::ceil(now - 1e-6) - 1.0);
+    wanted = notches > 0.0 ? std::max(nearest, std::floor(now + 1e-6) + 1.0)
+                           : std::min(nearest, std::ceil(now - 1e-6) - 1.0);
   }
   const double fewest = std::min(kFewestCells, n);
   double largest = std::max(1e-9, std::min({static_cast<double>(kLargestCell) * scale, w / fewest, h / fewest}));

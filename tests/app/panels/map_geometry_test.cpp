@@ -1,5 +1,5 @@
-// Geometry of the map panel: the places of its parts in pictures of known size, cells and pixels, zooming about a point,
-// panning, pieces of tiles.
+// Geometry of the map panel: the places of its parts in pictures of known size, cells and pixels, zooming about a
+// point, panning, pieces of tiles.
 #include "app/panels/map_geometry.h"
 
 #include <random>
@@ -20,7 +20,8 @@ MapLayoutRequest request_of(Rect body, std::int64_t length, MapWindow window = {
 }
 
 bool inside(const Rect& part, const Rect& body) {
-  return part.empty() || (part.x0 >= body.x0 - 0.01f && part.y0 >= body.y0 - 0.01f && part.x1 <= body.x1 + 0.01f && part.y1 <= body.y1 + 0.01f);
+  return part.empty() || (part.x0 >= body.x0 - 0.01f && part.y0 >= body.y0 - 0.01f && part.x1 <= body.x1 + 0.01f &&
+                          part.y1 <= body.y1 + 0.01f);
 }
 
 bool whole_number(double v) { return std::abs(v - std::round(v)) < 1e-4; }
@@ -90,7 +91,8 @@ CATCH_TEST_CASE("Every part stays inside the panel at every size, and the parts 
   std::mt19937 random(7);
   std::uniform_real_distribution<float> unit(0.0f, 1.0f);
   for (int i = 0; i < 4000; ++i) {
-    const float w = std::floor(300 + 3500 * unit(random) * unit(random)), h = std::floor(170 + 2000 * unit(random) * unit(random));
+    const float w = std::floor(300 + 3500 * unit(random) * unit(random)),
+                h = std::floor(170 + 2000 * unit(random) * unit(random));
     const double scales[] = {0.75, 1.0, 1.25, 1.5, 2.0};
     const std::int64_t lengths[] = {1, 2, 9, 16, 512, 7658, 131072};
     const std::int64_t n = lengths[random() % 7];
@@ -105,15 +107,18 @@ CATCH_TEST_CASE("Every part stays inside the panel at every size, and the parts 
     request.pinned_strip = random() % 2;
     request.index_width = n > 100000 ? 44.0f : 24.0f;
     const MapLayout layout = lay_out_map(request);
-    CATCH_INFO("size " << w << " × " << h << ", n " << n << ", side " << static_cast<int>(request.side) << ", cell " << layout.cell_x);
+    CATCH_INFO("size " << w << " × " << h << ", n " << n << ", side " << static_cast<int>(request.side) << ", cell "
+                       << layout.cell_x);
     const Rect& body = request.body;
     CATCH_CHECK(layout.map.width() > 0.0f);
     CATCH_CHECK(layout.map.height() > 0.0f);
-    for (const Rect* part : {&layout.map, &layout.strip, &layout.pinned_strip, &layout.query_labels, &layout.key_labels, &layout.row_profile,
-                             &layout.row_text, &layout.column_profile, &layout.column_text, &layout.bar, &layout.overview, &layout.notes, &layout.side_map,
-                             &layout.side_bar, &layout.side_below, &layout.side_title, &layout.side, &layout.row_ticks, &layout.row_foot})
+    for (const Rect* part : {&layout.map, &layout.strip, &layout.pinned_strip, &layout.query_labels, &layout.key_labels,
+                             &layout.row_profile, &layout.row_text, &layout.column_profile, &layout.column_text,
+                             &layout.bar, &layout.overview, &layout.notes, &layout.side_map, &layout.side_bar,
+                             &layout.side_below, &layout.side_title, &layout.side, &layout.row_ticks, &layout.row_foot})
       CATCH_REQUIRE(inside(*part, body));
-    const Rect* apart[] = {&layout.map, &layout.strip, &layout.row_profile, &layout.column_profile, &layout.bar, &layout.overview, &layout.side_map, &layout.side_bar};
+    const Rect* apart[] = {&layout.map, &layout.strip,    &layout.row_profile, &layout.column_profile,
+                           &layout.bar, &layout.overview, &layout.side_map,    &layout.side_bar};
     for (std::size_t a = 0; a < std::size(apart); ++a)
       for (std::size_t b = a + 1; b < std::size(apart); ++b)
         if (!apart[a]->empty() && !apart[b]->empty()) CATCH_REQUIRE_FALSE(apart[a]->overlaps(*apart[b]));
@@ -137,7 +142,8 @@ CATCH_TEST_CASE("A cell is a whole number of device pixels where it can be") {
 
 CATCH_TEST_CASE("Cells and pixels are inverse to each other") {
   const MapLayout layout = lay_out_map(request_of({301, 99, 1099, 774}, 512, {100.25, 140.25, 7.5, 47.5}));
-  for (float x = layout.map.x0; x < layout.map.x1; x += 3.7f) CATCH_CHECK(std::abs(layout.key_pixel(layout.key_at(x)) - x) < 1e-2f);
+  for (float x = layout.map.x0; x < layout.map.x1; x += 3.7f)
+    CATCH_CHECK(std::abs(layout.key_pixel(layout.key_at(x)) - x) < 1e-2f);
   const auto cell = layout.cell_under({layout.map.x0 + 0.1f, layout.map.y0 + 0.1f});
   CATCH_REQUIRE(cell);
   CATCH_CHECK(cell->query == 100);
@@ -183,7 +189,8 @@ CATCH_TEST_CASE("Any sequence of zooming and panning stays inside the map") {
     MapLayoutRequest request = request_of({301, 99, 1099, 774}, n);
     for (int i = 0; i < 600; ++i) {
       const MapLayout layout = lay_out_map(request);
-      const Vec2 pointer{layout.map.x0 + unit(random) * layout.map.width(), layout.map.y0 + unit(random) * layout.map.height()};
+      const Vec2 pointer{layout.map.x0 + unit(random) * layout.map.width(),
+                         layout.map.y0 + unit(random) * layout.map.height()};
       if (random() % 2) {
         request.window = zoomed_window(request, pointer, unit(random) < 0.55f ? 1 : -1);
       } else if (!request.window.whole()) {
@@ -244,7 +251,8 @@ CATCH_TEST_CASE("Pieces of tiles cover the window without holes, and texels of c
       CATCH_CHECK(std::abs(32.0 * static_cast<double>(from->source.x0) + tile_columns(coarse).begin - first) < 0.02);
       CATCH_CHECK(from->source.x1 <= 256.0f);
     }
-  CATCH_CHECK(std::abs(area - static_cast<double>(layout.map.width()) * static_cast<double>(layout.map.height())) < 2.0);
+  CATCH_CHECK(std::abs(area - static_cast<double>(layout.map.width()) * static_cast<double>(layout.map.height())) <
+              2.0);
 }
 
 CATCH_TEST_CASE("The causal hairline follows the diagonal, in steps where cells are large") {
