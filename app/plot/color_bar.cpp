@@ -104,13 +104,14 @@ void place_marks(ColorBarLayout& layout, const ColorBarSpec& spec, const TextMea
   LabelSpace space(layout.outer, 0.0f);
   const float air_x = spec.vertical ? 0.0f : 5.0f, air_y = spec.vertical ? 2.0f : 0.0f;
   if (!layout.title.empty()) space.block(layout.title_rect);
+  const float top = layout.title.empty() ? layout.outer.y0 : layout.title_rect.y1 + 0.5f;
   for (Candidate& each : candidates(spec, length, spec.vertical ? kLeastGapVertical : kLeastGapHorizontal)) {
     ColorBarLayout::Mark mark{each.value, pixel_of(spec, bar, each.value), std::move(each.label), {}};
     const float width = measure.width(mark.label, Face::Mono, kTickSize);
     const Rect rect = spec.vertical ? text_rect_at(bar.x1 + kLabelGap, mark.pixel, width, kTickSize)
                                     : text_rect_at(mark.pixel, bar.y1 + 9.0f, width, kTickSize, Painter::Align::Centre);
     // Along the bar a label may move to stay inside; across it there is room or there is none.
-    mark.label_rect = moved_into(rect, spec.vertical ? Rect{rect.x0, layout.outer.y0, rect.x1, layout.outer.y1}
+    mark.label_rect = moved_into(rect, spec.vertical ? Rect{rect.x0, top, rect.x1, layout.outer.y1}
                                                      : Rect{layout.outer.x0, rect.y0, layout.outer.x1, rect.y1});
     const bool again = std::any_of(layout.marks.begin(), layout.marks.end(), [&](const ColorBarLayout::Mark& other) {
       return std::abs(other.pixel - mark.pixel) < 1.0f;

@@ -15,18 +15,18 @@
 namespace headroom {
 
 struct ColorBarSpec {
-  ColorScale scale;
+  ColorScale scale = {};
   bool vertical = true;
   bool clips_low = false, clips_high = false;  // "≤ 10⁻⁴", "≥ 0.6"
   bool whole = false;                          // linear scales of indices: layers
-  std::string title;                           // vertical: above the bar; horizontal: none
+  std::string title = {};                      // vertical: above the bar; horizontal: none
   float thickness = 12.0f;
   // Horizontal bars only.
   const Histogram* histogram = nullptr;  // its edges lie on the scale
   const Histogram* chosen = nullptr;     // drawn over it in accent
   float histogram_height = 20.0f;
-  std::optional<double> threshold;   // a line in mark through histogram and bar
-  std::optional<double> null_level;  // a triangle in warn
+  std::optional<double> threshold = {};   // a line in mark through histogram and bar
+  std::optional<double> null_level = {};  // a triangle in warn
 };
 
 struct ColorBarLayout {

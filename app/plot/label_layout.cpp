@@ -21,7 +21,8 @@ void LabelSpace::block_line(std::span<const Vec2> points, float width) {
 }
 
 bool LabelSpace::fits(const OrientedBox& box) const {
-  if (!box.inside(frame_)) return false;
+  // A hundredth of a pixel: what fits by arithmetic fits after rounding too.
+  if (!box.inside(frame_, 0.01f)) return false;
   const OrientedBox grown = box.grown(margin_);
   return std::none_of(taken_.begin(), taken_.end(), [&](const OrientedBox& other) { return grown.overlaps(other); });
 }

@@ -43,13 +43,13 @@ class LabelSpace {
 
 // Labels that rise at an angle from points of a horizontal axis (keys above the map).
 struct SlantedLabel {
-  float x = 0.0f;       // of the tick, pixels
-  std::string text;     // as it is drawn (plot/token_text.h); elided in the middle if the panel is too small for it
-  bool strong = false;  // pinned, hovered: drawn in accent and semibold, measured so
+  float x = 0.0f;         // of the tick, pixels
+  std::string text = {};  // as it is drawn (plot/token_text.h); elided in the middle if the panel is too small for it
+  bool strong = false;    // pinned, hovered: drawn in accent and semibold, measured so
 };
 struct SlantedOptions {
   float axis_y = 0.0f;  // where the ticks end; the text begins 6 pixels above
-  Rect panel;           // no label leaves it
+  Rect panel = {};      // no label leaves it
   float size = 11.0f, angle = 0.785398163f, least_gap = 17.0f;
   Face face = Face::Sans, strong_face = Face::SansSemibold;
 };

@@ -106,7 +106,9 @@ PlotFrame lay_out_plot(Rect outer, const AxisSpec& x, const AxisSpec& y, const T
   const auto width = [&](const std::string& text) { return measure.width(text, Face::Mono, kTickSize); };
 
   const float top = outer.y0 + room.top + (y.title.empty() ? 0.0f : kTitleLine);
-  const float below = (x.labels ? kLabelLine : y.labels ? 6.0f : 1.0f) + (x.title.empty() ? 0.0f : kTitleLine);
+  // What the labels take below the axis: those of x, or the lower half of y's lowest.
+  const float beside = x.labels ? kLabelLine : y.labels ? 6.0f : 1.0f;
+  const float below = beside + (x.title.empty() ? 0.0f : kTitleLine);
   const float bottom = outer.y1 - room.bottom.value_or(below);
   if (!(bottom - top >= kLeastInner)) return frame;
 
@@ -142,22 +144,23 @@ PlotFrame lay_out_plot(Rect outer, const AxisSpec& x, const AxisSpec& y, const T
   const AxisLabels x_labels{
       [&](float pixel, const std::string& label) {
         return moved_into(text_rect_at(pixel, bottom + kLabelDown, width(label), kTickSize, Painter::Align::Centre),
-                          outer);
+                          {outer.x0, -1e9f, outer.x1, 1e9f});
       },
       kAirX, 0.0f};
   frame.x_marks = marks_of(frame.x, x, x.least_gap > 0.0f ? static_cast<double>(x.least_gap) : 40.0, x_labels);
   for (AxisMark& mark : frame.x_marks) {
-    if (mark.label_rect.y1 > outer.y1 || mark.label_rect.y0 < bottom || mark.label_rect.width() > outer.width()) {
+    if (mark.label_rect.y1 > outer.y1 + 0.01f || mark.label_rect.y0 < bottom ||
+        mark.label_rect.width() > outer.width()) {
       mark.label.clear();
     }
   }
 
   if (!x.title.empty()) {
     frame.x_title = elide_end(x.title, outer.width(), measure, Face::Sans, kTitleSize);
-    const float at = bottom + (x.labels ? kLabelLine : 0.0f) + 7.0f;
+    const float at = bottom + beside + 7.0f;
     const Rect rect = text_rect_at(frame.inner.centre_x(), at, measure.width(frame.x_title, Face::Sans, kTitleSize),
                                    kTitleSize, Painter::Align::Centre);
-    frame.x_title_rect = moved_into(rect, outer);
+    frame.x_title_rect = moved_into(rect, {outer.x0, -1e9f, outer.x1, 1e9f});
     if (rect.y1 > outer.y1 + 0.5f) frame.x_title.clear();
   }
   if (!y.title.empty()) {

@@ -19,8 +19,8 @@ struct AxisSpec {
   bool whole = false;      // ticks at whole numbers only: indices, layers, counts
   bool low_label = false;  // the ends are labelled even where no step falls on them; steps too near give way
   bool high_label = false;
-  std::string title;   // empty: none. x: below the labels, centred; y: above the axis, from the left edge
-  bool labels = true;  // false: no ticks and no labels
+  std::string title = {};  // empty: none. x: below the labels, centred; y: above the axis, from the left edge
+  bool labels = true;      // false: no ticks and no labels
   bool grid = true;
   float least_gap = 0.0f;  // pixels between ticks; 0: 40 for x, 26 for y
 };
@@ -29,7 +29,7 @@ struct AxisSpec {
 // measured (several plots one above the other keep their axes in line).
 struct PlotRoom {
   float top = 4.0f, right = 4.0f;
-  std::optional<float> left, bottom;
+  std::optional<float> left = {}, bottom = {};
 };
 
 struct AxisMark {

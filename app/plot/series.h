@@ -46,9 +46,9 @@ enum class LineStyle : std::uint8_t { Solid, Dashed, Dotted };  // dashed 5-3: c
 struct ReferenceLine {
   bool horizontal = true;
   double value = 0.0;
-  Color color;
+  Color color = {};
   LineStyle style = LineStyle::Solid;
-  std::string label;  // "ε = 0.3"; empty: none
+  std::string label = {};  // "ε = 0.3"; empty: none
   float width = 1.5f;
 };
 struct PlacedLine {
@@ -86,9 +86,9 @@ void draw_bars(Painter& painter, std::span<const Rect> bars, const Rect& area, C
 
 // Groups of two bars (before and after, A and B) on the frame's y axis from its low end or 0.
 struct BarGroup {
-  std::string label, sublabel;  // below the axis: index, token; elided in the middle to the group's width
-  double a = 0.0, b = 0.0;      // NaN: no bar
-  std::string value;            // above the higher bar ("+.06"); left out if it finds no room
+  std::string label = {}, sublabel = {};  // below the axis: index, token; elided in the middle to the group's width
+  double a = 0.0, b = 0.0;                // NaN: no bar
+  std::string value = {};                 // above the higher bar ("+.06"); left out if it finds no room
 };
 struct PlacedGroup {
   Rect a, b;
@@ -105,8 +105,8 @@ void draw_groups(Painter& painter, const PlotFrame& frame, std::span<const BarGr
 // frame leaves room for them (PlotRoom::right). Each with a short line in its colour.
 struct EndLabel {
   double value = 0.0;  // of the curve's last point; not finite: no label
-  std::string text;
-  Color color;
+  std::string text = {};
+  Color color = {};
 };
 struct PlacedEnd {
   bool visible = false;
