@@ -16,35 +16,32 @@ uniform vec4 u_gap_color;
 uniform bool u_hatch_nan;
 uniform vec4 u_empty, u_hatch;
 uniform ivec2 u_hatch_period;    // distance and width of the lines, device pixels
+uniform vec2 u_hatch_shift;      // from this picture's pixels to the window's, for lines that meet
 
 out vec4 o_color;
 
-vec4 hatched(ivec2 pixel) { return (pixel.x + pixel.y) % u_hatch_period.x < u_hatch_period.y ? u_hatch : u_empty; }
+vec4 hatched(vec2 pixel) {
+  float along = floor(pixel.x + u_hatch_shift.x) + floor(pixel.y + u_hatch_shift.y);
+  float distance = float(u_hatch_period.x);
+  return along - distance * floor((along + 0.5) / distance) < float(u_hatch_period.y) ? u_hatch : u_empty;
+}
 
+// The quad lies inside the image, so that rounding alone can lead outside.
 void main() {
   vec2 pixel = vec2(gl_FragCoord.x, u_frame.y - gl_FragCoord.y);
   vec2 offset = u_first_fraction + (pixel - u_origin) * u_cells_per_pixel;
-  ivec2 cell = u_first_cell + ivec2(floor(offset));
-  ivec2 texel = cell - u_tile;
-  if (any(lessThan(cell, ivec2(0))) || any(greaterThanEqual(cell, u_size))) discard;
-  if (any(lessThan(texel, ivec2(0))) || any(greaterThanEqual(texel, textureSize(u_values, 0)))) discard;
+  ivec2 cell = clamp(u_first_cell + ivec2(floor(offset)), u_tile, u_tile + textureSize(u_values, 0) - 1);
+  float value = texelFetch(u_values, cell - u_tile, 0).r;
 
-  if (u_gap > 0) {
-    // The last pixels of a cell, unless it is the last of its row or column.
-    ivec2 ahead = u_first_cell + ivec2(floor(offset + float(u_gap) * u_cells_per_pixel));
-    bvec2 gap = bvec2(ahead.x > cell.x && cell.x + 1 < u_size.x, ahead.y > cell.y && cell.y + 1 < u_size.y);
-    if (any(gap)) {
-      o_color = u_gap_color;
-      return;
-    }
-  }
-
-  float value = texelFetch(u_values, texel, 0).r;
   uint bits = floatBitsToUint(value);
-  if ((bits & 0x7f800000u) == 0x7f800000u) {
+  if ((bits & 0x7f800000u) != 0x7f800000u) {
+    o_color = vec4(scale_color(value), 1.0);
+  } else {
     bool nan = (bits & 0x007fffffu) != 0u;
-    o_color = nan && !u_hatch_nan ? u_empty : hatched(ivec2(pixel));
-    return;
+    o_color = nan && !u_hatch_nan ? u_empty : hatched(pixel);
   }
-  o_color = vec4(scale_color(value), 1.0);
+
+  // The last pixels of a cell, unless it is the last of its row or column.
+  vec2 ahead = floor(offset + float(u_gap) * u_cells_per_pixel) - floor(offset);
+  if ((ahead.x > 0.0 && cell.x + 1 < u_size.x) || (ahead.y > 0.0 && cell.y + 1 < u_size.y)) o_color = u_gap_color;
 }

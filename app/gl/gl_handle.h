@@ -58,6 +58,24 @@ struct VertexArrayTraits {
   static void destroy(GLuint name) { glDeleteVertexArrays(1, &name); }
 };
 
+struct FramebufferTraits {
+  static GLuint create() {
+    GLuint name = 0;
+    glGenFramebuffers(1, &name);
+    return name;
+  }
+  static void destroy(GLuint name) { glDeleteFramebuffers(1, &name); }
+};
+
+struct RenderbufferTraits {
+  static GLuint create() {
+    GLuint name = 0;
+    glGenRenderbuffers(1, &name);
+    return name;
+  }
+  static void destroy(GLuint name) { glDeleteRenderbuffers(1, &name); }
+};
+
 struct ProgramTraits {
   static GLuint create() { return glCreateProgram(); }
   static void destroy(GLuint name) { glDeleteProgram(name); }
@@ -76,6 +94,8 @@ struct FragmentShaderTraits {
 using GlTexture = UniqueHandle<TextureTraits>;
 using GlBuffer = UniqueHandle<BufferTraits>;
 using GlVertexArray = UniqueHandle<VertexArrayTraits>;
+using GlFramebuffer = UniqueHandle<FramebufferTraits>;
+using GlRenderbuffer = UniqueHandle<RenderbufferTraits>;
 using GlProgram = UniqueHandle<ProgramTraits>;
 
 }  // namespace headroom

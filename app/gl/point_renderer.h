@@ -1,4 +1,6 @@
-// Draws many equal squares from one vertex buffer (shaders/points.*). Main thread only, with a current context.
+// Draws many equal squares: from one vertex buffer (shaders/points.*) on a graphics card, counted per pixel
+// (point_raster.h) where OpenGL itself is software, which needs 0.2 µs a point. What does not change is kept on the
+// device. Main thread only, with a current context.
 #pragma once
 
 #include <filesystem>
@@ -13,33 +15,44 @@
 
 namespace headroom {
 
+enum class PointMethod : std::uint8_t { Automatic, Vertices, Counted };
+
 struct PointDraw {
-  std::size_t buffer = 0;  // of this frame
+  std::size_t batch = 0;  // of this frame
   int count = 0;
   Color color;
-  float size = 1.0f;       // device pixels, whole
-  float scale = 1.0f;      // device pixels per logical pixel
+  float size = 1.0f;      // device pixels, whole
+  float scale = 1.0f;     // device pixels per logical pixel
 };
 
 class PointRenderer {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<PointRenderer>> create(const std::filesystem::path& shader_folder);
+  [[nodiscard]] static Result<std::unique_ptr<PointRenderer>> create(const std::filesystem::path& shader_folder,
+                                                                     PointMethod method = PointMethod::Automatic);
 
-  // Copies the points to the device; valid until the next begin_frame().
-  [[nodiscard]] PointDraw prepare(std::span<const Vec2> centres, Color color, float size, float scale);
+  // Copies the points to the device; valid until the next begin_frame(). `clip`: the device pixels that can be seen.
+  [[nodiscard]] PointDraw prepare(std::span<const Vec2> centres, Color color, float size, float scale, const Rect& clip);
   void draw(const PointDraw& points, int frame_width, int frame_height);
   void begin_frame(const std::function<void(const std::string&)>& report);
 
  private:
-  explicit PointRenderer(ShaderProgram program);
+  PointRenderer(ShaderProgram vertices, ShaderProgram counted, bool counts);
 
   struct Batch {
-    GlBuffer buffer;
+    std::uint64_t hash = 0;
+    float size = 0.0f, scale = 0.0f;
+    std::uint8_t alpha = 0;
+    Rect clip;
+    bool used = false;
+    GlBuffer buffer;      // of centres
     GlVertexArray array;
+    GlTexture opacity;    // of pixels
   };
-  ShaderProgram program_;
+  [[nodiscard]] Batch& batch_for(const Batch& wanted, bool& fresh, std::size_t& number);
+
+  ShaderProgram vertices_, counted_;
+  bool counts_;
   std::vector<Batch> batches_;
-  std::size_t used_ = 0;
 };
 
 }  // namespace headroom

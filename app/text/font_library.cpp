@@ -42,6 +42,9 @@ bool extends_cluster(char32_t c, char32_t before) {
   }
 }
 
+// Means nothing outside the font that defines it; some fonts keep icons there.
+bool private_use(char32_t c) { return (c >= 0xe000 && c <= 0xf8ff) || c >= 0xf0000; }
+
 // Needs no glyph of its own.
 bool selector(char32_t c) {
   return c == 0x200c || c == 0x200d || (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0100 && c <= 0xe01ef);
@@ -92,6 +95,7 @@ struct FontLibrary::State {
 
   // The first font with all characters of the cluster, else the first with its base; kBoxFont if there is none.
   std::uint32_t font_for(std::span<const char32_t> cluster, Face face) {
+    if (private_use(cluster[0])) return kBoxFont;
     const auto& chain = chains[static_cast<std::size_t>(face)];
     const bool emoji = std::find(cluster.begin(), cluster.end(), char32_t{0xfe0f}) != cluster.end();
     if (!emoji) {

@@ -17,24 +17,6 @@ namespace {
 
 constexpr std::size_t kKeptTimes = 1024;
 
-struct FramebufferTraits {
-  static GLuint create() {
-    GLuint name = 0;
-    glGenFramebuffers(1, &name);
-    return name;
-  }
-  static void destroy(GLuint name) { glDeleteFramebuffers(1, &name); }
-};
-
-struct RenderbufferTraits {
-  static GLuint create() {
-    GLuint name = 0;
-    glGenRenderbuffers(1, &name);
-    return name;
-  }
-  static void destroy(GLuint name) { glDeleteRenderbuffers(1, &name); }
-};
-
 void keep(std::vector<float>& times, double value_us) {
   if (times.size() >= 2 * kKeptTimes) times.erase(times.begin(), times.end() - static_cast<std::ptrdiff_t>(kKeptTimes));
   times.push_back(static_cast<float>(value_us / 1000.0));
@@ -119,8 +101,8 @@ void FrameLoop::end_frame() {
 Result<PixelImage> FrameLoop::capture() {
   State& s = *state_;
   // A picture of its own: parts of a window that lie outside the screen or below others have no pixels.
-  const auto framebuffer = UniqueHandle<FramebufferTraits>::make();
-  const auto colors = UniqueHandle<RenderbufferTraits>::make();
+  const auto framebuffer = GlFramebuffer::make();
+  const auto colors = GlRenderbuffer::make();
   glBindRenderbuffer(GL_RENDERBUFFER, colors.name());
   glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, s.width, s.height);
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer.name());

@@ -34,7 +34,7 @@ struct FrameLoopOptions {
   Trace* trace = nullptr;     // outlives the loop
 };
 
-struct FrameTimes {           // milliseconds, of the last 1,024 frames at most, in order
+struct FrameTimes {           // milliseconds, of the last 1,024 frames or more, in order
   std::vector<float> build;   // begin_frame() to end_frame()
   std::vector<float> total;   // with rendering and presenting
 };

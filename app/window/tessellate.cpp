@@ -185,6 +185,7 @@ std::vector<std::uint32_t> triangulate(std::span<const Vec2> points) {
 }
 
 void append_polygon(Mesh& mesh, std::span<const Vec2> all_points) {
+  // The inside is drawn as it is, so that no triangle turns over; a pixel that the edge halves is faded outside only.
   constexpr float kSoft = 0.5f, kMostMitre = 2.0f;
   const std::vector<Vec2> points = distinct(all_points, true);
   const std::vector<std::uint32_t> triangles = triangulate(points);
@@ -196,13 +197,13 @@ void append_polygon(Mesh& mesh, std::span<const Vec2> all_points) {
     const Vec2 before = normal(points[(i + n - 1) % n], points[i]), after = normal(points[i], points[(i + 1) % n]);
     const Vec2 sum = before + after;
     const float mitre = std::min(2.0f / std::max(dot(sum, sum), 1e-6f), 0.5f * kMostMitre * kMostMitre);
-    const Vec2 offset = sum * (outward * kSoft * mitre);
-    mesh.vertices.push_back({points[i] - offset, 1.0f});
-    mesh.vertices.push_back({points[i] + offset, 0.0f});
+    mesh.vertices.push_back({points[i], 1.0f});
+    mesh.vertices.push_back({points[i], 0.5f});
+    mesh.vertices.push_back({points[i] + sum * (outward * kSoft * mitre), 0.0f});
   }
-  for (const std::uint32_t corner : triangles) mesh.indices.push_back(first + 2 * corner);
+  for (const std::uint32_t corner : triangles) mesh.indices.push_back(first + 3 * corner);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto a = first + static_cast<std::uint32_t>(2 * i), b = first + static_cast<std::uint32_t>(2 * ((i + 1) % n));
+    const auto a = first + static_cast<std::uint32_t>(3 * i + 1), b = first + static_cast<std::uint32_t>(3 * ((i + 1) % n) + 1);
     mesh.indices.insert(mesh.indices.end(), {a, b, b + 1, a, b + 1, a + 1});
   }
 }
