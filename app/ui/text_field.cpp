@@ -124,10 +124,10 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
   const WidgetId wid = id(name);
   const Interaction i = interact(name, area, Cursor::Text);
   TextFieldResult result;
-  const TextStyle style{options.mono ? Face::Mono : Face::Sans, 12.0f, theme.text};
+  const TextStyle style{options.mono ? Face::Mono : Face::Sans, options.size, theme.text};
   const Typeset set{measure(), style};
 
-  Rect inner = area.inset(8.0f, options.multiline ? 6.0f : 0.0f);
+  Rect inner = area.inset(options.bare ? 0.0f : 8.0f, options.multiline ? 6.0f : 0.0f);
   float prefix_width = 0.0f;
   if (!options.prefix.empty()) {
     prefix_width = std::round(width(options.prefix, theme.body(theme.text3))) + 10.0f;
@@ -242,8 +242,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
     }
   }
 
-  painter.fill_rect(area, !focused && i.hovered ? theme.hover : theme.raised, measure::kRadius);
-  if (focused) painter.stroke_rect(area, theme.accent, 1.0f, measure::kRadius);
+  if (!options.bare) painter.fill_rect(area, !focused && i.hovered ? theme.hover : theme.raised, measure::kRadius);
+  if (focused && !options.bare) painter.stroke_rect(area, theme.accent, 1.0f, measure::kRadius);
   if (prefix_width > 0.0f) {
     const float y = options.multiline ? inner.y0 + 0.5f * kLine : area.centre_y();
     painter.text_at(area.x0 + 8.0f, y, options.prefix, theme.body(theme.text3));
@@ -268,7 +268,7 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
   const auto baseline = [&](float y) { return whole(y + 0.36f * style.size); };
   painter.push_clip(inner.inset(-1.0f, options.multiline ? 0.0f : 1.0f));
   if (text.empty() && !options.hint.empty()) {
-    const TextStyle hint = theme.body(theme.text3);
+    const TextStyle hint{Face::Sans, options.size, theme.text3};
     const std::string fitting = elide_end(options.hint, inner.width(), measure(), hint.face, hint.size);
     painter.text({inner.x0, baseline(first_y)}, fitting, hint);
   }
@@ -323,7 +323,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       const std::string shown = shown_text(text.substr(seen.begin, seen.end - seen.begin));
       if (!shown.empty()) painter.text({x_of(seen.begin), baseline(y)}, shown, style);
       if (row == caret_row && caret_on) {
-        painter.fill_rect(Rect::sized(whole(x_of(field->edit.caret())), whole(y - 8.0f), 1.0f, 16.0f), theme.accent);
+        const float half = std::round(0.66f * options.size);
+        painter.fill_rect(Rect::sized(whole(x_of(field->edit.caret())), whole(y) - half, options.size > 14.0f ? 2.0f : 1.0f, 2.0f * half), theme.accent);
       }
     }
     const float content = kLine * static_cast<float>(field->lines.size());

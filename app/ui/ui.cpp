@@ -109,6 +109,12 @@ double& Ui::kept_number(std::string_view name, double initial) {
   return kept.value;
 }
 
+std::any& Ui::kept_value(std::string_view name) {
+  auto& kept = memory_.values[id(name)];
+  kept.used = true;
+  return kept.value;
+}
+
 bool Ui::appeared(std::string_view name) {
   const WidgetId wid = id(name);
   memory_.names[wid] = true;
@@ -121,7 +127,8 @@ void Ui::run(std::string command_line) {
 }
 
 bool Ui::wants_text() const { return frame_->text_at_start || memory_.focus != 0; }
-bool Ui::popup_open() const { return frame_->popup_at_start || memory_.menu.owner != 0; }
+bool Ui::popup_open() const { return frame_->popup_at_start || frame_->keys_taken || memory_.menu.owner != 0; }
+void Ui::capture_keys() { frame_->keys_taken = true; }
 void Ui::close_popups() { memory_.menu = {}; }
 void Ui::open_menu(std::string_view name) {
   memory_.open_request = id(name);
@@ -271,6 +278,7 @@ bool Ui::finish() {
   std::erase_if(m.fields, [&](const auto& field) { return field.first != m.focus; });
   forget_unused(m.texts);
   forget_unused(m.numbers);
+  forget_unused(m.values);
   m.last_names = std::exchange(m.names, {});
   m.last_hits = std::exchange(m.hits, {});
   m.last_layers = std::exchange(m.layers, {});

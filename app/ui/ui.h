@@ -2,6 +2,7 @@
 // line, which runs after the frame. What a widget must remember between frames lies in UiMemory. Main thread only.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -62,6 +63,8 @@ struct TextFieldOptions {
   bool focus = false;           // takes the keyboard in this frame
   std::string prefix;           // dimmed, inside at the left: "filter"
   bool clear_button = false;
+  bool bare = false;            // no ground and no frame; the text begins at the area's left edge
+  float size = 12.0f;           // of the letters
 };
 
 struct TextFieldResult {
@@ -118,6 +121,7 @@ class Ui {
   // What a panel keeps between frames by name, within the scopes of ids; forgotten when it was not asked for in a frame.
   [[nodiscard]] std::string& kept_text(std::string_view name);
   [[nodiscard]] double& kept_number(std::string_view name, double initial = 0.0);
+  [[nodiscard]] std::any& kept_value(std::string_view name);
   // True in the first frame in which this name is asked for, and again after a frame without it.
   [[nodiscard]] bool appeared(std::string_view name);
 
@@ -134,6 +138,8 @@ class Ui {
   [[nodiscard]] bool wants_text() const;
   // A menu is open, or was when the frame began: its keys are not commands.
   [[nodiscard]] bool popup_open() const;
+  // Takes all keys of this frame, as a menu does.
+  void capture_keys();
   // Whether this key was pressed (or repeats) in this frame with exactly these modifiers and no menu is open.
   [[nodiscard]] bool key(Key key, Modifiers modifiers = {}) const;
   void close_popups();

@@ -87,6 +87,7 @@ struct UiMemory {
   std::unordered_map<WidgetId, FieldMemory> fields;
   std::unordered_map<WidgetId, Kept<std::string>> texts;
   std::unordered_map<WidgetId, Kept<double>> numbers;
+  std::unordered_map<WidgetId, Kept<std::any>> values;
   std::unordered_map<WidgetId, bool> names, last_names;
   std::string tip;
   Rect tip_area;
@@ -103,7 +104,7 @@ struct Ui::Frame {
   bool covered = false;
   WidgetId hot = 0, wheel_target = 0;
   Cursor cursor = Cursor::Arrow;
-  bool text_at_start = false, popup_at_start = false;
+  bool text_at_start = false, popup_at_start = false, keys_taken = false;
   std::vector<MenuItem> menu_items;
   bool menu_owner_seen = false;
   std::string tip;
