@@ -1,6 +1,7 @@
 // Export and copying.
 #include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
+#include "app/session/head_table.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -52,10 +53,16 @@ void add_export_commands(CommandTable& table) {
                return s.export_run(a[0]);
              }});
   table.add_entry({"export", "Export the run as HDF5", "Export", "Ctrl+E", true});
-  table.add({"copy", "", "Copy the value under the pointer", "Export", head_reason, [](Session& s, Arguments) -> Result<void> {
+  table.add({"copy", "[QUERY KEY]", "Copy the value under the pointer", "Export", head_reason, [](Session& s, Arguments a) -> Result<void> {
                const State& state = s.state();
                const HeadRef head = *state.view.selection.head;
-               const auto at = place(state);
+               auto at = place(state);
+               if (!a.empty()) {
+                 const auto query = index_argument(a, 0), key = index_argument(a, 1);
+                 const std::int64_t length = state.data()->length;
+                 if (a.size() != 2 || !query || !key || *query >= length || *key >= length) return wrong_arguments("copy", "nothing, or QUERY KEY of the map", a);
+                 at = Place{*query, *key};
+               }
                if (const MapSource* maps = selected_maps(state); maps && at) {
                  const double value = cell_value(maps->cell(head.head, at->query, at->key), state.view.map.kind);
                  s.request({WindowRequest::Kind::CopyText, full_text(value), {}});
@@ -66,10 +73,14 @@ void add_export_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"copy", "Copy the value under the pointer", "Export", "Ctrl+C"});
-  table.add({"copy.row", "", "Copy the row as CSV", "Export", head_reason, [](Session& s, Arguments) -> Result<void> {
+  table.add({"copy.row", "[QUERY]", "Copy the row as CSV", "Export", head_reason, [](Session& s, Arguments a) -> Result<void> {
                const State& state = s.state();
                const MapSource* maps = selected_maps(state);
-               const auto query = state.hover.query ? state.hover.query : state.view.selection.query;
+               auto query = state.hover.query ? state.hover.query : state.view.selection.query;
+               if (!a.empty()) {
+                 query = index_argument(a, 0);
+                 if (a.size() != 1 || !query || *query >= state.data()->length) return wrong_arguments("copy.row", "nothing, or QUERY", a);
+               }
                if (!maps || !query) return Error(ErrorCode::InvalidArgument, "copy.row: no row is hovered or pinned");
                const std::int64_t head = state.view.selection.head->head;
                std::string csv = "query,key,first,second,lambda,net,first_logit,second_logit\n";
@@ -90,6 +101,16 @@ void add_export_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"copy.address", "Copy the address of the selection", "Export", ""});
+  table.add({"heads.copy", "csv|tsv|latex", "Copy the table of heads", "Export", [](const State& state, Arguments) { return needs_data(state); },
+             [](Session& s, Arguments a) -> Result<void> {
+               const auto format = a.size() == 1 ? parse_table_format(a[0]) : std::nullopt;
+               if (!format) return wrong_arguments("heads.copy", "csv, tsv or latex", a);
+               HEADROOM_TRY(std::string text, copy_heads(*s.state().data(), s.state().view.heads, *format));
+               s.request({WindowRequest::Kind::CopyText, std::move(text), {}});
+               return {};
+             }});
+  for (const char* form : {"csv", "tsv", "latex"})
+    table.add_entry({std::string("heads.copy ") + form, std::string("Copy the table of heads as ") + form, "Export", ""});
   table.add({"screenshot", "PATH", "Save a picture of the window", "Export", {}, [](Session& s, Arguments a) -> Result<void> {
                if (a.size() != 1) return wrong_arguments("screenshot", "PATH", a);
                s.request({WindowRequest::Kind::Screenshot, a[0], {}});

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/session/command_parts.h"
+#include "app/session/quantities.h"
 
 namespace headroom {
 namespace {
@@ -11,7 +12,8 @@ std::string data_reason(const State& state, Arguments) { return needs_data(state
 std::string head_reason(const State& state, Arguments) { return needs_head(state); }
 
 double threshold_value(const RunSnapshot& data, const State& state, HeadRef head) {
-  return data.at(state.view.heads.quantity, head.layer, head.head);
+  const auto quantity = parse_quantity(state.view.heads.quantity);
+  return quantity ? head_value(data, *quantity, head.layer, head.head) : std::nan("");
 }
 
 // All heads, layer by layer.
@@ -20,6 +22,11 @@ std::vector<HeadRef> all_heads(const RunSnapshot& data) {
   for (const std::int64_t layer : data.layers)
     for (const std::int64_t head : data.heads) heads.push_back({layer, head});
   return heads;
+}
+
+Result<void> known_quantity(const std::string& name) {
+  const auto quantity = parse_quantity(name);
+  return quantity ? Result<void>() : Result<void>(quantity.error());
 }
 
 Result<void> step(Session& session, int layers, int heads) {
@@ -115,7 +122,7 @@ void add_head_commands(CommandTable& table) {
   table.add({"select.previous-over", "", "Previous head over the threshold", "Heads", data_reason, [](Session& s, Arguments) { return step_over(s, -1); }});
   table.add_entry({"select.next-over", "Next head over the threshold", "Heads", "Shift+Down"});
   table.add_entry({"select.previous-over", "Previous head over the threshold", "Heads", "Shift+Up"});
-  table.add({"pin", "QUERY KEY", "Pin a query and a key", "Heads", data_reason, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"pin", "QUERY KEY or none", "Pin a query and a key", "Heads", data_reason, [](Session& s, Arguments a) -> Result<void> {
                const std::int64_t length = s.state().data()->length;
                Selection selection = s.state().view.selection;
                if (a.empty()) {
@@ -123,6 +130,9 @@ void add_head_commands(CommandTable& table) {
                  if (!hover.query && !hover.key) return Error(ErrorCode::InvalidArgument, "the pointer is on no cell and no token");
                  if (hover.query) selection.query = hover.query;
                  if (hover.key) selection.key = hover.key;
+               } else if (a.size() == 1 && a[0] == "none") {
+                 selection.query.reset();
+                 selection.key.reset();
                } else {
                  const auto read = [&](std::size_t i, std::optional<std::int64_t>& into) {
                    if (i >= a.size() || a[i] == "-") return true;
@@ -177,11 +187,13 @@ void add_head_commands(CommandTable& table) {
   table.add_entry({"heads scatter", "Heads: as a scatter plot", "Heads", "Ctrl+2"});
   table.add_entry({"heads table", "Heads: as a table", "Heads", "Ctrl+3"});
   const auto text_setting = [&](const char* name, const char* title, std::string HeadsState::* member) {
-    table.add({name, "NAME", title, "Heads", {}, heads_change(name, "NAME", [member](HeadsState& h, Arguments a) {
-                 if (a.size() != 1) return false;
-                 h.*member = a[0];
-                 return true;
-               })});
+    table.add({name, "NAME", title, "Heads", {}, [=](Session& s, Arguments a) -> Result<void> {
+                 if (a.size() != 1) return wrong_arguments(name, "the name of a quantity", a);
+                 if (a[0] != "layer") HEADROOM_TRY_VOID(known_quantity(a[0]));
+                 s.remember_view(name);
+                 s.edit().view.heads.*member = a[0];
+                 return {};
+               }});
   };
   text_setting("heads.quantity", "Atlas: colour by a quantity", &HeadsState::quantity);
   text_setting("heads.x", "Scatter: quantity across", &HeadsState::x);

@@ -72,7 +72,8 @@ class Session {
   // --- for commands ---
   struct OpenOptions {
     bool run = false;                                // with the model's default prompt, where that is quick
-    std::optional<HeadRef> head;
+    std::optional<HeadRef> head{};
+    std::optional<std::int64_t> query{}, key{};
   };
   void open(const std::string& path, const OpenOptions& options);
   void close_shown();

@@ -12,6 +12,7 @@ namespace headroom {
 namespace {
 
 constexpr std::int64_t kDefaultTokens = 512;
+constexpr double kUnaskedOperations = 2e12;  // seconds on any processor
 constexpr std::uint64_t kLargestPrompt = std::uint64_t{64} << 20;
 
 std::string short_name(const std::filesystem::path& path) {
@@ -67,13 +68,14 @@ Result<ModelEntry> read_model(const std::string& path) {
 void Session::open(const std::string& given, const OpenOptions& options) {
   std::string path = given;
   OpenOptions opening = options;
-  // An address: model/::L12.H5
+  // An address: model/::L12.H5[37,0]
   if (const std::size_t at = given.rfind("::L"); at != std::string::npos && !std::filesystem::exists(given)) {
-    long long layer = -1, head = -1;
-    const int read = std::sscanf(given.c_str() + at, "::L%lld.H%lld", &layer, &head);
+    long long layer = -1, head = -1, query = -1, key = -1;
+    const int read = std::sscanf(given.c_str() + at, "::L%lld.H%lld[%lld,%lld]", &layer, &head, &query, &key);
     if (read >= 1) {
       path = given.substr(0, at);
-      opening.head = HeadRef{layer, read == 2 ? head : 0};
+      opening.head = HeadRef{layer, read >= 2 ? head : 0};
+      if (read == 4 && query >= 0 && key >= 0) opening.query = query, opening.key = key;
     }
   }
   for (const ModelEntry& entry : state_.models)
@@ -143,9 +145,19 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   run.prompt_title = state_.prompt.title;
   show_run(add_run(run));
   state_.view.selection = {};
-  if (options.head) state_.view.selection.head = options.head;
-  if (options.run)
-    if (const Result<void> started = start_run(); !started) message(MessageLevel::Warning, describe(started.error()));
+  state_.view.selection.head = options.head;
+  state_.view.selection.query = options.query;
+  state_.view.selection.key = options.key;
+  if (!options.run) return;
+  // A run that takes longer than a person waits is begun by a person.
+  double parameters = 0.0;
+  for (const TensorInfo& tensor : kept.model->checkpoint->tensors()) parameters += static_cast<double>(tensor.element_count());
+  const auto tokens = static_cast<double>(state_.prompt.ids.empty() ? state_.prompt.max_tokens : static_cast<std::int64_t>(state_.prompt.ids.size()));
+  if (2.0 * parameters * tokens > kUnaskedOperations) {
+    message(MessageLevel::Info, kept.name + " is large: choose a prompt and press Run");
+    return;
+  }
+  if (const Result<void> started = start_run(); !started) message(MessageLevel::Warning, describe(started.error()));
 }
 
 void Session::run_file_opened(const std::string& path, const OpenOptions& options,

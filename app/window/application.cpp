@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/report_error.h"
+#include "app/panels/heads_memory.h"
 #include "app/panels/window_frame.h"
 #include "app/session/script.h"
 #include "app/session/synthetic_input.h"
@@ -155,7 +156,7 @@ class Application {
     std::vector<std::string> commands;
     {
       Ui ui(loop_.painter(), theme, input, *memory_, lookup_, clipboard_);
-      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_};
+      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_, &heads_memory_};
       draw_window(context, input.window);
       run_keys(context);
       if (ui.finish()) dirty_ = std::max(dirty_, 2);
@@ -274,6 +275,7 @@ class Application {
   SystemClipboard clipboard_;
   TableLookup lookup_;
   UiMemoryPtr memory_;
+  HeadsMemory heads_memory_;
   Facts facts_;
   SyntheticInput synthetic_;
   std::vector<WindowRequest> requests_;

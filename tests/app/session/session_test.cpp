@@ -1,0 +1,349 @@
+// The session without a window: opening, running, selecting, what-ifs, comparing, undo; with the demos and LibTorch.
+#include "app/session/session.h"
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <thread>
+
+#include "app/session/script.h"
+#include "core/io/run_file.h"
+#include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
+
+namespace headroom::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+std::filesystem::path assets() { return std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets"; }
+
+class Bench {
+ public:
+  explicit Bench(std::filesystem::path config = {}) : session_(options(std::move(config))) { session_.load_compute_library(); wait(); }
+
+  Session* operator->() { return &session_; }
+  [[nodiscard]] const State& state() const { return session_.state(); }
+
+  void wait() {
+    const double end = seconds() + 120.0;
+    do {
+      session_.update(seconds());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } while (session_.busy() && seconds() < end);
+    session_.update(seconds());
+    CATCH_REQUIRE_FALSE(session_.busy());
+  }
+
+  void run(const std::string& line) {
+    CATCH_INFO(line);
+    const Result<void> result = session_.execute(line);
+    CATCH_INFO((result ? std::string() : describe(result.error())));
+    CATCH_REQUIRE(result.has_value());
+    wait();
+  }
+
+  std::string refusal(const std::string& line) {
+    const Result<void> result = session_.execute(line);
+    CATCH_REQUIRE_FALSE(result.has_value());
+    wait();
+    return describe(result.error());
+  }
+
+  void demo(const std::string& name) { run("open " + quote_word((assets() / "demo" / name).string())); }
+
+ private:
+  static Session::Options options(std::filesystem::path config) {
+    Session::Options options;
+    options.assets = assets();
+    options.config = std::move(config);
+    options.program = "headroom test";
+    return options;
+  }
+
+  Session session_;
+};
+
+CATCH_TEST_CASE("A checkpoint opens, runs, and a head is selected", "[session]") {
+  Bench bench;
+  CATCH_CHECK(bench.state().nothing_open());
+  bench.demo("backcopy/diff_v2");
+  CATCH_REQUIRE(bench.state().models.size() == 1);
+  CATCH_REQUIRE(bench.state().runs.size() == 1);
+  CATCH_CHECK(bench.state().shown()->status == RunStatus::Waiting);
+  CATCH_CHECK(bench.refusal("select L0.H0") == "select: run first");
+  bench.run("run");
+  CATCH_REQUIRE(bench.state().shown()->status == RunStatus::Done);
+  CATCH_CHECK(bench.state().data()->complete);
+  CATCH_CHECK(bench.state().view.selection.head == HeadRef{0, 0});
+  CATCH_CHECK(bench.state().errors.empty());
+  CATCH_CHECK(bench.state().data()->next_token_loss.has_value());
+}
+
+CATCH_TEST_CASE("Whatever the window reads equals the exported run file", "[session]") {
+  const TempFolder folder;
+  Bench bench;
+  bench.demo("bytes/diff_v1");
+  bench.run("run");
+  bench.run("export " + (folder.path() / "run.h5").string());
+  CATCH_INFO((bench.state().messages.empty() ? std::string() : bench.state().messages.back().text));
+  auto file = RunFile::open(folder.path() / "run.h5");
+  CATCH_REQUIRE(file.has_value());
+  const RunSnapshot& data = *bench.state().data();
+  for (const char* name : {"sink_score", "context_rms_relative_mean", "lambda_mean", "norm_gain_max", "logit_max"}) {
+    const auto values = (*file)->read(name);
+    CATCH_REQUIRE(values.has_value());
+    const std::size_t each = values->size() / (data.layers.size() * data.heads.size());
+    for (std::size_t i = 0; i < values->size(); ++i) {
+      const double shown = data.at(name, data.layers[i / each / data.heads.size()], data.heads[i / each % data.heads.size()], i % each);
+      if (std::isnan((*values)[i])) CATCH_CHECK(std::isnan(shown));
+      else CATCH_CHECK(static_cast<float>(shown) == static_cast<float>((*values)[i]));
+    }
+  }
+  // The file exists: another export to it is refused and leaves it alone.
+  bench.run("export " + (folder.path() / "run.h5").string());
+  CATCH_REQUIRE(bench.state().errors.size() == 1);
+  CATCH_CHECK(bench.state().errors[0].title.starts_with("Cannot write run.h5"));
+  // And it opens as a run of its own.
+  bench.run("open " + (folder.path() / "run.h5").string());
+  CATCH_CHECK(bench.state().runs.size() == 2);
+  CATCH_CHECK(bench.state().shown()->model == -1);
+  CATCH_CHECK(bench.refusal("run").find("no such") == std::string::npos);
+}
+
+CATCH_TEST_CASE("A file that cannot be opened becomes a card, and what was open stays", "[session]") {
+  const TempFolder folder;
+  std::ofstream(folder.path() / "broken.safetensors") << "\x08";
+  Bench bench;
+  bench.demo("backcopy/diff_v2");
+  bench.run("run");
+  const int shown = bench.state().view.run;
+  bench.run("open " + (folder.path() / "broken.safetensors").string());
+  bench.run("open " + (folder.path() / "nowhere").string());
+  CATCH_REQUIRE(bench.state().errors.size() == 2);
+  CATCH_CHECK(bench.state().errors[0].error.code == ErrorCode::Corrupt);
+  CATCH_CHECK(bench.state().errors[1].error.code == ErrorCode::NotFound);
+  CATCH_CHECK(bench.state().errors[0].stays_open == "backcopy/diff_v2 stays open; nothing was lost.");
+  CATCH_CHECK(bench.state().view.run == shown);
+  CATCH_CHECK(bench.state().models.size() == 1);
+  bench.run("error.close " + std::to_string(bench.state().errors[0].id));
+  CATCH_REQUIRE(bench.state().errors.size() == 1);
+  CATCH_CHECK(bench.state().errors[0].error.code == ErrorCode::NotFound);
+}
+
+CATCH_TEST_CASE("An address opens with its place selected", "[session]") {
+  Bench bench;
+  bench.run("open.run " + quote_word((assets() / "demo" / "bytes" / "diff_v2").string() + "::L1.H1[37,5]"));
+  CATCH_CHECK(bench.state().view.selection.head == HeadRef{1, 1});
+  CATCH_CHECK(bench.state().view.selection.query == 37);
+  CATCH_CHECK(bench.state().view.selection.key == 5);
+  bench.run("copy.address");
+  const auto requests = bench->take_window_requests();
+  CATCH_REQUIRE(requests.size() == 1);
+  CATCH_CHECK(requests[0].text.ends_with("bytes/diff_v2::L1.H1[37,5]"));
+}
+
+CATCH_TEST_CASE("A quick what-if changes one head; a complete one changes what follows, and equals a run of its own", "[session]") {
+  Bench bench;
+  bench.demo("bytes/diff_v2");
+  bench.run("run");
+  bench.run("select L1.H0");
+  const double before = bench.state().data()->at("sink_score_net", 1, 0);
+  bench.run("what-if lambda=0");
+  CATCH_REQUIRE(bench.state().other() != nullptr);
+  CATCH_REQUIRE(bench.state().other()->quick);
+  CATCH_CHECK(bench.state().view.centre == CentreView::WhatIf);
+  CATCH_REQUIRE(bench.state().other()->data->layer(1) != nullptr);
+  const double after = bench.state().other()->data->at("sink_score_net", 1, 0);
+  CATCH_CHECK(before != after);
+  // λ = 0 leaves the first map alone.
+  CATCH_CHECK(std::abs(after - bench.state().data()->at("sink_score", 1, 0, 0)) < 1e-6);
+  CATCH_CHECK(bench.state().other()->data->at("lambda_mean", 1, 0) == 0.0);
+  bench.run("what-if.complete");
+  const RunEntry complete = *bench.state().other();
+  CATCH_REQUIRE(complete.status == RunStatus::Done);
+  CATCH_CHECK(complete.data->at("sink_score_net", 1, 0) == after);
+  CATCH_REQUIRE(complete.data->next_token_loss.has_value());
+  CATCH_CHECK(*complete.data->next_token_loss != *bench.state().data()->next_token_loss);
+  CATCH_CHECK(complete.what_ifs == std::vector<std::string>{"L1.H0:lambda=0"});
+  bench.run("compare " + std::to_string(bench.state().view.run) + " " + std::to_string(complete.id));
+  CATCH_CHECK(bench.state().view.centre == CentreView::Compare);
+  const int a = bench.state().view.run;
+  bench.run("compare.swap");
+  CATCH_CHECK(bench.state().view.other_run == a);
+  // One that does not fit is refused in words, and nothing changes.
+  CATCH_CHECK_FALSE(bench->commands().disabled_reason(bench.state(), "what-if norm=off").empty());
+  CATCH_CHECK_FALSE(bench.refusal("what-if norm=off").empty());
+}
+
+CATCH_TEST_CASE("Cancelling keeps the layers there are", "[session]") {
+  const char* gguf = std::getenv("HEADROOM_DEMO_GGUF");
+  if (!gguf || !*gguf || !std::filesystem::exists(gguf)) {
+    std::puts("SKIPPED: no demo model");
+    return;
+  }
+  Bench bench;
+  bench.run("open " + quote_word(gguf));
+  bench.run("prompt.built-in gpl-3 1024");
+  CATCH_REQUIRE(bench->execute("run").has_value());
+  const double end = seconds() + 60.0;
+  while ((!bench.state().data() || bench.state().data()->finished_layers() < 2) && seconds() < end) {
+    bench->update(seconds());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CATCH_CHECK(bench.state().shown()->status == RunStatus::Running);
+  CATCH_CHECK(bench.state().view.selection.head.has_value());
+  const double asked = seconds();
+  CATCH_REQUIRE(bench->execute("cancel").has_value());
+  bench.wait();
+  CATCH_CHECK(seconds() - asked < 5.0);
+  CATCH_CHECK(bench.state().shown()->status == RunStatus::Cancelled);
+  const std::size_t layers = bench.state().data()->finished_layers();
+  CATCH_CHECK(layers >= 2);
+  CATCH_CHECK(layers < 30);
+  bench.run("select L0.H1");
+  CATCH_CHECK(std::isfinite(bench.state().data()->at("sink_score", 0, 1)));
+}
+
+CATCH_TEST_CASE("Undo and redo go through views; zooming in a row is one step", "[session]") {
+  Bench bench;
+  bench.demo("bytes/softmax");
+  bench.run("run");
+  bench.run("select L0.H1");
+  bench.run("zoom 0 32 0 32");
+  bench.run("zoom 0 16 0 16");
+  CATCH_CHECK(bench.state().view.map.window == MapWindow{0, 16, 0, 16});
+  bench.run("undo");
+  CATCH_CHECK(bench.state().view.map.window.whole());
+  CATCH_CHECK(bench.state().view.selection.head == HeadRef{0, 1});
+  bench.run("undo");
+  CATCH_CHECK(bench.state().view.selection.head != HeadRef{0, 1});
+  bench.run("redo");
+  bench.run("redo");
+  CATCH_CHECK(bench.state().view.map.window == MapWindow{0, 16, 0, 16});
+  CATCH_CHECK(bench.refusal("redo").find("nothing to redo") != std::string::npos);
+}
+
+CATCH_TEST_CASE("Wrong arguments are refused with what was expected, and change nothing", "[session]") {
+  Bench bench;
+  bench.demo("bytes/softmax");
+  bench.run("run");
+  const ViewState before = bench.state().view;
+  for (const char* line : {"select L9.H0", "select x", "zoom 0 1", "zoom 5 5 0 1", "zoom 0 1e9 0 1", "zoom nan 1 0 1", "map colourful", "map first",
+                           "map.scale cubic", "map.range 1 0", "pin 999999 0", "pin a b", "heads tree", "heads.threshold much", "heads.quantity nothing",
+                           "lasso L0", "compare.mode side", "show 77", "layer.recompute x", "head.rms some", "swipe on", "ids 1,,2", "prompt \"\"", "nonsense"}) {
+    CATCH_INFO(line);
+    CATCH_CHECK_FALSE(bench.refusal(line).empty());
+  }
+  CATCH_CHECK(bench.state().view == before);
+}
+
+CATCH_TEST_CASE("Shift and arrows go to the next head over the threshold, and round", "[session]") {
+  Bench bench;
+  bench.demo("bytes/softmax");
+  bench.run("run");
+  const RunSnapshot& data = *bench.state().data();
+  std::vector<HeadRef> over;
+  const double threshold = 0.5 * (data.at("sink_score", 0, 0) + data.at("sink_score", 1, 0));
+  bench.run("heads.threshold " + std::to_string(threshold));
+  for (const std::int64_t layer : data.layers)
+    for (const std::int64_t head : data.heads)
+      if (data.at("sink_score", layer, head) > bench.state().view.heads.threshold) over.push_back({layer, head});
+  CATCH_REQUIRE_FALSE(over.empty());
+  bench.run("select L0.H0");
+  for (std::size_t i = 0; i < 2 * over.size(); ++i) {
+    bench.run("select.next-over");
+    const HeadRef now = *bench.state().view.selection.head;
+    CATCH_CHECK(std::ranges::count(over, now) == 1);
+  }
+}
+
+CATCH_TEST_CASE("Recent files are kept between sessions; a missing one is marked, not dropped", "[session]") {
+  const TempFolder folder;
+  const std::filesystem::path copy = folder.path() / "model";
+  std::filesystem::copy(assets() / "demo" / "backcopy" / "softmax", copy, std::filesystem::copy_options::recursive);
+  {
+    Bench bench(folder.path() / "config");
+    bench.run("open " + quote_word(copy.string()));
+    bench.run("theme light");
+  }
+  std::filesystem::remove_all(copy);
+  Bench bench(folder.path() / "config");
+  CATCH_CHECK_FALSE(bench.state().settings.dark);
+  bench->refresh_start_page();
+  bench.wait();
+  CATCH_REQUIRE(bench.state().recent.size() == 1);
+  CATCH_CHECK(bench.state().recent[0].missing);
+  CATCH_CHECK(bench.state().recent[0].detail.find("softmax") != std::string::npos);
+  CATCH_CHECK(bench.state().demos.size() >= 3);
+}
+
+CATCH_TEST_CASE("A checkpoint that changes on disk is said to, and reload opens it again", "[session]") {
+  const TempFolder folder;
+  const std::filesystem::path copy = folder.path() / "model";
+  std::filesystem::copy(assets() / "demo" / "backcopy" / "softmax", copy, std::filesystem::copy_options::recursive);
+  Bench bench;
+  bench.run("open.run " + quote_word(copy.string()));
+  const auto data = bench.state().shown()->data;
+  std::filesystem::rename(copy / "model.safetensors", copy / "old");
+  std::filesystem::copy(copy / "old", copy / "model.safetensors");
+  const double end = seconds() + 10.0;
+  while (!bench.state().models[0].changed_on_disk && seconds() < end) {
+    bench->update(seconds());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  CATCH_REQUIRE(bench.state().models[0].changed_on_disk);
+  CATCH_CHECK(bench.state().shown()->data == data);
+  CATCH_CHECK(bench.state().unseen_warnings >= 1);
+  bench.run("reload");
+  CATCH_CHECK(bench.state().errors.empty());
+  CATCH_CHECK(bench.state().shown()->status == RunStatus::Done);
+  CATCH_CHECK_FALSE(bench.state().find_model(bench.state().shown()->model)->changed_on_disk);
+}
+
+CATCH_TEST_CASE("A layer without maps is computed again", "[session]") {
+  Bench bench;
+  bench.demo("bytes/diff_v2");
+  bench.run("memory 0.000001");
+  bench.run("run");
+  CATCH_REQUIRE(bench.state().data()->layer(0)->maps == nullptr);
+  const double before = bench.state().data()->at("sink_score", 0, 0);
+  bench.run("memory 0");
+  bench.run("layer.recompute 0");
+  CATCH_REQUIRE(bench.state().data()->layer(0)->maps != nullptr);
+  CATCH_CHECK(bench.state().data()->at("sink_score", 0, 0) == before);
+  CATCH_CHECK(bench.state().data()->complete);
+}
+
+CATCH_TEST_CASE("A script runs line by line; an expectation that fails names file, line and what was found", "[session]") {
+  const TempFolder folder;
+  Bench bench;
+  Facts facts;
+  facts.set("n", 3.0);
+  facts.set("name", std::string("diff_v2"));
+  const auto run = [&](const std::string& text) -> Result<void> {
+    std::ofstream(folder.path() / "a.script") << text;
+    HEADROOM_TRY(Script script, Script::read(folder.path() / "a.script", bench->commands()));
+    while (!script.finished()) {
+      const Result<bool> stepped = script.step(*bench.operator->(), facts, {false, true, false, seconds()});
+      if (!stepped) return stepped.error();
+    }
+    return {};
+  };
+  CATCH_CHECK(run("theme light # comment\n\nexpect n == 3\nexpect n >= 3\nexpect name ~ v2\nexpect n ~ 3.0000000001\n").has_value());
+  CATCH_CHECK_FALSE(bench.state().settings.dark);
+  const auto failed = run("theme dark\nexpect n == 4\n");
+  CATCH_REQUIRE_FALSE(failed.has_value());
+  CATCH_CHECK(failed.error().message == "line 2, expect n == 4: found 3");
+  CATCH_CHECK(failed.error().file.ends_with("a.script"));
+  CATCH_CHECK_FALSE(run("expect nothing == 1").has_value());
+  CATCH_CHECK_FALSE(run("expect name > 1").has_value());
+  const auto unknown = run("theme dark\nexplode now\n");
+  CATCH_REQUIRE_FALSE(unknown.has_value());
+  CATCH_CHECK(unknown.error().message == "line 2: no such command: explode");
+}
+
+}  // namespace
+}  // namespace headroom::test
