@@ -4,7 +4,6 @@
 #include "color_scale.glsl"
 
 uniform sampler2D u_values;
-uniform vec2 u_frame;            // device pixels
 uniform vec2 u_origin;           // of the whole map on the frame, device pixels, y down
 uniform vec2 u_cells_per_pixel;
 uniform ivec2 u_first_cell;      // the cell at the origin: its whole part …
@@ -18,6 +17,7 @@ uniform vec4 u_empty, u_hatch;
 uniform ivec2 u_hatch_period;    // distance and width of the lines, device pixels
 uniform vec2 u_hatch_shift;      // from this picture's pixels to the window's, for lines that meet
 
+in vec2 v_pixel;
 out vec4 o_color;
 
 vec4 hatched(vec2 pixel) {
@@ -28,7 +28,7 @@ vec4 hatched(vec2 pixel) {
 
 // The quad lies inside the image, so that rounding alone can lead outside.
 void main() {
-  vec2 pixel = vec2(gl_FragCoord.x, u_frame.y - gl_FragCoord.y);
+  vec2 pixel = floor(v_pixel) + 0.5;  // exact, so that a cell's edge on a pixel's centre falls alike everywhere
   vec2 offset = u_first_fraction + (pixel - u_origin) * u_cells_per_pixel;
   ivec2 cell = clamp(u_first_cell + ivec2(floor(offset)), u_tile, u_tile + textureSize(u_values, 0) - 1);
   float value = texelFetch(u_values, cell - u_tile, 0).r;
