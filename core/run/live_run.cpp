@@ -90,6 +90,7 @@ std::vector<std::vector<float>> to_floats(const std::vector<std::vector<double>>
   std::vector<std::vector<float>> result;
   for (const std::vector<double>& block : blocks) {
     std::vector<float>& values = result.emplace_back();
+    values.reserve(block.size());
     for (const double value : block) values.push_back(static_cast<float>(value));
   }
   return result;
@@ -232,6 +233,8 @@ class LiveRecorder final : public ForwardObserver {
       auto smaller = std::make_shared<LayerSnapshot>(*layer);
       smaller->maps.reset();
       smaller->series.clear();
+      smaller->key_norms.clear();
+      smaller->value_norms.clear();
       layer = std::move(smaller);
       order_.erase(order_.begin());
     }
@@ -338,7 +341,8 @@ LiveRunEstimate estimate_live_run(const LiveRunRequest& request) {
     const auto blocks = static_cast<std::size_t>(attention.num_query_blocks + attention.num_key_blocks);
     const std::size_t maps = blocks * length * static_cast<std::size_t>(attention.head_dim) * sizeof(float) +
                              heads * length * sizeof(double) * (attention.differential() ? 3 : 1);
-    estimate.layer_bytes = std::max(estimate.layer_bytes, maps + series);
+    const auto norms = static_cast<std::size_t>(attention.num_key_blocks + attention.num_value_blocks);
+    estimate.layer_bytes = std::max(estimate.layer_bytes, maps + series + norms * length * sizeof(float));
   }
   if (request.inputs && request.dtype != ComputeDtype::Float64)
     estimate.layer_bytes += length * static_cast<std::size_t>(model.hidden_size) * sizeof(float);

@@ -34,6 +34,8 @@ std::span<const float> LayerSnapshot::row_values(std::string_view name, std::int
 std::size_t LayerSnapshot::kept_bytes() const {
   std::size_t bytes = maps ? maps->size_bytes() : 0;
   for (const auto& [name, values] : series) bytes += values.capacity() * sizeof(float);
+  for (const auto* norms : {&key_norms, &value_norms})
+    for (const std::vector<float>& values : *norms) bytes += values.capacity() * sizeof(float);
   return bytes;
 }
 

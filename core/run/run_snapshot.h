@@ -35,14 +35,14 @@ struct LayerSnapshot {
   std::map<std::string, std::vector<double>, std::less<>> summary;  // [heads, extents…]
   std::map<std::string, std::vector<float>, std::less<>> series;    // groups; [heads, extents…]; empty where not kept
   std::vector<double> output_alignment;     // [heads, all heads]
-  std::vector<std::vector<float>> key_norms, value_norms;  // per block of the layer, per position
+  std::vector<std::vector<float>> key_norms, value_norms;  // per block of the layer, per position; kept as the series are
   std::shared_ptr<const MapSource> maps;    // null where not kept
 
   [[nodiscard]] std::int64_t head_index(std::int64_t head) const;  // −1: not measured
   // All values of one head: one number, or [component], [component, position] … row-major. Empty where there are none.
   [[nodiscard]] std::span<const double> values(std::string_view name, std::int64_t head) const;
   [[nodiscard]] std::span<const float> row_values(std::string_view name, std::int64_t head) const;
-  [[nodiscard]] std::size_t kept_bytes() const;  // of what a budget may drop: maps and series
+  [[nodiscard]] std::size_t kept_bytes() const;  // of what a budget may drop: maps, series and norms
 };
 
 struct RunSnapshot {
