@@ -76,7 +76,7 @@ Result<Script> Script::read(const std::filesystem::path& path, const CommandTabl
 Result<bool> Script::step(Session& session, const Facts& facts, const Surroundings& around) {
   ran_ = false;
   if (finished()) return false;
-  if (around.request_pending) return true;
+  if (around.request_pending || around.opening) return true;
   if (around.now_s < sleep_until_s_) return true;
   const Line& line = lines_[next_];
   const auto failed = [&](Error error) {

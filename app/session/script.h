@@ -22,6 +22,7 @@ class Script {
   // What holds the next line back.
   struct Surroundings {
     bool busy = false;             // the session, or tiles that are still coming
+    bool opening = false;          // what comes after `open` speaks of what was opened
     bool drawn = false;            // two frames were drawn since the last line: what is seen is up to date
     bool request_pending = false;  // a screenshot or a pointer's move not yet done
     double now_s = 0.0;

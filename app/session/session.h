@@ -59,6 +59,7 @@ class Session {
   bool update(double now_s);
   // Opening, running, exporting: `wait` waits for this, and for tiles.
   [[nodiscard]] bool busy() const;
+  [[nodiscard]] bool opening() const { return opening_ > 0; }  // a checkpoint or a run file
   [[nodiscard]] std::vector<WindowRequest> take_window_requests();
   void request(WindowRequest request) { window_requests_.push_back(std::move(request)); }
 
@@ -123,6 +124,7 @@ class Session {
   double last_view_s_ = -1.0, now_s_ = 0.0;
   int next_id_ = 1;
   int pending_ = 0;                                  // jobs whose result has not arrived
+  int opening_ = 0;                                  // those of pending_ that open something
   bool chosen_by_program_ = false;                   // the head, when the first layer arrived
   double next_file_check_s_ = 0.0;
   std::map<int, LayerInputsPtr> inputs_;             // by run

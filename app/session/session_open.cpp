@@ -87,6 +87,7 @@ void Session::open(const std::string& given, const OpenOptions& options) {
       return;
     }
   ++pending_;
+  ++opening_;
   if (is_run_file(path)) {
     io_->post([this, path, opening] {
       Result<std::shared_ptr<const RunSnapshot>> result = [&] {
@@ -112,6 +113,7 @@ void Session::open(const std::string& given, const OpenOptions& options) {
 
 void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry> result) {
   --pending_;
+  --opening_;
   ModelEntry* placeholder = edit_model(id);
   if (!placeholder) return;
   if (!result) {
@@ -163,6 +165,7 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
 void Session::run_file_opened(const std::string& path, const OpenOptions& options,
                               Result<std::shared_ptr<const RunSnapshot>> result) {
   --pending_;
+  --opening_;
   if (!result) {
     card("Cannot open " + short_name(path), result.error(), "open " + quote_word(path));
     return;

@@ -231,6 +231,7 @@ class Application {
     }
     Script::Surroundings around;
     around.busy = session_.busy() || session_.tiles().statistics().waiting > 0 || session_.state().device.loading;
+    around.opening = session_.opening();
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
     around.request_pending = synthetic_.pending() || !requests_.empty();
     around.now_s = now_seconds();

@@ -327,7 +327,7 @@ CATCH_TEST_CASE("A script runs line by line; an expectation that fails names fil
     std::ofstream(folder.path() / "a.script") << text;
     HEADROOM_TRY(Script script, Script::read(folder.path() / "a.script", bench->commands()));
     while (!script.finished()) {
-      const Result<bool> stepped = script.step(*bench.operator->(), facts, {false, true, false, seconds()});
+      const Result<bool> stepped = script.step(*bench.operator->(), facts, {false, false, true, false, seconds()});
       if (!stepped) return stepped.error();
     }
     return {};
