@@ -130,7 +130,8 @@ void draw_level(Ui& ui, const std::vector<MenuItem>& items, const Layout& layout
     }
     if (!row.reason.empty()) {
       const TextStyle style = reason_style(theme);
-      const float space = std::min(kReasonMost, 0.6f * (right - x));
+      const float title = std::min(ui.width(shown_text(item.title), theme.body(theme.off)), 0.45f * (right - x));
+      const float space = std::min(kReasonMost, right - x - title - 16.0f);
       const std::string reason = elide_end(row.reason, space, ui.measure(), style.face, style.size);
       painter.text_at(right, y, reason, style, Painter::Align::Right);
       right -= ui.width(reason, style) + 16.0f;
