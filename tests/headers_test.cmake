@@ -37,7 +37,7 @@ if(TARGET headroom_compute)
   headroom_header_check(headers_compute headroom_compute ${compute_headers})
 endif()
 if(TARGET headroom)
-  headroom_header_check(headers_app headroom_core ${app_headers})
+  headroom_header_check(headers_app "headroom_core;headroom::display" ${app_headers})
 endif()
 
 add_custom_target(headers_alone)

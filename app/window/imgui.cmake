@@ -1,7 +1,23 @@
-# Dear ImGui: the system's package, or any source tree named by HEADROOM_IMGUI_DIR.
+# Dear ImGui 1.86 to 1.91 as headroom::imgui: the system's package, or any source tree named by HEADROOM_IMGUI_DIR. Only
+# its core, its draw lists and its OpenGL 3 renderer are used.
 set(HEADROOM_IMGUI_DIR "" CACHE PATH "Source tree of Dear ImGui 1.86 or newer; empty: the system's package")
-pkg_check_modules(IMGUI REQUIRED imgui)
+
 add_library(headroom_imgui INTERFACE)
-target_include_directories(headroom_imgui SYSTEM INTERFACE ${IMGUI_STATIC_INCLUDE_DIRS})
-target_link_libraries(headroom_imgui INTERFACE ${IMGUI_STATIC_LDFLAGS})
+if(HEADROOM_IMGUI_DIR)
+  set(imgui_sources imgui.cpp imgui_draw.cpp imgui_tables.cpp imgui_widgets.cpp backends/imgui_impl_opengl3.cpp)
+  list(TRANSFORM imgui_sources PREPEND ${HEADROOM_IMGUI_DIR}/)
+  foreach(imgui_source ${imgui_sources})
+    if(NOT EXISTS ${imgui_source})
+      message(FATAL_ERROR "HEADROOM_IMGUI_DIR: ${imgui_source} is not there")
+    endif()
+  endforeach()
+  add_library(headroom_imgui_sources STATIC ${imgui_sources})
+  target_include_directories(headroom_imgui_sources SYSTEM PUBLIC ${HEADROOM_IMGUI_DIR})
+  target_link_libraries(headroom_imgui_sources PRIVATE ${CMAKE_DL_LIBS})
+  target_link_libraries(headroom_imgui INTERFACE headroom_imgui_sources)
+else()
+  pkg_check_modules(IMGUI REQUIRED imgui>=1.86)
+  target_include_directories(headroom_imgui SYSTEM INTERFACE ${IMGUI_STATIC_INCLUDE_DIRS})
+  target_link_libraries(headroom_imgui INTERFACE ${IMGUI_STATIC_LDFLAGS} ${CMAKE_DL_LIBS})
+endif()
 add_library(headroom::imgui ALIAS headroom_imgui)

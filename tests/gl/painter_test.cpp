@@ -150,12 +150,16 @@ CATCH_TEST_CASE("points counted per pixel are the points drawn one over the othe
       const PointDraw draw = (*renderer)->prepare(centres, Color{120, 200, 255, 40}, size, 1.0f, {0, 0, 320, 240});
       shown[method == PointMethod::Counted] = picture_of(320, 240, [&] { (*renderer)->draw(draw, 320, 240); });
     }
-    // 8 bits a layer lose up to half a step at each of many layers; a missing or an extra square costs 18 and more.
+    // 8 bits a layer lose up to half a step at each of many layers; a missing or an extra square costs 18 and more. At the
+    // frame's own edge GL leaves out points whose centres lie outside.
     int worst = 0;
     long sum = 0;
-    for (std::size_t i = 0; i < shown[0].rgb.size(); ++i) {
-      worst = std::max(worst, std::abs(shown[0].rgb[i] - shown[1].rgb[i]));
-      sum += shown[1].rgb[i];
+    for (int y = 2; y < 238; ++y) {
+      for (int x = 2 * 3; x < 318 * 3; ++x) {
+        const std::size_t i = static_cast<std::size_t>(y * 320 * 3 + x);
+        worst = std::max(worst, std::abs(shown[0].rgb[i] - shown[1].rgb[i]));
+        sum += shown[1].rgb[i];
+      }
     }
     CATCH_CHECK(worst <= 6);
     CATCH_CHECK(sum > 100000);
