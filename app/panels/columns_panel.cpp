@@ -1,5 +1,6 @@
 // The columns of the table of heads: check boxes by group, with a search.
 #include <algorithm>
+#include <cmath>
 
 #include "app/panels/heads_parts.h"
 #include "app/session/commands.h"
@@ -7,7 +8,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kRow = 20.0f, kGroup = 24.0f;
+constexpr float kRow = 20.0f;
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -92,18 +93,18 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
 
   const std::vector<Line> lines = lines_of(memory, search);
   if (lines.empty()) draw_note(context, body, "No quantity has this in its name.");
-  float content = 0.0f;
-  for (const Line& line : lines) content += line.info == nullptr ? kGroup : kRow;
-  const float offset = ui.scroll("list", {body.x0, body.y0, body.x1 + measure::kPadding, body.y1}, content);
-  painter.push_clip({frame.x0, body.y0, frame.x1, body.y1});
-  float y = body.y0 - offset;
-  for (const Line& line : lines) {
-    const float height = line.info == nullptr ? kGroup : kRow;
-    const Rect row{body.x0, y, body.x1 - 6.0f, y + height};
-    y += height;
-    if (row.y1 <= body.y0 || row.y0 >= body.y1) continue;
+  // Whole rows only.
+  const auto fitting = static_cast<std::size_t>(std::max(0.0f, std::floor(body.height() / kRow)));
+  body.y1 = body.y0 + static_cast<float>(fitting) * kRow;
+  const float offset = ui.scroll("list", {body.x0, body.y0, body.x1 + measure::kPadding, body.y1}, static_cast<float>(lines.size()) * kRow, kRow);
+  const auto first = static_cast<std::size_t>(std::max(0.0f, std::round(offset / kRow)));
+  for (std::size_t i = first; i < std::min(lines.size(), first + fitting); ++i) {
+    const Line& line = lines[i];
+    const float y = body.y0 + static_cast<float>(i - first) * kRow;
+    const Rect row{body.x0, y, body.x1 - 6.0f, y + kRow};
     if (line.info == nullptr) {
       const char* name = group_title(line.group);
+      if (ui.width(name, theme.plot_title()) > row.width()) continue;
       painter.text_at(row.x0, row.centre_y() + 2.0f, name, theme.plot_title());
       const std::string none = "no value in this model";
       if (line.empty && ui.width(name, theme.plot_title()) + ui.width(none, theme.hint()) + 12.0f <= row.width())
@@ -123,7 +124,6 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
     if (width <= room) painter.text_at(row.x1, row.centre_y(), line.info->name, mono, Painter::Align::Right);
     ui.tooltip(row, line.info->name + "\n" + line.info->definition + (line.empty ? "\nNo head of this run has a value." : ""));
   }
-  painter.pop_clip();
   ui.pop_id();
   painter.pop_clip();
   painter.end_panel();

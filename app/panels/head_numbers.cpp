@@ -66,15 +66,17 @@ std::vector<const PairRow*> pair_rows(const HeadPanelView& view) {
   return rows;
 }
 
-// Numbers of one quantity line up on their points: by the digits after it.
-void draw_number(PanelContext& context, float right, float y, const QuantityInfo& info, double value, Color color, float size) {
+// Numbers of one quantity line up on their points: by the digits after it. Returns where the number begins.
+float draw_number(PanelContext& context, float right, float y, const QuantityInfo& info, double value, Color color, float size) {
   const Theme& theme = context.theme();
   const std::string text = number_text(info, value);
   // Three digits after the point is the widest; a number with fewer stands so far to the left.
   const float digit = number_width(context.ui.measure(), size, 1);
   const int missing = info.decimals == 0 ? 0 : std::max(0, 3 - info.decimals);
   const float shift = std::isnan(value) ? digit : static_cast<float>(missing) * digit;
-  context.painter().text_at(right - shift, y, text, {Face::Mono, size, std::isnan(value) ? theme.text3 : color}, Painter::Align::Right);
+  const TextStyle style{Face::Mono, size, std::isnan(value) ? theme.text3 : color};
+  context.painter().text_at(right - shift, y, text, style, Painter::Align::Right);
+  return right - shift - context.ui.width(text, style);
 }
 
 void draw_pair(HeadPanelView& view, Rect area) {
@@ -130,8 +132,7 @@ void draw_numbers(HeadPanelView& view, Rect area) {
   }
   PanelContext& context = view.context;
   const Theme& theme = context.theme();
-  const float strip = std::clamp(0.46f * area.width(), 60.0f, 160.0f);
-  const float number = number_width(context.ui.measure(), 12.0f, 8);
+  const float strip = std::clamp(area.width() - 168.0f, 50.0f, 160.0f);
   const float right = area.x1 - strip - 12.0f;  // of the numbers
   float y = area.y0 + 0.5f * kRow;
   for (const std::string& name : head_numbers(view)) {
@@ -139,8 +140,8 @@ void draw_numbers(HeadPanelView& view, Rect area) {
     if (column.ref.info == nullptr) continue;
     const QuantityInfo& info = *column.ref.info;
     const double value = head_value(view.run, column.ref, view.head.layer, view.head.head);
-    context.ui.label({area.x0, y + 4.3f}, info.title, theme.body(theme.text2), std::max(0.0f, right - number + 24.0f - area.x0));
-    draw_number(context, right, y, info, value, theme.text, 12.0f);
+    const float left = draw_number(context, right, y, info, value, theme.text, 12.0f);
+    context.ui.label({area.x0, y + 4.3f}, info.title, theme.body(theme.text2), std::max(0.0f, left - 6.0f - area.x0));
     const Rect bar{area.x1 - strip, y - 5.0f, area.x1, y + 5.0f};
     const std::optional<double> threshold = info.sink_null ? std::optional(context.state.view.heads.threshold) : std::nullopt;
     draw_strip(context.painter(), bar, column.sample, value, threshold, theme);

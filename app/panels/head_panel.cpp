@@ -25,41 +25,64 @@ std::string program_hint(const HeadPanelView& view) {
 
 struct Placed {
   const HeadSection* section;
-  bool folded;
+  bool folded, displaced;  // displaced: open by itself, but what was opened by hand takes its room
   float top, height;
 };
 
-// Folded unless there is room for it and all titles after it; what the person clicked is turned round.
-std::vector<Placed> place(const std::vector<HeadSection>& sections, const std::vector<std::string>& toggled, float room) {
-  std::vector<Placed> placed;
-  float used = 0.0f;
-  bool full = false;
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const float after = static_cast<float>(sections.size() - i - 1) * kFolded;
-    const float open = kHeader + sections[i].height + kSectionGap;
-    // The first two always show: numbers without the plot they are about would be half an answer.
-    full = full || (i >= 2 && used + open + after > room);
-    const bool turned = std::ranges::find(toggled, sections[i].name) != toggled.end();
-    const bool folded = full != turned;
-    placed.push_back({&sections[i], folded, 0.0f, folded ? kFolded : open});
-    used += folded ? kFolded : open;
+struct Placement {
+  std::vector<Placed> sections;
+  std::vector<std::string> opened;  // by hand
+};
+
+// Every title shows; sections are open from the first on while there is room. What the person clicked is turned round, and
+// what that opens comes before the others, the latest first.
+Placement place(const std::vector<HeadSection>& sections, const std::vector<std::string>& toggled, float room) {
+  const std::size_t count = sections.size();
+  const auto extra = [&](std::size_t i) { return kHeader + sections[i].height + kSectionGap - kFolded; };
+  const float titles = static_cast<float>(count) * kFolded;
+  std::vector<bool> usual(count, false), open(count, false);
+  float used = titles;
+  for (std::size_t i = 0; i < count && used + extra(i) <= room; ++i) {
+    usual[i] = true;
+    used += extra(i);
   }
+  Placement placement;
+  used = titles;
+  const auto take = [&](std::size_t i) {
+    if (used + extra(i) > room) return;
+    open[i] = true;
+    used += extra(i);
+  };
+  for (auto name = toggled.rbegin(); name != toggled.rend(); ++name)
+    for (std::size_t i = 0; i < count; ++i)
+      if (*name == sections[i].name && !usual[i]) {
+        take(i);
+        placement.opened.push_back(*name);
+      }
+  const auto is_toggled = [&](std::size_t i) { return std::ranges::find(toggled, sections[i].name) != toggled.end(); };
+  for (std::size_t i = 0; i < count; ++i)
+    if (usual[i] && !is_toggled(i)) take(i);
   float y = 0.0f;
-  for (Placed& one : placed) {
-    one.top = y;
-    y += one.height;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float height = open[i] ? kFolded + extra(i) : kFolded;
+    if (y + height > room + 0.5f) break;
+    placement.sections.push_back({&sections[i], !open[i], !open[i] && usual[i] && !is_toggled(i), y, height});
+    y += height;
   }
-  return placed;
+  return placement;
 }
 
-void draw_section(HeadPanelView& view, const Placed& placed, Rect frame, std::size_t folded_after) {
+void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<std::string>& opened, Rect frame, std::size_t folded_after) {
   Ui& ui = view.context.ui;
   const Theme& theme = view.context.theme();
   const HeadSection& section = *placed.section;
   Rect header = frame;
   header.y1 = header.y0 + (placed.folded ? kFolded : kHeader);
   const Interaction hit = ui.interact(std::string("section ") + section.name, header, Cursor::Hand);
-  if (hit.clicked) ui.run(std::string("head.fold ") + section.name);
+  if (hit.clicked && placed.displaced)
+    for (const std::string& name : opened) ui.run("head.fold " + name);
+  else if (hit.clicked)
+    ui.run(std::string("head.fold ") + section.name);
   float x = header.x0;
   if (placed.folded) {
     ui.icon(Icon::ChevronRight, {x + 4.0f, header.centre_y()}, 8.0f, theme.text2);
@@ -87,22 +110,16 @@ void draw_section(HeadPanelView& view, const Placed& placed, Rect frame, std::si
 }
 
 void draw_sections(HeadPanelView& view, Rect body) {
-  Ui& ui = view.context.ui;
   const std::vector<HeadSection> sections = head_sections(view, body.height());
-  const std::vector<Placed> placed = place(sections, view.context.state.view.head.folded, body.height());
-  const float content = placed.empty() ? 0.0f : placed.back().top + placed.back().height;
-  const float offset = ui.scroll("sections", body, content);
-  Painter& painter = view.context.painter();
-  painter.push_clip(body);
+  const Placement placement = place(sections, view.context.state.view.head.folded, body.height());
+  const std::vector<Placed>& placed = placement.sections;
   for (std::size_t i = 0; i < placed.size(); ++i) {
-    const float top = body.y0 + placed[i].top - offset;
-    if (top >= body.y1 || top + placed[i].height <= body.y0) continue;
     std::size_t folded_after = 0;
     if (placed[i].folded && (i == 0 || !placed[i - 1].folded))
       for (std::size_t j = i + 1; j < placed.size(); ++j) folded_after += placed[j].folded ? 1 : 0;
-    draw_section(view, placed[i], {body.x0 + measure::kPadding, top, body.x1 - measure::kPadding, top + placed[i].height}, folded_after);
+    const float top = body.y0 + placed[i].top;
+    draw_section(view, placed[i], placement.opened, {body.x0 + measure::kPadding, top, body.x1 - measure::kPadding, top + placed[i].height}, folded_after);
   }
-  painter.pop_clip();
 }
 
 }  // namespace

@@ -72,6 +72,8 @@ void draw_heads_panel(PanelContext& context, Rect frame) {
     const bool waits = run != nullptr && (run->status == RunStatus::Running || run->status == RunStatus::Waiting);
     draw_note(context, body.inset(measure::kPadding, 8.0f), waits ? "The first layer is not computed yet." : "No heads are measured yet.",
               waits ? "Each layer appears here as soon as it is finished." : "Run shows every head of the model here, one cell each: Ctrl+R.");
+  } else if (body.width() < 110.0f || body.height() < 90.0f) {
+    draw_note(context, body.inset(4.0f), "This panel is too small.");
   } else {
     switch (view) {
       case HeadsView::Atlas: draw_atlas(context, memory, body); break;

@@ -302,20 +302,21 @@ void follow_pointer(Scatter& scatter, HeadsMemory& memory) {
   const Interaction hit = context.ui.interact("plot", scatter.frame.inner, Cursor::Crosshair);
   const Vec2 pointer = context.ui.input.pointer;
   std::vector<Vec2>& path = memory.lasso_path();
-  if (hit.dragging) {
+  if (hit.dragging && !hit.released) {
     if (path.empty()) path.push_back(hit.pressed_at);
     const Vec2 step = pointer - path.back();
     if (step.x * step.x + step.y * step.y > 9.0f) path.push_back(pointer);
     return;
   }
+  if (hit.released && !path.empty()) path.push_back(pointer);
   if (hit.released && path.size() >= 3) {
     std::string line = "lasso ";
     const std::vector<std::size_t> inside = points_inside(path, scatter.points);
     for (std::size_t i = 0; i < inside.size(); ++i) line += (i == 0 ? "" : ",") + head_text(head_of_row(scatter.run, inside[i]));
     context.ui.run(inside.empty() ? "lasso none" : line);
   }
-  if (!hit.held) path.clear();
-  if (!hit.hovered) return;
+  if (!hit.held || hit.released) path.clear();
+  if (!hit.hovered || hit.dragging) return;
   std::optional<std::size_t> nearest;
   float best = 64.0f;
   for (std::size_t i = 0; i < scatter.points.size(); ++i) {
