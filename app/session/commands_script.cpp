@@ -37,6 +37,10 @@ void add_script_commands(CommandTable& table) {
                s.request({Kind::TypeText, joined_arguments(a), {}});
                return {};
              }});
+  table.add({"times", "LABEL", "Print the frame times since the last time", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
+               s.request({Kind::Times, joined_arguments(a), {}});
+               return {};
+             }});
 }
 
 CommandTable make_command_table() {

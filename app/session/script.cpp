@@ -106,6 +106,7 @@ Result<bool> Script::step(Session& session, const Facts& facts, const Surroundin
     if (auto result = session.execute(line.text); !result) return failed(result.error());
   }
   ++next_;
+  waited_ = words[0] == "wait";
   ran_ = true;
   return true;
 }

@@ -31,6 +31,7 @@ class Script {
   [[nodiscard]] Result<bool> step(Session& session, const Facts& facts, const Surroundings& surroundings);
   [[nodiscard]] bool finished() const { return next_ >= lines_.size(); }
   [[nodiscard]] bool ran_line() const { return ran_; }  // in the last step()
+  [[nodiscard]] bool waited() const { return waited_; } // and that was `wait`
 
  private:
   std::filesystem::path path_;
@@ -38,7 +39,7 @@ class Script {
   std::size_t next_ = 0;
   double sleep_until_s_ = -1.0;
   double waiting_since_s_ = -1.0;
-  bool ran_ = false;
+  bool ran_ = false, waited_ = false;
 };
 
 // "map.cells_visible == 1024": == != < <= > >= ~ (within 1e-6 relative; for texts: contains). Empty: it holds; else what

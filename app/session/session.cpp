@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <thread>
 
 #include "core/base/format.h"
 
@@ -62,6 +63,7 @@ Session::Session(Options options) : options_(std::move(options)), commands_(make
   state_.layout = loaded.kept.layout;
   state_.recent = loaded.kept.recent;
   if (!loaded.kept.heads.quantity.empty()) state_.view.heads = loaded.kept.heads;
+  window_size_ = {loaded.kept.window_width, loaded.kept.window_height};
   if (!loaded.note.empty()) message(MessageLevel::Warning, loaded.note);
   main_ = std::make_unique<MainQueue>(options_.wake);
   tiles_ = std::make_unique<TileStore>(static_cast<std::size_t>(state_.settings.tile_mb * 1048576.0), 1, options_.wake,
@@ -154,7 +156,7 @@ void Session::redo() {
 
 void Session::save_settings() {
   if (options_.config.empty()) return;
-  const KeptState kept{state_.settings, state_.layout, state_.recent, state_.view.heads, 0, 0};
+  const KeptState kept{state_.settings, state_.layout, state_.recent, state_.view.heads, window_size_.x, window_size_.y};
   ++pending_;
   io_->post([this, kept, folder = options_.config] {
     const Result<void> saved = headroom::save_settings(folder, kept);
@@ -163,6 +165,10 @@ void Session::save_settings() {
       if (!saved) message(MessageLevel::Warning, "the settings could not be saved: " + describe(saved.error()));
     });
   });
+}
+
+void Session::finish_files() {
+  while (!io_->idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Session::in_background(std::function<void()> work, std::function<void()> then) {

@@ -22,7 +22,7 @@ namespace headroom {
 
 // A command that needs the window: done by the application after the next frame.
 struct WindowRequest {
-  enum class Kind { Quit, Screenshot, CopyText, Pointer, Click, Drag, Wheel, KeyPress, TypeText, NativeDialog } kind = Kind::Quit;
+  enum class Kind { Quit, Screenshot, CopyText, Pointer, Click, Drag, Wheel, KeyPress, TypeText, NativeDialog, Times } kind = Kind::Quit;
   std::string text;                 // a path, a text, a key
   std::vector<double> numbers;      // coordinates
 };
@@ -84,6 +84,7 @@ class Session {
   Result<void> start_what_if(bool complete);
   Result<void> recompute_layer(std::int64_t layer);
   Result<void> export_run(const std::string& path);
+  [[nodiscard]] double cancel_seconds() const { return cancel_seconds_; }  // from asking to stopping, the last time
   bool cancel_run();                                 // false: nothing ran
   void show_run(int id);                             // as A, with a selection that fits
   void set_head(std::optional<HeadRef> head);
@@ -95,6 +96,11 @@ class Session {
   void undo();
   void redo();
   void save_settings();
+  // Of the window when it was closed last, in logical pixels; 0: the default.
+  [[nodiscard]] Vec2 kept_window_size() const { return window_size_; }
+  void keep_window_size(Vec2 size) { window_size_ = size; }
+  // Waits until what is being saved is on the disk; at the end.
+  void finish_files();
 
  private:
   using LayerInputsPtr = std::shared_ptr<LayerInputs>;
@@ -124,9 +130,11 @@ class Session {
   double last_view_s_ = -1.0, now_s_ = 0.0;
   int next_id_ = 1;
   int pending_ = 0;                                  // jobs whose result has not arrived
+  double cancel_asked_s_ = -1.0, cancel_seconds_ = 0.0;
   int opening_ = 0;                                  // those of pending_ that open something
   bool chosen_by_program_ = false;                   // the head, when the first layer arrived
   double next_file_check_s_ = 0.0;
+  Vec2 window_size_;
   std::map<int, LayerInputsPtr> inputs_;             // by run
   std::map<int, std::shared_ptr<const Prompt>> prompts_;
   std::map<int, std::shared_ptr<std::atomic<bool>>> stops_;  // by run, while it waits or runs

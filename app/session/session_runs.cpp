@@ -15,6 +15,8 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
+double clock_seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
 ComputeDtype parse_dtype(const std::string& name) {
   return name == "float64" ? ComputeDtype::Float64 : name == "bfloat16" ? ComputeDtype::BFloat16 : ComputeDtype::Float32;
 }
@@ -172,6 +174,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
                                             static_cast<long long>(run->data->non_finite_layer)));
   } else if (result.error().code == ErrorCode::Cancelled) {
     run->status = RunStatus::Cancelled;
+    if (cancel_asked_s_ >= 0.0) cancel_seconds_ = clock_seconds() - cancel_asked_s_;
     message(MessageLevel::Info, run->name + ": cancelled");
   } else {
     run->status = RunStatus::Failed;
@@ -187,6 +190,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
 
 bool Session::cancel_run() {
   bool any = false;
+  cancel_asked_s_ = clock_seconds();
   for (const auto& [id, stop] : stops_) {
     *stop = true;
     any = true;

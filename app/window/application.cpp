@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/report_error.h"
+#include "app/cli/signals.h"
 #include "app/panels/heads_memory.h"
 #include "app/panels/window_frame.h"
 #include "app/session/script.h"
@@ -111,9 +112,12 @@ class Application {
     open_demo_ = arguments_.paths.empty() && !script_ && first_time;
     dirty_ = kSettlingFrames;
     while (!quit_) step();
+    session_.keep_window_size({last_window_.width(), last_window_.height()});
+    session_.save_settings();
+    session_.finish_files();
     if (arguments_.print_facts)
       for (const auto& [name, value] : facts_.all()) std::printf("%s = %s\n", name.c_str(), value.c_str());
-    if (arguments_.print_times) print_times();
+    if (arguments_.print_times) print_times("all");
     return exit_code_;
   }
 
@@ -126,6 +130,10 @@ class Application {
     if (event || changed) dirty_ = kSettlingFrames;
     if (ui_wait_s_ <= 0.0 || now_seconds() >= ui_due_s_) dirty_ = std::max(dirty_, 1);
     if (loop_.window().close_requested()) session_.run_line("quit");
+    if (signal_received()) {
+      exit_code_ = signal_exit_code();
+      quit_ = true;
+    }
     open_demo();
     if (dirty_ > 0 || synthetic_.pending()) {
       frame();
@@ -144,6 +152,7 @@ class Application {
 
   void frame() {
     const Trace::Zone zone(&trace_, "frame");
+    const double begin_s = now_seconds();
     const Theme& theme = session_.state().settings.dark ? dark_theme() : light_theme();
     GlfwWindow& window = loop_.window();
     const float wanted = scale_wanted();
@@ -151,6 +160,7 @@ class Application {
     loop_.painter().set_theme(theme);
     Input input = loop_.begin_frame(theme.bg);
     if (script_) synthetic_.apply(input);
+    if (!loop_.window().maximised() && !loop_.window().fullscreen()) last_window_ = input.window;
     facts_.clear();
     Hover hover;
     std::vector<std::string> commands;
@@ -167,6 +177,11 @@ class Application {
     }
     describe_state(session_.state(), facts_);
     loop_.end_frame();
+    const double end_s = now_seconds();
+    frame_ms_.push_back(1e3 * (end_s - begin_s));
+    // What a click or a key did is on the screen after the frame that follows it.
+    if (acted_s_ >= 0.0) reaction_ms_.push_back(1e3 * (end_s - std::exchange(acted_s_, -1.0)));
+    if (input.pressed[kLeftButton] || input.released[kLeftButton] || !input.keys.empty() || input.wheel.y != 0.0f) acted_s_ = begin_s;
     ++frames_since_line_;
     if (hover != session_.state().hover) {
       session_.edit().hover = hover;
@@ -195,6 +210,7 @@ class Application {
         case WindowRequest::Kind::CopyText: loop_.window().set_clipboard_text(request.text); break;
         case WindowRequest::Kind::Screenshot: screenshot(request.text); break;
         case WindowRequest::Kind::NativeDialog: ask_desktop(); break;
+        case WindowRequest::Kind::Times: print_times(request.text); break;
         default: break;
       }
     }
@@ -235,6 +251,7 @@ class Application {
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
     around.request_pending = synthetic_.pending() || !requests_.empty();
     around.now_s = now_seconds();
+    const double step_s = now_seconds();
     const Result<bool> stepped = script_->step(session_, facts_, around);
     if (!stepped) {
       fail(stepped.error());
@@ -242,6 +259,8 @@ class Application {
     }
     holding_ = !script_->ran_line();
     if (script_->ran_line()) {
+      if (script_->waited()) wait_ms_.push_back(1e3 * (step_s - line_s_));
+      line_s_ = step_s;
       frames_since_line_ = 0;
       dirty_ = kSettlingFrames;
     }
@@ -253,19 +272,26 @@ class Application {
     quit_ = true;
   }
 
-  void print_times() {
-    const auto quantile = [](std::vector<float> values, double q) {
-      if (values.empty()) return std::nan("");
+  // A line of JSON about the frames since the last one.
+  void print_times(const std::string& label) {
+    const auto quantiles = [](std::vector<double> values) {
+      nlohmann::ordered_json out = {{"count", values.size()}};
       std::ranges::sort(values);
-      return static_cast<double>(values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))]);
+      for (const auto& [name, q] : {std::pair{"p50", .5}, {"p95", .95}, {"p99", .99}, {"max", 1.0}})
+        if (!values.empty()) out[name] = values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+      return out;
     };
-    const FrameTimes& times = loop_.times();
     const nlohmann::ordered_json out = {
-        {"frames", loop_.frame_count()}, {"first_frame_s", first_frame_s_},
-        {"frame_ms", {{"p50", quantile(times.total, .5)}, {"p95", quantile(times.total, .95)}, {"p99", quantile(times.total, .99)}}},
-        {"build_ms", {{"p50", quantile(times.build, .5)}, {"p95", quantile(times.build, .95)}, {"p99", quantile(times.build, .99)}}},
-        {"gl_errors", loop_.gl_error_count()}, {"resident_bytes", session_.state().memory_bytes}, {"gl", loop_.window().gl_description()}};
+        {"label", label}, {"seconds", now_seconds() - times_since_s_}, {"first_frame_s", first_frame_s_},
+        {"frame_ms", quantiles(frame_ms_)}, {"reaction_ms", quantiles(reaction_ms_)}, {"wait_ms", quantiles(wait_ms_)},
+        {"cancel_ms", 1e3 * session_.cancel_seconds()}, {"gl_errors", loop_.gl_error_count()},
+        {"resident_bytes", session_.state().memory_bytes}, {"gl", loop_.window().gl_description()}};
     std::printf("%s\n", out.dump().c_str());
+    std::fflush(stdout);
+    frame_ms_.clear();
+    reaction_ms_.clear();
+    wait_ms_.clear();
+    times_since_s_ = now_seconds();
   }
 
   const WindowArguments& arguments_;
@@ -285,6 +311,9 @@ class Application {
   bool holding_ = false, open_demo_ = false, quit_ = false;
   double ui_wait_s_ = 0.0, ui_due_s_ = 0.0, first_frame_s_ = 0.0;
   int exit_code_ = 0;
+  Rect last_window_;
+  std::vector<double> frame_ms_, reaction_ms_, wait_ms_;  // since the last `times`
+  double times_since_s_ = now_seconds(), acted_s_ = -1.0, line_s_ = 0.0;
 };
 
 Result<int> open_window(const WindowArguments& arguments) {
@@ -300,17 +329,28 @@ Result<int> open_window(const WindowArguments& arguments) {
   std::function<void(const std::string&)> report = [&](const std::string& text) { early.push_back(text); };
   options.report = [&](const std::string& text) { report(text); };
   HEADROOM_TRY(std::unique_ptr<FontLibrary> fonts, FontLibrary::create());
-  HEADROOM_TRY(std::unique_ptr<FrameLoop> loop, FrameLoop::create(options, *fonts));
 
+  // The session goes first: its threads wake the window.
+  std::unique_ptr<FrameLoop> loop;
+  std::function<void()> wake;
   Session::Options given;
   given.assets = assets_folder();
   given.config = !arguments.config.empty() ? std::filesystem::path(arguments.config) : scripted ? std::filesystem::path() : config_folder();
-  given.wake = loop->window().waker();
+  given.wake = [&wake] {
+    if (wake) wake();
+  };
   given.program = std::string("headroom ") + kVersion;
   given.git_commit = kGitCommit;
   given.command_line = arguments.command_line;
   given.desktop_dialog = !scripted && desktop_dialog_available();
   Session session(given);
+  const Vec2 kept = session.kept_window_size();
+  if (arguments.size.empty() && kept.x >= 400.0f && kept.y >= 300.0f) {
+    options.window.width = static_cast<int>(kept.x);
+    options.window.height = static_cast<int>(kept.y);
+  }
+  HEADROOM_TRY(loop, FrameLoop::create(options, *fonts));
+  wake = loop->window().waker();
   report = [&](const std::string& text) { session.message(MessageLevel::Warning, text); };
   for (const std::string& text : early) report(text);
   if (!arguments.theme.empty()) HEADROOM_TRY_VOID(session.execute("theme " + arguments.theme));
@@ -319,6 +359,7 @@ Result<int> open_window(const WindowArguments& arguments) {
   if (scripted) {
     HEADROOM_TRY(script, Script::read(arguments.script, session.commands()));
   }
+  const GracefulStop graceful;
   Application application(arguments, *loop, session, std::move(script), *trace);
   const int code = application.run();
   report = [](const std::string&) {};
