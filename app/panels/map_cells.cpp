@@ -226,7 +226,7 @@ void draw_hairline(PanelContext& context, const MapLayout& layout, const MapSubj
 }
 
 void draw_numbers(PanelContext& context, const MapLayout& layout, const MapSubject& subject, const ColorScale& scale) {
-  if (!layout.numbers()) return;
+  if (!layout.numbers() || (subject.is_signed && layout.cell_x < kSignedNumberCellWidth)) return;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   const CellRange cells = visible_cells(layout);

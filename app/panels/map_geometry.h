@@ -16,6 +16,7 @@ namespace headroom {
 inline constexpr double kFewestCells = 8.0;   // no zoom shows fewer
 inline constexpr float kLargestCell = 64.0f;  // logical pixels; maps of a few tokens stay small
 inline constexpr float kNumberCellWidth = 22.0f, kNumberCellHeight = 18.0f;  // cells from this size hold numbers
+inline constexpr float kSignedNumberCellWidth = 26.0f;                       // "−.54" is wider than ".54"
 inline constexpr float kStripWidth = 7.0f, kStripGap = 3.0f;
 inline constexpr double kWheelStep = 1.25;
 inline constexpr std::int64_t kLongMap =

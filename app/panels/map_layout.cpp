@@ -48,6 +48,7 @@ Room room_for(const MapLayoutRequest& request, bool zoomed, bool tall_row) {
     room.row_height = 18;
     room.bottom = 46;
   }
+  if (!request.profiles && h >= 280) room.bottom = 58;  // lines of text only
   room.height = std::max(0.0f, h - room.top - room.bottom);
 
   if (swipe) {
@@ -176,11 +177,13 @@ MapLayout lay_out_map(const MapLayoutRequest& request) {
     }
   }
   if (room.column_width > 0)
-    layout.column_text = {layout.column_profile.x0, map.y0 - 29, std::max(bar_x + kBar + 4, layout.column_profile.x1),
-                          map.y0 - 3};
+    layout.column_text = {layout.column_profile.x0, map.y0 - 29,
+                          room.overview ? bar_x - 3 : std::max(bar_x + kBar + 4, layout.column_profile.x1), map.y0 - 3};
   const float notes_x = room.column_width > 0 ? layout.column_profile.x0 : bar_x;
-  if (room.row_height > 0 && !room.side && body.x1 - notes_x >= 140 && room.row_height >= 40)
-    layout.notes = {notes_x, map.y1 + 8, body.x1 - 4, body.y1 - 2};
+  if (room.row_height > 0 && !room.side && body.x1 - notes_x >= 100 && room.row_height >= 40)
+    layout.notes = {notes_x, map.y1 + 8, body.x1 - 4, room.foot ? body.y1 - 2 : layout.row_profile.y1 + 7};
+  if (!request.profiles && room.bottom >= 50)
+    layout.notes = {map.x0, map.y1 + 8, body.x1 - 8, std::min(body.y1 - 2, map.y1 + 58)};
 
   if (room.side) {
     if (request.side == MapSide::Swipe) {

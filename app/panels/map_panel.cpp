@@ -164,6 +164,11 @@ void set_view_facts(PanelContext& context, const MapLayout& layout, const MapSub
   facts.set("map.range_low", static_cast<double>(range.scale.low));
   facts.set("map.range_high", static_cast<double>(range.scale.high));
   facts.set("map.range", range.statement);
+  facts.set("map.threshold", static_cast<double>(range.scale.threshold));
+  facts.set("map.x0", static_cast<double>(layout.map.x0));
+  facts.set("map.y0", static_cast<double>(layout.map.y0));
+  facts.set("map.x1", static_cast<double>(layout.map.x1));
+  facts.set("map.y1", static_cast<double>(layout.map.y1));
   facts.set("map.pixels_per_cell", layout.device_pixels_per_cell());
 }
 
@@ -213,8 +218,8 @@ void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject
   if (non_finite > 0)
     line(grouped_text(non_finite) + (non_finite == 1 ? " row" : " rows") + " in view not finite", theme.warn);
   if (progress.ready < progress.needed) {
-    line("sharpening: " + std::to_string(progress.ready) + " of " + std::to_string(progress.needed) + " tiles",
-         theme.text3);
+    const std::string tiles = std::to_string(progress.ready) + " of " + std::to_string(progress.needed) + " tiles";
+    line(ui.width("sharpening: " + tiles, theme.hint()) <= area.width() ? "sharpening: " + tiles : tiles, theme.text3);
     ui.progress(Rect::sized(area.x0, y - 5, std::min(110.0f, area.width()), 8),
                 static_cast<double>(progress.ready) / static_cast<double>(progress.needed));
     y += 10;
@@ -225,12 +230,19 @@ void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject
              " × " + n,
          theme.text3);
   }
-  line(range.statement, theme.text3);
   const std::vector<std::int64_t> excluded = excluded_keys(context.state.view.map, context.state.view.selection);
   if (excluded.size() > 1) {
     line("keys 0 and " + grouped_text(excluded[1]) + " excluded from it", theme.text2);
   } else if (!excluded.empty()) {
     line("key 0 excluded from it", theme.text2);
+  }
+  // Where one line is too long for it, what comes after the comma has its own.
+  const std::size_t comma = range.statement.find(", ");
+  if (comma != std::string::npos && ui.width(range.statement, theme.hint()) > area.width()) {
+    line(range.statement.substr(0, comma + 1), theme.text3);
+    line(range.statement.substr(comma + 2), theme.text3);
+  } else {
+    line(range.statement, theme.text3);
   }
   line(layout.pinned_strip.empty() ? "strip at left: key 0, widened" : "strips at left: pinned key, key 0",
        theme.text3);

@@ -96,7 +96,8 @@ MapRange map_range(const MapSubject& subject, const MapView& view, const std::op
     high = data->high;
     out.clips_low = data->clips_low || (scale.kind == ScaleKind::Log10 && low > 0.0);
     out.clips_high = data->clips_high;
-    how = std::string("automatic, ") + (diverging ? "99.9" : "99.5") + " % quantile, ";
+    how = std::string("automatic, ") + (diverging ? "99.9" : "99.5") + " % quantile";
+    out.statement = how;
   } else {
     how = "automatic, ";
     if (diverging) {
@@ -113,7 +114,8 @@ MapRange map_range(const MapSubject& subject, const MapView& view, const std::op
   if (scale.kind == ScaleKind::Symlog)
     scale.threshold =
         static_cast<float>(std::pow(10.0, std::floor(std::log10(high)) - (subject.is_logits ? 1.0 : 2.0)));
-  out.statement = how + (diverging ? "±" + short_text(high) : short_text(low) + " … " + short_text(high));
+  if (out.statement.empty())
+    out.statement = how + (diverging ? "±" + short_text(high) : short_text(low) + " … " + short_text(high));
   return out;
 }
 

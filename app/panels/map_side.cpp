@@ -171,7 +171,7 @@ void draw_lambda_over_position(PanelContext& context, const Rect& area, const Ma
   const float margin = area.width() >= 260 ? 64.0f : 0.0f;
   PlotRoom room;
   room.right = margin + 4;
-  const PlotFrame frame = lay_out_plot({area.x0, area.y0 + 12, area.x1, area.y1}, x, y, context.ui.measure(), room);
+  const PlotFrame frame = lay_out_plot({area.x0, area.y0 + 18, area.x1, area.y1}, x, y, context.ui.measure(), room);
   if (frame.inner.empty()) return;
   Painter& painter = context.painter();
   draw_plot_ground(painter, frame, theme);

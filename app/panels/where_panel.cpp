@@ -100,12 +100,14 @@ void draw_tile_table(PanelContext& context, Rect& rest, const MapSubject& subjec
   if (ui.width(size, theme.hint()) <= title.width() - width - 12)
     painter.text_at(title.x1, title.centre_y(), size, theme.hint(), Painter::Align::Right);
 
-  const float x_level = rest.x0 + 26, x_cells = rest.x0 + 0.31f * rest.width(), x_kept = rest.x0 + 0.58f * rest.width();
+  const float x_level = rest.x0 + 30, x_cells = rest.x0 + 0.31f * rest.width(), x_kept = rest.x0 + 0.58f * rest.width();
   const float x_bar0 = x_kept + 16, x_bar1 = rest.x0 + 0.8f * rest.width();
   const TextStyle head = theme.hint(), mono{Face::Mono, 11.0f, theme.text2}, strong{Face::Mono, 11.0f, theme.text};
   const Rect header = rest.cut_top(18);
   painter.text_at(x_level, header.centre_y(), "level", head, Painter::Align::Right);
-  painter.text_at(x_cells, header.centre_y(), "cells / texel", head, Painter::Align::Right);
+  painter.text_at(x_cells, header.centre_y(),
+                  ui.width("cells / texel", head) < x_cells - x_level - 8 ? "cells / texel" : "cells", head,
+                  Painter::Align::Right);
   painter.text_at(x_kept, header.centre_y(), "kept", head, Painter::Align::Right);
   painter.text_at(rest.x1, header.centre_y(), "of", head, Painter::Align::Right);
   painter.line({rest.x0, header.y1 - 1}, {rest.x1, header.y1 - 1}, theme.line);
