@@ -1,5 +1,5 @@
 # Tests of app/gl and app/window, and painter_probe. What draws needs a display: they run under xvfb-run, or on the display
-# that is there; without either they are skipped and say so.
+# that is there; without either they are skipped and say so. Xvfb must not reset itself when a test closes its window.
 file(GLOB display_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/app/gl/*.cpp ${PROJECT_SOURCE_DIR}/app/window/*.cpp)
 # The program's own parts need its command line.
 list(FILTER display_sources EXCLUDE REGEX "/app/window/(application|desktop_dialog)[^/]*\\.cpp$")
@@ -17,7 +17,7 @@ target_compile_definitions(gl_tests PRIVATE HEADROOM_SOURCE_SHADERS="${PROJECT_S
 find_program(HEADROOM_XVFB_RUN xvfb-run)
 set(gl_command $<TARGET_FILE:gl_tests>)
 if(HEADROOM_XVFB_RUN)
-  set(gl_command ${HEADROOM_XVFB_RUN} -a -s "-screen 0 1600x1000x24" $<TARGET_FILE:gl_tests>)
+  set(gl_command ${HEADROOM_XVFB_RUN} -a -s "-screen 0 1600x1000x24 -noreset" $<TARGET_FILE:gl_tests>)
 endif()
 add_test(NAME "gl_tests: without a display" COMMAND gl_tests "~[gl]")
 add_test(NAME "gl_tests: with a display" COMMAND ${gl_command} "[gl]")

@@ -175,6 +175,7 @@ CATCH_TEST_CASE("a shader that does not compile is reported and the old program 
   write("a.vert", "#version 330 core\nvoid main() { gl_Position = vec4(0.0); }\n");
   write("shared.glsl", "vec4 shared_color() { return vec4(1.0); }\n");
   write("a.frag", "#version 330 core\n#include \"shared.glsl\"\nout vec4 o; uniform float u_x;\nvoid main() { o = shared_color() * u_x; }\n");
+  const auto loaded = std::chrono::steady_clock::now();
   auto program = ShaderProgram::load(folder.path(), "a.vert", "a.frag");
   CATCH_REQUIRE(program);
   CATCH_CHECK(program->location("u_x") >= 0);
@@ -186,7 +187,10 @@ CATCH_TEST_CASE("a shader that does not compile is reported and the old program 
   write("shared.glsl", "vec4 shared_color() { return nonsense; }\n");
   std::filesystem::last_write_time(folder.path() / "shared.glsl", std::filesystem::file_time_type::clock::now() + std::chrono::seconds(5));
   program->reload_if_changed(report);
-  CATCH_CHECK(reports.empty());  // looked at less than half a second ago
+  // Looked at less than half a second ago, unless this machine is that busy.
+  if (std::chrono::steady_clock::now() - loaded < std::chrono::milliseconds(500)) CATCH_CHECK(reports.empty());
+  reports.clear();
+  std::filesystem::last_write_time(folder.path() / "shared.glsl", std::filesystem::file_time_type::clock::now() + std::chrono::seconds(7));
   std::this_thread::sleep_for(std::chrono::milliseconds(550));
   program->reload_if_changed(report);
   CATCH_REQUIRE(reports.size() == 1);
