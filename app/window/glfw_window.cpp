@@ -231,18 +231,21 @@ Result<std::unique_ptr<GlfwWindow>> GlfwWindow::create(const WindowOptions& opti
 
 bool GlfwWindow::wait(double seconds) {
   State& s = *state_;
+  const auto happened = [&s] { return s.woken->exchange(false) || s.event_arrived || s.queue.left(); };
   s.event_arrived = false;
-  if (s.woken->exchange(false) || s.queue.left() || seconds <= 0.0) {
-    const bool already = seconds > 0.0 || s.queue.left();
-    glfwPollEvents();
-    return already || s.event_arrived || s.queue.left() || s.woken->exchange(false);
+  glfwPollEvents();
+  const double until = glfwGetTime() + seconds;
+  // GLFW also returns for events that mean nothing to a window.
+  while (!happened()) {
+    const double left = until - glfwGetTime();
+    if (!(left > 0.0)) return false;
+    if (std::isfinite(left)) {
+      glfwWaitEventsTimeout(left);
+    } else {
+      glfwWaitEvents();
+    }
   }
-  if (std::isfinite(seconds)) {
-    glfwWaitEventsTimeout(seconds);
-  } else {
-    glfwWaitEvents();
-  }
-  return s.event_arrived || s.queue.left() || s.woken->exchange(false);
+  return true;
 }
 
 std::function<void()> GlfwWindow::waker() const {
