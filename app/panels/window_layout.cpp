@@ -8,6 +8,7 @@ namespace {
 constexpr float kGap = 1.0f;
 constexpr float kNarrow = 1200.0f;       // below it the panels of 1024 × 640
 constexpr float kLeastMap = 300.0f;
+constexpr float kBesideMap = 110.0f;     // labels, profile and bar, less what stands above and below the square
 constexpr std::int64_t kLongPrompt = 16384;
 
 float chosen(float by_person, float by_design) { return by_person > 0.0f ? by_person : by_design; }
@@ -26,7 +27,6 @@ WindowLayout window_layout(Rect window, const State& state) {
   WindowLayout layout;
   Rect rest = window;
   layout.menu = rest.cut_top(measure::kMenu);
-  rest.cut_top(kGap);
   layout.tool_bar = rest.cut_top(measure::kToolBar);
   rest.cut_top(kGap);
   layout.status = rest.cut_bottom(measure::kStatusBar);
@@ -104,6 +104,14 @@ WindowLayout window_layout(Rect window, const State& state) {
       break;
   }
   layout.side_rail = wish.head_folded;
+  // The map is a square: what a wide window has beside it goes to the other panels, up to twice their width.
+  if (view.centre == CentreView::Map && !view.map.swipe) {
+    const float spare = rest.width() - heads - side - (rest.height() + kBesideMap);
+    if (spare > 0.0f) {
+      if (wish.heads_width <= 0.0f) heads += std::min(0.4f * spare, heads);
+      if (wish.head_width <= 0.0f) side += std::min(0.6f * spare, side);
+    }
+  }
   // Too narrow for all: the heads fold first, then the side.
   const auto needed = [&] {
     return (layout.heads_rail ? kRail : heads) + (layout.side_rail ? kRail : side) + kLeastMap;
