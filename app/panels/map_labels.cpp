@@ -107,7 +107,8 @@ void draw_key_labels(PanelContext& context, const MapLayout& layout, const MapSu
   std::set<std::size_t> numbered;
   for (const auto& [text, where] : same)
     if (where.size() > 1) numbered.insert(where.begin(), where.end());
-  if (!numbered.empty() && !indices) placed = lay_out(numbered);
+  // Where every key has room for its label, their order says which is which.
+  if (!numbered.empty() && !indices && layout.cell_x < options.least_gap) placed = lay_out(numbered);
 
   for (const PlacedSlanted& p : placed) {
     const KeyCandidate& c = candidates[p.index];
@@ -132,7 +133,6 @@ void draw_query_labels(PanelContext& context, const MapLayout& layout, const Map
   const std::vector<RowLabel> rows =
       row_labels(layout.window.query0, layout.window.query1, layout.map.y0, layout.map.y1, forced);
   const float tick = (layout.pinned_strip.empty() ? layout.strip.x0 : layout.pinned_strip.x0) - 2;
-  const float index_width = query_index_width(painter.measure(), subject.length);
   for (const RowLabel& row : rows) {
     if (row.centre - 6 < area.y0 || row.centre + 6 > area.y1) continue;
     painter.line({tick - 5, row.centre}, {tick, row.centre}, row.forced ? theme.accent : theme.faint);
@@ -144,7 +144,7 @@ void draw_query_labels(PanelContext& context, const MapLayout& layout, const Map
     painter.text_at(area.x1, row.centre, index, number, Painter::Align::Right);
     const TextStyle word{row.forced ? Face::SansSemibold : Face::Sans, kLabelSize,
                          row.forced ? theme.accent : theme.text2};
-    const float right = area.x1 - std::max(own, std::min(index_width, 30.0f)) - 6;
+    const float right = area.x1 - own - 6;
     const std::string label = subject.label(row.index);
     if (label == index || right - area.x0 < 16) continue;
     const std::string text = elide_middle(label, right - area.x0, painter.measure(), word.face, word.size);

@@ -244,8 +244,12 @@ void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject
   } else {
     line(range.statement, theme.text3);
   }
-  line(layout.pinned_strip.empty() ? "strip at left: key 0, widened" : "strips at left: pinned key, key 0",
-       theme.text3);
+  const std::string strip = "strip at left: key 0", widened = strip + ", widened";
+  if (!layout.pinned_strip.empty()) {
+    line("strips at left: pinned key, key 0", theme.text3);
+  } else {
+    line(ui.width(widened, theme.hint()) <= area.width() ? widened : strip, theme.text3);
+  }
   if (layout.numbers()) line("thick frame: pointer", theme.text3);
 }
 
@@ -340,7 +344,7 @@ void draw_map_panel(PanelContext& context, Rect frame) {
 
   const std::optional<DataRange> data = subject.has_map() ? kept_data_range(context, subject, view) : std::nullopt;
   const MapRange range = map_range(subject, view, data, theme);
-  draw_map_tool_bar(context, layout.tool_bar, subject, range, subject.has_map() && layout.exact());
+  draw_map_tool_bar(context, layout.tool_bar, subject, range, subject.has_map() && layout.numbers());
   if (!drawn) {
     body.y0 = layout.tool_bar.y1 + 8;
     context.facts.set("map.state", subject.headline);
@@ -418,7 +422,7 @@ void draw_map_panel(PanelContext& context, Rect frame) {
   };
   cross(layout);
   if (lens) draw_lens(context, *lens, subject, {*query, *key, true}, range.scale);
-  draw_overview(context, layout.overview, layout, subject, range.scale, true);
+  draw_overview(context, layout.overview, layout, subject, overview_range(subject, view, theme).scale, true);
   draw_map_bar(context, layout.bar, range, symbol, true);
   const RowShown row = draw_row_profile(context, layout, subject, marks, range.scale, swipe);
   draw_column_profile(context, layout, subject, marks, range.scale);

@@ -16,17 +16,23 @@ constexpr float kLine = 14.0f;
 struct RowBars {
   Rect area;
   float baseline = 0.0f;  // y of zero
-  double top = 1.0;       // value at the area's upper edge
-  bool is_signed = false;
+  ColorScale scale;       // heights are positions on it: the profile has the map's scale
   Color positive, negative;
   const ColorScale* colours = nullptr;  // bars in the colours of the map
 };
+
+// How far along the scale a value lies: from its low end, or from the middle of one with both signs.
+double share_of(const ColorScale& scale, double value) {
+  const bool both = scale.kind == ScaleKind::Symlog || scale.low < 0.0f;
+  if (both) return std::abs(2.0 * static_cast<double>(scale_position(scale, static_cast<float>(value))) - 1.0);
+  return static_cast<double>(scale_position(scale, static_cast<float>(std::abs(value))));
+}
 
 float bar_height(const RowBars& bars, double value) {
   const double up = static_cast<double>(bars.baseline - bars.area.y0),
                down = static_cast<double>(bars.area.y1 - bars.baseline);
   const double room = value < 0.0 ? down : up;
-  return static_cast<float>(std::clamp(std::abs(value) / bars.top, 0.0, 1.0) * std::max(0.0, room - 1.0));
+  return static_cast<float>(share_of(bars.scale, value) * std::max(0.0, room - 1.0));
 }
 
 void draw_row_bars(PanelContext& context, const MapLayout& layout, std::span<const float> row, const RowBars& bars,
@@ -74,18 +80,6 @@ void draw_row_bars(PanelContext& context, const MapLayout& layout, std::span<con
     }
     painter.text_at(0.5f * (x0 + x1), y, text, style, Painter::Align::Centre);
   }
-}
-
-// Largest magnitude of the part in view, widened to a 1-2-5 end.
-double top_of(const MapLayout& layout, std::initializer_list<std::span<const float>> rows) {
-  double top = 0.0;
-  const CellRange cells = visible_cells(layout);
-  for (const auto& row : rows)
-    for (std::int64_t key = cells.key0; key < std::min(cells.key1, static_cast<std::int64_t>(row.size())); ++key) {
-      const double v = std::abs(static_cast<double>(row[static_cast<std::size_t>(key)]));
-      if (std::isfinite(v)) top = std::max(top, v);
-    }
-  return top > 0.0 ? top * 1.04 : 1.0;
 }
 
 void draw_key_ticks(PanelContext& context, const MapLayout& layout) {
@@ -172,18 +166,24 @@ RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const 
                           {MapKind::Net, "w", theme.text}};
     const float height = area.height() / 3.0f;
     std::shared_ptr<const std::vector<float>> rows[3];
-    double top = 1.0;
-    if (query) {
+    if (query)
       for (std::size_t i = 0; i < 3; ++i) rows[i] = row_of(parts[i].kind);
-      if (rows[0] && rows[1] && rows[2]) top = top_of(layout, {*rows[0], *rows[1], *rows[2]});
-    }
+    // a¹ and λ·a² on one scale, that of the swipe; w on its own, with both signs.
+    ColorScale weights_scale{theme.sequential(), ScaleKind::Log10, static_cast<float>(log_floor(subject.length)), 1.0f};
+    ColorScale net_scale = scale;
+    if (!subject.is_signed || subject.is_logits) net_scale = {theme.diverging(), ScaleKind::Symlog, -1.0f, 1.0f, 1e-2f};
+    if (scale.kind == ScaleKind::Linear) weights_scale = {theme.sequential(), ScaleKind::Linear, 0.0f, net_scale.high};
     for (std::size_t i = 0; i < 3; ++i) {
       Rect part{area.x0, area.y0 + height * static_cast<float>(i), area.x1,
                 area.y0 + height * static_cast<float>(i + 1)};
       const float baseline = std::round(i == 2 ? part.centre_y() + 4 : part.y1 - 8);
       part.y0 += 1;
-      RowBars bars{
-          part, baseline, top, true, i == 1 ? theme.second : theme.first, i == 1 ? theme.first : theme.second, nullptr};
+      RowBars bars;
+      bars.area = part;
+      bars.baseline = baseline;
+      bars.scale = i == 2 ? net_scale : weights_scale;
+      bars.positive = i == 1 ? theme.second : theme.first;
+      bars.negative = i == 1 ? theme.first : theme.second;
       if (rows[i]) draw_row_bars(context, layout, *rows[i], bars, false);
       painter.line({area.x0, baseline}, {area.x1, baseline}, theme.faint);
       if (layout.row_text.width() >= 40)
@@ -204,16 +204,13 @@ RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const 
       subject.is_signed || subject.is_logits || (row && std::ranges::any_of(*row, [](float v) { return v < 0.0f; }));
   RowBars bars;
   bars.area = area;
-  bars.is_signed = is_signed;
+  bars.scale = scale;
   bars.baseline = is_signed ? std::round(area.centre_y()) : area.y1;
   bars.positive = is_signed ? theme.first : theme.accent;
   bars.negative = theme.second;
   const bool tall = !layout.row_foot.empty();
   if (tall && !is_signed) bars.colours = &scale;
   if (row) {
-    bars.top = scale.kind == ScaleKind::Linear
-                   ? std::max(1e-12, static_cast<double>(std::max(std::abs(scale.low), std::abs(scale.high))))
-                   : top_of(layout, {*row});
     if (tall)
       for (const float share : {1.0f / 3.0f, 2.0f / 3.0f}) {
         const float y = std::round(area.y0 + share * area.height());
@@ -291,11 +288,6 @@ void draw_column_profile(PanelContext& context, const MapLayout& layout, const M
     const auto pixels =
         static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(area.height()) * layout.pixel_scale)));
     const std::vector<float> pooled = pool_to_pixels(*column, layout.window.query0, layout.window.query1, pixels);
-    double top = 0.0;
-    for (const float v : pooled)
-      if (std::isfinite(v)) top = std::max(top, std::abs(static_cast<double>(v)));
-    if (scale.kind == ScaleKind::Linear) top = static_cast<double>(std::max(std::abs(scale.low), std::abs(scale.high)));
-    if (!(top > 0.0)) top = 1.0;
     const float step = area.height() / static_cast<float>(pixels);
     for (std::size_t p = 0; p < pixels;) {
       std::size_t end = p + 1;
@@ -304,8 +296,8 @@ void draw_column_profile(PanelContext& context, const MapLayout& layout, const M
       const float y0 = area.y0 + step * static_cast<float>(p), y1 = area.y0 + step * static_cast<float>(end);
       p = end;
       if (!std::isfinite(v)) continue;
-      const float length = static_cast<float>(std::min(1.0, std::abs(static_cast<double>(v)) / top)) *
-                           ((is_signed ? 0.5f : 1.0f) * area.width() - 2);
+      const float length =
+          static_cast<float>(share_of(scale, static_cast<double>(v))) * ((is_signed ? 0.5f : 1.0f) * area.width() - 2);
       if (length < 0.35f) continue;
       const Color color = !is_signed ? theme.accent : v < 0.0f ? theme.second : theme.first;
       painter.fill_rect(v < 0.0f ? Rect{zero - length, y0, zero, y1} : Rect{zero, y0, zero + length, y1}, color);

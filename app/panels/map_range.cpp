@@ -119,4 +119,12 @@ MapRange map_range(const MapSubject& subject, const MapView& view, const std::op
   return out;
 }
 
+MapRange overview_range(const MapSubject& subject, const MapView& view, const Theme& theme) {
+  MapView usual = view;
+  usual.scale.reset();
+  usual.range.reset();
+  usual.exclude_sink = false;
+  return map_range(subject, usual, {}, theme);
+}
+
 }  // namespace headroom

@@ -118,10 +118,12 @@ std::string kind_disabled(const MapSubject& subject, MapKind kind) {
   return "";
 }
 
-MapSubject map_subject(const State& state) {
+MapSubject map_subject(const State& state) { return map_subject(state, state.shown()); }
+
+MapSubject map_subject(const State& state, const RunEntry* entry) {
   MapSubject subject;
-  subject.run = state.shown();
-  subject.data = state.data();
+  subject.run = entry;
+  subject.data = entry ? entry->data.get() : nullptr;
   const MapView& view = state.view.map;
   if (!subject.run) {
     subject.headline = state.nothing_open() ? "Nothing is open" : "Nothing has run yet";

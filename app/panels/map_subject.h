@@ -57,6 +57,8 @@ struct MapSubject {
 };
 
 [[nodiscard]] MapSubject map_subject(const State& state);
+// The selected head in another run than the one shown.
+[[nodiscard]] MapSubject map_subject(const State& state, const RunEntry* entry);
 [[nodiscard]] kernels::WindowMap window_map(MapKind kind);
 // "a", "w", "a¹", "a²", "λ·a²", "z".
 [[nodiscard]] std::string value_symbol(MapKind kind, bool differential);
@@ -92,6 +94,8 @@ struct DataRange {
 [[nodiscard]] std::vector<std::int64_t> excluded_keys(const MapView& view, const Selection& selection);
 [[nodiscard]] MapRange map_range(const MapSubject& subject, const MapView& view, const std::optional<DataRange>& data,
                                  const Theme& theme);
+// The usual scale of the map whatever the view asks for: a small picture of the whole must not be dark.
+[[nodiscard]] MapRange overview_range(const MapSubject& subject, const MapView& view, const Theme& theme);
 // The floor of the log scale for weights of `length` tokens: 10⁻⁴, lower where 1/n is.
 [[nodiscard]] double log_floor(std::int64_t length);
 

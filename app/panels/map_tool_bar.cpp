@@ -54,7 +54,7 @@ std::string pooling_title(Pooling pooling) {
 }
 
 void draw_map_tool_bar(PanelContext& context, const Rect& bar, const MapSubject& subject, const MapRange& range,
-                       bool exact) {
+                       bool numbers) {
   Ui& ui = context.ui;
   const MapView& view = context.state.view.map;
   const bool differential = subject.differential;
@@ -119,7 +119,7 @@ void draw_map_tool_bar(PanelContext& context, const Rect& bar, const MapSubject&
   };
 
   enum Part { Scale, Pool, RangePart, Fit };
-  const bool range_first = exact || view.range || view.exclude_sink;
+  const bool range_first = numbers || view.range || view.exclude_sink;
   const std::string range_value = range_title(view, range), pool_value = pooling_title(view.pooling),
                     scale_value = scale_title(scale);
   const auto width_of = [&](Part part) {

@@ -8,7 +8,7 @@ namespace headroom {
 
 // What does not fit is left out, least needed first; the kind of map and Fit stay longest.
 void draw_map_tool_bar(PanelContext& context, const Rect& bar, const MapSubject& subject, const MapRange& range,
-                       bool exact);
+                       bool numbers);
 // One sentence what is missing, one why, and what can be done.
 void draw_map_state(PanelContext& context, const Rect& body, const MapSubject& subject);
 [[nodiscard]] std::string scale_title(ScaleKind kind);     // "log₁₀"

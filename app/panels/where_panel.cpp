@@ -168,7 +168,7 @@ void draw_where_panel(PanelContext& context, Rect frame) {
     layout.length = subject.length;
     layout.window = resolved_window(view.window, subject.length);
     layout.pixel_scale = static_cast<double>(painter.scale());
-    const MapRange range = map_range(subject, view, std::nullopt, theme);
+    const MapRange range = overview_range(subject, view, theme);
     draw_place(context, rest, layout, subject, range.scale);
 
     const MapWindow& w = layout.window;
