@@ -109,7 +109,10 @@ PaletteList palette_list(const CommandTable& table, const State& state, std::str
 
 std::vector<std::string> palette_completions(const CommandTable& table, const State& state, std::string_view query) {
   std::vector<std::string> out;
-  const std::size_t space = query.rfind(' ');
+  // A path with spaces is in quotation marks; within one that is not closed, the word begins at it.
+  const bool quoted = std::count(query.begin(), query.end(), '"') % 2 == 1;
+  const std::size_t quote = query.rfind('"');
+  const std::size_t space = quoted && quote > 0 ? quote - 1 : query.rfind(' ');
   if (space == std::string_view::npos) {
     for (const Command& command : table.commands()) {
       if (command.name.starts_with(query)) out.push_back(command.name + (command.arguments.empty() ? "" : " "));
@@ -124,17 +127,14 @@ std::vector<std::string> palette_completions(const CommandTable& table, const St
     if (c != ' ' && !in_word) ++index;
     in_word = c != ' ';
   }
-  const std::string_view last = query.substr(space + 1);
+  const std::string_view last = query.substr(space + (quoted ? 2 : 1));
   const std::string before(query.substr(0, space + 1));
   for (const std::string& choice : alternatives(command->arguments, index)) {
     if (choice == "PATH" || choice == "FOLDER") {
-      // A path with spaces is in quotation marks; what is typed so far begins after the opening one.
-      const std::size_t quote = query.find('"');
-      const std::size_t from = quote != std::string_view::npos ? quote + 1 : space + 1;
-      for (const std::string& path : complete_path(query.substr(from))) {
+      for (const std::string& path : complete_path(last)) {
         std::string word = quote_word(path);
         if (word.ends_with("/\"")) word.pop_back();  // it goes on
-        out.push_back(std::string(query.substr(0, quote != std::string_view::npos ? quote : space + 1)) + word);
+        out.push_back(before + word);
       }
     } else if (choice.starts_with("L0.H0")) {
       const RunSnapshot* run = state.data();

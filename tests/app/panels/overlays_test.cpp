@@ -1,0 +1,297 @@
+// What lies over the window: what it shows, what its keys and clicks run.
+#include <cstdlib>
+
+#include "app/panels/palette.h"
+#include "tests/app/panels/bars_bench.h"
+#include "tests/support/catch.h"
+#include "tests/support/temp_folder.h"
+
+namespace headroom {
+namespace {
+
+using test::PanelBench;
+using test::show_run;
+using test::small_run;
+using Lines = std::vector<std::string>;
+
+struct OverlayBench : PanelBench {
+  explicit OverlayBench(Overlay which, std::string text = {}) : PanelBench([](PanelContext& c) { draw_overlay(c, c.ui.input.window); }) {
+    state.overlay = which;
+    state.overlay_text = std::move(text);
+  }
+};
+
+CATCH_TEST_CASE("palette: the best match first, Enter runs it, the palette closes before") {
+  OverlayBench bench(Overlay::Palette);
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  CATCH_CHECK(bench.wants_text);
+  bench.type("logits");
+  CATCH_CHECK(bench.shows("logits"));
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "map logits"});
+}
+
+CATCH_TEST_CASE("palette: what cannot run stays, dimmed, with its reason, and does not run") {
+  OverlayBench bench(Overlay::Palette);
+  bench.frame();
+  bench.type("map: logits");
+  const PaletteList list = palette_list(bench.table, bench.state, "map: logits");
+  CATCH_REQUIRE(list.items.front().line == "map logits");
+  CATCH_REQUIRE_FALSE(list.items.front().disabled.empty());
+  CATCH_CHECK(bench.shows(list.items.front().disabled));
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken().empty());
+}
+
+CATCH_TEST_CASE("palette: a line with arguments runs as it stands") {
+  OverlayBench bench(Overlay::Palette);
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  bench.type("zoom 0 2 0 2");
+  CATCH_CHECK(bench.shows("Map: zoom to queries"));
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "zoom 0 2 0 2"});
+}
+
+CATCH_TEST_CASE("palette: a command that needs a text is completed first; it can be given with the palette") {
+  OverlayBench bench(Overlay::Palette);
+  bench.frame();
+  bench.type("save a picture");
+  bench.key(Key::Enter);
+  bench.frame();
+  bench.type("/tmp/a.png");
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "screenshot /tmp/a.png"});
+  OverlayBench given(Overlay::Palette, "screenshot");
+  given.frame();
+  given.type("b.png");
+  given.key(Key::Enter);
+  CATCH_CHECK(given.taken() == Lines{"overlay.close", "screenshot b.png"});
+}
+
+CATCH_TEST_CASE("palette: Tab goes through the choices, Shift+Tab back") {
+  OverlayBench bench(Overlay::Palette);
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  bench.type("map.scale l");
+  bench.key(Key::Tab);
+  bench.frame();
+  CATCH_CHECK(bench.shows("map.scale linear"));
+  bench.key(Key::Tab);
+  bench.frame();
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "map.scale log10"});
+}
+
+CATCH_TEST_CASE("palette: completions of choices, heads, commands and paths") {
+  State state;
+  const CommandTable table = make_command_table();
+  CATCH_CHECK(palette_completions(table, state, "theme ") == Lines{"theme dark", "theme light", "theme toggle"});
+  CATCH_CHECK(palette_completions(table, state, "map.po") == Lines{"map.pool "});
+  CATCH_CHECK(palette_completions(table, state, "nothing x").empty());
+  show_run(state, small_run(false));
+  CATCH_CHECK(palette_completions(table, state, "select L") == Lines{"select L0.H0"});
+  CATCH_CHECK(palette_arguments(table, "map.scale l") == "linear|log10|symlog|auto|next");
+  const test::TempFolder temp;
+  std::filesystem::create_directory(temp.path() / "a folder");
+  temp.write("a file.h5", "x");
+  const std::string folder = temp.path().string();
+  const Lines paths = palette_completions(table, state, "open " + folder + "/a");
+  CATCH_CHECK(paths == Lines{"open \"" + folder + "/a folder/", "open \"" + folder + "/a file.h5\""});
+  CATCH_CHECK(palette_completions(table, state, "open \"" + folder + "/a fi") == Lines{"open \"" + folder + "/a file.h5\""});
+}
+
+CATCH_TEST_CASE("palette: arrows, clicks, Escape, a click beside it") {
+  OverlayBench bench(Overlay::Palette);
+  bench.frame();
+  bench.type("theme");
+  bench.key(Key::Down);
+  const PaletteList list = palette_list(bench.table, bench.state, "theme");
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", list.items[1].line});
+  bench.frame();
+  bench.click(bench.place("Theme") + Vec2{0.0f, 0.0f});
+  CATCH_CHECK(bench.taken().size() == 2);
+  bench.key(Key::Escape);
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close"});
+  bench.click({5, 890});
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close"});
+}
+
+CATCH_TEST_CASE("palette: every command can be found by its title and by its line") {
+  State state;
+  const CommandTable table = make_command_table();
+  for (const CommandEntry& entry : table.entries()) {
+    for (const std::string& query : {entry.title, entry.line}) {
+      const PaletteList list = palette_list(table, state, query);
+      bool found = false;
+      for (const PaletteItem& item : list.items) found = found || item.line == entry.line;
+      CATCH_INFO(query);
+      CATCH_CHECK(found);
+    }
+  }
+}
+
+CATCH_TEST_CASE("keys: all commands with a key, dimmed ones with their reason") {
+  OverlayBench bench(Overlay::Keys);
+  bench.frame();
+  CATCH_CHECK(bench.shows("Every key runs a command"));
+  CATCH_CHECK(bench.shows("Zoom about the pointer"));
+  CATCH_CHECK(bench.shows("Ctrl+P"));
+  CATCH_CHECK(bench.shows(bench.table.disabled_reason(bench.state, "run").substr(0, 6)));
+  CATCH_CHECK(bench.wrong() == "");
+  bench.state.settings.keys["palette"] = "Ctrl+K";
+  bench.frame();
+  CATCH_CHECK(bench.shows("Ctrl+K"));
+  CATCH_CHECK_FALSE(bench.shows("Ctrl+P"));
+}
+
+CATCH_TEST_CASE("settings: choices run their commands") {
+  OverlayBench bench(Overlay::Settings);
+  bench.frame();
+  bench.click(bench.place("Light"));
+  bench.click(bench.place("150 %"));
+  bench.click(bench.place("fp64"));
+  CATCH_CHECK(bench.taken() == Lines{"theme light", "scale 1.5", "dtype float64"});
+}
+
+CATCH_TEST_CASE("settings: waiting for a key takes it from the commands; Backspace clears, Escape leaves it") {
+  OverlayBench bench(Overlay::Settings);
+  bench.frame();
+  const auto row = [&] { bench.click(bench.place("Find any command")); };
+  // The list is in the order of the table: scroll until the row is there.
+  for (int i = 0; i < 40 && !bench.shows("Find any command"); ++i) {
+    bench.move({720, 700});
+    bench.input.wheel.y = -1.0f;
+    bench.frame();
+  }
+  CATCH_REQUIRE(bench.shows("Find any command"));
+  row();
+  bench.frame();
+  CATCH_CHECK(bench.shows("press a key"));
+  bench.key(letter_key('K'), {.ctrl = true});
+  CATCH_CHECK(bench.taken() == Lines{"set-key palette Ctrl+K"});
+  row();
+  bench.key(Key::Backspace);
+  CATCH_CHECK(bench.taken() == Lines{"set-key palette \"\""});
+  row();
+  bench.key(Key::Escape);
+  bench.frame();
+  CATCH_CHECK(bench.taken().empty());
+  CATCH_CHECK_FALSE(bench.shows("press a key"));
+}
+
+CATCH_TEST_CASE("log: messages, the latest first, wrapped") {
+  OverlayBench bench(Overlay::Log);
+  bench.frame();
+  CATCH_CHECK(bench.shows("Nothing was reported so far"));
+  bench.state.messages = {{MessageLevel::Info, "first", "09:41:07"}, {MessageLevel::Warning, "second\nof two lines", "09:42:00"}};
+  for (const std::string& name : test::hostile_names()) bench.state.messages.push_back({MessageLevel::Error, name + " " + name, "10:00:00"});
+  bench.frame();
+  CATCH_CHECK(bench.wrong() == "");
+  bench.input.pointer = {700, 400};
+  bench.input.pointer_inside = true;
+  bench.frame();
+  bench.input.wheel.y = -1000.0f;
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK((bench.shows("first") && bench.shows("of two lines")));
+  CATCH_CHECK(bench.place("second").y < bench.place("first").y);
+  bench.click(bench.place("Copy all"));
+  CATCH_CHECK(bench.taken() == Lines{"log.copy"});
+}
+
+CATCH_TEST_CASE("about: what it is made of, with licences") {
+  OverlayBench bench(Overlay::About);
+  bench.state.device.info.emplace();
+  bench.state.device.info->torch_version = "2.11.0";
+  bench.frame();
+  for (const char* text : {"2.11.0", "HDF5", "BSD-3-Clause", "Inter", "SIL OFL 1.1"}) CATCH_CHECK(bench.shows(text));
+  CATCH_CHECK(bench.wrong() == "");
+}
+
+CATCH_TEST_CASE("files: folders by Enter, files are opened, typed letters find names, Backspace goes up") {
+  const test::TempFolder temp;
+  const std::string folder = temp.path().string();
+  std::filesystem::create_directory(temp.path() / "inner");
+  temp.write("inner/run.h5", "x");
+  temp.write("model.gguf", "x");
+  temp.write("notes", "x");
+  OverlayBench bench(Overlay::Files, folder);
+  bench.frame();
+  CATCH_CHECK((bench.shows("inner") && bench.shows("model.gguf")));
+  bench.key(Key::Enter);
+  bench.frame();
+  CATCH_CHECK(bench.shows("run.h5"));
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/inner/run.h5"});
+  bench.key(Key::Backspace);
+  bench.frame();
+  bench.type("m");
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/model.gguf"});
+  bench.type("n");  // not at once: these letters begin a new name
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/model.gguf"});
+  bench.input.time += 2.0;
+  bench.type("n");
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken().empty());  // not a file that opens
+  CATCH_CHECK(bench.shows("not a format"));
+  bench.click(bench.place("model.gguf"), 2);
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/model.gguf"});
+  CATCH_CHECK(bench.wrong() == "");
+}
+
+CATCH_TEST_CASE("files: a typed path, and a folder that cannot be read") {
+  const test::TempFolder temp;
+  temp.write("a file.h5", "x");
+  OverlayBench bench(Overlay::Files, temp.path().string() + "/none");
+  bench.frame();
+  CATCH_CHECK(bench.shows("there is no such folder"));
+  const RecordedText* field = bench.painter->find("/none").front();
+  bench.click({field->baseline.x + 20.0f, field->baseline.y - 4.0f});
+  bench.key(letter_key('A'), {.ctrl = true});
+  bench.type(temp.path().string());
+  bench.key(Key::Enter);
+  bench.frame();
+  CATCH_CHECK(bench.shows("a file.h5"));
+}
+
+CATCH_TEST_CASE("prompt: text with a limit, ids, and what is wrong with them") {
+  OverlayBench bench(Overlay::Prompt);
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  CATCH_CHECK(bench.shows("the prompt is empty"));
+  bench.type("two words");
+  bench.key(Key::Enter);
+  bench.type("more");
+  bench.key(Key::Enter, {.ctrl = true});
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "prompt \"two words\nmore\""});
+  bench.click(bench.place("all"));
+  bench.type("x");
+  bench.frame();
+  CATCH_CHECK(bench.shows("the number of tokens"));
+  bench.key(Key::Backspace);
+  bench.type("64");
+  bench.click(bench.place("Apply"));
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "prompt \"two words\nmore\" 64"});
+  bench.click(bench.place("Token ids"));
+  bench.frame();
+  bench.frame();
+  bench.type("1 2, x");
+  bench.frame();
+  bench.click(bench.place("Apply"));
+  CATCH_CHECK(bench.taken().empty());
+  bench.click({500, 400});
+  bench.key(letter_key('A'), {.ctrl = true});
+  bench.type("1 2 3");
+  bench.frame();
+  CATCH_CHECK(bench.shows("3 tokens"));
+  bench.click(bench.place("Apply"));
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "ids \"1 2 3\""});
+}
+
+}  // namespace
+}  // namespace headroom
