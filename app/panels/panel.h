@@ -11,7 +11,8 @@
 namespace headroom {
 
 class CommandTable;
-class HeadsMemory;  // panels/heads_memory.h
+class HeadsMemory;    // panels/heads_memory.h
+class CompareMemory;  // panels/compare_memory.h
 
 // What a script can ask for with `expect`: numbers and texts about what is on the screen, by name ("map.cells_visible").
 class Facts {
@@ -34,6 +35,7 @@ struct PanelContext {
   Hover& hover;   // what is under the pointer in this frame
   Facts& facts;
   HeadsMemory* heads_memory = nullptr;  // kept between frames; null: what it would hold is computed in each
+  CompareMemory* compare_memory = nullptr;  // the same; null: no row distances of heads
 
   [[nodiscard]] const Theme& theme() const { return ui.theme; }
   [[nodiscard]] Painter& painter() const { return ui.painter; }

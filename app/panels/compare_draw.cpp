@@ -1,0 +1,280 @@
+// What lies on and round the maps of a pair: pointer, marks, captions, profiles, controls, the swipe's divider, facts.
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/compare_maps.h"
+#include "app/panels/map_tool_bar.h"
+#include "app/plot/number_text.h"
+#include "core/base/format.h"
+
+namespace headroom {
+
+std::optional<MapLayout::Cell> pair_pointer(PanelContext& context, std::string_view id, const MapLayout& layout) {
+  if (layout.map.empty()) return {};
+  Ui& ui = context.ui;
+  const Interaction hand = ui.interact(id, layout.map, Cursor::Crosshair);
+  const Vec2 pointer = ui.input.pointer;
+  std::optional<MapLayout::Cell> cell;
+  if (hand.hovered && !hand.dragging) cell = layout.cell_under(pointer);
+  if (cell) {
+    context.hover.query = cell->query;
+    context.hover.key = cell->key;
+  }
+  if (hand.wheel != 0.0f) {
+    const std::string line = zoom_line(linked_zoom(layout, pointer, static_cast<double>(hand.wheel)), layout.length);
+    if (line != zoom_line(layout.window, layout.length)) ui.run(line);
+  }
+  if (hand.dragging && !layout.whole()) {
+    ui.set_cursor(Cursor::Move);
+    if (hand.drag.x != 0.0f || hand.drag.y != 0.0f) ui.run(zoom_line(panned_window(layout, hand.drag), layout.length));
+  }
+  if (hand.double_clicked) {
+    ui.run("map.fit");
+  } else if (hand.clicked) {
+    if (const auto at = layout.cell_under(pointer)) {
+      const Selection& selection = context.state.view.selection;
+      const bool same = selection.query == at->query && selection.key == at->key;
+      ui.run(same ? "pin none" : "pin " + std::to_string(at->query) + " " + std::to_string(at->key));
+    }
+  }
+  double& query = ui.kept_number(std::string(id) + " menu query", -1.0);
+  double& key = ui.kept_number(std::string(id) + " menu key", -1.0);
+  if (ui.input.pressed[1] && ui.hovered(layout.map))
+    if (const auto at = layout.cell_under(pointer)) {
+      query = static_cast<double>(at->query);
+      key = static_cast<double>(at->key);
+    }
+  ui.context_menu(std::string(id) + " menu", layout.map, [&] {
+    const std::string q = std::to_string(static_cast<std::int64_t>(query)),
+                      k = std::to_string(static_cast<std::int64_t>(key));
+    std::vector<MenuItem> items;
+    items.push_back({"Pin query and key", q + ", " + k, "pin " + q + " " + k, false, false, {}});
+    items.push_back({"Pin key", k, "pin - " + k, false, false, {}});
+    items.push_back({"Copy value", "of the run shown", "copy " + q + " " + k, false, false, {}});
+    items.push_back(
+        {"Leave key 0 out of the range", "", "map.exclude-sink", context.state.view.map.exclude_sink, true, {}});
+    items.push_back({"Swap the two runs", "", "compare.swap", false, false, {}});
+    items.push_back({"Fit the whole map", "", "map.fit", false, false, {}});
+    return items;
+  });
+  return cell;
+}
+
+MapMarks pair_marks(const PanelContext& context, std::int64_t length, std::optional<MapLayout::Cell> cell) {
+  const auto known = [&](std::optional<std::int64_t> i) { return i && *i >= 0 && *i < length ? i : std::nullopt; };
+  MapMarks marks;
+  marks.hovered_query = cell ? std::optional(cell->query) : known(context.state.hover.query);
+  marks.hovered_key = cell ? std::optional(cell->key) : known(context.state.hover.key);
+  marks.pinned_query = known(context.state.view.selection.query);
+  marks.pinned_key = known(context.state.view.selection.key);
+  return marks;
+}
+
+void draw_pair_cross(PanelContext& context, const MapLayout& layout, const MapMarks& marks) {
+  if (layout.map.empty()) return;
+  const auto query = marks.query(), key = marks.key();
+  if (marks.pinned_query && marks.pinned_key && (marks.pinned_query != query || marks.pinned_key != key))
+    draw_pin(context, layout, *marks.pinned_query, *marks.pinned_key);
+  if (query || key)
+    draw_crosshair(context, layout, {query.value_or(-1), key.value_or(-1), marks.hovered_query.has_value()});
+}
+
+void draw_caption(PanelContext& context, const MapLayout& layout, bool causal, std::span<const CaptionLine> lines) {
+  constexpr float kLine = 16.0f;
+  for (std::size_t count = lines.size(); count > 0; --count) {
+    const float most = 0.46f * layout.map.width();
+    float width = 0.0f;
+    for (std::size_t i = 0; i < count; ++i)
+      width = std::max(width, std::min(most, context.ui.width(lines[i].text, lines[i].style)));
+    const Rect corner = masked_corner(layout, causal, width, kLine * static_cast<float>(count));
+    if (corner.empty() || width < 8.0f) continue;
+    float y = corner.y0 + 0.5f * kLine;
+    for (std::size_t i = 0; i < count; ++i, y += kLine)
+      context.ui.label_at(corner.x1, y, lines[i].text, lines[i].style, width, Painter::Align::Right);
+    return;
+  }
+}
+
+void draw_map_note(PanelContext& context, const MapLayout& layout, std::string_view headline, std::string_view why,
+                   bool warn) {
+  const Theme& theme = context.theme();
+  const Rect inner = layout.map.inset(14.0f, 10.0f);
+  if (inner.width() < 50.0f || inner.height() < 18.0f) {
+    context.ui.tooltip(layout.map, std::string(headline) + "\n" + std::string(why));
+    return;
+  }
+  const float line = 16.0f;
+  const int head_lines = std::max(1, static_cast<int>(inner.height() / line));
+  const float room = inner.width() - (warn ? 18.0f : 0.0f);
+  const TextStyle head = theme.body(warn ? theme.warn : theme.text2);
+  if (warn) context.ui.icon(Icon::Warning, {inner.x0 + 6.0f, inner.y0 + 8.0f}, 12.0f, theme.warn);
+  const float used =
+      context.ui.paragraph({inner.x0 + (warn ? 18.0f : 0.0f), inner.y0}, headline, head, room, line, true, head_lines);
+  const int more = static_cast<int>((inner.height() - used - 6.0f) / line);
+  if (more > 0 && !why.empty())
+    context.ui.paragraph({inner.x0, inner.y0 + used + 6.0f}, why, theme.hint(), inner.width(), line, true, more);
+}
+
+double row_top(std::span<const float> row) {
+  double top = 0.0;
+  for (const float value : row)
+    if (std::isfinite(value)) top = std::max(top, std::abs(static_cast<double>(value)));
+  return top;
+}
+
+void draw_pair_row(PanelContext& context, const MapLayout& layout, Rect area, std::span<const float> row, double top,
+                   Color color) {
+  if (area.empty()) return;
+  Painter& painter = context.painter();
+  const bool is_signed = std::ranges::any_of(row, [](float v) { return v < 0.0f; });
+  const float baseline = is_signed ? std::round(area.centre_y()) : area.y1;
+  const float room = is_signed ? 0.5f * area.height() : area.height();
+  const auto pixels =
+      static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(area.width()) * layout.pixel_scale)));
+  const std::vector<float> pooled = pool_to_pixels(row, layout.window.key0, layout.window.key1, pixels);
+  const float step = area.width() / static_cast<float>(pixels);
+  for (std::size_t p = 0; p < pooled.size();) {  // neighbours of the same height are one rectangle
+    std::size_t end = p + 1;
+    while (end < pooled.size() && pooled[end] == pooled[p]) ++end;
+    const float value = pooled[p];
+    const float x0 = area.x0 + step * static_cast<float>(p), x1 = area.x0 + step * static_cast<float>(end);
+    p = end;
+    if (!std::isfinite(value) || !(top > 0.0)) continue;
+    const float height = static_cast<float>(std::min(1.0, std::abs(static_cast<double>(value)) / top)) * room;
+    if (height < 0.35f) continue;
+    painter.fill_rect(
+        value < 0.0f ? Rect{x0, baseline, x1, baseline + height} : Rect{x0, baseline - height, x1, baseline}, color);
+  }
+  painter.line({area.x0, baseline}, {area.x1, baseline}, context.theme().faint);
+}
+
+void draw_pair_tool_bar(PanelContext& context, Rect bar, std::span<const Choice> modes, const MapPair& pair,
+                        bool difference) {
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  const MapView& view = context.state.view.map;
+  const ScaleKind kind = difference ? pair.difference.scale.kind : pair.range.scale.kind;
+  const std::string scale = scale_title(kind);
+  const std::string pool = difference ? "mean" : pooling_title(view.pooling);
+  const auto combo_width = [&](std::string_view label, std::string_view value) {
+    return std::ceil(ui.width(label, theme.body(theme.text3)) + 6.0f + ui.width(value, theme.body(theme.text))) + 38.0f;
+  };
+  const float scale_width = combo_width("scale", scale), pool_width = combo_width("pool", pool), fit_width = 40.0f;
+  float left = ui.segmented({bar.x0, bar.y0}, measure::kPanelControl, modes, false);
+  if (left <= bar.width()) {
+    ui.segmented({bar.x0, bar.y0}, measure::kPanelControl, modes);
+  } else if (bar.width() >= 60.0f) {
+    std::string shown = "how";
+    for (const Choice& mode : modes)
+      if (mode.selected) shown = mode.title;
+    left = std::min(bar.width(), combo_width("", shown));
+    ui.combo("mode", Rect::sized(bar.x0, bar.y0, left, measure::kPanelControl), "", shown, [&] {
+      std::vector<MenuItem> items;
+      for (const Choice& mode : modes) items.push_back({mode.title, "", mode.command, mode.selected, false, {}});
+      return items;
+    });
+  }
+  float x = bar.x1;
+  const auto fits = [&](float width) { return x - width >= bar.x0 + left + measure::kGap; };
+  if (!fits(fit_width)) return;
+  ui.button(Rect::sized(x - fit_width, bar.y0, fit_width, measure::kPanelControl), "Fit", "map.fit");
+  x -= fit_width + measure::kGap;
+  const bool both = fits(scale_width + measure::kGap + pool_width);
+  if (both) {
+    const Rect area = Rect::sized(x - pool_width, bar.y0, pool_width, measure::kPanelControl);
+    ui.combo("pool", area, "pool", pool, [&] {
+      std::vector<MenuItem> items;
+      for (const Pooling pooling : {Pooling::MaxMagnitude, Pooling::Mean, Pooling::Positive, Pooling::Negative})
+        items.push_back({pooling_title(pooling),
+                         "of A and B; differences are of means",
+                         "map.pool " + pooling_title(pooling),
+                         pooling == view.pooling,
+                         false,
+                         {}});
+      return items;
+    });
+    x -= pool_width + measure::kGap;
+  }
+  if (!fits(scale_width)) return;
+  ui.combo("scale", Rect::sized(x - scale_width, bar.y0, scale_width, measure::kPanelControl), "scale", scale, [&] {
+    std::vector<MenuItem> items;
+    for (const ScaleKind one : {ScaleKind::Linear, ScaleKind::Log10, ScaleKind::Symlog})
+      items.push_back({scale_title(one),
+                       difference && one == ScaleKind::Log10 ? "a signed map has none: symlog" : "",
+                       std::string("map.scale ") + scale_word(one),
+                       one == kind,
+                       false,
+                       {}});
+    items.push_back({"the usual one of this map", "", "map.scale auto", !view.scale, true, {}});
+    return items;
+  });
+}
+
+void draw_pair_divider(PanelContext& context, const MapLayout& layout, double divider, std::string_view left,
+                       std::string_view right) {
+  const Rect& map = layout.map;
+  if (map.empty()) return;
+  Ui& ui = context.ui;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const float x = map.x0 + static_cast<float>(std::clamp(divider, 0.0, 1.0)) * map.width();
+  const Interaction hand = ui.interact("divider", {x - 6.0f, map.y0, x + 6.0f, map.y1}, Cursor::ResizeHorizontal);
+  if (hand.dragging) {
+    const double to = std::clamp(static_cast<double>((ui.input.pointer.x - map.x0) / map.width()), 0.0, 1.0);
+    ui.run(format("compare.divider %.4f", to));
+  }
+  painter.line({x, map.y0}, {x, map.y1}, theme.halo, 3.0f);
+  painter.line({x, map.y0}, {x, map.y1}, theme.mark, 1.0f);
+  const float y = map.y0 + 0.42f * map.height();
+  painter.disc({x, y}, 6.0f, theme.mark);
+  // The names stand where they are wide enough, in the masked part for causal maps.
+  const auto name = [&](std::string_view text, bool at_left) {
+    const TextStyle style{Face::SansSemibold, 11.0f, theme.text};
+    const float room = (at_left ? x - map.x0 : map.x1 - x) - 24.0f;
+    const float width = std::min(ui.width(text, style), room);
+    if (width < 20.0f) return;
+    const float from = at_left ? x - 12.0f - width : x + 12.0f;
+    const Rect ground{from - 4.0f, map.y1 - 26.0f, from + width + 4.0f, map.y1 - 8.0f};
+    if (ground.y0 < map.y0) return;
+    painter.fill_rect(ground, theme.panel.faded(0.85f), 2.0f);
+    ui.label_at(from, ground.centre_y(), text, style, width);
+  };
+  name(left, true);
+  name(right, false);
+}
+
+void set_pair_facts(PanelContext& context, const MapPair& pair, const MapLayout& layout, std::int32_t level,
+                    const MapMarks& marks, std::string_view name_a, std::string_view name_b, bool difference) {
+  Facts& facts = context.facts;
+  facts.set("map.cells_visible", static_cast<double>(visible_cells(layout).count()));
+  facts.set("map.level", static_cast<double>(level));
+  facts.set("map.pixels_per_cell", layout.device_pixels_per_cell());
+  std::string readout;
+  const auto query = marks.query(), key = marks.key();
+  if (query && key) {
+    const double in_a = pair.a.value(*query, *key), in_b = pair.b.value(*query, *key);
+    const double a = std::isnan(in_a) ? 0.0 : in_a, b = std::isnan(in_b) ? 0.0 : in_b;
+    const auto text = [](double value) { return std::isnan(value) ? std::string("masked") : readout_text(value); };
+    if (pair.b.has_map())
+      readout = std::string(name_a) + " " + text(in_a) + ", " + std::string(name_b) + " " + text(in_b);
+    if (!std::isnan(in_a) || !std::isnan(in_b)) {
+      facts.set("compare.a", in_a);
+      facts.set("compare.b", in_b);
+      if (pair.has_difference()) {
+        facts.set("compare.difference", b - a);
+        readout += ", Δ " + std::string(b > a ? "+" : "") + readout_text(b - a);
+      }
+    }
+    readout += readout.empty() ? "" : " · ";
+  }
+  if (layout.exact()) {
+    readout += "at 1 cell per pixel or larger, exact";
+  } else {
+    const std::string side = grouped_text(std::int64_t{1} << level);
+    readout += "at " + side + " × " + side + " cells per texel, " +
+               (difference ? "mean of each" : "pooled " + pooling_title(context.state.view.map.pooling));
+  }
+  facts.set("map.readout", readout);
+}
+
+}  // namespace headroom

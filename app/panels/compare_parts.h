@@ -1,0 +1,54 @@
+// What the side panels of what-if and compare are made of: a column of parts that scrolls, headings, lines of names and
+// values; and the bars of attention received that both panels have. Main thread only.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "core/run/run_difference.h"
+
+namespace headroom {
+
+// Parts one below the other. What does not lie wholly in view is not drawn, so that no text is cut.
+class PartColumn {
+ public:
+  void add(float height, std::function<void(Rect)> draw);
+  void space(float height);
+  // A title with a hint at its right, a hairline above it unless it is the first.
+  void heading(PanelContext& context, std::string title, std::string hint);
+  // "name   value", the value in mono.
+  void value(PanelContext& context, std::string name, std::string value, Color color);
+  // Text that wraps to `width`.
+  void note(PanelContext& context, std::string text, Color color, float width);
+  void draw(PanelContext& context, std::string_view id, Rect area);
+  [[nodiscard]] float height() const { return height_; }
+
+ private:
+  struct Part {
+    float top, height;
+    std::function<void(Rect)> draw;
+  };
+  std::vector<Part> parts_;
+  float height_ = 0.0f;
+};
+
+// Grouped bars: attention received by keys in A and B, what each changes by above it.
+struct ReceivedBars {
+  std::string title;
+  std::string name_a, name_b;
+  Color a, b;
+  std::span<const KeyChange> keys;
+  const RunSnapshot* run = nullptr;  // its tokens name the keys
+  int decimals = 2;
+  std::string none;  // said where there are no keys
+};
+void draw_received_bars(PanelContext& context, Rect area, const ReceivedBars& bars);
+
+// Attention received by every key, net for differential heads; empty where the run kept none.
+[[nodiscard]] std::span<const float> attention_received(const LayerSnapshot& layer, std::int64_t head);
+
+}  // namespace headroom

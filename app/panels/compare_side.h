@@ -1,0 +1,28 @@
+// The side panel of a comparison: heads by how much they differ, row distance by layer, loss. Main thread only.
+#pragma once
+
+#include "app/panels/compare_memory.h"
+#include "app/panels/panel.h"
+#include "app/panels/what_if_text.h"
+
+namespace headroom {
+
+// One head that both runs measured.
+struct ComparedHead {
+  HeadRef head;
+  double distance = 0.0;  // NaN: not known (yet)
+  double sink_a = 0.0, sink_b = 0.0;
+  double rho = 0.0;  // ρ of B less that of A
+};
+enum class ComparedSort : std::uint8_t { Distance, SinkA, SinkB, Rho };
+
+// Heads of layers that both runs have, largest magnitude first, those without a number last.
+[[nodiscard]] std::vector<ComparedHead> compared_heads(const RunSnapshot& a, const RunSnapshot& b,
+                                                       const HeadDifferences& differences, ComparedSort sort);
+// Heads of a run whose sink score is over the threshold.
+[[nodiscard]] std::size_t heads_over(const RunSnapshot& run, double threshold);
+
+void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame, const RunEntry& a, const RunEntry& b,
+                       const RunTitles& titles);
+
+}  // namespace headroom

@@ -1,0 +1,35 @@
+// What changes of head programs and runs are called in the window. Pure functions; safe from any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/session/state.h"
+
+namespace headroom {
+
+// "L17.H4:sink=off" is the change "sink=off" in the scope "L17.H4"; "sink=off" alone is in the whole model.
+struct ScopedChange {
+  std::string scope, change;
+};
+[[nodiscard]] ScopedChange split_scope(std::string_view what_if);
+// "sink=off" is "sink off", "hide-key=0,7" is "keys 0, 7 hidden"; the text as it is where the name is not known.
+[[nodiscard]] std::string change_title(std::string_view change);
+[[nodiscard]] std::string scope_title(std::string_view scope);  // "L17.H4", "layer 17", "model"
+// A layer's kind of attention: "softmax", "off-by-one", "DIFF V2".
+[[nodiscard]] std::string kind_of_attention(std::string_view kind);
+// The changes of a run, or its name where there are none.
+[[nodiscard]] std::string run_title(const RunEntry& run);
+// What a run is beside the other: its changes, its kind of attention if these differ, else its name.
+struct RunTitles {
+  std::string a, b;
+};
+[[nodiscard]] RunTitles run_titles(const RunEntry& a, const RunEntry& b, const LayerSnapshot* layer_a,
+                                   const LayerSnapshot* layer_b);
+// Why a change does not fit, without the sentence that names it.
+[[nodiscard]] std::string short_reason(std::string_view reason);
+
+// "+.305", "−.05", "0" on bars: no leading zero.
+[[nodiscard]] std::string delta_text(double value, int decimals);
+
+}  // namespace headroom
