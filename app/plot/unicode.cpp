@@ -95,36 +95,10 @@ bool is_pictograph(char32_t c) {
 }  // namespace
 
 std::optional<CodePoint> decode_utf8(std::string_view bytes, std::size_t at) {
-  if (at >= bytes.size()) return std::nullopt;
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[at + i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return CodePoint{lead, 1};
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || at + length > bytes.size()) return std::nullopt;
-  char32_t value = lead & (0xFFu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return std::nullopt;
-    value = (value << 6) | (byte(i) & 0x3Fu);
-  }
-  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < kLeast[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return std::nullopt;
-  return CodePoint{value, length};
-}
-
-void append_utf8(std::string& out, char32_t c) {
-  const auto add = [&out](char32_t byte) { out.push_back(static_cast<char>(static_cast<unsigned char>(byte))); };
-  if (c < 0x80) return add(c);
-  if (c < 0x800) {
-    add(0xC0 | (c >> 6));
-  } else if (c < 0x10000) {
-    add(0xE0 | (c >> 12));
-    add(0x80 | ((c >> 6) & 0x3F));
-  } else {
-    add(0xF0 | (c >> 18));
-    add(0x80 | ((c >> 12) & 0x3F));
-    add(0x80 | ((c >> 6) & 0x3F));
-  }
-  add(0x80 | (c & 0x3F));
+  if (at >= bytes.size()) return {};
+  const Utf8Scalar scalar = decode_utf8(bytes.substr(at));
+  if (!scalar.valid) return {};
+  return CodePoint{scalar.code_point, scalar.size_bytes};
 }
 
 bool is_joining(char32_t c) { return c >= 0x300 && holds(kJoining, c); }

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
+
+#include "core/base/utf8.h"
 
 namespace headroom {
 
@@ -17,7 +18,6 @@ struct CodePoint {
 // The code point at `at`; nothing where the bytes are not well-formed UTF-8 (overlong, surrogate, beyond U+10FFFF, cut
 // off).
 [[nodiscard]] std::optional<CodePoint> decode_utf8(std::string_view bytes, std::size_t at);
-void append_utf8(std::string& out, char32_t code_point);
 
 // Belongs to the character before it: combining marks, variation selectors, the zero width joiner, emoji modifiers.
 [[nodiscard]] bool is_joining(char32_t c);
