@@ -19,21 +19,22 @@ struct PairRow {
   const char* component;  // a quantity per component; "": none
   const char* net;
   bool dash = false;      // a net value that cannot be: "–"
+  bool tall = false;      // in panels with room to spare only
 };
 
 constexpr PairRow kPairRows[] = {
     {"sink score α₀", "sink_score", "sink_score", "sink_score_net"},
     {"mean ‖·‖₂", "weight_l2_mean", "rows/weight_l2_component", "weight_l2_mean"},
     {"mean ρ", "context_rms_relative_mean", "", "context_rms_relative_mean"},
-    {"coherence κ", "coherence_mean", "", "coherence_mean"},
-    {"entropy / ln n", "entropy_normalized_mean", "entropy_normalized_mean", "", true},
-    {"effective keys", "effective_keys_mean", "effective_keys_mean", "", true},
+    {"coherence κ", "coherence_mean", "", "coherence_mean", false, true},
+    {"entropy / ln n", "entropy_normalized_mean", "entropy_normalized_mean", "", true, true},
+    {"effective keys", "effective_keys_mean", "effective_keys_mean", "", true, true},
     {"largest logit", "logit_max", "logit_max", "", true},
     {"λ mean", "lambda_mean", "", "lambda_mean"},
     {"λ standard deviation", "lambda_std", "", "lambda_std"},
     {"negative mass", "negative_mass_mean", "", "negative_mass_mean"},
     {"map cosine", "map_cosine_mean", "", "map_cosine_mean"},
-    {"output cancellation", "output_cancellation_mean", "", "output_cancellation_mean"},
+    {"output cancellation", "output_cancellation_mean", "", "output_cancellation_mean", false, true},
     {"norm gain, median", "norm_gain_median", "", "norm_gain_median"},
     {"mean RMS after the norm", "context_rms_relative_mean", "", "after_norm"},
 };
@@ -60,6 +61,7 @@ std::vector<const PairRow*> pair_rows(const HeadPanelView& view) {
   for (const PairRow& row : kPairRows) {
     const bool none = std::isnan(net_value(view, row)) && std::isnan(component_value(view, row, 0));
     if (none || (view.series.v1 && std::string_view(row.net) == "lambda_std")) continue;
+    if (row.tall && !view.tall) continue;
     if (view.low && rows.size() >= 6) break;
     rows.push_back(&row);
   }

@@ -62,9 +62,12 @@ Placement place(const std::vector<HeadSection>& sections, const std::vector<std:
   const auto is_toggled = [&](std::size_t i) { return std::ranges::find(toggled, sections[i].name) != toggled.end(); };
   for (std::size_t i = 0; i < count; ++i)
     if (usual[i] && !is_toggled(i)) take(i);
-  float y = 0.0f;
+  // What is left goes to the plots.
+  float wanted = 0.0f, y = 0.0f;
+  for (std::size_t i = 0; i < count; ++i) wanted += open[i] ? sections[i].more : 0.0f;
+  const float share = wanted > 0.0f ? std::clamp((room - used) / wanted, 0.0f, 1.0f) : 0.0f;
   for (std::size_t i = 0; i < count; ++i) {
-    const float height = open[i] ? kFolded + extra(i) : kFolded;
+    const float height = open[i] ? kFolded + extra(i) + std::floor(share * sections[i].more) : kFolded;
     if (y + height > room + 0.5f) break;
     placement.sections.push_back({&sections[i], !open[i], !open[i] && usual[i] && !is_toggled(i), y, height});
     y += height;
@@ -78,6 +81,7 @@ void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<s
   const HeadSection& section = *placed.section;
   Rect header = frame;
   header.y1 = header.y0 + (placed.folded ? kFolded : kHeader);
+  if (!placed.folded && section.keep_right > 0.0f && section.keep_right + 40.0f < header.width()) header.x1 -= section.keep_right + 6.0f;
   const Interaction hit = ui.interact(std::string("section ") + section.name, header, Cursor::Hand);
   if (hit.clicked && placed.displaced)
     for (const std::string& name : opened) ui.run("head.fold " + name);
@@ -103,7 +107,7 @@ void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<s
   if (placed.folded) return;
   Rect area = frame;
   area.y0 += kHeader;
-  area.y1 = area.y0 + section.height;
+  area.y1 = frame.y1 - kSectionGap;
   ui.push_id(section.name);
   section.draw(view, area);
   ui.pop_id();
@@ -146,7 +150,7 @@ void draw_head_panel(PanelContext& context, Rect frame) {
   } else {
     const auto at = static_cast<std::size_t>(index);
     HeadPanelView view{context, memory, *memory.run(), *layer, *head, at < layer->programs.size() ? layer->programs[at] : HeadProgram(),
-                       memory.series(*layer, head->head), frame.width() < 300.0f, frame.height() < 520.0f};
+                       memory.series(*layer, head->head), frame.width() < 300.0f, frame.height() < 520.0f, frame.height() >= 900.0f};
     const Rect body = draw_panel_title(context, frame, "head", "Head", head_text(*head), view.narrow ? "" : program_hint(view));
     if (state.view.head.across_model)
       draw_ribbons(context, memory, body.inset(measure::kPadding, 8.0f), 1);

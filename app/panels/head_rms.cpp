@@ -54,13 +54,13 @@ BoundCurves bound_curves(double most, double lambda) {
   return curves;
 }
 
-void draw_switch(HeadPanelView& view, Rect row) {
+constexpr float kSwitchHeight = 18.0f;
+
+std::array<Choice, 3> switch_choices(const HeadPanelView& view) {
   const std::string rms = view.context.state.view.head.rms;
-  const std::array<Choice, 3> choices = {{{"ρ", "head.rms relative", rms == "relative", ""},
-                                          {"raw", "head.rms raw", rms == "raw", ""},
-                                          {"‖w‖₂", "head.rms weights", rms == "weights", ""}}};
-  const float width = view.context.ui.segmented({0.0f, 0.0f}, 18.0f, choices, false);
-  if (width <= row.width()) view.context.ui.segmented({row.x1 - width, row.y0}, 18.0f, choices);
+  return {{{"ρ", "head.rms relative", rms == "relative", ""},
+           {"raw", "head.rms raw", rms == "raw", ""},
+           {"‖w‖₂", "head.rms weights", rms == "weights", ""}}};
 }
 
 void draw_shares(HeadPanelView& view, Rect row) {
@@ -73,6 +73,13 @@ void draw_shares(HeadPanelView& view, Rect row) {
                                              {"inside", share("rows_inside_bound"), {0, 0, 0, 0}},
                                              {"above", share("rows_above_bound"), {0, 0, 0, 0}}}};
   draw_named_values(view.context, row, values);
+  // Which rows these are, where there is room.
+  const Theme& theme = view.context.theme();
+  float used = 0.0f;
+  for (const NamedValue& one : values) used += view.context.ui.width(one.name, theme.hint()) + view.context.ui.width(one.value, {Face::Mono, 11.0f, theme.text}) + 18.0f;
+  const std::string rows = "rows nᵢ ≥ " + std::to_string(view.series.min_row);
+  if (used + view.context.ui.width(rows, theme.hint()) <= row.width())
+    view.context.painter().text_at(row.x1, row.centre_y(), rows, theme.hint(), Painter::Align::Right);
 }
 
 void draw_premise(HeadPanelView& view, Rect row) {
@@ -101,6 +108,10 @@ void draw_premise(HeadPanelView& view, Rect row) {
 
 }  // namespace
 
+float rms_switch_width(const HeadPanelView& view) {
+  return view.context.ui.segmented({0.0f, 0.0f}, kSwitchHeight, switch_choices(view), false);
+}
+
 void draw_rms(HeadPanelView& view, Rect area) {
   PanelContext& context = view.context;
   Painter& painter = context.painter();
@@ -108,10 +119,10 @@ void draw_rms(HeadPanelView& view, Rect area) {
   const HeadSeries& series = view.series;
   const RmsSubject subject = subject_of(view);
 
+  const float width = rms_switch_width(view);
+  if (width <= area.width()) context.ui.segmented({area.x1 - width, area.y0 - kSwitchHeight - 2.0f}, kSwitchHeight, switch_choices(view));
   draw_shares(view, area.cut_top(16.0f));
-  area.cut_top(3.0f);
-  draw_switch(view, area.cut_top(20.0f));
-  area.cut_top(5.0f);
+  area.cut_top(4.0f);
   draw_premise(view, area.cut_bottom(18.0f));
   if (subject.values.empty()) {
     draw_note(context, area, subject.none, "A run made here keeps the rows of each layer, as far as memory allows.");

@@ -13,8 +13,6 @@ constexpr float kNumberRow = 18.0f;
 
 float plot_height(float room, float share, float least, float most) { return std::clamp(std::round(share * room), least, most); }
 
-std::string rows_hint(const HeadPanelView& view) { return "rows nᵢ ≥ " + std::to_string(view.series.min_row); }
-
 }  // namespace
 
 std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
@@ -24,32 +22,38 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
   const std::string company = view.run.complete ? "this head among all " + std::to_string(computed)
                                                 : "this head among " + std::to_string(computed) + " so far";
   const std::string rms = view.context.state.view.head.rms;
-  const float plot = plot_height(room, 0.29f, 120.0f, 360.0f);
-  const float small_plot = plot_height(room, 0.20f, 100.0f, 240.0f);
+  const float plot = plot_height(room, 0.23f, 110.0f, 300.0f), more = 0.8f * plot;
+  const float small_plot = plot_height(room, 0.17f, 90.0f, 200.0f), small_more = 0.8f * small_plot;
+  const auto add = [&](const char* name, std::string title, std::string hint, float height, float extra, void (*draw)(HeadPanelView&, Rect), float keep = 0.0f) {
+    HeadSection section;
+    section.name = name, section.title = std::move(title), section.hint = std::move(hint);
+    section.height = height, section.more = extra, section.keep_right = keep, section.draw = draw;
+    sections.push_back(std::move(section));
+  };
 
-  sections.push_back({"numbers", "In numbers", view.pair() ? "" : company,
-                      kNumberRow * static_cast<float>(head_numbers(view).size()), draw_numbers});
+  add("numbers", "In numbers", view.pair() ? "" : company, kNumberRow * static_cast<float>(head_numbers(view).size()), 0.0f, draw_numbers,
+      view.pair() ? 180.0f : 0.0f);
   std::string title = rms == "raw" ? "Context RMS over visible keys nᵢ" : rms == "weights" ? "‖w‖₂ over visible keys nᵢ"
                                                                       : "Context RMS ρ over visible keys nᵢ";
   if (view.narrow) title = rms == "raw" ? "Context RMS over nᵢ" : rms == "weights" ? "‖w‖₂ over nᵢ" : "Context RMS ρ over nᵢ";
   if (rms == "relative" && view.program.post_norm) title = view.narrow ? "ρ before the norm" : "RMS before the norm: ρ over visible keys nᵢ";
   const float note = 18.0f;  // the premise
-  sections.push_back({"rms", title, view.narrow ? "" : rows_hint(view), 44.0f + plot + note, draw_rms});
+  add("rms", title, "", 20.0f + plot + note, more, draw_rms, rms_switch_width(view));
   if (!series.kept) return sections;
   if (!series.after_norm.empty())
-    sections.push_back({"norm", "RMS through the norm, over nᵢ", view.narrow ? "" : "median, quartiles", small_plot + 10.0f, draw_through_norm});
+    add("norm", "RMS through the norm, over nᵢ", view.narrow ? "" : "median, quartiles", small_plot + 10.0f, small_more, draw_through_norm);
   if (!series.weight_cancellation.empty())
-    sections.push_back({"cancellation", "Cancellation over visible keys nᵢ", view.narrow ? "" : "1 = nothing cancels", small_plot + 10.0f, draw_cancellation});
+    add("cancellation", "Cancellation over visible keys nᵢ", view.narrow ? "" : "1 = nothing cancels", small_plot + 10.0f, small_more, draw_cancellation);
   if (!series.log_rho.empty())
-    sections.push_back({"decomposition", view.narrow ? "Decomposition" : "Decomposition: log ρ = log e + log r̃ + ½ log κ", "", small_plot + 10.0f, draw_decomposition});
+    add("decomposition", view.narrow ? "Decomposition" : "Decomposition: log ρ = log e + log r̃ + ½ log κ", "", small_plot + 10.0f, small_more, draw_decomposition);
   if (!series.lambda.empty())
-    sections.push_back({"lambda", series.v1 ? "λ, one number per layer" : "λ over position: λᵢ = σ(·), per token", "", small_plot, draw_lambda});
-  if (!series.gain.empty()) sections.push_back({"gain", "Gain of the norm", std::to_string(series.rows()) + " rows", small_plot + 52.0f, draw_gain});
-  sections.push_back({"sinks", "Sinks", "attention received by key", small_plot + (view.pair() ? 110.0f : 92.0f), draw_sinks});
-  sections.push_back({"logits", "Logits", "largest and smallest per query", small_plot + 112.0f, draw_logits});
+    add("lambda", series.v1 ? "λ, one number per layer" : "λ over position: λᵢ = σ(·), per token", "", small_plot, small_more, draw_lambda);
+  if (!series.gain.empty()) add("gain", "Gain of the norm", std::to_string(series.rows()) + " rows", small_plot + 52.0f, small_more, draw_gain);
+  add("sinks", "Sinks", "attention received by key", small_plot + (view.pair() ? 110.0f : 92.0f), small_more, draw_sinks);
+  add("logits", "Logits", "largest and smallest per query", small_plot + 112.0f, small_more, draw_logits);
   const bool implicit = view.program.sink != SinkSource::None && !series.implicit.empty();
   if (!series.gate.empty() || implicit)
-    sections.push_back({"gate", series.gate.empty() ? "Mass given to nothing" : "Gate over position", "", small_plot, draw_gate});
+    add("gate", series.gate.empty() ? "Mass given to nothing" : "Gate over position", "", small_plot, small_more, draw_gate);
   return sections;
 }
 

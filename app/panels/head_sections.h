@@ -22,7 +22,7 @@ struct HeadPanelView {
   HeadRef head;
   HeadProgram program;
   const HeadSeries& series;
-  bool narrow = false, low = false;  // a panel that is not wide; one that is not high
+  bool narrow = false, low = false, tall = false;  // a panel that is not wide; one that is not high; one that is
 
   [[nodiscard]] bool pair() const { return program.has_first() && program.has_second(); }
   [[nodiscard]] double value(std::string_view name, std::size_t index) const { return run.at(name, head.layer, head.head, index); }
@@ -31,7 +31,9 @@ struct HeadPanelView {
 struct HeadSection {
   const char* name;                                        // of the command head.fold
   std::string title, hint;                                 // the hint stands at the right
-  float height = 0.0f;                                     // below the title
+  float height = 0.0f;                                     // below the title, at least
+  float more = 0.0f;                                       // what it can use beyond that
+  float keep_right = 0.0f;                                 // pixels of the title's row that the section draws in itself
   void (*draw)(HeadPanelView& view, Rect area) = nullptr;  // `area` is as high as asked
 };
 
@@ -42,6 +44,7 @@ struct HeadSection {
 [[nodiscard]] std::vector<std::string> head_numbers(const HeadPanelView& view);  // quantities of "In numbers"
 void draw_numbers(HeadPanelView& view, Rect area);
 void draw_rms(HeadPanelView& view, Rect area);
+[[nodiscard]] float rms_switch_width(const HeadPanelView& view);  // in the title's row
 void draw_decomposition(HeadPanelView& view, Rect area);
 void draw_cancellation(HeadPanelView& view, Rect area);
 void draw_through_norm(HeadPanelView& view, Rect area);

@@ -47,7 +47,7 @@ void draw_controls(Atlas& atlas, Rect row) {
   if (row.width() >= 220.0f) {
     const Rect right = left.cut_right(84.0f);
     left.cut_right(measure::kGap);
-    ui.combo("range", right, "", view.range_per_layer ? "by layer" : view.by_value ? "by value" : "shared", [view] {
+    ui.combo("range", right, "", view.range_per_layer ? "per layer" : view.by_value ? "by value" : "by layer", [view] {
       const auto item = [](const char* title, const char* command, bool checked, bool line = false) {
         MenuItem entry;
         entry.title = title, entry.command = command, entry.checked = checked, entry.separator = line;
@@ -99,7 +99,8 @@ void draw_labels(const Atlas& atlas, float layer_width) {
   }
   // "layer" stands above the numbers of the layers, where it does not reach those of the heads.
   const float left = layout.layer_labels.x0 - 2.0f;
-  if (left + layer_width <= layout.grid.x0 - 1.0f) painter.text_at(left, y, "layer", theme.hint());
+  const float first = layout.cell(0, 0).centre_x() - 0.5f * atlas.context.ui.width(std::to_string(atlas.run.heads.front()), theme.tick());
+  if (left + layer_width <= (state.view.heads.by_value ? layout.grid.x0 : first) - 3.0f) painter.text_at(left, y, "layer", theme.hint());
 }
 
 // What a quick what-if leaves as it was before the change: layers from the changed one on are stale.
@@ -267,7 +268,7 @@ void draw_bar(Atlas& atlas, Rect area) {
   if (info == nullptr || area.height() < 40.0f) return;
   const bool small = area.height() < 70.0f;
   const ColorScale scale = atlas.range.scale;
-  const std::string epsilon = "ε " + readout_text(view.threshold);
+  const std::string epsilon = "ε " + short_text(view.threshold);
 
   if (view.range_per_layer) {
     ColorBarSpec spec;
@@ -324,7 +325,7 @@ void draw_bar(Atlas& atlas, Rect area) {
   if (!atlas.run.complete && atlas.run.finished_layers() < atlas.layout.rows) {
     const std::string so_far = std::to_string(atlas.run.finished_layers()) + " of " + std::to_string(atlas.layout.rows) +
                                " layers so far; the range " + (info->natural ? "stays " : "is ") +
-                               fixed_text(static_cast<double>(scale.low), 0) + " … " + readout_text(static_cast<double>(scale.high));
+                               short_text(static_cast<double>(scale.low)) + " … " + short_text(static_cast<double>(scale.high));
     context.ui.label({area.x0, y + 4.0f}, so_far, theme.hint(), area.width());
   } else if (spec.null_level) {
     const std::array<Vec2, 3> triangle = {{{area.x0, y - 3.0f}, {area.x0 + 8.0f, y - 3.0f}, {area.x0 + 4.0f, y + 4.0f}}};
@@ -332,7 +333,7 @@ void draw_bar(Atlas& atlas, Rect area) {
     context.ui.label({area.x0 + 12.0f, y + 4.0f}, "uniform attention: Hₙ/n = " + readout_text(null) + " at n = " + grouped_text(atlas.run.length),
                      theme.hint(), area.width() - 12.0f);
   } else if (!atlas.threshold_shown) {
-    context.ui.label({area.x0, y + 4.0f}, "ε " + readout_text(view.threshold) + " is outside this range", theme.hint(), area.width());
+    context.ui.label({area.x0, y + 4.0f}, "ε " + short_text(view.threshold) + " is outside this range", theme.hint(), area.width());
   }
 }
 

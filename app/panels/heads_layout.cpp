@@ -6,7 +6,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kBarHeight = 74.0f;   // texts, histogram, colours, ticks, null level
+constexpr float kBarHeight = 86.0f;   // texts, histogram, colours, ticks, null level
 constexpr float kCountWidth = 36.0f, kCountGap = 14.0f;
 constexpr float kLargestCell = 64.0f;
 
@@ -80,11 +80,8 @@ std::vector<std::size_t> thinned_positions(std::size_t count, float step, float 
 
 std::vector<Edge> contour(const AtlasLayout& layout, std::span<const std::uint8_t> flags) {
   std::vector<Edge> edges;
-  const auto over = [&](std::size_t row, std::size_t column) {
-    return row < layout.rows && column < layout.columns && flags[row * layout.columns + column] != 0;
-  };
-  // Lines between rows, then between columns; row or column −1 wraps to a large number, which is outside.
-  for (std::size_t line = 0; line <= layout.rows; ++line)
+  const auto over = [&](std::size_t row, std::size_t column) { return flags[row * layout.columns + column] != 0; };
+  for (std::size_t line = 1; line < layout.rows; ++line)
     for (std::size_t begin = 0; begin < layout.columns;) {
       std::size_t end = begin;
       while (end < layout.columns && over(line - 1, end) != over(line, end)) ++end;
@@ -94,7 +91,7 @@ std::vector<Edge> contour(const AtlasLayout& layout, std::span<const std::uint8_
                          {layout.grid.x0 + static_cast<float>(end) * layout.cell_width, y}});
       begin = std::max(end, begin + 1);
     }
-  for (std::size_t line = 0; line <= layout.columns; ++line)
+  for (std::size_t line = 1; line < layout.columns; ++line)
     for (std::size_t begin = 0; begin < layout.rows;) {
       std::size_t end = begin;
       while (end < layout.rows && over(end, line - 1) != over(end, line)) ++end;

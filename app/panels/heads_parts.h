@@ -10,6 +10,7 @@
 
 #include "app/panels/heads_memory.h"
 #include "app/panels/panel.h"
+#include "app/plot/number_text.h"
 #include "app/plot/color_map.h"
 #include "app/plot/plot_frame.h"
 

@@ -55,6 +55,8 @@ void place_columns(Rows& table, Rect& area) {
     column.span = rest.cut_left(width);
     column.number = column.span.x1 - 8.0f;
     column.sorted = options.sort == column.name;
+    const std::string full = quantity_title(ref) + (ref.info->percent ? ", %" : "");
+    if (table.context.ui.width(full, {Face::SansSemibold, 11.0f, {}}) <= column.span.width() - 22.0f) column.title = full;
     if (options.filter != nullptr)
       column.filtered = std::ranges::find(options.filter->quantities(), ref) != options.filter->quantities().end();
     if (column.data->finite > 0) {

@@ -129,7 +129,7 @@ void add_lines(const Scatter& scatter, const HeadColumn& column, bool horizontal
   if (column.ref.info == nullptr) return;
   const HeadsState& view = scatter.context.state.view.heads;
   if (column.ref.info->sink_null) {
-    lines.push_back({horizontal, view.threshold, theme.text, LineStyle::Solid, "ε = " + readout_text(view.threshold), 1.0f});
+    lines.push_back({horizontal, view.threshold, theme.text, LineStyle::Solid, "ε = " + short_text(view.threshold), 1.0f});
     lines.push_back({horizontal, scatter.run.sink_null, theme.warn, LineStyle::Dotted, "uniform " + readout_text(scatter.run.sink_null), 1.5f});
   }
   if (column.ref.info->reference) lines.push_back({horizontal, *column.ref.info->reference, theme.text3, LineStyle::Solid, "", 1.0f});

@@ -76,7 +76,7 @@ void draw_one(PanelContext& context, HeadsMemory& memory, const std::string& nam
   draw_band(painter, frame, ribbon.layers, ribbon.lower, ribbon.upper, theme.second.faded(0.30f));
   LabelSpace space(frame.inner);
   std::vector<ReferenceLine> lines;
-  if (info.sink_null) lines.push_back({true, context.state.view.heads.threshold, theme.text, LineStyle::Solid, "ε", 1.0f});
+  if (info.sink_null) lines.push_back({true, context.state.view.heads.threshold, theme.text, LineStyle::Solid, "", 1.0f});
   if (info.reference) lines.push_back({true, *info.reference, theme.text, LineStyle::Solid, "", 1.0f});
   draw_lines(painter, frame, lines, space);
   draw_curve(painter, frame, ribbon.layers, ribbon.median, theme.second, 2.0f);
@@ -91,6 +91,10 @@ void draw_one(PanelContext& context, HeadsMemory& memory, const std::string& nam
   if (context.state.view.selection.head) dot(*context.state.view.selection.head, 3.5f, theme.accent);
   painter.pop_clip();
   draw_plot_axes(painter, frame, theme);
+
+  const double threshold = context.state.view.heads.threshold;
+  if (info.sink_null && threshold >= range.low && threshold <= range.high)
+    painter.text_at(frame.inner.x1 + 3.0f, frame.y.pixel(threshold), "ε", {Face::Sans, 10.0f, theme.text2});
 
   const Interaction hit = context.ui.interact("ribbon " + name, frame.inner, Cursor::Hand);
   if (!hit.hovered) return;

@@ -12,8 +12,8 @@
 
 namespace headroom {
 
-inline constexpr float kTokenPadding = 2.0f;  // left and right of a token's text
-inline constexpr float kTokenGap = 1.0f;
+inline constexpr float kTokenPadding = 1.5f;  // left and right of a token's text
+inline constexpr float kTokenGap = 0.0f;
 inline constexpr float kTokenSize = 12.0f;
 
 struct TokenLines {

@@ -10,7 +10,7 @@ namespace headroom {
 namespace {
 
 std::string log_text(float low, float high) {
-  return "log₁₀, " + power_text(static_cast<int>(std::lround(std::log10(low)))) + " … " + readout_text(static_cast<double>(high));
+  return "log₁₀, " + power_text(static_cast<int>(std::lround(std::log10(low)))) + " … " + short_text(static_cast<double>(high));
 }
 
 // Net maps are signed: a pair, or a single second map.
@@ -82,7 +82,7 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
     const RobustRange range = robust_log_range(NumberView(series.rho));
     tint.scale.low = static_cast<float>(range.low);
     tint.scale.high = static_cast<float>(range.high);
-    tint.scale_text = "log₁₀, " + readout_text(range.low) + " … " + readout_text(range.high);
+    tint.scale_text = "log₁₀, " + short_text(range.low) + " … " + short_text(range.high);
   } else if (name == "norm_gain") {
     tint.value_name = "gain";
     tint.values = series.gain;

@@ -26,7 +26,7 @@ constexpr Range kShare{0.0, 1.0};
 
 const std::vector<Looks>& looks() {
   static const std::vector<Looks> table = {
-      {"sink_score", "sink score α₀", "sink score α₀", Group::Sinks, kShare},
+      {"sink_score", "sink score α₀", "sink α₀", Group::Sinks, kShare},
       {"sink_score_net", "net sink score", "net sink", Group::Sinks, Range{-1.0, 1.0}, false, true},
       {"sink_score_absolute", "absolute share of key 0", "abs. sink", Group::Sinks, kShare},
       {"top_sink_position", "top sink position", "top sink", Group::Sinks, {}},
@@ -395,7 +395,8 @@ std::vector<std::string> with_values(const RunSnapshot& run, std::span<const std
     const QuantityInfo* info = find_quantity_info(name);
     if (info == nullptr) continue;
     const std::vector<double> values = head_values(run, {info, info->default_index});
-    if (std::ranges::any_of(values, [](double v) { return !std::isnan(v); })) result.emplace_back(name);
+    // Nothing but zeros (the negative mass of softmax heads) is no news.
+    if (std::ranges::any_of(values, [](double v) { return !std::isnan(v) && v != 0.0; })) result.emplace_back(name);
   }
   return result;
 }

@@ -84,7 +84,7 @@ CATCH_TEST_CASE("LaTeX is a booktabs table with the window's digits and nothing 
   std::string smallest = number_text(*find_quantity_info("logit_min"), value("logit_min"));
   smallest.replace(0, 3, "$-$");  // the minus sign
   CATCH_CHECK(text == "\\begin{tabular}{llrrrr}\n\\toprule\n"
-                      "head & kind & sink score $\\alpha_0$ & min logit & inside, \\% & max gain \\\\\n\\midrule\n"
+                      "head & kind & sink $\\alpha_0$ & min logit & inside, \\% & max gain \\\\\n\\midrule\n"
                       "L0.H0 & diff\\_v2 & " + number_text(*find_quantity_info("sink_score"), value("sink_score")) + " & " +
                       smallest + " & " + fixed_text(100.0 * value("rows_inside_bound"), 1) +
                       " & -- \\\\\n\\bottomrule\n\\end{tabular}\n");
