@@ -76,14 +76,15 @@ Result<Script> Script::read(const std::filesystem::path& path, const CommandTabl
 Result<bool> Script::step(Session& session, const Facts& facts, const Surroundings& around) {
   ran_ = false;
   if (finished()) return false;
-  if (around.request_pending || around.opening) return true;
-  if (around.now_s < sleep_until_s_) return true;
+  if (around.request_pending || around.now_s < sleep_until_s_) return true;
   const Line& line = lines_[next_];
   const auto failed = [&](Error error) {
     error.message = format("line %d, %s: ", line.number, line.text.c_str()) + error.message;
     return error.in_file(path_.string());
   };
   HEADROOM_TRY(const std::vector<std::string> words, split_command_line(line.text));
+  const bool looks = words[0] == "expect" || words[0] == "screenshot";
+  if (around.opening && words[0] != "sleep" && !(looks && slept_)) return true;
   if (words[0] == "wait") {
     if (waiting_since_s_ < 0) waiting_since_s_ = around.now_s;
     if (around.busy || !around.drawn) {
@@ -107,6 +108,7 @@ Result<bool> Script::step(Session& session, const Facts& facts, const Surroundin
   }
   ++next_;
   waited_ = words[0] == "wait";
+  slept_ = words[0] == "sleep" || (looks && slept_);
   ran_ = true;
   return true;
 }

@@ -22,7 +22,7 @@ class Script {
   // What holds the next line back.
   struct Surroundings {
     bool busy = false;             // the session, or tiles that are still coming
-    bool opening = false;          // what comes after `open` speaks of what was opened
+    bool opening = false;          // what comes after `open` speaks of what was opened; after `sleep`, of this moment
     bool drawn = false;            // two frames were drawn since the last line: what is seen is up to date
     bool request_pending = false;  // a screenshot or a pointer's move not yet done
     double now_s = 0.0;
@@ -40,6 +40,7 @@ class Script {
   double sleep_until_s_ = -1.0;
   double waiting_since_s_ = -1.0;
   bool ran_ = false, waited_ = false;
+  bool slept_ = false;  // nothing but looking since `sleep`
 };
 
 // "map.cells_visible == 1024": == != < <= > >= ~ (within 1e-6 relative; for texts: contains). Empty: it holds; else what

@@ -73,6 +73,18 @@ Result<void> parse_size(const std::string& text, WindowOptions& options) {
   return {};
 }
 
+// A fact holds any text, a line of output one line: \n, \r and \\ stand for what cannot be in it.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\\') line += "\\\\";
+    else if (c == '\n') line += "\\n";
+    else if (c == '\r') line += "\\r";
+    else line += c;
+  }
+  return line;
+}
+
 class SystemClipboard final : public Clipboard {
  public:
   explicit SystemClipboard(GlfwWindow& window) : window_(window) {}
@@ -116,7 +128,7 @@ class Application {
     session_.save_settings();
     session_.finish_files();
     if (arguments_.print_facts)
-      for (const auto& [name, value] : facts_.all()) std::printf("%s = %s\n", name.c_str(), value.c_str());
+      for (const auto& [name, value] : facts_.all()) std::printf("%s = %s\n", name.c_str(), one_line(value).c_str());
     if (arguments_.print_times) print_times("all");
     return exit_code_;
   }
@@ -176,6 +188,7 @@ class Application {
       commands = ui.take_commands();
     }
     describe_state(session_.state(), facts_);
+    if (script_ || arguments_.print_facts) describe_session();
     loop_.end_frame();
     const double end_s = now_seconds();
     frame_ms_.push_back(1e3 * (end_s - begin_s));
@@ -194,6 +207,22 @@ class Application {
       if (!synthetic_.add(request)) requests_.push_back(std::move(request));
   }
 
+  // What a script asks of the session rather than of what is drawn.
+  void describe_session() {
+    const State& state = session_.state();
+    facts_.set("opening", session_.opening() ? 1.0 : 0.0);
+    facts_.set("message", state.messages.empty() ? "" : state.messages.back().text);
+    facts_.set("messages", static_cast<double>(state.messages.size()));
+    facts_.set("error", state.errors.empty() ? "" : state.errors.back().title + ": " + describe(state.errors.back().error));
+    facts_.set("recent", static_cast<double>(state.recent.size()));
+    facts_.set("device", state.device.text);
+    facts_.set("device.cuda", state.device.info ? state.device.info->cuda_note : "");
+    facts_.set("clipboard", copied_);
+    const RunEntry* run = state.shown();
+    const ModelEntry* model = run ? state.find_model(run->model) : nullptr;
+    facts_.set("checkpoint.changed", model && model->changed_on_disk ? 1.0 : 0.0);
+  }
+
   float scale_wanted() const {
     const double kept = session_.state().settings.scale;
     return static_cast<float>(kept > 0.0 ? kept : 1.0);
@@ -207,7 +236,10 @@ class Application {
       requests_.erase(requests_.begin());
       switch (request.kind) {
         case WindowRequest::Kind::Quit: quit_ = true; break;
-        case WindowRequest::Kind::CopyText: loop_.window().set_clipboard_text(request.text); break;
+        case WindowRequest::Kind::CopyText:
+          copied_ = request.text;
+          loop_.window().set_clipboard_text(request.text);
+          break;
         case WindowRequest::Kind::Screenshot: screenshot(request.text); break;
         case WindowRequest::Kind::NativeDialog: ask_desktop(); break;
         case WindowRequest::Kind::Times: print_times(request.text); break;
@@ -306,6 +338,7 @@ class Application {
   Facts facts_;
   SyntheticInput synthetic_;
   std::vector<WindowRequest> requests_;
+  std::string copied_;  // by a command, last
   int dirty_ = kSettlingFrames;
   int frames_since_line_ = 0;
   bool holding_ = false, open_demo_ = false, quit_ = false;
