@@ -22,8 +22,8 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
   const std::string company = view.run.complete ? "this head among all " + std::to_string(computed)
                                                 : "this head among " + std::to_string(computed) + " so far";
   const std::string rms = view.context.state.view.head.rms;
-  const float plot = plot_height(room, 0.23f, 110.0f, 300.0f), more = 0.8f * plot;
-  const float small_plot = plot_height(room, 0.17f, 90.0f, 200.0f), small_more = 0.8f * small_plot;
+  const float plot = plot_height(room, 0.21f, 110.0f, 300.0f), more = 0.8f * plot;
+  const float small_plot = plot_height(room, 0.15f, 90.0f, 200.0f), small_more = 0.8f * small_plot;
   const auto add = [&](const char* name, std::string title, std::string hint, float height, float extra, void (*draw)(HeadPanelView&, Rect), float keep = 0.0f) {
     HeadSection section;
     section.name = name, section.title = std::move(title), section.hint = std::move(hint);
@@ -36,7 +36,7 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
   std::string title = rms == "raw" ? "Context RMS over visible keys nᵢ" : rms == "weights" ? "‖w‖₂ over visible keys nᵢ"
                                                                       : "Context RMS ρ over visible keys nᵢ";
   if (view.narrow) title = rms == "raw" ? "Context RMS over nᵢ" : rms == "weights" ? "‖w‖₂ over nᵢ" : "Context RMS ρ over nᵢ";
-  if (rms == "relative" && view.program.post_norm) title = view.narrow ? "ρ before the norm" : "RMS before the norm: ρ over visible keys nᵢ";
+  if (rms == "relative" && view.program.post_norm) title = view.narrow ? "ρ before the norm" : "ρ before the norm, over nᵢ";
   const float note = 18.0f;  // the premise
   add("rms", title, "", 20.0f + plot + note, more, draw_rms, rms_switch_width(view));
   if (!series.kept) return sections;
@@ -64,15 +64,20 @@ float number_width(const TextMeasure& measure, float size, int digits) {
 void draw_named_values(PanelContext& context, Rect row, std::span<const NamedValue> values) {
   const Theme& theme = context.theme();
   const TextStyle name_style = theme.hint();
+  // Closer together where they would not fit.
+  float total = -12.0f, gap = 12.0f, inner = 6.0f;
+  for (const NamedValue& one : values)
+    total += (one.name.empty() ? 0.0f : context.ui.width(one.name, name_style) + inner) + context.ui.width(one.value, {Face::Mono, 11.0f, theme.text}) + gap;
+  if (total > row.width()) gap = 6.0f, inner = 3.0f;
   float x = row.x0;
   for (const NamedValue& one : values) {
     const TextStyle value_style{Face::Mono, 11.0f, one.color.a == 0 ? theme.text : one.color};
-    const float name = one.name.empty() ? 0.0f : context.ui.width(one.name, name_style) + 6.0f;
+    const float name = one.name.empty() ? 0.0f : context.ui.width(one.name, name_style) + inner;
     const float value = context.ui.width(one.value, value_style);
     if (x + name + value > row.x1 + 0.5f) return;
     if (!one.name.empty()) context.painter().text_at(x, row.centre_y(), one.name, name_style);
     context.painter().text_at(x + name, row.centre_y(), one.value, value_style);
-    x += name + value + 12.0f;
+    x += name + value + gap;
   }
 }
 
