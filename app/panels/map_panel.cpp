@@ -35,7 +35,7 @@ std::string hint_of(const MapSubject& subject) {
     const bool v1 = std::isfinite(subject.layer->lambda_init);
     add(std::string("w = ") + (subject.program->has_first() ? "a¹ − λ·a²" : "−λ·a²") +
         (v1 ? ", λ one number per layer" : ""));
-  } else if (subject.data && !subject.data->model_name.empty()) {
+  } else if (subject.data && !subject.data->model_name.empty() && subject.data->model_name != text) {
     add(subject.data->model_name);
   }
   if (subject.length > 0) add(grouped_text(subject.length) + " × " + grouped_text(subject.length));
