@@ -216,11 +216,13 @@ void add_head_commands(CommandTable& table) {
              })});
   table.add({"heads.columns", "LIST", "Table: choose the columns", "Heads", {}, heads_change("heads.columns", "NAME,NAME…", [](HeadsState& h, Arguments a) {
                h.columns.clear();
-               const std::string list = joined_arguments(a);
-               for (std::size_t begin = 0; begin < list.size();) {
-                 const std::size_t end = std::min(list.find_first_of(", ", begin), list.size());
-                 if (end > begin) h.columns.push_back(list.substr(begin, end - begin));
-                 begin = end + 1;
+               // A comma inside of brackets belongs to the name: top_key_mass[first,4].
+               int depth = 0;
+               std::string name;
+               for (const char c : joined_arguments(a) + ",") {
+                 depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+                 if (depth > 0 || (c != ',' && c != ' ')) name += c;
+                 else if (!name.empty()) h.columns.push_back(std::exchange(name, {}));
                }
                return true;
              })});

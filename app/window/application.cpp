@@ -12,6 +12,7 @@
 
 #include "app/cli/report_error.h"
 #include "app/cli/signals.h"
+#include "app/panels/compare_memory.h"
 #include "app/panels/heads_memory.h"
 #include "app/panels/window_frame.h"
 #include "app/session/script.h"
@@ -27,6 +28,7 @@ namespace headroom {
 namespace {
 
 constexpr double kIdleSeconds = 1.0;  // between looks at files that may have changed
+constexpr int kCompareNice = 10;
 constexpr int kSettlingFrames = 3;    // hover and commands show in the frame after
 
 double now_seconds() { return Trace::now_us() * 1e-6; }
@@ -109,7 +111,8 @@ class Application {
  public:
   Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, std::optional<Script> script, Trace& trace)
       : arguments_(arguments), loop_(loop), session_(session), script_(std::move(script)), trace_(trace),
-        clipboard_(loop.window()), lookup_(session), memory_(make_ui_memory()) {}
+        clipboard_(loop.window()), lookup_(session), memory_(make_ui_memory()),
+        compare_memory_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }) {}
 
   int run() {
     session_.refresh_start_page();
@@ -178,7 +181,7 @@ class Application {
     std::vector<std::string> commands;
     {
       Ui ui(loop_.painter(), theme, input, *memory_, lookup_, clipboard_);
-      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_, &heads_memory_};
+      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_, &heads_memory_, &compare_memory_};
       draw_window(context, input.window);
       run_keys(context);
       if (ui.finish()) dirty_ = std::max(dirty_, 2);
@@ -335,6 +338,7 @@ class Application {
   TableLookup lookup_;
   UiMemoryPtr memory_;
   HeadsMemory heads_memory_;
+  CompareMemory compare_memory_;
   Facts facts_;
   SyntheticInput synthetic_;
   std::vector<WindowRequest> requests_;
