@@ -53,6 +53,17 @@ DataRange CompareMemory::kept_range(std::string_view name, std::uint64_t key, co
   return kept.range;
 }
 
+double CompareMemory::run_bytes(const std::shared_ptr<const OpenedModel>& model,
+                                const std::shared_ptr<const Prompt>& prompt, std::int64_t layers) {
+  if (bytes_.model != model || bytes_.prompt != prompt) {
+    LiveRunRequest request;
+    request.model = model;
+    request.prompt = prompt;
+    bytes_ = {model, prompt, static_cast<double>(estimate_live_run(request).layer_bytes)};
+  }
+  return bytes_.of_a_layer * static_cast<double>(layers);
+}
+
 const std::string& CompareMemory::reason(const CommandTable& commands, const State& state, const std::string& line) {
   std::string of = state.view.selection.head ? head_text(*state.view.selection.head) : "";
   const RunEntry* shown = state.shown();

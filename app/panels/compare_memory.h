@@ -42,6 +42,10 @@ class CompareMemory {
   // Why a command cannot run, asked once for each head and set of changes.
   const std::string& reason(const CommandTable& commands, const State& state, const std::string& line);
 
+  // Bytes that a run of so many layers keeps: estimate_live_run().
+  double run_bytes(const std::shared_ptr<const OpenedModel>& model, const std::shared_ptr<const Prompt>& prompt,
+                   std::int64_t layers);
+
   // The last quick what-if of this run and head that was finished: shown until the next one is.
   struct Quick {
     int base = -1;
@@ -76,6 +80,11 @@ class CompareMemory {
   std::string reasons_of_;
   std::map<std::string, std::string, std::less<>> reasons_;
   std::optional<Quick> last_quick_;
+  struct Bytes {
+    std::shared_ptr<const OpenedModel> model;
+    std::shared_ptr<const Prompt> prompt;
+    double of_a_layer = 0.0;
+  } bytes_;
   std::unique_ptr<DifferenceJobs> jobs_;
 };
 

@@ -207,10 +207,9 @@ void draw_compare_panel(PanelContext& context, Rect centre, Rect side) {
       painter.begin_panel("compare side", side);
       const Rect body = draw_panel_title(context, side, "compare", "Heads that differ most", "", "");
       ui.push_id("no second run");
-      PartColumn column;
-      column.note(context, "Heads are listed here by how much their maps differ, when two runs are compared.",
-                  theme.text3, body.width() - 2.0f * measure::kPadding);
-      column.draw(context, "note", body.inset(0.0f, 8.0f));
+      PartColumn column(context, body.inset(0.0f, 8.0f));
+      column.note("Heads are listed here by how much their maps differ, when two runs are compared.", theme.text3);
+      column.draw("note");
       ui.pop_id();
       painter.end_panel();
     }

@@ -18,10 +18,10 @@ void PartColumn::add(float height, std::function<void(Rect)> draw) {
 
 void PartColumn::space(float height) { height_ += height; }
 
-void PartColumn::heading(PanelContext& context, std::string title, std::string hint) {
+void PartColumn::heading(std::string title, std::string hint) {
   const bool first = parts_.empty();
   if (!first) space(8.0f);
-  add(first ? 24.0f : 30.0f, [&context, title = std::move(title), hint = std::move(hint), first](Rect area) {
+  add(first ? 24.0f : 30.0f, [&context = context_, title = std::move(title), hint = std::move(hint), first](Rect area) {
     const Theme& theme = context.theme();
     if (!first)
       context.painter().fill_rect({area.x0 - measure::kPadding, area.y0, area.x1 + measure::kPadding, area.y0 + 1.0f},
@@ -34,8 +34,8 @@ void PartColumn::heading(PanelContext& context, std::string title, std::string h
   });
 }
 
-void PartColumn::value(PanelContext& context, std::string name, std::string text, Color color) {
-  add(measure::kTableRow, [&context, name = std::move(name), text = std::move(text), color](Rect area) {
+void PartColumn::value(std::string name, std::string text, Color color) {
+  add(measure::kTableRow, [&context = context_, name = std::move(name), text = std::move(text), color](Rect area) {
     const Theme& theme = context.theme();
     const TextStyle value{Face::Mono, 12.0f, color};
     const float width = std::min(context.ui.width(text, value), 0.6f * area.width());
@@ -44,24 +44,25 @@ void PartColumn::value(PanelContext& context, std::string name, std::string text
   });
 }
 
-void PartColumn::note(PanelContext& context, std::string text, Color color, float width) {
+void PartColumn::note(std::string text, Color color) {
+  const float width = area_.width() - 2.0f * measure::kPadding;
   const TextStyle style{Face::Sans, 11.0f, color};
-  const float height = context.ui.paragraph({0.0f, 0.0f}, text, style, width, 15.0f, false);
-  add(height + 4.0f, [&context, text = std::move(text), style, width](Rect area) {
+  const float height = context_.ui.paragraph({0.0f, 0.0f}, text, style, width, 15.0f, false);
+  add(height + 4.0f, [&context = context_, text = std::move(text), style, width](Rect area) {
     context.ui.paragraph({area.x0, area.y0 + 2.0f}, text, style, width, 15.0f);
   });
 }
 
-void PartColumn::draw(PanelContext& context, std::string_view id, Rect area) {
+void PartColumn::draw(std::string_view id, Rect area) {
   if (area.empty()) return;
-  const float offset = context.ui.scroll(id, area, height_);
-  context.ui.push_clip(area);
+  const float offset = context_.ui.scroll(id, area, height_);
+  context_.ui.push_clip(area);
   for (const Part& part : parts_) {
     const float top = area.y0 + part.top - offset;
     if (top < area.y0 - 0.5f || top + part.height > area.y1 + 0.5f) continue;
     part.draw({area.x0 + measure::kPadding, top, area.x1 - measure::kPadding, top + part.height});
   }
-  context.ui.pop_clip();
+  context_.ui.pop_clip();
 }
 
 std::span<const float> attention_received(const LayerSnapshot& layer, std::int64_t head) {

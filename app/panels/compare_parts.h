@@ -16,15 +16,18 @@ namespace headroom {
 // Parts one below the other. What does not lie wholly in view is not drawn, so that no text is cut.
 class PartColumn {
  public:
+  // Parts are as wide as `area`, less the padding at both sides.
+  PartColumn(PanelContext& context, Rect area) : context_(context), area_(area) {}
   void add(float height, std::function<void(Rect)> draw);
   void space(float height);
   // A title with a hint at its right, a hairline above it unless it is the first.
-  void heading(PanelContext& context, std::string title, std::string hint);
+  void heading(std::string title, std::string hint);
   // "name   value", the value in mono.
-  void value(PanelContext& context, std::string name, std::string value, Color color);
-  // Text that wraps to `width`.
-  void note(PanelContext& context, std::string text, Color color, float width);
-  void draw(PanelContext& context, std::string_view id, Rect area);
+  void value(std::string name, std::string value, Color color);
+  // Text that wraps.
+  void note(std::string text, Color color);
+  void draw(std::string_view id) { draw(id, area_); }
+  void draw(std::string_view id, Rect area);
   [[nodiscard]] float height() const { return height_; }
 
  private:
@@ -32,6 +35,8 @@ class PartColumn {
     float top, height;
     std::function<void(Rect)> draw;
   };
+  PanelContext& context_;
+  Rect area_;
   std::vector<Part> parts_;
   float height_ = 0.0f;
 };

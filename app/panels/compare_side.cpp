@@ -255,45 +255,41 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
   context.facts.set("compare.distances_known", static_cast<double>(differences->known));
 
   // The numbers below keep their room; the table has the rest.
-  PartColumn below;
-  const float width = body.width() - 2.0f * measure::kPadding;
+  PartColumn below(context, body);
   if (distances) {
-    below.heading(context, "Row distance by layer", "median, quartiles, extremes");
+    below.heading("Row distance by layer", "median, quartiles, extremes");
     below.add(std::clamp(0.17f * body.height(), 70.0f, 150.0f),
               [&](Rect area) { draw_ribbon(context, area, *differences, *a.data); });
   }
   const std::int64_t predictions = a.data ? std::max<std::int64_t>(0, a.data->length - 1) : 0;
-  below.heading(context, "Loss", "nats per token, " + grouped_text(predictions) + " predictions");
-  below.value(context, "A  " + titles.a, loss_text(a), theme.text);
-  below.value(context, "B  " + titles.b, loss_text(b), theme.text);
+  below.heading("Loss", "nats per token, " + grouped_text(predictions) + " predictions");
+  below.value("A  " + titles.a, loss_text(a), theme.text);
+  below.value("B  " + titles.b, loss_text(b), theme.text);
   if (a.data && b.data && a.data->next_token_loss && b.data->next_token_loss) {
     const double delta = *b.data->next_token_loss - *a.data->next_token_loss;
-    below.value(context, "B − A", signed_text(delta, 4), theme.text);
+    below.value("B − A", signed_text(delta, 4), theme.text);
     context.facts.set("compare.loss_delta", delta);
   }
   below.space(6.0f);
   const double threshold = context.state.view.heads.threshold;
   if (a.data && b.data)
-    below.value(context, "Heads over ε = " + short_text(threshold),
+    below.value("Heads over ε = " + short_text(threshold),
                 std::to_string(heads_over(*a.data, threshold)) + " → " + std::to_string(heads_over(*b.data, threshold)),
                 theme.text);
   if (!lengths && a.data && b.data) {
-    below.note(context,
-               "The runs have " + grouped_text(a.data->length) + " and " + grouped_text(b.data->length) +
+    below.note("The runs have " + grouped_text(a.data->length) + " and " + grouped_text(b.data->length) +
                    " tokens: their maps have no difference.",
-               theme.warn, width);
+               theme.warn);
   } else if (differences->without_maps > 0) {
-    below.note(context,
-               grouped_text(static_cast<std::int64_t>(differences->without_maps)) +
+    below.note(grouped_text(static_cast<std::int64_t>(differences->without_maps)) +
                    " heads have no row distance: one of the runs holds no maps of them.",
-               theme.text3, width);
+               theme.text3);
   } else if (jobs && lengths && !heads.empty() && distances) {
     const std::int64_t rows = distance_rows(a.data->length);
     if (rows < a.data->length)
-      below.note(context,
-                 "Distances are means over " + grouped_text(rows) + " of " + grouped_text(a.data->length) +
+      below.note("Distances are means over " + grouped_text(rows) + " of " + grouped_text(a.data->length) +
                      " rows, at even steps.",
-                 theme.text3, width);
+                 theme.text3);
   }
   const float least_table = 22.0f + 4.0f * measure::kTableRow;
   const float below_height = std::min(below.height() + 8.0f, std::max(0.0f, body.height() - least_table));
@@ -304,7 +300,7 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
   } else {
     draw_table(context, body, heads, sort, kept_sort);
   }
-  below.draw(context, "below", lower);
+  below.draw("below", lower);
   ui.pop_clip();
   ui.pop_id();
   painter.end_panel();
