@@ -75,7 +75,7 @@ void draw_strip(Painter& painter, const Rect& rect, NumberView all, double selec
   for (const StripMark& mark : lay_out_strip(rect, all, selected, threshold)) {
     switch (mark.role) {
       case StripMark::Role::Head:
-        painter.fill_rect(mark.rect, theme.text.faded(mark.opacity));
+        painter.fill_rect(mark.rect, theme.text3.faded(mark.opacity));
         break;
       case StripMark::Role::Threshold:
         painter.fill_rect(mark.rect, theme.warn);

@@ -65,11 +65,11 @@ void add_export_commands(CommandTable& table) {
                }
                if (const MapSource* maps = selected_maps(state); maps && at) {
                  const double value = cell_value(maps->cell(head.head, at->query, at->key), state.view.map.kind);
-                 s.request({WindowRequest::Kind::CopyText, full_text(value), {}});
+                 s.request({WindowRequest::Kind::CopyText, full_text(value)});
                  return {};
                }
                const HeadRef shown = state.hover.head.value_or(head);
-               s.request({WindowRequest::Kind::CopyText, full_text(state.data()->at(state.view.heads.quantity, shown.layer, shown.head)), {}});
+               s.request({WindowRequest::Kind::CopyText, full_text(state.data()->at(state.view.heads.quantity, shown.layer, shown.head))});
                return {};
              }});
   table.add_entry({"copy", "Copy the value under the pointer", "Export", "Ctrl+C"});
@@ -92,12 +92,12 @@ void add_export_commands(CommandTable& table) {
                    csv += "," + full_text(value);
                  csv += "\n";
                }
-               s.request({WindowRequest::Kind::CopyText, std::move(csv), {}});
+               s.request({WindowRequest::Kind::CopyText, std::move(csv)});
                return {};
              }});
   table.add_entry({"copy.row", "Copy the row as CSV", "Export", "Ctrl+Shift+C"});
   table.add({"copy.address", "", "Copy the address of the selection", "Export", head_reason, [](Session& s, Arguments) -> Result<void> {
-               s.request({WindowRequest::Kind::CopyText, address(s.state()), {}});
+               s.request({WindowRequest::Kind::CopyText, address(s.state())});
                return {};
              }});
   table.add_entry({"copy.address", "Copy the address of the selection", "Export", ""});
@@ -106,17 +106,26 @@ void add_export_commands(CommandTable& table) {
                const auto format = a.size() == 1 ? parse_table_format(a[0]) : std::nullopt;
                if (!format) return wrong_arguments("heads.copy", "csv, tsv or latex", a);
                HEADROOM_TRY(std::string text, copy_heads(*s.state().data(), s.state().view.heads, *format));
-               s.request({WindowRequest::Kind::CopyText, std::move(text), {}});
+               s.request({WindowRequest::Kind::CopyText, std::move(text)});
                return {};
              }});
   for (const char* form : {"csv", "tsv", "latex"})
     table.add_entry({std::string("heads.copy ") + form, std::string("Copy the table of heads as ") + form, "Export", ""});
   table.add({"screenshot", "PATH", "Save a picture of the window", "Export", {}, [](Session& s, Arguments a) -> Result<void> {
                if (a.size() != 1) return wrong_arguments("screenshot", "PATH", a);
-               s.request({WindowRequest::Kind::Screenshot, a[0], {}});
+               s.request({WindowRequest::Kind::Screenshot, a[0]});
                return {};
              }});
   table.add_entry({"screenshot", "Save a picture of the window", "Export", "", true});
+  table.add({"export.panel", "heads|map|head|tokens PATH", "Save a picture of one panel, as it is on the screen", "Export", [](const State& state, Arguments) { return needs_data(state); },
+             [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() != 2 || (a[0] != "heads" && a[0] != "map" && a[0] != "head" && a[0] != "tokens"))
+                 return wrong_arguments("export.panel", "heads, map, head or tokens, and a PATH", a);
+               s.request({WindowRequest::Kind::Screenshot, a[1], {}, a[0]});
+               return {};
+             }});
+  for (const char* panel : {"heads", "map", "head", "tokens"})
+    table.add_entry({std::string("export.panel ") + panel, std::string("Save a picture of the panel ") + panel, "Export", "", true});
 }
 
 }  // namespace headroom

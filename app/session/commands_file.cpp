@@ -46,7 +46,7 @@ void add_file_commands(CommandTable& table) {
              [](Session& s, Arguments a) { return open_path(s, a, true); }});
   table.add({"open.dialog", "[FOLDER]", "Open…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
                if (a.empty() && s.options().desktop_dialog) {
-                 s.request({WindowRequest::Kind::NativeDialog, "", {}});
+                 s.request({WindowRequest::Kind::NativeDialog, ""});
                  return {};
                }
                s.edit().overlay = Overlay::Files;

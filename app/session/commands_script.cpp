@@ -30,15 +30,15 @@ void add_script_commands(CommandTable& table) {
   add_pointer(table, "wheel", "X Y NOTCHES", "Turn the wheel", Kind::Wheel, 3, 3);
   table.add({"key", "KEY", "Press a key", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
                if (a.size() != 1 || !parse_key(a[0])) return wrong_arguments("key", "a key such as Ctrl+P", a);
-               s.request({Kind::KeyPress, a[0], {}});
+               s.request({Kind::KeyPress, a[0]});
                return {};
              }});
   table.add({"type", "TEXT", "Type a text", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
-               s.request({Kind::TypeText, joined_arguments(a), {}});
+               s.request({Kind::TypeText, joined_arguments(a)});
                return {};
              }});
   table.add({"times", "LABEL", "Print the frame times since the last time", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
-               s.request({Kind::Times, joined_arguments(a), {}});
+               s.request({Kind::Times, joined_arguments(a)});
                return {};
              }});
 }

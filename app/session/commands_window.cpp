@@ -132,7 +132,7 @@ void add_window_commands(CommandTable& table) {
                for (const ErrorCard& card : s.state().errors)
                  if (!id || card.id == *id) {
                    const std::string hint = card.error.hint.empty() ? "" : "\n" + card.error.hint;
-                   s.request({WindowRequest::Kind::CopyText, card.title + "\n" + describe(card.error) + hint, {}});
+                   s.request({WindowRequest::Kind::CopyText, card.title + "\n" + describe(card.error) + hint});
                    return {};
                  }
                return wrong_arguments("error.copy", "the number of an error card", a);
@@ -143,7 +143,7 @@ void add_window_commands(CommandTable& table) {
              [](Session& s, Arguments) -> Result<void> {
                std::string text;
                for (const Message& message : s.state().messages) text += message.when + " " + message.text + "\n";
-               s.request({WindowRequest::Kind::CopyText, std::move(text), {}});
+               s.request({WindowRequest::Kind::CopyText, std::move(text)});
                return {};
              }});
   table.add({"set-key", "LINE KEY", "Change the key of a command", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
@@ -168,7 +168,7 @@ void add_window_commands(CommandTable& table) {
                return {};
              }});
   table.add({"quit", "", "Quit", "File", {}, [](Session& s, Arguments) -> Result<void> {
-               s.request({WindowRequest::Kind::Quit, "", {}});
+               s.request({WindowRequest::Kind::Quit, ""});
                return {};
              }});
   table.add_entry({"quit", "Quit", "File", "Ctrl+Q"});

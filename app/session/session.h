@@ -24,7 +24,8 @@ namespace headroom {
 struct WindowRequest {
   enum class Kind { Quit, Screenshot, CopyText, Pointer, Click, Drag, Wheel, KeyPress, TypeText, NativeDialog, Times } kind = Kind::Quit;
   std::string text;                 // a path, a text, a key
-  std::vector<double> numbers;      // coordinates
+  std::vector<double> numbers{};    // coordinates
+  std::string panel{};              // of a screenshot: only this one; empty: the window
 };
 
 // Where a span of work is written down: HEADROOM_TRACE. From any thread.

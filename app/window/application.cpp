@@ -15,6 +15,7 @@
 #include "app/panels/compare_memory.h"
 #include "app/panels/heads_memory.h"
 #include "app/panels/window_frame.h"
+#include "app/panels/window_layout.h"
 #include "app/session/script.h"
 #include "app/session/synthetic_input.h"
 #include "app/text/font_library.h"
@@ -175,6 +176,7 @@ class Application {
     loop_.painter().set_theme(theme);
     Input input = loop_.begin_frame(theme.bg);
     if (script_) synthetic_.apply(input);
+    shown_window_ = input.window;
     if (!loop_.window().maximised() && !loop_.window().fullscreen()) last_window_ = input.window;
     facts_.clear();
     Hover hover;
@@ -243,7 +245,7 @@ class Application {
           copied_ = request.text;
           loop_.window().set_clipboard_text(request.text);
           break;
-        case WindowRequest::Kind::Screenshot: screenshot(request.text); break;
+        case WindowRequest::Kind::Screenshot: screenshot(request.text, request.panel); break;
         case WindowRequest::Kind::NativeDialog: ask_desktop(); break;
         case WindowRequest::Kind::Times: print_times(request.text); break;
         default: break;
@@ -259,8 +261,28 @@ class Application {
                            });
   }
 
-  void screenshot(const std::string& path) {
+  Rect panel_rect(const std::string& panel) const {
+    const WindowLayout layout = window_layout(shown_window_, session_.state());
+    return panel == "heads" ? layout.heads : panel == "head" ? layout.side : panel == "tokens" ? layout.tokens : layout.centre;
+  }
+
+  // In logical pixels; the whole picture where the rectangle is empty: the panel is not shown.
+  PixelImage cropped(const PixelImage& image, Rect rect) const {
+    if (rect.empty()) return image;
+    const float scale = loop_.window().scale();
+    const int x0 = std::clamp(static_cast<int>(std::lround(rect.x0 * scale)), 0, image.width), x1 = std::clamp(static_cast<int>(std::lround(rect.x1 * scale)), x0, image.width);
+    const int y0 = std::clamp(static_cast<int>(std::lround(rect.y0 * scale)), 0, image.height), y1 = std::clamp(static_cast<int>(std::lround(rect.y1 * scale)), y0, image.height);
+    PixelImage part{x1 - x0, y1 - y0, {}};
+    for (int y = y0; y < y1; ++y) {
+      const auto row = image.rgb.begin() + 3 * (static_cast<std::ptrdiff_t>(y) * image.width + x0);
+      part.rgb.insert(part.rgb.end(), row, row + 3 * part.width);
+    }
+    return part;
+  }
+
+  void screenshot(const std::string& path, const std::string& panel) {
     auto image = loop_.capture();
+    if (image && !panel.empty()) *image = cropped(*image, panel_rect(panel));
     Result<void> written;
     if (image) {
       std::error_code ignored;
@@ -348,7 +370,7 @@ class Application {
   bool holding_ = false, open_demo_ = false, quit_ = false;
   double ui_wait_s_ = 0.0, ui_due_s_ = 0.0, first_frame_s_ = 0.0;
   int exit_code_ = 0;
-  Rect last_window_;
+  Rect last_window_, shown_window_;
   std::vector<double> frame_ms_, reaction_ms_, wait_ms_;  // since the last `times`
   double times_since_s_ = now_seconds(), acted_s_ = -1.0, line_s_ = 0.0;
 };
