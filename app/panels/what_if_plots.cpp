@@ -5,6 +5,7 @@
 
 #include "app/panels/heads_parts.h"
 #include "app/panels/what_if_parts.h"
+#include "app/plot/quantiles.h"
 #include "app/plot/series.h"
 
 namespace headroom {
@@ -19,7 +20,7 @@ struct Curve {
 
 Curve curve_of(const HeadSeries& series) {
   Curve curve;
-  for (const RowBin& bin : series.rho_bins) {
+  for (const RowBin& bin : bins_over_visible(series.visible, series.rho, kFirstBin, 6)) {
     curve.x.push_back(bin.centre);
     curve.lower.push_back(bin.lower);
     curve.median.push_back(bin.median);
