@@ -155,7 +155,7 @@ void draw_files(PanelContext& context, Rect window) {
 
   const Rect box = begin_box(context, "files", window, {860.0f, 600.0f});
   Rect rest = draw_box_title(context, box, "Open", "a checkpoint, a model folder or a run file", "");
-  const float margin = box.width() < 600.0f ? 10.0f : 20.0f;
+  const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   const Rect foot = rest.cut_bottom(44.0f);
   Rect bar = rest.cut_top(38.0f);
   bar = {bar.x0 + margin, bar.y0 + 8.0f, bar.x1 - margin, bar.y1 - 6.0f};
@@ -183,7 +183,7 @@ void draw_files(PanelContext& context, Rect window) {
   if (box.width() >= 560.0f) {
     Rect places = rest.cut_left(170.0f);
     painter.fill_rect({places.x1 - 1.0f, places.y0, places.x1, places.y1}, theme.line);
-    draw_places(context, {places.x0 + 12.0f, places.y0 + 8.0f, places.x1 - 12.0f, places.y1 - 4.0f}, folder);
+    draw_places(context, {places.x0 + 14.0f, places.y0 + 8.0f, places.x1 - 12.0f, places.y1 - 4.0f}, folder);
   }
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
   const Listing& listing = listing_of(context, folder, hidden != 0.0);

@@ -81,30 +81,22 @@ std::vector<KeyGroup> key_groups(const PanelContext& context, std::size_t& with_
   return groups;
 }
 
-// Groups in order, parted into columns whose longest is as short as can be.
-std::vector<std::size_t> column_starts(const std::vector<KeyGroup>& groups, std::size_t columns) {
-  float low = 0.0f, high = 0.0f;
-  for (const KeyGroup& group : groups) {
-    low = std::max(low, group.height());
-    high += group.height();
+// The groups of each column: the longest first, each to the shortest column; within a column in their order.
+std::vector<std::vector<std::size_t>> columns_of(const std::vector<KeyGroup>& groups, std::size_t columns) {
+  std::vector<std::size_t> order(groups.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return groups[a].height() > groups[b].height(); });
+  std::vector<std::vector<std::size_t>> out(columns);
+  std::vector<float> heights(columns, 0.0f);
+  for (const std::size_t i : order) {
+    const auto shortest = static_cast<std::size_t>(std::min_element(heights.begin(), heights.end()) - heights.begin());
+    out[shortest].push_back(i);
+    heights[shortest] += groups[i].height();
   }
-  const auto fill = [&](float most) {
-    std::vector<std::size_t> starts{0};
-    float used = 0.0f;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      if (used > 0.0f && used + groups[i].height() > most) {
-        starts.push_back(i);
-        used = 0.0f;
-      }
-      used += groups[i].height();
-    }
-    return starts;
-  };
-  while (high - low > 1.0f) {
-    const float middle = 0.5f * (low + high);
-    (fill(middle).size() <= columns ? high : low) = middle;
-  }
-  return fill(high);
+  for (auto& column : out) std::sort(column.begin(), column.end());
+  std::erase_if(out, [](const auto& column) { return column.empty(); });
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 void draw_row(PanelContext& context, const KeyRow& row, float x, float right, float y) {
@@ -117,12 +109,12 @@ void draw_row(PanelContext& context, const KeyRow& row, float x, float right, fl
     ui.key_cap({at, y}, cap);
     at += ui.key_cap_width(cap) + 4.0f;
   }
-  const float text = x + std::max(caps + 8.0f, std::min(118.0f, std::round(0.36f * (right - x))));
+  const float text = x + std::max(caps + 8.0f, std::min(102.0f, std::round(0.33f * (right - x))));
   if (right - text < 24.0f) return;
   float end = right;
   if (!row.reason.empty()) {
     const TextStyle style{Face::Sans, 11.0f, theme.warn};
-    const float room = right - text - std::min(0.5f * (right - text), ui.width(row.title, theme.body(theme.off)) + 12.0f);
+    const float room = right - text - std::min(0.6f * (right - text), ui.width(row.title, theme.body(theme.off)) + 12.0f);
     if (room > 30.0f) end -= ui.label_at(right, y, row.reason, style, room, Painter::Align::Right) + 12.0f;
   }
   if (end - text > 16.0f) ui.label_at(text, y, row.title, theme.body(row.reason.empty() ? theme.text : theme.off), end - text);
@@ -137,12 +129,11 @@ void draw_keys(PanelContext& context, Rect window) {
   std::size_t with_key = 0;
   const std::vector<KeyGroup> groups = key_groups(context, with_key);
   const float width = std::min(1160.0f, window.width() - 16.0f);
-  const std::size_t columns = width >= 900.0f ? 3 : width >= 600.0f ? 2 : 1;
-  const std::vector<std::size_t> starts = column_starts(groups, columns);
+  const auto columns = columns_of(groups, width >= 900.0f ? 3 : width >= 600.0f ? 2 : 1);
   float content = 0.0f;
-  for (std::size_t c = 0; c < starts.size(); ++c) {
+  for (const auto& column : columns) {
     float h = 0.0f;
-    for (std::size_t i = starts[c]; i < (c + 1 < starts.size() ? starts[c + 1] : groups.size()); ++i) h += groups[i].height();
+    for (const std::size_t i : column) h += groups[i].height();
     content = std::max(content, h);
   }
   const Rect box = begin_box(context, "keys", window, {1160.0f, 50.0f + 16.0f + content + 48.0f});
@@ -153,12 +144,12 @@ void draw_keys(PanelContext& context, Rect window) {
   const float offset = ui.scroll("keys", rest, content + 16.0f, kRow);
   ui.push_clip(rest.inset(1.0f, 0.0f));
   const auto shows = [&](float y) { return y - 10.0f >= rest.y0 && y + 10.0f <= rest.y1; };
-  const float step = (box.width() - 2.0f * margin + 32.0f) / static_cast<float>(columns);
-  for (std::size_t c = 0; c < starts.size(); ++c) {
+  const float step = (box.width() - 2.0f * margin + 32.0f) / static_cast<float>(columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
     const float x = std::round(box.x0 + margin + step * static_cast<float>(c)), right = std::round(x + step - 32.0f);
     if (c > 0) painter.fill_rect({x - 16.0f, rest.y0 + 16.0f, x - 15.0f, rest.y1 - 8.0f}, theme.line);
     float y = rest.y0 + 16.0f - offset;
-    for (std::size_t i = starts[c]; i < (c + 1 < starts.size() ? starts[c + 1] : groups.size()); ++i) {
+    for (const std::size_t i : columns[c]) {
       if (shows(y + 10.0f)) ui.label_at(x, y + 10.0f, groups[i].title, {Face::SansSemibold, 13.0f, theme.text}, right - x);
       painter.fill_rect({x, y + 20.0f, right, y + 21.0f}, theme.line);
       y += kGroupHead;

@@ -18,11 +18,14 @@ MenuItem submenu(std::string title, std::vector<MenuItem> items, bool separator 
 // All lines of the table that begin so, with their subject taken off.
 std::vector<MenuItem> lines(const PanelContext& context, std::initializer_list<std::string_view> beginnings) {
   std::vector<MenuItem> items;
+  bool after_group = false;
   for (const std::string_view beginning : beginnings) {
-    bool first = !items.empty();
+    const bool group = beginning.ends_with(' ');
+    bool first = !items.empty() && (group || after_group);
+    after_group = group;
     for (const CommandEntry& entry : context.commands.entries()) {
       const bool exact = entry.line == beginning;
-      if (!exact && !(entry.line.starts_with(beginning) && beginning.ends_with(' '))) continue;
+      if (!exact && !(group && entry.line.starts_with(beginning))) continue;
       items.push_back(command_item(context, entry.line, without_subject(entry.title), first));
       first = false;
     }
@@ -44,8 +47,10 @@ std::vector<MenuItem> file_menu(const PanelContext& c) {
 std::vector<MenuItem> view_menu(const PanelContext& c) {
   const State& state = c.state;
   std::vector<MenuItem> heads = lines(c, {"heads ", "heads.quantity ", "heads.order ", "heads.range ", "lasso "});
-  std::vector<MenuItem> map = lines(c, {"map ", "map.scale ", "map.pool ", "map.range ", "map.range", "map.exclude-sink",
+  std::vector<MenuItem> map = lines(c, {"map ", "map.scale ", "map.pool ", "map.range auto", "map.range", "map.exclude-sink",
                                         "map.fit", "zoom", "swipe "});
+  const char* scales[] = {"map.scale linear", "map.scale log10", "map.scale symlog"};
+  const char* pools[] = {"map.pool max", "map.pool mean", "map.pool positive", "map.pool negative"};
   for (MenuItem& item : heads) {
     const char* views[] = {"heads atlas", "heads scatter", "heads table"};
     item.checked = item.command == views[static_cast<std::size_t>(state.view.heads.view)] ||
@@ -53,7 +58,9 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
   }
   for (MenuItem& item : map) {
     item.checked = item.command == std::string("map ") + map_kind_name(state.view.map.kind) ||
-                   (item.command == "map.exclude-sink" && state.view.map.exclude_sink);
+                   (item.command == "map.exclude-sink" && state.view.map.exclude_sink) ||
+                   item.command == (state.view.map.scale ? scales[static_cast<std::size_t>(*state.view.map.scale)] : "map.scale auto") ||
+                   item.command == pools[static_cast<std::size_t>(state.view.map.pooling)];
   }
   std::vector<MenuItem> head = lines(c, {"head.rms ", "head.across-model ", "tokens.tint "});
   for (MenuItem& item : head) {
@@ -121,7 +128,6 @@ void draw_menu_bar(PanelContext& context, Rect frame) {
   const Theme& theme = context.theme();
   painter.begin_panel("menu bar", frame);
   painter.fill_rect(frame, theme.panel);
-  painter.fill_rect({frame.x0, frame.y1 - 1.0f, frame.x1, frame.y1}, theme.line);
   ui.push_id("menu bar");
   struct Menu {
     const char* title;
@@ -133,7 +139,7 @@ void draw_menu_bar(PanelContext& context, Rect frame) {
   for (const Menu& menu : kMenus) {
     const float w = std::round(ui.width(menu.title, theme.body(theme.text2))) + 18.0f;
     if (x + w > frame.x1) break;
-    ui.menu_button(menu.title, Rect::sized(x, frame.y0, w, frame.height() - 1.0f), menu.title, [&] { return menu.items(context); });
+    ui.menu_button(menu.title, Rect::sized(x, frame.y0, w, frame.height()), menu.title, [&] { return menu.items(context); });
     x += w;
   }
   if (ui.key(Key::F10)) ui.open_menu("File");
@@ -145,7 +151,7 @@ void draw_menu_bar(PanelContext& context, Rect frame) {
   const float text = std::round(ui.width("Command palette", style));
   const float cap = key.empty() ? 0.0f : ui.key_cap_width(key) + 8.0f;
   if (right - cap - text > x + 8.0f) {
-    const Rect area{right - cap - text - 6.0f, frame.y0 + 2.0f, frame.x1 - 6.0f, frame.y1 - 3.0f};
+    const Rect area{right - cap - text - 6.0f, frame.y0 + 2.0f, frame.x1 - 6.0f, frame.y1 - 2.0f};
     const Interaction hit = ui.interact("palette", area, Cursor::Hand);
     painter.text_at(right - cap - text, y, "Command palette", theme.body(hit.hovered ? theme.text : theme.text2));
     if (!key.empty()) ui.key_cap({right - cap + 8.0f, y}, key);

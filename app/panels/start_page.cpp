@@ -37,6 +37,15 @@ void draw_dashed_frame(Painter& painter, Rect r, Color color) {
   painter.dashed_line({x0 + 4, y1}, {x1 - 4, y1}, color, 1.0f, 8.0f, 5.0f);
   painter.dashed_line({x0, y0 + 4}, {x0, y1 - 4}, color, 1.0f, 8.0f, 5.0f);
   painter.dashed_line({x1, y0 + 4}, {x1, y1 - 4}, color, 1.0f, 8.0f, 5.0f);
+  constexpr float kRound[] = {4.0f, 1.2f};
+  for (const float sx : {1.0f, -1.0f}) {
+    for (const float sy : {1.0f, -1.0f}) {
+      const Vec2 corner{sx > 0.0f ? x0 : x1, sy > 0.0f ? y0 : y1};
+      const std::vector<Vec2> arc{corner + Vec2{0.0f, sy * kRound[0]}, corner + Vec2{sx * kRound[1], sy * kRound[1]},
+                                  corner + Vec2{sx * kRound[0], 0.0f}};
+      painter.polyline(arc, color, 1.0f);
+    }
+  }
 }
 
 void draw_drop_target(const Page& page, Rect area) {
@@ -48,7 +57,7 @@ void draw_drop_target(const Page& page, Rect area) {
   const Interaction hit = ui.interact("drop", area, Cursor::Hand);
   if (hit.hovered) painter.fill_rect(area.inset(1.0f), theme.raised.faded(0.4f), measure::kRadius);
   draw_dashed_frame(painter, area, hit.hovered ? theme.text2 : theme.text3);
-  ui.icon(Icon::Drop, {area.x0 + 40.0f, area.centre_y()}, 38.0f, theme.accent);
+  ui.icon(Icon::Drop, {area.x0 + 40.0f, area.centre_y()}, 36.0f, theme.accent);
   float right = area.x1 - 24.0f;
   const float button = area.width() > 420.0f ? 108.0f : 0.0f;
   if (button > 0.0f && page.shows(area.centre_y(), 28.0f)) {
@@ -197,20 +206,20 @@ void draw_start_page(PanelContext& context, Rect frame) {
   const auto demo_rows = static_cast<float>(std::max<std::size_t>(1, state.demos.size()));
   const float recent_height = 38.0f + kRecentRow * recent_rows, demo_height = 38.0f + kDemoRow * demo_rows;
   const float lists = two ? std::max(recent_height, demo_height) : recent_height + 24.0f + demo_height;
-  const float content = top + 78.0f + kDrop + 30.0f + lists + 16.0f;
+  const float content = top + 77.0f + kDrop + 30.0f + lists + 16.0f;
   const float offset = ui.scroll("page", frame, content);
   const Page page{context, frame};
 
   float y = frame.y0 + top - offset;
   page.text(left, y + 17.0f, "Headroom", {Face::SansSemibold, 24.0f, theme.text}, width);
-  page.text(left, y + 48.0f, "What every attention head does, and how far it runs from its bounds.", {Face::Sans, 13.0f, theme.text2}, width);
-  y += 78.0f;
+  page.text(left, y + 47.0f, "What every attention head does, and how far it runs from its bounds.", {Face::Sans, 13.0f, theme.text2}, width);
+  y += 77.0f;
   draw_drop_target(page, {left, y, right, y + kDrop});
   y += kDrop + 30.0f;
 
   // Columns of 560 and 584 with 56 between them at full width.
   const float recent_right = two ? left + std::round(width * 560.0f / kMostWidth) : right;
-  page.text(left, y + 7.0f, "Recent", {Face::SansSemibold, 13.0f, theme.text}, 200.0f);
+  page.text(left, y + 6.0f, "Recent", {Face::SansSemibold, 13.0f, theme.text}, 200.0f);
   if (!state.recent.empty() && page.shows(y + 7.0f, 18.0f)) {
     const float w = std::round(ui.width("clear the list", theme.hint()));
     ui.link({recent_right - w, std::round(y + 11.0f)}, "clear the list", "clear-recent", theme.hint());
@@ -218,7 +227,7 @@ void draw_start_page(PanelContext& context, Rect frame) {
   page.hairline(left, recent_right, y + 22.0f);
   const std::int64_t now = std::time(nullptr);
   for (std::size_t i = 0; i < std::min<std::size_t>(8, state.recent.size()); ++i) {
-    const float row = y + 32.0f + kRecentRow * static_cast<float>(i);
+    const float row = y + 33.0f + kRecentRow * static_cast<float>(i);
     draw_recent_row(page, state.recent[i], {left, row, recent_right, row + kRecentRow}, now, i + 1 == state.recent.size());
   }
   if (state.recent.empty()) {
@@ -227,7 +236,7 @@ void draw_start_page(PanelContext& context, Rect frame) {
 
   const float demo_left = two ? recent_right + 56.0f : left;
   if (!two) y += recent_height + 24.0f;
-  page.text(demo_left, y + 7.0f, "Demos", {Face::SansSemibold, 13.0f, theme.text}, 80.0f);
+  page.text(demo_left, y + 6.0f, "Demos", {Face::SansSemibold, 13.0f, theme.text}, 80.0f);
   page.text(right, y + 7.0f, "bundled, small enough to inspect by hand", theme.hint(), right - demo_left - 90.0f, Painter::Align::Right);
   page.hairline(demo_left, right, y + 22.0f);
   for (std::size_t i = 0; i < state.demos.size(); ++i) {

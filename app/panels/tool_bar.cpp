@@ -124,9 +124,9 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   const State& state = context.state;
   painter.begin_panel("tool bar", frame);
   painter.fill_rect(frame, theme.panel);
-  painter.fill_rect({frame.x0, frame.y1 - 1.0f, frame.x1, frame.y1}, theme.line);
+  painter.fill_rect({frame.x0, frame.y0, frame.x1, frame.y0 + 1.0f}, theme.line);
   ui.push_id("tool bar");
-  const float window = frame.width(), top = frame.y0 + 7.0f, y = top + 12.0f;
+  const float window = frame.width(), top = frame.y0 + 8.0f, y = top + 12.0f;
   const float gap = window < 700.0f ? 4.0f : measure::kGap;
   float x = frame.x0 + (window < 700.0f ? 6.0f : measure::kPadding);
   const auto next = [&](float width) {
@@ -148,7 +148,10 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
     const ModelEntry* model = state.find_model(state.model);
     std::string name = model != nullptr ? model->name : "none open";
     if (run != nullptr && run->model < 0) name = run->name;
-    ui.combo("checkpoint", next(sized(window, 176, 196)), "checkpoint", name, [&] { return checkpoint_items(context); });
+    // As wide as the name needs where there is room to spare.
+    const float least = sized(window, 176, 196), spare = std::max(0.0f, std::min(120.0f, 0.25f * (window - 1100.0f)));
+    const float needed = std::ceil(ui.width("checkpoint", theme.body(theme.text3)) + ui.width(shown_text(name), theme.body(theme.text))) + 39.0f;
+    ui.combo("checkpoint", next(std::clamp(needed, least, least + spare)), "checkpoint", name, [&] { return checkpoint_items(context); });
     ui.combo("prompt", next(sized(window, 186, 208)), "prompt", prompt, [&] { return prompt_items(context); });
     ui.combo("device", next(sized(window, 104, 116)), "", device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),
              [&] { return device_items(context); });

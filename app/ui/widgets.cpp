@@ -251,7 +251,7 @@ void Ui::progress(Rect area, double fraction) {
 }
 
 float Ui::key_cap_width(std::string_view text) const {
-  return std::max(18.0f, std::ceil(width(text, {Face::Mono, 11.0f, theme.text2})) + 10.0f);
+  return std::max(18.0f, std::ceil(width(text, {Face::Mono, 10.0f, theme.text2})) + 10.0f);
 }
 
 void Ui::key_cap(Vec2 left_centre, std::string_view text) {
@@ -259,8 +259,8 @@ void Ui::key_cap(Vec2 left_centre, std::string_view text) {
   const Rect cap = Rect::sized(whole(left_centre.x), whole(left_centre.y - 9.0f), w, 18.0f);
   painter.fill_rect(cap, theme.raised, 3.0f);
   painter.stroke_rect(cap, theme.line, 1.0f, 3.0f);
-  const TextStyle style{Face::Mono, 11.0f, theme.text2};
-  painter.text({whole(cap.centre_x() - 0.5f * width(text, style)), whole(cap.centre_y() + 0.36f * 11.0f)}, text, style);
+  const TextStyle style{Face::Mono, 10.0f, theme.text2};
+  painter.text({whole(cap.centre_x() - 0.5f * width(text, style)), whole(cap.centre_y() + 0.36f * 10.0f)}, text, style);
 }
 
 void Ui::scroll_to(std::string_view name, float top, float bottom) {

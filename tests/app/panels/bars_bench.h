@@ -45,6 +45,7 @@ class PanelBench : public CommandLookup {
     draw_(context);
     ui.finish();
     wants_text = ui.wants_text();
+    keys_taken = ui.popup_open();
     for (std::string& line : ui.take_commands()) commands.push_back(std::move(line));
     input.pressed = {};
     input.released = {};
@@ -97,7 +98,7 @@ class PanelBench : public CommandLookup {
   BenchClipboard clipboard;
   std::unique_ptr<RecordingPainter> painter;
   std::vector<std::string> commands;
-  bool wants_text = false;
+  bool wants_text = false, keys_taken = false;
 
  private:
   DrawPanel draw_;

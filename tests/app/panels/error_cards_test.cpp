@@ -69,6 +69,23 @@ CATCH_TEST_CASE("error cards: stacked from below, the latest lowest; what has no
   for (const RecordedPanel& panel : bench.painter->panels()) CATCH_CHECK(panel.frame.y0 >= kMap.y0);
 }
 
+CATCH_TEST_CASE("error card: a long sentence has as many lines as there is room for, no more") {
+  std::size_t last = 100;
+  for (const float height : {700.0f, 340.0f, 300.0f}) {
+    PanelBench bench = cards({301, 69, 1099, 69 + height});
+    ErrorCard card = damaged(1);
+    card.error.message = "word";
+    for (int i = 0; i < 80; ++i) card.error.message += " word" + std::to_string(i);
+    bench.state.errors = {card};
+    bench.frame();
+    const std::size_t lines = bench.painter->find("word").size();
+    CATCH_CHECK(lines < last);
+    CATCH_CHECK(lines >= 2);
+    CATCH_CHECK(bench.wrong() == "");
+    last = lines;
+  }
+}
+
 CATCH_TEST_CASE("error card: hostile texts wrap inside, in small maps too") {
   for (const Rect frame : {kMap, Rect{100, 60, 400, 300}, Rect{28, 60, 330, 220}}) {
     for (const std::string& name : test::hostile_names()) {

@@ -170,6 +170,7 @@ CATCH_TEST_CASE("settings: waiting for a key takes it from the commands; Backspa
   row();
   bench.frame();
   CATCH_CHECK(bench.shows("press a key"));
+  CATCH_CHECK(bench.keys_taken);
   bench.key(letter_key('K'), {.ctrl = true});
   CATCH_CHECK(bench.taken() == Lines{"set-key palette Ctrl+K"});
   row();
@@ -180,6 +181,7 @@ CATCH_TEST_CASE("settings: waiting for a key takes it from the commands; Backspa
   bench.frame();
   CATCH_CHECK(bench.taken().empty());
   CATCH_CHECK_FALSE(bench.shows("press a key"));
+  CATCH_CHECK_FALSE(bench.keys_taken);
 }
 
 CATCH_TEST_CASE("log: messages, the latest first, wrapped") {
