@@ -1,0 +1,209 @@
+"""The window as a person drives it, by scripts: every command, every state, pictures as they were, refusals."""
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import struct
+
+import numpy as np
+import pytest
+
+import checkpoints
+import window as W
+from command import Command
+
+DEMO = W.ROOT / "assets" / "demo"
+NEED_LANGUAGE_MODEL = {"smollm2", "running", "edges"}
+SCRIPTS = sorted(path.stem for path in W.SCRIPTS.glob("*.script"))
+# What a script's own language adds to the commands.
+SCRIPT_WORDS = {"wait", "expect", "sleep"}
+
+# (x0, y0, x1, y1): how long a run took, the time left, memory in use. The title bar of the program is 28 high, its tool bar 40.
+TIMES = [(560, 28, 1440, 69), (900, 872, 1440, 900)]
+MASKS = {
+    "about.png": [(300, 100, 1140, 800)],  # versions of the libraries
+    "log.png": [(200, 60, 1240, 840)],     # local time, memory and seconds
+    "log_empty.png": [(200, 60, 1240, 840)],
+    "log_of_errors.png": [(200, 60, 1240, 840)],
+    "files.png": [(200, 60, 1240, 840)],   # dates of files
+    "start_large.png": [(840, 42, 1440, 104), (900, 850, 1440, 900)],
+}
+# They show how far a run or an opening has come: looked at by their facts alone.
+MOVING = {"run_begins.png", "running.png", "cancelled.png", "opening.png", "changing_before.png"}
+
+
+@pytest.fixture(scope="module")
+def display():
+    if reason := W.missing():
+        pytest.skip(reason)
+    screen = W.Display()
+    if not screen.name:
+        pytest.skip("Xvfb does not start")
+    yield screen.name
+    screen.close()
+
+
+@pytest.fixture(scope="module")
+def window(program, display, tmp_path_factory, request):
+    try:
+        demo = request.getfixturevalue("demo_gguf")
+    except pytest.skip.Exception:
+        demo = None
+    return W.Window(program, display, tmp_path_factory.mktemp("window"), demo)
+
+
+def save_damaged(folder):
+    """A checkpoint whose tensors end before their header says."""
+    shutil.copytree(DEMO / "backcopy" / "softmax", folder, ignore=shutil.ignore_patterns("step_*"))
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-4096])
+
+
+def save_wide(folder, tensors=150_000):
+    """A safetensors file of very many tensors: its header takes a while."""
+    folder.mkdir()
+    header = {f"unused.{i:06d}.weight": {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]} for i in range(tensors)}
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + bytes(4 * tensors))
+    shutil.copy(DEMO / "backcopy" / "softmax" / "config.json", folder)
+
+
+def save_long(folder, tokens):
+    """One layer, two heads of 16 channels, as many tokens as asked for."""
+    config = checkpoints.headroom_config("softmax", vocab_size=64, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1,
+                                         head_dim=16, hidden_size=16, intermediate_size=0, max_position_embeddings=tokens,
+                                         tie_word_embeddings=True)
+    checkpoints.headroom(folder, config, seed=5)
+    ids = np.random.default_rng(5).integers(0, 64, tokens)
+    (folder / "prompt_ids.txt").write_text(",".join(map(str, ids)))
+
+
+def write_again(folder):
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(content)
+
+
+def prepare(window, script):
+    """What a script needs beside the shipped files; and what happens while it runs."""
+    if script == "failed":
+        save_damaged(window.made / "damaged")
+    if script == "opening":
+        save_wide(window.made / "wide")
+    if script == "long":
+        save_long(window.made / "long", 32768)
+    if script == "changed":
+        shutil.copytree(DEMO / "backcopy" / "diff_v2", window.made / "changing", ignore=shutil.ignore_patterns("step_*"))
+        return {"changing_before.png": lambda: write_again(window.made / "changing")}
+    return {}
+
+
+def pictures_of(script):
+    text = (W.SCRIPTS / f"{script}.script").read_text()
+    return [pathlib.Path(line.split()[1]).name for line in text.splitlines() if line.startswith("screenshot ")]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_script(window, script, request):
+    if script in NEED_LANGUAGE_MODEL:
+        request.getfixturevalue("demo_gguf")
+    window.run(f"{script}.script", when=prepare(window, script))
+    wrong = []
+    for name in pictures_of(script):
+        picture = window.picture(name)
+        assert picture.shape == (900, 1440, 3), (name, picture.shape)
+        assert len(np.unique(picture @ [65536, 256, 1])) > 20, f"{name} is nearly empty"
+        if name in MOVING or (name.startswith("start") and not list((W.ROOT / ".deps" / "demo").glob("*.gguf"))):
+            continue
+        wrong.append(W.compare_with_baseline(name, picture, TIMES + MASKS.get(name, [])))
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+def test_every_command_is_in_a_script(command):
+    listed = command("--commands")
+    assert listed.code == 0, listed
+    names = {line.split()[0] for line in listed.text.splitlines() if line.strip()}
+    assert len(names) > 80 and "heads.quantity" in names, names
+    used = {line.split()[0] for script in SCRIPTS for line in (W.SCRIPTS / f"{script}.script").read_text().splitlines()
+            if line.strip() and not line.startswith("#")} - SCRIPT_WORDS
+    assert used <= names, f"no commands: {sorted(used - names)}"
+    assert names <= used, f"in no script: {sorted(names - used)}"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_end_with_what_they_expect(script):
+    text = (W.SCRIPTS / f"{script}.script").read_text()
+    assert text.startswith("# ") and text.endswith("quit\n")
+    assert len(re.findall(r"^expect \S+ (==|!=|<|<=|>|>=|~) ", text, re.M)) >= 2
+    names = pictures_of(script)
+    assert len(names) == len(set(names)) and all(re.fullmatch(r"[a-z0-9_]+\.png", name) for name in names)
+
+
+def test_no_picture_is_of_two_scripts_and_no_baseline_of_none():
+    names = [name for script in SCRIPTS for name in pictures_of(script)]
+    assert len(names) == len(set(names))
+    assert {path.name for path in W.BASELINES.glob("*.png")} == set(names) - MOVING
+
+
+# --- refusals ---
+
+@pytest.mark.parametrize("line,words", [
+    ("expect runs == 1", ["line 3", "expect runs == 1", "found 0"]),
+    ("expect run.nonsense == 1", ["line 3", "run.nonsense"]),
+    ("select L0.H0", ["line 3", "select"]),
+    ("map.range 1 0", ["line 3", "map.range"]),
+    ("theme blue", ["line 3", "dark, light or toggle"]),
+    ("sleep long", ["line 3", "sleep"]),
+    ("export build/window/none.h5", ["line 3", "export"]),
+    ("ids 1,2,3", ["line 3", "open a checkpoint first"]),
+    ("screenshot /proc/nowhere/shot.png", ["nowhere"]),
+])
+def test_a_line_that_fails_ends_the_script_with_file_and_line(window, line, words):
+    outcome = window.run(f"# a comment\nwait\n{line}\nscreenshot build/window/never.png\nwait\n", code=1)
+    for word in words:
+        assert word in outcome.err, outcome.err
+    if not line.startswith("screenshot"):
+        assert "given.script" in outcome.err, outcome.err
+    assert not (window.pictures / "never.png").exists()
+
+
+@pytest.mark.parametrize("text,words", [("wait\nfly away\n", ["line 2", "no such command: fly"]), ('theme "dark\nwait\n', ["line 1", "not closed"])])
+def test_a_line_that_cannot_be_read_stops_before_the_first(window, text, words):
+    outcome = window.run(text, code=2)
+    for word in words:
+        assert word in outcome.err, outcome.err
+
+
+def test_no_cuda_is_said_where_it_is_asked_for(window, program):
+    doctor = Command(program)("doctor")
+    if re.search(r"cuda:0", doctor.text):
+        pytest.skip("there is a CUDA device")
+    outcome = window.run("wait\ndevice cuda\n", code=1)
+    assert "line 2" in outcome.err and "CUDA" in outcome.err, outcome.err
+
+
+def test_without_a_display(window):
+    outcome = window.run("wait\nquit\n", code=7, env={"DISPLAY": None})
+    assert "DISPLAY" in outcome.err and "WAYLAND_DISPLAY" in outcome.err
+
+
+def test_with_a_display_that_is_not_there(window):
+    outcome = window.run("wait\nquit\n", code=7, env={"DISPLAY": ":1999"})
+    assert "DISPLAY=:1999" in outcome.err
+
+
+@pytest.mark.parametrize("size", ["large", "1440", "1440x", "10x10", "1440x900x3", "99999x99999", "-1440x900"])
+def test_a_size_that_is_none(window, size):
+    result = window.run("wait\nquit\n", size=size, code=2)
+    assert "--size" in result.err, result.err
+
+
+@pytest.mark.parametrize("size,scale", [("1024x640", "0.75"), ("1024x640", "1"), ("2560x1440", "2"), ("1440x900", "1.5")])
+def test_sizes_and_scales(window, size, scale):
+    outcome = window.run("demo backcopy/diff_v2\nwait\nexpect run.status == done\nexpect map.state == map\n"
+                         "screenshot build/window/sized.png\nquit\n", "--scale", scale, "--theme", "light", size=size)
+    width, height = map(int, size.split("x"))
+    assert window.picture("sized.png").shape == (height, width, 3)
+    assert outcome.facts["theme"] == "light"
