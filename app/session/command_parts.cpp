@@ -69,7 +69,9 @@ std::string needs_second_map(const State& state) {
 
 std::string needs_checkpoint(const State& state) {
   if (std::string reason = needs_data(state); !reason.empty()) return reason;
-  return state.shown()->model >= 0 ? "" : "a run file has no weights; open its checkpoint";
+  if (state.shown()->model < 0) return "a run file has no weights; open its checkpoint";
+  const ModelEntry* model = state.find_model(state.shown()->model);
+  return model && model->model ? "" : "the checkpoint of this run is not open";
 }
 
 std::string needs_other_run(const State& state) {

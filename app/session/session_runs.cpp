@@ -106,7 +106,8 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
   auto stop = std::make_shared<std::atomic<bool>>(false);
   stops_[run_id] = stop;
   ++pending_;
-  compute_->post([this, run_id, request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
+  const bool again = run.data != nullptr;
+  compute_->post([this, run_id, again, request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
     const auto begin = Clock::now();
     auto compute = [&]() -> Result<std::shared_ptr<const RunSnapshot>> {
       if (*stop) return Error(ErrorCode::Cancelled, "cancelled");
@@ -125,12 +126,12 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
         if (seconds_since(last_report) < 0.05 && fraction < 1.0) return;
         last_report = Clock::now();
         const double elapsed = seconds_since(begin);
-        main_->post([this, run_id, fraction, what, elapsed] {
+        main_->post([this, run_id, fraction, what, elapsed, again] {
           RunEntry* entry = edit_run(run_id);
           if (!entry || entry->status != RunStatus::Running) return;
           entry->fraction = fraction;
           entry->doing = what;
-          entry->seconds = elapsed;
+          if (!again) entry->seconds = elapsed;
           entry->seconds_left.reset();
           if (fraction > 0.05) entry->seconds_left = elapsed * (1.0 - fraction) / fraction;
         });
@@ -138,7 +139,8 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
       return run_live(*backend_, request, publish, progress, [stop] { return stop->load(); });
     };
     Result<std::shared_ptr<const RunSnapshot>> result = compute();
-    const double seconds = seconds_since(begin);
+    // One layer computed again is not the time of the run.
+    const double seconds = again ? -1.0 : seconds_since(begin);
     main_->post([this, run_id, result = std::move(result), seconds] { run_finished(run_id, result, seconds); });
   });
 }
@@ -162,7 +164,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
   stops_.erase(run_id);
   RunEntry* run = edit_run(run_id);
   if (!run) return;
-  run->seconds = seconds;
+  if (seconds >= 0.0) run->seconds = seconds;
   run->seconds_left.reset();
   if (result) {
     run->status = RunStatus::Done;
