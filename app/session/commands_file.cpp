@@ -64,6 +64,24 @@ void add_file_commands(CommandTable& table) {
                s.open((s.options().assets / "demo" / a[0]).lexically_normal().string(), {true, {}});
                return {};
              }});
+  table.add({"session.save", "PATH", "Save the session: what is open and looked at", "File",
+             [](const State& state, Arguments) -> std::string { return state.shown() ? "" : "nothing is open"; },
+             [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() != 1) return wrong_arguments("session.save", "PATH", a);
+               HEADROOM_TRY(const SavedSession session, current_session(s.state()));
+               HEADROOM_TRY_VOID(save_session(a[0], session));
+               s.message(MessageLevel::Info, "saved the session as " + a[0]);
+               return {};
+             }});
+  table.add({"session.open", "PATH [CHECKPOINT]", "Open a saved session", "File", {}, [](Session& s, Arguments a) -> Result<void> {
+               if (a.empty() || a.size() > 2) return wrong_arguments("session.open", "PATH, and the checkpoint's new place if it moved", a);
+               s.edit().overlay = Overlay::None;
+               const Result<void> opened = s.open_session(a[0], a.size() == 2 ? a[1] : "");
+               if (!opened) s.card("Cannot open the session " + std::filesystem::path(a[0]).filename().string(), opened.error(), "");
+               return {};
+             }});
+  table.add_entry({"session.save", "Save the session", "File", "Ctrl+S", true});
+  table.add_entry({"session.open", "Open a saved session", "File", "", true});
   table.add({"reload", "", "Open the changed checkpoint again", "File",
              [](const State& state, Arguments) -> std::string {
                const RunEntry* run = state.shown();

@@ -68,6 +68,7 @@ Session::Session(Options options) : options_(std::move(options)), commands_(make
   main_ = std::make_unique<MainQueue>(options_.wake);
   tiles_ = std::make_unique<TileStore>(static_cast<std::size_t>(state_.settings.tile_mb * 1048576.0), 1, options_.wake,
                                        [] { become_background_thread("tiles", kTileNice); });
+  if (options_.trace) tiles_->set_trace(options_.trace);
   io_ = std::make_unique<Worker>([] { become_background_thread("files", 0); });
   compute_ = std::make_unique<Worker>([] { become_background_thread("compute", kComputeNice); });
 }

@@ -14,6 +14,7 @@
 
 #include "app/session/commands.h"
 #include "app/session/main_queue.h"
+#include "app/session/session_file.h"
 #include "app/session/settings_file.h"
 #include "app/session/state.h"
 #include "app/session/worker.h"
@@ -76,9 +77,12 @@ class Session {
     bool run = false;                                // with the model's default prompt, where that is quick
     std::optional<HeadRef> head{};
     std::optional<std::int64_t> query{}, key{};
+    std::shared_ptr<const SavedSession> session{};   // to be taken up once the checkpoint is open
   };
   void open(const std::string& path, const OpenOptions& options);
   void close_shown();
+  // Opens what a saved session names; `relinked` takes the place of the shown file's path where it is not empty.
+  Result<void> open_session(const std::string& path, const std::string& relinked);
   void set_prompt(PromptEntry prompt);
   [[nodiscard]] PromptEntry default_prompt(const ModelEntry& model) const;
   Result<void> start_run();
@@ -120,6 +124,7 @@ class Session {
   [[nodiscard]] std::size_t memory_budget() const;
   [[nodiscard]] LiveRunRequest base_request(const ModelEntry& model) const;
   void select_default_head();
+  void take_up(const SavedSession& session, const ModelEntry& model);
   void check_files(double now_s);
 
   const Options options_;

@@ -1,5 +1,7 @@
 // Opening and closing: checkpoints and run files on the I/O thread, recent files, demos.
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,8 @@
 
 namespace headroom {
 namespace {
+
+double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 constexpr std::int64_t kDefaultTokens = 512;
 constexpr double kUnaskedOperations = 2e12;  // seconds on any processor
@@ -106,7 +110,9 @@ void Session::open(const std::string& given, const OpenOptions& options) {
   placeholder.opening = true;
   state_.models.push_back(placeholder);
   io_->post([this, path, opening, id = placeholder.id] {
+    const double begin_s = steady_seconds();
     Result<ModelEntry> result = read_model(path);
+    if (options_.trace) options_.trace("open", begin_s, steady_seconds());
     main_->post([this, id, opening, result = std::move(result)]() mutable { model_opened(id, opening, std::move(result)); });
   });
 }
@@ -150,6 +156,10 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   state_.view.selection.head = options.head;
   state_.view.selection.query = options.query;
   state_.view.selection.key = options.key;
+  if (options.session) {
+    take_up(*options.session, kept);
+    return;
+  }
   if (!options.run) return;
   // A run that takes longer than a person waits is begun by a person.
   double parameters = 0.0;
@@ -195,6 +205,43 @@ void Session::run_file_opened(const std::string& path, const OpenOptions& option
   add_recent(recent);
   show_run(add_run(std::move(run)));
   if (options.head) set_head(options.head);
+}
+
+Result<void> Session::open_session(const std::string& path, const std::string& relinked) {
+  HEADROOM_TRY(SavedSession loaded, load_session(path));
+  if (!relinked.empty()) loaded.files[loaded.shown] = {relinked, 0};
+  const auto session = std::make_shared<const SavedSession>(std::move(loaded));
+  for (std::size_t i = 0; i < session->files.size(); ++i)
+    if (i != session->shown) open(session->files[i].path, {});
+  const SavedSession::File& shown = session->files[session->shown];
+  std::error_code ignored;
+  if (!std::filesystem::exists(shown.path, ignored)) {
+    Error error = path_error(shown.path, ENOENT);
+    error.advise("where it lies now: session.open " + quote_word(path) + " PATH");
+    return error;
+  }
+  OpenOptions options;
+  options.session = session;
+  open(shown.path, options);
+  return {};
+}
+
+// The view of a saved session; what does not fit the checkpoint any more is left out by those who show it.
+void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
+  const SavedSession::File& file = saved.files[saved.shown];
+  if (file.size_bytes != 0 && file.size_bytes != model.size_bytes)
+    message(MessageLevel::Warning, format("%s is not the checkpoint of the session: %llu bytes then, %llu now", model.name.c_str(),
+                                          static_cast<unsigned long long>(file.size_bytes), static_cast<unsigned long long>(model.size_bytes)));
+  if (!saved.prompt.text.empty() || !saved.prompt.ids.empty()) set_prompt(saved.prompt);
+  ViewState view = saved.view;
+  view.run = state_.view.run;
+  const ModelSpec& spec = model.model->spec;
+  if (view.selection.head && (view.selection.head->layer >= static_cast<std::int64_t>(spec.blocks.size()) || view.selection.head->head >= spec.num_heads))
+    view.selection = {};
+  state_.view = view;
+  if (!saved.ran) return;
+  if (const Result<void> started = start_run(); !started) message(MessageLevel::Warning, describe(started.error()));
+  state_.view.map.window = saved.view.map.window;  // a run begins with the whole map
 }
 
 PromptEntry Session::default_prompt(const ModelEntry& model) const {

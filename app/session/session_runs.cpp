@@ -109,6 +109,8 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
   const bool again = run.data != nullptr;
   compute_->post([this, run_id, again, request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
     const auto begin = Clock::now();
+    const double begin_s = clock_seconds();
+    auto last_layer_s = begin_s;
     auto compute = [&]() -> Result<std::shared_ptr<const RunSnapshot>> {
       if (*stop) return Error(ErrorCode::Cancelled, "cancelled");
       if (!backend_) return Error(ErrorCode::Device, "LibTorch is not loaded");
@@ -117,7 +119,8 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
         request.prompt = std::make_shared<const Prompt>(std::move(encoded));
         main_->post([this, run_id, kept = request.prompt] { prompts_[run_id] = kept; });
       }
-      const PublishRun publish = [this, run_id](std::shared_ptr<const RunSnapshot> data) {
+      const PublishRun publish = [this, run_id, &last_layer_s](std::shared_ptr<const RunSnapshot> data) {
+        if (options_.trace) options_.trace("layer", std::exchange(last_layer_s, clock_seconds()), clock_seconds());
         main_->post([this, run_id, data = std::move(data)] { publish_run(run_id, data); });
       };
       auto last_report = Clock::now() - std::chrono::seconds(1);
@@ -139,6 +142,7 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
       return run_live(*backend_, request, publish, progress, [stop] { return stop->load(); });
     };
     Result<std::shared_ptr<const RunSnapshot>> result = compute();
+    if (options_.trace) options_.trace("run", begin_s, clock_seconds());
     // One layer computed again is not the time of the run.
     const double seconds = again ? -1.0 : seconds_since(begin);
     main_->post([this, run_id, result = std::move(result), seconds] { run_finished(run_id, result, seconds); });

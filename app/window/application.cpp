@@ -110,8 +110,8 @@ class TableLookup final : public CommandLookup {
 
 class Application {
  public:
-  Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, std::optional<Script> script, Trace& trace)
-      : arguments_(arguments), loop_(loop), session_(session), script_(std::move(script)), trace_(trace),
+  Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, std::optional<Script> script)
+      : arguments_(arguments), loop_(loop), session_(session), script_(std::move(script)),
         clipboard_(loop.window()), lookup_(session), memory_(make_ui_memory()),
         compare_memory_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }) {}
 
@@ -167,7 +167,6 @@ class Application {
   }
 
   void frame() {
-    const Trace::Zone zone(&trace_, "frame");
     const double begin_s = now_seconds();
     const Theme& theme = session_.state().settings.dark ? dark_theme() : light_theme();
     GlfwWindow& window = loop_.window();
@@ -355,7 +354,6 @@ class Application {
   FrameLoop& loop_;
   Session& session_;
   std::optional<Script> script_;
-  Trace& trace_;
   SystemClipboard clipboard_;
   TableLookup lookup_;
   UiMemoryPtr memory_;
@@ -401,6 +399,8 @@ Result<int> open_window(const WindowArguments& arguments) {
   given.program = std::string("headroom ") + kVersion;
   given.git_commit = kGitCommit;
   given.command_line = arguments.command_line;
+  if (trace->enabled())
+    given.trace = [&trace](const char* name, double begin_s, double end_s) { trace->event(name, 1e6 * begin_s, 1e6 * (end_s - begin_s)); };
   given.desktop_dialog = !scripted && desktop_dialog_available();
   Session session(given);
   const Vec2 kept = session.kept_window_size();
@@ -419,7 +419,7 @@ Result<int> open_window(const WindowArguments& arguments) {
     HEADROOM_TRY(script, Script::read(arguments.script, session.commands()));
   }
   const GracefulStop graceful;
-  Application application(arguments, *loop, session, std::move(script), *trace);
+  Application application(arguments, *loop, session, std::move(script));
   const int code = application.run();
   report = [](const std::string&) {};
   return code;

@@ -116,6 +116,8 @@ class Lanes {
   std::vector<std::jthread> threads_;  // last: they use the others
 };
 
+double now_seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
 }  // namespace
 
 std::int32_t top_level(std::int64_t length) {
@@ -209,6 +211,7 @@ struct TileStore::State {
   std::uint64_t computed = 0, dropped = 0, serial = 0;
 
   std::function<void()> wake;
+  Trace trace;
   std::unique_ptr<Lanes> lanes;
   std::jthread worker;  // last: it uses all the others
 
@@ -253,7 +256,9 @@ struct TileStore::State {
       waiting.erase(waiting.begin());
       finished_keys.insert(job.key);
       lock.unlock();
+      const double begin_s = now_seconds();
       std::shared_ptr<Tile> tile = compute(job, token);
+      if (trace) trace(tile ? "tile" : "tile given up", begin_s, now_seconds());
       lock.lock();
       if (tile) {
         tile->serial = ++serial;
@@ -289,7 +294,9 @@ struct TileStore::State {
     kernels::WindowCells cells;
     cells.mean = values->data();
     cells.stride = request.keys;
+    const double begin_s = now_seconds();
     const Result<void> done = source->window_of(line.head, request, cells, parallel(), [&] { return token.stop_requested(); });
+    if (trace) trace(line.is_row ? "row" : "column", begin_s, now_seconds());
     lock.lock();
     if (!done) return;
     finished_lines.emplace_back(line, std::move(values));
@@ -407,6 +414,11 @@ TileStore::TileStore(std::size_t budget_bytes, int threads, std::function<void()
 }
 
 TileStore::~TileStore() = default;
+
+void TileStore::set_trace(Trace trace) {
+  const std::lock_guard lock(state_->mutex);
+  state_->trace = std::move(trace);
+}
 
 std::shared_ptr<const Tile> TileStore::find(const TileKey& key) {
   const auto found = state_->tiles.find(key);

@@ -65,6 +65,10 @@ class TileStore {
   // Takes finished tiles in; call once a frame. True if there were any.
   bool collect();
   void set_budget(std::size_t bytes);
+  // Called on the worker after each tile and line with what it was and its times, seconds of the steady clock. Before
+  // anything is wanted.
+  using Trace = std::function<void(const char* what, double begin_s, double end_s)>;
+  void set_trace(Trace trace);
 
   struct Statistics {
     std::size_t bytes = 0, budget_bytes = 0, tiles = 0, waiting = 0;

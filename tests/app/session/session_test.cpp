@@ -279,6 +279,58 @@ CATCH_TEST_CASE("Recent files are kept between sessions; a missing one is marked
   CATCH_CHECK(bench.state().demos.size() >= 3);
 }
 
+CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view; a moved one is linked again", "[session]") {
+  const TempFolder folder;
+  const std::filesystem::path copy = folder.path() / "model";
+  std::filesystem::copy(assets() / "demo" / "bytes" / "diff_v2", copy, std::filesystem::copy_options::recursive);
+  const std::string file = (folder.path() / "a.session").string();
+  ViewState view;
+  {
+    Bench bench;
+    CATCH_CHECK_FALSE(bench.refusal("session.save " + file).empty());
+    bench.run("open " + quote_word(copy.string()));
+    bench.run("ids 5,6,7,8,9,10,11,12");
+    bench.run("run");
+    for (const char* line : {"select L1.H2", "pin 5 3", "map first", "map.scale linear", "map.range 0.1 0.5", "map.pool mean", "zoom 1 7 0 6", "heads scatter",
+                             "heads.filter \"layer > 0\"", "heads.columns sink_score,top_key_mass[first,4]", "tokens.tint lambda", "head.rms raw"})
+      bench.run(line);
+    bench.run("session.save " + file);
+    view = bench.state().view;
+  }
+  {
+    Bench bench;
+    bench.run("session.open " + file);
+    CATCH_REQUIRE(bench.state().shown() != nullptr);
+    CATCH_CHECK(bench.state().shown()->status == RunStatus::Done);
+    CATCH_CHECK(bench.state().data()->length == 8);
+    ViewState now = bench.state().view;
+    now.run = view.run;
+    CATCH_CHECK(now == view);
+    CATCH_CHECK(bench.state().unseen_warnings == 0);
+  }
+  std::filesystem::rename(copy, folder.path() / "moved");
+  {
+    Bench bench;
+    bench.run("session.open " + file);
+    CATCH_REQUIRE(bench.state().errors.size() == 1);
+    CATCH_CHECK(bench.state().errors[0].error.code == ErrorCode::NotFound);
+    CATCH_CHECK(bench.state().nothing_open());
+    bench.run("session.open " + file + " " + quote_word((folder.path() / "moved").string()));
+    CATCH_CHECK(bench.state().view.selection.head == HeadRef{1, 2});
+  }
+  for (const char* text : {"", "{", "[]", "{\"headroom_session\": 1}", "{\"headroom_session\": 1, \"files\": [{}]}", "{\"headroom_session\": 9, \"files\": [{\"path\": \"x\"}]}"}) {
+    folder.write("b.session", text);
+    CATCH_CHECK_FALSE(load_session(folder.path() / "b.session").has_value());
+  }
+  // Nonsense inside of the view leaves the defaults.
+  folder.write("c.session", R"({"headroom_session": 1, "files": [{"path": "x"}], "shown": 7, "view": {"layer": -1, "map": {"kind": 99, "range": [2, 1], "window": "all"}}})");
+  const auto odd = load_session(folder.path() / "c.session");
+  CATCH_REQUIRE(odd.has_value());
+  CATCH_CHECK(odd->shown == 0);
+  CATCH_CHECK(odd->view.map == MapView{});
+  CATCH_CHECK_FALSE(odd->view.selection.head.has_value());
+}
+
 CATCH_TEST_CASE("A checkpoint that changes on disk is said to, and reload opens it again", "[session]") {
   const TempFolder folder;
   const std::filesystem::path copy = folder.path() / "model";

@@ -1,0 +1,32 @@
+// A saved session: which checkpoints and run files were open, the prompt, and what was looked at, as one JSON file. A
+// checkpoint is told by its path, and by its files' sizes whether it is still the one it was. Main or I/O thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/session/state.h"
+
+namespace headroom {
+
+struct SavedSession {
+  struct File {
+    std::string path;
+    std::uint64_t size_bytes = 0;  // of all its tensors' files; 0: a run file
+  };
+  std::vector<File> files;         // in the order they were opened
+  std::size_t shown = 0;           // position in `files`
+  PromptEntry prompt;              // of the shown checkpoint
+  bool ran = false;                // it had been run
+  std::vector<std::string> what_ifs;
+  ViewState view;                  // runs by position are not kept: run and other_run are −1
+};
+
+// What is open now. InvalidArgument with nothing open.
+[[nodiscard]] Result<SavedSession> current_session(const State& state);
+[[nodiscard]] Result<void> save_session(const std::filesystem::path& path, const SavedSession& session);
+// Corrupt for a file that is none, Unsupported for one of a newer version; values out of range are left at their defaults.
+[[nodiscard]] Result<SavedSession> load_session(const std::filesystem::path& path);
+
+}  // namespace headroom
