@@ -82,7 +82,7 @@ void draw_pair_cross(PanelContext& context, const MapLayout& layout, const MapMa
 void draw_caption(PanelContext& context, const MapLayout& layout, bool causal, std::span<const CaptionLine> lines) {
   constexpr float kLine = 16.0f;
   for (std::size_t count = lines.size(); count > 0; --count) {
-    const float most = 0.46f * layout.map.width();
+    const float most = 0.62f * layout.map.width();
     float width = 0.0f;
     for (std::size_t i = 0; i < count; ++i)
       width = std::max(width, std::min(most, context.ui.width(lines[i].text, lines[i].style)));
@@ -122,30 +122,37 @@ double row_top(std::span<const float> row) {
   return top;
 }
 
-void draw_pair_row(PanelContext& context, const MapLayout& layout, Rect area, std::span<const float> row, double top,
-                   Color color) {
+void draw_pair_row(PanelContext& context, const MapLayout& layout, Rect area, std::span<const float> row,
+                   const ColorScale& scale, double top, Color color) {
   if (area.empty()) return;
   Painter& painter = context.painter();
   const bool is_signed = std::ranges::any_of(row, [](float v) { return v < 0.0f; });
+  const bool log = !is_signed && scale.kind == ScaleKind::Log10;
   const float baseline = is_signed ? std::round(area.centre_y()) : area.y1;
   const float room = is_signed ? 0.5f * area.height() : area.height();
   const auto pixels =
       static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(area.width()) * layout.pixel_scale)));
   const std::vector<float> pooled = pool_to_pixels(row, layout.window.key0, layout.window.key1, pixels);
   const float step = area.width() / static_cast<float>(pixels);
+  const auto height_of = [&](float value) {
+    if (log) return scale_position(scale, value) * room;
+    return top > 0.0 ? static_cast<float>(std::min(1.0, std::abs(static_cast<double>(value)) / top)) * room : 0.0f;
+  };
   for (std::size_t p = 0; p < pooled.size();) {  // neighbours of the same height are one rectangle
     std::size_t end = p + 1;
     while (end < pooled.size() && pooled[end] == pooled[p]) ++end;
     const float value = pooled[p];
     const float x0 = area.x0 + step * static_cast<float>(p), x1 = area.x0 + step * static_cast<float>(end);
     p = end;
-    if (!std::isfinite(value) || !(top > 0.0)) continue;
-    const float height = static_cast<float>(std::min(1.0, std::abs(static_cast<double>(value)) / top)) * room;
+    if (!std::isfinite(value)) continue;
+    const float height = height_of(value);
     if (height < 0.35f) continue;
     painter.fill_rect(
         value < 0.0f ? Rect{x0, baseline, x1, baseline + height} : Rect{x0, baseline - height, x1, baseline}, color);
   }
   painter.line({area.x0, baseline}, {area.x1, baseline}, context.theme().faint);
+  context.ui.tooltip(area,
+                     log ? "weights of the row, on the logarithmic scale of the map" : "values of the row, linear");
 }
 
 void draw_pair_tool_bar(PanelContext& context, Rect bar, std::span<const Choice> modes, const MapPair& pair,
@@ -231,8 +238,8 @@ void draw_pair_divider(PanelContext& context, const MapLayout& layout, double di
   const auto name = [&](std::string_view text, bool at_left) {
     const TextStyle style{Face::SansSemibold, 11.0f, theme.text};
     const float room = (at_left ? x - map.x0 : map.x1 - x) - 24.0f;
-    const float width = std::min(ui.width(text, style), room);
-    if (width < 20.0f) return;
+    const float width = ui.width(text, style);
+    if (width > room || layout.numbers()) return;
     const float from = at_left ? x - 12.0f - width : x + 12.0f;
     const Rect ground{from - 4.0f, map.y1 - 26.0f, from + width + 4.0f, map.y1 - 8.0f};
     if (ground.y0 < map.y0) return;

@@ -52,6 +52,7 @@ void add_labels(MapLayout& layout, const Rect& body, const Rect& tool_bar, float
 
 MapLayout linked_map(Rect area, const MapWindow& window, std::int64_t length, double pixel_scale) {
   MapLayout layout;
+  layout.area = area;
   layout.pixel_scale = pixel_scale;
   layout.length = std::max<std::int64_t>(1, length);
   layout.window = resolved_window(window, layout.length);
@@ -79,9 +80,11 @@ MapWindow linked_zoom(const MapLayout& layout, Vec2 pointer, double notches) {
   const double new_keys = std::clamp(keys / allowed, fewest, n), new_queries = std::clamp(queries / allowed, fewest, n);
   if (new_keys >= n - 1e-9 && new_queries >= n - 1e-9) return {};
   const double query = layout.query_at(pointer.y), key = layout.key_at(pointer.x);
+  // Where the cells come to lie: the map of another part has another size.
+  const MapLayout to = linked_map(layout.area, {0.0, new_queries, 0.0, new_keys}, layout.length, layout.pixel_scale);
   const double query0 =
-      std::clamp(query - (query - layout.window.query0) * new_queries / queries, 0.0, n - new_queries);
-  const double key0 = std::clamp(key - (key - layout.window.key0) * new_keys / keys, 0.0, n - new_keys);
+      std::clamp(query - static_cast<double>((pointer.y - to.map.y0) / to.cell_y), 0.0, n - new_queries);
+  const double key0 = std::clamp(key - static_cast<double>((pointer.x - to.map.x0) / to.cell_x), 0.0, n - new_keys);
   return {query0, query0 + new_queries, key0, key0 + new_keys};
 }
 
@@ -91,7 +94,7 @@ PairLayout lay_out_what_if(const PairLayoutRequest& request) {
   const float w = body.width(), h = body.height();
   out.tool_bar = tool_bar_of(body);
   const Sides sides = sides_of(w, request.index_width);
-  const float between = w >= 440.0f ? 26.0f : 18.0f;
+  const float between = w >= 640.0f ? 36.0f : w >= 440.0f ? 26.0f : 18.0f;
   const float row = h >= 600.0f ? 40.0f : h >= 330.0f ? 26.0f : 0.0f;
   const float below_map = row > 0.0f ? 12.0f + row + 18.0f : 8.0f;
   const float plots = h >= 430.0f ? std::max(140.0f, 0.32f * h) : 0.0f;
@@ -110,7 +113,8 @@ PairLayout lay_out_what_if(const PairLayoutRequest& request) {
         std::max(first.map.x1 + between, body.x0 + sides.left + width + between - 0.5f * (width - first.map.width()));
     out.second = map_at(x);
     right = out.second.map.x1;
-    add_labels(first, body, out.tool_bar, body.x0 + 8.0f, true, out.second.map.x0 - kStripRoom - 6.0f);
+    add_labels(first, body, out.tool_bar, body.x0 + 8.0f, true,
+               out.second.map.x0 + (w >= 640.0f ? 24.0f : -kStripRoom - 6.0f));
     add_labels(out.second, body, out.tool_bar, body.x0, false, body.x1 - 2.0f);
     out.first = first;
   } else {

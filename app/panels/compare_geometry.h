@@ -7,7 +7,8 @@
 namespace headroom {
 
 // A map of `area` at most, its upper left corner there, with the window fitted into it: whole pixels a cell where that
-// costs little. Only map, window, cells and length are set.
+// costs little. Only area, map, window, cells and length are
+// set.
 [[nodiscard]] MapLayout linked_map(Rect area, const MapWindow& window, std::int64_t length, double pixel_scale);
 // The window after `notches` of the wheel at a point of the map: a smaller or larger part of the same shape about it.
 [[nodiscard]] MapWindow linked_zoom(const MapLayout& layout, Vec2 pointer, double notches);

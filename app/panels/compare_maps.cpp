@@ -156,7 +156,6 @@ void PairPainter::draw(const MapLayout& layout, PairMap which) {
 void PairPainter::draw_one(const MapLayout& layout, const MapSubject& subject, bool is_b) {
   if (!subject.has_map() || subject.length != layout.length) {
     context_.painter().fill_rect(layout.map, context_.theme().empty);
-    draw_hairline(context_, layout, pair_.any());
     return;
   }
   TileProgress progress = draw_tiles(context_, layout, subject, subject.like(), pair_.range.scale);
@@ -251,7 +250,8 @@ void PairPainter::draw_difference_numbers(const MapLayout& layout) {
           rect.x1 > layout.map.x1 + 0.5f || rect.y1 > layout.map.y1 + 0.5f)
         continue;
       const TextStyle style{Face::Mono, 10.0f, text_on(scale_color(pair_.difference.scale, static_cast<float>(value)))};
-      const std::string text = delta_text(value, 2);
+      std::string text = delta_text(value, 2);
+      if (text.starts_with('+')) text.erase(0, 1);  // the colour says it, and there is little room
       if (context_.ui.width(text, style) <= rect.width() - 1.0f)
         painter.text_at(rect.centre_x(), rect.centre_y(), text, style, Painter::Align::Centre);
     }

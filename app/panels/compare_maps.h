@@ -81,9 +81,9 @@ void draw_caption(PanelContext& context, const MapLayout& layout, bool causal, s
 void draw_map_note(PanelContext& context, const MapLayout& layout, std::string_view headline, std::string_view why,
                    bool warn);
 
-// Bars of one row over the keys in view; the highest possible one is `top`.
-void draw_pair_row(PanelContext& context, const MapLayout& layout, Rect area, std::span<const float> row, double top,
-                   Color color);
+// Bars of one row over the keys in view: on the map's logarithmic scale, else up to `top`.
+void draw_pair_row(PanelContext& context, const MapLayout& layout, Rect area, std::span<const float> row,
+                   const ColorScale& scale, double top, Color color);
 [[nodiscard]] double row_top(std::span<const float> row);
 
 // Modes at the left, scale, pooling and Fit at the right; what does not fit is left out.

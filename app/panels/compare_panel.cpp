@@ -132,7 +132,12 @@ void draw_maps(PanelContext& context, CompareMemory& memory, Rect body, const Ma
   }
   draw_key_labels(context, layout.large, pair.any(), marks);
   draw_query_labels(context, layout.large, pair.any(), marks);
-  for (const MapLayout* map : {&layout.first, &layout.second, &layout.large}) draw_pair_cross(context, *map, marks);
+  if (pair.a.has_map()) draw_pair_cross(context, layout.first, marks);
+  if (pair.b.has_map()) draw_pair_cross(context, layout.second, marks);
+  const bool has_large = difference                  ? pair.has_difference()
+                         : mode == CompareMode::Flip ? shown.has_map()
+                                                     : pair.a.has_map() || pair.b.has_map();
+  if (has_large) draw_pair_cross(context, layout.large, marks);
   note_of_run(context, layout.first, pair.a, "A");
   note_of_run(context, layout.second, pair.b, "B");
   if (pair.a.has_map()) caption_of_run(context, layout.first, pair.a, "A", titles.a);
@@ -159,10 +164,12 @@ void draw_maps(PanelContext& context, CompareMemory& memory, Rect body, const Ma
     if (shown.has_map())
       caption_of_run(context, layout.large, shown, flipped ? "B" : "A", flipped ? titles.b : titles.a);
   } else {
-    if (!pair.a.has_map())
-      note_of_run(context, layout.large, pair.a, "A");
-    else if (!pair.b.has_map())
-      note_of_run(context, layout.large, pair.b, "B");
+    // A note stands in the half of its run.
+    MapLayout left = layout.large, right = layout.large;
+    left.map.x1 = right.map.x0 =
+        left.map.x0 + static_cast<float>(std::clamp(compare.divider, 0.0, 1.0)) * layout.large.map.width();
+    note_of_run(context, left, pair.a, "A");
+    note_of_run(context, right, pair.b, "B");
     draw_pair_divider(context, layout.large, compare.divider, "A", "B");
   }
   context.ui.push_id("bar of the large map");

@@ -104,7 +104,8 @@ void draw_received_bars(PanelContext& context, Rect area, const ReceivedBars& ba
     high = std::max({high, key.a, key.b});
   }
   const Range range = nice_range(low, high > low ? high : low + 1.0, false);
-  AxisSpec x{.low = 0.0, .high = 1.0, .labels = false, .grid = false}, y{.low = range.low, .high = range.high};
+  AxisSpec x{.low = 0.0, .high = 1.0, .labels = false, .grid = false},
+      y{.low = range.low, .high = range.high, .least_gap = 40.0f};
   PlotRoom room;
   room.bottom = 32.0f;
   room.top = 6.0f;
@@ -124,6 +125,7 @@ void draw_received_bars(PanelContext& context, Rect area, const ReceivedBars& ba
   }
   for (const KeyChange& key : shown) {
     BarGroup group{grouped_text(key.key), "", key.a, key.b, delta_text(key.change(), bars.decimals)};
+    if (group.value == "0") group.value.clear();
     const auto at = static_cast<std::size_t>(key.key);
     if (bars.run && bars.run->prompt && at < bars.run->prompt->texts.size())
       group.sublabel = token_label(bars.run->prompt->texts[at]);

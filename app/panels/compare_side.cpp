@@ -292,7 +292,7 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
                  theme.text3);
   }
   const float least_table = 22.0f + 4.0f * measure::kTableRow;
-  const float below_height = std::min(below.height() + 8.0f, std::max(0.0f, body.height() - least_table));
+  const float below_height = std::min(below.height() + 10.0f, std::max(0.0f, body.height() - least_table));
   const Rect lower = body.cut_bottom(below_height);
   if (heads.empty()) {
     draw_note(context, body.inset(measure::kPadding, 8.0f), "No head was measured in both runs yet.",
@@ -300,7 +300,8 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
   } else {
     draw_table(context, body, heads, sort, kept_sort);
   }
-  below.draw("below", lower);
+  if (!lower.empty()) painter.fill_rect({lower.x0, lower.y0, lower.x1, lower.y0 + 1.0f}, theme.line);
+  below.draw("below", {lower.x0, lower.y0 + 3.0f, lower.x1, lower.y1});
   ui.pop_clip();
   ui.pop_id();
   painter.end_panel();

@@ -28,7 +28,10 @@ void draw_offer(PanelContext& context, Rect area, const OfferedChange& offer, st
                       theme.accent);
   }
   const float w = area.width();
-  const float slider_x0 = area.x0 + std::max(120.0f, 0.30f * w), slider_x1 = area.x0 + 0.70f * w;
+  const float slider_x0 = area.x0 + std::max(120.0f, 0.30f * w);
+  float slider_x1 = area.x0 + 0.70f * w;
+  // A slider that cannot be used leaves the room to its reason.
+  if (!fits) slider_x1 = std::min(slider_x1, area.x1 - ui.width(offer.reason, theme.hint()) - 16.0f);
   const bool slides = offer.slider && slider_x1 - slider_x0 >= 40.0f;
   // Everything but the slider takes or leaves the change.
   const Rect hand{area.x0, area.y0, slides && fits ? slider_x0 - 6.0f : area.x1, area.y1};

@@ -87,10 +87,11 @@ void draw_rows(PanelContext& context, const PairLayout& layout, const MapPair& p
   const MapLayout& first = layout.first.map.empty() ? layout.large : layout.first;
   const bool both = !layout.second_row.empty();
   if (before)
-    draw_pair_row(context, first, layout.first_row, *before, top, both ? theme.text3 : theme.text3.faded(0.7f));
+    draw_pair_row(context, first, layout.first_row, *before, pair.range.scale, top,
+                  both ? theme.text3 : theme.text3.faded(0.7f));
   if (after)
-    draw_pair_row(context, both ? layout.second : first, both ? layout.second_row : layout.first_row, *after, top,
-                  subject.stale ? theme.accent.faded(0.45f) : theme.accent);
+    draw_pair_row(context, both ? layout.second : first, both ? layout.second_row : layout.first_row, *after,
+                  pair.range.scale, top, subject.stale ? theme.accent.faded(0.45f) : theme.accent);
   const auto ticks = [&](const MapLayout& map, const Rect& area) {
     const CellRange cells = visible_cells(map);
     const float y = area.y1 + 10.0f;
@@ -154,9 +155,9 @@ void draw_centre(PanelContext& context, CompareMemory& memory, Rect body, const 
   const State& state = context.state;
   const Theme& theme = context.theme();
   const CompareMode wanted = state.view.compare.mode;
-  const bool can_pair = subject.layer_after != nullptr;
-  const CompareMode mode = !can_pair || wanted == CompareMode::Flip ? CompareMode::SideBySide : wanted;
   const MapPair pair = make_map_pair(context, memory, subject.base, subject.after);
+  const bool can_pair = subject.layer_after && pair.has_difference();
+  const CompareMode mode = !can_pair || wanted == CompareMode::Flip ? CompareMode::SideBySide : wanted;
   PairLayoutRequest request;
   request.body = body;
   request.pixel_scale = static_cast<double>(context.painter().scale());
@@ -198,7 +199,8 @@ void draw_centre(PanelContext& context, CompareMemory& memory, Rect body, const 
   if (subject.stale)
     context.painter().fill_rect(layout.second.map.empty() ? layout.large.map : layout.second.map,
                                 theme.panel.faded(0.5f));
-  for (const MapLayout* map : {&layout.first, &layout.second, &layout.large}) draw_pair_cross(context, *map, marks);
+  if (pair.a.has_map()) draw_pair_cross(context, layout.first, marks), draw_pair_cross(context, layout.large, marks);
+  if (pair.b.has_map()) draw_pair_cross(context, layout.second, marks);
   const bool causal = pair.any().causal;
   if (mode == CompareMode::SideBySide) {
     if (pair.a.has_map())
