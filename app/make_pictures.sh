@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # app/make_pictures.sh [SCRIPT…]: runs the scripts of assets/workflows (all without an argument) in a window of 1440 × 900,
-# on a display of its own where xvfb-run is installed, and reduces their pictures to 255 colours where ImageMagick is:
+# on a display of its own where xvfb-run is installed, and reduces large pictures to 255 colours where ImageMagick is:
 # assets have a limit.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,7 +14,12 @@ for script in "$@"; do
   if command -v convert >/dev/null; then
     sed -n 's/^screenshot //p' "$script" | while read -r picture; do
       convert "$picture" -dither FloydSteinberg -colors 255 -define png:compression-level=9 "png8:$picture.new"
-      mv "$picture.new" "$picture"
+      # Dithering costs as much as it saves on quiet pictures.
+      if [ "$(($(stat -c %s "$picture.new") * 4))" -lt "$(($(stat -c %s "$picture") * 3))" ]; then
+        mv "$picture.new" "$picture"
+      else
+        rm "$picture.new"
+      fi
     done
   fi
 done
