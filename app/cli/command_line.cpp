@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string_view>
 
@@ -253,6 +254,11 @@ int parse_and_run(int argc, char** argv, bool json) {
     std::fputs(command_table_text(markdown).c_str(), stdout);
     return 0;
   }
+  // A mistyped command is not a file that is missing.
+  for (const std::string& path : window.paths)
+    if (path.find_first_of("/.:") == std::string::npos && !std::filesystem::exists(path))
+      return usage_error("no such command and no such file: " + path + "; commands are inspect, analyze, compare, bench, train, reproduce and doctor", json);
+  if (json) return usage_error("the window has no JSON; expected inspect, analyze, compare, bench, train, reproduce or doctor", json);
   window.command_line = joined(argc, argv);
   return run_window(window);
 }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import checkpoints as C
-from command import datasets, refused, refused_both_ways, snapshot
+from command import check_error_object, datasets, refused, refused_both_ways, snapshot
 
 IDS = "3,17,5,5,40,2,17,5,9,30,12"
 TOKENS = 11
@@ -49,7 +49,6 @@ def test_version(command):
 
 
 USAGE = {
-    "nothing": ([], "inspect"),
     "unknown_option": (["--bogus"], "--bogus"),
     "unknown_command": (["frobnicate"], "frobnicate"),
     "two_commands": (["inspect", "MODEL", "doctor"], "doctor"),
@@ -88,6 +87,20 @@ USAGE = {
     "unknown_analyze_option": (["analyze", "MODEL", "-o", "OUT", "--ids", "1", "--layer", "1"], "--layer"),
     "control_bytes": (["analyze", "MODEL", "-o", "OUT", "--ids", "1", "--red\x1b[31m\nrow"], "\\x1B"),
 }
+
+
+def test_the_window_has_no_json(command):
+    outcome = command("--json")
+    error = check_error_object(outcome, 2)
+    assert "inspect" in error["message"]
+
+
+def test_without_a_display_the_window_says_which_variable_is_missing(command, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    outcome = command()
+    refused(outcome, 7, "DISPLAY")
+    assert outcome.out == b""
 
 
 @pytest.mark.parametrize("name", USAGE)
