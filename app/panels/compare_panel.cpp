@@ -43,7 +43,7 @@ void caption_of_difference(PanelContext& context, const MapLayout& layout, const
       {"B − A", theme.title()},
       {std::string(theme.dark ? "orange" : "brown") + ": B attends more", {Face::Sans, 11.0f, theme.first}},
       {"blue: A attends more", {Face::Sans, 11.0f, theme.second}},
-      {layout.exact() ? "exact cells" : "mean of the cells of a texel, exact", theme.hint()}};
+      {layout.exact() ? "exact cells" : "mean per texel, exact", theme.hint()}};
   draw_caption(context, layout, pair.a.causal && pair.b.causal, lines);
 }
 

@@ -217,7 +217,7 @@ void draw_centre(PanelContext& context, CompareMemory& memory, Rect body, const 
         {"blue: less after", {Face::Sans, 11.0f, theme.second}},
         {subject.stale          ? "computing"
          : layout.large.exact() ? "exact cells"
-                                : "mean of the cells of a texel, exact",
+                                : "mean per texel, exact",
          theme.hint()}};
     draw_caption(context, layout.large, causal, lines);
   } else {

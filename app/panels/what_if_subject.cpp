@@ -163,7 +163,7 @@ std::vector<ChangedNumber> changed_numbers(const WhatIfSubject& subject) {
                  after = value_of(subject.layer_after, *info, subject.head.head);
     if (std::isnan(before) && std::isnan(after)) continue;
     // Zero without exception: the head has no such thing.
-    const bool absent = before == 0.0 && (after == 0.0 || std::isnan(after));
+    const bool absent = std::abs(before) < 1e-6 && !(std::abs(after) >= 1e-6);
     if (absent && (info->name == "implicit_sink_mass" || info->name == "negative_mass_mean")) continue;
     ChangedNumber number{name,
                          info->title + (info->percent ? ", %" : ""),

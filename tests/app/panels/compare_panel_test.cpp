@@ -139,7 +139,7 @@ CATCH_TEST_CASE("compare panel: a coarse difference is the difference of means, 
   bench.settle();
   const PairLayout layout = layout_of(bench, false);
   CATCH_REQUIRE_FALSE(layout.large.exact());
-  CATCH_CHECK(bench.painter->shows("mean of the cells"));
+  CATCH_CHECK(bench.painter->shows("mean per texel, exact"));
   CATCH_CHECK(bench.facts.find("map.readout")->find("mean of each") != std::string::npos);
   std::mt19937 random(2);
   std::uniform_real_distribution<double> unit(0.02, 0.98);
