@@ -1,5 +1,7 @@
 #include "app/panels/window_layout.h"
 
+#include <algorithm>
+
 #include "app/plot/theme.h"
 
 namespace headroom {
@@ -8,6 +10,7 @@ namespace {
 constexpr float kGap = 1.0f;
 constexpr float kNarrow = 1200.0f;       // below it the panels of 1024 × 640
 constexpr float kLeastMap = 300.0f;
+constexpr float kLeastHeads = 160.0f, kLeastSide = 240.0f;  // below these their texts have no room
 constexpr float kBesideMap = 110.0f;     // labels, profile and bar, less what stands above and below the square
 constexpr std::int64_t kLongPrompt = 16384;
 
@@ -86,8 +89,8 @@ WindowLayout window_layout(Rect window, const State& state) {
         return layout;
       }
       layout.side_kind = view.head.across_model ? Side::Model : long_prompt ? Side::Where : Side::Head;
-      heads = chosen(wish.heads_width, narrow ? 190.0f : 300.0f);
-      side = chosen(wish.head_width, narrow ? 262.0f : differential ? 372.0f : 340.0f);
+      heads = std::max(kLeastHeads, chosen(wish.heads_width, narrow ? 190.0f : 300.0f));
+      side = std::max(kLeastSide, chosen(wish.head_width, narrow ? 262.0f : differential ? 372.0f : 340.0f));
       layout.heads_rail = wish.heads_folded || ((long_prompt || (differential && view.map.swipe)) && window.width() < 1700.0f);
       break;
     case CentreView::WhatIf:
