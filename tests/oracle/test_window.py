@@ -1,5 +1,4 @@
 """The window as a person drives it, by scripts: every command, every state, pictures as they were, refusals."""
-import hashlib
 import json
 import pathlib
 import re
@@ -60,7 +59,7 @@ def save_damaged(folder):
     path.write_bytes(path.read_bytes()[:-4096])
 
 
-def save_wide(folder, tensors=150_000):
+def save_wide(folder, tensors=500_000):
     """A safetensors file of very many tensors: its header takes a while."""
     folder.mkdir()
     header = {f"unused.{i:06d}.weight": {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]} for i in range(tensors)}
