@@ -105,6 +105,8 @@ void draw_window(PanelContext& context, Rect window) {
 void run_keys(PanelContext& context) {
   Ui& ui = context.ui;
   const State& state = context.state;
+  // While runs are flipped, X does not swap them: holding it shows the other run where this one was.
+  const bool comparing = state.view.centre == CentreView::Compare && state.view.compare.mode == CompareMode::Flip;
   for (const KeyPress& press : ui.input.keys) {
     const bool plain = !press.modifiers.ctrl && !press.modifiers.alt;
     if (ui.popup_open()) continue;
@@ -116,14 +118,16 @@ void run_keys(PanelContext& context) {
     const CommandEntry* entry = context.commands.entry_of_key(state, asked);
     if (!entry) continue;
     if (state.overlay != Overlay::None && plain && press.key != Key::Escape && press.key != Key::Question) continue;
+    if (comparing && plain && press.key == letter_key('X') && entry->line == "compare.swap") {
+      ui.run("compare.flip on");
+      continue;
+    }
     if (entry->needs_text) {
       ui.run("palette " + entry->line);
       continue;
     }
     ui.run(entry->line);
   }
-  // Holding X shows the other run where this one was.
-  const bool comparing = state.view.centre == CentreView::Compare && state.view.compare.mode == CompareMode::Flip;
   for (const KeyPress& released : ui.input.released_keys)
     if (comparing && released.key == letter_key('X') && state.view.compare.flipped) ui.run("compare.flip off");
 }

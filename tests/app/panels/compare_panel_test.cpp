@@ -5,6 +5,7 @@
 #include "app/panels/compare_geometry.h"
 #include "app/panels/compare_side.h"
 #include "app/panels/map_labels.h"
+#include "app/panels/window_frame.h"
 #include "app/plot/number_text.h"
 #include "tests/app/panels/compare_bench.h"
 
@@ -248,6 +249,37 @@ CATCH_TEST_CASE("compare panel: divider, zoom and pin ask for commands that succ
   CATCH_CHECK(std::abs(zoomed.first.query_at(at.y) - layout.first.query_at(at.y)) < 1.0);
   CATCH_CHECK(window.query1 - window.query0 < 150.0);
   CATCH_CHECK(zoomed.large.window == zoomed.first.window);
+}
+
+CATCH_TEST_CASE("compare panel: X swaps the runs, and shows the other one while it is held when they are flipped",
+                "[compare]") {
+  CompareBench bench;
+  State& state = bench.session.edit();
+  const auto frame = [&](std::vector<KeyPress> down, std::vector<KeyPress> up) {
+    const CompareBench::Lookup lookup(bench.session);
+    RecordingPainter painter(bench.measure, {0, 0, 1440, 900}, 1.0f);
+    bench.input.keys = std::move(down);
+    bench.input.released_keys = std::move(up);
+    Ui ui(painter, dark_theme(), bench.input, *bench.ui_memory, lookup, bench.clipboard);
+    PanelContext context{ui,          state,       *bench.tiles, bench.session.commands(),
+                         bench.hover, bench.facts, nullptr,      bench.memory.get()};
+    run_keys(context);
+    (void)ui.finish();
+    for (const std::string& line : ui.take_commands()) CATCH_REQUIRE(bench.session.execute(line).has_value());
+  };
+  const KeyPress x{letter_key('X'), {}};
+  frame({x}, {});
+  CATCH_CHECK(state.view.run == 2);
+  frame({}, {x});
+  CATCH_CHECK(state.view.run == 2);
+  state.view.compare.mode = CompareMode::Flip;
+  frame({x}, {});
+  CATCH_CHECK(state.view.compare.flipped);
+  frame({x}, {});  // the key repeats
+  CATCH_CHECK(state.view.compare.flipped);
+  CATCH_CHECK(state.view.run == 2);
+  frame({}, {x});
+  CATCH_CHECK_FALSE(state.view.compare.flipped);
 }
 
 CATCH_TEST_CASE("compare panel: states without maps, with other lengths, without a second run say why", "[compare]") {
