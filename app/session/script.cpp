@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kLargestScript = 1 << 20;
 constexpr double kLongestWait = 600.0;
 
-bool is_script_word(const std::string& word) { return word == "wait" || word == "expect" || word == "sleep"; }
+bool is_script_word(const std::string& word) { return word == "wait" || word == "expect" || word == "sleep" || word == "until"; }
 
 std::optional<double> number_of(const std::string& text) {
   if (text == "nan") return std::nan("");
@@ -84,7 +84,8 @@ Result<bool> Script::step(Session& session, const Facts& facts, const Surroundin
   };
   HEADROOM_TRY(const std::vector<std::string> words, split_command_line(line.text));
   const bool looks = words[0] == "expect" || words[0] == "screenshot";
-  if (around.opening && words[0] != "sleep" && !(looks && slept_)) return true;
+  const bool passes_time = words[0] == "sleep" || words[0] == "until";
+  if (around.opening && !passes_time && !(looks && slept_)) return true;
   if (words[0] == "wait") {
     if (waiting_since_s_ < 0) waiting_since_s_ = around.now_s;
     if (around.busy || !around.drawn) {
@@ -98,6 +99,13 @@ Result<bool> Script::step(Session& session, const Facts& facts, const Surroundin
     const auto seconds = words.size() == 2 ? number_of(words[1]) : std::nullopt;
     if (!seconds) return failed(Error(ErrorCode::InvalidArgument, "sleep takes seconds"));
     sleep_until_s_ = around.now_s + *seconds;
+  } else if (words[0] == "until") {
+    if (waiting_since_s_ < 0) waiting_since_s_ = around.now_s;
+    if (const std::string wrong = check_fact(facts, std::span(words).subspan(1)); !wrong.empty()) {
+      if (around.now_s - waiting_since_s_ > kLongestWait) return failed(Error(ErrorCode::InvalidArgument, wrong));
+      return true;
+    }
+    waiting_since_s_ = -1.0;
   } else if (words[0] == "expect") {
     if (!around.drawn) return true;
     if (const std::string wrong = check_fact(facts, std::span(words).subspan(1)); !wrong.empty())
@@ -108,7 +116,7 @@ Result<bool> Script::step(Session& session, const Facts& facts, const Surroundin
   }
   ++next_;
   waited_ = words[0] == "wait";
-  slept_ = words[0] == "sleep" || (looks && slept_);
+  slept_ = passes_time || (looks && slept_);
   ran_ = true;
   return true;
 }

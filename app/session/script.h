@@ -1,5 +1,6 @@
-// A script: command lines one after the other, where `wait` holds it until nothing runs, `sleep` for a while, and
-// `expect NAME OP VALUE` fails it unless a fact of the last frame holds. No window needed. Main thread only.
+// A script: command lines one after the other, where `wait` holds it until nothing runs, `sleep` for a while,
+// `until NAME OP VALUE` until a fact of the last frame holds, and `expect NAME OP VALUE` fails it unless one does. No
+// window needed. Main thread only.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +23,7 @@ class Script {
   // What holds the next line back.
   struct Surroundings {
     bool busy = false;             // the session, or tiles that are still coming
-    bool opening = false;          // what comes after `open` speaks of what was opened; after `sleep`, of this moment
+    bool opening = false;          // what comes after `open` speaks of what was opened; after `sleep` and `until`, of this moment
     bool drawn = false;            // two frames were drawn since the last line: what is seen is up to date
     bool request_pending = false;  // a screenshot or a pointer's move not yet done
     double now_s = 0.0;
@@ -40,7 +41,7 @@ class Script {
   double sleep_until_s_ = -1.0;
   double waiting_since_s_ = -1.0;
   bool ran_ = false, waited_ = false;
-  bool slept_ = false;  // nothing but looking since `sleep`
+  bool slept_ = false;  // nothing but looking since `sleep` or `until`
 };
 
 // "map.cells_visible == 1024": == != < <= > >= ~ (within 1e-6 relative; for texts: contains). Empty: it holds; else what

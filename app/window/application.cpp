@@ -370,7 +370,7 @@ class Application {
   int exit_code_ = 0;
   Rect last_window_, shown_window_;
   std::vector<double> frame_ms_, reaction_ms_, wait_ms_;  // since the last `times`
-  double times_since_s_ = now_seconds(), acted_s_ = -1.0, line_s_ = 0.0;
+  double times_since_s_ = now_seconds(), acted_s_ = -1.0, line_s_ = now_seconds();
 };
 
 Result<int> open_window(const WindowArguments& arguments) {
