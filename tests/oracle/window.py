@@ -147,7 +147,8 @@ def compare_with_baseline(name, picture, masks=()):
             f"than {FAR} (at most {100 * MOST_FAR} %){where}")
 
 
-FAR, MOST_MEAN, MOST_FAR = 12, 1.5, 0.02  # of 255: hinting and a machine's last digits are far below
+# Of 255, of 255, of all tiles. The same machine draws the same picture; another tint of a line of tokens is more than this.
+FAR, MOST_MEAN, MOST_FAR = 12, 0.75, 0.005
 
 
 # --- colours, from the design's tokens ---
