@@ -69,7 +69,7 @@ void draw_heads_panel(PanelContext& context, Rect frame) {
   }
   Rect body = draw_heads_title(context, frame, hint);
   if (memory.run() == nullptr || memory.run()->heads.empty() || memory.run()->layers.empty()) {
-    const bool waits = run != nullptr && (run->status == RunStatus::Running || run->status == RunStatus::Waiting);
+    const bool waits = run != nullptr && run->status == RunStatus::Running;
     draw_note(context, body.inset(measure::kPadding, 8.0f), waits ? "The first layer is not computed yet." : "No heads are measured yet.",
               waits ? "Each layer appears here as soon as it is finished." : "Run shows every head of the model here, one cell each: Ctrl+R.");
   } else if (body.width() < 110.0f || body.height() < 90.0f) {

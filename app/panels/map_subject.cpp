@@ -125,7 +125,12 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
   subject.run = entry;
   subject.data = entry ? entry->data.get() : nullptr;
   const MapView& view = state.view.map;
-  if (!subject.run) {
+  if (const ModelEntry* opening = !subject.data ? state.opening_model() : nullptr; opening && !subject.run) {
+    subject.headline = "Opening " + opening->name;
+    subject.why = "Headers are read; the weights stay on the disk until a run needs them.";
+    return subject;
+  }
+  if (!subject.run || (subject.run->status == RunStatus::Waiting && !subject.data)) {
     subject.headline = state.nothing_open() ? "Nothing is open" : "Nothing has run yet";
     subject.why = state.nothing_open()
                       ? "Attention maps of the selected head appear here. Open a checkpoint, or drop one on the window."
@@ -135,7 +140,7 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
     return subject;
   }
   const RunEntry& run = *subject.run;
-  const bool going_on = run.status == RunStatus::Running || run.status == RunStatus::Waiting;
+  const bool going_on = run.status == RunStatus::Running;
   if (!state.view.selection.head) {
     subject.status = MapStatus::NoHead;
     subject.headline = going_on && !subject.data ? "The first layer is being computed" : "No head is selected";

@@ -53,6 +53,7 @@ std::vector<Part> status_parts(const PanelContext& context) {
   if (model != nullptr && model->opening) return {{"opening", theme.body(theme.text)}, {model->name, more}};
   const RunEntry* run = state.shown();
   if (run == nullptr) {
+    if (const ModelEntry* opening = state.opening_model()) return {{"opening", theme.body(theme.text)}, {opening->name, more}};
     if (model == nullptr) return {{"open a checkpoint first", more}};
     if (!state.device.failed.empty()) return {{"cannot run", theme.body(theme.err)}, {state.device.failed, more}};
     return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : "", hint}};
@@ -80,7 +81,7 @@ std::vector<Part> status_parts(const PanelContext& context) {
       return {{"cancelled", theme.body(theme.warn)}, {run->data ? "partial: " + heads_text(*run->data) : "nothing was computed", more}};
     case RunStatus::Failed:
       return {{"failed", theme.body(theme.err)}, {run->error ? run->error->message : "", more}};
-    case RunStatus::Waiting: return {{"waiting", theme.body(theme.text)}, {run->name, more}};
+    case RunStatus::Waiting: return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : "", hint}};
     case RunStatus::Running: break;
   }
   return {};
@@ -146,7 +147,8 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
     ui.combo("prompt", next(sized(window, 150, 152)), "", prompt, [&] { return prompt_items(context); });
   } else {
     const ModelEntry* model = state.find_model(state.model);
-    std::string name = model != nullptr ? model->name : "none open";
+    const ModelEntry* opening = model == nullptr ? state.opening_model() : nullptr;
+    std::string name = model != nullptr ? model->name : opening != nullptr ? opening->name : "none open";
     if (run != nullptr && run->model < 0) name = run->name;
     // As wide as the name needs where there is room to spare.
     const float least = sized(window, 176, 196), spare = std::max(0.0f, std::min(120.0f, 0.25f * (window - 1100.0f)));

@@ -1,8 +1,8 @@
 #include "app/session/session_file.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "app/session/json_values.h"
 #include "core/checkpoint/input_file.h"
 #include "core/io/atomic_file.h"
 
@@ -24,19 +24,6 @@ void read_enum(const json& object, const char* name, Enum& value, int count) {
   const auto found = object.find(name);
   if (found != object.end() && found->is_number_integer() && found->get<int>() >= 0 && found->get<int>() < count)
     value = static_cast<Enum>(found->get<int>());
-}
-
-template <typename T>
-void read_value(const json& object, const char* name, T& value) {
-  const auto found = object.find(name);
-  if (found == object.end()) return;
-  if constexpr (std::is_same_v<T, bool>) {
-    if (found->is_boolean()) value = found->get<bool>();
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    if (found->is_number() && std::isfinite(found->get<double>())) value = found->get<T>();
-  } else {
-    if (found->is_string()) value = found->get<std::string>();
-  }
 }
 
 std::optional<std::int64_t> read_index(const json& object, const char* name) {
@@ -61,10 +48,6 @@ json view_json(const ViewState& view) {
   result["head_rms"] = view.head.rms;
   result["tokens_tint"] = view.tokens.tint;
   return result;
-}
-
-json object_in(const json& object, const char* name) {
-  return object.contains(name) && object[name].is_object() ? object[name] : json::object();
 }
 
 ViewState view_of(const json& object) {
@@ -107,9 +90,7 @@ ViewState view_of(const json& object) {
   read_value(heads, "sort", view.heads.sort);
   read_value(heads, "descending", view.heads.descending);
   read_value(heads, "filter", view.heads.filter);
-  if (heads.contains("columns") && heads["columns"].is_array())
-    for (const json& column : heads["columns"])
-      if (column.is_string()) view.heads.columns.push_back(column.get<std::string>());
+  read_value(heads, "columns", view.heads.columns);
   read_value(object, "head_rms", view.head.rms);
   read_value(object, "tokens_tint", view.tokens.tint);
   return view;
@@ -187,9 +168,7 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
     for (const json& id : prompt["ids"])
       if (id.is_number_integer() && id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() <= INT32_MAX) session.prompt.ids.push_back(id.get<std::int32_t>());
   read_value(root, "ran", session.ran);
-  if (root.contains("what_ifs") && root["what_ifs"].is_array())
-    for (const json& what_if : root["what_ifs"])
-      if (what_if.is_string()) session.what_ifs.push_back(what_if.get<std::string>());
+  read_value(root, "what_ifs", session.what_ifs);
   session.view = view_of(object_in(root, "view"));
   return session;
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/session/json_values.h"
 #include "core/io/atomic_file.h"
 
 namespace headroom {
@@ -16,19 +16,6 @@ using nlohmann::json;
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kLargestFile = 4 << 20;
 constexpr std::size_t kRecentFiles = 20;
-
-template <typename T>
-void read(const json& object, const char* name, T& value) {
-  const auto found = object.find(name);
-  if (found == object.end()) return;
-  if constexpr (std::is_same_v<T, bool>) {
-    if (found->is_boolean()) value = found->get<bool>();
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    if (found->is_number() && std::isfinite(found->get<double>())) value = found->get<T>();
-  } else {
-    if (found->is_string()) value = found->get<std::string>();
-  }
-}
 
 json to_json(const KeptState& kept) {
   json recent = json::array();
@@ -50,48 +37,45 @@ json to_json(const KeptState& kept) {
 
 KeptState from_json(const json& root) {
   KeptState kept;
-  const auto part = [&](const char* name) { return root.contains(name) && root[name].is_object() ? root[name] : json::object(); };
-  const json s = part("settings");
-  read(s, "dark", kept.settings.dark);
-  read(s, "scale", kept.settings.scale);
-  read(s, "device", kept.settings.device);
-  read(s, "dtype", kept.settings.dtype);
-  read(s, "backend", kept.settings.backend);
-  read(s, "memory_gb", kept.settings.memory_gb);
-  read(s, "tile_mb", kept.settings.tile_mb);
+  const json s = object_in(root, "settings");
+  read_value(s, "dark", kept.settings.dark);
+  read_value(s, "scale", kept.settings.scale);
+  read_value(s, "device", kept.settings.device);
+  read_value(s, "dtype", kept.settings.dtype);
+  read_value(s, "backend", kept.settings.backend);
+  read_value(s, "memory_gb", kept.settings.memory_gb);
+  read_value(s, "tile_mb", kept.settings.tile_mb);
   if (kept.settings.scale != 0.0) kept.settings.scale = std::clamp(kept.settings.scale, 0.5, 3.0);
   kept.settings.tile_mb = std::clamp(kept.settings.tile_mb, 8.0, 4096.0);
   kept.settings.memory_gb = std::clamp(kept.settings.memory_gb, 0.0, 4096.0);
   if (s.contains("keys") && s["keys"].is_object())
     for (const auto& [line, key] : s["keys"].items())
       if (key.is_string()) kept.settings.keys[line] = key.get<std::string>();
-  const json l = part("layout");
-  read(l, "heads_width", kept.layout.heads_width);
-  read(l, "head_width", kept.layout.head_width);
-  read(l, "tokens_height", kept.layout.tokens_height);
-  read(l, "heads_folded", kept.layout.heads_folded);
-  read(l, "head_folded", kept.layout.head_folded);
-  read(l, "tokens_folded", kept.layout.tokens_folded);
-  const json w = part("window");
-  read(w, "width", kept.window_width);
-  read(w, "height", kept.window_height);
-  const json h = part("heads");
-  read(h, "quantity", kept.heads.quantity);
-  read(h, "threshold", kept.heads.threshold);
-  read(h, "x", kept.heads.x);
-  read(h, "y", kept.heads.y);
-  if (h.contains("columns") && h["columns"].is_array())
-    for (const json& column : h["columns"])
-      if (column.is_string()) kept.heads.columns.push_back(column.get<std::string>());
+  const json l = object_in(root, "layout");
+  read_value(l, "heads_width", kept.layout.heads_width);
+  read_value(l, "head_width", kept.layout.head_width);
+  read_value(l, "tokens_height", kept.layout.tokens_height);
+  read_value(l, "heads_folded", kept.layout.heads_folded);
+  read_value(l, "head_folded", kept.layout.head_folded);
+  read_value(l, "tokens_folded", kept.layout.tokens_folded);
+  const json w = object_in(root, "window");
+  read_value(w, "width", kept.window_width);
+  read_value(w, "height", kept.window_height);
+  const json h = object_in(root, "heads");
+  read_value(h, "quantity", kept.heads.quantity);
+  read_value(h, "threshold", kept.heads.threshold);
+  read_value(h, "x", kept.heads.x);
+  read_value(h, "y", kept.heads.y);
+  read_value(h, "columns", kept.heads.columns);
   if (root.contains("recent") && root["recent"].is_array())
     for (const json& entry : root["recent"]) {
       if (!entry.is_object() || kept.recent.size() == kRecentFiles) continue;
       RecentFile file;
-      read(entry, "path", file.path);
-      read(entry, "name", file.name);
-      read(entry, "detail", file.detail);
-      read(entry, "opened", file.opened_unix);
-      read(entry, "bytes", file.size_bytes);
+      read_value(entry, "path", file.path);
+      read_value(entry, "name", file.name);
+      read_value(entry, "detail", file.detail);
+      read_value(entry, "opened", file.opened_unix);
+      read_value(entry, "bytes", file.size_bytes);
       if (!file.path.empty()) kept.recent.push_back(std::move(file));
     }
   return kept;

@@ -1,5 +1,7 @@
 #include "app/session/state.h"
 
+#include <algorithm>
+
 #include "core/base/format.h"
 
 namespace headroom {
@@ -29,6 +31,11 @@ const ModelEntry* State::find_model(int id) const {
   for (const ModelEntry& entry : models)
     if (entry.id == id) return &entry;
   return nullptr;
+}
+
+const ModelEntry* State::opening_model() const {
+  const auto opening = std::ranges::find_if(models.rbegin(), models.rend(), &ModelEntry::opening);
+  return opening == models.rend() ? nullptr : &*opening;
 }
 
 const RunSnapshot* State::data() const {

@@ -244,6 +244,7 @@ struct State {
   // Of the shown run; null where there is none (yet).
   [[nodiscard]] const RunSnapshot* data() const;
   [[nodiscard]] const LayerSnapshot* selected_layer() const;
+  [[nodiscard]] const ModelEntry* opening_model() const;  // the latest that is being opened; null: none
   [[nodiscard]] bool nothing_open() const { return models.empty() && runs.empty(); }
 };
 

@@ -82,6 +82,12 @@ CATCH_TEST_CASE("tool bar: states of a run are named") {
   bench.state.models[0].opening = true;
   bench.frame();
   CATCH_CHECK(bench.shows("opening"));
+  // Nothing but what is being opened: its name is there already.
+  bench.state.model = -1;
+  bench.state.models[0].name = "large.gguf";
+  bench.frame();
+  CATCH_CHECK((bench.shows("opening") && bench.shows("large.gguf")));
+  CATCH_CHECK_FALSE(bench.shows("none open"));
 }
 
 CATCH_TEST_CASE("tool bar: the checkpoint combo lists what is open, recent, demos, and how to open more") {

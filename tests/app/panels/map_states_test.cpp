@@ -50,7 +50,16 @@ CATCH_TEST_CASE("map panel: nothing open, nothing selected, not computed, not ke
   state.runs.clear();
   shows("Nothing is open");
   state.models.push_back({});
+  state.models.back().name = "demo.gguf";
+  state.models.back().opening = true;
+  shows("Opening demo.gguf");
+  state.models.back().opening = false;
   shows("Nothing has run yet");
+  state.runs.push_back({});
+  state.view.run = state.runs.back().id;
+  state.runs.back().status = RunStatus::Waiting;
+  shows("Nothing has run yet");
+  CATCH_CHECK(map_subject(state).command == "run");
 }
 
 CATCH_TEST_CASE("map panel: a run file's pooled maps are shown and named", "[map]") {
