@@ -5,6 +5,9 @@
 #include <cstring>
 #include <string>
 
+#include "core/base/format.h"
+#include "core/base/utf8.h"
+
 namespace headroom {
 namespace {
 
@@ -13,6 +16,8 @@ constexpr std::string_view kConvert =
     "d = torch.load('IN', map_location='cpu', weights_only=True); "
     "save_file({k: v.contiguous().clone() for k, v in d.items()}, 'OUT.safetensors')\"";
 constexpr std::string_view kOnlyTwo = "Headroom reads safetensors and GGUF; save the model in one of these";
+constexpr std::string_view kReads = "a safetensors or GGUF file, or a folder that holds one";
+constexpr std::string_view kGiveFile = "give the .safetensors or .gguf file of the model, or the folder that it is in";
 constexpr std::string_view kDownload =
     "the weights themselves are still on the server: run `git lfs pull` in the clone, or download with "
     "`hf download OWNER/MODEL`";
@@ -38,6 +43,12 @@ constexpr Kind kHtml = {"a web page saved under a model's name", ErrorCode::Corr
                         "the server answered with a page (a login or an error?); download the file again, for example "
                         "with `hf download OWNER/MODEL`"};
 constexpr Kind kJson = {"a JSON text and not a model", ErrorCode::Corrupt, "give the folder that holds the weights"};
+constexpr Kind kSvg = {"an SVG picture", ErrorCode::Corrupt, kGiveFile};
+constexpr Kind kText = {"a text file", ErrorCode::Corrupt,
+                        "give the .safetensors or .gguf file of the model, or the folder that it is in; a text to run is a prompt "
+                        "(--prompt-file, in the window prompt-file)"};
+constexpr Kind kPicture = {"a picture", ErrorCode::Corrupt, kGiveFile};
+constexpr Kind kProgram = {"a program", ErrorCode::Corrupt, kGiveFile};
 
 struct Magic {
   std::string_view bytes;
@@ -71,6 +82,15 @@ constexpr std::array kMagics = {
     Magic{"BZh"sv, 0, kCompressed},
     Magic{"7z\xBC\xAF\x27\x1C"sv, 0, kCompressed},
     Magic{"ustar"sv, 257, kTar},
+    Magic{"\x89PNG\r\n\x1a\n"sv, 0, {"a PNG picture", ErrorCode::Corrupt, kGiveFile}},
+    Magic{"\xFF\xD8\xFF\xE0"sv, 0, {"a JPEG picture", ErrorCode::Corrupt, kGiveFile}},
+    Magic{"\xFF\xD8\xFF\xE1"sv, 0, {"a JPEG picture", ErrorCode::Corrupt, kGiveFile}},
+    Magic{"GIF87a"sv, 0, kPicture},
+    Magic{"GIF89a"sv, 0, kPicture},
+    Magic{"WEBP"sv, 8, kPicture},
+    Magic{"%PDF-"sv, 0, {"a PDF document", ErrorCode::Corrupt, kGiveFile}},
+    Magic{"\x7f" "ELF"sv, 0, kProgram},
+    Magic{"SQLite format 3"sv, 0, {"an SQLite database", ErrorCode::Corrupt, kGiveFile}},
     Magic{"PK\x05\x06"sv, 0, {"an empty ZIP archive", ErrorCode::Corrupt, "download it again"}},
 };
 
@@ -119,18 +139,37 @@ const Kind* sniff_protobuf(std::string_view head) {
   return head[2] == 0x3A && head.find("\x0a"sv, 3) != std::string_view::npos && head[1] <= 12 ? &kOnnx : nullptr;
 }
 
+// A safetensors length, which a file may begin with, has zeros among its first eight bytes; a text has none.
+bool is_text(std::string_view head) {
+  constexpr std::size_t kFewest = 8, kLongestScalar = 4;
+  const bool utf16 = head.starts_with("\xFF\xFE"sv) || head.starts_with("\xFE\xFF"sv);
+  if (head.size() < kFewest) return false;
+  if (utf16) return head.substr(4, 4) != "\0\0\0\0"sv;
+  while (!head.empty()) {
+    const Utf8Scalar scalar = decode_utf8(head);
+    const bool cut_off = head.size() < kLongestScalar;  // the last scalar of what was read of a longer file
+    const bool space = scalar.code_point >= '\t' && scalar.code_point <= '\r';
+    const bool control = scalar.code_point < 0x20 && !space && scalar.code_point != 0x1B;
+    if ((!scalar.valid && !cut_off) || control || scalar.code_point == 0x7F) return false;
+    head.remove_prefix(scalar.size_bytes);
+  }
+  return true;
+}
+
 const Kind* sniff_text(std::string_view head) {
   const std::size_t begin = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (begin == std::string_view::npos) return nullptr;
   const std::string_view text = head.substr(begin);
+  if (begins_ignoring_case(text, "<svg") || (begins_ignoring_case(text, "<?xml") && text.find("<svg") != std::string_view::npos)) return &kSvg;
   for (const std::string_view tag : {"<!doctype html"sv, "<html"sv, "<head"sv, "<?xml"sv, "<error"sv})
     if (begins_ignoring_case(text, tag)) return &kHtml;
-  if (text.front() != '{' && text.front() != '[') return nullptr;
+  if (text.front() != '{' && text.front() != '[') return is_text(head) ? &kText : nullptr;
   const std::string_view start = text.substr(0, 64);
   const bool readable = std::all_of(start.begin(), start.end(), [](char c) {
     return c == '\n' || c == '\r' || c == '\t' || static_cast<unsigned char>(c) >= 0x20;
   });
-  return readable && start.size() > 1 ? &kJson : nullptr;
+  if (readable && start.size() > 1) return &kJson;
+  return is_text(head) ? &kText : nullptr;
 }
 
 const Kind* sniff(std::string_view head) {
@@ -155,6 +194,32 @@ bool is_safetensors(std::string_view head, std::uint64_t file_size) {
   return length <= file_size - 8 && length <= 100'000'000;
 }
 
+// Neither a header length that fits, forwards or backwards, nor the header's first byte after it.
+bool is_unlike_safetensors(std::string_view head, std::uint64_t file_size) {
+  if (head.size() < 16 || head[8] == '{') return false;
+  std::uint64_t length = 0;
+  std::memcpy(&length, head.data(), sizeof(length));
+  return length > file_size - 8 && __builtin_bswap64(length) > file_size - 8;
+}
+
+// Nothing but zeros so far: a place that a download has reserved and not filled.
+bool is_blank(std::string_view head) { return head.size() >= 64 && head.find_first_not_of('\0') == std::string_view::npos; }
+
+// What the first bytes are, for a person: the first words of a text, else bytes.
+std::string beginning_of(std::string_view head) {
+  constexpr std::size_t kShownText = 40, kShownBytes = 8;
+  std::string out;
+  if (is_text(head) && head[0] != '\xFF' && head[0] != '\xFE') {
+    const std::string_view line = head.substr(0, head.find_first_of("\r\n"));
+    while (!line.substr(out.size()).empty() && out.size() < kShownText)
+      out += line.substr(out.size(), decode_utf8(line.substr(out.size())).size_bytes);
+    const bool blank = out.find_first_not_of(" \t") == std::string::npos;
+    return blank ? "" : "text that begins with \"" + out + (out.size() < line.size() ? "…\"" : "\"");
+  }
+  for (const char byte : head.substr(0, kShownBytes)) out += format(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  return "bytes that begin with" + out;
+}
+
 }  // namespace
 
 std::string_view sniff_name(std::span<const std::byte> head) {
@@ -174,11 +239,23 @@ Result<ContainerFormat> detect_format(const InputFile& file) {
   HEADROOM_TRY_VOID(file.read_at(0, bytes));
   const std::string_view head = as_text(bytes);
   if (is_safetensors(head, file.size_bytes())) return ContainerFormat::Safetensors;
+  const auto refused = [&](ErrorCode code, const std::string& message, const std::string& found, std::string_view hint) {
+    Error error(code, message);
+    return error.in_file(path).wanted(kReads, found).advise(hint);
+  };
+  if (is_blank(head)) {
+    return refused(ErrorCode::Corrupt, "Not a checkpoint: the file begins with nothing but zeros", "",
+                   "the download has not finished, or failed; download it again");
+  }
   const Kind* kind = sniff(head);
-  if (!kind) return ContainerFormat::Safetensors;
-  if (kind->name == kGguf.name) return ContainerFormat::Gguf;
-  Error error(kind->code, "This is " + std::string(kind->name));
-  return error.in_file(path).advise(kind->hint);
+  if (kind && kind->name == kGguf.name) return ContainerFormat::Gguf;
+  if (!kind && !is_unlike_safetensors(head, file.size_bytes())) return ContainerFormat::Safetensors;
+  if (!kind) {
+    return refused(ErrorCode::Corrupt, "Not a checkpoint: this file is of no kind that Headroom knows", beginning_of(head), kGiveFile);
+  }
+  // What holds a model of another format is a checkpoint, only not one for this program.
+  const std::string what = (kind->code == ErrorCode::Corrupt ? "Not a checkpoint: this is " : "This is ") + std::string(kind->name);
+  return refused(kind->code, what, kind == &kText ? beginning_of(head) : "", kind->hint);
 }
 
 }  // namespace headroom

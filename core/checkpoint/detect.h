@@ -13,9 +13,10 @@ namespace headroom {
 
 inline constexpr std::size_t kSniffBytes = 2112;  // reaches the HDF5 signature behind a user block of 2,048 bytes
 
-// The container to parse `file` as. Files of other kinds are refused with a sentence of their own: Corrupt for what was
-// saved in place of a model (a web page, a Git LFS pointer), Unsupported for formats that this program does not read.
-// Bytes of no known kind go to the safetensors parser, which has no magic number, for its error.
+// The container to parse `file` as. Files of other kinds are refused with a sentence of their own: Corrupt for what is
+// no model or saved in place of one (a text, a picture, a web page, a Git LFS pointer), Unsupported for models and
+// archives of formats that this program does not read. Each names what was expected and what was found.
+// Bytes of no known kind that a safetensors file could begin with, which has no magic number, go to its parser.
 [[nodiscard]] Result<ContainerFormat> detect_format(const InputFile& file);
 
 // "a ZIP archive", "an HDF5 file" …, or empty where the bytes are of no known kind.

@@ -100,11 +100,67 @@ CATCH_TEST_CASE("a safetensors length that spells another format's first bytes i
   CATCH_CHECK(opened.has_value());
 }
 
-CATCH_TEST_CASE("bytes of no known kind get the safetensors parser's error") {
+CATCH_TEST_CASE("what is no model at all is told to be none: what it is, what was expected, what was found") {
+  struct Stray {
+    std::string bytes;
+    const char* says;   // the message, from its beginning
+    const char* found;  // a part of it; empty: nothing beyond the message
+  };
+  const std::string umlaut = "\xC3\xBC";
+  const std::vector<Stray> cases = {
+      {"dear diary, today I trained a model\nand it diverged\n", "Not a checkpoint: this is a text file",
+       "text that begins with \"dear diary, today I trained a model\""},
+      {"\xEF\xBB\xBFmodel notes", "Not a checkpoint: this is a text file", "model notes"},
+      {"\n\n  # title\n", "Not a checkpoint: this is a text file", ""},
+      {std::string(39, 'a') + umlaut + "b and more", "Not a checkpoint: this is a text file", "a\xC3\xBC…"},
+      {"an ESC \x1B[2J in a log", "Not a checkpoint: this is a text file", "an ESC"},
+      {std::string(2111, 'x') + umlaut + "cut in two where reading ends", "Not a checkpoint: this is a text file", "xxx…"},
+      {"\xFF\xFEt\x00" "e\x00x\x00t\x00."s, "Not a checkpoint: this is a text file", "bytes that begin with FF FE 74 00"},
+      {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"s, "Not a checkpoint: this is a PNG picture", ""},
+      {"\xFF\xD8\xFF\xE0\0\x10JFIF\0"s, "Not a checkpoint: this is a JPEG picture", ""},
+      {"GIF89a\x01\0\x01\0"s, "Not a checkpoint: this is a picture", ""},
+      {"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "Not a checkpoint: this is an SVG picture", ""},
+      {"<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "Not a checkpoint: this is an SVG picture", ""},
+      {"%PDF-1.7\n%\xE2\xE3\xCF\xD3\n", "Not a checkpoint: this is a PDF document", ""},
+      {"\x7f" "ELF\x02\x01\x01"s + std::string(20, '\0'), "Not a checkpoint: this is a program", ""},
+      {"SQLite format 3\0"s + std::string(84, '\x10'), "Not a checkpoint: this is an SQLite database", ""},
+      {std::string(4096, '\0'), "Not a checkpoint: the file begins with nothing but zeros", ""},
+      {"\x9D\x03\xFF\x00\x12\x34\x56\x78\x9A\xBC\xDE\xF0\x11\x22\x33\x44"s,
+       "Not a checkpoint: this file is of no kind that Headroom knows", "bytes that begin with 9D 03 FF 00 12 34 56 78"},
+  };
   const TempFolder folder;
-  const auto opened = Checkpoint::open(folder.write("notes.txt", "dear diary, today I trained a model"));
-  CATCH_REQUIRE(!opened.has_value());
-  CATCH_CHECK(opened.error().code == ErrorCode::Corrupt);
+  std::size_t i = 0;
+  for (const Stray& test : cases) {
+    CATCH_INFO(test.says << ", case " << i);
+    const auto path = folder.write(std::to_string(i++) + ".safetensors", test.bytes);
+    const auto opened = Checkpoint::open(path);
+    CATCH_REQUIRE(!opened.has_value());
+    CATCH_CHECK(exit_code(opened.error().code) == 3);
+    CATCH_CHECK(opened.error().message == test.says);
+    CATCH_CHECK(opened.error().expected.find("safetensors or GGUF") != std::string::npos);
+    CATCH_CHECK(opened.error().found.find(test.found) != std::string::npos);
+    CATCH_CHECK((*test.found != '\0' || opened.error().found.empty()));
+    CATCH_CHECK(opened.error().file == path.string());
+    CATCH_CHECK_FALSE(opened.error().hint.empty());
+    CATCH_CHECK_FALSE(opened.error().offset.has_value());
+  }
+}
+
+// A header's length cut off or wrong is damage of a safetensors file, as long as the header's first byte is there.
+CATCH_TEST_CASE("a damaged safetensors file is not taken for another kind") {
+  const TempFolder folder;
+  const auto message = [&](const std::string& bytes) {
+    const auto opened = Checkpoint::open(folder.write("file", bytes));
+    return opened ? std::string() : opened.error().message;
+  };
+  const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+  for (std::size_t size = 1; size < 8; ++size)
+    CATCH_CHECK(message(safetensors(header, "x").substr(0, size)).find("too short") != std::string::npos);
+  CATCH_CHECK(message(little_endian<std::uint64_t>(70'000) + header).find("The header says 70000 bytes") == 0);
+  CATCH_CHECK(message("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF" + header).find("header length is above the limit") != std::string::npos);
+  // 65,279 is FF FE, a text's byte order mark; 0x00E0FFD8FF would be a picture's first bytes.
+  CATCH_CHECK(message(little_endian<std::uint64_t>(65'279) + header).find("The header says 65279 bytes") == 0);
+  CATCH_CHECK(message(little_endian<std::uint64_t>(40) + " " + header).find("does not begin with {") != std::string::npos);
 }
 
 }  // namespace headroom::test
