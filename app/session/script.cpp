@@ -73,15 +73,21 @@ Result<Script> Script::read(const std::filesystem::path& path, const CommandTabl
   return script;
 }
 
+Error Script::at_line(const Line& line, Error error) const {
+  // An error that is about a file of its own keeps it.
+  const std::string script = error.file.empty() ? "" : path_.string() + ", ";
+  error.message = format("%sline %d, %s: ", script.c_str(), line.number, line.text.c_str()) + error.message;
+  return error.in_file(path_.string());
+}
+
+Error Script::blamed(Error error) const { return ran_line_.number > 0 ? at_line(ran_line_, std::move(error)) : error; }
+
 Result<bool> Script::step(Session& session, const Facts& facts, const Surroundings& around) {
   ran_ = false;
   if (finished()) return false;
   if (around.request_pending || around.now_s < sleep_until_s_) return true;
   const Line& line = lines_[next_];
-  const auto failed = [&](Error error) {
-    error.message = format("line %d, %s: ", line.number, line.text.c_str()) + error.message;
-    return error.in_file(path_.string());
-  };
+  const auto failed = [&](Error error) { return at_line(line, std::move(error)); };
   HEADROOM_TRY(const std::vector<std::string> words, split_command_line(line.text));
   const bool looks = words[0] == "expect" || words[0] == "screenshot";
   const bool passes_time = words[0] == "sleep" || words[0] == "until";
@@ -115,6 +121,7 @@ Result<bool> Script::step(Session& session, const Facts& facts, const Surroundin
     if (auto result = session.execute(line.text); !result) return failed(result.error());
   }
   ++next_;
+  ran_line_ = line;
   waited_ = words[0] == "wait";
   slept_ = passes_time || (looks && slept_);
   ran_ = true;

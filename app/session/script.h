@@ -30,14 +30,19 @@ class Script {
   };
   // Runs the next line if it may. False when the script is at its end. An error names file and line.
   [[nodiscard]] Result<bool> step(Session& session, const Facts& facts, const Surroundings& surroundings);
+  // The error of something that the last line asked of the window, with file and line.
+  [[nodiscard]] Error blamed(Error error) const;
   [[nodiscard]] bool finished() const { return next_ >= lines_.size(); }
   [[nodiscard]] bool ran_line() const { return ran_; }  // in the last step()
   [[nodiscard]] bool waited() const { return waited_; } // and that was `wait`
 
  private:
+  [[nodiscard]] Error at_line(const Line& line, Error error) const;
+
   std::filesystem::path path_;
   std::vector<Line> lines_;
   std::size_t next_ = 0;
+  Line ran_line_;
   double sleep_until_s_ = -1.0;
   double waiting_since_s_ = -1.0;
   bool ran_ = false, waited_ = false;

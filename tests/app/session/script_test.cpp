@@ -28,6 +28,7 @@ class ScriptBench {
     if (!result) error = describe(result.error());
     return script_.ran_line();
   }
+  [[nodiscard]] std::string blamed(const Error& of) const { return describe(script_.blamed(of)); }
   [[nodiscard]] bool finished() const { return script_.finished(); }
   [[nodiscard]] bool dark() const { return session_.state().settings.dark; }
 
@@ -124,6 +125,21 @@ CATCH_TEST_CASE("An expectation that fails names its line, its file and what was
     CATCH_CAPTURE(part, bench.error);
     CATCH_CHECK(bench.error.find(part) != std::string::npos);
   }
+}
+
+CATCH_TEST_CASE("A failure about a file of its own names the script's file and line beside it", "[script]") {
+  const auto names_all = [](const std::string& text, std::initializer_list<const char*> parts) {
+    for (const char* part : parts) {
+      CATCH_CAPTURE(part, text);
+      CATCH_CHECK(text.find(part) != std::string::npos);
+    }
+  };
+  ScriptBench bench("wait\nscreenshot /proc/nowhere/shot.png\nwait\n");
+  CATCH_CHECK(bench.step());
+  CATCH_CHECK(bench.step());
+  names_all(bench.blamed(Error(ErrorCode::Io, "No such folder").in_file("/proc/nowhere/shot.png")),
+            {"the.script, line 2, screenshot /proc/nowhere/shot.png: No such folder", "(/proc/nowhere/shot.png)"});
+  names_all(bench.blamed(Error(ErrorCode::Io, "No picture")), {"line 2, screenshot", "the.script)"});
 }
 
 CATCH_TEST_CASE("Facts are compared as numbers where both are, else as texts", "[script]") {
