@@ -37,6 +37,7 @@ void add_script_commands(CommandTable& table) {
                s.request({Kind::TypeText, joined_arguments(a)});
                return {};
              }});
+  add_pointer(table, "random", "COUNT [SEED]", "Random hands: so many events", Kind::RandomHands, 1, 2);
   table.add({"times", "LABEL", "Print the frame times since the last time", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
                s.request({Kind::Times, joined_arguments(a)});
                return {};

@@ -23,7 +23,7 @@ namespace headroom {
 
 // A command that needs the window: done by the application after the next frame.
 struct WindowRequest {
-  enum class Kind { Quit, Screenshot, CopyText, Pointer, Click, Drag, Wheel, KeyPress, TypeText, NativeDialog, Times } kind = Kind::Quit;
+  enum class Kind { Quit, Screenshot, CopyText, Pointer, Click, Drag, Wheel, KeyPress, TypeText, RandomHands, NativeDialog, Times } kind = Kind::Quit;
   std::string text;                 // a path, a text, a key
   std::vector<double> numbers{};    // coordinates
   std::string panel{};              // of a screenshot: only this one; empty: the window

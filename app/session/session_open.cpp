@@ -84,6 +84,7 @@ void Session::open(const std::string& given, const OpenOptions& options) {
   }
   for (const ModelEntry& entry : state_.models)
     if (entry.path == path && !entry.changed_on_disk) {
+      if (entry.opening) return;
       state_.model = entry.id;
       for (const RunEntry& run : state_.runs)
         if (run.model == entry.id) show_run(run.id);
@@ -290,7 +291,8 @@ void Session::close_shown() {
   state_.view.what_if = {};
   state_.view.selection = {};
   state_.view.run = -1;
-  state_.model = state_.models.empty() ? -1 : state_.models.back().id;
+  const auto opened = std::ranges::find_if(state_.models.rbegin(), state_.models.rend(), [](const ModelEntry& entry) { return entry.model != nullptr; });
+  state_.model = opened == state_.models.rend() ? -1 : opened->id;
   if (!state_.runs.empty()) show_run(state_.runs.back().id);
   if (state_.nothing_open()) refresh_start_page();
 }

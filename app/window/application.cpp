@@ -16,6 +16,7 @@
 #include "app/panels/heads_memory.h"
 #include "app/panels/window_frame.h"
 #include "app/panels/window_layout.h"
+#include "app/session/random_hands.h"
 #include "app/session/script.h"
 #include "app/session/synthetic_input.h"
 #include "app/text/font_library.h"
@@ -108,6 +109,30 @@ class TableLookup final : public CommandLookup {
   const Session& session_;
 };
 
+// `random COUNT [SEED]` of a script: hands that play until their events are used up.
+struct RandomPlay {
+  RandomPlay(const WindowRequest& request, const CommandTable& commands)
+      : hands(static_cast<unsigned>(request.numbers.size() > 1 ? request.numbers[1] : 1.0), commands), left(request.numbers[0]) {}
+
+  // In place of the real hands.
+  void play(Input& real) {
+    forget_frame(input);
+    input.window = real.window;
+    input.time += 0.016;
+    left -= hands.events(input);
+    real = input;
+  }
+  void choose(std::vector<std::string>& lines, const State& state) {
+    lines.push_back(hands.line(state));
+    std::erase_if(lines, [](const std::string& line) { return !RandomHands::may_run(line); });
+    if (std::string line = hands.upkeep(state); !line.empty()) lines.push_back(std::move(line));
+  }
+
+  RandomHands hands;
+  Input input;
+  double left;
+};
+
 class Application {
  public:
   Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, std::optional<Script> script)
@@ -139,7 +164,7 @@ class Application {
 
  private:
   void step() {
-    const bool working = dirty_ > 0 || synthetic_.pending() || !requests_.empty() || (script_ && !script_->finished() && !holding_);
+    const bool working = dirty_ > 0 || hands_pending() || !requests_.empty() || (script_ && !script_->finished() && !holding_);
     const double due = std::min({ui_wait_s_, kIdleSeconds, script_ ? 0.02 : kIdleSeconds});
     const bool event = loop_.wait(working ? 0.0 : due);
     const bool changed = session_.update(now_seconds());
@@ -151,7 +176,7 @@ class Application {
       quit_ = true;
     }
     open_demo();
-    if (dirty_ > 0 || synthetic_.pending()) {
+    if (dirty_ > 0 || hands_pending()) {
       frame();
       --dirty_;
     }
@@ -175,6 +200,7 @@ class Application {
     loop_.painter().set_theme(theme);
     Input input = loop_.begin_frame(theme.bg);
     if (script_) synthetic_.apply(input);
+    if (random_) random_->play(input);
     shown_window_ = input.window;
     if (!loop_.window().maximised() && !loop_.window().fullscreen()) last_window_ = input.window;
     facts_.clear();
@@ -204,12 +230,20 @@ class Application {
       session_.edit().hover = hover;
       dirty_ = std::max(dirty_, 2);
     }
+    if (random_) random_->choose(commands, session_.state());
     for (const std::string& line : commands) session_.run_line(line);
     if (!commands.empty()) dirty_ = kSettlingFrames;
     for (const std::string& path : input.dropped) session_.run_line("open.run " + quote_word(path));
-    for (WindowRequest& request : session_.take_window_requests())
-      if (!synthetic_.add(request)) requests_.push_back(std::move(request));
+    take_requests();
   }
+
+  void take_requests() {
+    for (WindowRequest& request : session_.take_window_requests())
+      if (request.kind == WindowRequest::Kind::RandomHands) random_.emplace(request, session_.commands());
+      else if (!synthetic_.add(request)) requests_.push_back(std::move(request));
+  }
+
+  [[nodiscard]] bool hands_pending() const { return synthetic_.pending() || random_; }
 
   // What a script asks of the session rather than of what is drawn.
   void describe_session() {
@@ -233,8 +267,8 @@ class Application {
   }
 
   void handle_requests() {
-    for (WindowRequest& request : session_.take_window_requests())
-      if (!synthetic_.add(request)) requests_.push_back(std::move(request));
+    take_requests();
+    if (random_ && random_->left <= 0.0) random_.reset();
     while (!requests_.empty()) {
       const WindowRequest request = std::move(requests_.front());
       requests_.erase(requests_.begin());
@@ -305,7 +339,7 @@ class Application {
     around.busy = session_.busy() || session_.tiles().statistics().waiting > 0 || session_.state().device.loading;
     around.opening = session_.opening();
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
-    around.request_pending = synthetic_.pending() || !requests_.empty();
+    around.request_pending = hands_pending() || !requests_.empty();
     around.now_s = now_seconds();
     const double step_s = now_seconds();
     const Result<bool> stepped = script_->step(session_, facts_, around);
@@ -361,6 +395,7 @@ class Application {
   CompareMemory compare_memory_;
   Facts facts_;
   SyntheticInput synthetic_;
+  std::optional<RandomPlay> random_;
   std::vector<WindowRequest> requests_;
   std::string copied_;  // by a command, last
   int dirty_ = kSettlingFrames;

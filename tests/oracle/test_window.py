@@ -227,3 +227,13 @@ def test_sizes_and_scales(window, size, scale):
     width, height = map(int, size.split("x"))
     assert window.picture("sized.png").shape == (height, width, 3)
     assert outcome.facts["theme"] == "light"
+
+
+def test_random_events(window):
+    """10⁵ of them on the real window: it lives, OpenGL has nothing to complain of, memory stays where it was."""
+    outcome = window.run("demo backcopy/diff_v2\nwait\nrandom 20000 20261122\ntimes early\nrandom 80000 20261123\ntimes late\nquit\n",
+                         size="1024x640", longest=1500)
+    rows = {row["label"]: row for row in outcome.rows}
+    assert rows["early"]["gl_errors"] == rows["late"]["gl_errors"] == 0
+    assert rows["late"]["frame_ms"]["count"] > 10_000, rows
+    assert rows["late"]["resident_bytes"] < rows["early"]["resident_bytes"] + 64e6, rows

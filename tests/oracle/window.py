@@ -57,7 +57,7 @@ class Window:
         env.update(changes)
         return {key: value for key, value in env.items() if value is not None}
 
-    def run(self, script, *arguments, size="1440x900", code=0, when=None, env=None):
+    def run(self, script, *arguments, size="1440x900", code=0, when=None, env=None, longest=LONGEST):
         """`script`: a file of tests/window or lines. `when`: picture's name → what to do once it is there."""
         if "\n" in str(script):
             path = self.folder / "given.script"
@@ -70,11 +70,11 @@ class Window:
         watcher = threading.Thread(target=self._watch, args=(process, when or {}), daemon=True)
         watcher.start()
         try:
-            out, err = process.communicate(timeout=LONGEST)
+            out, err = process.communicate(timeout=longest)
         except subprocess.TimeoutExpired:
             process.kill()
             out, err = process.communicate()
-            raise AssertionError(f"{path.name} took more than {LONGEST} s\n{out[-3000:]}\n{err[-3000:]}") from None
+            raise AssertionError(f"{path.name} took more than {longest} s\n{out[-3000:]}\n{err[-3000:]}") from None
         outcome = Outcome(path.name, process.returncode, out, err)
         assert outcome.code == code, f"{path.name}: exit code {outcome.code}, not {code}\n{out[-3000:]}\n{err[-2000:]}"
         if code == 0:
@@ -101,7 +101,8 @@ class Outcome:
             if " = " in line and not line.startswith("{"):
                 key, value = line.split(" = ", 1)
                 self.facts[key] = re.sub(r"\\(.)", lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]), value)
-        self.times = next((json.loads(line) for line in reversed(out.splitlines()) if line.startswith("{")), {})
+        self.rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]  # of `times`
+        self.times = self.rows[-1] if self.rows else {}
 
     def number(self, fact):
         return float(self.facts[fact])

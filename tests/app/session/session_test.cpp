@@ -132,6 +132,26 @@ CATCH_TEST_CASE("A file that cannot be opened becomes a card, and what was open 
   CATCH_CHECK(bench.state().errors[0].error.code == ErrorCode::NotFound);
 }
 
+CATCH_TEST_CASE("What is still opening is not used: opened twice, or what was shown closed meanwhile", "[session]") {
+  Bench bench;
+  const std::string first = "open " + quote_word((assets() / "demo/backcopy/diff_v2").string());
+  CATCH_REQUIRE(bench->execute(first).has_value());
+  CATCH_REQUIRE(bench->execute(first).has_value());
+  CATCH_CHECK(bench.state().models.size() == 1);
+  CATCH_CHECK_FALSE(bench->execute("prompt.default").has_value());
+  bench.wait();
+  bench.run("prompt.default");
+  bench.run("run");
+  CATCH_REQUIRE(bench->execute("open " + quote_word((assets() / "demo/backcopy/softmax").string())).has_value());
+  CATCH_REQUIRE(bench->execute("close").has_value());
+  CATCH_CHECK(bench.state().model == -1);
+  CATCH_CHECK_FALSE(bench->execute("prompt.default").has_value());
+  CATCH_CHECK_FALSE(bench->execute("run").has_value());
+  bench.wait();
+  CATCH_CHECK(bench.state().find_model(bench.state().model)->name == "backcopy/softmax");
+  bench.run("prompt.default");
+}
+
 CATCH_TEST_CASE("An address opens with its place selected", "[session]") {
   Bench bench;
   bench.run("open.run " + quote_word((assets() / "demo" / "bytes" / "diff_v2").string() + "::L1.H1[37,5]"));

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <random>
 #include <set>
 #include <thread>
 
@@ -14,6 +13,7 @@
 #include "app/panels/window_frame.h"
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
+#include "app/session/random_hands.h"
 #include "app/session/session.h"
 #include "tests/support/catch.h"
 
@@ -21,7 +21,6 @@ namespace headroom::test {
 namespace {
 
 constexpr int kEvents = 100000;
-constexpr std::size_t kMostRuns = 8;  // then what is shown is closed and a demo opened again
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -56,35 +55,17 @@ class SessionLookup final : public CommandLookup {
 // The application's frame without a display, and random hands.
 class Monkey {
  public:
-  explicit Monkey(unsigned seed) : random_(seed), session_(options()), lookup_(session_) {
+  explicit Monkey(unsigned seed) : session_(options()), hands_(seed, session_.commands()), lookup_(session_) {
     session_.load_compute_library();
     session_.refresh_start_page();
-    for (const CommandEntry& entry : session_.commands().entries())
-      if (const auto key = parse_key(entry.key)) keys_.push_back(*key);
-    for (const Key key : {Key::Left, Key::Right, Key::Up, Key::Down, Key::Home, Key::End, Key::PageUp, Key::PageDown, Key::Enter,
-                          Key::Escape, Key::Tab, Key::Backspace, Key::Delete, Key::Space})
-      for (const bool shift : {false, true}) keys_.push_back({key, {.shift = shift}});
     settle();
-    open_demo();
     resize();
-  }
-
-  void open_demo() {
-    constexpr std::array kDemos = {"backcopy/diff_v2", "bytes/diff_v2", "bytes/softmax", "bytes/diff_v1", "trigger_bos/softmax_sink"};
-    session_.run_line(std::string("demo ") + kDemos[static_cast<std::size_t>(below(static_cast<int>(kDemos.size())))]);
-    settle();
-    session_.run_line("run");  // a second run of the same tokens, so that there is something to compare
-    settle();
   }
 
   // As many events as a person makes in a frame, or a fast one.
   int events() {
-    int made = 0;
-    const int most = 1 + below(10);
-    while (made < most) {
-      event();
-      ++made;
-    }
+    const int made = hands_.events(input_);
+    something_else();
     return made;
   }
 
@@ -106,17 +87,12 @@ class Monkey {
     }
     describe_state(session_.state(), facts_);
     session_.edit().hover = hover;
-    input_.pressed = input_.released = {};
-    input_.clicks = 0;
-    input_.wheel = {};
-    input_.keys.clear();
-    input_.released_keys.clear();
-    input_.text.clear();
+    forget_frame(input_);
     for (const std::string& line : lines) execute(line);
     (void)session_.take_window_requests();
-    if (session_.state().runs.size() > kMostRuns || (session_.state().nothing_open() && below(20) == 0)) {
-      while (!session_.state().runs.empty() && session_.state().shown()) session_.run_line("close");
-      open_demo();
+    if (const std::string line = hands_.upkeep(session_.state()); !line.empty()) {
+      session_.run_line(line);
+      settle();  // frames without a display are so many that nothing would be open in most of them
     }
   }
 
@@ -147,75 +123,33 @@ class Monkey {
     return options;
   }
 
-  int below(int most) { return static_cast<int>(random_() % static_cast<unsigned>(most)); }
-  float between(float low, float high) { return low + (high - low) * static_cast<float>(below(10001)) / 10000.0f; }
-
   void resize() {
     constexpr std::array<float, 7> kScales = {0.5f, 0.75f, 1.0f, 1.25f, 1.5f, 2.0f, 3.0f};
-    scale_ = kScales[static_cast<std::size_t>(below(static_cast<int>(kScales.size())))];
-    Vec2 pixels{between(200, 2560), between(100, 1440)};
-    if (below(3) > 0) pixels = {std::max(pixels.x, 1024.0f * scale_), std::max(pixels.y, 640.0f * scale_)};
+    scale_ = kScales[static_cast<std::size_t>(hands_.below(static_cast<int>(kScales.size())))];
+    Vec2 pixels{hands_.between(200, 2560), hands_.between(100, 1440)};
+    if (hands_.below(3) > 0) pixels = {std::max(pixels.x, 1024.0f * scale_), std::max(pixels.y, 640.0f * scale_)};
     input_.window = {0, 0, std::floor(pixels.x / scale_), std::floor(pixels.y / scale_)};
   }
 
-  void event() {
-    const Rect& w = input_.window;
-    switch (below(16)) {
-      case 0: case 1: case 2: input_.pointer = {between(w.x0 - 5, w.x1 + 5), between(w.y0 - 5, w.y1 + 5)}; break;
-      case 3: input_.pointer = {between(w.x0, w.x1), between(w.y0, std::min(w.y1, 68.0f))}; break;  // menus and the tool bar
-      case 4: case 5: case 6: input_.pointer = input_.pointer + Vec2{between(-30, 30), between(-30, 30)}; break;
-      case 7: case 8: case 9: {
-        const std::size_t button = below(5) == 0 ? static_cast<std::size_t>(1 + below(2)) : 0;
-        if (input_.pressed[button] || input_.released[button]) break;
-        input_.down[button] = !input_.down[button];
-        (input_.down[button] ? input_.pressed : input_.released)[button] = true;
-        if (button == 0 && input_.down[0]) input_.clicks = 1 + (below(6) == 0 ? 1 : 0);
-        break;
-      }
-      case 10: case 11: input_.wheel.y = static_cast<float>(below(9) - 4); break;
-      case 12: input_.keys.push_back(keys_[static_cast<std::size_t>(below(static_cast<int>(keys_.size())))]); break;
-      case 13: {
-        constexpr std::array kTexts = {"a", " ", "sink", "0", "=", "é", "注", "\xFF", "\"", "\xE2\x80\xAE", "L1.H2", ">"};
-        if (below(3) == 0) input_.text += kTexts[static_cast<std::size_t>(below(static_cast<int>(kTexts.size())))];
-        else if (below(2) == 0) input_.keys.push_back({Key::Escape, {}});
-        break;
-      }
-      case 14:
-        input_.time += 0.1 * below(20);
-        input_.pointer_inside = below(30) != 0;
-        input_.focused = below(50) != 0;
-        break;
-      default:
-        if (below(60) == 0) resize();
-        else if (below(8) == 0) choose_command();
-        else if (!input_.keys.empty()) input_.released_keys.push_back(input_.keys.back());
-    }
+  // As from the palette, a chosen line; or another window.
+  void something_else() {
+    if (hands_.below(60) == 0) resize();
+    if (const std::string line = hands_.line(session_.state()); !line.empty()) execute(line);
   }
 
-  // As from the palette, which would take many keys to reach.
-  void choose_command() {
-    const auto& entries = session_.commands().entries();
-    const CommandEntry& entry = entries[static_cast<std::size_t>(below(static_cast<int>(entries.size())))];
-    if (!entry.needs_text && lookup_.disabled_reason(entry.line).empty()) execute(entry.line);
-  }
-
-  // What leaves the program, or would run for minutes, is left out; files are opened from the small demos alone.
   void execute(const std::string& line) {
-    static const std::set<std::string> kLeftOut = {"quit", "export", "screenshot", "prompt-file", "prompt.built-in", "scale", "demo"};
+    if (!RandomHands::may_run(line)) return;
     const auto words = split_command_line(line);
     CATCH_INFO(line);
     CATCH_REQUIRE(words.has_value());
-    if (words->empty() || kLeftOut.contains(words->front())) return;
-    if (words->front() == "open" || words->front() == "open.run")
-      if (words->size() < 2 || ((*words)[1].find("/demo/backcopy/") == std::string::npos && (*words)[1].find("/demo/trigger") == std::string::npos)) return;
     CATCH_REQUIRE(session_.commands().find(words->front()) != nullptr);
     executed_.insert(words->front());
     last_line_ = line;
     session_.run_line(line);
   }
 
-  std::mt19937 random_;
   Session session_;
+  RandomHands hands_;
   SessionLookup lookup_;
   KeptClipboard clipboard_;
   PlainMeasure measure_;
