@@ -113,7 +113,6 @@ MapDraw MapRenderer::prepare(const MapImage& image, const ColorScale& scale) {
   map.texture = &textures_.texture(image);
   map.image = image.id;
   map.generation = image.generation;
-  map.values = image.values.get();
   map.steps = steps_texture(scale);
   map.colors = colors_texture(scale.map);
   map.scale = scale;

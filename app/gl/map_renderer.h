@@ -20,7 +20,6 @@ inline constexpr std::size_t kColorMapCount = 6;  // of enum ColorMapId
 struct MapDraw {
   const MapTexture* texture = nullptr;
   std::uint64_t image = 0, generation = 0;
-  const void* values = nullptr;
   GLuint steps = 0, colors = 0;  // textures of the scale
   ColorScale scale;
   Rect target;               // whole device pixels

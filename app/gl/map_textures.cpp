@@ -67,10 +67,9 @@ const MapTexture& MapTextures::texture(const MapImage& image) {
     bytes_ += bytes_of(texture);
     make_tiles(texture, largest_);
   }
-  if (resized || texture.generation != image.generation || texture.values != image.values.get()) {
+  if (resized || texture.generation != image.generation) {
     upload(texture, *image.values);
     texture.generation = image.generation;
-    texture.values = image.values.get();
   }
   return texture;
 }

@@ -18,7 +18,6 @@ struct MapTile {
 
 struct MapTexture {
   std::uint64_t generation = 0;
-  const void* values = nullptr;
   int width = 0, height = 0;
   std::uint64_t last_used = 0;
   std::vector<MapTile> tiles;
@@ -29,7 +28,7 @@ class MapTextures {
   // `largest`: of a tile's side; 0 asks GL.
   explicit MapTextures(int largest = 0);
 
-  // The image's texture, uploaded if it is new or its generation or values differ. Valid until the next begin_frame().
+  // The image's texture, uploaded if it is new or its generation or size differs. Valid until the next begin_frame().
   // An image without values or with too few has no tiles.
   [[nodiscard]] const MapTexture& texture(const MapImage& image);
 

@@ -227,9 +227,14 @@ void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject
   } else if (layout.numbers()) {
     line(subject.is_logits ? "logits of the visible cells" : "· below 0.005", theme.text3);
   } else {
-    line(grouped_text(cells.query1 - cells.query0) + " × " + grouped_text(cells.key1 - cells.key0) + " of " + n +
-             " × " + n,
-         theme.text3);
+    const std::string seen = grouped_text(cells.query1 - cells.query0) + " × " + grouped_text(cells.key1 - cells.key0),
+                      of = "of " + n + " × " + n;
+    if (ui.width(seen + " " + of, theme.hint()) <= area.width()) {
+      line(seen + " " + of, theme.text3);
+    } else {
+      line(seen, theme.text3);
+      line(of, theme.text3);
+    }
   }
   const std::vector<std::int64_t> excluded = excluded_keys(context.state.view.map, context.state.view.selection);
   if (excluded.size() > 1) {

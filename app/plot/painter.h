@@ -34,7 +34,7 @@ class TextMeasure {
 // `generation` changes or it has not been drawn for a while.
 struct MapImage {
   std::uint64_t id = 0;          // from next_image_id(); one per thing shown
-  std::uint64_t generation = 0;
+  std::uint64_t generation = 0;  // of the values: another one wherever they differ; the vector may be a new one each frame
   std::int32_t width = 0, height = 0;
   std::shared_ptr<const std::vector<float>> values;  // row-major, [height, width]
 };
