@@ -5,6 +5,7 @@
 #include "app/panels/bars.h"
 #include "app/panels/panel.h"
 #include "app/plot/number_text.h"
+#include "app/session/commands.h"
 #include "app/ui/text_wrap.h"
 
 namespace headroom {
@@ -143,6 +144,7 @@ void draw_card(PanelContext& context, const Card& card, Rect box) {
   };
   std::vector<Action> actions;
   if (!card.error->retry.empty()) actions.push_back({"Try again", card.error->retry, ButtonStyle::Primary});
+  if (!card.error->error.file.empty()) actions.push_back({"Show in folder", "file.show " + quote_word(card.error->error.file), ButtonStyle::Card});
   actions.push_back({"Copy details", "error.copy " + id, ButtonStyle::Card});
   actions.push_back({"Close", "error.close " + id, ButtonStyle::Card});
   float left = card.paragraphs.empty() ? box.x0 + kSide : x;

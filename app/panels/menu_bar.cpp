@@ -39,6 +39,7 @@ std::vector<MenuItem> file_menu(const PanelContext& c) {
           submenu("Open recent", recent_items(c)),
           submenu("Demos", demo_items(c)),
           command_item(c, "reload", {}, true),
+          command_item(c, "file.show", "Show in folder"),
           command_item(c, "close"),
           command_item(c, "settings", "Settings…", true),
           command_item(c, "quit", {}, true)};

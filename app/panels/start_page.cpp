@@ -120,7 +120,8 @@ void draw_recent_row(const Page& page, const RecentFile& file, Rect row, std::in
       items.push_back({"Open and run", "", "open.run " + open, false, false, {}});
       items.push_back({"Open", "", "open " + open, false, false, {}});
     }
-    items.push_back({file.missing ? "Look for it…" : "Show its folder…", "", look, false, false, {}});
+    if (!file.missing) items.push_back({"Show in folder", "", "file.show " + open, false, false, {}});
+    items.push_back({file.missing ? "Look for it…" : "Open another from its folder…", "", look, false, false, {}});
     items.push_back({"Clear the list", "", "clear-recent", false, true, {}});
     return items;
   });

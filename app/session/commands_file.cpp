@@ -35,6 +35,14 @@ std::string prompt_title(const std::string& text) {
   return title;
 }
 
+// What is shown, as a path; empty: nothing that lies on the disk.
+std::string shown_path(const State& state) {
+  const RunEntry* run = state.shown();
+  if (!run) return "";
+  const ModelEntry* model = state.find_model(run->model);
+  return model ? model->path : run->path;
+}
+
 std::string needs_model(const State& state, Arguments) { return state.find_model(state.model) ? "" : "open a checkpoint first"; }
 
 }  // namespace
@@ -94,6 +102,16 @@ void add_file_commands(CommandTable& table) {
                s.open(model->path, {true, s.state().view.selection.head});
                return {};
              }});
+  table.add({"file.show", "[PATH]", "Show a file in its folder, in the desktop's file manager", "File",
+             [](const State& state, Arguments a) -> std::string {
+               if (a.empty() && shown_path(state).empty()) return "nothing is open that lies in a file";
+               return state.no_file_manager;
+             },
+             [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() > 1) return wrong_arguments("file.show", "PATH, or nothing for what is shown", a);
+               s.show_file(a.empty() ? shown_path(s.state()) : a[0]);
+               return {};
+             }});
   table.add({"close", "", "Close what is shown", "File",
              [](const State& state, Arguments) -> std::string { return state.shown() ? "" : "nothing is open"; },
              [](Session& s, Arguments) -> Result<void> {
@@ -144,6 +162,7 @@ void add_file_commands(CommandTable& table) {
   for (const char* demo : {"backcopy/diff_v2", "backcopy/softmax", "trigger_bos/softmax", "trigger_no_bos/diff_v2", "bytes/diff_v2", "bytes/diff_v1"})
     table.add_entry({std::string("demo ") + demo, std::string("Open the demo ") + demo, "File", ""});
   table.add_entry({"reload", "Open the changed checkpoint again", "File", "F5"});
+  table.add_entry({"file.show", "Show what is open in its folder", "File", ""});
   table.add_entry({"close", "Close what is shown", "File", "Ctrl+W"});
   table.add_entry({"clear-recent", "Clear the list of recent files", "File", ""});
   table.add_entry({"prompt.edit", "Edit the prompt…", "Run", "Ctrl+T"});

@@ -62,6 +62,7 @@ Session::Session(Options options) : options_(std::move(options)), commands_(make
   state_.settings = loaded.kept.settings;
   state_.layout = loaded.kept.layout;
   state_.recent = loaded.kept.recent;
+  state_.no_file_manager = options_.no_file_manager;
   if (!loaded.kept.heads.quantity.empty()) state_.view.heads = loaded.kept.heads;
   window_size_ = {loaded.kept.window_width, loaded.kept.window_height};
   if (!loaded.note.empty()) message(MessageLevel::Warning, loaded.note);

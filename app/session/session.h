@@ -40,6 +40,7 @@ class Session {
     std::function<void()> wake;     // from other threads: something arrived
     std::string program, git_commit, command_line;
     bool desktop_dialog = false;    // the desktop has a file dialog of its own
+    std::string no_file_manager = "the program was started without a desktop";  // see State
     TraceSpan trace;
   };
   explicit Session(Options options);
@@ -80,6 +81,7 @@ class Session {
     std::shared_ptr<const SavedSession> session{};   // to be taken up once the checkpoint is open
   };
   void open(const std::string& path, const OpenOptions& options);
+  void show_file(const std::string& path);           // in the desktop's file manager
   void close_shown();
   // Opens what a saved session names; `relinked` takes the place of the shown file's path where it is not empty.
   Result<void> open_session(const std::string& path, const std::string& relinked);

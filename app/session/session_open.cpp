@@ -5,6 +5,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "app/session/file_manager.h"
 #include "app/session/session.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
@@ -269,6 +270,14 @@ PromptEntry Session::default_prompt(const ModelEntry& model) const {
   const std::int64_t count = std::min<std::int64_t>(64, model.model->spec.vocab_size);
   for (std::int64_t id = 0; id < count; ++id) prompt.ids.push_back(static_cast<std::int32_t>(id));
   return prompt;
+}
+
+void Session::show_file(const std::string& path) {
+  auto shown = std::make_shared<Result<void>>();
+  in_background([shown, path] { *shown = show_in_file_manager(desktop_of_environment(), path); },
+                [this, shown] {
+                  if (!*shown) message(MessageLevel::Warning, describe(shown->error()));
+                });
 }
 
 void Session::close_shown() {

@@ -231,6 +231,7 @@ struct State {
   Settings settings;
   Layout layout;
   DeviceState device;
+  std::string no_file_manager = "no desktop is known";  // why a file cannot be shown in one; empty: it can
   Overlay overlay = Overlay::None;
   std::string overlay_text;                   // what is typed in the palette, the folder of the file panel
   bool can_undo = false, can_redo = false;

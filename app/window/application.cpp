@@ -17,6 +17,7 @@
 #include "app/panels/window_frame.h"
 #include "app/panels/window_layout.h"
 #include "app/session/random_hands.h"
+#include "app/session/file_manager.h"
 #include "app/session/script.h"
 #include "app/session/synthetic_input.h"
 #include "app/text/font_library.h"
@@ -437,6 +438,7 @@ Result<int> open_window(const WindowArguments& arguments) {
   if (trace->enabled())
     given.trace = [&trace](const char* name, double begin_s, double end_s) { trace->event(name, 1e6 * begin_s, 1e6 * (end_s - begin_s)); };
   given.desktop_dialog = !scripted && desktop_dialog_available();
+  given.no_file_manager = file_manager_missing(desktop_of_environment());
   Session session(given);
   const Vec2 kept = session.kept_window_size();
   if (arguments.size.empty() && kept.x >= 400.0f && kept.y >= 300.0f) {

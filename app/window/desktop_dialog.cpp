@@ -4,31 +4,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <sstream>
 #include <vector>
+
+#include "app/session/file_manager.h"
 
 extern char** environ;
 
 namespace headroom {
 namespace {
 
-std::string find_program(const char* name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  std::string folder;
-  while (std::getline(folders, folder, ':')) {
-    const std::filesystem::path candidate = std::filesystem::path(folder) / name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
-  }
-  return "";
-}
-
 std::vector<std::string> dialog_command() {
-  if (std::string zenity = find_program("zenity"); !zenity.empty())
+  const std::string programs = desktop_of_environment().programs;
+  if (std::string zenity = find_program(programs, "zenity"); !zenity.empty())
     return {std::move(zenity), "--file-selection", "--title=Open a checkpoint or a run"};
-  if (std::string kdialog = find_program("kdialog"); !kdialog.empty())
+  if (std::string kdialog = find_program(programs, "kdialog"); !kdialog.empty())
     return {std::move(kdialog), "--title", "Open a checkpoint or a run", "--getopenfilename"};
   return {};
 }

@@ -106,6 +106,17 @@ def prepare(window, script):
     return {}
 
 
+def file_manager(window):
+    """A desktop whose file manager writes down what it is asked to show → environment, the file it writes."""
+    programs, asked = window.made / "programs", window.made / "shown_files"
+    programs.mkdir(exist_ok=True)
+    stand_in = programs / "xdg-open"
+    stand_in.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >> '{asked}'\n")
+    stand_in.chmod(0o755)
+    asked.unlink(missing_ok=True)
+    return {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "XDG_CURRENT_DESKTOP": "TEST"}, asked
+
+
 def masks_of(name):
     return [MEMORY] + MASKS.get(name, []) + ([] if name in WITHOUT_RUN_TIME else [RUN_TIME])
 
@@ -119,7 +130,7 @@ def pictures_of(script):
 def test_script(window, script, request):
     if script in NEED_LANGUAGE_MODEL:
         request.getfixturevalue("demo_gguf")
-    window.run(f"{script}.script", when=prepare(window, script))
+    window.run(f"{script}.script", when=prepare(window, script), env=file_manager(window)[0] if script == "files" else None)
     wrong = []
     for name in pictures_of(script):
         picture = window.picture(name)
@@ -160,6 +171,22 @@ def test_no_picture_is_of_two_scripts_and_no_baseline_of_none():
     assert {path.name for path in W.BASELINES.glob("*.png")} == set(names) - MOVING
 
 
+def test_the_desktop_is_asked_for_the_files_that_a_script_shows(window):
+    env, asked = file_manager(window)
+    window.run("files.script", env=env)
+    shown = asked.read_text().splitlines()
+    assert len(shown) == 2 and all(os.path.isabs(path) for path in shown), shown
+    assert [os.path.realpath(path) for path in shown] == [str(DEMO), str(DEMO / "backcopy" / "diff_v2")]
+
+
+def test_a_file_manager_that_fails_is_told_of_and_nothing_else_happens(window):
+    env, asked = file_manager(window)
+    (window.made / "programs" / "xdg-open").write_text("#!/bin/sh\nexit 3\n")
+    outcome = window.run("wait\nfile.show assets/demo\nwait\nexpect warnings == 1\nexpect errors == 0\nquit\n", env=env)
+    assert "xdg-open ended with 3" in outcome.facts["message"], outcome.facts
+    assert not asked.exists()
+
+
 # --- refusals ---
 
 @pytest.mark.parametrize("line,words", [
@@ -171,6 +198,7 @@ def test_no_picture_is_of_two_scripts_and_no_baseline_of_none():
     ("sleep long", ["line 3", "sleep"]),
     ("export build/window/none.h5", ["line 3", "export"]),
     ("ids 1,2,3", ["line 3", "open a checkpoint first"]),
+    ("file.show assets", ["line 3", "there is no desktop here"]),
 ])
 def test_a_line_that_fails_ends_the_script_with_file_and_line(window, line, words):
     outcome = window.run(f"# a comment\nwait\n{line}\nscreenshot build/window/never.png\nwait\n", code=1)

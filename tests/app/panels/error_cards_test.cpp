@@ -54,6 +54,27 @@ CATCH_TEST_CASE("error card: its buttons run commands of this card") {
   CATCH_CHECK_FALSE(bench.shows("Try again"));
 }
 
+CATCH_TEST_CASE("error card: its file is shown in its folder where there is a file manager; else the button says why not") {
+  PanelBench bench = cards();
+  bench.state.errors = {damaged(7)};
+  bench.frame();
+  CATCH_CHECK(bench.painter->find("Show in folder").front()->style.color == bench.theme().off);
+  bench.click(bench.place("Show in folder"));
+  CATCH_CHECK(bench.taken().empty());
+  bench.state.no_file_manager.clear();
+  for (const bool dark : {true, false}) {
+    bench.state.settings.dark = dark;
+    bench.frame();
+    bench.click(bench.place("Show in folder"));
+    CATCH_CHECK(bench.taken() == std::vector<std::string>{"file.show /train/diff_v2/model-00002-of-00003.safetensors"});
+    for (const char* other : {"Try again", "Copy details", "Close"}) CATCH_CHECK(bench.shows(other));
+    CATCH_CHECK(bench.wrong() == "");
+  }
+  bench.state.errors[0].error.file.clear();
+  bench.frame();
+  CATCH_CHECK_FALSE(bench.shows("Show in folder"));
+}
+
 CATCH_TEST_CASE("error cards: stacked from below, the latest lowest; what has no room is counted") {
   PanelBench bench = cards();
   for (int i = 0; i < 5; ++i) {
