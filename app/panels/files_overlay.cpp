@@ -8,6 +8,7 @@
 #include "app/panels/overlay.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/session/folder_reader.h"
 #include "app/ui/file_list.h"
 #include "app/ui/text_wrap.h"
 
@@ -18,14 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr float kRow = 24.0f;
 constexpr double kTypedFor = 1.0;  // seconds that letters belong together
-
-struct Listing {
-  std::string folder;
-  bool hidden = false;
-  double read_at = 0.0;
-  FileList list;
-  std::optional<Error> error;
-};
+constexpr double kSlow = 0.2;      // seconds after which a folder is told to be still being read
 
 struct Place {
   std::string title, path;
@@ -67,21 +61,15 @@ std::vector<Place> places_of(const State& state) {
   return out;
 }
 
-Listing& listing_of(PanelContext& context, const std::string& folder, bool hidden) {
+// Null while the folder is being read.
+std::shared_ptr<const FolderListing> listing_of(PanelContext& context, const std::string& folder, bool hidden) {
+  if (context.folders) return context.folders->listing(folder, hidden);
+  using Kept = std::shared_ptr<const FolderListing>;
   std::any& kept = context.ui.kept_value("listing");
-  if (!kept.has_value()) kept = Listing();
-  Listing& listing = std::any_cast<Listing&>(kept);
-  if (listing.folder == folder && listing.hidden == hidden) return listing;
-  listing = {folder, hidden, context.ui.input.time, {}, std::nullopt};
-  FileListOptions options;
-  options.hidden = hidden;
-  auto list = list_folder(folder, options);
-  if (list) {
-    listing.list = std::move(*list);
-  } else {
-    listing.error = list.error();
-  }
-  return listing;
+  const Kept* last = std::any_cast<Kept>(&kept);
+  if (!last || (*last)->folder != folder || (*last)->hidden != hidden)
+    kept = read_listing([](const fs::path& path, const FileListOptions& options) { return list_folder(path, options); }, folder, hidden);
+  return *std::any_cast<Kept>(&kept);
 }
 
 void draw_places(PanelContext& context, Rect area, std::string& folder) {
@@ -147,9 +135,14 @@ void draw_files(PanelContext& context, Rect window) {
   double& hidden = ui.kept_number("hidden");
   double& selected = ui.kept_number("selected");
   std::string& wanted = ui.kept_text("wanted");  // the name that is selected once its folder is listed
+  std::string& submitted = ui.kept_text("submitted");  // a typed path of which it is not known yet whether it is a folder
+  std::string& left = ui.kept_text("left");            // the folder that it was typed in
+  double& asked_at = ui.kept_number("asked at", -1.0);
   if (ui.appeared("files")) {
     folder = start_folder(state);
     path = short_path(folder);
+    submitted.clear();
+    if (context.folders) context.folders->forget();
   }
   const std::string folder_before = folder;
 
@@ -172,11 +165,9 @@ void draw_files(PanelContext& context, Rect window) {
   const TextFieldResult entered = ui.text_field("path", bar, path, options);
   if (entered.submitted) {
     const std::string full = fs::path(expand_home(path)).lexically_normal().string();
-    std::error_code ignored;
-    if (fs::is_directory(full, ignored)) {
-      folder = full.size() > 1 && full.ends_with('/') ? full.substr(0, full.size() - 1) : full;
-    } else if (!full.empty()) {
-      ui.run("open.run " + quote_word(full));
+    if (!full.empty()) {
+      left = folder;
+      folder = submitted = full.size() > 1 && full.ends_with('/') ? full.substr(0, full.size() - 1) : full;
     }
   }
 
@@ -186,9 +177,22 @@ void draw_files(PanelContext& context, Rect window) {
     draw_places(context, {places.x0 + 14.0f, places.y0 + 8.0f, places.x1 - 12.0f, places.y1 - 4.0f}, folder);
   }
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
-  const Listing& listing = listing_of(context, folder, hidden != 0.0);
-  const std::vector<FileItem>& items = listing.list.items;
-  if (!wanted.empty()) {
+  std::shared_ptr<const FolderListing> listing = listing_of(context, folder, hidden != 0.0);
+  if (listing && folder == submitted && listing->error) {
+    ui.run("open.run " + quote_word(folder));  // a file, or what opening has a card for
+    folder = left;
+    listing = listing_of(context, folder, hidden != 0.0);
+  }
+  if (listing || folder != submitted) submitted.clear();
+  const bool reading = !listing;
+  if (reading) {
+    listing = std::make_shared<FolderListing>();
+    if (asked_at < 0.0) asked_at = ui.input.time;
+  } else {
+    asked_at = -1.0;
+  }
+  const std::vector<FileItem>& items = listing->list.items;
+  if (!wanted.empty() && !reading) {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].name == wanted) selected = static_cast<double>(i);
     }
@@ -232,8 +236,13 @@ void draw_files(PanelContext& context, Rect window) {
     if (hit.pressed) selected = static_cast<double>(i);
     if (hit.double_clicked) open = true;
   }
-  if (listing.error) {
-    ui.paragraph({area.x0 + 16.0f, area.y0 + 8.0f}, describe(*listing.error), theme.body(theme.err), area.width() - 32.0f, 18.0f, true,
+  if (reading) {
+    const double since = ui.input.time - asked_at;
+    if (since < kSlow) ui.wake_in(kSlow - since);
+    else ui.label_at(area.x0 + 16.0f, area.y0 + 17.0f, "This folder is being read; another one can be chosen.", theme.body(theme.text3),
+                     area.width() - 32.0f);
+  } else if (listing->error) {
+    ui.paragraph({area.x0 + 16.0f, area.y0 + 8.0f}, describe(*listing->error), theme.body(theme.err), area.width() - 32.0f, 18.0f, true,
                  static_cast<int>(std::max(1.0f, area.height() / 18.0f - 1.0f)));
   } else if (items.empty()) {
     ui.label_at(area.x0 + 16.0f, area.y0 + 17.0f, "Nothing is in this folder.", theme.body(theme.text3), area.width() - 32.0f);
@@ -258,7 +267,7 @@ void draw_files(PanelContext& context, Rect window) {
   }
   const float note_x = foot.x0 + margin + box_width + 12.0f;
   std::string note;
-  if (listing.list.left_out > 0) note = std::to_string(listing.list.left_out) + " more are not listed";
+  if (listing->list.left_out > 0) note = std::to_string(listing->list.left_out) + " more are not listed";
   if (item != nullptr && item->kind == FileKind::ModelFolder) note = "→ looks inside";
   if (item != nullptr && !opens) note = "not a format that this program opens";
   if (!note.empty() && right - note_x > 60.0f) ui.label_at(note_x, y, note, theme.hint(), right - note_x);

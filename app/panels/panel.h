@@ -13,6 +13,7 @@ namespace headroom {
 class CommandTable;
 class HeadsMemory;    // panels/heads_memory.h
 class CompareMemory;  // panels/compare_memory.h
+class FolderReader;   // session/folder_reader.h
 
 // What a script can ask for with `expect`: numbers and texts about what is on the screen, by name ("map.cells_visible").
 class Facts {
@@ -36,6 +37,7 @@ struct PanelContext {
   Facts& facts;
   HeadsMemory* heads_memory = nullptr;  // kept between frames; null: what it would hold is computed in each
   CompareMemory* compare_memory = nullptr;  // the same; null: no row distances of heads
+  FolderReader* folders = nullptr;          // of the file chooser; null: a folder is read while it is drawn
 
   [[nodiscard]] const Theme& theme() const { return ui.theme; }
   [[nodiscard]] Painter& painter() const { return ui.painter; }

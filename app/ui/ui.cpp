@@ -290,6 +290,7 @@ bool Ui::finish() {
   return f.wait < kNever;
 }
 
+void Ui::wake_in(double seconds) { frame_->wait = std::min(frame_->wait, std::max(0.0, seconds)); }
 double Ui::wait_seconds() const { return frame_->wait; }
 
 }  // namespace headroom

@@ -128,6 +128,8 @@ class Ui {
   // Draws menus, tooltips and the like above everything; last call of a frame. True if another frame is wanted soon
   // (a blinking caret, a tooltip that is due).
   bool finish();
+  // Something changes by itself after so many seconds.
+  void wake_in(double seconds);
   // Seconds until something changes by itself; infinite if nothing does.
   [[nodiscard]] double wait_seconds() const;
   [[nodiscard]] Cursor cursor() const;

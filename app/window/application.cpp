@@ -16,8 +16,9 @@
 #include "app/panels/heads_memory.h"
 #include "app/panels/window_frame.h"
 #include "app/panels/window_layout.h"
-#include "app/session/random_hands.h"
 #include "app/session/file_manager.h"
+#include "app/session/folder_reader.h"
+#include "app/session/random_hands.h"
 #include "app/session/script.h"
 #include "app/session/synthetic_input.h"
 #include "app/text/font_library.h"
@@ -139,7 +140,7 @@ class Application {
   Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, std::optional<Script> script)
       : arguments_(arguments), loop_(loop), session_(session), script_(std::move(script)),
         clipboard_(loop.window()), lookup_(session), memory_(make_ui_memory()),
-        compare_memory_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }) {}
+        compare_memory_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }), folders_(session.options().wake) {}
 
   int run() {
     session_.refresh_start_page();
@@ -209,7 +210,7 @@ class Application {
     std::vector<std::string> commands;
     {
       Ui ui(loop_.painter(), theme, input, *memory_, lookup_, clipboard_);
-      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_, &heads_memory_, &compare_memory_};
+      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_, &heads_memory_, &compare_memory_, &folders_};
       draw_window(context, input.window);
       run_keys(context);
       if (ui.finish()) dirty_ = std::max(dirty_, 2);
@@ -337,7 +338,8 @@ class Application {
       return;
     }
     Script::Surroundings around;
-    around.busy = session_.busy() || session_.tiles().statistics().waiting > 0 || session_.state().device.loading;
+    around.busy = session_.busy() || session_.tiles().statistics().waiting > 0 || session_.state().device.loading ||
+                  (session_.state().overlay == Overlay::Files && folders_.waiting());
     around.opening = session_.opening();
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
     around.request_pending = hands_pending() || !requests_.empty();
@@ -394,6 +396,7 @@ class Application {
   UiMemoryPtr memory_;
   HeadsMemory heads_memory_;
   CompareMemory compare_memory_;
+  FolderReader folders_;
   Facts facts_;
   SyntheticInput synthetic_;
   std::optional<RandomPlay> random_;

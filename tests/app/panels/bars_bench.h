@@ -41,7 +41,7 @@ class PanelBench : public CommandLookup {
     painter = std::make_unique<RecordingPainter>(measure_, input.window, scale_);
     Ui ui(*painter, theme(), input, *memory_, *this, clipboard);
     Hover hover;
-    PanelContext context{ui, state, tiles_, table, hover, facts};
+    PanelContext context{ui, state, tiles_, table, hover, facts, nullptr, nullptr, folders};
     draw_(context);
     ui.finish();
     wants_text = ui.wants_text();
@@ -99,6 +99,7 @@ class PanelBench : public CommandLookup {
   std::unique_ptr<RecordingPainter> painter;
   std::vector<std::string> commands;
   bool wants_text = false, keys_taken = false;
+  FolderReader* folders = nullptr;
 
  private:
   DrawPanel draw_;

@@ -1,7 +1,14 @@
 // What lies over the window: what it shows, what its keys and clicks run.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "app/panels/palette.h"
+#include "app/session/folder_reader.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"
@@ -259,6 +266,124 @@ CATCH_TEST_CASE("files: a typed path, and a folder that cannot be read") {
   bench.key(Key::Enter);
   bench.frame();
   CATCH_CHECK(bench.shows("a file.h5"));
+}
+
+// A disk whose folders answer when the test lets them.
+class SlowDisk {
+ public:
+  FolderReader::Read read() {
+    return [gate = gate_](const std::filesystem::path& folder, const FileListOptions& options) {
+      std::unique_lock lock(gate->mutex);
+      ++gate->asked;
+      gate->changed.wait(lock, [&] { return gate->open.contains(folder.string()); });
+      return list_folder(folder, options);
+    };
+  }
+  void answer(const std::string& folder) {
+    const std::lock_guard lock(gate_->mutex);
+    gate_->open.insert(folder);
+    gate_->changed.notify_all();
+  }
+  [[nodiscard]] int asked() const {
+    const std::lock_guard lock(gate_->mutex);
+    return gate_->asked;
+  }
+
+ private:
+  struct Gate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::set<std::string> open;
+    int asked = 0;
+  };
+  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+};
+
+bool comes(const std::function<bool()>& holds) {
+  for (int i = 0; i < 500 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return holds();
+}
+
+CATCH_TEST_CASE("files: a folder that does not answer holds nothing up; its listing shows when it arrives") {
+  const test::TempFolder temp;
+  const std::string folder = temp.path().string();
+  std::filesystem::create_directory(temp.path() / "quick");
+  temp.write("quick/run.h5", "x");
+  temp.write("model.gguf", "x");
+  SlowDisk disk;
+  std::atomic<int> woken = 0;
+  FolderReader reader([&] { ++woken; }, disk.read());
+  for (const Vec2 size : {Vec2{1440.0f, 900.0f}, Vec2{1024.0f, 640.0f}, Vec2{480.0f, 360.0f}}) {
+    OverlayBench bench(Overlay::Files, folder);
+    bench.input.window = {0.0f, 0.0f, size.x, size.y};
+    bench.folders = &reader;
+    bench.frame();
+    CATCH_CHECK_FALSE(bench.shows("Nothing is in this folder"));  // which is not known yet
+    CATCH_CHECK_FALSE(bench.shows("being read"));                 // nor that it is slow
+    bench.input.time += 0.3;
+    bench.frame();
+    CATCH_CHECK(bench.shows("being read"));
+    CATCH_CHECK(bench.wrong() == "");
+    bench.key(Key::Enter);
+    bench.key(Key::Down);
+    CATCH_CHECK(bench.taken().empty());
+  }
+  OverlayBench bench(Overlay::Files, folder);
+  bench.folders = &reader;
+  bench.frame();
+  // Another folder can be chosen meanwhile, and answers.
+  disk.answer(folder + "/quick");
+  const RecordedText* field = bench.painter->find("/").front();
+  bench.click({field->baseline.x + 10.0f, field->baseline.y - 4.0f});
+  bench.key(letter_key('A'), {.ctrl = true});
+  bench.type(folder + "/quick/");
+  bench.key(Key::Enter);
+  CATCH_CHECK(comes([&] {
+    bench.frame();
+    return bench.shows("run.h5");
+  }));
+  CATCH_CHECK(woken > 0);
+  // And so does the first one in the end: one asking, however many frames there were.
+  const int asked = disk.asked();
+  disk.answer(folder);
+  bench.key(Key::Escape);
+  bench.commands.clear();
+  bench.key(Key::Backspace);
+  CATCH_CHECK(comes([&] {
+    bench.frame();
+    return bench.shows("model.gguf");
+  }));
+  CATCH_CHECK(disk.asked() <= asked + 1);
+  CATCH_CHECK_FALSE(reader.waiting());
+  CATCH_CHECK(bench.shows("quick"));
+}
+
+CATCH_TEST_CASE("files: a typed path is opened once it is known to be a file, and not before") {
+  const test::TempFolder temp;
+  const std::string folder = temp.path().string();
+  temp.write("model.gguf", "x");
+  SlowDisk disk;
+  disk.answer(folder);
+  FolderReader reader({}, disk.read());
+  OverlayBench bench(Overlay::Files, folder);
+  bench.folders = &reader;
+  CATCH_REQUIRE(comes([&] {
+    bench.frame();
+    return bench.shows("model.gguf");
+  }));
+  const RecordedText* field = bench.painter->find("/").front();
+  bench.click({field->baseline.x + 10.0f, field->baseline.y - 4.0f});
+  bench.key(letter_key('A'), {.ctrl = true});
+  bench.type(folder + "/model.gguf");
+  bench.key(Key::Enter);
+  bench.frame();
+  CATCH_CHECK(bench.taken().empty());
+  disk.answer(folder + "/model.gguf");
+  CATCH_CHECK(comes([&] {
+    bench.frame();
+    return !bench.commands.empty();
+  }));
+  CATCH_CHECK(bench.taken() == Lines{"open.run " + folder + "/model.gguf"});
 }
 
 CATCH_TEST_CASE("prompt: text with a limit, ids, and what is wrong with them") {
