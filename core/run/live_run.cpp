@@ -5,8 +5,11 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <thread>
 
+#include "core/base/process_memory.h"
 #include "core/run/head_view.h"
+#include "core/run/run_memory.h"
 #include "core/run/run_plan.h"
 #include "core/run/self_check.h"
 
@@ -163,12 +166,15 @@ class LiveRecorder final : public ForwardObserver {
     layer->key_norms = to_floats(record.key_norm);
     layer->value_norms = to_floats(record.value_norm);
     views.clear();  // they refer to the record
-    layer->maps = map_source(record);
+    if (request_.keep_maps) layer->maps = map_source(record);
 
     order_.push_back(place_of(layer->layer));
     run_.data[order_.back()] = std::move(layer);
     keep_within_budget();
     publish();
+    // What a layer keeps lies between what it gave up, and the next one's blocks do not fit there.
+    record = {};
+    spare_.release_beyond(spare_bytes_);
     return {};
   }
 
@@ -257,6 +263,8 @@ class LiveRecorder final : public ForwardObserver {
   const ProgressReport& progress_;
   const kernels::StopRequested& stop_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const SpareHeap spare_;
+  const std::size_t spare_bytes_ = estimate_run_memory(request_, plan_.shape.length, std::thread::hardware_concurrency()).spare_bytes;
   bool single_ = false;  // one layer is measured again, the others stay
   RunSnapshot run_;
   std::vector<std::size_t> order_;  // places in run_.data that keep maps and series, first measured first
@@ -321,31 +329,11 @@ LiveRunEstimate estimate_live_run(const LiveRunRequest& request) {
   LiveRunEstimate estimate;
   if (!request.model || !request.prompt || request.model->spec.blocks.empty()) return estimate;
   const ModelSpec& model = request.model->spec;
-  const AnalysisRequest analysis = as_analysis(request);
-  RunShape shape = make_shape(model, analysis);
-  const auto count = [](const std::vector<std::int64_t>& chosen, std::size_t all) {
-    return chosen.empty() ? all : chosen.size();
-  };
-  const std::size_t layers = count(request.layers, model.blocks.size());
-  const std::size_t heads = count(request.heads, static_cast<std::size_t>(model.num_heads));
-  const auto length = static_cast<std::size_t>(shape.length);
-  std::size_t series = 0;
-  for (const Quantity& quantity : head_quantities()) {
-    if (quantity.group.empty() || quantity.axes.empty() || !is_written(quantity, shape)) continue;
-    std::size_t size = sizeof(float) * heads;
-    for (const std::int64_t extent : extents(quantity, shape)) size *= static_cast<std::size_t>(extent);
-    series += size;
-  }
-  for (const BlockSpec& block : model.blocks) {
-    const AttentionSpec& attention = block.attention;
-    const auto blocks = static_cast<std::size_t>(attention.num_query_blocks + attention.num_key_blocks);
-    const std::size_t maps = blocks * length * static_cast<std::size_t>(attention.head_dim) * sizeof(float) +
-                             heads * length * sizeof(double) * (attention.differential() ? 3 : 1);
-    const auto norms = static_cast<std::size_t>(attention.num_key_blocks + attention.num_value_blocks);
-    estimate.layer_bytes = std::max(estimate.layer_bytes, maps + series + norms * length * sizeof(float));
-  }
-  if (request.inputs && request.dtype != ComputeDtype::Float64)
-    estimate.layer_bytes += length * static_cast<std::size_t>(model.hidden_size) * sizeof(float);
+  const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
+  const std::size_t layers = request.layers.empty() ? model.blocks.size() : request.layers.size();
+  estimate.layer_bytes = kept_layer_bytes(request, length);
+  if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64)
+    estimate.layer_bytes += static_cast<std::size_t>(length * model.hidden_size) * sizeof(float);
   estimate.total_bytes = estimate.layer_bytes * layers;
   estimate.kept_layers = std::min(layers, request.keep_bytes / std::max<std::size_t>(estimate.layer_bytes, 1));
   return estimate;
@@ -357,9 +345,9 @@ Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, con
   HEADROOM_TRY_VOID(check_request(request));
   HEADROOM_TRY(RunPlan plan, plan_run(as_analysis(request)));
   ForwardOptions& forward = plan.forward;
-  forward.keep_projections = true;
+  forward.keep_projections = request.keep_maps;
   // A float64 stream does not fit into float32, and a run that begins there would not be the same.
-  forward.keep_inputs = request.inputs != nullptr && request.dtype != ComputeDtype::Float64;
+  forward.keep_inputs = request.keep_maps && request.inputs != nullptr && request.dtype != ComputeDtype::Float64;
   forward.first_layer = request.first_layer;
   forward.last_layer = request.last_layer;
   if (request.first_layer > 0) forward.start = request.start->values;

@@ -30,6 +30,7 @@ struct LiveRunRequest {
   std::string device = "cpu", backend = "auto";
   // Where maps, series and layer inputs exceed it, maps and series of the layers measured first are dropped.
   std::size_t keep_bytes = std::size_t{4} << 30;
+  bool keep_maps = true;                    // false: no layer keeps queries and keys, and no inputs are kept
   std::shared_ptr<LayerInputs> inputs;      // kept here; null: none are kept
   // A run that begins at a layer with another run's input: a what-if, or one layer measured again. The layers before it
   // are taken from `base`.
@@ -48,7 +49,7 @@ using PublishRun = std::function<void(std::shared_ptr<const RunSnapshot>)>;
                                                                   const PublishRun& publish, const ProgressReport& progress,
                                                                   const kernels::StopRequested& stop);
 
-// Bytes that keeping one layer takes, and all of the run: for the estimate before a run.
+// Bytes that keeping one layer takes, and all of the run; core/run/run_memory.h adds what computing takes.
 struct LiveRunEstimate {
   std::size_t layer_bytes = 0, total_bytes = 0, kept_layers = 0;
 };

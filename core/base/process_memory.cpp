@@ -1,0 +1,112 @@
+#include "core/base/process_memory.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
+namespace headroom {
+namespace {
+
+constexpr double kUnknownBytes = 8e9;  // a system that does not say
+constexpr double kNoLimit = 1e18;      // what version 1 says where there is none
+
+// In blocks that are not free.
+double used_bytes() {
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+  const auto info = mallinfo2();
+  return static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
+#else
+  return 0.0;
+#endif
+}
+
+std::optional<double> first_number(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  double value = 0.0;
+  if (file >> value) return value;
+  return {};  // "max", or no such file
+}
+
+// The number after a name at the beginning of a line: "inactive_file 4096", "MemAvailable:   1234 kB".
+std::optional<double> named_number(const std::filesystem::path& path, const std::string& wanted) {
+  std::ifstream file(path);
+  std::string name, rest;
+  double value = 0.0;
+  while (file >> name) {
+    if (name == wanted && file >> value) return value;
+    file.clear();
+    std::getline(file, rest);
+  }
+  return {};
+}
+
+// What a group leaves: pages of files that nobody has used lately are given up before the limit counts.
+std::optional<double> left_in(const std::filesystem::path& group, const char* limit_name, const char* usage_name, const char* cache_name) {
+  const auto limit = first_number(group / limit_name), used = first_number(group / usage_name);
+  if (!limit || !used || *limit >= kNoLimit) return {};
+  const double cache = named_number(group / "memory.stat", cache_name).value_or(0.0);
+  return std::max(0.0, *limit - std::max(0.0, *used - cache));
+}
+
+// Over a group and all above it. Inside a container the path may be that of the host: then the mounted root counts.
+void take_least(const std::filesystem::path& mount, std::filesystem::path path, const char* limit_name, const char* usage_name,
+                const char* cache_name, FreeMemory& free) {
+  path = path.relative_path();
+  for (;;) {
+    if (const auto left = left_in(mount / path, limit_name, usage_name, cache_name); left && *left < free.bytes)
+      free = {*left, "the control group's limit"};
+    if (path.empty()) return;
+    path = path.parent_path();
+  }
+}
+
+}  // namespace
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0.0, resident = 0.0;
+  file >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+SpareHeap::SpareHeap() : resident_(headroom::resident_bytes()), used_(used_bytes()) {}
+
+double SpareHeap::resident_bytes() const { return (headroom::resident_bytes() - resident_) - (used_bytes() - used_); }
+
+void SpareHeap::release_beyond(std::size_t keep_bytes) const {
+  if (resident_bytes() > static_cast<double>(keep_bytes)) release_spare_heap();
+}
+
+void release_spare_heap() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
+FreeMemory free_memory(const std::filesystem::path& root) {
+  FreeMemory free{kUnknownBytes, "free memory"};
+  if (const auto kilobytes = named_number(root / "proc/meminfo", "MemAvailable:")) free.bytes = *kilobytes * 1024.0;
+  const std::filesystem::path groups = root / "sys/fs/cgroup";
+  std::ifstream own(root / "proc/self/cgroup");
+  for (std::string line; std::getline(own, line);) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
+    if (controllers.empty()) take_least(groups, path, "memory.max", "memory.current", "inactive_file", free);
+    if (("," + controllers + ",").find(",memory,") != std::string::npos)
+      take_least(groups / "memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", free);
+  }
+  if (root != "/") return free;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    const double used = first_number("/proc/self/statm").value_or(0.0) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    if (const double left = std::max(0.0, static_cast<double>(limit.rlim_cur) - used); left < free.bytes) free = {left, "ulimit -v"};
+  }
+  return free;
+}
+
+}  // namespace headroom

@@ -1,0 +1,326 @@
+#include "core/run/run_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/format.h"
+#include "core/model/what_if.h"
+#include "core/run/run_layout.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kLibraryBytes = 16.0 * 1048576.0, kThreadBytes = 4.0 * 1048576.0;  // packed blocks, tables, stacks
+// Freed blocks that are not given back, as a part of what is in use; and at least.
+constexpr double kSpareShare = 0.2, kLeastSpareBytes = 32.0 * 1048576.0;
+constexpr double kLogitRows = 128.0, kMlpRows = 2048.0;
+constexpr double kStatisticsRowBytes = 14 * 8 + 4, kNetRowBytes = 8 * 8;  // of kernels::MapStatistics and HeadStatistics
+constexpr double kRecordRowBytes = 4 * 8, kViewRowBytes = 5 * 8 + 1;      // of HeadRecord and HeadView, a head
+constexpr double kHeadNumbersBytes = 8.0 * 1024.0;                        // root quantities of a head, at most
+constexpr double kPartsInFlight = 16.0, kPartBytes = 128.0 * 1024.0, kPartKeyBytes = 24.0;
+constexpr double kThreadScratchBytes = 0.5 * 1048576.0, kThreadKeyBytes = 64.0, kKeptScoresBytes = 4.0 * 1048576.0, kStripRows = 48.0;
+constexpr double kBlockedElements = 1 << 17, kBlockedLeastRows = 8.0, kBlockedBuffers = 10.0, kBlockedParts = 4.0;
+
+std::string grouped(double value) {
+  std::string digits = format("%.0f", value);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), "\u2009");
+  return digits;
+}
+
+struct Part {
+  std::string what, formula;
+  double bytes = 0.0;
+};
+
+struct Phase {
+  std::vector<Part> parts;
+  void add(std::string what, std::string formula, double bytes) {
+    if (bytes > 0.0) parts.push_back({std::move(what), std::move(formula), bytes});
+  }
+  [[nodiscard]] double total() const {
+    double sum = 0.0;
+    for (const Part& part : parts) sum += part.bytes;
+    return sum;
+  }
+};
+
+double element_count(const WeightRef& weight) { return static_cast<double>(weight.rows()) * static_cast<double>(weight.columns()); }
+
+class Estimator {
+ public:
+  Estimator(const LiveRunRequest& request, const ModelSpec& model, std::int64_t length, std::int64_t threads)
+      : request_(request),
+        model_(model),
+        n_(static_cast<double>(length)),
+        hidden_(static_cast<double>(model.hidden_size)),
+        real_(request.dtype == ComputeDtype::Float64 ? 8.0 : 4.0),
+        element_(request.dtype == ComputeDtype::BFloat16 ? 2.0 : real_),
+        threads_(static_cast<double>(std::max<std::int64_t>(threads, 1))),
+        on_host_(request.device == "cpu") {
+    reference_ = request.backend == "reference";
+    blocked_ = request.backend == "blocked" || request.dtype == ComputeDtype::Float64 || !on_host_;
+    first_ = std::max<std::int64_t>(request.first_layer, 0);
+    last_ = request.last_layer >= 0 ? request.last_layer : static_cast<std::int64_t>(model.blocks.size()) - 1;
+    with_head_ = request.last_layer < 0 && model.lm_head.weight.present();
+  }
+
+  [[nodiscard]] Phase largest() const {
+    Phase best;
+    for (std::int64_t layer = first_; layer <= last_; ++layer)
+      if (Phase phase = everything(layer); phase.total() > best.total()) best = std::move(phase);
+    add_everywhere(best);
+    return best;
+  }
+
+ private:
+  [[nodiscard]] const BlockSpec& block(std::int64_t layer) const { return model_.blocks[static_cast<std::size_t>(layer)]; }
+  [[nodiscard]] double heads_of(const AttentionSpec& attention) const { return static_cast<double>(attention.heads.size()); }
+  // Those with statistics: the same number in every layer.
+  [[nodiscard]] double measured(const AttentionSpec& attention) const {
+    return request_.heads.empty() ? heads_of(attention) : static_cast<double>(request_.heads.size());
+  }
+  [[nodiscard]] static double maps_of(const AttentionSpec& attention) { return attention.differential() ? 2.0 : 1.0; }
+
+  [[nodiscard]] Phase everything(std::int64_t layer) const {
+    Phase phase;
+    const AttentionSpec& a = block(layer).attention;
+    add_weights(phase, layer);
+    add_residual(phase, 4.0);
+    add_tensors(phase, a);
+    Phase most;
+    for (Phase& place : attention_places(a))
+      if (place.total() > most.total()) most = std::move(place);
+    for (Part& part : most.parts) phase.parts.push_back(std::move(part));
+    add_mlp(phase, block(layer).mlp);
+    if (layer == last_ && with_head_) add_loss(phase);
+    return phase;
+  }
+
+  // Two layers, and with the last one the LM head: one computes while the next is read. On a device the tensor that is read.
+  void add_weights(Phase& phase, std::int64_t layer) const {
+    double all = 0.0, largest = 0.0, reordered = 0.0;
+    const WeightVisitor visit = [&](const WeightRef& weight, std::string_view, std::int64_t) {
+      const double count = element_count(weight);
+      all += count * element_;
+      largest = std::max(largest, count);
+      const SourceTensor* stored = request_.model->source.find(weight.tensor);
+      if (weight.transposed || (stored && stored->interleaved_heads != 0)) reordered = std::max(reordered, count);
+    };
+    for_each_weight(block(layer), layer, visit);
+    const std::int64_t other = layer < last_ ? layer + 1 : layer > first_ ? layer - 1 : -1;
+    if (other >= 0) for_each_weight(block(other), other, visit);
+    if (on_host_) phase.add(other >= 0 ? "weights of two layers" : "weights of the layer", grouped(all / element_) + format(" × %g bytes", element_), all);
+    if (layer == last_ && with_head_) {
+      all = 0.0;
+      visit(model_.lm_head.weight, "lm_head", -1);
+      if (on_host_) phase.add("LM head", grouped(all / element_) + format(" × %g bytes", element_), all);
+    }
+    const bool converts = element_ < real_;
+    // Read in the type of the statistics, then converted; products in bfloat16 put a weight into another order first.
+    const double copies = on_host_ ? (converts ? largest * (real_ + element_) : 0.0) + reordered * real_ : 2.0 * largest * real_;
+    phase.add("a weight while it is read", grouped(copies / real_) + format(" × %g bytes", real_), copies);
+  }
+
+  void add_residual(Phase& phase, double copies) const {
+    if (on_host_)
+      phase.add("residual stream", format("%g × ", copies) + grouped(n_) + " × " + grouped(hidden_) + format(" × %g bytes", element_),
+                copies * n_ * hidden_ * element_);
+  }
+
+  // Queries, keys, values and contexts, and what a differential layer's λ is made of.
+  void add_tensors(Phase& phase, const AttentionSpec& a) const {
+    const double heads = heads_of(a), context = static_cast<double>(a.context_dim());
+    const double channels = static_cast<double>(a.num_query_blocks * a.head_dim + a.num_key_blocks * a.head_dim + a.num_value_blocks * a.value_dim);
+    const double input = reference_ ? 8.0 : real_;  // backends but the fused ones read floats or doubles
+    const double copies = (element_ < real_ && blocked_) || reference_ ? input : 0.0;
+    double bytes = on_host_ ? n_ * channels * (element_ + copies) + n_ * heads * context * input : 0.0;
+    // Values that are no neighbours are put together for each head.
+    std::set<std::vector<std::int64_t>> apart;
+    for (const HeadProgram& head : a.heads)
+      for (const HeadProgram::Map* map : {&head.first, &head.second})
+        for (std::size_t b = 1; b < map->value_blocks.size(); ++b)
+          if (map->value_blocks[b] != map->value_blocks[b - 1] + 1) apart.insert(map->value_blocks);
+    if (on_host_) bytes += static_cast<double>(apart.size()) * n_ * context * input;
+    if (on_host_ && a.rope.layout != RopeLayout::None) bytes += n_ * static_cast<double>(a.rope.rotary_dim) * (element_ + real_);
+    if (a.differential()) bytes += n_ * heads * (element_ + 3.0 * 8.0);
+    phase.add("queries, keys, values, contexts", grouped(n_) + " × " + grouped(channels + heads * context) + format(" × %g bytes", input), bytes);
+  }
+
+  void add_statistics(Phase& phase, const AttentionSpec& a, double more, const char* what) const {
+    const double row = maps_of(a) * kStatisticsRowBytes + kNetRowBytes + more;
+    phase.add(what, grouped(measured(a)) + " heads × " + grouped(n_) + " × " + grouped(row) + " bytes", measured(a) * n_ * row);
+  }
+
+  // What is there beside the tensors in one place or another of the attention.
+  [[nodiscard]] std::vector<Phase> attention_places(const AttentionSpec& a) const {
+    Phase projecting, running, aligning, recording, finishing;
+    const double contexts = heads_of(a) * static_cast<double>(a.context_dim());
+    if (on_host_) {
+      const double q = static_cast<double>(a.num_query_blocks * a.head_dim), k = static_cast<double>(a.num_key_blocks * a.head_dim);
+      const double widest = std::max({5.0 * q, q + 5.0 * k, 4.0 * hidden_});
+      projecting.add("projections", grouped(n_) + " × " + grouped(widest) + format(" × %g bytes", real_), n_ * widest * real_);
+      const double bytes = scratch(a);
+      running.add("scratch of the attention", format("%g threads × ", threads_) + grouped(bytes / threads_) + " bytes", bytes);
+      finishing.add("contexts with norm and gate", "4 × " + grouped(n_) + " × " + grouped(contexts) + format(" × %g bytes", real_), 4.0 * n_ * contexts * real_);
+    }
+    add_statistics(running, a, 8.0, "statistics of rows");
+    // W_O in double is there before the layer's quantities are.
+    const double norms = 2.0 * static_cast<double>(a.num_key_blocks + a.num_value_blocks) * 8.0 + 16.0;
+    const double record = kRecordRowBytes + norms / std::max(1.0, measured(a));
+    const double quantity = 3.0 * 8.0;  // [2, n] in double, and once more sorted
+    add_statistics(aligning, a, record, "statistics of rows");
+    aligning.add("alignment of W_O", "3 × " + grouped(hidden_ * contexts) + " × 8 bytes", 3.0 * hidden_ * contexts * 8.0);
+    add_statistics(recording, a, record + kViewRowBytes + quantity, "statistics of rows, and the quantities made of them");
+    return {std::move(projecting), std::move(running), std::move(aligning), std::move(recording), std::move(finishing)};
+  }
+
+  [[nodiscard]] double scratch(const AttentionSpec& a) const {
+    const double maps = maps_of(a), heads = heads_of(a);
+    if (reference_) return threads_ * n_ * (10.0 + static_cast<double>(a.context_dim())) * 8.0;
+    if (blocked_) {
+      const double strip = std::max(kBlockedElements, kBlockedLeastRows * n_) * real_;
+      return threads_ * kBlockedBuffers * strip + heads * n_ * (2.0 * real_ + 16.0 + kBlockedParts * (maps + 1.0) * 8.0);
+    }
+    const double scores = std::min(kKeptScoresBytes, maps * kStripRows * n_ * 4.0);
+    const double parts = std::min(kPartsInFlight, std::max(1.0, n_ / 256.0)) * (maps * kPartBytes + kPartKeyBytes * n_);
+    return threads_ * (kThreadScratchBytes + kThreadKeyBytes * n_ + 2.0 * scores + parts) + static_cast<double>(a.num_value_blocks) * n_ * 4.0;
+  }
+
+  void add_mlp(Phase& phase, const MlpSpec& mlp) const {
+    if (mlp.kind == MlpKind::None || !on_host_ || (request_.last_layer >= 0 && request_.last_layer == request_.first_layer)) return;
+    const double rows = std::min(n_, kMlpRows), inner = static_cast<double>(mlp.up.weight.rows());
+    phase.add("MLP, some rows at a time", "4 × " + grouped(rows) + " × " + grouped(inner + hidden_) + format(" × %g bytes", real_),
+              4.0 * rows * (inner * element_ + hidden_ * real_));
+  }
+
+  void add_loss(Phase& phase) const {
+    if (!on_host_) return;
+    const double rows = std::min(n_, kLogitRows), columns = static_cast<double>(model_.lm_head.weight.rows());
+    phase.add("logits, some rows at a time", "4 × " + grouped(rows) + " × " + grouped(columns) + format(" × %g bytes", real_),
+              rows * columns * (3.0 * real_ + std::min(element_, real_) + (model_.logit_softcap > 0.0 ? 2.0 * real_ : 0.0)));
+  }
+
+  void add_everywhere(Phase& phase) const {
+    double numbers = 0.0;
+    for (const BlockSpec& each : model_.blocks) {
+      const bool hides = std::ranges::any_of(each.attention.heads, [](const HeadProgram& head) { return !head.hidden_keys.empty(); });
+      numbers += measured(each.attention) * (kHeadNumbersBytes + (hides ? n_ * 8.0 : 0.0)) + n_ * 8.0;
+    }
+    phase.add("numbers of the heads", "", numbers);
+    phase.add("LibTorch's own", "", kLibraryBytes + threads_ * kThreadBytes);
+    phase.add("freed blocks that are kept", "", std::max(kLeastSpareBytes, kSpareShare * phase.total()));
+  }
+
+  const LiveRunRequest& request_;
+  const ModelSpec& model_;
+  const double n_, hidden_, real_, element_, threads_;
+  const bool on_host_;
+  bool reference_ = false, blocked_ = false, with_head_ = false;
+  std::int64_t first_ = 0, last_ = 0;
+};
+
+std::int64_t measured_layers(const LiveRunRequest& request) {
+  return request.layers.empty() ? static_cast<std::int64_t>(request.model->spec.blocks.size()) : static_cast<std::int64_t>(request.layers.size());
+}
+
+}  // namespace
+
+std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length) {
+  const ModelSpec& model = request.model->spec;
+  AnalysisRequest analysis;
+  analysis.model = request.model.get();
+  analysis.layers = request.layers;
+  analysis.heads = request.heads;
+  analysis.dtype = request.dtype;
+  RunShape shape = make_shape(model, analysis);
+  shape.length = length;
+  const auto n = static_cast<std::size_t>(length);
+  const auto heads = request.heads.empty() ? static_cast<std::size_t>(model.num_heads) : request.heads.size();
+  std::size_t series = 0;
+  for (const Quantity& quantity : head_quantities()) {
+    if (quantity.group.empty() || quantity.axes.empty() || !is_written(quantity, shape)) continue;
+    std::size_t size = sizeof(float) * heads;
+    for (const std::int64_t extent : extents(quantity, shape)) size *= static_cast<std::size_t>(extent);
+    series += size;
+  }
+  std::size_t largest = 0;
+  for (const BlockSpec& block : model.blocks) {
+    const AttentionSpec& attention = block.attention;
+    const auto blocks = static_cast<std::size_t>(attention.num_query_blocks + attention.num_key_blocks);
+    const std::size_t maps = blocks * n * static_cast<std::size_t>(attention.head_dim) * sizeof(float) +
+                             heads * n * sizeof(double) * (attention.differential() ? 3 : 1);
+    const auto norms = static_cast<std::size_t>(attention.num_key_blocks + attention.num_value_blocks);
+    largest = std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float));
+  }
+  return largest;
+}
+
+RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length, std::int64_t threads) {
+  RunMemory memory;
+  memory.length = length;
+  if (!request.model || request.model->spec.blocks.empty()) return memory;
+  const auto changed = apply_what_ifs(request.model->spec, request.what_ifs);
+  const ModelSpec& model = changed ? changed->model : request.model->spec;
+  const auto blocks = static_cast<std::int64_t>(model.blocks.size());
+  memory.layers = measured_layers(request);
+  memory.layer_bytes = kept_layer_bytes(request, length);
+  if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64) {
+    const std::int64_t end = request.last_layer >= 0 ? request.last_layer + 1 : blocks;
+    memory.inputs = std::max<std::int64_t>(end - request.first_layer - 1, 0);
+    memory.input_bytes = static_cast<std::size_t>(length) * static_cast<std::size_t>(model.hidden_size) * sizeof(float);
+  }
+  for (Part& part : Estimator(request, model, length, threads).largest().parts) {
+    memory.items.push_back({std::move(part.what), std::move(part.formula), static_cast<std::size_t>(std::ceil(part.bytes))});
+    memory.working_bytes += memory.items.back().bytes;
+    if (memory.items.back().what.starts_with("freed blocks")) memory.spare_bytes = memory.items.back().bytes;
+  }
+  std::ranges::stable_sort(memory.items, std::ranges::greater(), &MemoryItem::bytes);
+  return memory;
+}
+
+std::size_t RunMemory::all_bytes() const {
+  return working_bytes + static_cast<std::size_t>(layers) * layer_bytes + static_cast<std::size_t>(inputs) * input_bytes;
+}
+
+std::size_t RunMemory::least_bytes() const {
+  return working_bytes + static_cast<std::size_t>(std::min<std::int64_t>(layers, 2)) * layer_bytes +
+         static_cast<std::size_t>(std::min<std::int64_t>(inputs, 1)) * input_bytes;
+}
+
+RunFit fit_run(const RunMemory& memory, std::size_t budget_bytes, double inputs_share) {
+  RunFit fit;
+  if (memory.all_bytes() <= budget_bytes) {
+    fit.fits = true;
+    fit.kept_layers = memory.layers;
+    fit.keep_bytes = budget_bytes - memory.working_bytes;
+    fit.needed_bytes = memory.all_bytes();
+    return fit;
+  }
+  fit.needed_bytes = memory.least_bytes();
+  if (fit.needed_bytes > budget_bytes) return fit;
+  fit.fits = true;
+  // A layer is there in full before an earlier one is dropped for it.
+  fit.keep_bytes = budget_bytes - memory.working_bytes - memory.layer_bytes;
+  std::size_t inputs = 0;
+  if (memory.inputs > 0) {
+    const auto share = static_cast<std::size_t>(inputs_share * static_cast<double>(fit.keep_bytes));
+    const auto kept = std::clamp<std::int64_t>(static_cast<std::int64_t>(share / std::max<std::size_t>(memory.input_bytes, 1)), 1, memory.inputs);
+    inputs = static_cast<std::size_t>(kept) * memory.input_bytes;
+  }
+  const std::size_t room = fit.keep_bytes > inputs ? fit.keep_bytes - inputs : 0;
+  fit.kept_layers = std::clamp<std::int64_t>(static_cast<std::int64_t>(room / std::max<std::size_t>(memory.layer_bytes, 1)), 1, memory.layers);
+  fit.needed_bytes = memory.working_bytes + memory.layer_bytes + inputs + static_cast<std::size_t>(fit.kept_layers) * memory.layer_bytes;
+  return fit;
+}
+
+std::int64_t longest_fitting(const LiveRunRequest& request, std::size_t budget_bytes, std::int64_t most, std::int64_t threads) {
+  std::int64_t fits = 0, beyond = most + 1;
+  while (beyond - fits > 1) {
+    const std::int64_t middle = fits + (beyond - fits) / 2;
+    (estimate_run_memory(request, middle, threads).least_bytes() <= budget_bytes ? fits : beyond) = middle;
+  }
+  return fits;
+}
+
+}  // namespace headroom

@@ -1,0 +1,221 @@
+// The estimate of a run's memory against what the process really took, for shapes of which each makes another part large;
+// and what a budget leaves room for.
+#include "core/run/run_memory.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/core/model/model_files.h"
+#include "tests/core/run/live_runs.h"
+
+namespace headroom::test {
+namespace {
+
+struct Shape {
+  const char* kind = "softmax";
+  std::int64_t layers = 2, hidden = 64, heads = 8, kv_heads = 2, head_dim = 16, inner = 128, vocab = 256;
+};
+
+// All weights are 0: a file with a hole, which takes no room on the disk and as much memory as any other.
+class HollowModel {
+ public:
+  explicit HollowModel(const Shape& s) {
+    const bool differential = std::string_view(s.kind) == "diff_v2";
+    nlohmann::json config = {{"model_type", "headroom"}, {"vocab_size", s.vocab}, {"hidden_size", s.hidden}, {"num_hidden_layers", s.layers},
+                             {"num_attention_heads", s.heads}, {"num_key_value_heads", s.kv_heads}, {"head_dim", s.head_dim},
+                             {"intermediate_size", s.inner}, {"max_position_embeddings", 1 << 20}, {"attention", {{"kind", s.kind}}}};
+    const std::string query = std::to_string(s.heads * s.head_dim * (differential ? 2 : 1)), key = std::to_string(s.kv_heads * s.head_dim),
+                      hidden = std::to_string(s.hidden), inner = std::to_string(s.inner), vocab = std::to_string(s.vocab),
+                      context = std::to_string(s.heads * s.head_dim);
+    std::string text = "model.embed_tokens.weight " + vocab + " " + hidden + "\nmodel.norm.weight " + hidden + "\nlm_head.weight " + vocab + " " + hidden;
+    const auto tensor = [&](const std::string& name, const std::string& extents) { text += "\nmodel.layers.#." + name + ".weight " + extents; };
+    tensor("input_layernorm", hidden);
+    tensor("self_attn.q_proj", query + " " + hidden);
+    tensor("self_attn.k_proj", key + " " + hidden);
+    tensor("self_attn.v_proj", key + " " + hidden);
+    tensor("self_attn.o_proj", hidden + " " + context);
+    if (differential) tensor("self_attn.lambda_proj", std::to_string(s.heads) + " " + hidden);
+    tensor("post_attention_layernorm", hidden);
+    tensor("mlp.gate_proj", inner + " " + hidden);
+    tensor("mlp.up_proj", inner + " " + hidden);
+    tensor("mlp.down_proj", hidden + " " + inner);
+    nlohmann::ordered_json header;
+    std::int64_t end = 0;
+    for (const TensorLine& line : tensor_lines(text, static_cast<int>(s.layers))) {
+      const std::int64_t begin = end;
+      end += element_count(line) * 4;
+      header[line.name] = {{"dtype", "F32"}, {"shape", line.shape}, {"data_offsets", {begin, end}}};
+    }
+    folder_.write("config.json", config.dump());
+    const std::string head = safetensors(header.dump(), "");
+    folder_.write("model.safetensors", head);
+    std::filesystem::resize_file(folder_.path() / "model.safetensors", head.size() + static_cast<std::size_t>(end));
+  }
+  [[nodiscard]] LiveModel open(std::size_t length) const { return LiveModel(folder_.path().string(), length); }
+
+ private:
+  TempFolder folder_;
+};
+
+double status_bytes(const std::string& wanted) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(wanted + ":")) return std::stod(line.substr(wanted.size() + 1)) * 1024.0;
+  return -1.0;
+}
+
+// Forgets the largest resident size so far; false where the system does not let it.
+bool forget_peak() {
+  malloc_trim(0);
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return file.good() && status_bytes("VmHWM") < 1.05 * status_bytes("VmRSS") + 1e6;
+}
+
+struct Measured {
+  double grown = 0.0, estimated = 0.0;
+  [[nodiscard]] double ratio() const { return estimated / grown; }
+};
+
+// By how much the process grew at the peak of a run that keeps everything.
+Measured measure(const LiveRunRequest& given) {
+  LiveRunRequest request = given;
+  request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 40);
+  request.keep_bytes = std::size_t{1} << 40;
+  const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
+  Measured measured;
+  measured.estimated = static_cast<double>(estimate_run_memory(request, length, live_backend().info().threads).all_bytes());
+  if (!forget_peak()) return measured;
+  const double before = status_bytes("VmRSS");
+  const Snapshot run = live(request);
+  measured.grown = status_bytes("VmHWM") - before;
+  return measured;
+}
+
+// What the first run of a process takes once: LibTorch's and MKL's code and tables.
+void warm_up() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);  // as the program does
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+  (void)live(LiveModel("bytes/diff_v2").request());
+}
+
+void check_bound(const char* name, const Measured& measured, double most = 2.2) {
+  std::printf("%s: estimated %.0f MB, measured %.0f MB, ratio %.2f\n", name, measured.estimated / 1e6, measured.grown / 1e6, measured.ratio());
+  CATCH_INFO(name << ": estimated " << measured.estimated << ", measured " << measured.grown);
+  CATCH_CHECK(measured.ratio() >= 1.0);
+  CATCH_CHECK(measured.ratio() < most);
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no more than about a factor of two") {
+  warm_up();
+  if (!forget_peak()) return void(std::printf("SKIPPED: the peak of the resident size cannot be reset here\n"));
+  {
+    const HollowModel model({.kind = "softmax"});
+    check_bound("a long prompt", measure(model.open(8000).request()));
+  }
+  {
+    const HollowModel model({.layers = 3, .hidden = 1024, .heads = 16, .kv_heads = 16, .head_dim = 64, .inner = 4096, .vocab = 50000});
+    const LiveModel opened = model.open(48);
+    check_bound("large weights", measure(opened.request()));
+    LiveRunRequest narrow = opened.request();
+    narrow.dtype = ComputeDtype::BFloat16;
+    check_bound("large weights, bfloat16", measure(narrow));
+  }
+  {
+    const HollowModel model({.kind = "diff_v2", .layers = 4, .hidden = 512, .heads = 16, .kv_heads = 8, .head_dim = 32, .inner = 2048, .vocab = 4096});
+    const LiveModel opened = model.open(3000);
+    check_bound("DIFF V2, many heads", measure(opened.request()));
+    LiveRunRequest wide = opened.request();
+    wide.dtype = ComputeDtype::Float64;
+    check_bound("DIFF V2, float64", measure(wide));
+  }
+}
+
+CATCH_TEST_CASE("run memory: a run keeps as many layers as were announced, and stays within the budget") {
+  warm_up();
+  const HollowModel model({.layers = 12, .hidden = 128, .heads = 8, .kv_heads = 8, .head_dim = 32, .inner = 256, .vocab = 512});
+  const LiveModel opened = model.open(2000);
+  LiveRunRequest request = opened.request();
+  request.inputs = std::make_shared<LayerInputs>(0);
+  const RunMemory memory = estimate_run_memory(request, 2000, live_backend().info().threads);
+  CATCH_REQUIRE(memory.layers == 12);
+  CATCH_CHECK(memory.input_bytes == 2000 * 128 * 4);
+  CATCH_CHECK(memory.inputs == 11);
+  std::size_t sum = 0;
+  for (const MemoryItem& item : memory.items) sum += item.bytes;
+  CATCH_CHECK(sum == memory.working_bytes);
+  CATCH_CHECK(std::ranges::is_sorted(memory.items, std::ranges::greater(), &MemoryItem::bytes));
+  // All of it fits; a byte less does not.
+  const RunFit all = fit_run(memory, memory.all_bytes(), 0.25);
+  CATCH_CHECK(all.fits);
+  CATCH_CHECK(all.kept_layers == 12);
+  CATCH_CHECK(fit_run(memory, memory.all_bytes() - 1, 0.25).kept_layers < 12);
+  CATCH_CHECK(fit_run(memory, memory.least_bytes(), 0.25).fits);
+  const RunFit none = fit_run(memory, memory.least_bytes() - 1, 0.25);
+  CATCH_CHECK_FALSE(none.fits);
+  CATCH_CHECK(none.needed_bytes == memory.least_bytes());
+  for (const std::size_t layers : {2u, 5u, 8u}) {
+    const std::size_t budget = memory.working_bytes + layers * memory.layer_bytes + 2 * memory.input_bytes;
+    const RunFit fit = fit_run(memory, budget, 0.25);
+    CATCH_REQUIRE(fit.fits);
+    CATCH_CHECK(fit.needed_bytes <= budget);
+    request.keep_bytes = fit.keep_bytes;
+    request.inputs = std::make_shared<LayerInputs>(fit.keep_bytes / 4);
+    const bool measured = forget_peak();
+    const double before = status_bytes("VmRSS");
+    const Snapshot run = live(request);
+    if (measured) CATCH_CHECK(status_bytes("VmHWM") - before <= static_cast<double>(budget));
+    const auto kept = std::ranges::count_if(run->data, [](const auto& layer) { return layer->maps != nullptr; });
+    CATCH_INFO(layers << " layers' worth: " << kept << " kept");
+    CATCH_CHECK(kept == fit.kept_layers);
+    CATCH_CHECK(kept >= 1);
+    CATCH_CHECK(run->data.back()->maps);
+  }
+}
+
+CATCH_TEST_CASE("run memory: the longest prompt that fits, and a run that keeps no maps") {
+  const LiveModel demo("bytes/diff_v1");
+  LiveRunRequest request = demo.request();
+  for (const std::int64_t length : {1, 90, 4321}) {
+    const std::size_t budget = estimate_run_memory(request, length, 2).least_bytes();
+    CATCH_CHECK(longest_fitting(request, budget, 100000, 2) == length);
+    CATCH_CHECK(longest_fitting(request, budget - 1, 100000, 2) == length - 1);
+    CATCH_CHECK(longest_fitting(request, budget, length / 2, 2) == length / 2);
+  }
+  const std::size_t with = kept_layer_bytes(request, 96);
+  request.keep_maps = false;
+  request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 30);
+  // Queries and keys as floats, and λ and two log-sum-exps of every row as doubles.
+  const AttentionSpec& attention = demo.model->spec.blocks[0].attention;
+  const auto maps = static_cast<std::size_t>(96 * ((attention.num_query_blocks + attention.num_key_blocks) * attention.head_dim * 4 + demo.model->spec.num_heads * 24));
+  CATCH_CHECK(with - kept_layer_bytes(request, 96) == maps);
+  CATCH_CHECK(estimate_run_memory(request, 96, 2).inputs == 0);
+  const Snapshot run = live(request);
+  for (const auto& layer : run->data) {
+    CATCH_CHECK_FALSE(layer->maps);
+    CATCH_CHECK_FALSE(layer->series.empty());
+    CATCH_CHECK(layer->kept_bytes() <= kept_layer_bytes(request, 96));
+  }
+  CATCH_CHECK(request.inputs->size_bytes() == 0);
+  CATCH_CHECK(run->next_token_loss == live(demo.request())->next_token_loss);
+}
+
+CATCH_TEST_CASE("run memory: the estimate bounds what SmolLM2 takes") {
+  const char* path = std::getenv("HEADROOM_DEMO_GGUF");
+  if (!path || !*path) return void(std::printf("SKIPPED: no demo model\n"));
+  warm_up();
+  if (!forget_peak()) return void(std::printf("SKIPPED: the peak of the resident size cannot be reset here\n"));
+  std::vector<std::size_t> lengths = {512, 2048};
+  if (std::getenv("HEADROOM_LONG_PROMPT")) lengths.push_back(7639);
+  for (const std::size_t length : lengths) check_bound(("SmolLM2, " + std::to_string(length) + " tokens").c_str(), measure(LiveModel(path, length).request()));
+}
+
+}  // namespace headroom::test
