@@ -1,4 +1,4 @@
-// What lies on and round the maps of a pair: pointer, marks, captions, profiles, controls, the swipe's divider, facts.
+// What lies on and round the maps of a pair: pointer, marks, captions, controls, the swipe's divider, facts.
 #include <algorithm>
 #include <cmath>
 
@@ -88,6 +88,8 @@ void draw_caption(PanelContext& context, const MapLayout& layout, bool causal, s
       width = std::max(width, std::min(most, context.ui.width(lines[i].text, lines[i].style)));
     const Rect corner = masked_corner(layout, causal, width, kLine * static_cast<float>(count));
     if (corner.empty() || width < 8.0f) continue;
+    // A ground of its own, as far as the map's corner: the crosshair stops there.
+    context.painter().fill_rect({corner.x0 - 5.0f, layout.map.y0, layout.map.x1, corner.y1 + 3.0f}, context.theme().empty);
     float y = corner.y0 + 0.5f * kLine;
     for (std::size_t i = 0; i < count; ++i, y += kLine)
       context.ui.label_at(corner.x1, y, lines[i].text, lines[i].style, width, Painter::Align::Right);
@@ -113,46 +115,6 @@ void draw_map_note(PanelContext& context, const MapLayout& layout, std::string_v
   const int more = static_cast<int>((inner.height() - used - 6.0f) / line);
   if (more > 0 && !why.empty())
     context.ui.paragraph({inner.x0, inner.y0 + used + 6.0f}, why, theme.hint(), inner.width(), line, true, more);
-}
-
-double row_top(std::span<const float> row) {
-  double top = 0.0;
-  for (const float value : row)
-    if (std::isfinite(value)) top = std::max(top, std::abs(static_cast<double>(value)));
-  return top;
-}
-
-void draw_pair_row(PanelContext& context, const MapLayout& layout, Rect area, std::span<const float> row,
-                   const ColorScale& scale, double top, Color color) {
-  if (area.empty()) return;
-  Painter& painter = context.painter();
-  const bool is_signed = std::ranges::any_of(row, [](float v) { return v < 0.0f; });
-  const bool log = !is_signed && scale.kind == ScaleKind::Log10;
-  const float baseline = is_signed ? std::round(area.centre_y()) : area.y1;
-  const float room = is_signed ? 0.5f * area.height() : area.height();
-  const auto pixels =
-      static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(area.width()) * layout.pixel_scale)));
-  const std::vector<float> pooled = pool_to_pixels(row, layout.window.key0, layout.window.key1, pixels);
-  const float step = area.width() / static_cast<float>(pixels);
-  const auto height_of = [&](float value) {
-    if (log) return scale_position(scale, value) * room;
-    return top > 0.0 ? static_cast<float>(std::min(1.0, std::abs(static_cast<double>(value)) / top)) * room : 0.0f;
-  };
-  for (std::size_t p = 0; p < pooled.size();) {  // neighbours of the same height are one rectangle
-    std::size_t end = p + 1;
-    while (end < pooled.size() && pooled[end] == pooled[p]) ++end;
-    const float value = pooled[p];
-    const float x0 = area.x0 + step * static_cast<float>(p), x1 = area.x0 + step * static_cast<float>(end);
-    p = end;
-    if (!std::isfinite(value)) continue;
-    const float height = height_of(value);
-    if (height < 0.35f) continue;
-    painter.fill_rect(
-        value < 0.0f ? Rect{x0, baseline, x1, baseline + height} : Rect{x0, baseline - height, x1, baseline}, color);
-  }
-  painter.line({area.x0, baseline}, {area.x1, baseline}, context.theme().faint);
-  context.ui.tooltip(area,
-                     log ? "weights of the row, on the logarithmic scale of the map" : "values of the row, linear");
 }
 
 void draw_pair_tool_bar(PanelContext& context, Rect bar, std::span<const Choice> modes, const MapPair& pair,

@@ -9,6 +9,8 @@ namespace headroom {
 namespace {
 
 constexpr float kStripRoom = kStripWidth + kStripGap;
+constexpr float kRowsBelow = 109.0f;     // of the compare panel's large map: both rows, their difference, ticks, two lines
+constexpr float kColumnsBeside = 60.0f;  // right of it: both columns and their difference
 constexpr float kTop = 36.0f;  // of the tool bar with its gaps
 
 float snapped(float value, double scale) {
@@ -145,7 +147,9 @@ PairLayout lay_out_compare(const PairLayoutRequest& request) {
   const float w = body.width(), h = body.height();
   out.tool_bar = tool_bar_of(body);
   const Sides sides = sides_of(w, request.index_width);
-  const float plots = h >= 430.0f ? std::max(130.0f, 0.27f * h) : 0.0f;
+  const bool profiles = h >= 640.0f && w >= 520.0f;
+  const float below = profiles ? kRowsBelow : 0.0f;
+  const float plots = h >= 430.0f ? std::max(130.0f, (profiles ? 0.19f : 0.27f) * h) : 0.0f;
   const float top = body.y0 + kTop + label_room(h);
   const float height = std::max(8.0f, body.y1 - top - plots - (plots > 0.0f ? 12.0f : 8.0f));
   float left = body.x0 + sides.left, label_x0 = body.x0 + 8.0f;
@@ -160,14 +164,32 @@ PairLayout lay_out_compare(const PairLayoutRequest& request) {
     left = area.x0 + side + sides.left;
     label_x0 = area.x0 + side + 10.0f;
   }
-  const float width = std::max(8.0f, body.x1 - sides.right - left);
-  out.large = linked_map({left, top, left + width, top + height}, request.window, request.length, request.pixel_scale);
+  // The column's profile has room of its own in a wide panel, else what the map leaves.
+  const float own = profiles && w >= 1000.0f ? kColumnsBeside : 0.0f;
+  const float width = std::max(8.0f, body.x1 - sides.right - left - own);
+  out.large = linked_map({left, top, left + width, top + std::max(8.0f, height - below)}, request.window, request.length, request.pixel_scale);
   add_labels(out.large, body, out.tool_bar, label_x0, true, body.x1 - 2.0f);
   const Rect& map = out.large.map;
+  float bar_x = map.x1, rows_end = map.y1;
+  if (profiles) {
+    float y = map.y1 + 8.0f;
+    out.row = {map.x0, y, map.x1, y + 30.0f};
+    out.row_difference = {map.x0, y + 32.0f, map.x1, y + 52.0f};
+    out.row_ticks = {map.x0, y + 52.0f, map.x1, y + 70.0f};
+    y += 71.0f;
+    out.row_numbers = {label_x0, y, body.x1 - measure::kPadding, y + 15.0f};
+    out.column_numbers = out.row_numbers.shifted(0.0f, 15.0f);
+    rows_end = out.column_numbers.y1;
+    if (left + width + own - map.x1 >= kColumnsBeside) {
+      out.column = {map.x1 + 8.0f, map.y0, map.x1 + 38.0f, map.y1};
+      out.column_difference = {map.x1 + 40.0f, map.y0, map.x1 + 60.0f, map.y1};
+      bar_x = out.column_difference.x1;
+    }
+  }
   if (sides.right >= 20.0f && map.height() >= 40.0f)
-    out.bar = {map.x1 + 10.0f, map.y0, std::min(body.x1 - 2.0f, map.x1 + sides.right - 2.0f), map.y1};
+    out.bar = {bar_x + 10.0f, map.y0, std::min(body.x1 - 2.0f, bar_x + sides.right - 2.0f), map.y1};
   if (plots > 0.0f) {
-    const float bottom = request.single ? map.y1 : std::max(map.y1, out.second.map.y1);
+    const float bottom = request.single ? rows_end : std::max(rows_end, out.second.map.y1);
     out.plot = {body.x0 + measure::kPadding, bottom + 18.0f, body.x1 - measure::kPadding, body.y1 - 6.0f};
   }
   return out;

@@ -31,6 +31,9 @@ struct PairLayout {
   Rect small_title;            // compare: above the small maps
   Rect first_row, second_row;  // what-if: profiles below the maps
   Rect row_text;
+  // compare: below and right of the large map, both runs and what they differ by, then their numbers
+  Rect row, row_difference, row_ticks, row_numbers;
+  Rect column, column_difference, column_numbers;
   Rect plot, second_plot;  // below
 };
 [[nodiscard]] PairLayout lay_out_what_if(const PairLayoutRequest& request);

@@ -107,6 +107,13 @@ MapRange difference_range(PanelContext& context, CompareMemory& memory, const Ma
 
 }  // namespace
 
+std::vector<float> difference_of(std::span<const float> a, std::span<const float> b) {
+  std::vector<float> out(std::min(a.size(), b.size()));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = std::isnan(a[i]) && std::isnan(b[i]) ? a[i] : (std::isnan(b[i]) ? 0.0f : b[i]) - (std::isnan(a[i]) ? 0.0f : a[i]);
+  return out;
+}
+
 MapPair make_map_pair(PanelContext& context, CompareMemory& memory, const RunEntry* a, const RunEntry* b) {
   MapPair pair;
   if (a) pair.a = map_subject(context.state, a);
@@ -265,11 +272,7 @@ void PairPainter::draw_difference_strip(const MapLayout& layout) {
   const auto in_a = context_.tiles.column(pair_.a.source, pair_.a.ref.head, window_map(pair_.a.kind), 0);
   const auto in_b = context_.tiles.column(pair_.b.source, pair_.b.ref.head, window_map(pair_.b.kind), 0);
   if (!in_a || !in_b || in_a->size() != in_b->size()) return;
-  std::vector<float> column(in_a->size());
-  for (std::size_t i = 0; i < column.size(); ++i) {
-    const float x = (*in_a)[i], y = (*in_b)[i];
-    column[i] = std::isnan(x) && std::isnan(y) ? x : (std::isnan(y) ? 0.0f : y) - (std::isnan(x) ? 0.0f : x);
-  }
+  const std::vector<float> column = difference_of(*in_a, *in_b);
   const auto pixels = static_cast<std::size_t>(
       std::max(1.0, std::round(static_cast<double>(layout.strip.height()) * layout.pixel_scale)));
   auto values =

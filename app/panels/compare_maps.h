@@ -31,6 +31,9 @@ struct MapPair {
 // Either may be null. Where the head has different kinds of maps in the two, both show the net one.
 [[nodiscard]] MapPair make_map_pair(PanelContext& context, CompareMemory& memory, const RunEntry* a, const RunEntry* b);
 
+// B − A of a row or a column; what one of them masks is 0 there.
+[[nodiscard]] std::vector<float> difference_of(std::span<const float> a, std::span<const float> b);
+
 enum class PairMap : std::uint8_t { A, B, Difference };
 
 // Draws maps of a pair and gathers the tiles they wait for; the tiles are asked for at its end.
@@ -81,10 +84,19 @@ void draw_caption(PanelContext& context, const MapLayout& layout, bool causal, s
 void draw_map_note(PanelContext& context, const MapLayout& layout, std::string_view headline, std::string_view why,
                    bool warn);
 
-// Bars of one row over the keys in view: on the map's logarithmic scale, else up to `top`.
-void draw_pair_row(PanelContext& context, const MapLayout& layout, Rect area, std::span<const float> row,
-                   const ColorScale& scale, double top, Color color);
-[[nodiscard]] double row_top(std::span<const float> row);
+// Both rows (or columns) on one axis and the map's scale, of each key the shorter bar before the longer; either may be
+// null. Nothing where the area is empty.
+struct PairBars {
+  Rect area;
+  const std::vector<float>* a = nullptr;
+  const std::vector<float>* b = nullptr;
+  ColorScale scale;
+  Color color_a, color_b;
+  bool column = false;
+};
+void draw_pair_bars(PanelContext& context, const MapLayout& layout, const PairBars& bars);
+// The row and the column of the crosshair in both runs and what they differ by, with sums and norms in numbers.
+void draw_pair_profiles(PanelContext& context, const PairLayout& layout, const MapPair& pair, const MapMarks& marks);
 
 // Modes at the left, scale, pooling and Fit at the right; what does not fit is left out.
 void draw_pair_tool_bar(PanelContext& context, Rect bar, std::span<const Choice> modes, const MapPair& pair,

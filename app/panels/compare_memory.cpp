@@ -18,6 +18,15 @@ DifferenceJobs* CompareMemory::jobs() {
   return jobs_.get();
 }
 
+std::shared_ptr<const HeadDifferences> CompareMemory::distances(const State& state) {
+  const RunEntry *a = state.shown(), *b = state.other();
+  if (!a || !b || !a->data || !b->data || a->data->length != b->data->length || !jobs()) return nullptr;
+  const std::optional<HeadRef>& head = state.view.selection.head;
+  jobs_->compare(a->data, b->data, head ? std::optional(std::pair(head->layer, head->head)) : std::nullopt);
+  (void)jobs_->collect();
+  return jobs_->results();
+}
+
 const MapImage& CompareMemory::difference(const MapSource& a, const MapSource& b, const Tile& tile_a,
                                           const Tile& tile_b) {
   const std::pair key(tile_a.serial, tile_b.serial);

@@ -176,6 +176,7 @@ void draw_maps(PanelContext& context, CompareMemory& memory, Rect body, const Ma
   draw_map_bar(context, layout.bar, difference ? pair.difference : pair.range, difference ? "" : pair.symbol,
                !difference);
   context.ui.pop_id();
+  draw_pair_profiles(context, layout, pair, marks);
   if (!layout.plot.empty()) draw_bars(context, layout.plot, pair);
   set_pair_facts(context, pair, layout.large, level, marks, "A", "B", difference);
 }

@@ -7,9 +7,9 @@
 
 #include "app/panels/compare_parts.h"
 #include "app/panels/heads_parts.h"
+#include "app/panels/model_ribbons.h"
+#include "app/panels/quick_layers.h"
 #include "app/plot/number_text.h"
-#include "app/plot/quantiles.h"
-#include "app/plot/series.h"
 #include "app/session/quantities.h"
 
 namespace headroom {
@@ -18,65 +18,75 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kSinkScore = "sink_score";
 constexpr const char* kRho = "context_rms_relative_mean";
+constexpr const char* kEntropy = "entropy_normalized_mean";
 
-double sort_value(const ComparedHead& head, ComparedSort sort) {
-  switch (sort) {
-    case ComparedSort::Distance:
-      return head.distance;
-    case ComparedSort::SinkA:
-      return head.sink_a;
-    case ComparedSort::SinkB:
-      return head.sink_b;
-    case ComparedSort::Rho:
-      return std::abs(head.rho);
-  }
-  return kNaN;
-}
-
-// The columns of the table, as many as the width holds.
-struct Columns {
-  float head, distance, sink_a, sink_b, rho;  // right edges, but the left one of `head`; NaN: left out
+// The columns of the table; `rank`: in what order they get room.
+struct ColumnInfo {
+  ComparedSort sort;
+  const char *command, *title, *tip;
+  int rank;
+  bool change;  // B less A: with its sign
 };
-Columns columns_of(Rect area) {
-  const float w = area.width();
-  Columns columns{area.x0, area.x0 + 0.36f * w, area.x0 + 0.58f * w, area.x0 + 0.78f * w, area.x1};
-  if (w < 230.0f) columns = {area.x0, area.x0 + 0.56f * w, NAN, NAN, area.x1};
-  return columns;
+constexpr std::array<ColumnInfo, 6> kColumns = {{
+    {ComparedSort::Distance, "distance", "½‖B−A‖₁",
+     "Half the sum of the absolute differences of a row, mean over rows.\n0: the same, 1: disjoint (weights that sum to 1)",
+     0, false},
+    {ComparedSort::SinkA, "sink_a", "α₀ A", "Sink score in A", 2, false},
+    {ComparedSort::SinkB, "sink_b", "α₀ B", "Sink score in B", 3, false},
+    {ComparedSort::Sink, "sink", "Δα₀", "Sink score of B less that of A; sorted by magnitude", 5, true},
+    {ComparedSort::Rho, "rho", "Δρ", "Mean ρ of B less that of A; sorted by magnitude", 1, true},
+    {ComparedSort::Entropy, "entropy", "ΔH", "Entropy / ln n of B less that of A; sorted by magnitude", 4, true},
+}};
+
+struct PlacedColumn {
+  const ColumnInfo* info;
+  float right;
+};
+constexpr float kHeadColumn = 48.0f, kColumn = 56.0f;
+
+// As many columns as the width holds, the sorted one among them.
+std::vector<PlacedColumn> place_columns(Rect area, ComparedSort sort) {
+  const auto count = static_cast<std::size_t>(std::clamp((area.width() - kHeadColumn - 22.0f) / kColumn, 1.0f, 6.0f));
+  std::vector<const ColumnInfo*> chosen;
+  for (const ColumnInfo& info : kColumns) chosen.push_back(&info);
+  std::ranges::stable_sort(chosen, {}, [&](const ColumnInfo* info) { return info->sort == sort ? -1 : info->rank; });
+  chosen.resize(count);
+  std::ranges::sort(chosen);  // in the table's order
+  // The distance has the widest title.
+  const float each = (area.width() - kHeadColumn - 22.0f) / static_cast<float>(count);
+  float x = area.x0 + kHeadColumn;
+  std::vector<PlacedColumn> placed;
+  for (const ColumnInfo* info : chosen) {
+    x += info->sort == ComparedSort::Distance ? each + 22.0f : each;
+    placed.push_back({info, std::min(x, area.x1)});
+  }
+  return placed;
 }
 
-void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> heads, ComparedSort sort,
-                double& kept_sort) {
+std::string cell_text(const ColumnInfo& info, double value) {
+  return std::isnan(value) ? "–" : info.change ? signed_text(value, 3) : fixed_text(value, 3);
+}
+
+void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> heads, ComparedSort sort, bool descending) {
   Ui& ui = context.ui;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   const Rect inner{area.x0 + measure::kPadding, area.y0, area.x1 - measure::kPadding, area.y1};
-  const Columns columns = columns_of(inner);
+  const std::vector<PlacedColumn> columns = place_columns(inner, sort);
   Rect header = area;
   header.y1 = header.y0 + 22.0f;
-  ui.label_at(columns.head, header.centre_y(), "head", theme.hint(), 40.0f);
-  struct Title {
-    const char* text;
-    float right;
-    ComparedSort sort;
-    const char* tip;
-  };
-  const Title titles[] = {{"½‖B−A‖₁", columns.distance, ComparedSort::Distance,
-                           "Half the sum of the absolute differences of a row, mean over rows.\n0: the same, 1: "
-                           "disjoint (weights that sum to 1)"},
-                          {"α₀ A", columns.sink_a, ComparedSort::SinkA, "Sink score in A"},
-                          {"α₀ B", columns.sink_b, ComparedSort::SinkB, "Sink score in B"},
-                          {"Δρ", columns.rho, ComparedSort::Rho, "Mean ρ of B less that of A; sorted by magnitude"}};
-  for (const Title& title : titles) {
-    if (std::isnan(title.right)) continue;
-    const bool chosen = title.sort == sort;
+  ui.label_at(inner.x0, header.centre_y(), "head", theme.hint(), 40.0f);
+  for (const PlacedColumn& column : columns) {
+    const ColumnInfo& info = *column.info;
+    const bool chosen = info.sort == sort;
     const TextStyle style{chosen ? Face::SansSemibold : Face::Sans, 11.0f, chosen ? theme.text : theme.text3};
-    const float width = ui.width(title.text, style) + (chosen ? 12.0f : 0.0f);
-    const Rect spot{title.right - width - 4.0f, header.y0, title.right + 2.0f, header.y1};
-    const Interaction hit = ui.interact(title.text, spot, Cursor::Hand);
-    ui.tooltip(spot, title.tip);
-    if (hit.clicked) kept_sort = static_cast<double>(static_cast<int>(title.sort));
-    painter.text_at(title.right - (chosen ? 12.0f : 0.0f), header.centre_y(), title.text, style, Painter::Align::Right);
-    if (chosen) ui.icon(Icon::ChevronDown, {title.right - 4.0f, header.centre_y()}, 7.0f, theme.text2);
+    const float arrow = chosen ? 12.0f : 0.0f;
+    const Rect spot{column.right - ui.width(info.title, style) - arrow - 4.0f, header.y0, column.right + 2.0f, header.y1};
+    const Interaction hit = ui.interact(info.title, spot, Cursor::Hand);
+    ui.tooltip(spot, info.tip);
+    if (hit.clicked) ui.run(std::string("compare.sort ") + info.command);
+    painter.text_at(column.right - arrow, header.centre_y(), info.title, style, Painter::Align::Right);
+    if (chosen) draw_sort_arrow(painter, {column.right - 4.0f, header.centre_y()}, descending, theme.text);
   }
   painter.fill_rect({inner.x0, header.y1 - 1.0f, inner.x1, header.y1}, theme.line);
 
@@ -89,7 +99,7 @@ void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> 
   const auto first = static_cast<std::size_t>(offset / row_height + 0.5f);
   double most = 0.0;
   for (const ComparedHead& head : heads)
-    if (std::isfinite(head.distance)) most = std::max(most, head.distance);
+    if (std::isfinite(head.value(sort))) most = std::max(most, std::abs(head.value(sort)));
   float y = rows.y0;
   for (std::size_t i = first; i < std::min(heads.size(), first + shown); ++i, y += row_height) {
     const ComparedHead& head = heads[i];
@@ -107,73 +117,47 @@ void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> 
     }
     const float text_y = row.centre_y();
     const TextStyle strong{Face::Mono, 11.0f, theme.text}, plain{Face::Mono, 11.0f, theme.text2};
-    ui.label_at(columns.head, text_y, name, strong, columns.distance - columns.head - ui.width("0.000", strong) - 8.0f);
-    const auto number = [&](float right, const std::string& text, const TextStyle& style) {
-      if (!std::isnan(right)) painter.text_at(right, text_y, text, style, Painter::Align::Right);
-    };
-    number(columns.distance, fixed_text(head.distance, 3), strong);
-    number(columns.sink_a, fixed_text(head.sink_a, 3), plain);
-    number(columns.sink_b, fixed_text(head.sink_b, 3), plain);
-    number(columns.rho, std::isnan(head.rho) ? "–" : signed_text(head.rho, 3), plain);
-    if (sort == ComparedSort::Distance && most > 0.0 && std::isfinite(head.distance)) {
-      const float width =
-          static_cast<float>(head.distance / most) * std::min(60.0f, columns.distance - columns.head - 30.0f);
-      painter.fill_rect(Rect::sized(columns.distance - width, row.y1 - 2.0f, width, 2.0f), theme.accent);
+    float left = inner.x0;
+    for (const PlacedColumn& column : columns) {
+      const bool chosen = column.info->sort == sort;
+      const double value = head.value(column.info->sort);
+      const std::string text = cell_text(*column.info, value);
+      const TextStyle& style = chosen ? strong : plain;
+      const float begin = column.right - ui.width(text, style);
+      if (&column == &columns.front()) ui.label_at(inner.x0, text_y, name, strong, begin - inner.x0 - 8.0f);
+      painter.text_at(column.right, text_y, text, style, Painter::Align::Right);
+      if (chosen && most > 0.0 && std::isfinite(value)) {
+        const float width = static_cast<float>(std::abs(value) / most) * std::min(60.0f, column.right - left - 14.0f);
+        painter.fill_rect(Rect::sized(column.right - width, row.y1 - 2.0f, width, 2.0f), theme.accent);
+      }
+      left = column.right;
     }
   }
 }
 
-void draw_ribbon(PanelContext& context, Rect area, const HeadDifferences& differences, const RunSnapshot& run) {
-  std::map<std::int64_t, std::vector<double>> by_layer;
-  for (const HeadDifferences::Head& head : differences.heads)
-    if (std::isfinite(head.distance.mean)) by_layer[head.layer].push_back(head.distance.mean);
-  std::vector<double> x, low, lower, median, upper, high;
-  const double at[] = {0.0, 0.25, 0.5, 0.75, 1.0};
-  for (const auto& [layer, values] : by_layer) {
-    const std::vector<double> q = quantiles(NumberView(values), at);
-    // A gap where layers are missing.
-    if (!x.empty() && static_cast<double>(layer) > x.back() + 1.0) {
-      x.push_back(x.back() + 1.0);
-      for (auto* curve : {&low, &lower, &median, &upper, &high}) curve->push_back(kNaN);
-    }
-    x.push_back(static_cast<double>(layer));
-    low.push_back(q[0]), lower.push_back(q[1]), median.push_back(q[2]), upper.push_back(q[3]), high.push_back(q[4]);
-  }
-  double top = 0.0;
-  for (const double value : high)
-    if (std::isfinite(value)) top = std::max(top, value);
-  const std::int64_t last = run.layers.empty() ? 0 : run.layers.back(),
-                     begin = run.layers.empty() ? 0 : run.layers.front();
-  AxisSpec x_axis{.low = static_cast<double>(begin),
-                  .high = static_cast<double>(std::max(last, begin + 1)),
-                  .whole = true,
-                  .high_label = true};
-  AxisSpec y_axis{.low = 0.0, .high = nice_range(0.0, top > 0.0 ? top : 0.1, false).high};
+void draw_distance_ribbon(PanelContext& context, Rect area, const RunSnapshot& run, const HeadColumn& column) {
+  const Ribbon ribbon = make_ribbon(run, column);
+  const double top = column.finite > 0 && column.high > 0.0 ? column.high : 0.1;
+  const PlotFrame frame = draw_ribbon(context, area, ribbon, {0.0, nice_range(0.0, top, false).high}, context.theme().accent, {}, {}, 20.0f);
+  if (frame.inner.empty()) return;
   Painter& painter = context.painter();
-  const Theme& theme = context.theme();
-  const PlotFrame frame = lay_out_plot(area, x_axis, y_axis, context.ui.measure());
-  if (frame.inner.width() < 30.0f || frame.inner.height() < 16.0f) return;
-  draw_plot_ground(painter, frame, theme);
-  draw_band(painter, frame, x, low, high, theme.accent.faded(0.22f));
-  draw_band(painter, frame, x, lower, upper, theme.accent.faded(0.38f));
-  draw_curve(painter, frame, x, median, theme.accent);
   if (context.state.view.selection.head) {
     const float pixel = frame.x.pixel(static_cast<double>(context.state.view.selection.head->layer));
-    painter.line({pixel, frame.inner.y0}, {pixel, frame.inner.y1}, theme.text2);
+    painter.line({pixel, frame.inner.y0}, {pixel, frame.inner.y1}, context.theme().text2);
   }
-  draw_plot_axes(painter, frame, theme);
+  draw_plot_axes(painter, frame, context.theme());
   const Interaction hit = context.ui.interact("ribbon", frame.inner);
   if (!hit.hovered) return;
   const double layer = std::round(frame.x.value(context.ui.input.pointer.x));
-  for (std::size_t i = 0; i < x.size(); ++i)
-    if (x[i] == layer && std::isfinite(median[i]))
-      context.ui.tooltip(frame.inner, "layer " + std::to_string(std::llround(layer)) + "\nmedian " +
-                                          fixed_text(median[i], 3) + ", quartiles " + fixed_text(lower[i], 3) + " … " +
-                                          fixed_text(upper[i], 3) + "\nextremes " + fixed_text(low[i], 3) + " … " +
-                                          fixed_text(high[i], 3));
+  for (std::size_t i = 0; i < ribbon.layers.size(); ++i)
+    if (ribbon.layers[i] == layer && std::isfinite(ribbon.median[i]))
+      context.ui.tooltip(frame.inner, "layer " + std::to_string(std::llround(layer)) + "\nmedian " + fixed_text(ribbon.median[i], 3) +
+                                          ", quartiles " + fixed_text(ribbon.lower[i], 3) + " … " + fixed_text(ribbon.upper[i], 3) +
+                                          "\nextremes " + fixed_text(ribbon.low[i], 3) + " … " + fixed_text(ribbon.high[i], 3));
 }
 
 std::string loss_text(const RunEntry& run) {
+  if (run.quick) return "not in a quick run";  // what it holds is the loss of the run it changes
   if (run.data && run.data->next_token_loss) return fixed_text(*run.data->next_token_loss, 4);
   if (run.status == RunStatus::Running || run.status == RunStatus::Waiting) return "not known yet";
   return "not in this run";
@@ -181,8 +165,26 @@ std::string loss_text(const RunEntry& run) {
 
 }  // namespace
 
+double ComparedHead::value(ComparedSort column) const {
+  switch (column) {
+    case ComparedSort::Distance:
+      return distance;
+    case ComparedSort::SinkA:
+      return sink_a;
+    case ComparedSort::SinkB:
+      return sink_b;
+    case ComparedSort::Sink:
+      return sink_b - sink_a;
+    case ComparedSort::Rho:
+      return rho;
+    case ComparedSort::Entropy:
+      return entropy;
+  }
+  return kNaN;
+}
+
 std::vector<ComparedHead> compared_heads(const RunSnapshot& a, const RunSnapshot& b, const HeadDifferences& differences,
-                                         ComparedSort sort) {
+                                         ComparedSort sort, bool descending) {
   std::vector<ComparedHead> heads;
   const auto value = [](const LayerSnapshot& layer, const char* name, std::int64_t head) {
     const std::span<const double> values = layer.values(name, head);
@@ -198,13 +200,14 @@ std::vector<ComparedHead> compared_heads(const RunSnapshot& a, const RunSnapshot
                        found ? found->distance.mean : kNaN,
                        value(*layer, kSinkScore, head),
                        value(*other, kSinkScore, head),
-                       value(*other, kRho, head) - value(*layer, kRho, head)});
+                       value(*other, kRho, head) - value(*layer, kRho, head),
+                       value(*other, kEntropy, head) - value(*layer, kEntropy, head)});
     }
   }
   std::ranges::stable_sort(heads, [&](const ComparedHead& x, const ComparedHead& y) {
-    const double p = sort_value(x, sort), q = sort_value(y, sort);
+    const double p = std::abs(x.value(sort)), q = std::abs(y.value(sort));
     if (std::isnan(p) || std::isnan(q)) return !std::isnan(p) && std::isnan(q);
-    return p > q;
+    return descending ? p > q : p < q;
   });
   return heads;
 }
@@ -229,22 +232,18 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
   ui.push_id("compare side");
   ui.push_clip(frame);
   const bool lengths = a.data && b.data && a.data->length == b.data->length;
-  DifferenceJobs* jobs = memory.jobs();
-  const auto nothing = std::make_shared<const HeadDifferences>();
-  std::shared_ptr<const HeadDifferences> differences = nothing;
-  if (jobs && lengths) {
-    const std::optional<HeadRef>& head = context.state.view.selection.head;
-    jobs->compare(a.data, b.data, head ? std::optional(std::pair(head->layer, head->head)) : std::nullopt);
-    (void)jobs->collect();
-    differences = jobs->results();
-  }
-  double& kept_sort = ui.kept_number("sort", -1.0);
+  std::shared_ptr<const HeadDifferences> differences = memory.distances(context.state);
+  const bool can = differences != nullptr;
+  if (!can) differences = std::make_shared<const HeadDifferences>();
+  const CompareState& compare = context.state.view.compare;
   const bool distances = !differences->heads.empty();
-  const ComparedSort sort = kept_sort >= 0.0 ? static_cast<ComparedSort>(static_cast<int>(kept_sort))
-                            : distances      ? ComparedSort::Distance
-                                             : ComparedSort::Rho;
-  const std::vector<ComparedHead> heads =
-      a.data && b.data ? compared_heads(*a.data, *b.data, *differences, sort) : std::vector<ComparedHead>();
+  const ComparedSort sort = compare.sort.value_or(distances ? ComparedSort::Distance : ComparedSort::Rho);
+  std::vector<ComparedHead> heads = a.data && b.data ? compared_heads(*a.data, *b.data, *differences, sort, compare.descending)
+                                                     : std::vector<ComparedHead>();
+  const ComparedLayers layers(a, b);
+  std::erase_if(heads, [&](const ComparedHead& head) { return layers.stale(head.head.layer); });
+  HeadsMemory own;
+  HeadsMemory& columns = heads_memory(context, own);
   std::string hint;
   if (distances && !differences->finished())
     hint = "among " + grouped_text(static_cast<std::int64_t>(differences->known)) + " so far";
@@ -259,20 +258,21 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
   if (distances) {
     below.heading("Row distance by layer", "median, quartiles, extremes");
     below.add(std::clamp(0.17f * body.height(), 70.0f, 150.0f),
-              [&](Rect area) { draw_ribbon(context, area, *differences, *a.data); });
+              [&](Rect area) { draw_distance_ribbon(context, area, *a.data, columns.distances(differences, a, b)); });
   }
   const std::int64_t predictions = a.data ? std::max<std::int64_t>(0, a.data->length - 1) : 0;
   below.heading("Loss", "nats per token, " + grouped_text(predictions) + " predictions");
   below.value("A  " + titles.a, loss_text(a), theme.text);
   below.value("B  " + titles.b, loss_text(b), theme.text);
-  if (a.data && b.data && a.data->next_token_loss && b.data->next_token_loss) {
+  const bool quick = a.quick || b.quick;
+  if (!quick && a.data && b.data && a.data->next_token_loss && b.data->next_token_loss) {
     const double delta = *b.data->next_token_loss - *a.data->next_token_loss;
     below.value("B − A", signed_text(delta, 4), theme.text);
     context.facts.set("compare.loss_delta", delta);
   }
   below.space(6.0f);
   const double threshold = context.state.view.heads.threshold;
-  if (a.data && b.data)
+  if (!quick && a.data && b.data)
     below.value("Heads over ε = " + short_text(threshold),
                 std::to_string(heads_over(*a.data, threshold)) + " → " + std::to_string(heads_over(*b.data, threshold)),
                 theme.text);
@@ -284,7 +284,7 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
     below.note(grouped_text(static_cast<std::int64_t>(differences->without_maps)) +
                    " heads have no row distance: one of the runs holds no maps of them.",
                theme.text3);
-  } else if (jobs && lengths && !heads.empty() && distances) {
+  } else if (can && !heads.empty() && distances) {
     const std::int64_t rows = distance_rows(a.data->length);
     if (rows < a.data->length)
       below.note("Distances are means over " + grouped_text(rows) + " of " + grouped_text(a.data->length) +
@@ -298,7 +298,7 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
     draw_note(context, body.inset(measure::kPadding, 8.0f), "No head was measured in both runs yet.",
               "Heads appear here as soon as their layer is finished in A and in B.");
   } else {
-    draw_table(context, body, heads, sort, kept_sort);
+    draw_table(context, body, heads, sort, compare.descending);
   }
   if (!lower.empty()) painter.fill_rect({lower.x0, lower.y0, lower.x1, lower.y0 + 1.0f}, theme.line);
   below.draw("below", {lower.x0, lower.y0 + 3.0f, lower.x1, lower.y1});

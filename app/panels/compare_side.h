@@ -12,13 +12,14 @@ struct ComparedHead {
   HeadRef head;
   double distance = 0.0;  // NaN: not known (yet)
   double sink_a = 0.0, sink_b = 0.0;
-  double rho = 0.0;  // ρ of B less that of A
+  double rho = 0.0, entropy = 0.0;  // mean ρ and entropy / ln n of B less those of A
+  [[nodiscard]] double value(ComparedSort column) const;
 };
-enum class ComparedSort : std::uint8_t { Distance, SinkA, SinkB, Rho };
 
-// Heads of layers that both runs have, largest magnitude first, those without a number last.
+// Heads of layers that both runs have, by magnitude, largest or smallest first, those without a number last.
 [[nodiscard]] std::vector<ComparedHead> compared_heads(const RunSnapshot& a, const RunSnapshot& b,
-                                                       const HeadDifferences& differences, ComparedSort sort);
+                                                       const HeadDifferences& differences, ComparedSort sort,
+                                                       bool descending = true);
 // Heads of a run whose sink score is over the threshold.
 [[nodiscard]] std::size_t heads_over(const RunSnapshot& run, double threshold);
 

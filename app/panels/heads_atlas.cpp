@@ -3,13 +3,22 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/panels/compare_memory.h"
 #include "app/panels/heads_layout.h"
 #include "app/panels/heads_parts.h"
+#include "app/panels/quick_layers.h"
 #include "app/plot/color_bar.h"
 #include "app/plot/number_text.h"
 
 namespace headroom {
 namespace {
+
+// What the atlas needs of the other run where it shows row distances.
+struct Distances {
+  const RunEntry* b;
+  ComparedLayers layers;
+  std::shared_ptr<const HeadDifferences> known;  // null: there are none
+};
 
 struct Atlas {
   PanelContext& context;
@@ -20,9 +29,23 @@ struct Atlas {
   std::vector<std::size_t> order;  // by cell: the row of the head, in [layers, heads] of the run
   std::size_t computed = 0, over = 0;
   bool threshold_shown = false;
+  std::optional<Distances> distances;
 
   [[nodiscard]] HeadRef head(AtlasCell cell) const { return head_of_row(run, order[cell.row * layout.columns + cell.column]); }
-  [[nodiscard]] bool finished(std::size_t row) const { return row < run.data.size() && run.data[row] != nullptr; }
+  // The row below which the dash of stale layers runs; nothing where no row is below it.
+  [[nodiscard]] std::optional<std::size_t> dash() const {
+    const std::optional<std::int64_t> layer = stale_below(context.state);
+    const auto row = layer ? std::ranges::find(run.layers, *layer) : run.layers.end();
+    if (row == run.layers.end() || row + 1 == run.layers.end()) return {};
+    return static_cast<std::size_t>(row - run.layers.begin());
+  }
+  [[nodiscard]] double value(AtlasCell cell) const { return column.values[order[cell.row * layout.columns + cell.column]]; }
+  [[nodiscard]] bool measured(std::size_t row) const { return row < run.data.size() && run.data[row] != nullptr; }
+  // The row has what is shown: of a distance both runs have the layer.
+  [[nodiscard]] bool finished(std::size_t row) const {
+    if (!measured(row) || !distances) return measured(row);
+    return !distances->layers.stale(run.layers[row]) && distances->b->data && distances->b->data->layer(run.layers[row]);
+  }
 };
 
 // Heads of a layer in their order, or by value, largest first and those without one last.
@@ -60,8 +83,17 @@ void draw_controls(Atlas& atlas, Rect row) {
           item("Heads of a layer by value", "heads.order value", view.by_value)};
     });
   }
-  const std::string quantity = view.quantity;
-  ui.combo("colour", left, "colour", column_heading(quantity), [quantity] { return quantity_menu("heads.quantity", quantity); });
+  const std::string quantity = atlas_quantity(atlas.context.state.view);
+  const bool comparing = atlas.context.state.view.centre == CentreView::Compare;
+  ui.combo("colour", left, "colour", column_heading(quantity), [quantity, comparing] {
+    std::vector<MenuItem> menu = quantity_menu("heads.quantity", quantity);
+    if (!comparing) return menu;
+    MenuItem distance;
+    distance.title = column_heading(kRowDistance), distance.detail = kRowDistance;
+    distance.command = "heads.quantity " + distance.detail, distance.checked = quantity == kRowDistance;
+    menu.insert(menu.begin(), std::move(distance));
+    return menu;
+  });
 }
 
 void draw_labels(const Atlas& atlas, float layer_width) {
@@ -103,19 +135,6 @@ void draw_labels(const Atlas& atlas, float layer_width) {
   if (left + layer_width <= (state.view.heads.by_value ? layout.grid.x0 : first) - 3.0f) painter.text_at(left, y, "layer", theme.hint());
 }
 
-// What a quick what-if leaves as it was before the change: layers from the changed one on are stale.
-std::optional<std::int64_t> stale_from(const State& state) {
-  const RunEntry* run = state.shown();
-  if (run == nullptr || !run->quick) return {};
-  std::optional<std::int64_t> first;
-  for (const std::string& change : run->what_ifs)
-    if (change.size() > 1 && change[0] == 'L' && change[1] >= '0' && change[1] <= '9') {
-      const std::int64_t layer = std::strtoll(change.c_str() + 1, nullptr, 10);
-      first = first ? std::min(*first, layer) : layer;
-    }
-  return first;
-}
-
 void draw_cells(Atlas& atlas) {
   Painter& painter = atlas.context.painter();
   const Theme& theme = atlas.context.theme();
@@ -150,7 +169,9 @@ void draw_cells(Atlas& atlas) {
   MapShading shading;
   shading.scale = atlas.range.scale;
   if (state.view.heads.range_per_layer) shading.scale = {theme.sequential(), ScaleKind::Linear, 0.0f, 1.0f, 1e-3f};
-  shading.nan = NanStyle::Hatched;
+  // Distances that are still to come are empty, not missing.
+  const bool coming = atlas.distances && !(atlas.distances->known && atlas.distances->known->finished());
+  shading.nan = coming ? NanStyle::Masked : NanStyle::Hatched;
   shading.cell_gap = layout.gap;
   shading.gap_color = theme.panel;
   for (std::size_t begin = 0; begin < layout.rows;) {
@@ -182,10 +203,10 @@ void draw_cells(Atlas& atlas) {
     for (const Edge& edge : contour(layout, flags))
       painter.line({edge.from.x - back, edge.from.y - back}, {edge.to.x - back, edge.to.y - back}, theme.mark, width);
   }
-  if (const std::optional<std::int64_t> layer = stale_from(state))
-    for (std::size_t row = 0; row + 1 < layout.rows; ++row)
-      if (atlas.run.layers[row] == *layer)
-        painter.dashed_line({layout.grid.x0, layout.row_rect(row).y1}, {layout.grid.x1, layout.row_rect(row).y1}, theme.warn, 1.5f, 5.0f, 3.0f);
+  if (const auto row = atlas.dash()) {
+    const float y = layout.row_rect(*row).y1 - 0.5f * layout.gap, x1 = layout.counts.empty() ? layout.grid.x1 : layout.counts.x1;
+    painter.dashed_line({layout.layer_labels.x0, y}, {x1, y}, theme.warn, 1.5f, 5.0f, 3.0f);
+  }
 }
 
 // Frames of the lasso, the hovered and the selected head.
@@ -239,14 +260,20 @@ void draw_counts(const Atlas& atlas) {
 }
 
 void draw_waiting(const Atlas& atlas) {
-  std::size_t first = 0;
-  while (first < atlas.layout.rows && atlas.finished(first)) ++first;
-  if (first == atlas.layout.rows) return;
+  // The most rows in one piece.
+  std::size_t first = 0, rows = 0;
+  for (std::size_t begin = 0; begin < atlas.layout.rows;) {
+    std::size_t end = begin;
+    while (end < atlas.layout.rows && !atlas.finished(end)) ++end;
+    if (end - begin > rows) first = begin, rows = end - begin;
+    begin = std::max(end, begin + 1);
+  }
+  if (rows == 0) return;
   Painter& painter = atlas.context.painter();
   const Theme& theme = atlas.context.theme();
-  std::size_t last = atlas.layout.rows - 1;
-  while (last > first && atlas.finished(last)) --last;
-  const std::string title = "not computed" + std::string(atlas.run.complete ? "" : " yet");
+  const std::size_t last = first + rows - 1;
+  const bool complete = atlas.run.complete && (!atlas.distances || (atlas.distances->b->data && atlas.distances->b->data->complete));
+  const std::string title = "not computed" + std::string(complete ? "" : " yet");
   const std::string layers = (first == last ? "layer " : "layers ") + std::to_string(atlas.run.layers[first]) +
                              (first == last ? "" : "–" + std::to_string(atlas.run.layers[last]));
   const float width = std::max(atlas.context.ui.width(title, theme.body(theme.text)), atlas.context.ui.width(layers, theme.hint())) + 16.0f;
@@ -300,6 +327,17 @@ void draw_bar(Atlas& atlas, Rect area) {
   draw_color_bar(painter, bar_area, spec, theme);
 
   // The threshold moves where it is dragged; a click sets it.
+  if (atlas.distances) {
+    const auto& known = atlas.distances->known;
+    if (known && !known->finished())
+      context.ui.label_at(text_row.x1, text_row.centre_y(), "among " + grouped_text(static_cast<std::int64_t>(known->known)) + " so far", theme.hint(),
+                          text_row.width(), Painter::Align::Right);
+    if (area.height() >= 12.0f) {
+      const std::string text = atlas.dash() ? "below the dashes: not computed" : "mean over rows; 0 same, 1 disjoint";
+      context.ui.label({area.x0, area.y0 + 10.0f}, text, theme.hint(), area.width());
+    }
+    return;
+  }
   const Rect handle{bar.bar.x0, bar.histogram.empty() ? bar.bar.y0 - 6.0f : bar.histogram.y0, bar.bar.x1, bar.bar.y1 + 2.0f};
   const Interaction hit = context.ui.interact("threshold", handle, Cursor::ResizeHorizontal);
   if (hit.held || hit.pressed) {
@@ -327,6 +365,8 @@ void draw_bar(Atlas& atlas, Rect area) {
                                " layers so far; the range " + (info->natural ? "stays " : "is ") +
                                short_text(static_cast<double>(scale.low)) + " … " + short_text(static_cast<double>(scale.high));
     context.ui.label({area.x0, y + 4.0f}, so_far, theme.hint(), area.width());
+  } else if (atlas.dash()) {
+    context.ui.label({area.x0, y + 4.0f}, "below the dashes: from before the change", theme.hint(), area.width());
   } else if (spec.null_level) {
     const std::array<Vec2, 3> triangle = {{{area.x0, y - 3.0f}, {area.x0 + 8.0f, y - 3.0f}, {area.x0 + 4.0f, y + 4.0f}}};
     painter.fill_polygon(triangle, theme.warn);
@@ -337,22 +377,46 @@ void draw_bar(Atlas& atlas, Rect area) {
   }
 }
 
+// From 0, the same in both runs, to the head that differs most.
+ColumnRange distance_range(const HeadColumn& column, const Theme& theme) {
+  ColumnRange range;
+  range.scale.map = theme.sequential();
+  range.scale.high = column.high > 0.0 ? static_cast<float>(nice_range(0.0, column.high, false).high) : 1.0f;
+  return range;
+}
+
+std::string distance_tip(const Atlas& atlas, AtlasCell cell) {
+  const HeadRef head = atlas.head(cell);
+  const double value = atlas.value(cell);
+  std::string tip = head_text(head);
+  if (!std::isnan(value)) return tip + "\nrow distance  " + number_text(row_distance_info(), value);
+  const Distances& distances = *atlas.distances;
+  if (!atlas.measured(cell.row)) return tip + "\nA has not computed this layer.";
+  if (distances.layers.stale(head.layer)) return tip + "\nA quick what-if does not compute this layer; a complete run does.";
+  if (!atlas.finished(cell.row)) return tip + "\nB has not computed this layer.";
+  if (distances.known && distances.known->find(head.layer, head.head)) return tip + "\nIts distance is being computed.";
+  return tip + "\nOne of the runs holds no map of this head.";
+}
+
 }  // namespace
 
 void draw_atlas(PanelContext& context, HeadsMemory& memory, Rect body) {
   const RunSnapshot& run = *memory.run();
   const State& state = context.state;
-  const HeadColumn& column = memory.column(state.view.heads.quantity);
+  std::optional<Distances> distances;
+  if (const RunEntry *a = state.shown(), *b = state.other(); a && b && atlas_quantity(state.view) == kRowDistance)
+    distances = Distances{b, ComparedLayers(*a, *b), context.compare_memory ? context.compare_memory->distances(state) : nullptr};
+  const HeadColumn& column = distances ? memory.distances(distances->known, *state.shown(), *distances->b) : memory.column(atlas_quantity(state.view));
   Ui& ui = context.ui;
   body = body.inset(measure::kPadding, 8.0f);
   const Rect controls = body.cut_top(measure::kPanelControl);
   body.cut_top(8.0f);
   const float digits = ui.width(std::to_string(run.layers.back()), context.theme().tick());
-  Atlas atlas{context, run, column, column_range(column, context.theme()),
-              lay_out_atlas(body, run.layers.size(), run.heads.size(), digits), {}, 0, 0, false};
+  Atlas atlas{context, run, column, distances ? distance_range(column, context.theme()) : column_range(column, context.theme()),
+              lay_out_atlas(body, run.layers.size(), run.heads.size(), digits, !distances), {}, 0, 0, false, std::move(distances)};
   atlas.order = cell_order(run, column, state.view.heads.by_value);
   const double threshold = state.view.heads.threshold;
-  atlas.threshold_shown = column.ref.info != nullptr && threshold >= static_cast<double>(atlas.range.scale.low) &&
+  atlas.threshold_shown = column.ref.info != nullptr && !atlas.distances && threshold >= static_cast<double>(atlas.range.scale.low) &&
                           threshold <= static_cast<double>(atlas.range.scale.high);
   for (std::size_t l = 0; l < run.layers.size(); ++l)
     if (atlas.finished(l)) atlas.computed += run.heads.size();
@@ -360,6 +424,7 @@ void draw_atlas(PanelContext& context, HeadsMemory& memory, Rect body) {
     if (value > threshold) ++atlas.over;
   context.facts.set("heads.count_over", static_cast<double>(atlas.over));
   context.facts.set("heads.threshold", threshold);
+  context.facts.set("heads.quantity", atlas_quantity(state.view));
 
   draw_controls(atlas, controls);
   if (column.ref.info == nullptr) {
@@ -377,8 +442,9 @@ void draw_atlas(PanelContext& context, HeadsMemory& memory, Rect body) {
     if (const std::optional<AtlasCell> cell = atlas.layout.at(ui.input.pointer)) {
       const HeadRef head = atlas.head(*cell);
       context.hover.head = head;
-      ui.tooltip(atlas.layout.cell(cell->row, cell->column), head_tip(run, column.ref, head));
-      if (hit.clicked && atlas.finished(cell->row)) ui.run(select_command(state, head));
+      if (atlas.distances) context.facts.set("heads.distance", number_text(row_distance_info(), atlas.value(*cell)));
+      ui.tooltip(atlas.layout.cell(cell->row, cell->column), atlas.distances ? distance_tip(atlas, *cell) : head_tip(run, column.ref, head));
+      if (hit.clicked && atlas.measured(cell->row)) ui.run(select_command(state, head));
     }
   }
   const std::optional<HeadRef> hovered = context.hover.head;

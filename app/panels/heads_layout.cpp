@@ -18,7 +18,7 @@ float cell_size(float room, std::size_t count) {
 
 }  // namespace
 
-AtlasLayout lay_out_atlas(Rect body, std::size_t layers, std::size_t heads, float label_width) {
+AtlasLayout lay_out_atlas(Rect body, std::size_t layers, std::size_t heads, float label_width, bool counts) {
   AtlasLayout layout;
   layout.rows = layers;
   layout.columns = heads;
@@ -29,7 +29,7 @@ AtlasLayout lay_out_atlas(Rect body, std::size_t layers, std::size_t heads, floa
   const float left = std::max(24.0f, label_width + 8.0f);
   layout.layer_labels = body.cut_left(left);
   above.cut_left(left);
-  if (body.width() >= 170.0f) {
+  if (counts && body.width() >= 170.0f) {
     layout.counts = body.cut_right(kCountWidth);
     body.cut_right(kCountGap);
   }

@@ -5,24 +5,16 @@
 #include <cmath>
 
 #include "app/panels/panel.h"
+#include "app/panels/quick_layers.h"
 
 namespace headroom {
 namespace {
 
 constexpr std::size_t kSample = 1024;
 
-HeadColumn make_column(const RunSnapshot& run, std::string_view name) {
-  HeadColumn column;
+// What follows from the values.
+HeadColumn measured(HeadColumn column) {
   column.low = column.high = column.median = std::nan("");
-  if (name == "layer") {
-    for (const std::int64_t layer : run.layers)
-      column.values.insert(column.values.end(), run.heads.size(), static_cast<double>(layer));
-  } else if (const Result<QuantityRef> ref = parse_quantity(name)) {
-    column.ref = *ref;
-    column.values = head_values(run, *ref);
-  } else {
-    column.values.assign(run.layers.size() * run.heads.size(), std::nan(""));
-  }
   std::vector<double> sorted;
   column.hash = 0xCBF29CE484222325ULL;
   for (const double value : column.values) {
@@ -43,12 +35,34 @@ HeadColumn make_column(const RunSnapshot& run, std::string_view name) {
   return column;
 }
 
+HeadColumn make_column(const RunSnapshot& run, std::string_view name) {
+  HeadColumn column;
+  if (name == "layer") {
+    for (const std::int64_t layer : run.layers)
+      column.values.insert(column.values.end(), run.heads.size(), static_cast<double>(layer));
+  } else if (const Result<QuantityRef> ref = parse_quantity(name)) {
+    column.ref = *ref;
+    column.values = head_values(run, *ref);
+  } else {
+    column.values.assign(run.layers.size() * run.heads.size(), std::nan(""));
+  }
+  return measured(std::move(column));
+}
+
+double distance_of(const HeadDifferences& differences, const ComparedLayers& layers, HeadRef head) {
+  if (layers.stale(head.layer)) return std::nan("");
+  if (layers.same(head)) return 0.0;
+  const HeadDifferences::Head* found = differences.find(head.layer, head.head);
+  return found ? found->distance.mean : std::nan("");
+}
+
 }  // namespace
 
 void HeadsMemory::show(std::shared_ptr<const RunSnapshot> run) {
   if (run == run_) return;
   run_ = std::move(run);
   columns_.clear();
+  distances_of_.reset();
   table_.reset();
   medians_.clear();
   series_layer_ = nullptr;
@@ -59,6 +73,21 @@ const HeadColumn& HeadsMemory::column(std::string_view name) {
   const auto found = columns_.find(name);
   if (found != columns_.end()) return found->second;
   return columns_.emplace(std::string(name), run_ ? make_column(*run_, name) : HeadColumn()).first->second;
+}
+
+const HeadColumn& HeadsMemory::distances(const std::shared_ptr<const HeadDifferences>& differences, const RunEntry& a, const RunEntry& b) {
+  if (distances_of_ && distances_of_ == differences && distances_to_ == b.data) return distances_;
+  HeadColumn column;
+  column.ref = {&row_distance_info(), 0};
+  const ComparedLayers layers(a, b);
+  if (run_)
+    for (const std::int64_t layer : run_->layers)
+      for (const std::int64_t head : run_->heads)
+        column.values.push_back(differences ? distance_of(*differences, layers, {layer, head}) : std::nan(""));
+  distances_ = measured(std::move(column));
+  distances_of_ = differences;
+  distances_to_ = b.data;
+  return distances_;
 }
 
 const HeadTable& HeadsMemory::table(const HeadsState& view) {

@@ -12,6 +12,7 @@
 #include "app/panels/head_series.h"
 #include "app/panels/tokens_layout.h"
 #include "app/session/head_table.h"
+#include "core/run/run_difference.h"
 
 namespace headroom {
 
@@ -42,6 +43,8 @@ class HeadsMemory {
 
   // "layer" is a column of its own here. A name that does not exist gives an empty column.
   const HeadColumn& column(std::string_view name);
+  // Row distances of A, the run shown, and B; made again where `differences` are others. NaN: not known (yet).
+  const HeadColumn& distances(const std::shared_ptr<const HeadDifferences>& differences, const RunEntry& a, const RunEntry& b);
   const HeadTable& table(const HeadsState& view);
   // Median of a column over the rows of the last table().
   double table_median(std::string_view name);
@@ -59,6 +62,9 @@ class HeadsMemory {
  private:
   std::shared_ptr<const RunSnapshot> run_;
   std::map<std::string, HeadColumn, std::less<>> columns_;
+  HeadColumn distances_;
+  std::shared_ptr<const HeadDifferences> distances_of_;
+  std::shared_ptr<const RunSnapshot> distances_to_;
   std::optional<HeadTable> table_;
   std::string table_filter_, table_sort_;
   bool table_descending_ = false;

@@ -55,6 +55,7 @@ std::vector<MenuItem> quantity_menu(std::string_view command, std::string_view s
 
 std::string column_heading(std::string_view name) {
   if (name == "layer") return "Layer";
+  if (name == kRowDistance) return quantity_heading({&row_distance_info(), 0});
   const Result<QuantityRef> ref = parse_quantity(name);
   return ref ? quantity_heading(*ref) : visible_token(name);
 }
@@ -136,6 +137,12 @@ AxisSpec axis_spec(double low, double high, bool log) {
   spec.high = high;
   spec.log = log;
   return spec;
+}
+
+void draw_sort_arrow(Painter& painter, Vec2 centre, bool descending, Color color) {
+  const float down = descending ? 1.0f : -1.0f;
+  const std::array<Vec2, 3> triangle = {{{centre.x - 3.5f, centre.y - 2.5f * down}, {centre.x + 3.5f, centre.y - 2.5f * down}, {centre.x, centre.y + 3.0f * down}}};
+  painter.fill_polygon(triangle, color);
 }
 
 void draw_note(PanelContext& context, Rect area, std::string_view first, std::string_view more) {

@@ -40,6 +40,9 @@ struct ColumnRange {
 // Sentences in place of what cannot be shown, wrapped, from the top of the rectangle.
 void draw_note(PanelContext& context, Rect area, std::string_view first, std::string_view more = {});
 
+// Beside the title of the sorted column.
+void draw_sort_arrow(Painter& painter, Vec2 centre, bool descending, Color color);
+
 [[nodiscard]] AxisSpec axis_spec(double low, double high, bool log = false);
 
 // The ground and the title bar; returns what is left. `right`: pixels kept free at the right end.

@@ -80,10 +80,8 @@ void draw_title(Rows& table, const std::string& name, const std::string& title, 
   const float x = right ? cell.x1 - 8.0f - arrow - width : cell.x0;
   context.ui.label({x, cell.y0 + 14.0f}, title, style, room);
   if (sorted) {
-    const float ax = (right ? cell.x1 - 8.0f : cell.x0 + width + 10.0f) - 3.0f, ay = cell.y0 + 10.0f;
-    const float up = table.options.descending ? 1.0f : -1.0f;
-    const std::array<Vec2, 3> triangle = {{{ax - 3.5f, ay - 2.5f * up}, {ax + 3.5f, ay - 2.5f * up}, {ax, ay + 3.0f * up}}};
-    context.painter().fill_polygon(triangle, theme.text);
+    const float ax = (right ? cell.x1 - 8.0f : cell.x0 + width + 10.0f) - 3.0f;
+    draw_sort_arrow(context.painter(), {ax, cell.y0 + 10.0f}, table.options.descending, theme.text);
   }
   if (!can) return;
   const Interaction hit = context.ui.interact("sort " + name, {cell.x0, cell.y0, cell.x1, cell.y0 + 20.0f}, Cursor::Hand);

@@ -12,15 +12,6 @@ namespace {
 
 constexpr float kLine = 14.0f;
 
-// One profile along x: bars of one device pixel, or one a cell where cells are large.
-struct RowBars {
-  Rect area;
-  float baseline = 0.0f;  // y of zero
-  ColorScale scale;       // heights are positions on it: the profile has the map's scale
-  Color positive, negative;
-  const ColorScale* colours = nullptr;  // bars in the colours of the map
-};
-
 // How far along the scale a value lies: from its low end, or from the middle of one with both signs.
 double share_of(const ColorScale& scale, double value) {
   const bool both = scale.kind == ScaleKind::Symlog || scale.low < 0.0f;
@@ -28,14 +19,30 @@ double share_of(const ColorScale& scale, double value) {
   return static_cast<double>(scale_position(scale, static_cast<float>(std::abs(value))));
 }
 
-float bar_height(const RowBars& bars, double value) {
-  const double up = static_cast<double>(bars.baseline - bars.area.y0),
-               down = static_cast<double>(bars.area.y1 - bars.baseline);
+float bar_height(const ProfileBars& bars, double value) {
+  const double up = static_cast<double>(bars.zero - bars.area.y0), down = static_cast<double>(bars.area.y1 - bars.zero);
   const double room = value < 0.0 ? down : up;
   return static_cast<float>(share_of(bars.scale, value) * std::max(0.0, room - 1.0));
 }
 
-void draw_row_bars(PanelContext& context, const MapLayout& layout, std::span<const float> row, const RowBars& bars,
+// Lines of text one below the other at the right edge of `area`; those without room are left out.
+struct TextLine {
+  std::string text;
+  TextStyle style;
+};
+void draw_right_lines(PanelContext& context, const Rect& area, float first_centre, std::span<const TextLine> lines) {
+  float y = first_centre;
+  for (const TextLine& line : lines) {
+    if (y + 7 > area.y1) return;
+    const std::string text = elide_end(line.text, area.width(), context.ui.measure(), line.style.face, line.style.size);
+    context.painter().text_at(area.x1, y, text, line.style, Painter::Align::Right);
+    y += kLine;
+  }
+}
+
+}  // namespace
+
+void draw_row_bars(PanelContext& context, const MapLayout& layout, std::span<const float> row, const ProfileBars& bars,
                    bool numbers) {
   Painter& painter = context.painter();
   const MapWindow& w = layout.window;
@@ -44,8 +51,8 @@ void draw_row_bars(PanelContext& context, const MapLayout& layout, std::span<con
     const float height = bar_height(bars, static_cast<double>(value));
     if (height < 0.35f) return;
     const Color color = bars.colours ? scale_color(*bars.colours, value) : value < 0.0f ? bars.negative : bars.positive;
-    painter.fill_rect(value < 0.0f ? Rect{x0, bars.baseline, x1, bars.baseline + height}
-                                   : Rect{x0, bars.baseline - height, x1, bars.baseline},
+    painter.fill_rect(value < 0.0f ? Rect{x0, bars.zero, x1, bars.zero + height}
+                                   : Rect{x0, bars.zero - height, x1, bars.zero},
                       color);
   };
   if (layout.cell_x < 3.0f) {
@@ -73,7 +80,7 @@ void draw_row_bars(PanelContext& context, const MapLayout& layout, std::span<con
     const std::string text = cell_text(static_cast<double>(value));
     TextStyle style{Face::Mono, 10.0f, context.theme().text};
     if (context.ui.width(text, style) > x1 - x0 + gap) continue;
-    float y = bars.baseline - bar_height(bars, static_cast<double>(value)) - 7;
+    float y = bars.zero - bar_height(bars, static_cast<double>(value)) - 7;
     if (y - 6 < bars.area.y0) {  // no room above: inside, on the bar's colour
       y += 15;
       if (bars.colours) style.color = text_on(scale_color(*bars.colours, value));
@@ -82,14 +89,14 @@ void draw_row_bars(PanelContext& context, const MapLayout& layout, std::span<con
   }
 }
 
-void draw_key_ticks(PanelContext& context, const MapLayout& layout) {
-  if (layout.row_ticks.empty()) return;
+void draw_key_ticks(PanelContext& context, const MapLayout& layout, Rect area, float least_x) {
+  if (area.empty()) return;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   const CellRange cells = visible_cells(layout);
   const std::int64_t last = cells.key1 - 1;
-  const float y = layout.row_profile.y1 + 11, line = layout.row_profile.y1;
-  if (y + 6 > layout.row_ticks.y1) return;
+  const float line = area.y0, y = line + 11;
+  if (y + 6 > area.y1) return;
   struct Mark {
     std::int64_t key;
     float x0, x1;
@@ -102,7 +109,7 @@ void draw_key_ticks(PanelContext& context, const MapLayout& layout) {
     const float x = layout.key_pixel(static_cast<double>(key) + 0.5);
     for (const Mark& mark : marks)
       if (x - half < mark.x1 + 8 && mark.x0 - 8 < x + half) return;
-    if (x - half < layout.row_text.x1 + 2) return;
+    if (x - half < least_x) return;
     marks.push_back({key, x - half, x + half});
     painter.line({x, line}, {x, line + 4}, theme.faint);
     painter.text_at(x, y, text, theme.tick(), Painter::Align::Centre);
@@ -113,22 +120,25 @@ void draw_key_ticks(PanelContext& context, const MapLayout& layout) {
     add(std::llround(tick.value));
 }
 
-// Lines of text one below the other at the right edge of `area`; those without room are left out.
-struct TextLine {
-  std::string text;
-  TextStyle style;
-};
-void draw_right_lines(PanelContext& context, const Rect& area, float first_centre, std::span<const TextLine> lines) {
-  float y = first_centre;
-  for (const TextLine& line : lines) {
-    if (y + 7 > area.y1) return;
-    const std::string text = elide_end(line.text, area.width(), context.ui.measure(), line.style.face, line.style.size);
-    context.painter().text_at(area.x1, y, text, line.style, Painter::Align::Right);
-    y += kLine;
+void draw_column_bars(PanelContext& context, const MapLayout& layout, std::span<const float> column, const ProfileBars& bars) {
+  const Rect& area = bars.area;
+  const auto pixels = static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(area.height()) * layout.pixel_scale)));
+  const std::vector<float> pooled = pool_to_pixels(column, layout.window.query0, layout.window.query1, pixels);
+  const float step = area.height() / static_cast<float>(pixels);
+  for (std::size_t p = 0; p < pixels;) {
+    std::size_t end = p + 1;
+    while (end < pixels && pooled[end] == pooled[p]) ++end;
+    const float v = pooled[p];
+    const float y0 = area.y0 + step * static_cast<float>(p), y1 = area.y0 + step * static_cast<float>(end);
+    p = end;
+    if (!std::isfinite(v)) continue;
+    const float room = v < 0.0f ? bars.zero - area.x0 : area.x1 - bars.zero;
+    const float length = static_cast<float>(share_of(bars.scale, static_cast<double>(v))) * (room - 2);
+    if (length < 0.35f) continue;
+    context.painter().fill_rect(v < 0.0f ? Rect{bars.zero - length, y0, bars.zero, y1} : Rect{bars.zero, y0, bars.zero + length, y1},
+                                v < 0.0f ? bars.negative : bars.positive);
   }
 }
-
-}  // namespace
 
 RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const MapSubject& subject,
                           const MapMarks& marks, const ColorScale& scale, bool three) {
@@ -152,6 +162,7 @@ RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const 
   }
   const Rect& area = layout.row_profile;
   if (area.empty()) return shown;
+  const Rect ticks{layout.row_ticks.x0, area.y1, layout.row_ticks.x1, layout.row_ticks.y1};
   painter.fill_rect(area, theme.empty);
   const TextStyle name{Face::SansSemibold, kLine - 3, theme.accent}, number{Face::Sans, 11.0f, theme.text2};
 
@@ -178,9 +189,9 @@ RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const 
                 area.y0 + height * static_cast<float>(i + 1)};
       const float baseline = std::round(i == 2 ? part.centre_y() + 4 : part.y1 - 8);
       part.y0 += 1;
-      RowBars bars;
+      ProfileBars bars;
       bars.area = part;
-      bars.baseline = baseline;
+      bars.zero = baseline;
       bars.scale = i == 2 ? net_scale : weights_scale;
       bars.positive = i == 1 ? theme.second : theme.first;
       bars.negative = i == 1 ? theme.first : theme.second;
@@ -196,16 +207,16 @@ RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const 
       if (shown.there) lines[1] = {"sum " + fixed_text(shown.numbers.sum, 3), number};
       draw_right_lines(context, layout.row_text, y, std::span(lines, shown.there ? 2 : 1));
     }
-    draw_key_ticks(context, layout);
+    draw_key_ticks(context, layout, ticks, layout.row_text.x1 + 2);
     return shown;
   }
 
   const bool is_signed =
       subject.is_signed || subject.is_logits || (row && std::ranges::any_of(*row, [](float v) { return v < 0.0f; }));
-  RowBars bars;
+  ProfileBars bars;
   bars.area = area;
   bars.scale = scale;
-  bars.baseline = is_signed ? std::round(area.centre_y()) : area.y1;
+  bars.zero = is_signed ? std::round(area.centre_y()) : area.y1;
   bars.positive = is_signed ? theme.first : theme.accent;
   bars.negative = theme.second;
   const bool tall = !layout.row_foot.empty();
@@ -218,7 +229,7 @@ RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const 
       }
     draw_row_bars(context, layout, *row, bars, tall && !subject.is_logits);
   }
-  painter.line({area.x0, bars.baseline}, {area.x1, bars.baseline}, theme.faint);
+  painter.line({area.x0, bars.zero}, {area.x1, bars.zero}, theme.faint);
 
   if (query && layout.row_text.width() >= 40) {
     std::vector<TextLine> lines;
@@ -236,7 +247,7 @@ RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const 
     draw_right_lines(context, layout.row_text, area.y0 + (area.height() < 30 ? 8.0f : 10.0f), lines);
   }
   if (!tall) {
-    draw_key_ticks(context, layout);
+    draw_key_ticks(context, layout, ticks, layout.row_text.x1 + 2);
     return shown;
   }
   // Where the rest of the row's weight is.
@@ -284,25 +295,8 @@ void draw_column_profile(PanelContext& context, const MapLayout& layout, const M
   if (key) column = context.tiles.column(subject.source, subject.ref.head, window_map(subject.kind), *key);
   const bool is_signed = subject.is_signed || subject.is_logits;
   const float zero = is_signed ? std::round(area.centre_x()) : area.x0;
-  if (column) {
-    const auto pixels =
-        static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(area.height()) * layout.pixel_scale)));
-    const std::vector<float> pooled = pool_to_pixels(*column, layout.window.query0, layout.window.query1, pixels);
-    const float step = area.height() / static_cast<float>(pixels);
-    for (std::size_t p = 0; p < pixels;) {
-      std::size_t end = p + 1;
-      while (end < pixels && pooled[end] == pooled[p]) ++end;
-      const float v = pooled[p];
-      const float y0 = area.y0 + step * static_cast<float>(p), y1 = area.y0 + step * static_cast<float>(end);
-      p = end;
-      if (!std::isfinite(v)) continue;
-      const float length =
-          static_cast<float>(share_of(scale, static_cast<double>(v))) * ((is_signed ? 0.5f : 1.0f) * area.width() - 2);
-      if (length < 0.35f) continue;
-      const Color color = !is_signed ? theme.accent : v < 0.0f ? theme.second : theme.first;
-      painter.fill_rect(v < 0.0f ? Rect{zero - length, y0, zero, y1} : Rect{zero, y0, zero + length, y1}, color);
-    }
-  }
+  if (column)
+    draw_column_bars(context, layout, *column, {area, zero, scale, is_signed ? theme.first : theme.accent, theme.second, nullptr});
   painter.line({zero + 0.5f, area.y0}, {zero + 0.5f, area.y1}, theme.faint);
   const Rect& text = layout.column_text;
   if (!key || text.empty()) return;

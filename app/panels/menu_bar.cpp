@@ -55,7 +55,7 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
   for (MenuItem& item : heads) {
     const char* views[] = {"heads atlas", "heads scatter", "heads table"};
     item.checked = item.command == views[static_cast<std::size_t>(state.view.heads.view)] ||
-                   item.command == "heads.quantity " + state.view.heads.quantity;
+                   item.command == "heads.quantity " + atlas_quantity(state.view);
   }
   for (MenuItem& item : map) {
     item.checked = item.command == std::string("map ") + map_kind_name(state.view.map.kind) ||
@@ -103,6 +103,7 @@ std::vector<MenuItem> compare_menu(const PanelContext& c) {
     modes[i].separator = i == 0;
     items.push_back(std::move(modes[i]));
   }
+  items.push_back(submenu("Heads that differ most", lines(c, {"compare.sort "}), true));
   items.push_back(command_item(c, "compare.swap", "Swap the two runs", true));
   items.push_back(command_item(c, "compare.close", "Close the comparison"));
   return items;

@@ -28,6 +28,25 @@ Ribbon make_ribbon(const RunSnapshot& run, const HeadColumn& column) {
   return ribbon;
 }
 
+PlotFrame draw_ribbon(PanelContext& context, Rect area, const Ribbon& ribbon, Range range, Color color, const PlotRoom& room,
+                      std::span<const ReferenceLine> lines, float least_gap) {
+  if (ribbon.layers.empty()) return {};
+  AxisSpec x = axis_spec(ribbon.layers.front(), std::max(ribbon.layers.back(), ribbon.layers.front() + 1.0));
+  x.whole = x.high_label = true;
+  AxisSpec y = axis_spec(range.low, range.high);
+  y.least_gap = least_gap;
+  Painter& painter = context.painter();
+  PlotFrame frame = lay_out_plot(area, x, y, context.ui.measure(), room);
+  if (frame.inner.width() < 30.0f || frame.inner.height() < 16.0f) return {};
+  draw_plot_ground(painter, frame, context.theme());
+  draw_band(painter, frame, ribbon.layers, ribbon.low, ribbon.high, color.faded(0.16f));
+  draw_band(painter, frame, ribbon.layers, ribbon.lower, ribbon.upper, color.faded(0.30f));
+  LabelSpace space(frame.inner);
+  draw_lines(painter, frame, lines, space);
+  draw_curve(painter, frame, ribbon.layers, ribbon.median, color, 2.0f);
+  return frame;
+}
+
 std::vector<std::string> ribbon_quantities(const RunSnapshot& run, std::size_t count) {
   static constexpr std::string_view kNames[] = {"sink_score", "context_rms_relative_mean", "value_drain", "weight_l2_mean", "logit_max",
                                                 "entropy_normalized_mean", "lambda_mean", "output_cancellation_mean", "negative_mass_mean",
@@ -62,24 +81,14 @@ void draw_one(PanelContext& context, HeadsMemory& memory, const std::string& nam
     range = *info.natural;
   else if (column.finite > 0)
     range = nice_range(std::min(0.0, column.low), std::max(column.high, column.low + 1e-9), false);
-  AxisSpec x = axis_spec(static_cast<double>(run.layers.front()), static_cast<double>(std::max(run.layers.back(), run.layers.front() + 1)));
-  x.whole = x.high_label = true;
-  AxisSpec y = axis_spec(range.low, range.high);
-  y.least_gap = 30.0f;
   PlotRoom room;
   room.left = 30.0f;
   room.right = 10.0f;
-  const PlotFrame frame = lay_out_plot(area, x, y, context.ui.measure(), room);
-  if (frame.inner.width() < 30.0f || frame.inner.height() < 16.0f) return;
-  draw_plot_ground(painter, frame, theme);
-  draw_band(painter, frame, ribbon.layers, ribbon.low, ribbon.high, theme.second.faded(0.16f));
-  draw_band(painter, frame, ribbon.layers, ribbon.lower, ribbon.upper, theme.second.faded(0.30f));
-  LabelSpace space(frame.inner);
   std::vector<ReferenceLine> lines;
   if (info.sink_null) lines.push_back({true, context.state.view.heads.threshold, theme.text, LineStyle::Solid, "", 1.0f});
   if (info.reference) lines.push_back({true, *info.reference, theme.text, LineStyle::Solid, "", 1.0f});
-  draw_lines(painter, frame, lines, space);
-  draw_curve(painter, frame, ribbon.layers, ribbon.median, theme.second, 2.0f);
+  const PlotFrame frame = draw_ribbon(context, area, ribbon, range, theme.second, room, lines);
+  if (frame.inner.empty()) return;
   painter.push_clip(frame.inner.inset(-3.0f));
   const auto dot = [&](HeadRef head, float radius, Color color) {
     const double value = head_value(run, column.ref, head.layer, head.head);

@@ -97,7 +97,8 @@ std::vector<Part> left_parts(const PanelContext& context) {
       const double value = head_value(*run, *ref, head->layer, head->head);
       parts.push_back({quantity_title(*ref), number_text(*ref->info, value), theme.accent});
     };
-    add(table ? state.view.heads.sort : state.view.heads.quantity);
+    add(table ? state.view.heads.sort : atlas_quantity(state.view));
+    if (const std::string* distance = context.facts.find("heads.distance")) parts.push_back({"row distance", *distance, theme.accent});
     if (!table && state.view.heads.view == HeadsView::Scatter) {
       parts.pop_back();
       add(state.view.heads.x);

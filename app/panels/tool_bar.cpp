@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/panels/bars.h"
+#include "app/panels/what_if_text.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/commands.h"
@@ -87,6 +88,9 @@ std::vector<Part> status_parts(const PanelContext& context) {
   return {};
 }
 
+// A what-if by what it changes.
+std::string titled(const RunEntry& run) { return run.what_ifs.empty() ? run.name : "what-if: " + run_title(run); }
+
 // The run that computes: the shown one first.
 const RunEntry* running(const State& state) {
   const RunEntry* shown = state.shown();
@@ -141,8 +145,8 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   const std::string prompt = prompt_text(state.prompt, run != nullptr && run->prompt_title == state.prompt.title ? run->data.get() : nullptr);
 
   if (compare) {
-    ui.combo("a", next(sized(window, 140, 164)), "A", run->name, [&] { return run_items(context, "show", state.view.run); });
-    ui.combo("b", next(sized(window, 236, 298)), "B", state.other()->name,
+    ui.combo("a", next(sized(window, 140, 164)), "A", titled(*run), [&] { return run_items(context, "show", state.view.run); });
+    ui.combo("b", next(sized(window, 236, 298)), "B", titled(*state.other()),
              [&] { return run_items(context, "compare", state.view.other_run); });
     ui.combo("prompt", next(sized(window, 150, 152)), "", prompt, [&] { return prompt_items(context); });
   } else {

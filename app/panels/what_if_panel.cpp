@@ -9,7 +9,6 @@
 #include "app/panels/what_if_parts.h"
 #include "app/panels/what_if_text.h"
 #include "app/plot/number_text.h"
-#include "app/plot/ticks.h"
 
 namespace headroom {
 namespace {
@@ -68,10 +67,7 @@ void note_after(PanelContext& context, const MapLayout& layout, const WhatIfSubj
 void draw_rows(PanelContext& context, const PairLayout& layout, const MapPair& pair, const WhatIfSubject& subject,
                const MapMarks& marks) {
   if (layout.first_row.empty()) return;
-  Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  for (const Rect& area : {layout.first_row, layout.second_row})
-    if (!area.empty()) painter.fill_rect(area, theme.empty);
   const auto query = marks.query();
   const auto row_of = [&](const MapSubject& of) -> std::shared_ptr<const std::vector<float>> {
     return query && of.has_map() && *query < of.length
@@ -79,31 +75,13 @@ void draw_rows(PanelContext& context, const PairLayout& layout, const MapPair& p
                : nullptr;
   };
   const auto before = row_of(pair.a), after = row_of(pair.b);
-  double top = 0.0;
-  // Of what is seen beyond key 0, which would hide all others.
-  for (const auto& row : {before, after})
-    if (row && row->size() > 1) top = std::max(top, row_top(std::span(*row).subspan(1)));
-  top *= 1.04;
   const MapLayout& first = layout.first.map.empty() ? layout.large : layout.first;
   const bool both = !layout.second_row.empty();
-  if (before)
-    draw_pair_row(context, first, layout.first_row, *before, pair.range.scale, top,
-                  both ? theme.text3 : theme.text3.faded(0.7f));
-  if (after)
-    draw_pair_row(context, both ? layout.second : first, both ? layout.second_row : layout.first_row, *after,
-                  pair.range.scale, top, subject.stale ? theme.accent.faded(0.45f) : theme.accent);
+  const Color color = subject.stale ? theme.accent.faded(0.45f) : theme.accent;
+  draw_pair_bars(context, first, {layout.first_row, before.get(), both ? nullptr : after.get(), pair.range.scale, theme.text3, color});
+  if (both) draw_pair_bars(context, layout.second, {layout.second_row, nullptr, after.get(), pair.range.scale, theme.text3, color});
   const auto ticks = [&](const MapLayout& map, const Rect& area) {
-    const CellRange cells = visible_cells(map);
-    const float y = area.y1 + 10.0f;
-    float last = -1e9f;
-    for (const Tick& tick : index_ticks(cells.key0, cells.key1 - 1, static_cast<double>(area.width()), 60.0)) {
-      const std::string text = grouped_text(std::llround(tick.value));
-      const float half = 0.5f * context.ui.width(text, theme.tick()), x = map.key_pixel(tick.value + 0.5);
-      if (x < area.x0 || x > area.x1 || x - half < last + 8.0f) continue;
-      painter.line({x, area.y1}, {x, area.y1 + 4.0f}, theme.faint);
-      painter.text_at(x, y, text, theme.tick(), Painter::Align::Centre);
-      last = x + half;
-    }
+    draw_key_ticks(context, map, {area.x0, area.y1, area.x1, area.y1 + 18.0f}, area.x0 - 8.0f);
   };
   ticks(first, layout.first_row);
   if (both) ticks(layout.second, layout.second_row);

@@ -1,5 +1,6 @@
 // Two runs of the same tokens beside each other.
 #include <algorithm>
+#include <array>
 
 #include "app/session/command_parts.h"
 
@@ -7,6 +8,19 @@ namespace headroom {
 namespace {
 
 std::string two_runs(const State& state, Arguments) { return needs_other_run(state); }
+
+struct SortName {
+  const char* name;
+  ComparedSort sort;
+  const char* title;
+};
+constexpr std::array<SortName, 6> kSorts = {{{"distance", ComparedSort::Distance, "row distance"},
+                                             {"sink_a", ComparedSort::SinkA, "sink score in A"},
+                                             {"sink_b", ComparedSort::SinkB, "sink score in B"},
+                                             {"sink", ComparedSort::Sink, "change of the sink score"},
+                                             {"rho", ComparedSort::Rho, "change of mean ρ"},
+                                             {"entropy", ComparedSort::Entropy, "change of the entropy"}}};
+constexpr const char* kSortArguments = "distance|sink_a|sink_b|sink|rho|entropy [ascending|descending]";
 
 }  // namespace
 
@@ -79,6 +93,18 @@ void add_compare_commands(CommandTable& table) {
                s.edit().view.compare.flipped = a[0] == "on";
                return {};
              }});
+  table.add({"compare.sort", kSortArguments, "Compare: sort the heads that differ", "Compare", two_runs, [](Session& s, Arguments a) -> Result<void> {
+               const auto found = a.empty() ? kSorts.end() : std::ranges::find(kSorts, a[0], &SortName::name);
+               const bool order = a.size() == 2 && (a[1] == "ascending" || a[1] == "descending");
+               if (found == kSorts.end() || a.size() > 2 || (a.size() == 2 && !order)) return wrong_arguments("compare.sort", kSortArguments, a);
+               CompareState compare = s.state().view.compare;
+               // The same column again turns the order.
+               compare.descending = order ? a[1] == "descending" : compare.sort == found->sort ? !compare.descending : true;
+               compare.sort = found->sort;
+               s.remember_view("compare.sort");
+               s.edit().view.compare = compare;
+               return {};
+             }});
   table.add({"compare.close", "", "Compare: close", "Compare",
              [](const State& state, Arguments) -> std::string { return state.view.centre == CentreView::Compare ? "" : "nothing is compared"; },
              [](Session& s, Arguments) -> Result<void> {
@@ -90,6 +116,8 @@ void add_compare_commands(CommandTable& table) {
   table.add_entry({"compare.swap", "Compare: swap the two runs", "Compare", "X"});
   for (const auto& [mode, title] : {std::pair{"side", "side by side"}, {"swipe", "swipe"}, {"flip", "flip"}, {"difference", "difference map"}})
     table.add_entry({std::string("compare.mode ") + mode, std::string("Compare: ") + title, "Compare", ""});
+  for (const SortName& sort : kSorts)
+    table.add_entry({std::string("compare.sort ") + sort.name, std::string("Compare: heads by ") + sort.title, "Compare", ""});
   table.add_entry({"compare.close", "Compare: close", "Compare", ""});
 }
 

@@ -2,6 +2,7 @@
 #include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
 #include "app/session/head_table.h"
+#include "app/session/quantities.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -69,7 +70,9 @@ void add_export_commands(CommandTable& table) {
                  return {};
                }
                const HeadRef shown = state.hover.head.value_or(head);
-               s.request({WindowRequest::Kind::CopyText, full_text(state.data()->at(state.view.heads.quantity, shown.layer, shown.head))});
+               const std::string& quantity = atlas_quantity(state.view);
+               if (quantity == kRowDistance) return Error(ErrorCode::InvalidArgument, "copy: point at a cell of a map; row distances are not copied");
+               s.request({WindowRequest::Kind::CopyText, full_text(state.data()->at(quantity, shown.layer, shown.head))});
                return {};
              }});
   table.add_entry({"copy", "Copy the value under the pointer", "Export", "Ctrl+C"});

@@ -11,8 +11,13 @@ namespace {
 std::string data_reason(const State& state, Arguments) { return needs_data(state); }
 std::string head_reason(const State& state, Arguments) { return needs_head(state); }
 
+std::string threshold_reason(const State& state, Arguments) {
+  if (std::string reason = needs_data(state); !reason.empty()) return reason;
+  return atlas_quantity(state.view) == kRowDistance ? "the atlas shows row distances, which have no threshold" : "";
+}
+
 double threshold_value(const RunSnapshot& data, const State& state, HeadRef head) {
-  const auto quantity = parse_quantity(state.view.heads.quantity);
+  const auto quantity = parse_quantity(atlas_quantity(state.view));
   return quantity ? head_value(data, *quantity, head.layer, head.head) : std::nan("");
 }
 
@@ -118,8 +123,8 @@ void add_head_commands(CommandTable& table) {
     table.add({one.name, "", one.title, "Heads", data_reason, [one](Session& s, Arguments) { return step(s, one.layers, one.heads); }});
     table.add_entry({one.name, one.title, "Heads", one.key});
   }
-  table.add({"select.next-over", "", "Next head over the threshold", "Heads", data_reason, [](Session& s, Arguments) { return step_over(s, 1); }});
-  table.add({"select.previous-over", "", "Previous head over the threshold", "Heads", data_reason, [](Session& s, Arguments) { return step_over(s, -1); }});
+  table.add({"select.next-over", "", "Next head over the threshold", "Heads", threshold_reason, [](Session& s, Arguments) { return step_over(s, 1); }});
+  table.add({"select.previous-over", "", "Previous head over the threshold", "Heads", threshold_reason, [](Session& s, Arguments) { return step_over(s, -1); }});
   table.add_entry({"select.next-over", "Next head over the threshold", "Heads", "Shift+Down"});
   table.add_entry({"select.previous-over", "Previous head over the threshold", "Heads", "Shift+Up"});
   table.add({"pin", "QUERY KEY or none", "Pin a query and a key", "Heads", data_reason, [](Session& s, Arguments a) -> Result<void> {
@@ -195,13 +200,25 @@ void add_head_commands(CommandTable& table) {
                  return {};
                }});
   };
-  text_setting("heads.quantity", "Atlas: colour by a quantity", &HeadsState::quantity);
+  table.add({"heads.quantity", "NAME", "Atlas: colour by a quantity", "Heads",
+             [](const State& state, Arguments a) -> std::string {
+               const bool distance = a.size() == 1 && a[0] == kRowDistance;
+               return distance && state.view.centre != CentreView::Compare ? "only runs that are compared have row distances" : "";
+             },
+             [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() != 1) return wrong_arguments("heads.quantity", "the name of a quantity", a);
+               if (a[0] != "layer" && a[0] != kRowDistance) HEADROOM_TRY_VOID(known_quantity(a[0]));
+               s.remember_view("heads.quantity");
+               ViewState& view = s.edit().view;
+               (view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity) = a[0];
+               return {};
+             }});
   text_setting("heads.x", "Scatter: quantity across", &HeadsState::x);
   text_setting("heads.y", "Scatter: quantity up", &HeadsState::y);
   text_setting("heads.colour", "Scatter: colour by", &HeadsState::colour);
   for (const auto& [name, title] : {std::pair{"sink_score", "sink score"}, {"context_rms_relative_mean", "mean ρ"}, {"logit_max", "largest logit"},
                                     {"weight_l2_mean", "mean ‖w‖₂"}, {"entropy_normalized_mean", "normalised entropy"}, {"induction_score", "induction"},
-                                    {"lambda_mean", "mean λ"}, {"value_drain", "value drain"}})
+                                    {"lambda_mean", "mean λ"}, {"value_drain", "value drain"}, {"row_distance", "row distance"}})
     table.add_entry({std::string("heads.quantity ") + name, std::string("Atlas: colour by ") + title, "Heads", ""});
   table.add({"heads.filter", "EXPRESSION", "Table: filter", "Heads", {}, heads_change("heads.filter", "EXPRESSION", [](HeadsState& h, Arguments a) {
                h.filter = joined_arguments(a);

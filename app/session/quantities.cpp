@@ -239,6 +239,19 @@ const QuantityInfo* find_quantity_info(std::string_view name) {
   return nullptr;
 }
 
+const QuantityInfo& row_distance_info() {
+  static const QuantityInfo info = [] {
+    QuantityInfo made;
+    made.name = kRowDistance;
+    made.title = "row distance";
+    made.column = "½‖B−A‖₁";
+    made.long_name = "Row distance of two runs";
+    made.definition = "Half the sum of the absolute differences of a row, mean over rows; 0 the same, 1 disjoint (weights that sum to 1)";
+    return made;
+  }();
+  return info;
+}
+
 Result<std::size_t> element_index(const QuantityInfo& info, std::span<const std::string> parts) {
   if (parts.empty()) return info.default_index;
   std::vector<std::size_t> positions = positions_of(info, info.default_index);

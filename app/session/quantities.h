@@ -50,6 +50,11 @@ struct QuantityInfo {
 [[nodiscard]] std::span<const QuantityInfo> quantity_infos();
 [[nodiscard]] const QuantityInfo* find_quantity_info(std::string_view name);
 
+// What only two runs beside each other have: ½ ‖B − A‖₁ of a row, mean over rows. Not in run files, so not among
+// quantity_infos(), and parse_quantity() does not know it.
+inline constexpr std::string_view kRowDistance = "row_distance";
+[[nodiscard]] const QuantityInfo& row_distance_info();
+
 // One number per head: a quantity and one of its elements.
 struct QuantityRef {
   const QuantityInfo* info = nullptr;

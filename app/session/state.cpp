@@ -21,6 +21,10 @@ const char* map_kind_name(MapKind kind) {
   return "";
 }
 
+const std::string& atlas_quantity(const ViewState& view) {
+  return view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity;
+}
+
 const RunEntry* State::run(int id) const {
   for (const RunEntry& entry : runs)
     if (entry.id == id) return &entry;

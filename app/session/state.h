@@ -98,10 +98,16 @@ struct WhatIfState {
   friend bool operator==(const WhatIfState&, const WhatIfState&) = default;
 };
 
+// Columns of the list of heads that differ; Δ is B less A.
+enum class ComparedSort : std::uint8_t { Distance, SinkA, SinkB, Sink, Rho, Entropy };
+
 struct CompareState {
   CompareMode mode = CompareMode::SideBySide;
   bool flipped = false;                       // B is shown where A was
   double divider = 0.5;
+  std::string quantity = "row_distance";      // of the atlas; see session/quantities.h
+  std::optional<ComparedSort> sort{};         // by magnitude; none: by what is known
+  bool descending = true;
   friend bool operator==(const CompareState&, const CompareState&) = default;
 };
 
@@ -119,6 +125,8 @@ struct ViewState {
   CompareState compare;
   friend bool operator==(const ViewState&, const ViewState&) = default;
 };
+// What the atlas is coloured by: while two runs are compared it has a quantity of its own.
+[[nodiscard]] const std::string& atlas_quantity(const ViewState& view);
 
 struct ModelEntry {
   int id = 0;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "app/panels/compare_memory.h"
+#include "app/panels/heads_memory.h"
 #include "app/panels/panel.h"
 #include "app/panels/window_layout.h"
 #include "app/plot/plain_measure.h"
@@ -139,10 +140,12 @@ class CompareBench {
     const Lookup lookup(session);
     {
       Ui ui(*painter, dark ? dark_theme() : light_theme(), input, *ui_memory, lookup, clipboard);
-      PanelContext context{ui, session.state(), *tiles, session.commands(), hover, facts, nullptr, memory.get()};
+      PanelContext context{ui, session.state(), *tiles, session.commands(), hover, facts, &heads_memory, memory.get()};
       const WindowLayout layout = window_layout(ground, session.state());
       centre = layout.centre;
       side = layout.side_rail ? Rect{} : layout.side;
+      heads = layout.heads;
+      if (with_heads && !layout.heads_rail) draw_heads_panel(context, heads);
       if (session.state().view.centre == CentreView::WhatIf)
         draw_what_if_panel(context, centre, side);
       else
@@ -241,6 +244,7 @@ class CompareBench {
   Session session{Session::Options{}};
   std::unique_ptr<TileStore> tiles;
   std::unique_ptr<CompareMemory> memory;
+  HeadsMemory heads_memory;
   std::unique_ptr<RecordingPainter> painter;
   UiMemoryPtr ui_memory = make_ui_memory();
   NoClipboard clipboard;
@@ -248,7 +252,8 @@ class CompareBench {
   Hover hover;
   Facts facts;
   std::vector<std::string> lines, all_lines;
-  Rect centre, side;
+  Rect centre, side, heads;
+  bool with_heads = false;  // the panel of the heads too
   float width = 1440, height = 900, scale = 1.0f;
   bool dark = true;
 };

@@ -203,7 +203,9 @@ CATCH_TEST_CASE("compare panel: heads by distance, sinks and ρ; loss and heads 
     return top;
   };
   CATCH_CHECK(first_row() == head_text(by_distance[0].head));
-  bench.click(bench.at("α₀ B"));
+  const auto asked = bench.click(bench.at("α₀ B"));
+  CATCH_CHECK(asked == std::vector<std::string>{"compare.sort sink_b"});
+  bench.session.run_line("compare.sort sink_b");
   bench.draw();
   CATCH_CHECK(first_row() == head_text(by_sink[0].head));
   const auto row = bench.painter->find(head_text(by_sink[1].head));
@@ -330,7 +332,9 @@ CATCH_TEST_CASE("compare geometry: parts lie inside the panel, maps apart from e
             std::vector<Rect> parts;
             for (const MapLayout* map : {&layout.first, &layout.second, &layout.large})
               if (!map->map.empty()) parts.push_back(map->map);
-            for (const Rect& part : {layout.bar, layout.first_row, layout.second_row, layout.plot, layout.second_plot})
+            for (const Rect& part : {layout.bar, layout.first_row, layout.second_row, layout.plot, layout.second_plot,
+                                     layout.row, layout.row_difference, layout.row_numbers, layout.column,
+                                     layout.column_difference, layout.column_numbers})
               if (!part.empty()) parts.push_back(part);
             CATCH_REQUIRE_FALSE(parts.empty());
             const bool tiny = h < 180.0f || w < 220.0f;
