@@ -85,6 +85,7 @@ void draw_pair(HeadPanelView& view, Rect area) {
   PanelContext& context = view.context;
   const Theme& theme = context.theme();
   const float column = view.narrow ? 48.0f : 54.0f;
+  area.x1 = std::min(area.x1, area.x0 + 460.0f);  // numbers stay near their names
   const std::array<float, 3> right = {area.x1 - 2.0f * column, area.x1 - column, area.x1};
   const std::array<Color, 3> colors = {theme.first, theme.second, theme.text};
   const std::array<const char*, 3> names = {"first", "second", "net"};
@@ -134,7 +135,7 @@ void draw_numbers(HeadPanelView& view, Rect area) {
   }
   PanelContext& context = view.context;
   const Theme& theme = context.theme();
-  const float strip = std::clamp(area.width() - 168.0f, 50.0f, 160.0f);
+  const float strip = std::clamp(area.width() - 168.0f, 50.0f, std::max(160.0f, 0.55f * area.width()));
   const float right = area.x1 - strip - 12.0f;  // of the numbers
   float y = area.y0 + 0.5f * kRow;
   for (const std::string& name : head_numbers(view)) {

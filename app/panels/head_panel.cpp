@@ -12,6 +12,7 @@ namespace {
 constexpr float kHeader = 22.0f;      // title of a section
 constexpr float kFolded = 21.0f;      // title of a folded one
 constexpr float kSectionGap = 8.0f;
+constexpr float kLeastColumn = 400.0f;  // sections stand side by side from twice this on
 
 std::string program_hint(const HeadPanelView& view) {
   std::string text = view.layer.kind;
@@ -35,8 +36,8 @@ struct Placement {
 };
 
 // Every title shows; sections are open from the first on while there is room. What the person clicked is turned round, and
-// what that opens comes before the others, the latest first.
-Placement place(const std::vector<HeadSection>& sections, const std::vector<std::string>& toggled, float room) {
+// what that opens comes before the others, the latest first. Plots grow by up to `most_growth` times what they can use.
+Placement place(std::span<const HeadSection> sections, const std::vector<std::string>& toggled, float room, float most_growth) {
   const std::size_t count = sections.size();
   const auto extra = [&](std::size_t i) { return kHeader + sections[i].height + kSectionGap - kFolded; };
   const float titles = static_cast<float>(count) * kFolded;
@@ -65,7 +66,7 @@ Placement place(const std::vector<HeadSection>& sections, const std::vector<std:
   // What is left goes to the plots.
   float wanted = 0.0f, y = 0.0f;
   for (std::size_t i = 0; i < count; ++i) wanted += open[i] ? sections[i].more : 0.0f;
-  const float share = wanted > 0.0f ? std::clamp((room - used) / wanted, 0.0f, 1.0f) : 0.0f;
+  const float share = wanted > 0.0f ? std::clamp((room - used) / wanted, 0.0f, most_growth) : 0.0f;
   for (std::size_t i = 0; i < count; ++i) {
     const float height = open[i] ? kFolded + extra(i) + std::floor(share * sections[i].more) : kFolded;
     if (y + height > room + 0.5f) break;
@@ -113,9 +114,27 @@ void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<s
   ui.pop_id();
 }
 
-void draw_sections(HeadPanelView& view, Rect body) {
-  const std::vector<HeadSection> sections = head_sections(view, body.height());
-  const Placement placement = place(sections, view.context.state.view.head.folded, body.height());
+// Sections side by side in a wide panel: in their order, so that the fullest column is as low as can be. The first
+// section of each column but the first.
+std::vector<std::size_t> column_starts(std::span<const HeadSection> sections, std::size_t columns) {
+  const auto height = [](const HeadSection& section) { return kHeader + section.height + kSectionGap; };
+  float room = 0.0f, all = 0.0f;
+  for (const HeadSection& section : sections) room = std::max(room, height(section)), all += height(section);
+  std::vector<std::size_t> starts;
+  for (; room <= all; room += 4.0f) {
+    starts.clear();
+    float used = 0.0f;
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      if (used + height(sections[i]) > room) starts.push_back(i), used = 0.0f;
+      used += height(sections[i]);
+    }
+    if (starts.size() < columns) return starts;
+  }
+  return {};
+}
+
+void draw_column(HeadPanelView& view, Rect body, std::span<const HeadSection> sections, float most_growth) {
+  const Placement placement = place(sections, view.context.state.view.head.folded, body.height(), most_growth);
   const std::vector<Placed>& placed = placement.sections;
   for (std::size_t i = 0; i < placed.size(); ++i) {
     std::size_t folded_after = 0;
@@ -123,6 +142,21 @@ void draw_sections(HeadPanelView& view, Rect body) {
       for (std::size_t j = i + 1; j < placed.size(); ++j) folded_after += placed[j].folded ? 1 : 0;
     const float top = body.y0 + placed[i].top;
     draw_section(view, placed[i], placement.opened, {body.x0 + measure::kPadding, top, body.x1 - measure::kPadding, top + placed[i].height}, folded_after);
+  }
+}
+
+void draw_sections(HeadPanelView& view, Rect body) {
+  const std::vector<HeadSection> sections = head_sections(view, body.height());
+  const std::size_t most = std::clamp<std::size_t>(static_cast<std::size_t>(body.width() / kLeastColumn), 1, 4);
+  std::vector<std::size_t> starts = most > 1 ? column_starts(sections, most) : std::vector<std::size_t>();
+  const std::size_t count = starts.size() + 1;
+  const float width = body.width() / static_cast<float>(count);
+  starts.insert(starts.begin(), 0);
+  starts.push_back(sections.size());
+  for (std::size_t c = 0; c < count; ++c) {
+    const float x = std::round(body.x0 + width * static_cast<float>(c));
+    if (c > 0) view.context.painter().fill_rect({x, body.y0, x + 1.0f, body.y1}, view.context.theme().line);
+    draw_column(view, {x, body.y0, x + width, body.y1}, std::span(sections).subspan(starts[c], starts[c + 1] - starts[c]), count > 1 ? 4.0f : 1.0f);
   }
 }
 

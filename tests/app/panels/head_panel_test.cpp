@@ -42,6 +42,34 @@ CATCH_TEST_CASE("no text of the head panel is cut, outside or on another, for an
     }
 }
 
+CATCH_TEST_CASE("a wide head panel has its sections side by side, whole and all open") {
+  for (const char* kind : {"softmax", "diff_v2", "diff_v1"}) {
+    test::SnapshotOptions options;
+    options.kind = kind;
+    HeadsBench bench(options);
+    for (const Rect frame : {Rect{0, 69, 1440, 875}, Rect{0, 69, 2560, 1415}, Rect{0, 69, 1024, 615}})
+      for (const bool dark : {true, false}) {
+        bench.dark = dark;
+        const RecordingPainter& painter = bench.draw(draw_head_panel, frame);
+        holds(painter, std::string(kind) + " " + std::to_string(frame.width()));
+        const RecordedText &numbers = *painter.find("In numbers").front(), &logits = *painter.find("Logits").front();
+        CATCH_CHECK(logits.baseline.x >= numbers.baseline.x + 400.0f);
+        if (frame.height() > 800.0f) CATCH_CHECK_FALSE(painter.shows("more below"));
+        // A number stands within a hand of its name.
+        const RecordedText& name = *painter.find(std::string(kind) == "softmax" ? "sink score α₀" : "map cosine").front();
+        float nearest = 1e9f;
+        for (const RecordedText& text : painter.texts())
+          if (std::abs(text.baseline.y - name.baseline.y) < 4.0f && text.baseline.x > name.baseline.x + name.width)
+            nearest = std::min(nearest, text.baseline.x - name.baseline.x);
+        CATCH_CHECK(nearest < 0.62f * std::min(frame.width(), 900.0f));
+      }
+  }
+  test::SnapshotOptions options;
+  HeadsBench bench(options);
+  const RecordingPainter& painter = bench.draw(draw_head_panel, kFrame);
+  CATCH_CHECK(painter.find("In numbers").front()->baseline.x == painter.find("Context RMS").front()->baseline.x);
+}
+
 CATCH_TEST_CASE("a panel without rows says so and still shows the numbers") {
   test::SnapshotOptions options;
   options.series = false;
