@@ -138,11 +138,13 @@ void draw_card(PanelContext& context, const Card& card, Rect box) {
   at += 8.0f;
   // Buttons from the left, as many as there is room for; the close button is above as well.
   struct Action {
-    const char* title;
+    std::string title;
     std::string command;
     ButtonStyle style;
+    const RunOffer* offer = nullptr;
   };
   std::vector<Action> actions;
+  for (const RunOffer& offer : card.error->offers) actions.push_back({offer.title, "", actions.empty() ? ButtonStyle::Primary : ButtonStyle::Card, &offer});
   if (!card.error->retry.empty()) actions.push_back({"Try again", card.error->retry, ButtonStyle::Primary});
   if (!card.error->error.file.empty()) actions.push_back({"Show in folder", "file.show " + quote_word(card.error->error.file), ButtonStyle::Card});
   actions.push_back({"Copy details", "error.copy " + id, ButtonStyle::Card});
@@ -154,7 +156,9 @@ void draw_card(PanelContext& context, const Card& card, Rect box) {
   for (const Action& action : actions) {
     const float w = ui.button_width(action.title);
     if (left + w > box.x1 - 8.0f) break;
-    if (ui.button(Rect::sized(left, at, w, kButtons), action.title, action.command, action.style) && action.style == ButtonStyle::Primary) {
+    if (ui.button(Rect::sized(left, at, w, kButtons), action.title, action.command, action.style) && (action.offer || action.style == ButtonStyle::Primary)) {
+      if (action.offer)
+        for (const std::string& line : action.offer->lines) ui.run(line);
       ui.run("error.close " + id);
     }
     left += w + 8.0f;

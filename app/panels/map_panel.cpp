@@ -8,6 +8,7 @@
 #include "app/panels/map_labels.h"
 #include "app/panels/map_side.h"
 #include "app/panels/map_tool_bar.h"
+#include "app/panels/memory_state.h"
 #include "app/plot/number_text.h"
 
 namespace headroom {
@@ -354,7 +355,10 @@ void draw_map_panel(PanelContext& context, Rect frame) {
   if (!drawn) {
     body.y0 = layout.tool_bar.y1 + 8;
     context.facts.set("map.state", subject.headline);
-    draw_map_state(context, body, subject);
+    if (subject.run && lacks_memory(*subject.run))
+      draw_memory_state(context, body, *subject.run);
+    else
+      draw_map_state(context, body, subject);
     context.tiles.want(nullptr, {});
     ui.pop_clip();
     ui.pop_id();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/panels/memory_state.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "core/base/format.h"
@@ -130,6 +131,10 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
     subject.why = "Headers are read; the weights stay on the disk until a run needs them.";
     return subject;
   }
+  if (subject.run && lacks_memory(*subject.run)) {
+    subject.headline = memory_headline(*subject.run);
+    return subject;
+  }
   if (!subject.run || (subject.run->status == RunStatus::Waiting && !subject.data)) {
     subject.headline = state.nothing_open() ? "Nothing is open" : "Nothing has run yet";
     subject.why = state.nothing_open()
@@ -198,7 +203,11 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
         "Numbers of the heads are there; maps come with analyze --maps, or when the checkpoint is opened and run.";
   } else {
     subject.headline = "The maps of " + layer_text(subject.ref.layer) + " were not kept";
-    subject.why = "Queries and keys of all layers exceed the memory for runs; those measured first gave way.";
+    subject.why = run.budget && !run.budget->maps ? "This run was asked to keep no maps."
+                                                  : "Queries and keys of all layers exceed the memory for runs; those measured first gave way.";
+    if (run.budget && run.budget->maps && run.budget->fit.kept_layers < run.budget->memory.layers)
+      subject.why += " There was room for " + std::to_string(run.budget->fit.kept_layers) + " of " + std::to_string(run.budget->memory.layers) +
+                     " layers in " + budget_text(*run.budget) + ".";
     subject.action = "Compute " + layer_text(subject.ref.layer) + " again";
     subject.command = "layer.recompute " + std::to_string(subject.ref.layer);
   }

@@ -97,6 +97,15 @@ void draw_prompt(PanelContext& context, Rect window) {
     note = grouped_text(code_points(value)) + " characters";
     if (!limit_ok) problem = "the number of tokens is 1 or more, or nothing for all";
   }
+  // Of the prompt that is set, and of it alone: a text has no tokens before it is applied.
+  const std::string set_limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
+  const bool unchanged = as_ids ? !prompt.ids.empty() && value == joined(prompt.ids) : prompt.ids.empty() && value == prompt.text && limit == set_limit;
+  if (const RunBudget* estimate = unchanged ? context.state.estimate.get() : nullptr) {
+    const std::int64_t count = estimate->memory.length;
+    if (!as_ids) note += " · " + grouped_text(count) + (count == 1 ? " token" : " tokens");
+    note += " · a run " + estimate_text(*estimate);
+    context.facts.set("prompt.estimate", note);
+  }
   std::string line = as_ids ? "ids " + quote_word(value) : "prompt " + quote_word(value);
   if (!as_ids && tokens > 0) line += " " + std::to_string(tokens);
   const std::string reason = context.commands.disabled_reason(context.state, as_ids ? "ids 0" : "prompt x");

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/panels/bars.h"
+#include "app/panels/memory_state.h"
 #include "app/panels/what_if_text.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
@@ -71,6 +72,8 @@ std::vector<Part> status_parts(const PanelContext& context) {
   switch (run->status) {
     case RunStatus::Done: {
       std::string text = run->data ? heads_text(*run->data) + seconds : "";
+      if (run->budget && run->budget->maps && run->budget->fit.kept_layers < run->budget->memory.layers)
+        text += " · maps of " + grouped_text(run->budget->fit.kept_layers) + " of " + grouped_text(run->budget->memory.layers) + " layers kept";
       if (run->model < 0) text += text.empty() ? "from a run file" : " · from a run file";
       if (model != nullptr && model->changed_on_disk) {
         return {{"changed on disk", theme.body(theme.warn)}, {"F5 opens it again", more}};
@@ -81,8 +84,12 @@ std::vector<Part> status_parts(const PanelContext& context) {
     case RunStatus::Cancelled:
       return {{"cancelled", theme.body(theme.warn)}, {run->data ? "partial: " + heads_text(*run->data) : "nothing was computed", more}};
     case RunStatus::Failed:
+      if (lacks_memory(*run)) return {{"out of memory", theme.body(theme.err)}, {estimate_text(*run->budget), more}};
       return {{"failed", theme.body(theme.err)}, {run->error ? run->error->message : "", more}};
-    case RunStatus::Waiting: return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : "", hint}};
+    case RunStatus::Waiting:
+      if (lacks_memory(*run)) return {{"not started", theme.body(theme.err)}, {estimate_text(*run->budget), more}};
+      if (state.estimate) return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : estimate_text(*state.estimate), state.estimate->fit.fits ? hint : theme.body(theme.warn)}};
+      return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : "", hint}};
     case RunStatus::Running: break;
   }
   return {};

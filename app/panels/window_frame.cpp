@@ -146,6 +146,15 @@ void describe_state(const State& state, Facts& facts) {
   facts.set("run.layers", data ? static_cast<double>(data->finished_layers()) : 0.0);
   facts.set("run.loss", data && data->next_token_loss ? *data->next_token_loss : std::nan(""));
   const RunEntry* other = state.other();
+  const RunBudget* budget = run && run->budget ? run->budget.get() : state.estimate.get();
+  facts.set("run.refused", run && run->refused ? 1.0 : 0.0);
+  facts.set("run.estimate_bytes", budget ? static_cast<double>(budget->fit.needed_bytes) : 0.0);
+  facts.set("run.budget_bytes", budget ? static_cast<double>(budget->budget_bytes) : 0.0);
+  facts.set("run.kept_layers", budget ? static_cast<double>(budget->fit.kept_layers) : 0.0);
+  facts.set("estimate.tokens", state.estimate ? static_cast<double>(state.estimate->memory.length) : 0.0);
+  facts.set("estimate.bytes", state.estimate ? static_cast<double>(state.estimate->fit.needed_bytes) : 0.0);
+  facts.set("estimate.budget_bytes", state.estimate ? static_cast<double>(state.estimate->budget_bytes) : 0.0);
+  facts.set("estimate.kept_layers", state.estimate ? static_cast<double>(state.estimate->fit.kept_layers) : 0.0);
   facts.set("other.status", other ? std::string(status_name(other->status)) : "none");
   facts.set("other.loss", other && other->data && other->data->next_token_loss ? *other->data->next_token_loss : std::nan(""));
   const Selection& selection = state.view.selection;

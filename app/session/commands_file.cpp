@@ -139,6 +139,14 @@ void add_file_commands(CommandTable& table) {
                HEADROOM_TRY(std::string text, read_text_file(s.options().assets / "prompts" / (a[0] + ".txt"), kLargestPrompt));
                return set_text(s, a[0] == "gpl-3" ? "GPL-3" : a[0], std::move(text), index_argument(a, 1).value_or(0));
              }});
+  table.add({"prompt.first", "TOKENS", "Only the first tokens of the prompt; 0: all", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+               const auto tokens = index_argument(a, 0);
+               if (!tokens || a.size() != 1) return wrong_arguments("prompt.first", "a number of tokens; 0: all", a);
+               PromptEntry prompt = s.state().prompt;
+               prompt.max_tokens = *tokens;
+               s.set_prompt(std::move(prompt));
+               return {};
+             }});
   table.add({"prompt.default", "", "Use the checkpoint's usual prompt", "Run", needs_model, [](Session& s, Arguments) -> Result<void> {
                s.set_prompt(s.default_prompt(*s.state().find_model(s.state().model)));
                return {};
@@ -169,6 +177,7 @@ void add_file_commands(CommandTable& table) {
   table.add_entry({"prompt", "Prompt: a text", "Run", "", true});
   table.add_entry({"prompt-file", "Prompt: a text file", "Run", "", true});
   table.add_entry({"ids", "Prompt: token ids", "Run", "", true});
+  table.add_entry({"prompt.first", "Prompt: only its first tokens", "Run", "", true});
   table.add_entry({"prompt.built-in gpl-3 512", "Prompt: GPL-3, 512 tokens", "Run", ""});
   table.add_entry({"prompt.built-in gpl-3 2048", "Prompt: GPL-3, 2048 tokens", "Run", ""});
   table.add_entry({"prompt.built-in gpl-3", "Prompt: GPL-3, the whole text", "Run", ""});

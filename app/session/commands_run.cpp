@@ -18,7 +18,10 @@ std::string can_run(const State& state, Arguments) {
 }  // namespace
 
 void add_run_commands(CommandTable& table) {
-  table.add({"run", "", "Run, or run again", "Run", can_run, [](Session& s, Arguments) { return s.start_run(); }});
+  table.add({"run", "[without-maps]", "Run, or run again", "Run", can_run, [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() > 1 || (a.size() == 1 && a[0] != "without-maps")) return wrong_arguments("run", "nothing, or without-maps", a);
+               return s.start_run(a.empty());
+             }});
   table.add({"cancel", "", "Cancel what runs", "Run",
              [](const State& state, Arguments) -> std::string {
                const bool any = std::ranges::any_of(state.runs, [](const RunEntry& run) { return run.status == RunStatus::Running; });
@@ -61,6 +64,7 @@ void add_run_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"run", "Run, or run again", "Run", "Ctrl+R"});
+  table.add_entry({"run without-maps", "Run without keeping maps", "Run", ""});
   table.add_entry({"cancel", "Cancel what runs", "Run", ""});
   table.add_entry({"device cpu", "Device: CPU", "Run", ""});
   table.add_entry({"device cuda", "Device: CUDA", "Run", ""});

@@ -29,24 +29,6 @@ std::string local_time() {
   return text;
 }
 
-double available_memory_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  double kilobytes = 0.0;
-  while (file >> name >> kilobytes) {
-    if (name == "MemAvailable:") return kilobytes * 1024.0;
-    std::getline(file, unit);
-  }
-  return 8e9;
-}
-
-double resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  double total = 0.0, resident = 0.0;
-  file >> total >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
 bool changed_on_disk(const InputFile& file) {
   if (file.replaced_on_disk()) return true;
   struct stat now{};
@@ -105,6 +87,7 @@ bool Session::update(double now_s) {
   bool changed = main_->run();
   changed = tiles_->collect() || changed;
   check_files(now_s);
+  refresh_estimate();
   state_.can_undo = !undo_.empty();
   state_.can_redo = !redo_.empty();
   state_.memory_bytes = resident_bytes();
@@ -211,11 +194,6 @@ void Session::load_compute_library() {
       }
     });
   });
-}
-
-std::size_t Session::memory_budget() const {
-  if (state_.settings.memory_gb > 0.0) return static_cast<std::size_t>(state_.settings.memory_gb * 1e9);
-  return static_cast<std::size_t>(0.5 * available_memory_bytes());
 }
 
 int Session::add_run(RunEntry entry) {

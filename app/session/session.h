@@ -87,7 +87,7 @@ class Session {
   Result<void> open_session(const std::string& path, const std::string& relinked);
   void set_prompt(PromptEntry prompt);
   [[nodiscard]] PromptEntry default_prompt(const ModelEntry& model) const;
-  Result<void> start_run();
+  Result<void> start_run(bool keep_maps = true);
   Result<void> start_what_if(bool complete);
   Result<void> recompute_layer(std::int64_t layer);
   Result<void> export_run(const std::string& path);
@@ -115,15 +115,19 @@ class Session {
   int add_run(RunEntry entry);
   RunEntry* edit_run(int id);
   ModelEntry* edit_model(int id);
-  void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt, std::shared_ptr<const Tokenizer> tokenizer);
-  void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds);
+  // `inputs_share`: the part of what is kept that inputs of layers may take; 0 where the request says where they go.
+  void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt, std::shared_ptr<const Tokenizer> tokenizer,
+              double inputs_share);
+  void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds, RunStatus before);
   void publish_run(int run_id, std::shared_ptr<const RunSnapshot> data);
   void model_opened(int id, const OpenOptions& options, Result<ModelEntry> result);
   void run_file_opened(const std::string& path, const OpenOptions& options,
                        Result<std::shared_ptr<const RunSnapshot>> result);
   void add_recent(const RecentFile& file);
   [[nodiscard]] std::string stays_open() const;
-  [[nodiscard]] std::size_t memory_budget() const;
+  [[nodiscard]] BudgetQuestion budget_question(int run_id, double inputs_share) const;
+  void run_out_of_memory(RunEntry& run, const Error& error, RunStatus before);
+  void refresh_estimate();
   [[nodiscard]] LiveRunRequest base_request(const ModelEntry& model) const;
   void select_default_head();
   void take_up(const SavedSession& session, const ModelEntry& model);
@@ -142,6 +146,8 @@ class Session {
   int opening_ = 0;                                  // those of pending_ that open something
   bool chosen_by_program_ = false;                   // the head, when the first layer arrived
   double next_file_check_s_ = 0.0;
+  int prompt_serial_ = 0, estimate_serial_ = 0;
+  std::string estimated_;                            // what the estimate is of
   Vec2 window_size_;
   std::map<int, LayerInputsPtr> inputs_;             // by run
   std::map<int, std::shared_ptr<const Prompt>> prompts_;

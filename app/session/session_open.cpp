@@ -148,6 +148,7 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   recent.size_bytes = kept.size_bytes;
   add_recent(recent);
   state_.prompt = default_prompt(kept);
+  ++prompt_serial_;
   RunEntry run;
   run.model = id;
   run.name = kept.name;

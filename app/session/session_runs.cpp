@@ -1,6 +1,9 @@
 // Runs: prompts to tokens, runs on the compute thread, what-ifs, layers measured again, export.
 #include <algorithm>
 #include <chrono>
+#include <new>
+#include <set>
+#include <thread>
 
 #include "app/session/session.h"
 #include "core/base/format.h"
@@ -31,6 +34,20 @@ Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, cons
   return prompt_of_text(entry.text, *tokenizer, model, options);
 }
 
+constexpr double kRunInputsShare = 0.25, kWhatIfInputsShare = 0.125;
+
+// Exceptions of jobs end here; LibTorch's end inside of the backend.
+template <typename Body>
+auto without_exceptions(const Body& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::OutOfMemory, "out of memory");
+  } catch (const std::exception& error) {
+    return Error(ErrorCode::InvalidArgument, std::string("a bug of this program: ") + error.what());
+  }
+}
+
 // "sink=off" in a scope: "L17.H4:sink=off".
 std::string scoped(const std::string& change, const std::string& scope, HeadRef head) {
   if (scope == "head") return head_text(head) + ":" + change;
@@ -42,10 +59,15 @@ std::string scoped(const std::string& change, const std::string& scope, HeadRef 
 
 void Session::set_prompt(PromptEntry prompt) {
   state_.prompt = std::move(prompt);
+  ++prompt_serial_;
   const RunEntry* shown = state_.shown();
   if (!shown || shown->model < 0 || shown->status == RunStatus::Waiting) {
-    if (RunEntry* waiting = shown ? edit_run(shown->id) : nullptr; waiting && waiting->model >= 0)
+    if (RunEntry* waiting = shown ? edit_run(shown->id) : nullptr; waiting && waiting->model >= 0) {
       waiting->prompt_title = state_.prompt.title;
+      waiting->refused = false;
+      waiting->budget.reset();
+      waiting->offers.clear();
+    }
     return;
   }
   RunEntry run;
@@ -65,11 +87,10 @@ LiveRunRequest Session::base_request(const ModelEntry& model) const {
   request.dtype = parse_dtype(state_.settings.dtype);
   request.device = state_.settings.device;
   request.backend = state_.settings.backend;
-  request.keep_bytes = memory_budget();
   return request;
 }
 
-Result<void> Session::start_run() {
+Result<void> Session::start_run(bool keep_maps) {
   const ModelEntry* model = state_.find_model(state_.model);
   if (!model || !model->model) return Error(ErrorCode::InvalidArgument, "no checkpoint is open");
   const RunEntry* shown = state_.shown();
@@ -84,18 +105,22 @@ Result<void> Session::start_run() {
     id = add_run(run);
   }
   LiveRunRequest request = base_request(*model);
-  inputs_[id] = std::make_shared<LayerInputs>(request.keep_bytes / 4);
-  request.inputs = inputs_[id];
+  request.keep_maps = keep_maps;
+  inputs_.erase(id);
   state_.view.map.window = {};
   if (state_.view.centre == CentreView::WhatIf) state_.view.centre = CentreView::Map;
   show_run(id);
-  launch(id, std::move(request), state_.prompt, model->tokenizer);
+  launch(id, std::move(request), state_.prompt, model->tokenizer, keep_maps ? kRunInputsShare : 0.0);
   return {};
 }
 
 void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt,
-                     std::shared_ptr<const Tokenizer> tokenizer) {
+                     std::shared_ptr<const Tokenizer> tokenizer, double inputs_share) {
   RunEntry& run = *edit_run(run_id);
+  const RunStatus before = run.status;
+  run.refused = false;
+  run.budget.reset();
+  run.offers.clear();
   run.status = RunStatus::Running;
   run.fraction = 0.0;
   run.doing = "waiting";
@@ -107,7 +132,11 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
   stops_[run_id] = stop;
   ++pending_;
   const bool again = run.data != nullptr;
-  compute_->post([this, run_id, again, request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
+  // What the run keeps already is not part of what is free, but of a number that is set.
+  std::size_t own_bytes = 0;
+  if (again && state_.settings.memory_gb <= 0.0)
+    for (const auto& layer : run.data->data) own_bytes += layer ? layer->kept_bytes() : 0;
+  compute_->post([this, run_id, again, before, own_bytes, inputs_share, question = budget_question(run_id, inputs_share), request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
     const auto begin = Clock::now();
     const double begin_s = clock_seconds();
     auto last_layer_s = begin_s;
@@ -119,6 +148,24 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
         request.prompt = std::make_shared<const Prompt>(std::move(encoded));
         main_->post([this, run_id, kept = request.prompt] { prompts_[run_id] = kept; });
       }
+      // Room for what is kept is a matter of this moment, and a run that does not fit is not begun.
+      if (inputs_share > 0.0) request.inputs = std::make_shared<LayerInputs>(0);
+      release_spare_heap();
+      question.free = free_memory();
+      question.threads = backend_->info().threads;
+      const auto budget = std::make_shared<const RunBudget>(
+          make_run_budget(request, static_cast<std::int64_t>(request.prompt->ids.size()), question));
+      request.keep_bytes = budget->fit.keep_bytes + own_bytes;
+      if (inputs_share > 0.0)
+        request.inputs = std::make_shared<LayerInputs>(static_cast<std::size_t>(inputs_share * static_cast<double>(request.keep_bytes)));
+      main_->post([this, run_id, budget, inputs = inputs_share > 0.0 ? request.inputs : nullptr] {
+        if (inputs) inputs_[run_id] = inputs;
+        if (RunEntry* entry = edit_run(run_id)) {
+          entry->budget = budget;
+          entry->refused = !budget->fit.fits;
+        }
+      });
+      if (!budget->fit.fits) return over_budget(*budget);
       const PublishRun publish = [this, run_id, &last_layer_s](std::shared_ptr<const RunSnapshot> data) {
         if (options_.trace) options_.trace("layer", std::exchange(last_layer_s, clock_seconds()), clock_seconds());
         main_->post([this, run_id, data = std::move(data)] { publish_run(run_id, data); });
@@ -141,11 +188,11 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
       };
       return run_live(*backend_, request, publish, progress, [stop] { return stop->load(); });
     };
-    Result<std::shared_ptr<const RunSnapshot>> result = compute();
+    Result<std::shared_ptr<const RunSnapshot>> result = without_exceptions(compute);
     if (options_.trace) options_.trace("run", begin_s, clock_seconds());
     // One layer computed again is not the time of the run.
     const double seconds = again ? -1.0 : seconds_since(begin);
-    main_->post([this, run_id, result = std::move(result), seconds] { run_finished(run_id, result, seconds); });
+    main_->post([this, run_id, result = std::move(result), seconds, before] { run_finished(run_id, result, seconds, before); });
   });
 }
 
@@ -163,7 +210,7 @@ void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
   }
 }
 
-void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds) {
+void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds, RunStatus before) {
   --pending_;
   stops_.erase(run_id);
   RunEntry* run = edit_run(run_id);
@@ -182,6 +229,8 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     run->status = RunStatus::Cancelled;
     if (cancel_asked_s_ >= 0.0) cancel_seconds_ = clock_seconds() - cancel_asked_s_;
     message(MessageLevel::Info, run->name + ": cancelled");
+  } else if (result.error().code == ErrorCode::OutOfMemory && run->budget) {
+    run_out_of_memory(*run, result.error(), before);
   } else {
     run->status = RunStatus::Failed;
     run->error = result.error();
@@ -192,6 +241,89 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     select_default_head();
   }
   chosen_by_program_ = false;
+}
+
+// What was finished stays. A run of a prompt says in its own place what it takes and what can be done; anything else in a
+// card, since something is shown there.
+void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus before) {
+  const bool waits = run.refused && !run.data && run.base < 0;
+  const bool shows = run.data != nullptr || run.base >= 0;
+  run.status = waits ? RunStatus::Waiting : run.refused && run.data ? before : RunStatus::Failed;
+  run.error = error;
+  run.fraction = 0.0;
+  run.offers = run.budget->offers;
+  if (!run.refused) {
+    const ModelEntry* model = state_.find_model(run.model);
+    if (model && run.base < 0) {
+      BudgetQuestion question = budget_question(run.id, kRunInputsShare);
+      question.free = free_memory();
+      LiveRunRequest request = base_request(*model);
+      request.keep_maps = run.budget->maps;
+      run.offers = offers_after_failure(request, *run.budget, question);
+    }
+  } else if (shows) {
+    run.offers.clear();  // they are about the prompt
+  }
+  if (!shows) {
+    message(MessageLevel::Error, "The run of " + run.name + " was " + (run.refused ? "not started: " : "ended: ") + describe(error));
+    return;
+  }
+  card(run.refused ? "Not enough memory for " + run.name : "The run of " + run.name + " ran out of memory", error, "");
+  state_.errors.back().offers = run.offers;
+  if (before != RunStatus::Failed && run.status == before) {
+    run.refused = false;
+    run.error.reset();
+    run.fraction = 1.0;
+  }
+}
+
+// What the other runs keep counts where the memory for runs is set; what is free is free beside them.
+BudgetQuestion Session::budget_question(int run_id, double inputs_share) const {
+  BudgetQuestion question;
+  question.memory_gb = state_.settings.memory_gb;
+  question.inputs_share = inputs_share;
+  question.threads = state_.device.info ? state_.device.info->threads : static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  std::set<const LayerSnapshot*> counted;
+  for (const RunEntry& run : state_.runs) {
+    if (run.id == run_id) continue;
+    if (run.data)
+      for (const auto& layer : run.data->data)
+        if (layer && counted.insert(layer.get()).second) question.held_bytes += layer->kept_bytes();
+    if (const auto inputs = inputs_.find(run.id); inputs != inputs_.end()) question.held_bytes += inputs->second->size_bytes();
+  }
+  return question;
+}
+
+// What a run of the prompt would take, whenever the prompt, the checkpoint or a setting changes: its tokens are counted on
+// the I/O thread.
+void Session::refresh_estimate() {
+  const ModelEntry* model = state_.find_model(state_.model);
+  const bool ready = model && model->model && !model->opening;
+  const Settings& settings = state_.settings;
+  const std::string of = ready ? format("%d %d %g %d ", model->id, prompt_serial_, settings.memory_gb, state_.device.info ? 1 : 0) +
+                                     settings.device + " " + settings.dtype + " " + settings.backend
+                               : std::string();
+  if (of == estimated_) return;
+  estimated_ = of;
+  state_.estimate.reset();
+  const int serial = ++estimate_serial_;
+  if (!ready) return;
+  LiveRunRequest request = base_request(*model);
+  request.inputs = std::make_shared<LayerInputs>(0);
+  const auto made = std::make_shared<std::shared_ptr<const RunBudget>>();
+  in_background(
+      [made, request = std::move(request), prompt = state_.prompt, tokenizer = model->tokenizer, question = budget_question(-1, kRunInputsShare)]() mutable {
+        const auto estimate = [&]() -> Result<void> {
+          HEADROOM_TRY(const Prompt encoded, encode(prompt, tokenizer.get(), request.model->spec));
+          question.free = free_memory();
+          *made = std::make_shared<const RunBudget>(make_run_budget(request, static_cast<std::int64_t>(encoded.ids.size()), question));
+          return {};
+        };
+        (void)without_exceptions(estimate);  // the run itself says what is wrong with a prompt
+      },
+      [this, made, serial] {
+        if (serial == estimate_serial_) state_.estimate = *made;
+      });
 }
 
 bool Session::cancel_run() {
@@ -253,14 +385,10 @@ Result<void> Session::start_what_if(bool complete) {
       if (const auto stop = stops_.find(other.id); stop != stops_.end()) *stop->second = true;
   std::erase_if(state_.runs, [&](const RunEntry& other) { return other.quick && other.base == base->id; });
   const int id = add_run(std::move(run));
-  if (complete) {
-    inputs_[id] = std::make_shared<LayerInputs>(request.keep_bytes / 8);
-    request.inputs = inputs_[id];
-  }
   prompts_[id] = request.prompt;
   state_.view.other_run = id;
   if (!complete) state_.view.centre = CentreView::WhatIf;
-  launch(id, std::move(request), {}, nullptr);
+  launch(id, std::move(request), {}, nullptr, complete ? kWhatIfInputsShare : 0.0);
   return {};
 }
 
@@ -283,7 +411,7 @@ Result<void> Session::recompute_layer(std::int64_t layer) {
     if (request.start) request.first_layer = request.start->layer;
     request.inputs = inputs->second;
   }
-  launch(run->id, std::move(request), {}, nullptr);
+  launch(run->id, std::move(request), {}, nullptr, 0.0);
   return {};
 }
 

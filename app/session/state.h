@@ -11,6 +11,7 @@
 
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
+#include "app/session/run_budget.h"
 #include "core/run/live_run.h"
 #include "core/run/map_tiles.h"
 #include "core/run/run_snapshot.h"
@@ -162,6 +163,9 @@ struct RunEntry {
   std::optional<double> seconds_left;
   double seconds = 0.0;
   std::optional<Error> error;
+  std::shared_ptr<const RunBudget> budget;    // what it was to take; null before that is known
+  bool refused = false;                       // it was not started: the budget says why
+  std::vector<RunOffer> offers;               // where memory ran out: what can be done
   std::shared_ptr<const RunSnapshot> data;    // grows while it runs; null before the first layer
   std::string device, dtype, backend;
   std::string prompt_title;
@@ -173,6 +177,7 @@ struct ErrorCard {
   Error error;
   std::string retry;                          // a command line; empty: none
   std::string stays_open;                     // "SmolLM2-135M stays open; nothing was lost."
+  std::vector<RunOffer> offers{};             // in place of trying again
 };
 
 enum class MessageLevel : std::uint8_t { Info, Warning, Error };
@@ -230,6 +235,7 @@ struct State {
   std::vector<ModelEntry> models;
   int model = -1;                             // id of the one that runs next
   PromptEntry prompt;
+  std::shared_ptr<const RunBudget> estimate;  // of a run of the prompt as things are set; null while it is made, or where none can be
   std::vector<RunEntry> runs;
   std::vector<ErrorCard> errors;
   std::vector<Message> messages;

@@ -16,14 +16,14 @@ import window as W
 from command import Command
 
 DEMO = W.ROOT / "assets" / "demo"
-NEED_LANGUAGE_MODEL = {"smollm2", "running", "edges"}
+NEED_LANGUAGE_MODEL = {"smollm2", "running", "edges", "memory"}
 SCRIPTS = sorted(path.stem for path in W.SCRIPTS.glob("*.script"))
 # What a script's own language adds to the commands.
 SCRIPT_WORDS = {"wait", "expect", "sleep", "until"}
 
 # (x0, y0, x1, y1): how long a run took and the time left, in the tool bar; memory in use, in the status bar.
 RUN_TIME, MEMORY = (560, 28, 1440, 69), (900, 872, 1440, 900)
-WITHOUT_RUN_TIME = {"start.png", "start_light.png", "opened.png", "changed.png", "settings.png", "palette.png", "keys.png"}
+WITHOUT_RUN_TIME = {"start.png", "start_light.png", "changed.png", "settings.png", "palette.png", "keys.png"}
 MASKS = {
     "about.png": [(300, 100, 1140, 800)],  # versions of the libraries
     "log.png": [(200, 60, 1240, 840)],     # local time, memory and seconds
@@ -31,6 +31,8 @@ MASKS = {
     "log_of_errors.png": [(200, 60, 1240, 840)],
     "files.png": [(200, 60, 1240, 840)],   # dates of files
     "start_large.png": [(0, 850, 1440, 900)],
+    "out_of_budget.png": [(320, 345, 1090, 620)],  # threads and free memory of the machine
+    "prompt_over_budget.png": [(320, 660, 900, 715)],
 }
 # "Ready in 0.2 s" of the start page.
 for name in ("start.png", "start_light.png", "palette.png", "keys.png", "settings.png", "about.png", "log_empty.png", "files.png"):
