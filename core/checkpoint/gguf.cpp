@@ -103,9 +103,10 @@ class TensorListReader {
       const auto begin = checked_add(*data_begin, tensor.offset);
       const auto end = begin ? checked_add(*begin, tensor.size_bytes) : std::nullopt;
       if (!end || *end > file_size) {
-        return corrupt("the tensor reaches beyond the end of the file")
+        return corrupt("the file ends before this tensor does")
             .at_tensor(tensor.name)
-            .wanted("at least " + (end ? std::to_string(*end) : "2^64") + " bytes", std::to_string(file_size));
+            .wanted("at least " + (end ? std::to_string(*end) : "2^64") + " bytes", std::to_string(file_size))
+            .advise("it may have been cut off: download or copy it again");
       }
       tensor.offset = *begin;
     }
@@ -160,10 +161,11 @@ class TensorListReader {
     tensor.size_bytes = size.value_or(0);
     const auto end = checked_add(tensor.offset, tensor.size_bytes);
     if (!end || *end > reader_.remaining()) {
-      return corrupt("the tensor reaches beyond the end of the file")
+      return corrupt("the file ends before this tensor does")
           .at_offset(begin)
           .wanted("at most " + std::to_string(reader_.remaining()) + " bytes of data",
-                  end ? std::to_string(*end) : "more than 2^64");
+                  end ? std::to_string(*end) : "more than 2^64")
+          .advise("it may have been cut off: download or copy it again");
     }
     const auto next = align(*end);
     if (!next) return corrupt("the offsets exceed 64 bits").at_offset(begin);

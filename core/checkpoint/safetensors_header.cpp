@@ -208,8 +208,9 @@ Result<void> SafetensorsHeader::check_size(const Record& record, std::uint64_t d
   const std::string range = "[" + std::to_string(record.begin) + ", " + std::to_string(record.end) + ")";
   if (record.begin > record.end) return corrupt("data_offsets ends before it begins").wanted("", range);
   if (record.end > data_size_bytes) {
-    return corrupt("data_offsets reaches beyond the end of the file")
-        .wanted("at most " + std::to_string(data_size_bytes) + " bytes of data", range);
+    return corrupt("the file ends before this tensor does")
+        .wanted("at most " + std::to_string(data_size_bytes) + " bytes of data", range)
+        .advise("it may have been cut off: download or copy it again");
   }
   if (record.dtype >= kDTypes.size()) return {};  // the size of an element is not known
   std::uint64_t count = 1;
