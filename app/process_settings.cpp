@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 namespace headroom {
 
@@ -9,9 +10,12 @@ void apply_process_settings() {
 #if defined(__GLIBC__)
   // Every layer takes and returns the same large blocks. Given back to the system in between, their pages would be
   // cleared again each time: a quarter of the whole run. The peak is no higher.
-  constexpr int kKeep = 1 << 30;
-  if (!getenv("MALLOC_MMAP_THRESHOLD_")) mallopt(M_MMAP_THRESHOLD, kKeep);
-  if (!getenv("MALLOC_TRIM_THRESHOLD_")) mallopt(M_TRIM_THRESHOLD, kKeep);
+  // Under ulimit -v addresses are what is short, and blocks that lie freed between others take them for nothing.
+  rlimit limit{};
+  const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  const int keep = limited ? 1 << 20 : 1 << 30;
+  if (!getenv("MALLOC_MMAP_THRESHOLD_")) mallopt(M_MMAP_THRESHOLD, keep);
+  if (!getenv("MALLOC_TRIM_THRESHOLD_")) mallopt(M_TRIM_THRESHOLD, keep);
 #endif
   // By default a thread that waits at a barrier spins for about a millisecond. On a machine with other work the thread
   // it waits for is not running then: the same analysis takes up to five times as long.

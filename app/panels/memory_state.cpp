@@ -23,10 +23,11 @@ std::vector<Amount> parts_of(const RunBudget& budget, std::size_t most) {
   for (const MemoryItem& item : budget.memory.items) all.push_back({item.what, "", item.formula, static_cast<double>(item.bytes)});
   const double kept = static_cast<double>(budget.fit.needed_bytes - budget.memory.working_bytes);
   if (kept > 0.0) {
+    const bool least = !budget.fit.fits && budget.memory.layers > 1;
     const auto layers = std::max<std::int64_t>(1, budget.fit.fits ? budget.fit.kept_layers : std::min<std::int64_t>(budget.memory.layers, 2));
     all.push_back({budget.maps ? format("maps and numbers of %lld %s", static_cast<long long>(layers), layers == 1 ? "layer" : "layers")
                                : std::string("numbers of rows and keys"), "",
-                   memory_text(static_cast<double>(budget.memory.layer_bytes)) + " a layer", kept});
+                   memory_text(static_cast<double>(budget.memory.layer_bytes)) + (least ? " a layer, two until one is dropped" : " a layer"), kept});
   }
   std::ranges::stable_sort(all, std::ranges::greater(), &Amount::bytes);
   if (all.size() > most) {

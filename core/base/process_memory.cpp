@@ -14,6 +14,15 @@ namespace {
 constexpr double kUnknownBytes = 8e9;  // a system that does not say
 constexpr double kNoLimit = 1e18;      // what version 1 says where there is none
 
+// In freed blocks of the heap, resident or not: they have addresses.
+double freed_bytes() {
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+  return static_cast<double>(mallinfo2().fordblks);
+#else
+  return 0.0;
+#endif
+}
+
 // In blocks that are not free.
 double used_bytes() {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
@@ -104,7 +113,7 @@ FreeMemory free_memory(const std::filesystem::path& root) {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     const double used = first_number("/proc/self/statm").value_or(0.0) * static_cast<double>(sysconf(_SC_PAGESIZE));
-    if (const double left = std::max(0.0, static_cast<double>(limit.rlim_cur) - used); left < free.bytes) free = {left, "ulimit -v"};
+    if (const double left = std::max(0.0, static_cast<double>(limit.rlim_cur) - used) + freed_bytes(); left < free.bytes) free = {left, "ulimit -v"};
   }
   return free;
 }

@@ -377,11 +377,9 @@ CATCH_TEST_CASE("A checkpoint that changes on disk is said to, and reload opens 
 CATCH_TEST_CASE("A layer without maps is computed again", "[session]") {
   Bench bench;
   bench.demo("bytes/diff_v2");
-  bench.run("memory 0.000001");
-  bench.run("run");
+  bench.run("run without-maps");
   CATCH_REQUIRE(bench.state().data()->layer(0)->maps == nullptr);
   const double before = bench.state().data()->at("sink_score", 0, 0);
-  bench.run("memory 0");
   bench.run("layer.recompute 0");
   CATCH_REQUIRE(bench.state().data()->layer(0)->maps != nullptr);
   CATCH_CHECK(bench.state().data()->at("sink_score", 0, 0) == before);
