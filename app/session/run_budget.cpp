@@ -91,25 +91,29 @@ std::vector<RunOffer> offers_after_failure(const LiveRunRequest& request, const 
 
 std::string budget_text(const RunBudget& budget) {
   const std::string bytes = memory_text(static_cast<double>(budget.budget_bytes));
-  if (budget.memory_gb <= 0.0) return bytes + ", half of " + (budget.free.limit == "free memory" ? std::string("what is free") : "what " + budget.free.limit + " leaves");
+  const bool machine = budget.free.limit == "free memory";
+  if (budget.memory_gb <= 0.0) return bytes + ", half of what " + (machine ? "is free" : budget.free.limit + " leaves");
   if (static_cast<double>(budget.budget_bytes) + 1.0 < budget.memory_gb * 1e9 - static_cast<double>(budget.held_bytes))
-    return bytes + (budget.free.limit == "free memory" ? std::string(", all that is free") : ", all that " + budget.free.limit + " leaves");
+    return bytes + ", all that " + (machine ? "is free" : budget.free.limit + " leaves");
   if (budget.held_bytes > 0)
     return bytes + ", what earlier runs leave of the " + memory_text(budget.memory_gb * 1e9) + " set for runs";
   return bytes + ", as set for runs";
 }
 
 std::string estimate_text(const RunBudget& budget) {
-  const std::string of = memory_text(static_cast<double>(budget.fit.needed_bytes)) + " of " + memory_text(static_cast<double>(budget.budget_bytes));
-  if (!budget.fit.fits) return "takes up to " + memory_text(static_cast<double>(budget.fit.needed_bytes)) + ", may take " + memory_text(static_cast<double>(budget.budget_bytes));
-  if (!budget.maps) return "takes up to " + of + ": no maps are kept";
-  if (budget.fit.kept_layers == budget.memory.layers) return "takes up to " + of;
-  return "takes up to " + of + format(": maps of %lld of %lld layers", static_cast<long long>(budget.fit.kept_layers), static_cast<long long>(budget.memory.layers));
+  const std::string needed = memory_text(static_cast<double>(budget.fit.needed_bytes)), allowed = memory_text(static_cast<double>(budget.budget_bytes));
+  if (!budget.fit.fits) return "takes up to " + needed + ", may take " + allowed;
+  const std::string text = "takes up to " + needed + " of " + allowed;
+  if (!budget.maps) return text + ": no maps are kept";
+  if (budget.fit.kept_layers == budget.memory.layers) return text;
+  const auto kept = static_cast<long long>(budget.fit.kept_layers), layers = static_cast<long long>(budget.memory.layers);
+  return text + format(": maps of %lld of %lld layers", kept, layers);
 }
 
 Error over_budget(const RunBudget& budget) {
   Error error(ErrorCode::OutOfMemory, "the run takes more memory than it may");
-  error.wanted("at most " + budget_text(budget), "up to " + memory_text(static_cast<double>(budget.fit.needed_bytes)) + (budget.maps ? " with the fewest maps kept" : " without maps"));
+  error.wanted("at most " + budget_text(budget), "up to " + memory_text(static_cast<double>(budget.fit.needed_bytes)) +
+                                                     (budget.maps ? " with the fewest maps kept" : " without maps"));
   return error.advise("a shorter prompt, or more memory for runs: memory GB");
 }
 

@@ -136,7 +136,8 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
   std::size_t own_bytes = 0;
   if (again && state_.settings.memory_gb <= 0.0)
     for (const auto& layer : run.data->data) own_bytes += layer ? layer->kept_bytes() : 0;
-  compute_->post([this, run_id, again, before, own_bytes, inputs_share, question = budget_question(run_id, inputs_share), request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
+  compute_->post([this, run_id, again, before, own_bytes, inputs_share, question = budget_question(run_id, inputs_share),
+                  request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
     const auto begin = Clock::now();
     const double begin_s = clock_seconds();
     auto last_layer_s = begin_s;

@@ -162,7 +162,8 @@ class Estimator {
       projecting.add("projections", grouped(n_) + " × " + grouped(widest) + format(" × %g bytes", real_), n_ * widest * real_);
       const double bytes = scratch(a);
       running.add("scratch of the attention", format("%g threads × ", threads_) + grouped(bytes / threads_) + " bytes", bytes);
-      finishing.add("contexts with norm and gate", "4 × " + grouped(n_) + " × " + grouped(contexts) + format(" × %g bytes", real_), 4.0 * n_ * contexts * real_);
+      finishing.add("contexts with norm and gate", "4 × " + grouped(n_) + " × " + grouped(contexts) + format(" × %g bytes", real_),
+                    4.0 * n_ * contexts * real_);
     }
     add_statistics(running, a, 8.0, "statistics of rows");
     // W_O in double is there before the layer's quantities are.
