@@ -49,7 +49,7 @@ bool lacks_memory(const RunEntry& run) {
 }
 
 std::string memory_headline(const RunEntry& run) {
-  return run.refused ? "The run was not started: it takes more memory than it may" : "The run ended: memory ran out";
+  return run.refused ? "The run was not started: it takes more memory than allowed" : "The run ended: memory ran out";
 }
 
 void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& run) {
@@ -63,7 +63,7 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   const double needed = static_cast<double>(budget.fit.needed_bytes), allowed = static_cast<double>(budget.budget_bytes);
   const bool least = !budget.fit.fits && budget.maps && budget.memory.layers > 1;
   std::string why = "A run of " + grouped_text(budget.memory.length) + (budget.memory.length == 1 ? " token" : " tokens") + " takes up to " +
-                    memory_text(needed) + (least ? " even with the maps of the last layer alone" : "") + "; it may take " + budget_text(budget) + ".";
+                    memory_text(needed) + (least ? " even with the maps of the last layer alone" : "") + "; allowed are " + budget_text(budget) + ".";
   if (!run.refused) why += " Memory ran out all the same: other programs, or parts that nobody foresaw. What was open stays.";
 
   const float headline = ui.paragraph({0, 0}, memory_headline(run), theme.title(), width - 26.0f, 18, false);
@@ -103,7 +103,7 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   if (with_bars) {
     y += kGap;
     bar_row("the run takes up to", needed, theme.err);
-    bar_row("it may take", allowed, theme.accent);
+    bar_row("allowed", allowed, theme.accent);
   }
   if (!parts.empty()) {
     y += kGap;

@@ -29,13 +29,13 @@ std::vector<RunOffer> make_offers(const LiveRunRequest& request, const RunBudget
     const LiveRunRequest changed = without_maps(request);
     const RunMemory memory = estimate_run_memory(changed, length, question.threads);
     if (fit_run(memory, budget.budget_bytes, question.inputs_share).fits)
-      offers.push_back({"Run without Maps", "needs " + memory_text(static_cast<double>(memory.least_bytes())), {"run without-maps"}});
+      offers.push_back({"Run without maps", "needs " + memory_text(static_cast<double>(memory.least_bytes())), {"run without-maps"}});
   }
   const std::int64_t fits = round_down(longest_fitting(request, budget.budget_bytes, length - 1, question.threads));
   if (fits > 0) {
     const std::string count = grouped_text(fits);
     const std::string line = request.keep_maps ? "run" : "run without-maps";
-    offers.push_back({fits == 1 ? "Run on the First Token" : "Run on the First " + count + " Tokens", "of " + grouped_text(length),
+    offers.push_back({fits == 1 ? "Run on the first token" : "Run on the first " + count + " tokens", "of " + grouped_text(length),
                       {"prompt.first " + std::to_string(fits), line}});
   }
   return offers;
@@ -76,7 +76,7 @@ RunBudget make_run_budget(const LiveRunRequest& request, std::int64_t length, co
     const double needed = static_cast<double>(wanted), total = gigabytes_above(needed + static_cast<double>(question.held_bytes));
     if (needed > question.free.bytes || total > 4096.0) continue;
     const std::string text = format("%.6g", total);
-    budget.offers.push_back({"Raise the Budget to " + text + " GB", memory_text(question.free.bytes) + " are free",
+    budget.offers.push_back({"Raise the budget to " + text + " GB", memory_text(question.free.bytes) + " are free",
                              {"memory " + text, request.keep_maps ? "run" : "run without-maps"}});
     break;
   }
@@ -102,7 +102,7 @@ std::string budget_text(const RunBudget& budget) {
 
 std::string estimate_text(const RunBudget& budget) {
   const std::string needed = memory_text(static_cast<double>(budget.fit.needed_bytes)), allowed = memory_text(static_cast<double>(budget.budget_bytes));
-  if (!budget.fit.fits) return "takes up to " + needed + ", may take " + allowed;
+  if (!budget.fit.fits) return "takes up to " + needed + ", allowed " + allowed;
   const std::string text = "takes up to " + needed + " of " + allowed;
   if (!budget.maps) return text + ": no maps are kept";
   if (budget.fit.kept_layers == budget.memory.layers) return text;
@@ -111,7 +111,7 @@ std::string estimate_text(const RunBudget& budget) {
 }
 
 Error over_budget(const RunBudget& budget) {
-  Error error(ErrorCode::OutOfMemory, "the run takes more memory than it may");
+  Error error(ErrorCode::OutOfMemory, "the run takes more memory than allowed");
   error.wanted("at most " + budget_text(budget), "up to " + memory_text(static_cast<double>(budget.fit.needed_bytes)) +
                                                      (budget.maps ? " with the fewest maps kept" : " without maps"));
   return error.advise("a shorter prompt, or more memory for runs: memory GB");

@@ -45,7 +45,7 @@ struct RunBudget {
 // "0.20 GB, as set for runs", "3.90 GB, half of what is free".
 [[nodiscard]] std::string budget_text(const RunBudget& budget);
 // One line: "takes up to 0.47 GB of 3.90 GB", "takes up to 0.40 GB of 0.40 GB: maps of 12 of 30 layers", "takes up to
-// 0.47 GB, may take 0.20 GB".
+// 0.47 GB, allowed 0.20 GB".
 [[nodiscard]] std::string estimate_text(const RunBudget& budget);
 // The error of a run that is not started.
 [[nodiscard]] Error over_budget(const RunBudget& budget);

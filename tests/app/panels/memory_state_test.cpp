@@ -52,7 +52,7 @@ CATCH_TEST_CASE("memory state: what is needed against what is allowed, its parts
       bench.draw();
       CATCH_INFO(frame.width() << " × " << frame.height());
       for (const std::string& line : bench.painter->violations()) CATCH_CHECK(line == "");
-      CATCH_CHECK(bench.text_fact("map.state") == "The run was not started: it takes more memory than it may");
+      CATCH_CHECK(bench.text_fact("map.state") == "The run was not started: it takes more memory than allowed");
     }
   bench.frame = {301, 69, 1099, 774};
   bench.draw();

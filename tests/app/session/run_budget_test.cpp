@@ -56,16 +56,16 @@ CATCH_TEST_CASE("run budget: offers are round, fit, and their lines do what they
   const RunBudget budget = bench.with(least, 50000);
   CATCH_REQUIRE_FALSE(budget.fit.fits);
   CATCH_REQUIRE(budget.offers.size() == 2);
-  CATCH_CHECK(budget.offers[0].title == "Run on the First 1\u2009200 Tokens");
+  CATCH_CHECK(budget.offers[0].title == "Run on the first 1\u2009200 tokens");
   CATCH_CHECK(budget.offers[0].note == "of 50\u2009000");
   CATCH_CHECK(budget.offers[0].lines == std::vector<std::string>{"prompt.first 1200", "run"});
   CATCH_CHECK(bench.with(least, 1200).fit.fits);
   CATCH_CHECK(estimate_text(budget).starts_with("takes up to "));
-  CATCH_CHECK(estimate_text(budget).ends_with(", may take " + memory_text(least)));
+  CATCH_CHECK(estimate_text(budget).ends_with(", allowed " + memory_text(least)));
   // With the budget that the second offer names everything is kept.
   const std::string& raise = budget.offers[1].lines[0];
   CATCH_REQUIRE(raise.starts_with("memory "));
-  CATCH_CHECK(budget.offers[1].title == "Raise the Budget to " + raise.substr(7) + " GB");
+  CATCH_CHECK(budget.offers[1].title == "Raise the budget to " + raise.substr(7) + " GB");
   const RunBudget raised = bench.with(std::stod(raise.substr(7)) * 1e9, 50000);
   CATCH_CHECK(raised.fit.fits);
   CATCH_CHECK(raised.fit.kept_layers == raised.memory.layers);
