@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/panels/compare_maps.h"
+#include "app/panels/map_hand.h"
 #include "app/panels/map_tool_bar.h"
 #include "app/plot/number_text.h"
 #include "core/base/format.h"
@@ -11,42 +12,9 @@ namespace headroom {
 
 std::optional<MapLayout::Cell> pair_pointer(PanelContext& context, std::string_view id, const MapLayout& layout) {
   if (layout.map.empty()) return {};
-  Ui& ui = context.ui;
-  const Interaction hand = ui.interact(id, layout.map, Cursor::Crosshair);
-  const Vec2 pointer = ui.input.pointer;
-  std::optional<MapLayout::Cell> cell;
-  if (hand.hovered && !hand.dragging) cell = layout.cell_under(pointer);
-  if (cell) {
-    context.hover.query = cell->query;
-    context.hover.key = cell->key;
-  }
-  if (hand.wheel != 0.0f) {
-    const std::string line = zoom_line(linked_zoom(layout, pointer, static_cast<double>(hand.wheel)), layout.length);
-    if (line != zoom_line(layout.window, layout.length)) ui.run(line);
-  }
-  if (hand.dragging && !layout.whole()) {
-    ui.set_cursor(Cursor::Move);
-    if (hand.drag.x != 0.0f || hand.drag.y != 0.0f) ui.run(zoom_line(panned_window(layout, hand.drag), layout.length));
-  }
-  if (hand.double_clicked) {
-    ui.run("map.fit");
-  } else if (hand.clicked) {
-    if (const auto at = layout.cell_under(pointer)) {
-      const Selection& selection = context.state.view.selection;
-      const bool same = selection.query == at->query && selection.key == at->key;
-      ui.run(same ? "pin none" : "pin " + std::to_string(at->query) + " " + std::to_string(at->key));
-    }
-  }
-  double& query = ui.kept_number(std::string(id) + " menu query", -1.0);
-  double& key = ui.kept_number(std::string(id) + " menu key", -1.0);
-  if (ui.input.pressed[1] && ui.hovered(layout.map))
-    if (const auto at = layout.cell_under(pointer)) {
-      query = static_cast<double>(at->query);
-      key = static_cast<double>(at->key);
-    }
-  ui.context_menu(std::string(id) + " menu", layout.map, [&] {
-    const std::string q = std::to_string(static_cast<std::int64_t>(query)),
-                      k = std::to_string(static_cast<std::int64_t>(key));
+  const auto zoomed = [&](Vec2 pointer, double notches) { return linked_zoom(layout, pointer, notches); };
+  const std::optional<MapLayout::Cell> cell = hand_on_map(context, id, layout, zoomed);
+  draw_cell_menu(context, id, layout, [&](const std::string& q, const std::string& k) {
     std::vector<MenuItem> items;
     items.push_back({"Pin query and key", q + ", " + k, "pin " + q + " " + k, false, false, {}});
     items.push_back({"Pin key", k, "pin - " + k, false, false, {}});

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "app/panels/map_cells.h"
+#include "app/panels/map_hand.h"
 #include "app/panels/map_labels.h"
 #include "app/panels/map_side.h"
 #include "app/panels/map_tool_bar.h"
@@ -90,67 +91,33 @@ std::optional<float> shown_value(PanelContext& context, const MapSubject& subjec
 // What the pointer does on the map or the one beside it; the cell under it.
 std::optional<MapLayout::Cell> handle_pointer(PanelContext& context, std::string_view id, const MapLayout& layout,
                                               const MapLayoutRequest& request, const MapSubject& subject) {
-  Ui& ui = context.ui;
-  const Interaction hand = ui.interact(id, layout.map, Cursor::Crosshair);
-  std::optional<MapLayout::Cell> cell;
-  const Vec2 pointer = ui.input.pointer;
-  if (hand.hovered && !hand.dragging) cell = layout.cell_under(pointer);
-  if (cell) {
-    context.hover.query = cell->query;
-    context.hover.key = cell->key;
-  }
-  if (hand.wheel != 0.0f) {
-    // The map beside has its own origin: the pointer as if it were on the first.
-    const Vec2 on_first = pointer + Vec2{lay_out_map(request).map.x0 - layout.map.x0, 0};
-    const std::string line =
-        zoom_line(zoomed_window(request, on_first, static_cast<double>(hand.wheel)), subject.length);
-    if (line != zoom_line(layout.window, subject.length)) ui.run(line);
-  }
-  if (hand.dragging && !layout.whole()) {
-    ui.set_cursor(Cursor::Move);
-    if (hand.drag.x != 0.0f || hand.drag.y != 0.0f) ui.run(zoom_line(panned_window(layout, hand.drag), subject.length));
-  }
-  if (hand.double_clicked) {
-    ui.run("map.fit");
-  } else if (hand.clicked) {
-    if (const auto at = layout.cell_under(pointer)) {
-      const Selection& selection = context.state.view.selection;
-      const bool same = selection.query == at->query && selection.key == at->key;
-      ui.run(same ? "pin none" : "pin " + std::to_string(at->query) + " " + std::to_string(at->key));
-    }
-  }
-  if (subject.has_map()) {
-    double& query = ui.kept_number(std::string(id) + " menu query", -1.0);
-    double& key = ui.kept_number(std::string(id) + " menu key", -1.0);
-    if (ui.input.pressed[kRightButton] && ui.hovered(layout.map))
-      if (const auto at = layout.cell_under(pointer)) {
-        query = static_cast<double>(at->query);
-        key = static_cast<double>(at->key);
-      }
-    const MapView& view = context.state.view.map;
-    const Selection& selection = context.state.view.selection;
-    ui.context_menu(std::string(id) + " menu", layout.map, [&]() {
-      const std::string q = std::to_string(static_cast<std::int64_t>(query)),
-                        k = std::to_string(static_cast<std::int64_t>(key));
-      std::vector<MenuItem> items;
-      items.push_back({"Copy value", "query " + q + ", key " + k, "copy " + q + " " + k, false, false, {}});
-      items.push_back({"Copy row as CSV", "query " + q, "copy.row " + q, false, false, {}});
-      items.push_back({"Copy address", "", "copy.address", false, false, {}});
-      items.push_back({"Save this panel as a picture…", "", "palette export.panel map", false, false, {}});
-      items.push_back({"Pin query and key", q + ", " + k, "pin " + q + " " + k, false, true, {}});
-      items.push_back({"Pin key", k, "pin - " + k, false, false, {}});
-      if (selection.query || selection.key) items.push_back({"Release", "", "pin none", false, false, {}});
-      items.push_back({"Leave key 0 out of the range",
-                       selection.key ? "and the pinned key" : "",
-                       "map.exclude-sink",
-                       view.exclude_sink,
-                       true,
-                       {}});
-      items.push_back({"Automatic range", "", "map.range auto", !view.range, false, {}});
-      items.push_back({"Fit the whole map", "", "map.fit", false, false, {}});
-      return items;
-    });
-  }
+  // The map beside has its own origin: the pointer as if it were on the first.
+  const auto zoomed = [&](Vec2 pointer, double notches) {
+    return zoomed_window(request, pointer + Vec2{lay_out_map(request).map.x0 - layout.map.x0, 0}, notches);
+  };
+  const std::optional<MapLayout::Cell> cell = hand_on_map(context, id, layout, zoomed);
+  if (!subject.has_map()) return cell;
+  const MapView& view = context.state.view.map;
+  const Selection& selection = context.state.view.selection;
+  draw_cell_menu(context, id, layout, [&](const std::string& q, const std::string& k) {
+    std::vector<MenuItem> items;
+    items.push_back({"Copy value", "query " + q + ", key " + k, "copy " + q + " " + k, false, false, {}});
+    items.push_back({"Copy row as CSV", "query " + q, "copy.row " + q, false, false, {}});
+    items.push_back({"Copy address", "", "copy.address", false, false, {}});
+    items.push_back({"Save this panel as a picture…", "", "palette export.panel map", false, false, {}});
+    items.push_back({"Pin query and key", q + ", " + k, "pin " + q + " " + k, false, true, {}});
+    items.push_back({"Pin key", k, "pin - " + k, false, false, {}});
+    if (selection.query || selection.key) items.push_back({"Release", "", "pin none", false, false, {}});
+    items.push_back({"Leave key 0 out of the range",
+                     selection.key ? "and the pinned key" : "",
+                     "map.exclude-sink",
+                     view.exclude_sink,
+                     true,
+                     {}});
+    items.push_back({"Automatic range", "", "map.range auto", !view.range, false, {}});
+    items.push_back({"Fit the whole map", "", "map.fit", false, false, {}});
+    return items;
+  });
   return cell;
 }
 
