@@ -10,6 +10,17 @@
 
 namespace headroom {
 
+PairLayoutRequest pair_layout_request(PanelContext& context, Rect body, const MapPair& pair, CompareMode mode) {
+  PairLayoutRequest request;
+  request.body = body;
+  request.pixel_scale = static_cast<double>(context.painter().scale());
+  request.length = std::max<std::int64_t>(1, pair.a.length);
+  request.window = context.state.view.map.window;
+  request.single = mode != CompareMode::SideBySide;
+  request.index_width = query_index_width(context.ui.measure(), request.length);
+  return request;
+}
+
 std::optional<MapLayout::Cell> pair_pointer(PanelContext& context, std::string_view id, const MapLayout& layout) {
   if (layout.map.empty()) return {};
   const auto zoomed = [&](Vec2 pointer, double notches) { return linked_zoom(layout, pointer, notches); };

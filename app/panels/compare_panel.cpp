@@ -88,13 +88,7 @@ void draw_maps(PanelContext& context, CompareMemory& memory, Rect body, const Ma
   const Theme& theme = context.theme();
   const CompareState& compare = state.view.compare;
   const CompareMode mode = compare.mode;
-  PairLayoutRequest request;
-  request.body = body;
-  request.pixel_scale = static_cast<double>(context.painter().scale());
-  request.length = std::max<std::int64_t>(1, pair.a.length);
-  request.window = state.view.map.window;
-  request.single = mode != CompareMode::SideBySide;
-  request.index_width = query_index_width(context.ui.measure(), request.length);
+  const PairLayoutRequest request = pair_layout_request(context, body, pair, mode);
   const PairLayout layout = lay_out_compare(request);
   const bool difference = mode == CompareMode::SideBySide || mode == CompareMode::Difference;
   draw_pair_tool_bar(context, layout.tool_bar, modes_of(state), pair, difference);

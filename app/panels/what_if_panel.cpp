@@ -136,13 +136,7 @@ void draw_centre(PanelContext& context, CompareMemory& memory, Rect body, const 
   const MapPair pair = make_map_pair(context, memory, subject.base, subject.after);
   const bool can_pair = subject.layer_after && pair.has_difference();
   const CompareMode mode = !can_pair || wanted == CompareMode::Flip ? CompareMode::SideBySide : wanted;
-  PairLayoutRequest request;
-  request.body = body;
-  request.pixel_scale = static_cast<double>(context.painter().scale());
-  request.length = std::max<std::int64_t>(1, pair.a.length);
-  request.window = state.view.map.window;
-  request.single = mode != CompareMode::SideBySide;
-  request.index_width = query_index_width(context.ui.measure(), request.length);
+  const PairLayoutRequest request = pair_layout_request(context, body, pair, mode);
   const PairLayout layout = lay_out_what_if(request);
   const bool difference = mode == CompareMode::Difference;
   const Choice modes[] = {

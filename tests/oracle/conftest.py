@@ -9,6 +9,7 @@ import pytest
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import window  # noqa: E402
 from command import NOBODY, Command  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -63,3 +64,15 @@ def public_folder(program):
             if not reach or reach.returncode != 0:
                 pytest.skip("the tests run as root, to whom permissions do not apply, and nobody else can run the program")
         yield pathlib.Path(name)
+
+
+@pytest.fixture(scope="module")
+def display():
+    """A screen of its own for the window."""
+    if reason := window.missing():
+        pytest.skip(reason)
+    screen = window.Display()
+    if not screen.name:
+        pytest.skip("Xvfb does not start")
+    yield screen.name
+    screen.close()

@@ -42,17 +42,6 @@ MOVING = {"run_begins.png", "running.png", "cancelled.png", "opening.png", "chan
 
 
 @pytest.fixture(scope="module")
-def display():
-    if reason := W.missing():
-        pytest.skip(reason)
-    screen = W.Display()
-    if not screen.name:
-        pytest.skip("Xvfb does not start")
-    yield screen.name
-    screen.close()
-
-
-@pytest.fixture(scope="module")
 def window(program, display, tmp_path_factory, request):
     try:
         demo = request.getfixturevalue("demo_gguf")

@@ -17,17 +17,6 @@ OPEN_DIFFERENTIAL = "demo bytes/diff_v2\nwait\n"
 
 
 @pytest.fixture(scope="module")
-def display():
-    if reason := W.missing():
-        pytest.skip(reason)
-    screen = W.Display()
-    if not screen.name:
-        pytest.skip("Xvfb does not start")
-    yield screen.name
-    screen.close()
-
-
-@pytest.fixture(scope="module")
 def window(program, display, tmp_path_factory):
     return W.Window(program, display, tmp_path_factory.mktemp("window"))
 
