@@ -137,7 +137,7 @@ def test_016_and_018_a_cut_off_file_names_the_tensor(command, model, tmp_path):
     path = model / "model.safetensors"
     whole = path.read_bytes()
     path.write_bytes(whole[:5000])
-    inspect_and_analyze(command, 3, ["model.safetensors", "end of the file"], model, tmp_path)
+    inspect_and_analyze(command, 3, ["model.safetensors", "the file ends before this tensor does"], model, tmp_path)
     error = refused_both_ways(command, 3, [], "inspect", model)
     assert error["tensor"] and error["expected"] and error["found"] and error["file"] == str(path)
     path.write_bytes(whole[:300])
