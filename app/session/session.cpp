@@ -18,7 +18,7 @@ constexpr std::size_t kMostUndo = 200;
 constexpr std::size_t kMostMessages = 500;
 constexpr double kSameViewSeconds = 0.5;
 constexpr double kFileCheckSeconds = 2.0;
-constexpr int kComputeNice = 10, kTileNice = 5;
+constexpr int kComputeNice = 15, kTileNice = 5;
 
 std::string local_time() {
   const std::time_t now = std::time(nullptr);
