@@ -184,6 +184,7 @@ void draw_error_cards(PanelContext& context, Rect map_frame) {
     const float least = shown == 0 ? 0.0f : 34.0f;  // a line above tells how many more there are
     const Card card = fitted(ui, *error, width, bottom - top - least);
     if (shown > 0 && (card.height > bottom - top - least || card.paragraphs.empty())) break;
+    if (card.height > bottom - ui.input.window.y0) break;  // a window lower than a card: the line below tells of it
     const Rect box = Rect::sized(right - width, std::round(bottom - card.height), width, std::round(card.height));
     draw_card(context, card, box);
     bottom = box.y0 - 8.0f;
@@ -191,7 +192,7 @@ void draw_error_cards(PanelContext& context, Rect map_frame) {
   }
   const std::size_t more = errors.size() - shown;
   if (more == 0 || bottom - 26.0f < map_frame.y0) return;
-  const std::string text = std::to_string(more) + (more == 1 ? " more error" : " more errors");
+  const std::string text = std::to_string(more) + (shown > 0 ? " more" : "") + (more == 1 ? " error" : " errors");
   const float w = std::min(width, std::round(ui.width(text, theme.body(theme.err))) + 44.0f);
   const Rect strip = Rect::sized(right - w, bottom - 26.0f, w, 26.0f);
   ui.begin_overlay("error cards, more", strip, false);

@@ -90,6 +90,15 @@ CATCH_TEST_CASE("error cards: stacked from below, the latest lowest; what has no
   for (const RecordedPanel& panel : bench.painter->panels()) CATCH_CHECK(panel.frame.y0 >= kMap.y0);
 }
 
+CATCH_TEST_CASE("error cards: where the window is lower than a card, a line counts them") {
+  PanelBench bench = cards({0, 0, 600, 60});
+  bench.state.errors = {damaged(1), damaged(2)};
+  bench.frame();
+  CATCH_CHECK(bench.shows("2 errors"));
+  CATCH_CHECK_FALSE(bench.shows("Cannot open"));
+  CATCH_CHECK(bench.painter->misuses().empty());
+}
+
 CATCH_TEST_CASE("error card: a long sentence has as many lines as there is room for, no more") {
   std::size_t last = 100;
   for (const float height : {700.0f, 340.0f, 300.0f}) {
