@@ -6,7 +6,8 @@
 namespace headroom::kernels {
 
 template <typename Input>
-void resize_statistics(const HeadProblem<Input>& problem, const StatisticsRequest& request, HeadStatistics& statistics) {
+void resize_statistics(const HeadProblem<Input>& problem, const StatisticsRequest& request,
+                       HeadStatistics& statistics) {
   statistics = {};
   if (request.wanted == 0) return;
   const auto length = static_cast<std::size_t>(problem.length);
@@ -39,8 +40,8 @@ void resize_statistics(const HeadProblem<Input>& problem, const StatisticsReques
   if (problem.maps[0].present() && problem.maps[1].present()) assign(kRowStatistics, {&statistics.cross});
   assign(kNamedKeys, {&statistics.first_key_net, &statistics.first_key_absolute});
   assign(kColumnSums, {&statistics.column_sum});
-  for (auto* pooled : {&statistics.pooled_sum, &statistics.pooled_max_abs, &statistics.pooled_positive,
-                       &statistics.pooled_negative})
+  for (auto* pooled :
+       {&statistics.pooled_sum, &statistics.pooled_max_abs, &statistics.pooled_positive, &statistics.pooled_negative})
     pooled->assign(cells, 0.0);
 }
 

@@ -35,16 +35,16 @@ struct HeadProblem {
   std::int64_t head_dim = 0;
   std::int64_t value_dim = 0;
   std::array<MapInput<Input>, 2> maps;  // w = a¹ − λ a²; with only the second: w = −λ a²
-  const double* lambda = nullptr;      // [length]; needed with a second map
+  const double* lambda = nullptr;       // [length]; needed with a second map
   double scale = 1.0;
-  double softcap = 0.0;                // 0: none; z ← c·tanh(z/c)
-  double temperature = 1.0;            // divides the capped logits
-  bool has_sink = false;               // one more key with logit `sink` and value 0
+  double softcap = 0.0;      // 0: none; z ← c·tanh(z/c)
+  double temperature = 1.0;  // divides the capped logits
+  bool has_sink = false;     // one more key with logit `sink` and value 0
   double sink = 0.0;
   bool causal = true;
-  std::int64_t window = 0;             // 0: none; key j visible to query i iff i − window < j ≤ i
-  std::int64_t first_key = 0;          // keys before it are padding: invisible, and rows before it see nothing
-  std::vector<std::int64_t> hidden_keys;      // ascending; a row that would see nothing keeps its own key
+  std::int64_t window = 0;                      // 0: none; key j visible to query i iff i − window < j ≤ i
+  std::int64_t first_key = 0;                   // keys before it are padding: invisible, and rows before it see nothing
+  std::vector<std::int64_t> hidden_keys;        // ascending; a row that would see nothing keeps its own key
   const std::int64_t* induction_key = nullptr;  // [length]; −1 where a row has none
 };
 
@@ -66,41 +66,41 @@ inline constexpr StatisticSet kAllStatistics = 15;
 // Histograms and pooled maps need kRowStatistics too.
 struct StatisticsRequest {
   StatisticSet wanted = kAllStatistics;  // 0: only the context, whatever the bins and blocks
-  UniformBins logit_bins;         // over z
-  UniformBins log10_weight_bins;  // over log10 a
-  std::int64_t pool_blocks = 0;   // pooled maps of ⌈length/B⌉² cells with B = ⌈length/pool_blocks⌉; 0: none
+  UniformBins logit_bins;                // over z
+  UniformBins log10_weight_bins;         // over log10 a
+  std::int64_t pool_blocks = 0;          // pooled maps of ⌈length/B⌉² cells with B = ⌈length/pool_blocks⌉; 0: none
 };
 
 // Per row unless said otherwise; empty where the head has no such map. A row that sees no key has lse −∞ (the sink's
 // logit with one), logit_max −∞, logit_min +∞ and 0 elsewhere, and its context is 0.
 struct MapStatistics {
-  std::vector<double> lse;                // includes the sink's term
+  std::vector<double> lse;  // includes the sink's term
   std::vector<double> logit_max, logit_min;
-  std::vector<double> entropy;            // nats, −Σ a ln a over real keys
+  std::vector<double> entropy;  // nats, −Σ a ln a over real keys
   std::vector<double> weight_max;
-  std::vector<double> weight_l2_squared;  // Σ a²
-  std::vector<double> weight_sum;         // 1 − sink's share
-  std::vector<double> first_key_weight;   // 0 where the row cannot see key 0
+  std::vector<double> weight_l2_squared;                               // Σ a²
+  std::vector<double> weight_sum;                                      // 1 − sink's share
+  std::vector<double> first_key_weight;                                // 0 where the row cannot see key 0
   std::vector<double> self_weight, previous_weight, induction_weight;  // 0 where not visible
-  std::vector<double> mean_distance;      // Σ a (i − j)
-  std::vector<double> context_energy;     // ‖Σ a v‖²
-  std::vector<std::int32_t> rounds_to_one;  // #{j : m − z_ij ≤ −ln(1 − 2⁻⁹)} (M18, N₁)
-  std::vector<double> column_sum;         // per key: Σ_i a_ij
-  double logit_max_raw = 0.0;             // scale·q·k, before cap and temperature, over all rows
+  std::vector<double> mean_distance;                                   // Σ a (i − j)
+  std::vector<double> context_energy;                                  // ‖Σ a v‖²
+  std::vector<std::int32_t> rounds_to_one;                             // #{j : m − z_ij ≤ −ln(1 − 2⁻⁹)} (M18, N₁)
+  std::vector<double> column_sum;                                      // per key: Σ_i a_ij
+  double logit_max_raw = 0.0;  // scale·q·k, before cap and temperature, over all rows
   std::vector<std::int64_t> logit_histogram, weight_histogram;
   std::vector<double> pooled_sum, pooled_max;  // [blocks, blocks]
 };
 
 struct HeadStatistics {
   std::array<MapStatistics, 2> maps;
-  std::vector<double> weight_sum;         // Σ w
-  std::vector<double> weight_l1;          // Σ |w|
-  std::vector<double> weight_l2_squared;  // Σ w²
-  std::vector<double> cross;              // ⟨a¹, a²⟩; empty without two maps
+  std::vector<double> weight_sum;           // Σ w
+  std::vector<double> weight_l1;            // Σ |w|
+  std::vector<double> weight_l2_squared;    // Σ w²
+  std::vector<double> cross;                // ⟨a¹, a²⟩; empty without two maps
   std::vector<double> uncorrelated_energy;  // q_i² = Σ w² r²; with different values per map Σ (a¹r¹)² + (λa²r²)²
   std::vector<double> first_key_net, first_key_absolute;  // w_i0 and |w_i0|
-  std::vector<double> column_sum;         // per key: Σ_i w_ij
-  std::int64_t pool_size = 0;             // B
+  std::vector<double> column_sum;                         // per key: Σ_i w_ij
+  std::int64_t pool_size = 0;                             // B
   std::int64_t pool_blocks = 0;
   std::vector<double> pooled_sum, pooled_max_abs, pooled_positive, pooled_negative;  // [blocks, blocks]
 };
@@ -110,9 +110,9 @@ template <typename Input, typename Real = Input>
 struct HeadJob {
   HeadProblem<Input> problem;
   StatisticsRequest request;
-  Real* context = nullptr;          // out: row i at context + i · context_stride, value_dim channels
+  Real* context = nullptr;  // out: row i at context + i · context_stride, value_dim channels
   std::int64_t context_stride = 0;
-  HeadStatistics statistics;        // out
+  HeadStatistics statistics;  // out
 };
 
 // Half-open range of keys a row can see before hidden keys are taken out; empty: begin == end.

@@ -33,7 +33,8 @@ Result<Address> parse_address(const std::string& text) {
   return address;
 }
 
-Result<std::vector<std::int64_t>> parse_index_list(const std::string& text, const std::string& what, std::int64_t limit) {
+Result<std::vector<std::int64_t>> parse_index_list(const std::string& text, const std::string& what,
+                                                   std::int64_t limit) {
   std::vector<std::int64_t> values;
   const auto refuse = [&](const std::string& part) {
     Error error(ErrorCode::InvalidArgument, what + " takes a list such as 0,2-5");

@@ -1,5 +1,5 @@
-// Places inside a checkpoint as they are written on the command line: "model/::L3.H5", "0,2-5". Pure functions but for a
-// look whether the path exists as it stands.
+// Places inside a checkpoint as they are written on the command line: "model/::L3.H5", "0,2-5". Pure functions but for
+// a look whether the path exists as it stands.
 #pragma once
 
 #include <cstdint>

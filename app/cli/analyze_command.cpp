@@ -51,7 +51,8 @@ std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments
   std::error_code ignored;
   const bool is_folder = std::filesystem::is_directory(checkpoint.path(), ignored);
   const std::filesystem::path folder = is_folder ? checkpoint.path() : checkpoint.path().parent_path();
-  for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json", kExamplePromptFile}) inputs.push_back(folder / name);
+  for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json", kExamplePromptFile})
+    inputs.push_back(folder / name);
   for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored))
     if (entry.path().string().ends_with(".safetensors.index.json")) inputs.push_back(entry.path());
   if (!arguments.options.config.empty()) inputs.push_back(arguments.options.config);

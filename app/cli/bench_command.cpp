@@ -47,7 +47,8 @@ bool parse_shape(std::string_view text, BenchmarkShape& shape) {
     if (!parse_number(text.substr(at + 1), shape.length)) return false;
     text = text.substr(0, at);
   }
-  const std::size_t first = text.find('x'), second = text.find('x', first == std::string_view::npos ? first : first + 1);
+  const std::size_t first = text.find('x'),
+                    second = text.find('x', first == std::string_view::npos ? first : first + 1);
   return second != std::string_view::npos && parse_number(text.substr(0, first), shape.heads) &&
          parse_number(text.substr(first + 1, second - first - 1), shape.kv_heads) &&
          parse_number(text.substr(second + 1), shape.head_dim);
@@ -61,7 +62,8 @@ Result<std::vector<BenchmarkShape>> parse_shapes(const std::string& list) {
     const std::string_view word = rest.substr(0, comma);
     if (!parse_shape(word, shapes.emplace_back())) {
       Error error(ErrorCode::InvalidArgument, "this is no shape");
-      error.at_tensor("--shapes").wanted("[KIND:]HEADSxKV_HEADSxHEAD_DIM[@LENGTH], e.g. diff_v2:8x8x64@2048", std::string(word));
+      error.at_tensor("--shapes")
+          .wanted("[KIND:]HEADSxKV_HEADSxHEAD_DIM[@LENGTH], e.g. diff_v2:8x8x64@2048", std::string(word));
       return error;
     }
     rest.remove_prefix(std::min(comma + 1, rest.size()));

@@ -58,12 +58,15 @@ std::optional<BenchmarkShape> benchmark_shape(const ModelSpec& model, std::int64
   const AttentionSpec& first = model.blocks.front().attention;
   for (const BlockSpec& block : model.blocks) {
     const AttentionSpec& attention = block.attention;
-    const bool plain = attention.kind == "softmax" && attention.causal && attention.window == 0 && attention.softcap == 0.0;
-    const bool same = attention.heads.size() == first.heads.size() && attention.num_key_blocks == first.num_key_blocks &&
-                      attention.head_dim == first.head_dim && attention.value_dim == attention.head_dim;
+    const bool plain =
+        attention.kind == "softmax" && attention.causal && attention.window == 0 && attention.softcap == 0.0;
+    const bool same = attention.heads.size() == first.heads.size() &&
+                      attention.num_key_blocks == first.num_key_blocks && attention.head_dim == first.head_dim &&
+                      attention.value_dim == attention.head_dim;
     if (!plain || !same) return std::nullopt;
   }
-  return BenchmarkShape{"softmax", static_cast<std::int64_t>(first.heads.size()), first.num_key_blocks, first.head_dim, length};
+  return BenchmarkShape{"softmax", static_cast<std::int64_t>(first.heads.size()), first.num_key_blocks, first.head_dim,
+                        length};
 }
 
 Result<ModelBenchmark> benchmark_model(ComputeBackend& backend, AnalysisRequest request, std::int64_t rounds,
@@ -82,8 +85,9 @@ Result<ModelBenchmark> benchmark_model(ComputeBackend& backend, AnalysisRequest 
   // The first round reads the checkpoint from the disk and fills the caches; it is not counted.
   for (std::int64_t round = 0; round <= rounds; ++round) {
     const auto show = [&](double fraction, const std::string& what) {
-      progress((static_cast<double>(round) + 0.5 * fraction) / static_cast<double>(rounds + 1),
-               format("round %lld of %lld, ", static_cast<long long>(round + 1), static_cast<long long>(rounds + 1)) + what);
+      progress(
+          (static_cast<double>(round) + 0.5 * fraction) / static_cast<double>(rounds + 1),
+          format("round %lld of %lld, ", static_cast<long long>(round + 1), static_cast<long long>(rounds + 1)) + what);
     };
     HEADROOM_TRY(const AnalysisOutcome outcome, analyze(backend, request, show, stop));
     NoObserver nobody(stop);

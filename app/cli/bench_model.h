@@ -29,6 +29,7 @@ struct ModelBenchmark {
 // `request` without its output, which goes to a folder of its own below `folder` and is removed.
 [[nodiscard]] Result<ModelBenchmark> benchmark_model(ComputeBackend& backend, AnalysisRequest request,
                                                      std::int64_t rounds, const std::filesystem::path& folder,
-                                                     const ProgressReport& progress, const kernels::StopRequested& stop);
+                                                     const ProgressReport& progress,
+                                                     const kernels::StopRequested& stop);
 
 }  // namespace headroom

@@ -15,7 +15,9 @@ using Json = nlohmann::ordered_json;
 constexpr double kLeastScaling = 3.6, kMostScaling = 4.4;
 constexpr std::int64_t kScalingLength = 4096;
 
-std::string time_text(double seconds) { return seconds < 1.0 ? format("%.2f ms", 1e3 * seconds) : format("%.3f s", seconds); }
+std::string time_text(double seconds) {
+  return seconds < 1.0 ? format("%.2f ms", 1e3 * seconds) : format("%.3f s", seconds);
+}
 
 std::string shape_text(const BenchmarkShape& shape) {
   return shape.kind + format(", %lld heads on %lld, d = %lld, n = %lld", static_cast<long long>(shape.heads),
@@ -25,10 +27,11 @@ std::string shape_text(const BenchmarkShape& shape) {
 
 std::string machine_lines(const BenchFacts& facts) {
   const BenchmarkMachine& machine = facts.report.machine;
-  std::string text = escape_for_terminal(machine.processor) +
-                     format(", %lld threads, LibTorch %s (%s), kernels %s, float32, causal, inputs %s, headroom %s, %s\n",
-                            static_cast<long long>(machine.threads), machine.torch_version.c_str(),
-                            machine.torch_capability.c_str(), machine.kernel_target.c_str(), facts.report.data.c_str(), kVersion, facts.date.c_str());
+  std::string text =
+      escape_for_terminal(machine.processor) +
+      format(", %lld threads, LibTorch %s (%s), kernels %s, float32, causal, inputs %s, headroom %s, %s\n",
+             static_cast<long long>(machine.threads), machine.torch_version.c_str(), machine.torch_capability.c_str(),
+             machine.kernel_target.c_str(), facts.report.data.c_str(), kVersion, facts.date.c_str());
   text += format("Multiply-adds in registers: %.0f GFLOP/s on one thread, %.0f on all\n", machine.peak_gflops_one,
                  machine.peak_gflops_all);
   for (const std::string& note : machine.notes) text += "note: " + note + "\n";
@@ -45,8 +48,9 @@ std::string case_lines(const BenchmarkCase& measured) {
                             measured.sdpa_backend.c_str(), measured.yardstick.c_str());
   text += "                           median          best   GFLOP/s    peak   ratio    best     cpu   goal\n";
   for (const BenchmarkVariant& variant : measured.variants) {
-    text += format("  %-18s %13s %13s  %8.0f  %4.0f %%", variant.name.c_str(), time_text(variant.time.median_seconds).c_str(),
-                   time_text(variant.time.best_seconds).c_str(), variant.gflops, 100.0 * variant.peak_fraction);
+    text += format("  %-18s %13s %13s  %8.0f  %4.0f %%", variant.name.c_str(),
+                   time_text(variant.time.median_seconds).c_str(), time_text(variant.time.best_seconds).c_str(),
+                   variant.gflops, 100.0 * variant.peak_fraction);
     const std::string goal = goal_text(variant.ratio_median, variant.goal);
     text += format("  %6.3f  %6.3f  %6.3f%s%s\n", variant.ratio_median, variant.ratio_best, variant.ratio_cpu,
                    goal.empty() ? "" : "   ", goal.c_str());
@@ -56,11 +60,12 @@ std::string case_lines(const BenchmarkCase& measured) {
 
 std::string model_lines(const ModelBenchmark& model) {
   const StageSeconds& stages = model.stages;
-  std::string text = "\n" + escape_for_terminal(model.model) +
-                     format(", %lld tokens, backend %s, best of %lld rounds: %s (median %s), %.0f tokens/s, run file %.1f MB\n",
-                            static_cast<long long>(model.tokens), model.backend.c_str(), static_cast<long long>(model.rounds),
-                            time_text(model.seconds).c_str(), time_text(model.median_seconds).c_str(),
-                            static_cast<double>(model.tokens) / model.seconds, static_cast<double>(model.file_bytes) / 1e6);
+  std::string text =
+      "\n" + escape_for_terminal(model.model) +
+      format(", %lld tokens, backend %s, best of %lld rounds: %s (median %s), %.0f tokens/s, run file %.1f MB\n",
+             static_cast<long long>(model.tokens), model.backend.c_str(), static_cast<long long>(model.rounds),
+             time_text(model.seconds).c_str(), time_text(model.median_seconds).c_str(),
+             static_cast<double>(model.tokens) / model.seconds, static_cast<double>(model.file_bytes) / 1e6);
   const auto stage = [&](const char* name, double seconds) {
     text += format("  %-36s %13s  %5.1f %%\n", name, time_text(seconds).c_str(), 100.0 * seconds / model.seconds);
   };
@@ -90,14 +95,20 @@ std::string scaling_lines(const BenchmarkReport& report) {
     const bool bound = scaling.shape.length >= kScalingLength;
     const bool met = scaling.everything >= kLeastScaling && scaling.everything <= kMostScaling;
     text += format("  %-54s  %6.2f          %6.2f      %6.2f%s\n", shape_text(scaling.shape).c_str(), scaling.sdpa,
-                   scaling.row_statistics, scaling.everything, !bound ? "" : met ? "   in 3.6 … 4.4" : "   not in 3.6 … 4.4");
+                   scaling.row_statistics, scaling.everything,
+                   !bound ? ""
+                   : met  ? "   in 3.6 … 4.4"
+                          : "   not in 3.6 … 4.4");
   }
   return text;
 }
 
 Json shape_json(const BenchmarkShape& shape) {
-  return {{"kind", shape.kind},         {"heads", shape.heads},   {"kv_heads", shape.kv_heads},
-          {"head_dim", shape.head_dim}, {"length", shape.length}};
+  return {{"kind", shape.kind},
+          {"heads", shape.heads},
+          {"kv_heads", shape.kv_heads},
+          {"head_dim", shape.head_dim},
+          {"length", shape.length}};
 }
 
 Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -125,12 +136,18 @@ Json case_json(const BenchmarkCase& measured) {
 
 Json window_json(const std::optional<BenchmarkWindow>& window) {
   if (!window) return nullptr;
-  return {{"length", window->length},           {"head_dim", window->head_dim},
-          {"rows", window->rows},               {"keys", window->keys},
-          {"rounds", window->rounds},           {"p50_seconds", window->p50_seconds},
-          {"p95_seconds", window->p95_seconds}, {"best_seconds", window->best_seconds},
-          {"gflops", window->gflops},           {"peak_fraction", window->peak_fraction},
-          {"goal", window->goal_seconds},       {"met", window->p95_seconds <= window->goal_seconds}};
+  return {{"length", window->length},
+          {"head_dim", window->head_dim},
+          {"rows", window->rows},
+          {"keys", window->keys},
+          {"rounds", window->rounds},
+          {"p50_seconds", window->p50_seconds},
+          {"p95_seconds", window->p95_seconds},
+          {"best_seconds", window->best_seconds},
+          {"gflops", window->gflops},
+          {"peak_fraction", window->peak_fraction},
+          {"goal", window->goal_seconds},
+          {"met", window->p95_seconds <= window->goal_seconds}};
 }
 
 Json model_json(const std::optional<ModelBenchmark>& model) {
@@ -143,10 +160,14 @@ Json model_json(const std::optional<ModelBenchmark>& model) {
                {"best_seconds", model->seconds},
                {"median_seconds", model->median_seconds},
                {"tokens_per_second", static_cast<double>(model->tokens) / model->seconds}};
-  json["stages"] = {{"project", stages.project},           {"attention", stages.attention},
-                    {"record", stages.record},             {"mlp", stages.mlp},
-                    {"logits", stages.logits},             {"wait_weights", stages.wait_weights},
-                    {"wait_write", stages.wait_write},     {"read_weights", stages.read_weights},
+  json["stages"] = {{"project", stages.project},
+                    {"attention", stages.attention},
+                    {"record", stages.record},
+                    {"mlp", stages.mlp},
+                    {"logits", stages.logits},
+                    {"wait_weights", stages.wait_weights},
+                    {"wait_write", stages.wait_write},
+                    {"read_weights", stages.read_weights},
                     {"write", stages.write}};
   json["file_bytes"] = model->file_bytes;
   json["forward_seconds"] = model->forward_seconds;
@@ -165,22 +186,24 @@ std::string bench_text(const BenchFacts& facts) {
   std::string text = machine_lines(facts);
   for (const BenchmarkCase& measured : report.cases) text += case_lines(measured);
   text += scaling_lines(report);
-  if (!report.accuracy.empty()) text += "\nLargest relative error against the scalar reference in double        context   (sdpa's)   column sums\n";
+  if (!report.accuracy.empty())
+    text += "\nLargest relative error against the scalar reference in double        context   (sdpa's)   column sums\n";
   for (const BenchmarkAccuracy& accuracy : report.accuracy)
     text += format("  %-64s  %.1e    %.1e       %.1e\n", shape_text(accuracy.shape).c_str(), accuracy.context_error,
                    accuracy.sdpa_context_error, accuracy.column_sum_error);
   if (report.window) {
     const BenchmarkWindow& window = *report.window;
-    text += format("\nWindow of %lld × %lld exact cells, n = %lld, d = %lld, one head: p50 %s, p95 %s (%s %s), %.0f GFLOP/s, %.0f %% of the peak\n",
-                   static_cast<long long>(window.rows), static_cast<long long>(window.keys),
-                   static_cast<long long>(window.length), static_cast<long long>(window.head_dim),
-                   time_text(window.p50_seconds).c_str(), time_text(window.p95_seconds).c_str(),
-                   window.p95_seconds <= window.goal_seconds ? "≤" : ">", time_text(window.goal_seconds).c_str(), window.gflops,
-                   100.0 * window.peak_fraction);
+    text += format(
+        "\nWindow of %lld × %lld exact cells, n = %lld, d = %lld, one head: p50 %s, p95 %s (%s %s), %.0f GFLOP/s, %.0f %% of the peak\n",
+        static_cast<long long>(window.rows), static_cast<long long>(window.keys), static_cast<long long>(window.length),
+        static_cast<long long>(window.head_dim), time_text(window.p50_seconds).c_str(),
+        time_text(window.p95_seconds).c_str(), window.p95_seconds <= window.goal_seconds ? "≤" : ">",
+        time_text(window.goal_seconds).c_str(), window.gflops, 100.0 * window.peak_fraction);
   }
   if (facts.model) text += model_lines(*facts.model);
   if (!report.skipped.empty()) text += "\n";
-  for (const BenchmarkSkip& skip : report.skipped) text += "skipped: " + shape_text(skip.shape) + ": " + skip.reason + "\n";
+  for (const BenchmarkSkip& skip : report.skipped)
+    text += "skipped: " + shape_text(skip.shape) + ": " + skip.reason + "\n";
   text += format("\n%s, peak memory %.2f GB\n", duration_text(report.seconds).c_str(),
                  static_cast<double>(facts.peak_rss_bytes) / 1e9);
   return text;

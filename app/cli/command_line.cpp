@@ -31,7 +31,8 @@ std::string joined(int argc, char** argv) {
   for (int i = 0; i < argc; ++i) {
     std::string word = argv[i];
     const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$*?;&|<>()") == std::string::npos;
-    for (std::size_t at = word.find('\''); at != std::string::npos; at = word.find('\'', at + 4)) word.replace(at, 1, "'\\''");
+    for (std::size_t at = word.find('\''); at != std::string::npos; at = word.find('\'', at + 4))
+      word.replace(at, 1, "'\\''");
     line += (i ? " " : "") + (plain ? word : "'" + word + "'");
   }
   return line;
@@ -55,10 +56,14 @@ std::string not_a_positive_size(const std::string& text) {
 std::string not_a_seed(const std::string& text) {
   std::uint64_t seed = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seed);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? "" : "expected a whole number from 0, found " + text;
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()
+             ? ""
+             : "expected a whole number from 0, found " + text;
 }
 
-std::string not_a_list(const std::string& text) { return text.empty() ? "takes a list such as 0,2-5; found nothing" : ""; }
+std::string not_a_list(const std::string& text) {
+  return text.empty() ? "takes a list such as 0,2-5; found nothing" : "";
+}
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
   command.add_option("--config", options.config, "config.json to use in place of the checkpoint's own");
@@ -66,15 +71,20 @@ void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
 }
 
 void add_inspect(CLI::App& app, InspectArguments& arguments) {
-  CLI::App* command = app.add_subcommand("inspect", "architecture, head program, tensors, warnings; reads headers only");
-  command->add_option("path", arguments.path, "checkpoint: a folder, safetensors or GGUF file; may name a place inside: model/::L3.H5")->required();
+  CLI::App* command =
+      app.add_subcommand("inspect", "architecture, head program, tensors, warnings; reads headers only");
+  command
+      ->add_option("path", arguments.path,
+                   "checkpoint: a folder, safetensors or GGUF file; may name a place inside: model/::L3.H5")
+      ->required();
   command->add_flag("--tensors", arguments.tensors, "list every tensor");
   command->add_flag("--json", arguments.json, "machine-readable output");
   add_checkpoint_options(*command, arguments.options);
 }
 
 void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
-  CLI::App* command = app.add_subcommand("analyze", "run attention on a prompt, layer by layer, and write the statistics");
+  CLI::App* command =
+      app.add_subcommand("analyze", "run attention on a prompt, layer by layer, and write the statistics");
   PromptArguments& prompt = arguments.prompt;
   command->add_option("path", arguments.path, "checkpoint; may name a place inside: model/::L3.H5")->required();
   command->add_option("-o,--output", arguments.output, "run file to write (HDF5)")->required();
@@ -118,7 +128,8 @@ void add_compare(CLI::App& app, CompareArguments& arguments) {
 std::string nothing(const std::string& text) { return text.empty() ? "takes a value; found nothing" : ""; }
 
 void add_bench(CLI::App& app, BenchArguments& arguments) {
-  CLI::App* command = app.add_subcommand("bench", "how fast attention and its statistics are here, beside LibTorch's attention");
+  CLI::App* command =
+      app.add_subcommand("bench", "how fast attention and its statistics are here, beside LibTorch's attention");
   PromptArguments& prompt = arguments.prompt;
   CLI::Option* model = command->add_option("--model", arguments.model,
                                            "checkpoint: time the stages of a real analysis in place of the table");
@@ -128,13 +139,19 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
       "(default: a table of nine, n = 1024 to 8192)");
   shapes->check(nothing)->excludes(model);
   model->check(nothing);
-  command->add_option("--repeats", arguments.repeats, "rounds at most, beside one that is not counted (default: 15; --model: 3)")
+  command
+      ->add_option("--repeats", arguments.repeats,
+                   "rounds at most, beside one that is not counted (default: 15; --model: 3)")
       ->check(CLI::Range(1, 1000000));
-  command->add_option("--budget", arguments.budget_seconds, "seconds the table may take (default: 120)")->check(not_a_size);
+  command->add_option("--budget", arguments.budget_seconds, "seconds the table may take (default: 120)")
+      ->check(not_a_size);
   command->add_flag("--quick", arguments.quick, "20 seconds, 5 rounds, a smaller table");
-  command->add_flag("--outliers", arguments.outliers, "queries and keys with outliers: N(0, 1), and N(0, 100) beside it once in a thousand");
-  command->add_option("--threads", arguments.threads, "threads of LibTorch and of the kernels")->check(CLI::Range(1, 1024));
-  command->add_option("--target", arguments.target, "instructions, e.g. AVX2; holds LibTorch to them too")->check(nothing);
+  command->add_flag("--outliers", arguments.outliers,
+                    "queries and keys with outliers: N(0, 1), and N(0, 100) beside it once in a thousand");
+  command->add_option("--threads", arguments.threads, "threads of LibTorch and of the kernels")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--target", arguments.target, "instructions, e.g. AVX2; holds LibTorch to them too")
+      ->check(nothing);
   command->add_flag("--no-window", arguments.no_window, "leave out the window of a map of 131,072 tokens");
   command->add_option("--text", prompt.text, "the prompt of --model")->needs(model);
   command->add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input")->needs(model);
@@ -143,50 +160,68 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
   command->add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")
       ->check(CLI::PositiveNumber)
       ->needs(model);
-  command->add_option("--folder", arguments.folder, "where --model writes a run file and removes it (default: in memory)")
+  command
+      ->add_option("--folder", arguments.folder, "where --model writes a run file and removes it (default: in memory)")
       ->needs(model);
   command->add_flag("--json", arguments.json, "machine-readable output; app/README.md names its members");
   add_checkpoint_options(*command, arguments.options);
 }
 
 void add_train(CLI::App& app, TrainArguments& arguments) {
-  CLI::App* command = app.add_subcommand("train", "train small models from recipes, and record what their heads do meanwhile");
+  CLI::App* command =
+      app.add_subcommand("train", "train small models from recipes, and record what their heads do meanwhile");
   command->add_option("recipes", arguments.recipes, "recipe files (assets/recipes/*.json)")->required();
-  command->add_option("-o,--output", arguments.output, "folder; models go to RECIPE/VARIANT_seedN in it")->required()->check(nothing);
+  command->add_option("-o,--output", arguments.output, "folder; models go to RECIPE/VARIANT_seedN in it")
+      ->required()
+      ->check(nothing);
   command->add_option("--variant", arguments.variants, "train only these variants");
   command->add_option("--seed", arguments.seeds, "train with these seeds (default: the recipe's)")->check(not_a_seed);
-  command->add_option("--steps", arguments.steps, "in place of the recipe's number of steps")->check(CLI::PositiveNumber);
+  command->add_option("--steps", arguments.steps, "in place of the recipe's number of steps")
+      ->check(CLI::PositiveNumber);
   command->add_option("--device", arguments.device, "cpu, cuda or cuda:N");
-  command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")->check(CLI::Range(1, 1024));
-  command->add_option("--threads", arguments.threads, "threads of each training (default: 1); results depend on it in the last bits")
+  command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")
       ->check(CLI::Range(1, 1024));
-  CLI::Option* resume =
-      command->add_flag("--resume", arguments.resume, "go on where a training was stopped; leave finished ones as they are");
+  command
+      ->add_option("--threads", arguments.threads,
+                   "threads of each training (default: 1); results depend on it in the last bits")
+      ->check(CLI::Range(1, 1024));
+  CLI::Option* resume = command->add_flag("--resume", arguments.resume,
+                                          "go on where a training was stopped; leave finished ones as they are");
   command->add_flag("--force", arguments.force, "begin anew in folders that hold trainings")->excludes(resume);
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 
 void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
-  CLI::App* command = app.add_subcommand("reproduce", "examine the claims about DIFF V2 on the shipped models, and write a report");
-  command->add_option("-o,--output", arguments.output, "folder for report.md, claims.json, tables and run files")->required()->check(nothing);
-  command->add_option("--assets", arguments.assets, "the project's assets (default: found beside the program)")->check(nothing);
+  CLI::App* command =
+      app.add_subcommand("reproduce", "examine the claims about DIFF V2 on the shipped models, and write a report");
+  command->add_option("-o,--output", arguments.output, "folder for report.md, claims.json, tables and run files")
+      ->required()
+      ->check(nothing);
+  command->add_option("--assets", arguments.assets, "the project's assets (default: found beside the program)")
+      ->check(nothing);
   command->add_option("--claim", arguments.claims, "only these, 1 to 8")->check(CLI::Range(1, 8));
-  command->add_option("--seed", arguments.seeds, "only these seeds (1 is shipped; the others are trained first)")->check(not_a_seed);
+  command->add_option("--seed", arguments.seeds, "only these seeds (1 is shipped; the others are trained first)")
+      ->check(not_a_seed);
   command->add_flag("--only-models", arguments.only_models, "the numbers of the shipped models alone, no claims");
-  command->add_option("--checkpoint", arguments.checkpoint, "another trained softmax model, for claim 6")->check(nothing);
+  command->add_option("--checkpoint", arguments.checkpoint, "another trained softmax model, for claim 6")
+      ->check(nothing);
   CLI::Option* name = command->add_option("--device-name", arguments.device_name, "the processor of claim 8");
-  CLI::Option* flops = command->add_option("--device-tflops", arguments.device_tflops, "its dense bfloat16 TFLOP/s")->check(not_a_positive_size);
-  CLI::Option* bytes = command->add_option("--device-gbytes", arguments.device_gbytes, "its memory bandwidth in GB/s")->check(not_a_positive_size);
+  CLI::Option* flops = command->add_option("--device-tflops", arguments.device_tflops, "its dense bfloat16 TFLOP/s")
+                           ->check(not_a_positive_size);
+  CLI::Option* bytes = command->add_option("--device-gbytes", arguments.device_gbytes, "its memory bandwidth in GB/s")
+                           ->check(not_a_positive_size);
   flops->needs(bytes);
   bytes->needs(flops);
   name->needs(flops);
-  command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")->check(CLI::Range(1, 1024));
+  command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")
+      ->check(CLI::Range(1, 1024));
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 
 int usage_error(const std::string& message, bool json) {
   Error error(ErrorCode::InvalidArgument, message);
-  return report_error(error.advise("headroom --help names the commands, headroom COMMAND --help the options of one"), json);
+  return report_error(error.advise("headroom --help names the commands, headroom COMMAND --help the options of one"),
+                      json);
 }
 
 int parse_and_run(int argc, char** argv, bool json) {
@@ -195,7 +230,8 @@ int parse_and_run(int argc, char** argv, bool json) {
   app.require_subcommand(0, 1);
   WindowArguments window;
   bool list_commands = false, markdown = false;
-  app.add_option("paths", window.paths, "checkpoints or run files to open in the window; may name a place inside: model/::L3.H5");
+  app.add_option("paths", window.paths,
+                 "checkpoints or run files to open in the window; may name a place inside: model/::L3.H5");
   app.add_option("--script", window.script, "run the commands of a file in the window, one a line, and end");
   app.add_option("--size", window.size, "size of the window in pixels, e.g. 1440x900");
   app.add_option("--scale", window.scale, "size of everything in it, 0.5 to 3")->check(CLI::Range(0.5, 3.0));
@@ -230,7 +266,9 @@ int parse_and_run(int argc, char** argv, bool json) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &bench.json, &train.json, &reproduce.json, &doctor_json}) *choice = *choice || any_json;
+  for (bool* choice :
+       {&inspect.json, &analyze.json, &compare.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
+    *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
@@ -257,8 +295,12 @@ int parse_and_run(int argc, char** argv, bool json) {
   // A mistyped command is not a file that is missing.
   for (const std::string& path : window.paths)
     if (path.find_first_of("/.:") == std::string::npos && !std::filesystem::exists(path))
-      return usage_error("no such command and no such file: " + path + "; commands are inspect, analyze, compare, bench, train, reproduce and doctor", json);
-  if (json) return usage_error("the window has no JSON; expected inspect, analyze, compare, bench, train, reproduce or doctor", json);
+      return usage_error("no such command and no such file: " + path +
+                             "; commands are inspect, analyze, compare, bench, train, reproduce and doctor",
+                         json);
+  if (json)
+    return usage_error("the window has no JSON; expected inspect, analyze, compare, bench, train, reproduce or doctor",
+                       json);
   window.command_line = joined(argc, argv);
   return run_window(window);
 }

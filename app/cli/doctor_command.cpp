@@ -50,7 +50,8 @@ int run_doctor(bool json) {
     std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {
     for (const auto& [name, value] : report.items())
-      std::printf("%-12s %s\n", name.c_str(), value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+      std::printf("%-12s %s\n", name.c_str(),
+                  value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
   }
   return backend ? 0 : report_error(backend.error(), false);
 }

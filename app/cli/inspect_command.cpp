@@ -26,7 +26,7 @@ struct Inspection {
   std::vector<std::string> warnings;
   std::int64_t parameters = 0;
   std::uint64_t size_bytes = 0;
-  std::map<std::string, std::int64_t> dtypes;                         // name → tensors
+  std::map<std::string, std::int64_t> dtypes;                             // name → tensors
   std::map<std::string, std::int64_t, std::less<>> attention_parameters;  // over all layers
   std::vector<std::int64_t> layers, heads;  // the places that the address names; empty without one
 };
@@ -80,7 +80,8 @@ std::string count_text(std::int64_t count) {
 std::string map_text(const HeadProgram::Map& map) {
   std::string values;
   for (const std::int64_t block : map.value_blocks) values += (values.empty() ? "v" : "+v") + std::to_string(block);
-  return format("q%lld k%lld ", static_cast<long long>(map.query_block), static_cast<long long>(map.key_block)) + values;
+  return format("q%lld k%lld ", static_cast<long long>(map.query_block), static_cast<long long>(map.key_block)) +
+         values;
 }
 
 // "H0: q0 k0 v0 − λ·(q1 k0 v0), λ from the input"
@@ -110,14 +111,15 @@ void print_model(const ModelSpec& model) {
   const AttentionSpec& attention = model.blocks.front().attention;
   print_line("model", model.model_type);
   print_line("layers", std::to_string(model.blocks.size()));
-  print_line("heads", format("%lld output heads, %lld query blocks, %lld key blocks, %lld value blocks of %lld channels",
-                             static_cast<long long>(model.num_heads), static_cast<long long>(attention.num_query_blocks),
-                             static_cast<long long>(attention.num_key_blocks),
-                             static_cast<long long>(attention.num_value_blocks),
-                             static_cast<long long>(attention.head_dim)));
-  print_line("sizes", format("hidden %lld, vocabulary %lld, positions %lld%s", static_cast<long long>(model.hidden_size),
-                             static_cast<long long>(model.vocab_size), static_cast<long long>(model.max_positions),
-                             model.tied ? ", lm_head is the embedding" : ""));
+  print_line("heads",
+             format("%lld output heads, %lld query blocks, %lld key blocks, %lld value blocks of %lld channels",
+                    static_cast<long long>(model.num_heads), static_cast<long long>(attention.num_query_blocks),
+                    static_cast<long long>(attention.num_key_blocks),
+                    static_cast<long long>(attention.num_value_blocks), static_cast<long long>(attention.head_dim)));
+  print_line("sizes",
+             format("hidden %lld, vocabulary %lld, positions %lld%s", static_cast<long long>(model.hidden_size),
+                    static_cast<long long>(model.vocab_size), static_cast<long long>(model.max_positions),
+                    model.tied ? ", lm_head is the embedding" : ""));
   std::map<std::string, std::string> kinds;
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
     std::string& list = kinds[model.blocks[layer].attention.kind];
@@ -144,9 +146,10 @@ void print_programs(const Inspection& found) {
 void print_text(const Inspection& found, bool all_tensors) {
   const Checkpoint& checkpoint = *found.checkpoint;
   print_line("checkpoint", checkpoint.path().string());
-  print_line("format", std::string(checkpoint.format_name()) +
-                           format(", %zu file%s, ", checkpoint.files().size(), checkpoint.files().size() == 1 ? "" : "s") +
-                           size_text(found.size_bytes));
+  print_line("format",
+             std::string(checkpoint.format_name()) +
+                 format(", %zu file%s, ", checkpoint.files().size(), checkpoint.files().size() == 1 ? "" : "s") +
+                 size_text(found.size_bytes));
   std::string dtypes;
   for (const auto& [name, count] : found.dtypes)
     dtypes += (dtypes.empty() ? "" : ", ") + std::to_string(count) + " " + name;
@@ -179,8 +182,8 @@ nlohmann::json to_json(const Inspection& found) {
   json["dtypes"] = found.dtypes;
   json["tokenizer"] = found.tokenizer.empty() ? nlohmann::json() : nlohmann::json(found.tokenizer);
   json["warnings"] = found.warnings;
-  json["missing_tensors"] = std::vector<std::string>(found.checkpoint->missing_tensors().begin(),
-                                                     found.checkpoint->missing_tensors().end());
+  json["missing_tensors"] =
+      std::vector<std::string>(found.checkpoint->missing_tensors().begin(), found.checkpoint->missing_tensors().end());
   for (const char* key : {"model_type", "layers", "heads", "kv_heads", "head_dim", "hidden_size", "vocab_size",
                           "attention", "attention_parameters"})
     json[key] = nullptr;
@@ -210,7 +213,8 @@ Result<void> find_places(const Address& address, Inspection& found) {
   const auto layers = static_cast<std::int64_t>(found.model->blocks.size());
   HEADROOM_TRY(found.layers, parse_index_list(address.layers, "::L", layers));
   const std::string all = "0-" + std::to_string(found.model->num_heads - 1);
-  HEADROOM_TRY(found.heads, parse_index_list(address.heads.empty() ? all : address.heads, ".H", found.model->num_heads));
+  HEADROOM_TRY(found.heads,
+               parse_index_list(address.heads.empty() ? all : address.heads, ".H", found.model->num_heads));
   return {};
 }
 

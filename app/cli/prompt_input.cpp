@@ -19,7 +19,8 @@ Result<std::string> read_stdin() {
     if (count < 0) return Error(ErrorCode::Io, "standard input cannot be read");
     if (count == 0) return text;
     text.append(buffer, static_cast<std::size_t>(count));
-    if (text.size() > kLongestPrompt) return Error(ErrorCode::OutOfMemory, "the prompt on standard input is longer than 64 MiB");
+    if (text.size() > kLongestPrompt)
+      return Error(ErrorCode::OutOfMemory, "the prompt on standard input is longer than 64 MiB");
   }
 }
 
@@ -31,8 +32,8 @@ Result<std::string> read_source(const std::string& path) {
 }  // namespace
 
 Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model, std::string& tokenizer_note) {
-  const int given = (arguments.text ? 1 : 0) + (arguments.text_file ? 1 : 0) + (arguments.ids ? 1 : 0) +
-                    (arguments.ids_file ? 1 : 0);
+  const int given =
+      (arguments.text ? 1 : 0) + (arguments.text_file ? 1 : 0) + (arguments.ids ? 1 : 0) + (arguments.ids_file ? 1 : 0);
   std::string example;
   if (given == 0) {
     if (auto text = model.checkpoint->read_sibling(kExamplePromptFile)) example = std::move(*text);
@@ -42,7 +43,9 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
     error.wanted("one of --text, --text-file, --ids, --ids-file", std::to_string(given));
     return error;
   }
-  const BosMode bos = arguments.bos == "always" ? BosMode::Always : arguments.bos == "never" ? BosMode::Never : BosMode::Auto;
+  const BosMode bos = arguments.bos == "always"  ? BosMode::Always
+                      : arguments.bos == "never" ? BosMode::Never
+                                                 : BosMode::Auto;
   const PromptOptions options{bos, arguments.max_tokens};
   auto tokenizer = open_tokenizer(*model.checkpoint);
   if (arguments.text || arguments.text_file) {
@@ -69,8 +72,9 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
   if (tokenizer)
     tokenizer_note = (*tokenizer)->description();
   else
-    tokenizer_note = "token texts are not known: " +
-                     (tokenizer.error().code == ErrorCode::NotFound ? "the checkpoint has no tokenizer" : tokenizer.error().message);
+    tokenizer_note =
+        "token texts are not known: " +
+        (tokenizer.error().code == ErrorCode::NotFound ? "the checkpoint has no tokenizer" : tokenizer.error().message);
   if (!example.empty()) tokenizer_note += format("; no prompt was given: the checkpoint's own, %s", kExamplePromptFile);
   return prompt_of_ids(std::move(ids), tokenizer ? tokenizer->get() : nullptr, model.spec, options);
 }

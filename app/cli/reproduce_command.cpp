@@ -56,7 +56,9 @@ Result<std::size_t> write_runs(Study& study, const ReproduceArguments& arguments
       request.git_commit = kGitCommit;
       std::error_code failed;
       std::filesystem::create_directories(request.output.parent_path(), failed);
-      if (failed) return Error(ErrorCode::Io, "cannot make the folder: " + failed.message()).in_file(request.output.parent_path().string());
+      if (failed)
+        return Error(ErrorCode::Io, "cannot make the folder: " + failed.message())
+            .in_file(request.output.parent_path().string());
       HEADROOM_TRY([[maybe_unused]] const AnalysisOutcome outcome, analyze(study.backend(), request, {}, study.stop()));
       ++written;
     }
@@ -73,8 +75,8 @@ struct Reproduction {
 Result<Reproduction> reproduce(Study& study, const ReproduceArguments& arguments) {
   ClaimOptions options;
   if (arguments.device_tflops > 0.0 && arguments.device_gbytes > 0.0)
-    options.device = {arguments.device_name.empty() ? "the given device" : arguments.device_name, 1e12 * arguments.device_tflops,
-                      1e9 * arguments.device_gbytes};
+    options.device = {arguments.device_name.empty() ? "the given device" : arguments.device_name,
+                      1e12 * arguments.device_tflops, 1e9 * arguments.device_gbytes};
   if (arguments.checkpoint) options.checkpoint = *arguments.checkpoint;
   std::vector<const Claim*> chosen;
   std::set<std::string> needed, initial;
@@ -133,12 +135,14 @@ int run_reproduce(const ReproduceArguments& arguments) {
   std::error_code failed;
   std::filesystem::create_directories(arguments.output, failed);
   if (failed)
-    return report_error(Error(ErrorCode::Io, "cannot make the folder: " + failed.message()).in_file(arguments.output), arguments.json);
+    return report_error(Error(ErrorCode::Io, "cannot make the folder: " + failed.message()).in_file(arguments.output),
+                        arguments.json);
   StudyOptions options;
   options.assets = find_assets(arguments.assets);
   options.output = arguments.output;
   options.seeds = arguments.seeds;
-  options.workers = arguments.jobs > 0 ? static_cast<std::size_t>(arguments.jobs) : std::max(1U, std::thread::hardware_concurrency());
+  options.workers =
+      arguments.jobs > 0 ? static_cast<std::size_t>(arguments.jobs) : std::max(1U, std::thread::hardware_concurrency());
   options.program = std::string("headroom ") + kVersion;
   options.git_commit = kGitCommit;
   options.command_line = arguments.command_line;
@@ -147,8 +151,9 @@ int run_reproduce(const ReproduceArguments& arguments) {
   const auto result = [&]() -> Result<Reproduction> {
     const GracefulStop graceful;
     HEADROOM_TRY(const std::unique_ptr<Study> study,
-                 Study::create(**backend, options, [&](double fraction, const std::string& what) { line.show(fraction, what); },
-                               [] { return signal_received(); }));
+                 Study::create(
+                     **backend, options, [&](double fraction, const std::string& what) { line.show(fraction, what); },
+                     [] { return signal_received(); }));
     return reproduce(*study, arguments);
   }();
   line.clear();
@@ -157,17 +162,22 @@ int run_reproduce(const ReproduceArguments& arguments) {
     return result.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
   }
   if (!result->claims.empty())
-    if (const auto written = write_report(arguments, *result, (*backend)->info()); !written) return report_error(written.error(), arguments.json);
+    if (const auto written = write_report(arguments, *result, (*backend)->info()); !written)
+      return report_error(written.error(), arguments.json);
   if (arguments.json) {
     nlohmann::ordered_json verdicts = nlohmann::ordered_json::array();
     for (const ClaimReport& claim : result->claims)
-      verdicts.push_back({{"number", claim.number}, {"title", claim.title}, {"verdict", verdict_text(claim.verdict())}});
-    std::puts(nlohmann::ordered_json{{"path", arguments.output}, {"claims", verdicts}, {"run_files", result->runs}}.dump().c_str());
+      verdicts.push_back(
+          {{"number", claim.number}, {"title", claim.title}, {"verdict", verdict_text(claim.verdict())}});
+    std::puts(nlohmann::ordered_json{{"path", arguments.output}, {"claims", verdicts}, {"run_files", result->runs}}
+                  .dump()
+                  .c_str());
     return 0;
   }
   for (const ClaimReport& claim : result->claims) {
     std::printf("%d. %s: %s\n", claim.number, claim.title.c_str(), verdict_text(claim.verdict()));
-    for (const Finding& finding : claim.findings) std::printf("   %-14s %s\n", verdict_text(finding.verdict), finding.sentence.c_str());
+    for (const Finding& finding : claim.findings)
+      std::printf("   %-14s %s\n", verdict_text(finding.verdict), finding.sentence.c_str());
   }
   std::string files = result->claims.empty() ? "" : "report.md, claims.json";
   if (!result->models.empty()) files += std::string(files.empty() ? "" : ", ") + "models.md, statistics.json";

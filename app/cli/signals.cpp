@@ -21,7 +21,7 @@ void handle(int number) {
 
 void install_signal_handlers() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
+    struct sigaction action{};
     if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
     action = {};
     action.sa_handler = handle;

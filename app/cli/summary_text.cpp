@@ -107,18 +107,22 @@ std::string sink_lines(const RunFacts& facts) {
   text += differential ? "  head        first map  second map       net   top key   its score\n"
                        : "  head       sink score       net   top key   its score\n";
   const char* order = heads == 0 ? "top_sink_score" : "sink_score";
-  for (const HeadPlace& p : largest(places(table), [&](const HeadPlace& place) { return component(table, order, place); })) {
+  for (const HeadPlace& p :
+       largest(places(table), [&](const HeadPlace& place) { return component(table, order, place); })) {
     text += format("  %-10s ", p.name().c_str()) + share_text(component(table, "sink_score", p), 10, "hidden");
     if (differential) text += share_text(table.at("sink_score", p.layer_index, p.head_index, 1), 12, "none");
     text += share_text(table.at("sink_score_net", p.layer_index, p.head_index), 10, "hidden");
-    text += format("  %8.0f  %10.3f\n", component(table, "top_sink_position", p), component(table, "top_sink_score", p));
+    text +=
+        format("  %8.0f  %10.3f\n", component(table, "top_sink_position", p), component(table, "top_sink_score", p));
   }
   return text;
 }
 
 std::string logit_lines(const RunFacts& facts) {
   const SummaryTable& table = facts.outcome->summary;
-  const auto value = [&](const char* name, const HeadPlace& p) { return table.at(name, p.layer_index, p.head_index, p.map); };
+  const auto value = [&](const char* name, const HeadPlace& p) {
+    return table.at(name, p.layer_index, p.head_index, p.map);
+  };
   const auto width = [&](const HeadPlace& p) { return value("logit_max", p) - value("logit_min", p); };
   const bool differential = any_with_both_maps(table);
   std::string text = "\nWidest qk-logits (scaled, visible)\n  head      ";
@@ -170,8 +174,9 @@ std::string differential_lines(const RunFacts& facts) {
     heads += 1.0;
   }
   if (heads == 0.0) return "";
-  return format("\nDifferential heads: mean λ %.3f, weight cancellation %.3f, output cancellation %.3f (1 = disjoint maps)\n",
-                lambda / heads, weight / heads, output / heads);
+  return format(
+      "\nDifferential heads: mean λ %.3f, weight cancellation %.3f, output cancellation %.3f (1 = disjoint maps)\n",
+      lambda / heads, weight / heads, output / heads);
 }
 
 }  // namespace
@@ -188,14 +193,14 @@ std::string summary_text(const RunFacts& facts) {
   if (!facts.device_note.empty()) text += "device " + escape_for_terminal(facts.device_note) + "\n";
   if (!outcome.attention.reason.empty())
     text += "backend auto: " + outcome.attention.backend + ", " + outcome.attention.reason + "\n";
-  for (const std::string& warning : facts.model->spec.warnings) text += "warning: " + escape_for_terminal(warning) + "\n";
+  for (const std::string& warning : facts.model->spec.warnings)
+    text += "warning: " + escape_for_terminal(warning) + "\n";
   for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
   text += sink_lines(facts) + logit_lines(facts) + bound_lines(facts) + differential_lines(facts);
   text += format("\nSelf-check: %lld rows, worst row sum off by %.1e, worst ‖w‖₂ outside its bounds by %.1e: %s\n",
                  static_cast<long long>(outcome.self_check.rows), outcome.self_check.worst_row_sum,
                  outcome.self_check.worst_bound, outcome.self_check.violations.empty() ? "passed" : "FAILED");
-  text += format("\nWrote %s (%.1f MB). Next:\n", output.c_str(),
-                 static_cast<double>(outcome.size_bytes) / 1e6);
+  text += format("\nWrote %s (%.1f MB). Next:\n", output.c_str(), static_cast<double>(outcome.size_bytes) / 1e6);
   text += "  python3 -c \"import xarray; print(xarray.open_dataset('" + output + "', engine='h5netcdf'))\"\n";
   text += "  headroom analyze … --what-if sink=off|lambda=none|hide-key=0 -o other.h5; headroom compare " + output +
           " other.h5\n";
@@ -214,10 +219,14 @@ std::string summary_json(const RunFacts& facts) {
   json["attention_seconds"] = outcome.forward.attention_seconds;
   json["forward_seconds"] = outcome.forward.seconds;
   const StageSeconds& stages = outcome.stages;
-  json["stages"] = {{"project", stages.project},           {"attention", stages.attention},
-                    {"record", stages.record},             {"mlp", stages.mlp},
-                    {"logits", stages.logits},             {"wait_weights", stages.wait_weights},
-                    {"wait_write", stages.wait_write},     {"read_weights", stages.read_weights},
+  json["stages"] = {{"project", stages.project},
+                    {"attention", stages.attention},
+                    {"record", stages.record},
+                    {"mlp", stages.mlp},
+                    {"logits", stages.logits},
+                    {"wait_weights", stages.wait_weights},
+                    {"wait_write", stages.wait_write},
+                    {"read_weights", stages.read_weights},
                     {"write", stages.write}};
   json["peak_rss_bytes"] = facts.peak_rss_bytes;
   json["device"] = facts.request->device;
@@ -225,7 +234,8 @@ std::string summary_json(const RunFacts& facts) {
   json["backend"] = outcome.attention.backend;
   json["backend_note"] = outcome.attention.reason.empty() ? "" : "auto: " + outcome.attention.reason;
   json["dtype"] = dtype_name(facts.request->dtype);
-  json["next_token_loss"] = outcome.forward.next_token_loss ? nlohmann::json(*outcome.forward.next_token_loss) : nullptr;
+  json["next_token_loss"] =
+      outcome.forward.next_token_loss ? nlohmann::json(*outcome.forward.next_token_loss) : nullptr;
   const std::int64_t non_finite = outcome.forward.non_finite_layer;
   json["non_finite_layer"] = non_finite >= 0 ? nlohmann::json(non_finite) : nullptr;
   json["bos_added"] = facts.request->prompt.bos_added;
@@ -248,8 +258,8 @@ std::string summary_json(const RunFacts& facts) {
     for (const char* name : {"sink_score", "logit_max", "logit_min", "effective_keys_mean", "entropy_mean"})
       row[std::string(name) + "_second_map"] =
           has_both_maps(table, p) ? nlohmann::json(table.at(name, p.layer_index, p.head_index, 1)) : nullptr;
-    for (const char* name : {"sink_score_net", "context_rms_mean", "context_rms_relative_mean", "lambda_mean",
-                             "output_cancellation_mean"})
+    for (const char* name :
+         {"sink_score_net", "context_rms_mean", "context_rms_relative_mean", "lambda_mean", "output_cancellation_mean"})
       row[name] = table.at(name, p.layer_index, p.head_index);
     for (const char* name : {"rows_below_bound", "rows_inside_bound", "rows_above_bound"})
       row[name] = {table.at(name, p.layer_index, p.head_index, 0), table.at(name, p.layer_index, p.head_index, 1),

@@ -79,7 +79,8 @@ Result<void> plan(const TrainArguments& arguments, const std::vector<Recipe>& re
           continue;
         }
         if (state != FolderState::Empty && !arguments.resume) {
-          Error error(ErrorCode::InvalidArgument, trained ? "the folder holds a trained model" : "the folder holds a training that was stopped");
+          Error error(ErrorCode::InvalidArgument,
+                      trained ? "the folder holds a trained model" : "the folder holds a training that was stopped");
           error.in_file(request.folder.string());
           return error.advise("--resume goes on and keeps what is finished, --force begins anew");
         }
@@ -90,12 +91,15 @@ Result<void> plan(const TrainArguments& arguments, const std::vector<Recipe>& re
 }
 
 nlohmann::ordered_json outcome_json(const TrainingJob& job, const TrainingOutcome& outcome) {
-  const auto last = [](const std::vector<double>& values) { return values.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(values.back()); };
+  const auto last = [](const std::vector<double>& values) {
+    return values.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(values.back());
+  };
   return {{"name", job.name},
           {"path", job.request.folder.string()},
           {"steps", outcome.step},
           {"finished", outcome.finished},
-          {"diverged_step", outcome.diverged_step < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(outcome.diverged_step)},
+          {"diverged_step",
+           outcome.diverged_step < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(outcome.diverged_step)},
           {"parameters", outcome.parameters},
           {"loss", last(outcome.history.loss)},
           {"validation_loss", last(outcome.history.validation_loss)},
@@ -106,8 +110,10 @@ nlohmann::ordered_json outcome_json(const TrainingJob& job, const TrainingOutcom
 std::string outcome_text(const TrainingJob& job, const TrainingOutcome& outcome) {
   std::string text = format("%-44s", job.name.c_str());
   if (outcome.diverged_step >= 0)
-    return text + format("diverged at step %lld: the loss or its gradient is not finite\n", static_cast<long long>(outcome.diverged_step));
-  text += format("%6lld steps  validation loss %-9.5g", static_cast<long long>(outcome.step), outcome.history.validation_loss.back());
+    return text + format("diverged at step %lld: the loss or its gradient is not finite\n",
+                         static_cast<long long>(outcome.diverged_step));
+  text += format("%6lld steps  validation loss %-9.5g", static_cast<long long>(outcome.step),
+                 outcome.history.validation_loss.back());
   if (job.request.recipe->task->objective() == Objective::Residual)
     text += format("  largest error %-8.3g", outcome.history.validation_error.back());
   return text + format("  %s\n", duration_text(outcome.seconds).c_str());
@@ -147,11 +153,15 @@ int run_train(const TrainArguments& arguments) {
   line.clear();
   if (!done) return report_error(done.error(), arguments.json);
   if (arguments.json)
-    std::puts(nlohmann::ordered_json{{"path", arguments.output}, {"trainings", list}, {"already_finished", finished_before}}.dump().c_str());
+    std::puts(
+        nlohmann::ordered_json{{"path", arguments.output}, {"trainings", list}, {"already_finished", finished_before}}
+            .dump()
+            .c_str());
   else if (finished_before > 0)
     std::printf("%zu had been finished before\n", finished_before);
   if (done->stopped > 0) {
-    std::fputs("headroom: stopped; what was trained so far is kept, and the same command with --resume goes on\n", stderr);
+    std::fputs("headroom: stopped; what was trained so far is kept, and the same command with --resume goes on\n",
+               stderr);
     return signal_exit_code();
   }
   return done->diverged > 0 ? kPartialResult : 0;

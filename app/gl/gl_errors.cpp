@@ -30,7 +30,8 @@ void GLAPIENTRY debug_message(GLenum, GLenum type, GLuint id, GLenum severity, G
   if (!error && severity != GL_DEBUG_SEVERITY_HIGH) return;
   try {
     const auto& take = *static_cast<const std::function<void(const std::string&)>*>(user);
-    take(format("GL %u: ", id) + (length >= 0 ? std::string(text, static_cast<std::size_t>(length)) : std::string(text)));
+    take(format("GL %u: ", id) +
+         (length >= 0 ? std::string(text, static_cast<std::size_t>(length)) : std::string(text)));
   } catch (...) {  // out of memory, inside the driver's call
   }
 }

@@ -59,7 +59,8 @@ const AtlasGlyph& GlyphAtlas::glyph(const GlyphKey& key) {
   AtlasGlyph& glyph = entry->second;
   if (!fresh) return glyph;
   const GlyphPicture picture = fonts_.rasterise(key);
-  if (picture.width <= 0 || picture.height <= 0 || picture.width > kPageSize || picture.height > kPageSize) return glyph;
+  if (picture.width <= 0 || picture.height <= 0 || picture.width > kPageSize || picture.height > kPageSize)
+    return glyph;
   int x = 0, y = 0;
   if (!place(picture.width, picture.height, x, y)) {
     add_page();

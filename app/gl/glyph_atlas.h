@@ -1,5 +1,5 @@
-// Glyph pictures packed into textures that grow in pages. Texels are drawn one to one on device pixels. Main thread only,
-// with a current context.
+// Glyph pictures packed into textures that grow in pages. Texels are drawn one to one on device pixels. Main thread
+// only, with a current context.
 #pragma once
 
 #include <unordered_map>

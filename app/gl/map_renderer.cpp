@@ -127,7 +127,8 @@ void MapRenderer::begin_frame(const std::function<void(const std::string&)>& rep
 }
 
 GLuint MapRenderer::kept_picture(const MapDraw& map, const Rect& seen) {
-  auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.map == map && kept.seen == seen; });
+  auto found =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.map == map && kept.seen == seen; });
   if (found == kept_.end()) {
     kept_.push_back({map, seen, frame_, frame_, {}});
     return 0;
@@ -192,7 +193,8 @@ void MapRenderer::draw(const MapDraw& map, int frame_width, int frame_height) {
   set_color(program_.location("u_hatch"), map.hatch);
   glUniform1i(program_.location("u_hatch_nan"), map.hatch_nan ? 1 : 0);
   glUniform2i(program_.location("u_hatch_period"), map.hatch_distance, map.hatch_width);
-  glUniform2f(program_.location("u_hatch_shift"), static_cast<float>(map.hatch_shift_x), static_cast<float>(map.hatch_shift_y));
+  glUniform2f(program_.location("u_hatch_shift"), static_cast<float>(map.hatch_shift_x),
+              static_cast<float>(map.hatch_shift_y));
   glUniform1i(program_.location("u_scale_kind"), static_cast<int>(map.scale.kind));
   const auto scale = scale_uniform(map.scale);
   glUniform4f(program_.location("u_scale"), scale[0], scale[1], scale[2], scale[3]);
@@ -206,10 +208,12 @@ void MapRenderer::draw(const MapDraw& map, int frame_width, int frame_height) {
   for (const MapTile& tile : map.texture->tiles) {
     // The pixels whose centres lie in the tile's cells.
     const auto edge_x = [&](double cell) {
-      return static_cast<float>(std::ceil(static_cast<double>(map.target.x0) + (cell - map.source_x) / per_pixel_x - 0.5));
+      return static_cast<float>(
+          std::ceil(static_cast<double>(map.target.x0) + (cell - map.source_x) / per_pixel_x - 0.5));
     };
     const auto edge_y = [&](double cell) {
-      return static_cast<float>(std::ceil(static_cast<double>(map.target.y0) + (cell - map.source_y) / per_pixel_y - 0.5));
+      return static_cast<float>(
+          std::ceil(static_cast<double>(map.target.y0) + (cell - map.source_y) / per_pixel_y - 0.5));
     };
     const Rect pixels{edge_x(tile.x), edge_y(tile.y), edge_x(tile.x + tile.width), edge_y(tile.y + tile.height)};
     const Rect quad = pixels.intersected(map.target);

@@ -1,4 +1,5 @@
-// Draws map images through their colour scale (shaders/map.*). `largest_tile`: of a texture's side, 0 asks GL. Main thread only, with a current context.
+// Draws map images through their colour scale (shaders/map.*). `largest_tile`: of a texture's side, 0 asks GL. Main
+// thread only, with a current context.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ struct MapDraw {
   std::uint64_t image = 0, generation = 0;
   GLuint steps = 0, colors = 0;  // textures of the scale
   ColorScale scale;
-  Rect target;               // whole device pixels
+  Rect target;                                                             // whole device pixels
   double source_x = 0, source_y = 0, source_width = 1, source_height = 1;  // cells
   int gap = 0;
   Color gap_color, empty, hatch;
@@ -42,8 +43,9 @@ class MapRenderer {
   // Into the bound framebuffer of that size; scissor and blending are the caller's.
   void draw(const MapDraw& map, int frame_width, int frame_height);
 
-  // The part `seen` (whole device pixels) of the map as a texture of its size, bottom row first, if it was already drawn
-  // in the last frame and is still the same; else 0. A map that only lies there then costs as little as a picture.
+  // The part `seen` (whole device pixels) of the map as a texture of its size, bottom row first, if it was already
+  // drawn in the last frame and is still the same; else 0. A map that only lies there then costs as little as a
+  // picture.
   [[nodiscard]] GLuint kept_picture(const MapDraw& map, const Rect& seen);
 
   void begin_frame(const std::function<void(const std::string&)>& report);

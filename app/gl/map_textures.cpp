@@ -15,7 +15,8 @@ void make_tiles(MapTexture& texture, int largest) {
   texture.tiles.clear();
   for (int y = 0; y < texture.height; y += largest) {
     for (int x = 0; x < texture.width; x += largest) {
-      MapTile tile{GlTexture::make(), x, y, std::min(largest, texture.width - x), std::min(largest, texture.height - y)};
+      MapTile tile{GlTexture::make(), x, y, std::min(largest, texture.width - x),
+                   std::min(largest, texture.height - y)};
       glBindTexture(GL_TEXTURE_2D, tile.texture.name());
       glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
       glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
@@ -31,7 +32,8 @@ void upload(const MapTexture& texture, const std::vector<float>& values) {
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, texture.width);
   for (const MapTile& tile : texture.tiles) {
-    const float* first = values.data() + static_cast<std::size_t>(tile.y) * texture.width + static_cast<std::size_t>(tile.x);
+    const float* first =
+        values.data() + static_cast<std::size_t>(tile.y) * texture.width + static_cast<std::size_t>(tile.x);
     glBindTexture(GL_TEXTURE_2D, tile.texture.name());
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, tile.width, tile.height, GL_RED, GL_FLOAT, first);
   }
@@ -51,8 +53,9 @@ MapTextures::MapTextures(int largest) : largest_(largest) {
 const MapTexture& MapTextures::texture(const MapImage& image) {
   MapTexture& texture = textures_[image.id];
   texture.last_used = frame_;
-  const bool complete = image.values && image.width > 0 && image.height > 0 &&
-                        image.values->size() >= static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
+  const bool complete =
+      image.values && image.width > 0 && image.height > 0 &&
+      image.values->size() >= static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
   if (!complete) {
     bytes_ -= bytes_of(texture);
     texture = MapTexture{};

@@ -12,7 +12,7 @@ namespace headroom {
 
 // A piece of an image: GL limits the size of one texture.
 struct MapTile {
-  GlTexture texture;  // R32F, nearest
+  GlTexture texture;                        // R32F, nearest
   int x = 0, y = 0, width = 0, height = 0;  // cells of the image
 };
 

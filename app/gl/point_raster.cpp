@@ -19,8 +19,10 @@ PointImage rasterise_points(std::span<const Vec2> centres, float scale, int size
   for (const Vec2 centre : centres) {
     const float left = std::floor(centre.x * scale - half + 0.5f), top = std::floor(centre.y * scale - half + 0.5f);
     if (!(left > low_x && left < high_x && top > low_y && top < high_y)) continue;
-    const int from_x = std::max(static_cast<int>(left) - x0, 0), to_x = std::min(static_cast<int>(left) - x0 + size, width);
-    const int from_y = std::max(static_cast<int>(top) - y0, 0), to_y = std::min(static_cast<int>(top) - y0 + size, height);
+    const int from_x = std::max(static_cast<int>(left) - x0, 0),
+              to_x = std::min(static_cast<int>(left) - x0 + size, width);
+    const int from_y = std::max(static_cast<int>(top) - y0, 0),
+              to_y = std::min(static_cast<int>(top) - y0 + size, height);
     for (int y = from_y; y < to_y; ++y) {
       std::uint16_t* row = squares.data() + static_cast<std::size_t>(y) * image.width;
       for (int x = from_x; x < to_x; ++x) {

@@ -11,8 +11,8 @@
 namespace headroom {
 
 // Opacity of each pixel of the frame's part [x0, x0 + width) × [y0, y0 + height), row-major: n squares of opacity
-// `alpha` over each other let (1 − alpha)ⁿ of the ground through. `size`: whole device pixels; `scale`: device pixels per
-// unit of the centres.
+// `alpha` over each other let (1 − alpha)ⁿ of the ground through. `size`: whole device pixels; `scale`: device pixels
+// per unit of the centres.
 struct PointImage {
   int x0 = 0, y0 = 0, width = 0, height = 0;
   std::vector<std::uint8_t> opacity;

@@ -41,7 +41,8 @@ void upload_opacity(GLuint texture, const PointImage& image) {
 PointRenderer::PointRenderer(ShaderProgram vertices, ShaderProgram counted, bool counts)
     : vertices_(std::move(vertices)), counted_(std::move(counted)), counts_(counts) {}
 
-Result<std::unique_ptr<PointRenderer>> PointRenderer::create(const std::filesystem::path& shader_folder, PointMethod method) {
+Result<std::unique_ptr<PointRenderer>> PointRenderer::create(const std::filesystem::path& shader_folder,
+                                                             PointMethod method) {
   HEADROOM_TRY(ShaderProgram vertices, ShaderProgram::load(shader_folder, "points.vert", "points.frag"));
   HEADROOM_TRY(ShaderProgram counted, ShaderProgram::load(shader_folder, "map.vert", "counted_points.frag"));
   const bool counts = method == PointMethod::Automatic ? software_renderer() : method == PointMethod::Counted;
@@ -69,7 +70,8 @@ PointRenderer::Batch& PointRenderer::batch_for(const Batch& wanted, bool& fresh,
   return *found;
 }
 
-PointDraw PointRenderer::prepare(std::span<const Vec2> centres, Color color, float size, float scale, const Rect& clip) {
+PointDraw PointRenderer::prepare(std::span<const Vec2> centres, Color color, float size, float scale,
+                                 const Rect& clip) {
   Batch wanted;
   wanted.hash = hash_points(centres);
   wanted.size = size;
@@ -82,9 +84,10 @@ PointDraw PointRenderer::prepare(std::span<const Vec2> centres, Color color, flo
   if (!fresh) return draw;
   if (counts_) {
     batch.opacity = GlTexture::make();
-    upload_opacity(batch.opacity.name(),
-                   rasterise_points(centres, scale, static_cast<int>(size), color.a, static_cast<int>(clip.x0),
-                                    static_cast<int>(clip.y0), static_cast<int>(clip.width()), static_cast<int>(clip.height())));
+    upload_opacity(
+        batch.opacity.name(),
+        rasterise_points(centres, scale, static_cast<int>(size), color.a, static_cast<int>(clip.x0),
+                         static_cast<int>(clip.y0), static_cast<int>(clip.width()), static_cast<int>(clip.height())));
   } else {
     batch.buffer = GlBuffer::make();
     batch.array = GlVertexArray::make();

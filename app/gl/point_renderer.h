@@ -21,8 +21,8 @@ struct PointDraw {
   std::size_t batch = 0;  // of this frame
   int count = 0;
   Color color;
-  float size = 1.0f;      // device pixels, whole
-  float scale = 1.0f;     // device pixels per logical pixel
+  float size = 1.0f;   // device pixels, whole
+  float scale = 1.0f;  // device pixels per logical pixel
 };
 
 class PointRenderer {
@@ -31,7 +31,8 @@ class PointRenderer {
                                                                      PointMethod method = PointMethod::Automatic);
 
   // Copies the points to the device; valid until the next begin_frame(). `clip`: the device pixels that can be seen.
-  [[nodiscard]] PointDraw prepare(std::span<const Vec2> centres, Color color, float size, float scale, const Rect& clip);
+  [[nodiscard]] PointDraw prepare(std::span<const Vec2> centres, Color color, float size, float scale,
+                                  const Rect& clip);
   void draw(const PointDraw& points, int frame_width, int frame_height);
   void begin_frame(const std::function<void(const std::string&)>& report);
 
@@ -44,9 +45,9 @@ class PointRenderer {
     std::uint8_t alpha = 0;
     Rect clip;
     bool used = false;
-    GlBuffer buffer;      // of centres
+    GlBuffer buffer;  // of centres
     GlVertexArray array;
-    GlTexture opacity;    // of pixels
+    GlTexture opacity;  // of pixels
   };
   [[nodiscard]] Batch& batch_for(const Batch& wanted, bool& fresh, std::size_t& number);
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kCheckEvery{500};
 
-Result<void> append_source(const std::filesystem::path& path, std::vector<std::filesystem::path>& files, std::string& out) {
+Result<void> append_source(const std::filesystem::path& path, std::vector<std::filesystem::path>& files,
+                           std::string& out) {
   if (std::find(files.begin(), files.end(), path) != files.end()) return {};
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return Error(ErrorCode::NotFound, "a shader could not be read").in_file(path.string());
@@ -38,7 +39,8 @@ std::string info_log(GLuint name, bool program) {
   program ? glGetProgramiv(name, GL_INFO_LOG_LENGTH, &length) : glGetShaderiv(name, GL_INFO_LOG_LENGTH, &length);
   std::string text(static_cast<std::size_t>(std::max(length, 1)), '\0');
   GLsizei written = 0;
-  program ? glGetProgramInfoLog(name, length, &written, text.data()) : glGetShaderInfoLog(name, length, &written, text.data());
+  program ? glGetProgramInfoLog(name, length, &written, text.data())
+          : glGetShaderInfoLog(name, length, &written, text.data());
   text.resize(static_cast<std::size_t>(std::max(written, 0)));
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   return text;

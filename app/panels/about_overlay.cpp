@@ -66,7 +66,8 @@ std::vector<AboutLine> about_lines(const State& state) {
   }
   lines.push_back({"Libraries and fonts", "", "", true});
   for (const AboutPart& part : about_parts()) {
-    lines.push_back({part.name, part.version.empty() ? part.use : part.version + " · " + part.use, part.licence, false});
+    lines.push_back(
+        {part.name, part.version.empty() ? part.use : part.version + " · " + part.use, part.licence, false});
   }
   return lines;
 }
@@ -103,12 +104,14 @@ void draw_about(PanelContext& context, Rect window) {
   const Theme& theme = context.theme();
   const Rect box = begin_box(context, "about", window, {720.0f, 620.0f});
   const std::string version = program_version();
-  Rect rest = draw_box_title(context, box, "Headroom", version.empty() ? "what it is made of" : "version " + version, "about");
+  Rect rest =
+      draw_box_title(context, box, "Headroom", version.empty() ? "what it is made of" : "version " + version, "about");
   const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   rest = {rest.x0 + margin, rest.y0 + 10.0f, rest.x1 - 8.0f, rest.y1 - 10.0f};
   const char* what =
       "An inspection tool for attention heads: what each head of a language model does, and how far it runs from its bounds.";
-  const float text = ui.paragraph({rest.x0, rest.y0}, what, theme.body(theme.text2), rest.width() - 16.0f, 18.0f, false, 3);
+  const float text =
+      ui.paragraph({rest.x0, rest.y0}, what, theme.body(theme.text2), rest.width() - 16.0f, 18.0f, false, 3);
   if (rest.height() > 160.0f) {
     ui.paragraph({rest.x0, rest.y0}, what, theme.body(theme.text2), rest.width() - 16.0f, 18.0f, true, 3);
     rest.cut_top(text + 10.0f);
@@ -128,7 +131,8 @@ void draw_about(PanelContext& context, Rect window) {
     }
     ui.label_at(rest.x0, y, line.name, theme.body(theme.text2), second - rest.x0 - 8.0f);
     float end = right;
-    if (!line.licence.empty()) end -= ui.label_at(right, y, line.licence, theme.hint(), 0.3f * (right - rest.x0), Painter::Align::Right) + 12.0f;
+    if (!line.licence.empty())
+      end -= ui.label_at(right, y, line.licence, theme.hint(), 0.3f * (right - rest.x0), Painter::Align::Right) + 12.0f;
     ui.label_at(second, y, line.value, theme.body(theme.text), end - second);
   }
   end_box(context);

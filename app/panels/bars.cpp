@@ -112,7 +112,8 @@ std::string when_text(std::int64_t unix_seconds, std::int64_t now_unix_seconds) 
 std::vector<MenuItem> recent_items(const PanelContext& context) {
   std::vector<MenuItem> items;
   for (const RecentFile& file : context.state.recent) {
-    MenuItem item = line_item(file.name.empty() ? file_name(file.path) : file.name, "open.run " + quote_word(file.path));
+    MenuItem item =
+        line_item(file.name.empty() ? file_name(file.path) : file.name, "open.run " + quote_word(file.path));
     item.detail = short_path(file.path);
     if (file.missing) {
       item.detail = "moved or deleted";
@@ -176,7 +177,8 @@ std::vector<MenuItem> device_items(const PanelContext& context) {
     items.push_back(std::move(item));
   }
   items.push_back(heading("Type", true));
-  for (const auto& [dtype, detail] : {std::pair{"float32", "usual"}, {"float64", "slower, for checks"}, {"bfloat16", "coarse"}}) {
+  for (const auto& [dtype, detail] :
+       {std::pair{"float32", "usual"}, {"float64", "slower, for checks"}, {"bfloat16", "coarse"}}) {
     MenuItem item = line_item(dtype_text(dtype), std::string("dtype ") + dtype, settings.dtype == dtype);
     item.detail = detail;
     items.push_back(std::move(item));

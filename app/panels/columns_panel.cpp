@@ -11,7 +11,8 @@ namespace {
 constexpr float kRow = 20.0f;
 
 std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return text;
 }
 
@@ -25,7 +26,7 @@ std::string columns_command(const std::vector<std::string>& columns) {
 struct Line {
   const QuantityInfo* info = nullptr;  // null: the title of a group
   QuantityGroup group = QuantityGroup::Sinks;
-  bool empty = false;                  // no head of the run has a value
+  bool empty = false;  // no head of the run has a value
 };
 
 std::vector<Line> lines_of(HeadsMemory& memory, const std::string& search) {
@@ -37,7 +38,8 @@ std::vector<Line> lines_of(HeadsMemory& memory, const std::string& search) {
     bool any = false;
     for (const QuantityInfo& info : quantity_infos()) {
       if (info.group != group) continue;
-      if (!wanted.empty() && lower(info.name).find(wanted) == std::string::npos && lower(info.title).find(wanted) == std::string::npos &&
+      if (!wanted.empty() && lower(info.name).find(wanted) == std::string::npos &&
+          lower(info.title).find(wanted) == std::string::npos &&
           lower(info.long_name).find(wanted) == std::string::npos)
         continue;
       const bool empty = memory.run() == nullptr || memory.column(info.name).finite == 0;
@@ -63,11 +65,14 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
   painter.push_clip(frame);
   painter.fill_rect(frame, theme.panel);
   ui.push_id("columns");
-  const std::vector<std::string> chosen = memory.run() != nullptr ? table_columns(*memory.run(), context.state.view.heads) : context.state.view.heads.columns;
+  const std::vector<std::string> chosen = memory.run() != nullptr
+                                              ? table_columns(*memory.run(), context.state.view.heads)
+                                              : context.state.view.heads.columns;
   Rect bar = frame.cut_top(measure::kPanelTitle);
   painter.fill_rect({bar.x0, bar.y1 - 1.0f, bar.x1, bar.y1}, theme.line);
   const float title = ui.width("Columns", theme.title());
-  if (bar.width() >= title + 24.0f) painter.text_at(bar.x0 + measure::kPadding, bar.y0 + 15.0f, "Columns", theme.title());
+  if (bar.width() >= title + 24.0f)
+    painter.text_at(bar.x0 + measure::kPadding, bar.y0 + 15.0f, "Columns", theme.title());
   const std::string count = std::to_string(chosen.size()) + " of " + std::to_string(quantity_infos().size()) + " shown";
   if (bar.width() >= title + ui.width(count, theme.hint()) + 40.0f)
     painter.text_at(bar.x1 - measure::kPadding, bar.y0 + 15.0f, count, theme.hint(), Painter::Align::Right);
@@ -88,7 +93,8 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
     const bool some_empty = filled.size() < chosen.size() && !filled.empty();
     const std::string text = some_empty ? "hide empty columns" : "the usual columns";
     if (ui.width(text, theme.body(theme.accent)) <= foot.width())
-      ui.link({foot.x0, foot.y1 - 6.0f}, text, some_empty ? columns_command(filled) : "heads.columns \"\"", theme.body(theme.accent));
+      ui.link({foot.x0, foot.y1 - 6.0f}, text, some_empty ? columns_command(filled) : "heads.columns \"\"",
+              theme.body(theme.accent));
   }
 
   const std::vector<Line> lines = lines_of(memory, search);
@@ -96,7 +102,8 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
   // Whole rows only.
   const auto fitting = static_cast<std::size_t>(std::max(0.0f, std::floor(body.height() / kRow)));
   body.y1 = body.y0 + static_cast<float>(fitting) * kRow;
-  const float offset = ui.scroll("list", {body.x0, body.y0, body.x1 + measure::kPadding, body.y1}, static_cast<float>(lines.size()) * kRow, kRow);
+  const float offset = ui.scroll("list", {body.x0, body.y0, body.x1 + measure::kPadding, body.y1},
+                                 static_cast<float>(lines.size()) * kRow, kRow);
   const auto first = static_cast<std::size_t>(std::max(0.0f, std::round(offset / kRow)));
   for (std::size_t i = first; i < std::min(lines.size(), first + fitting); ++i) {
     const Line& line = lines[i];
@@ -117,12 +124,14 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
       if (!shown || name != line.info->name) next.push_back(name);
     if (!shown) next.push_back(line.info->name);
     const float label = std::min(row.width(), 22.0f + ui.width(line.info->title, theme.body(theme.text)));
-    ui.check_box({row.x0, row.y0, row.x0 + std::min(row.width(), label + 4.0f), row.y1}, line.info->title, shown, columns_command(next));
+    ui.check_box({row.x0, row.y0, row.x0 + std::min(row.width(), label + 4.0f), row.y1}, line.info->title, shown,
+                 columns_command(next));
     const TextStyle mono{Face::Mono, 10.0f, line.empty ? theme.off : theme.text3};
     const float room = row.width() - label - 14.0f;
     const float width = ui.width(line.info->name, mono);
     if (width <= room) painter.text_at(row.x1, row.centre_y(), line.info->name, mono, Painter::Align::Right);
-    ui.tooltip(row, line.info->name + "\n" + line.info->definition + (line.empty ? "\nNo head of this run has a value." : ""));
+    ui.tooltip(
+        row, line.info->name + "\n" + line.info->definition + (line.empty ? "\nNo head of this run has a value." : ""));
   }
   ui.pop_id();
   painter.pop_clip();

@@ -68,7 +68,8 @@ void draw_caption(PanelContext& context, const MapLayout& layout, bool causal, s
     const Rect corner = masked_corner(layout, causal, width, kLine * static_cast<float>(count));
     if (corner.empty() || width < 8.0f) continue;
     // A ground of its own, as far as the map's corner: the crosshair stops there.
-    context.painter().fill_rect({corner.x0 - 5.0f, layout.map.y0, layout.map.x1, corner.y1 + 3.0f}, context.theme().empty);
+    context.painter().fill_rect({corner.x0 - 5.0f, layout.map.y0, layout.map.x1, corner.y1 + 3.0f},
+                                context.theme().empty);
     float y = corner.y0 + 0.5f * kLine;
     for (std::size_t i = 0; i < count; ++i, y += kLine)
       context.ui.label_at(corner.x1, y, lines[i].text, lines[i].style, width, Painter::Align::Right);

@@ -9,9 +9,9 @@ namespace headroom {
 namespace {
 
 constexpr float kStripRoom = kStripWidth + kStripGap;
-constexpr float kRowsBelow = 109.0f;     // of the compare panel's large map: both rows, their difference, ticks, two lines
+constexpr float kRowsBelow = 109.0f;  // of the compare panel's large map: both rows, their difference, ticks, two lines
 constexpr float kColumnsBeside = 60.0f;  // right of it: both columns and their difference
-constexpr float kTop = 36.0f;  // of the tool bar with its gaps
+constexpr float kTop = 36.0f;            // of the tool bar with its gaps
 
 float snapped(float value, double scale) {
   return static_cast<float>(std::floor(static_cast<double>(value) * scale + 1e-3) / scale);
@@ -167,7 +167,8 @@ PairLayout lay_out_compare(const PairLayoutRequest& request) {
   // The column's profile has room of its own in a wide panel, else what the map leaves.
   const float own = profiles && w >= 1000.0f ? kColumnsBeside : 0.0f;
   const float width = std::max(8.0f, body.x1 - sides.right - left - own);
-  out.large = linked_map({left, top, left + width, top + std::max(8.0f, height - below)}, request.window, request.length, request.pixel_scale);
+  out.large = linked_map({left, top, left + width, top + std::max(8.0f, height - below)}, request.window,
+                         request.length, request.pixel_scale);
   add_labels(out.large, body, out.tool_bar, label_x0, true, body.x1 - 2.0f);
   const Rect& map = out.large.map;
   float bar_x = map.x1, rows_end = map.y1;

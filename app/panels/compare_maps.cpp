@@ -110,7 +110,8 @@ MapRange difference_range(PanelContext& context, CompareMemory& memory, const Ma
 std::vector<float> difference_of(std::span<const float> a, std::span<const float> b) {
   std::vector<float> out(std::min(a.size(), b.size()));
   for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = std::isnan(a[i]) && std::isnan(b[i]) ? a[i] : (std::isnan(b[i]) ? 0.0f : b[i]) - (std::isnan(a[i]) ? 0.0f : a[i]);
+    out[i] = std::isnan(a[i]) && std::isnan(b[i]) ? a[i]
+                                                  : (std::isnan(b[i]) ? 0.0f : b[i]) - (std::isnan(a[i]) ? 0.0f : a[i]);
   return out;
 }
 

@@ -68,7 +68,8 @@ class PairPainter {
 };
 
 // Of the map view that both runs share; one large map in every mode but side by side.
-[[nodiscard]] PairLayoutRequest pair_layout_request(PanelContext& context, Rect body, const MapPair& pair, CompareMode mode);
+[[nodiscard]] PairLayoutRequest pair_layout_request(PanelContext& context, Rect body, const MapPair& pair,
+                                                    CompareMode mode);
 
 // What the pointer does on one of the maps: hover, zoom, pan, pin. The cell under it.
 std::optional<MapLayout::Cell> pair_pointer(PanelContext& context, std::string_view id, const MapLayout& layout);

@@ -32,8 +32,8 @@ class CompareMemory {
   // Begins its thread when it is first asked for; null without a wake.
   DifferenceJobs* jobs();
 
-  // Row distances of the runs that the state compares, as far as they are known; what is missing is computed, the selected
-  // head first. Null without a wake, or where the runs differ in length.
+  // Row distances of the runs that the state compares, as far as they are known; what is missing is computed, the
+  // selected head first. Null without a wake, or where the runs differ in length.
   std::shared_ptr<const HeadDifferences> distances(const State& state);
 
   // B − A of two tiles of mean pooling, kept by their serials.

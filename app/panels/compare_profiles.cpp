@@ -19,13 +19,16 @@ bool has_sign(const std::vector<float>* values) {
 ProfileBars bars_of(const Rect& area, const ColorScale& scale, bool both_signs, bool column, Color color) {
   ProfileBars bars;
   bars.area = area;
-  bars.zero = column ? (both_signs ? std::round(area.centre_x()) : area.x0) : both_signs ? std::round(area.centre_y()) : area.y1;
+  bars.zero = column       ? (both_signs ? std::round(area.centre_x()) : area.x0)
+              : both_signs ? std::round(area.centre_y())
+                           : area.y1;
   bars.scale = scale;
   bars.positive = bars.negative = color;
   return bars;
 }
 
-void draw_bars(PanelContext& context, const MapLayout& layout, std::span<const float> values, const ProfileBars& bars, bool column) {
+void draw_bars(PanelContext& context, const MapLayout& layout, std::span<const float> values, const ProfileBars& bars,
+               bool column) {
   if (column)
     draw_column_bars(context, layout, values, bars);
   else
@@ -40,7 +43,8 @@ void draw_zero(PanelContext& context, const ProfileBars& bars, bool column) {
     context.painter().line({area.x0, bars.zero}, {area.x1, bars.zero}, context.theme().faint);
 }
 
-void draw_difference(PanelContext& context, const MapLayout& layout, Rect area, const Values& a, const Values& b, const ColorScale& scale, bool column) {
+void draw_difference(PanelContext& context, const MapLayout& layout, Rect area, const Values& a, const Values& b,
+                     const ColorScale& scale, bool column) {
   if (area.empty()) return;
   const Theme& theme = context.theme();
   context.painter().fill_rect(area, theme.empty);
@@ -48,11 +52,13 @@ void draw_difference(PanelContext& context, const MapLayout& layout, Rect area, 
   bars.negative = theme.second;
   if (a && b) draw_bars(context, layout, difference_of(*a, *b), bars, column);
   draw_zero(context, bars, column);
-  context.ui.tooltip(area, column ? "B − A of the column, on the scale of the difference" : "B − A of the row, on the scale of the difference");
+  context.ui.tooltip(area, column ? "B − A of the column, on the scale of the difference"
+                                  : "B − A of the row, on the scale of the difference");
 }
 
 // "row 300 “␣things”   sum 1.000 → 0.921   ‖w‖₂ 0.412 → 0.398"
-void draw_numbers(PanelContext& context, Rect line, const std::string& what, const std::string& token, const Values& a, const Values& b) {
+void draw_numbers(PanelContext& context, Rect line, const std::string& what, const std::string& token, const Values& a,
+                  const Values& b) {
   if (line.empty()) return;
   const Theme& theme = context.theme();
   const TextStyle name{Face::SansSemibold, 11.0f, theme.accent};
@@ -60,12 +66,15 @@ void draw_numbers(PanelContext& context, Rect line, const std::string& what, con
     return values ? fixed_text(row_numbers(*values, true).*which, 3) : std::string("–");
   };
   const auto both = [&](double RowNumbers::* which) { return number(a, which) + " → " + number(b, which); };
-  const float numbers = context.ui.width("sum  ‖w‖₂  ", theme.hint()) +
-                        context.ui.width(both(&RowNumbers::sum) + both(&RowNumbers::l2), {Face::Mono, 11.0f, theme.text}) + 30.0f;
+  const float numbers =
+      context.ui.width("sum  ‖w‖₂  ", theme.hint()) +
+      context.ui.width(both(&RowNumbers::sum) + both(&RowNumbers::l2), {Face::Mono, 11.0f, theme.text}) + 30.0f;
   float x = line.x0 + context.ui.label_at(line.x0, line.centre_y(), what, name, line.width()) + 6.0f;
   if (!token.empty() && line.x1 - x - numbers >= 24.0f)
-    x += context.ui.label_at(x, line.centre_y(), "“" + token + "”", theme.hint(), std::min(120.0f, line.x1 - x - numbers));
-  const NamedValue values[] = {{"sum", both(&RowNumbers::sum), {0, 0, 0, 0}}, {"‖w‖₂", both(&RowNumbers::l2), {0, 0, 0, 0}}};
+    x += context.ui.label_at(x, line.centre_y(), "“" + token + "”", theme.hint(),
+                             std::min(120.0f, line.x1 - x - numbers));
+  const NamedValue values[] = {{"sum", both(&RowNumbers::sum), {0, 0, 0, 0}},
+                               {"‖w‖₂", both(&RowNumbers::l2), {0, 0, 0, 0}}};
   draw_named_values(context, {x + 12.0f, line.y0, line.x1, line.y1}, values);
 }
 
@@ -103,15 +112,19 @@ void draw_pair_profiles(PanelContext& context, const PairLayout& layout, const M
     const Values a = values_of(pair.a, column), b = values_of(pair.b, column);
     const Rect& area = column ? layout.column : layout.row;
     draw_pair_bars(context, map, {area, a.get(), b.get(), pair.range.scale, theme.text3, theme.accent, column});
-    draw_difference(context, map, column ? layout.column_difference : layout.row_difference, a, b, pair.difference.scale, column);
+    draw_difference(context, map, column ? layout.column_difference : layout.row_difference, a, b,
+                    pair.difference.scale, column);
     if (!area.empty())
-      context.ui.tooltip(area, std::string("A grey, B in mint: the ") + (column ? "column of the key" : "row of the query") + ", on the scale of the maps");
+      context.ui.tooltip(area, std::string("A grey, B in mint: the ") +
+                                   (column ? "column of the key" : "row of the query") + ", on the scale of the maps");
     const auto at = column ? key : query;
     const Rect& line = column ? layout.column_numbers : layout.row_numbers;
     if (at)
       draw_numbers(context, line, (column ? "key " : "row ") + grouped_text(*at), pair.any().token(*at), a, b);
     else if (!line.empty() && !column)
-      context.ui.label_at(line.x0, line.centre_y(), "Point at a cell or pin one: its row and column in A and B stand here.", theme.hint(), line.width());
+      context.ui.label_at(line.x0, line.centre_y(),
+                          "Point at a cell or pin one: its row and column in A and B stand here.", theme.hint(),
+                          line.width());
     const char* fact = column ? "compare.column_l2_" : "compare.row_l2_";
     if (a) context.facts.set(std::string(fact) + "a", headroom::row_numbers(*a, true).l2);
     if (b) context.facts.set(std::string(fact) + "b", headroom::row_numbers(*b, true).l2);

@@ -67,7 +67,8 @@ std::string cell_text(const ColumnInfo& info, double value) {
   return std::isnan(value) ? "–" : info.change ? signed_text(value, 3) : fixed_text(value, 3);
 }
 
-void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> heads, ComparedSort sort, bool descending) {
+void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> heads, ComparedSort sort,
+                bool descending) {
   Ui& ui = context.ui;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
@@ -81,7 +82,8 @@ void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> 
     const bool chosen = info.sort == sort;
     const TextStyle style{chosen ? Face::SansSemibold : Face::Sans, 11.0f, chosen ? theme.text : theme.text3};
     const float arrow = chosen ? 12.0f : 0.0f;
-    const Rect spot{column.right - ui.width(info.title, style) - arrow - 4.0f, header.y0, column.right + 2.0f, header.y1};
+    const Rect spot{column.right - ui.width(info.title, style) - arrow - 4.0f, header.y0, column.right + 2.0f,
+                    header.y1};
     const Interaction hit = ui.interact(info.title, spot, Cursor::Hand);
     ui.tooltip(spot, info.tip);
     if (hit.clicked) ui.run(std::string("compare.sort ") + info.command);
@@ -138,7 +140,8 @@ void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> 
 void draw_distance_ribbon(PanelContext& context, Rect area, const RunSnapshot& run, const HeadColumn& column) {
   const Ribbon ribbon = make_ribbon(run, column);
   const double top = column.finite > 0 && column.high > 0.0 ? column.high : 0.1;
-  const PlotFrame frame = draw_ribbon(context, area, ribbon, {0.0, nice_range(0.0, top, false).high}, context.theme().accent, {}, {}, 20.0f);
+  const PlotFrame frame = draw_ribbon(context, area, ribbon, {0.0, nice_range(0.0, top, false).high},
+                                      context.theme().accent, {}, {}, 20.0f);
   if (frame.inner.empty()) return;
   Painter& painter = context.painter();
   if (context.state.view.selection.head) {
@@ -151,9 +154,10 @@ void draw_distance_ribbon(PanelContext& context, Rect area, const RunSnapshot& r
   const double layer = std::round(frame.x.value(context.ui.input.pointer.x));
   for (std::size_t i = 0; i < ribbon.layers.size(); ++i)
     if (ribbon.layers[i] == layer && std::isfinite(ribbon.median[i]))
-      context.ui.tooltip(frame.inner, "layer " + std::to_string(std::llround(layer)) + "\nmedian " + fixed_text(ribbon.median[i], 3) +
-                                          ", quartiles " + fixed_text(ribbon.lower[i], 3) + " … " + fixed_text(ribbon.upper[i], 3) +
-                                          "\nextremes " + fixed_text(ribbon.low[i], 3) + " … " + fixed_text(ribbon.high[i], 3));
+      context.ui.tooltip(
+          frame.inner, "layer " + std::to_string(std::llround(layer)) + "\nmedian " + fixed_text(ribbon.median[i], 3) +
+                           ", quartiles " + fixed_text(ribbon.lower[i], 3) + " … " + fixed_text(ribbon.upper[i], 3) +
+                           "\nextremes " + fixed_text(ribbon.low[i], 3) + " … " + fixed_text(ribbon.high[i], 3));
 }
 
 std::string loss_text(const RunEntry& run) {
@@ -167,18 +171,12 @@ std::string loss_text(const RunEntry& run) {
 
 double ComparedHead::value(ComparedSort column) const {
   switch (column) {
-    case ComparedSort::Distance:
-      return distance;
-    case ComparedSort::SinkA:
-      return sink_a;
-    case ComparedSort::SinkB:
-      return sink_b;
-    case ComparedSort::Sink:
-      return sink_b - sink_a;
-    case ComparedSort::Rho:
-      return rho;
-    case ComparedSort::Entropy:
-      return entropy;
+    case ComparedSort::Distance: return distance;
+    case ComparedSort::SinkA: return sink_a;
+    case ComparedSort::SinkB: return sink_b;
+    case ComparedSort::Sink: return sink_b - sink_a;
+    case ComparedSort::Rho: return rho;
+    case ComparedSort::Entropy: return entropy;
   }
   return kNaN;
 }
@@ -238,8 +236,9 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
   const CompareState& compare = context.state.view.compare;
   const bool distances = !differences->heads.empty();
   const ComparedSort sort = compare.sort.value_or(distances ? ComparedSort::Distance : ComparedSort::Rho);
-  std::vector<ComparedHead> heads = a.data && b.data ? compared_heads(*a.data, *b.data, *differences, sort, compare.descending)
-                                                     : std::vector<ComparedHead>();
+  std::vector<ComparedHead> heads = a.data && b.data
+                                        ? compared_heads(*a.data, *b.data, *differences, sort, compare.descending)
+                                        : std::vector<ComparedHead>();
   const ComparedLayers layers(a, b);
   std::erase_if(heads, [&](const ComparedHead& head) { return layers.stale(head.head.layer); });
   HeadsMemory own;

@@ -1,4 +1,5 @@
-// What went wrong, as cards over the map: what, where, why, what to do. Nothing is modal and nothing that is open changes.
+// What went wrong, as cards over the map: what, where, why, what to do. Nothing is modal and nothing that is open
+// changes.
 #include <algorithm>
 #include <cmath>
 
@@ -46,7 +47,8 @@ std::vector<Paragraph> paragraphs_of(const ErrorCard& card, const Theme& theme) 
   const TextStyle body = theme.body(theme.text), mono{Face::Mono, 12.0f, theme.text};
   out.push_back({"What", capitalised(error.message), body});
   std::string place = error.tensor;
-  if (error.offset) place += (place.empty() ? "" : ", ") + ("byte " + grouped_text(static_cast<std::int64_t>(*error.offset)));
+  if (error.offset)
+    place += (place.empty() ? "" : ", ") + ("byte " + grouped_text(static_cast<std::int64_t>(*error.offset)));
   if (!error.file.empty()) out.push_back({"Where", short_path(error.file), mono, false, 0.0f, 20.0f});
   if (!place.empty()) out.push_back({error.file.empty() ? "Where" : "", place, mono, false, 0.0f, 20.0f});
   std::string why;
@@ -64,7 +66,8 @@ void measure_card(const Ui& ui, Card& card, float width) {
   card.height = kHead + 10.0f;
   for (Paragraph& p : card.paragraphs) {
     p.height = p.line * static_cast<float>(wrap_text(p.text, text, ui.measure(), p.style.face, p.style.size,
-                                                     static_cast<std::size_t>(card.max_lines)).size());
+                                                     static_cast<std::size_t>(card.max_lines))
+                                               .size());
     card.height += p.height + 4.0f + (p.rule_above ? 17.0f : 0.0f);
   }
   card.height += 8.0f + kButtons + (card.note ? 28.0f : 12.0f);
@@ -90,7 +93,8 @@ Card fitted(const Ui& ui, const ErrorCard& error, float width, float room) {
     measure_card(ui, card, width);
   }
   while (card.height > room && card.paragraphs.size() > 1) {
-    const auto why = std::find_if(card.paragraphs.begin() + 1, card.paragraphs.end(), [](const Paragraph& p) { return !p.rule_above; });
+    const auto why = std::find_if(card.paragraphs.begin() + 1, card.paragraphs.end(),
+                                  [](const Paragraph& p) { return !p.rule_above; });
     card.paragraphs.erase(why != card.paragraphs.end() ? why : card.paragraphs.end() - 1);
     measure_card(ui, card, width);
   }
@@ -144,9 +148,11 @@ void draw_card(PanelContext& context, const Card& card, Rect box) {
     const RunOffer* offer = nullptr;
   };
   std::vector<Action> actions;
-  for (const RunOffer& offer : card.error->offers) actions.push_back({offer.title, "", actions.empty() ? ButtonStyle::Primary : ButtonStyle::Card, &offer});
+  for (const RunOffer& offer : card.error->offers)
+    actions.push_back({offer.title, "", actions.empty() ? ButtonStyle::Primary : ButtonStyle::Card, &offer});
   if (!card.error->retry.empty()) actions.push_back({"Try again", card.error->retry, ButtonStyle::Primary});
-  if (!card.error->error.file.empty()) actions.push_back({"Show in folder", "file.show " + quote_word(card.error->error.file), ButtonStyle::Card});
+  if (!card.error->error.file.empty())
+    actions.push_back({"Show in folder", "file.show " + quote_word(card.error->error.file), ButtonStyle::Card});
   actions.push_back({"Copy details", "error.copy " + id, ButtonStyle::Card});
   actions.push_back({"Close", "error.close " + id, ButtonStyle::Card});
   float left = card.paragraphs.empty() ? box.x0 + kSide : x;
@@ -156,7 +162,8 @@ void draw_card(PanelContext& context, const Card& card, Rect box) {
   for (const Action& action : actions) {
     const float w = ui.button_width(action.title);
     if (left + w > box.x1 - 8.0f) break;
-    if (ui.button(Rect::sized(left, at, w, kButtons), action.title, action.command, action.style) && (action.offer || action.style == ButtonStyle::Primary)) {
+    if (ui.button(Rect::sized(left, at, w, kButtons), action.title, action.command, action.style) &&
+        (action.offer || action.style == ButtonStyle::Primary)) {
       if (action.offer)
         for (const std::string& line : action.offer->lines) ui.run(line);
       ui.run("error.close " + id);

@@ -4,7 +4,9 @@
 namespace headroom {
 
 void Facts::set(std::string_view name, double value) { values_.insert_or_assign(std::string(name), full_text(value)); }
-void Facts::set(std::string_view name, std::string value) { values_.insert_or_assign(std::string(name), std::move(value)); }
+void Facts::set(std::string_view name, std::string value) {
+  values_.insert_or_assign(std::string(name), std::move(value));
+}
 
 const std::string* Facts::find(std::string_view name) const {
   const auto found = values_.find(name);

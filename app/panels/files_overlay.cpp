@@ -68,7 +68,8 @@ std::shared_ptr<const FolderListing> listing_of(PanelContext& context, const std
   std::any& kept = context.ui.kept_value("listing");
   const Kept* last = std::any_cast<Kept>(&kept);
   if (!last || (*last)->folder != folder || (*last)->hidden != hidden)
-    kept = read_listing([](const fs::path& path, const FileListOptions& options) { return list_folder(path, options); }, folder, hidden);
+    kept = read_listing([](const fs::path& path, const FileListOptions& options) { return list_folder(path, options); },
+                        folder, hidden);
   return *std::any_cast<Kept>(&kept);
 }
 
@@ -135,8 +136,9 @@ void draw_files(PanelContext& context, Rect window) {
   double& hidden = ui.kept_number("hidden");
   double& selected = ui.kept_number("selected");
   std::string& wanted = ui.kept_text("wanted");  // the name that is selected once its folder is listed
-  std::string& submitted = ui.kept_text("submitted");  // a typed path of which it is not known yet whether it is a folder
-  std::string& left = ui.kept_text("left");            // the folder that it was typed in
+  std::string& submitted =
+      ui.kept_text("submitted");             // a typed path of which it is not known yet whether it is a folder
+  std::string& left = ui.kept_text("left");  // the folder that it was typed in
   double& asked_at = ui.kept_number("asked at", -1.0);
   if (ui.appeared("files")) {
     folder = start_folder(state);
@@ -223,7 +225,8 @@ void draw_files(PanelContext& context, Rect window) {
     }
   }
   selected = std::clamp(selected, 0.0, last);
-  if (selected != before) ui.scroll_to("list", kRow * static_cast<float>(selected), kRow * (static_cast<float>(selected) + 1.0f));
+  if (selected != before)
+    ui.scroll_to("list", kRow * static_cast<float>(selected), kRow * (static_cast<float>(selected) + 1.0f));
 
   const float offset = ui.scroll("list", area, kRow * static_cast<float>(items.size()), kRow);
   const auto top = static_cast<std::size_t>(offset / kRow);
@@ -238,14 +241,17 @@ void draw_files(PanelContext& context, Rect window) {
   }
   if (reading) {
     const double since = ui.input.time - asked_at;
-    if (since < kSlow) ui.wake_in(kSlow - since);
-    else ui.label_at(area.x0 + 16.0f, area.y0 + 17.0f, "This folder is being read; another one can be chosen.", theme.body(theme.text3),
-                     area.width() - 32.0f);
+    if (since < kSlow)
+      ui.wake_in(kSlow - since);
+    else
+      ui.label_at(area.x0 + 16.0f, area.y0 + 17.0f, "This folder is being read; another one can be chosen.",
+                  theme.body(theme.text3), area.width() - 32.0f);
   } else if (listing->error) {
-    ui.paragraph({area.x0 + 16.0f, area.y0 + 8.0f}, describe(*listing->error), theme.body(theme.err), area.width() - 32.0f, 18.0f, true,
-                 static_cast<int>(std::max(1.0f, area.height() / 18.0f - 1.0f)));
+    ui.paragraph({area.x0 + 16.0f, area.y0 + 8.0f}, describe(*listing->error), theme.body(theme.err),
+                 area.width() - 32.0f, 18.0f, true, static_cast<int>(std::max(1.0f, area.height() / 18.0f - 1.0f)));
   } else if (items.empty()) {
-    ui.label_at(area.x0 + 16.0f, area.y0 + 17.0f, "Nothing is in this folder.", theme.body(theme.text3), area.width() - 32.0f);
+    ui.label_at(area.x0 + 16.0f, area.y0 + 17.0f, "Nothing is in this folder.", theme.body(theme.text3),
+                area.width() - 32.0f);
   }
 
   painter.fill_rect({foot.x0 + 1.0f, foot.y0, foot.x1 - 1.0f, foot.y0 + 1.0f}, theme.line);
@@ -256,12 +262,16 @@ void draw_files(PanelContext& context, Rect window) {
   const bool opens = item != nullptr && (item->opens() || item->folder());
   right -= 96.0f;
   const char* title = item != nullptr && item->kind == FileKind::Folder ? "Look inside" : "Open";
-  if (ui.button(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), title, "", opens ? ButtonStyle::Primary : ButtonStyle::Plain) && opens) open = true;
+  if (ui.button(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), title, "",
+                opens ? ButtonStyle::Primary : ButtonStyle::Plain) &&
+      opens)
+    open = true;
   right -= 88.0f;
   ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", "overlay.close");
   right -= 16.0f;
   const float box_width = std::min(140.0f, right - foot.x0 - margin);
-  if (box_width > 100.0f && ui.check_box(Rect::sized(foot.x0 + margin, y - 10.0f, box_width, 20.0f), "hidden files", hidden != 0.0, "")) {
+  if (box_width > 100.0f &&
+      ui.check_box(Rect::sized(foot.x0 + margin, y - 10.0f, box_width, 20.0f), "hidden files", hidden != 0.0, "")) {
     if (item != nullptr) wanted = item->name;
     hidden = hidden != 0.0 ? 0.0 : 1.0;
   }

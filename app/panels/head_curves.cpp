@@ -82,7 +82,8 @@ Range range_of(std::span<const Curve> curves, bool log) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const Curve& curve : curves)
     for (const RowBin& bin : *curve.bins)
-      for (const double value : {bin.median, curve.quartiles ? bin.lower : bin.median, curve.quartiles ? bin.upper : bin.median})
+      for (const double value :
+           {bin.median, curve.quartiles ? bin.lower : bin.median, curve.quartiles ? bin.upper : bin.median})
         if (std::isfinite(value) && (!log || value > 0.0)) low = std::min(low, value), high = std::max(high, value);
   if (!(high >= low)) return {log ? 0.1 : 0.0, 1.0};
   return nice_range(low, high, log);
@@ -93,15 +94,18 @@ Range range_of(std::span<const Curve> curves, bool log) {
 void draw_decomposition(HeadPanelView& view, Rect area) {
   const Theme& theme = view.context.theme();
   const HeadSeries& series = view.series;
-  const std::array<Curve, 4> curves = {{{"½ log κ", &series.kappa_bins, theme.kappa}, {"log e", &series.e_bins, theme.first},
-                                        {"log r̃", &series.r_bins, theme.second}, {"log ρ", &series.rho_bins, theme.accent, false, 2.0f}}};
+  const std::array<Curve, 4> curves = {{{"½ log κ", &series.kappa_bins, theme.kappa},
+                                        {"log e", &series.e_bins, theme.first},
+                                        {"log r̃", &series.r_bins, theme.second},
+                                        {"log ρ", &series.rho_bins, theme.accent, false, 2.0f}}};
   Range range = range_of(curves, false);
   range.low = std::min(range.low, -0.5);
   range.high = std::max(range.high, 0.5);
   const std::array<ReferenceLine, 1> zero = {{{true, 0.0, theme.faint, LineStyle::Solid, "", 1.0f}}};
   draw_median_curves(view, area, curves, range, false, zero);
-  view.context.ui.tooltip(area, "Medians over rows, natural logarithms; for each row the three terms add to log ρ.\n"
-                                "e = ‖w‖₂, r̃ = q/(e·r̄), κ = RMS²/q²");
+  view.context.ui.tooltip(area,
+                          "Medians over rows, natural logarithms; for each row the three terms add to log ρ.\n"
+                          "e = ‖w‖₂, r̃ = q/(e·r̄), κ = RMS²/q²");
 }
 
 void draw_cancellation(HeadPanelView& view, Rect area) {
@@ -130,7 +134,8 @@ void draw_through_norm(HeadPanelView& view, Rect area) {
     for (double* value : {&bin.lower, &bin.median, &bin.upper}) *value *= factor;
   std::vector<Curve> curves = {{"after the norm", &series.after_bins, theme.first},
                                {"before", &series.before_bins, theme.accent, true, 2.0f}};
-  if (factor > 0.0 && std::isfinite(factor)) curves.insert(curves.begin() + 1, {"× (1 − λ init)", &scaled, theme.second});
+  if (factor > 0.0 && std::isfinite(factor))
+    curves.insert(curves.begin() + 1, {"× (1 − λ init)", &scaled, theme.second});
   draw_median_curves(view, area, curves, range_of(curves, true), true, {});
 }
 

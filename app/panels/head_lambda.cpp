@@ -50,12 +50,14 @@ void draw_over_position(HeadPanelView& view, Rect area, std::span<const float> v
   draw_plot_axes(painter, frame, theme);
   const Rect side = frame.right_margin(6.0f, margin);
   painter.fill_rect(Rect::sized(side.x0 - 1.0f, side.y0, 1.0f, side.height()), theme.faint);
-  const Histogram counts = histogram(all, range.low, range.high, static_cast<std::size_t>(std::clamp(frame.inner.height() / 5.0f, 8.0f, 40.0f)));
+  const Histogram counts = histogram(all, range.low, range.high,
+                                     static_cast<std::size_t>(std::clamp(frame.inner.height() / 5.0f, 8.0f, 40.0f)));
   draw_bars(painter, horizontal_bars(counts, frame.y, side), side, color.faded(0.75f));
   const Interaction hit = context.ui.interact("positions", frame.inner, Cursor::Crosshair);
   if (hit.hovered) {
     const auto last = static_cast<long>(values.size()) - 1;
-    const auto query = static_cast<std::int64_t>(std::clamp(std::lround(frame.x.value(context.ui.input.pointer.x)), 0L, last));
+    const auto query =
+        static_cast<std::int64_t>(std::clamp(std::lround(frame.x.value(context.ui.input.pointer.x)), 0L, last));
     context.hover.query = query;
     if (hit.clicked) context.ui.run("pin " + std::to_string(query) + " -");
   }
@@ -77,13 +79,17 @@ void draw_by_layer(HeadPanelView& view, Rect area) {
   for (std::size_t l = 0; l < view.run.layers.size() && l < view.run.data.size(); ++l) {
     if (view.run.data[l] == nullptr || std::isnan(column.values[l * heads])) continue;
     const bool mine = view.run.layers[l] == view.layer.layer;
-    const double lambda = column.values[l * heads + (mine ? static_cast<std::size_t>(std::max<std::int64_t>(0, view.layer.head_index(view.head.head))) : 0)];
+    const double lambda =
+        column.values[l * heads +
+                      (mine ? static_cast<std::size_t>(std::max<std::int64_t>(0, view.layer.head_index(view.head.head)))
+                            : 0)];
     discs.push_back({static_cast<double>(view.run.layers[l]), lambda, view.run.data[l]->lambda_init, mine});
     low = std::min(low, lambda);
     high = std::max({high, lambda, discs.back().start});
   }
-  const std::array<NamedValue, 2> values = {{{"layer " + std::to_string(view.layer.layer) + "  λ", fixed_text(view.value("lambda_mean", 0), 3), theme.lambda},
-                                             {"λ init", fixed_text(view.layer.lambda_init, 3), {0, 0, 0, 0}}}};
+  const std::array<NamedValue, 2> values = {
+      {{"layer " + std::to_string(view.layer.layer) + "  λ", fixed_text(view.value("lambda_mean", 0), 3), theme.lambda},
+       {"λ init", fixed_text(view.layer.lambda_init, 3), {0, 0, 0, 0}}}};
   draw_named_values(context, area.cut_top(18.0f), values);
   if (discs.empty()) return;
   const double first = static_cast<double>(view.run.layers.front()), last = static_cast<double>(view.run.layers.back());
@@ -121,7 +127,8 @@ void draw_lambda(HeadPanelView& view, Rect area) {
 
 void draw_gate(HeadPanelView& view, Rect area) {
   const HeadSeries& series = view.series;
-  draw_over_position(view, area, series.gate.empty() ? series.implicit : series.gate, view.context.theme().accent, {0.0, 1.0});
+  draw_over_position(view, area, series.gate.empty() ? series.implicit : series.gate, view.context.theme().accent,
+                     {0.0, 1.0});
 }
 
 void draw_gain(HeadPanelView& view, Rect area) {
@@ -140,14 +147,18 @@ void draw_gain(HeadPanelView& view, Rect area) {
     if (gains.back() > 0.0) low = std::min(low, gains.back());
     high = std::max(high, gains.back());
   }
-  const std::array<NamedValue, 3> values = {{{"median", fixed_text(view.value("norm_gain_median", 0), 1), {0, 0, 0, 0}},
-                                             {"max", fixed_text(view.value("norm_gain_max", 0), 1), {0, 0, 0, 0}},
-                                             {"at the cap", fixed_text(100.0 * static_cast<double>(at_cap) / static_cast<double>(gains.size()), 0) + " %", {0, 0, 0, 0}}}};
+  const std::array<NamedValue, 3> values = {
+      {{"median", fixed_text(view.value("norm_gain_median", 0), 1), {0, 0, 0, 0}},
+       {"max", fixed_text(view.value("norm_gain_max", 0), 1), {0, 0, 0, 0}},
+       {"at the cap",
+        fixed_text(100.0 * static_cast<double>(at_cap) / static_cast<double>(gains.size()), 0) + " %",
+        {0, 0, 0, 0}}}};
   draw_named_values(context, area.cut_top(18.0f), values);
   Rect notes = area.cut_bottom(34.0f);
   const Range range{low, high};
   const Histogram counts = histogram(gains, range.low, range.high, 40, true);
-  const PlotFrame frame = lay_out_plot(area, axis_spec(range.low, range.high, true), axis_spec(0.0, std::max(1.0, 1.1 * counts.largest())), context.ui.measure());
+  const PlotFrame frame = lay_out_plot(area, axis_spec(range.low, range.high, true),
+                                       axis_spec(0.0, std::max(1.0, 1.1 * counts.largest())), context.ui.measure());
   if (frame.inner.width() >= 30.0f && frame.inner.height() >= 20.0f) {
     draw_plot_ground(painter, frame, theme);
     painter.push_clip(frame.inner);
@@ -158,13 +169,16 @@ void draw_gain(HeadPanelView& view, Rect area) {
     bars.y0 = frame.y.pixel(counts.largest());
     draw_bars(painter, vertical_bars(counts, frame.x, bars), bars, theme.accent.faded(0.75f));
     LabelSpace space(frame.inner);
-    const std::array<ReferenceLine, 2> lines = {{{false, cap, theme.warn, LineStyle::Solid, "cap 1/√ε " + fixed_text(cap, 0), 1.5f},
-                                                 {false, root, theme.text, LineStyle::Dashed, "√n " + fixed_text(root, 1), 1.5f}}};
+    const std::array<ReferenceLine, 2> lines = {
+        {{false, cap, theme.warn, LineStyle::Solid, "cap 1/√ε " + fixed_text(cap, 0), 1.5f},
+         {false, root, theme.text, LineStyle::Dashed, "√n " + fixed_text(root, 1), 1.5f}}};
     draw_lines(painter, frame, lines, space);
     draw_plot_axes(painter, frame, theme);
   }
   const auto query = context.state.view.selection.query;
-  context.ui.label({notes.x0, notes.y0 + 12.0f}, "ε = " + readout_text(series.norm_epsilon) + "; the cap binds for RMS < " + readout_text(std::sqrt(series.norm_epsilon)),
+  context.ui.label({notes.x0, notes.y0 + 12.0f},
+                   "ε = " + readout_text(series.norm_epsilon) + "; the cap binds for RMS < " +
+                       readout_text(std::sqrt(series.norm_epsilon)),
                    theme.hint(), notes.width());
   std::string second = "√n: uniform map, values without a mean";
   if (query && *query >= 0 && static_cast<std::size_t>(*query) < gains.size())

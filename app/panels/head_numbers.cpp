@@ -12,14 +12,15 @@ namespace {
 
 constexpr float kRow = 18.0f;
 
-// A row of a differential head: what each column shows; an empty name leaves it out, "–" where the run has no such number.
+// A row of a differential head: what each column shows; an empty name leaves it out, "–" where the run has no such
+// number.
 struct PairRow {
   const char* title;
   const char* quantity;   // whose digits count
   const char* component;  // a quantity per component; "": none
   const char* net;
-  bool dash = false;      // a net value that cannot be: "–"
-  bool tall = false;      // in panels with room to spare only
+  bool dash = false;  // a net value that cannot be: "–"
+  bool tall = false;  // in panels with room to spare only
 };
 
 constexpr PairRow kPairRows[] = {
@@ -51,7 +52,8 @@ double component_value(const HeadPanelView& view, const PairRow& row, std::size_
 double net_value(const HeadPanelView& view, const PairRow& row) {
   const std::string_view name = row.net;
   if (name.empty()) return std::nan("");
-  if (name == "after_norm") return view.series.after_norm.empty() ? std::nan("") : view.series.mean(view.series.after_norm);
+  if (name == "after_norm")
+    return view.series.after_norm.empty() ? std::nan("") : view.series.mean(view.series.after_norm);
   return view.value(name, 0);
 }
 
@@ -69,7 +71,8 @@ std::vector<const PairRow*> pair_rows(const HeadPanelView& view) {
 }
 
 // Numbers of one quantity line up on their points: by the digits after it. Returns where the number begins.
-float draw_number(PanelContext& context, float right, float y, const QuantityInfo& info, double value, Color color, float size) {
+float draw_number(PanelContext& context, float right, float y, const QuantityInfo& info, double value, Color color,
+                  float size) {
   const Theme& theme = context.theme();
   const std::string text = number_text(info, value);
   // Three digits after the point is the widest; a number with fewer stands so far to the left.
@@ -90,15 +93,18 @@ void draw_pair(HeadPanelView& view, Rect area) {
   const std::array<Color, 3> colors = {theme.first, theme.second, theme.text};
   const std::array<const char*, 3> names = {"first", "second", "net"};
   for (std::size_t c = 0; c < 3; ++c)
-    context.painter().text_at(right[c], area.y0 - 11.0f, names[c], {Face::SansSemibold, 11.0f, colors[c]}, Painter::Align::Right);
+    context.painter().text_at(right[c], area.y0 - 11.0f, names[c], {Face::SansSemibold, 11.0f, colors[c]},
+                              Painter::Align::Right);
   float y = area.y0 + 0.5f * kRow;
   for (const PairRow* row : pair_rows(view)) {
     const QuantityInfo* info = find_quantity_info(row->quantity);
     if (info == nullptr) continue;
-    const double first = component_value(view, *row, 0), second = component_value(view, *row, 1), net = net_value(view, *row);
+    const double first = component_value(view, *row, 0), second = component_value(view, *row, 1),
+                 net = net_value(view, *row);
     const bool components = !std::isnan(first) || !std::isnan(second);
     const float name_end = components ? right[0] - column : right[1];
-    context.ui.label({area.x0, y + 4.3f}, row->title, theme.body(theme.text2), std::max(0.0f, name_end - area.x0 + 4.0f));
+    context.ui.label({area.x0, y + 4.3f}, row->title, theme.body(theme.text2),
+                     std::max(0.0f, name_end - area.x0 + 4.0f));
     if (components) {
       draw_number(context, right[0], y, *info, first, theme.text, 11.0f);
       draw_number(context, right[1], y, *info, second, theme.text, 11.0f);
@@ -117,8 +123,8 @@ std::vector<std::string> head_numbers(const HeadPanelView& view) {
     for (const PairRow* row : pair_rows(view)) names.emplace_back(row->title);
     return names;
   }
-  static constexpr std::string_view kSmall[] = {"sink_score", "context_rms_relative_mean", "weight_l2_mean", "coherence_mean",
-                                                "value_drain", "logit_max"};
+  static constexpr std::string_view kSmall[] = {
+      "sink_score", "context_rms_relative_mean", "weight_l2_mean", "coherence_mean", "value_drain", "logit_max"};
   for (std::string& name : usual_numbers(view.run)) {
     if (view.low && std::ranges::find(kSmall, name) == std::end(kSmall)) continue;
     // Heads without a sink of their own give nothing to it: no news.
@@ -146,11 +152,12 @@ void draw_numbers(HeadPanelView& view, Rect area) {
     const float left = draw_number(context, right, y, info, value, theme.text, 12.0f);
     context.ui.label({area.x0, y + 4.3f}, info.title, theme.body(theme.text2), std::max(0.0f, left - 6.0f - area.x0));
     const Rect bar{area.x1 - strip, y - 5.0f, area.x1, y + 5.0f};
-    const std::optional<double> threshold = info.sink_null ? std::optional(context.state.view.heads.threshold) : std::nullopt;
+    const std::optional<double> threshold =
+        info.sink_null ? std::optional(context.state.view.heads.threshold) : std::nullopt;
     draw_strip(context.painter(), bar, column.sample, value, threshold, theme);
     const std::string ends = strip_hint(strip_range(column.sample, threshold), info.decimals);
-    context.ui.tooltip({area.x0, y - 9.0f, area.x1, y + 9.0f}, info.long_name + "\n" + info.definition +
-                                                                   (ends.empty() ? "" : "\n" + ends));
+    context.ui.tooltip({area.x0, y - 9.0f, area.x1, y + 9.0f},
+                       info.long_name + "\n" + info.definition + (ends.empty() ? "" : "\n" + ends));
     y += kRow;
   }
 }

@@ -1,4 +1,5 @@
-// The selected head: its numbers among all heads, its context RMS, sinks, logits, λ. Sections that do not fit are folded.
+// The selected head: its numbers among all heads, its context RMS, sinks, logits, λ. Sections that do not fit are
+// folded.
 #include <algorithm>
 #include <cmath>
 
@@ -9,14 +10,16 @@
 namespace headroom {
 namespace {
 
-constexpr float kHeader = 22.0f;      // title of a section
-constexpr float kFolded = 21.0f;      // title of a folded one
+constexpr float kHeader = 22.0f;  // title of a section
+constexpr float kFolded = 21.0f;  // title of a folded one
 constexpr float kSectionGap = 8.0f;
 constexpr float kLeastColumn = 400.0f;  // sections stand side by side from twice this on
 
 std::string program_hint(const HeadPanelView& view) {
   std::string text = view.layer.kind;
-  const auto both = [](std::int64_t a, std::int64_t b) { return b >= 0 && b != a ? std::to_string(a) + ", " + std::to_string(b) : std::to_string(a); };
+  const auto both = [](std::int64_t a, std::int64_t b) {
+    return b >= 0 && b != a ? std::to_string(a) + ", " + std::to_string(b) : std::to_string(a);
+  };
   if (view.pair()) text += " · q " + both(view.program.first.query_block, view.program.second.query_block);
   const std::int64_t first = view.program.first.key_block, second = view.program.second.key_block;
   if (first >= 0 || second >= 0) text += " · kv " + (first >= 0 ? both(first, second) : std::to_string(second));
@@ -35,9 +38,11 @@ struct Placement {
   std::vector<std::string> opened;  // by hand
 };
 
-// Every title shows; sections are open from the first on while there is room. What the person clicked is turned round, and
-// what that opens comes before the others, the latest first. Plots grow by up to `most_growth` times what they can use.
-Placement place(std::span<const HeadSection> sections, const std::vector<std::string>& toggled, float room, float most_growth) {
+// Every title shows; sections are open from the first on while there is room. What the person clicked is turned round,
+// and what that opens comes before the others, the latest first. Plots grow by up to `most_growth` times what they can
+// use.
+Placement place(std::span<const HeadSection> sections, const std::vector<std::string>& toggled, float room,
+                float most_growth) {
   const std::size_t count = sections.size();
   const auto extra = [&](std::size_t i) { return kHeader + sections[i].height + kSectionGap - kFolded; };
   const float titles = static_cast<float>(count) * kFolded;
@@ -76,13 +81,15 @@ Placement place(std::span<const HeadSection> sections, const std::vector<std::st
   return placement;
 }
 
-void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<std::string>& opened, Rect frame, std::size_t folded_after) {
+void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<std::string>& opened, Rect frame,
+                  std::size_t folded_after) {
   Ui& ui = view.context.ui;
   const Theme& theme = view.context.theme();
   const HeadSection& section = *placed.section;
   Rect header = frame;
   header.y1 = header.y0 + (placed.folded ? kFolded : kHeader);
-  if (!placed.folded && section.keep_right > 0.0f && section.keep_right + 40.0f < header.width()) header.x1 -= section.keep_right + 6.0f;
+  if (!placed.folded && section.keep_right > 0.0f && section.keep_right + 40.0f < header.width())
+    header.x1 -= section.keep_right + 6.0f;
   const Interaction hit = ui.interact(std::string("section ") + section.name, header, Cursor::Hand);
   if (hit.clicked && placed.displaced)
     for (const std::string& name : opened) ui.run("head.fold " + name);
@@ -95,7 +102,8 @@ void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<s
   } else if (hit.hovered) {
     ui.icon(Icon::ChevronDown, {x - 6.0f, header.centre_y()}, 8.0f, theme.text3);
   }
-  const std::string hint = placed.folded ? (folded_after > 0 ? std::to_string(folded_after) + " more below" : "") : section.hint;
+  const std::string hint =
+      placed.folded ? (folded_after > 0 ? std::to_string(folded_after) + " more below" : "") : section.hint;
   const float title = ui.width(section.title, theme.plot_title());
   const float hint_width = ui.width(hint, theme.hint());
   const float y = header.centre_y() + 0.36f * 12.0f;
@@ -141,7 +149,8 @@ void draw_column(HeadPanelView& view, Rect body, std::span<const HeadSection> se
     if (placed[i].folded && (i == 0 || !placed[i - 1].folded))
       for (std::size_t j = i + 1; j < placed.size(); ++j) folded_after += placed[j].folded ? 1 : 0;
     const float top = body.y0 + placed[i].top;
-    draw_section(view, placed[i], placement.opened, {body.x0 + measure::kPadding, top, body.x1 - measure::kPadding, top + placed[i].height}, folded_after);
+    draw_section(view, placed[i], placement.opened,
+                 {body.x0 + measure::kPadding, top, body.x1 - measure::kPadding, top + placed[i].height}, folded_after);
   }
 }
 
@@ -156,7 +165,8 @@ void draw_sections(HeadPanelView& view, Rect body) {
   for (std::size_t c = 0; c < count; ++c) {
     const float x = std::round(body.x0 + width * static_cast<float>(c));
     if (c > 0) view.context.painter().fill_rect({x, body.y0, x + 1.0f, body.y1}, view.context.theme().line);
-    draw_column(view, {x, body.y0, x + width, body.y1}, std::span(sections).subspan(starts[c], starts[c + 1] - starts[c]), count > 1 ? 4.0f : 1.0f);
+    draw_column(view, {x, body.y0, x + width, body.y1},
+                std::span(sections).subspan(starts[c], starts[c + 1] - starts[c]), count > 1 ? 4.0f : 1.0f);
   }
 }
 
@@ -177,15 +187,26 @@ void draw_head_panel(PanelContext& context, Rect frame) {
   if (memory.run() == nullptr || index < 0) {
     const Rect body = draw_panel_title(context, frame, "head", "Head", head ? head_text(*head) : "", "");
     const bool waits = head && memory.run() != nullptr && layer == nullptr && !memory.run()->complete;
-    draw_note(context, body.inset(measure::kPadding, 8.0f),
-              waits ? "Layer " + std::to_string(head->layer) + " is not computed yet." : "No head is selected.",
-              waits ? "Its numbers appear here as soon as it is finished."
-                    : "A click on a cell of the atlas shows the head in numbers, its context RMS against the bounds, its sinks and logits.");
+    draw_note(
+        context, body.inset(measure::kPadding, 8.0f),
+        waits ? "Layer " + std::to_string(head->layer) + " is not computed yet." : "No head is selected.",
+        waits
+            ? "Its numbers appear here as soon as it is finished."
+            : "A click on a cell of the atlas shows the head in numbers, its context RMS against the bounds, its sinks and logits.");
   } else {
     const auto at = static_cast<std::size_t>(index);
-    HeadPanelView view{context, memory, *memory.run(), *layer, *head, at < layer->programs.size() ? layer->programs[at] : HeadProgram(),
-                       memory.series(*layer, head->head), frame.width() < 300.0f, frame.height() < 520.0f, frame.height() >= 900.0f};
-    const Rect body = draw_panel_title(context, frame, "head", "Head", head_text(*head), view.narrow ? "" : program_hint(view));
+    HeadPanelView view{context,
+                       memory,
+                       *memory.run(),
+                       *layer,
+                       *head,
+                       at < layer->programs.size() ? layer->programs[at] : HeadProgram(),
+                       memory.series(*layer, head->head),
+                       frame.width() < 300.0f,
+                       frame.height() < 520.0f,
+                       frame.height() >= 900.0f};
+    const Rect body =
+        draw_panel_title(context, frame, "head", "Head", head_text(*head), view.narrow ? "" : program_hint(view));
     if (state.view.head.across_model)
       draw_ribbons(context, memory, body.inset(measure::kPadding, 8.0f), 1);
     else

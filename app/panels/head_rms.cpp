@@ -76,7 +76,9 @@ void draw_shares(HeadPanelView& view, Rect row) {
   // Which rows these are, where there is room.
   const Theme& theme = view.context.theme();
   float used = 0.0f;
-  for (const NamedValue& one : values) used += view.context.ui.width(one.name, theme.hint()) + view.context.ui.width(one.value, {Face::Mono, 11.0f, theme.text}) + 18.0f;
+  for (const NamedValue& one : values)
+    used += view.context.ui.width(one.name, theme.hint()) +
+            view.context.ui.width(one.value, {Face::Mono, 11.0f, theme.text}) + 18.0f;
   const std::string rows = "rows nᵢ ≥ " + std::to_string(view.series.min_row);
   if (used + view.context.ui.width(rows, theme.hint()) <= row.width())
     view.context.painter().text_at(row.x1, row.centre_y(), rows, theme.hint(), Painter::Align::Right);
@@ -87,7 +89,8 @@ void draw_premise(HeadPanelView& view, Rect row) {
   const Theme& theme = context.theme();
   const double share = view.value("value_mean_share", 0);
   if (std::isnan(share)) return;
-  const double most = view.series.visible.empty() ? static_cast<double>(view.run.length) : *std::ranges::max_element(view.series.visible);
+  const double most = view.series.visible.empty() ? static_cast<double>(view.run.length)
+                                                  : *std::ranges::max_element(view.series.visible);
   const double product = share * most;
   const bool fails = !(product < 0.1);
   const std::string number = product >= 10.0 ? fixed_text(product, 0) : readout_text(product);
@@ -102,8 +105,9 @@ void draw_premise(HeadPanelView& view, Rect row) {
   }
   const bool fits = context.ui.width(full, style) <= row.x1 - x;
   context.ui.label({x, row.centre_y() + 4.0f}, fits ? full : brief, style, row.x1 - x);
-  context.ui.tooltip(row, "The interval holds for values that are uncorrelated and of zero mean.\nm = ‖mean v‖² / mean ‖v‖² " +
-                              std::string("enters multiplied by n: above 0.1 the interval says little about this head."));
+  context.ui.tooltip(
+      row, "The interval holds for values that are uncorrelated and of zero mean.\nm = ‖mean v‖² / mean ‖v‖² " +
+               std::string("enters multiplied by n: above 0.1 the interval says little about this head."));
 }
 
 }  // namespace
@@ -120,7 +124,8 @@ void draw_rms(HeadPanelView& view, Rect area) {
   const RmsSubject subject = subject_of(view);
 
   const float width = rms_switch_width(view);
-  if (width <= area.width()) context.ui.segmented({area.x1 - width, area.y0 - kSwitchHeight - 2.0f}, kSwitchHeight, switch_choices(view));
+  if (width <= area.width())
+    context.ui.segmented({area.x1 - width, area.y0 - kSwitchHeight - 2.0f}, kSwitchHeight, switch_choices(view));
   draw_shares(view, area.cut_top(16.0f));
   area.cut_top(4.0f);
   draw_premise(view, area.cut_bottom(18.0f));
@@ -132,7 +137,8 @@ void draw_rms(HeadPanelView& view, Rect area) {
   const double most = std::max(2.0, *std::ranges::max_element(series.visible));
   double low = std::numeric_limits<double>::infinity(), high = 0.0;
   for (const float value : subject.values)
-    if (value > 0.0f && std::isfinite(value)) low = std::min(low, static_cast<double>(value)), high = std::max(high, static_cast<double>(value));
+    if (value > 0.0f && std::isfinite(value))
+      low = std::min(low, static_cast<double>(value)), high = std::max(high, static_cast<double>(value));
   if (!(high > 0.0)) {
     draw_note(context, area, "Every row is zero.", "The head gives nothing to the stream.");
     return;
@@ -203,9 +209,11 @@ void draw_rms(HeadPanelView& view, Rect area) {
       draw_curve(painter, frame, curves.x, curves.low, theme.lambda, 1.5f);
       draw_curve(painter, frame, curves.x, curves.high, theme.lambda, 1.5f);
       draw_curve_name(painter, frame, curves.x, curves.high, lambda < 0.0 ? "1+|λ|" : "√(1+λ²)", theme.lambda, space);
-      draw_curve_name(painter, frame, curves.x, curves.low, lambda < 0.0 ? "(1+|λ|)/√nᵢ" : "|1−λ|/√nᵢ", theme.lambda, space);
+      draw_curve_name(painter, frame, curves.x, curves.low, lambda < 0.0 ? "(1+|λ|)/√nᵢ" : "|1−λ|/√nᵢ", theme.lambda,
+                      space);
     } else if (per_row && series.pair) {
-      draw_curve_name(painter, frame, curves.x, std::vector<double>(curves.x.size(), std::sqrt(2.0)), "√(1+λᵢ²)", theme.lambda, space);
+      draw_curve_name(painter, frame, curves.x, std::vector<double>(curves.x.size(), std::sqrt(2.0)), "√(1+λᵢ²)",
+                      theme.lambda, space);
       std::vector<double> half;
       for (const double one : curves.one) half.push_back(0.25 * one);
       draw_curve_name(painter, frame, curves.x, half, "(1−λᵢ)/√nᵢ", theme.lambda, space);
@@ -218,12 +226,18 @@ void draw_rms(HeadPanelView& view, Rect area) {
 
   // The histogram shares the axis; the bounds run through it.
   const Rect side = frame.right_margin(6.0f, margin);
-  const Histogram counts = histogram(counted, y_range.low, y_range.high, static_cast<std::size_t>(std::clamp(frame.inner.height() / 5.0f, 8.0f, 60.0f)), true);
+  const Histogram counts =
+      histogram(counted, y_range.low, y_range.high,
+                static_cast<std::size_t>(std::clamp(frame.inner.height() / 5.0f, 8.0f, 60.0f)), true);
   painter.fill_rect(Rect::sized(side.x0 - 1.0f, side.y0, 1.0f, side.height()), theme.faint);
   draw_bars(painter, horizontal_bars(counts, frame.y, side), side, theme.accent.faded(0.75f));
   if (subject.bounded) {
-    const double last_low = !series.low.empty() && !std::isnan(series.low.back()) ? series.low.back() : 1.0 / std::sqrt(most);
-    const double last_high = one_lambda ? curves.high.front() : series.pair ? std::sqrt(2.0) : !series.high.empty() && !std::isnan(series.high.back()) ? series.high.back() : 1.0;
+    const double last_low =
+        !series.low.empty() && !std::isnan(series.low.back()) ? series.low.back() : 1.0 / std::sqrt(most);
+    const double last_high = one_lambda                                                ? curves.high.front()
+                             : series.pair                                             ? std::sqrt(2.0)
+                             : !series.high.empty() && !std::isnan(series.high.back()) ? series.high.back()
+                                                                                       : 1.0;
     for (const double bound : {last_low, last_high})
       if (bound >= y_range.low && bound <= y_range.high) {
         const float y_pixel = frame.y.pixel(bound);
@@ -239,9 +253,10 @@ void draw_rms(HeadPanelView& view, Rect area) {
     if (near >= 0) {
       const std::size_t row = static_cast<std::size_t>(near) * every;
       context.hover.query = static_cast<std::int64_t>(row);
-      context.ui.tooltip(Rect::sized(context.ui.input.pointer.x - 6.0f, context.ui.input.pointer.y - 6.0f, 12.0f, 12.0f),
-                         "query " + std::to_string(row) + "  nᵢ " + fixed_text(series.visible[row], 0) + "\n" +
-                             readout_text(static_cast<double>(subject.values[row])));
+      context.ui.tooltip(
+          Rect::sized(context.ui.input.pointer.x - 6.0f, context.ui.input.pointer.y - 6.0f, 12.0f, 12.0f),
+          "query " + std::to_string(row) + "  nᵢ " + fixed_text(series.visible[row], 0) + "\n" +
+              readout_text(static_cast<double>(subject.values[row])));
       if (hit.clicked) context.ui.run("pin " + std::to_string(row) + " -");
     }
   }

@@ -1,5 +1,5 @@
-// The sections of the head panel: what each is called, whether it applies to this head, how high it is and how it is drawn.
-// Main thread only.
+// The sections of the head panel: what each is called, whether it applies to this head, how high it is and how it is
+// drawn. Main thread only.
 #pragma once
 
 #include <span>
@@ -25,7 +25,9 @@ struct HeadPanelView {
   bool narrow = false, low = false, tall = false;  // a panel that is not wide; one that is not high; one that is
 
   [[nodiscard]] bool pair() const { return program.has_first() && program.has_second(); }
-  [[nodiscard]] double value(std::string_view name, std::size_t index) const { return run.at(name, head.layer, head.head, index); }
+  [[nodiscard]] double value(std::string_view name, std::size_t index) const {
+    return run.at(name, head.layer, head.head, index);
+  }
 };
 
 struct HeadSection {

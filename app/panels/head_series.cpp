@@ -40,7 +40,8 @@ void fill_decomposition(HeadSeries& series) {
   if (series.weight_l2.size() != rows || series.uncorrelated.size() != rows || series.value_rms.size() != rows ||
       series.rms.size() != rows)
     return;
-  for (std::vector<double>* part : {&series.log_rho, &series.log_e, &series.log_r, &series.half_log_kappa}) part->resize(rows);
+  for (std::vector<double>* part : {&series.log_rho, &series.log_e, &series.log_r, &series.half_log_kappa})
+    part->resize(rows);
   for (std::size_t i = 0; i < rows; ++i) {
     const double e = static_cast<double>(series.weight_l2[i]), q = static_cast<double>(series.uncorrelated[i]);
     const double mean_r = static_cast<double>(series.value_rms[i]), rms = static_cast<double>(series.rms[i]);
@@ -49,7 +50,9 @@ void fill_decomposition(HeadSeries& series) {
     series.half_log_kappa[i] = finite_log(rms / q);
     series.log_rho[i] = finite_log(rms / mean_r);
   }
-  const auto bins = [&](const std::vector<double>& values) { return bins_over_visible(series.visible, values, 1.0, 6, 1); };
+  const auto bins = [&](const std::vector<double>& values) {
+    return bins_over_visible(series.visible, values, 1.0, 6, 1);
+  };
   series.rho_bins = bins(series.log_rho);
   series.e_bins = bins(series.log_e);
   series.r_bins = bins(series.log_r);

@@ -18,11 +18,11 @@ struct BoundShares {
 };
 
 struct HeadSeries {
-  bool kept = false;                   // false: the run kept no rows of this layer
-  bool pair = false, v1 = false;       // two maps; one λ for the layer and a norm
+  bool kept = false;              // false: the run kept no rows of this layer
+  bool pair = false, v1 = false;  // two maps; one λ for the layer and a norm
   std::int64_t length = 0, min_row = 0;
-  std::vector<double> visible;         // n_i, per row
-  std::vector<std::uint8_t> faint;     // rows that do not count: n_i < min(min_row, max n_i)
+  std::vector<double> visible;      // n_i, per row
+  std::vector<std::uint8_t> faint;  // rows that do not count: n_i < min(min_row, max n_i)
   std::span<const float> rho, rms, weight_l2, value_rms, uncorrelated, lambda, gain, gate, implicit;  // empty: none
   // The head's own interval of ρ per row (metrics §4.2); NaN where a part of it is not kept.
   std::vector<double> low, high;

@@ -19,7 +19,8 @@ constexpr std::size_t kMostPoints = 20000;
 std::string token_at(const RunSnapshot& run, std::int64_t position) {
   if (!run.prompt || position < 0 || static_cast<std::size_t>(position) >= run.prompt->ids.size()) return "";
   const auto at = static_cast<std::size_t>(position);
-  return at < run.prompt->texts.size() ? visible_token(run.prompt->texts[at]) : "id " + std::to_string(run.prompt->ids[at]);
+  return at < run.prompt->texts.size() ? visible_token(run.prompt->texts[at])
+                                       : "id " + std::to_string(run.prompt->ids[at]);
 }
 
 // "0 “␣the”": a token that a click pins as the key; returns where the next may begin.
@@ -69,7 +70,9 @@ void draw_received(HeadPanelView& view, Rect area) {
   const Theme& theme = context.theme();
   const auto rows = static_cast<std::size_t>(view.layer.length);
   const std::span<const float> both = view.layer.row_values("keys/attention_received", view.head.head);
-  const std::array<std::span<const float>, 2> parts = {map_part(both, 0, rows), view.pair() || !view.program.has_first() ? map_part(both, 1, rows) : std::span<const float>()};
+  const std::array<std::span<const float>, 2> parts = {map_part(both, 0, rows), view.pair() || !view.program.has_first()
+                                                                                    ? map_part(both, 1, rows)
+                                                                                    : std::span<const float>()};
   if (parts[0].empty() && parts[1].empty()) {
     draw_note(context, area, "The run kept no attention received per key.");
     return;
@@ -81,23 +84,28 @@ void draw_received(HeadPanelView& view, Rect area) {
   if (frame.inner.width() < 30.0f || frame.inner.height() < 20.0f) return;
   draw_plot_ground(painter, frame, theme);
   LabelSpace space(frame.inner);
-  const std::array<ReferenceLine, 1> lines = {{{true, context.state.view.heads.threshold, theme.warn, LineStyle::Dashed, "ε", 1.0f}}};
+  const std::array<ReferenceLine, 1> lines = {
+      {{true, context.state.view.heads.threshold, theme.warn, LineStyle::Dashed, "ε", 1.0f}}};
   draw_lines(painter, frame, lines, space);
   for (std::size_t map = 0; map < 2; ++map) {
     if (parts[map].empty() || std::isnan(parts[map].back())) continue;
     Positions points = positions_of(parts[map]);
     for (double& value : points.y) value = std::max(value, 1e-4);  // what is less stands on the axis
-    draw_cloud(painter, frame, points.x, points.y, view.pair() ? (map == 0 ? theme.first : theme.second) : theme.accent);
+    draw_cloud(painter, frame, points.x, points.y,
+               view.pair() ? (map == 0 ? theme.first : theme.second) : theme.accent);
   }
   const auto mark = [&](std::optional<std::int64_t> key, Color color) {
-    if (key) painter.line({frame.x.pixel(static_cast<double>(*key)), frame.inner.y0}, {frame.x.pixel(static_cast<double>(*key)), frame.inner.y1}, color, 1.0f);
+    if (key)
+      painter.line({frame.x.pixel(static_cast<double>(*key)), frame.inner.y0},
+                   {frame.x.pixel(static_cast<double>(*key)), frame.inner.y1}, color, 1.0f);
   };
   mark(context.state.hover.key, theme.text3);
   mark(context.state.view.selection.key, theme.accent);
   draw_plot_axes(painter, frame, theme);
   const Interaction hit = context.ui.interact("received", frame.inner, Cursor::Crosshair);
   if (hit.hovered) {
-    const auto key = static_cast<std::int64_t>(std::clamp(std::lround(frame.x.value(context.ui.input.pointer.x)), 0L, static_cast<long>(rows) - 1));
+    const auto key = static_cast<std::int64_t>(
+        std::clamp(std::lround(frame.x.value(context.ui.input.pointer.x)), 0L, static_cast<long>(rows) - 1));
     context.hover.key = key;
     if (hit.clicked) context.ui.run("pin - " + std::to_string(key));
   }
@@ -111,8 +119,10 @@ void draw_sinks(HeadPanelView& view, Rect area) {
   const auto text = [](double value) { return fixed_text(value, 3); };
   std::vector<NamedValue> values;
   if (view.pair()) {
-    values = {{"α₀", text(view.value("sink_score", 0)), theme.first}, {"", text(view.value("sink_score", 1)), theme.second},
-              {"net", text(view.value("sink_score_net", 0)), kPlain}, {"share of |w|", text(view.value("sink_score_absolute", 0)), kPlain}};
+    values = {{"α₀", text(view.value("sink_score", 0)), theme.first},
+              {"", text(view.value("sink_score", 1)), theme.second},
+              {"net", text(view.value("sink_score_net", 0)), kPlain},
+              {"share of |w|", text(view.value("sink_score_absolute", 0)), kPlain}};
   } else {
     values = {{"α₀", text(view.value("sink_score", view.program.has_first() ? 0 : 1)), kPlain}};
   }
@@ -128,16 +138,20 @@ void draw_sinks(HeadPanelView& view, Rect area) {
     context.painter().text_at(row.x0, row.centre_y(), name, theme.hint());
     const float x = row.x0 + context.ui.width(name, theme.hint()) + 8.0f;
     context.ui.push_id("top");
-    const float next = draw_key_link(context, view.run, x, row.centre_y(), row.x1 - 44.0f, static_cast<std::int64_t>(position));
+    const float next =
+        draw_key_link(context, view.run, x, row.centre_y(), row.x1 - 44.0f, static_cast<std::int64_t>(position));
     context.ui.pop_id();
-    if (next <= row.x1) context.painter().text_at(row.x1, row.centre_y(), text(view.value("top_sink_score", map)), {Face::Mono, 11.0f, theme.text}, Painter::Align::Right);
+    if (next <= row.x1)
+      context.painter().text_at(row.x1, row.centre_y(), text(view.value("top_sink_score", map)),
+                                {Face::Mono, 11.0f, theme.text}, Painter::Align::Right);
   }
   row = area.cut_top(18.0f);
   std::vector<NamedValue> shares;
   const std::vector<std::int64_t>& points = top_k_points();
   for (const std::size_t k : {std::size_t{0}, std::size_t{2}, std::size_t{4}}) {
     const double share = view.value("top_key_mass", map * points.size() + k);
-    shares.push_back({(k == 0 ? "share of the top " : "top ") + std::to_string(points[k]), std::isnan(share) ? "–" : fixed_text(100.0 * share, 1) + " %", kPlain});
+    shares.push_back({(k == 0 ? "share of the top " : "top ") + std::to_string(points[k]),
+                      std::isnan(share) ? "–" : fixed_text(100.0 * share, 1) + " %", kPlain});
   }
   draw_named_values(context, row, shares);
   row = area.cut_top(18.0f);
@@ -163,7 +177,9 @@ void draw_logits(HeadPanelView& view, Rect area) {
   double spread = 0.0, counted = 0.0;
   if (largest.size() == 2 * rows && smallest.size() == 2 * rows)
     for (std::size_t i = 0; i < rows; ++i)
-      if (series.faint[i] == 0) spread += static_cast<double>(largest[only * rows + i]) - static_cast<double>(smallest[only * rows + i]), counted += 1.0;
+      if (series.faint[i] == 0)
+        spread += static_cast<double>(largest[only * rows + i]) - static_cast<double>(smallest[only * rows + i]),
+            counted += 1.0;
   const std::array<NamedValue, 3> values = {{{"max", number(view.value("logit_max", only)), kPlain},
                                              {"min", number(view.value("logit_min", only)), kPlain},
                                              {"mean range", counted > 0.0 ? number(spread / counted) : "–", kPlain}}};
@@ -194,7 +210,8 @@ void draw_logits(HeadPanelView& view, Rect area) {
     for (std::size_t map = 0; map < 2; ++map) {
       if (map == 0 ? !view.program.has_first() : !view.program.has_second()) continue;
       const Color color = view.pair() ? (map == 0 ? theme.first : theme.second) : theme.accent;
-      const Positions top = positions_of(largest.subspan(map * rows, rows)), bottom = positions_of(smallest.subspan(map * rows, rows), false);
+      const Positions top = positions_of(largest.subspan(map * rows, rows)),
+                      bottom = positions_of(smallest.subspan(map * rows, rows), false);
       draw_cloud(painter, frame, top.x, top.y, color);
       draw_cloud(painter, frame, bottom.x, bottom.y, color.faded(0.5f));
       const std::span<const float> counts = view.layer.row_values("hist/logit", view.head.head);
@@ -209,14 +226,17 @@ void draw_logits(HeadPanelView& view, Rect area) {
         shown.edges.push_back(from + bins.width);
         shown.counts.push_back(static_cast<double>(counts[map * size + b]));
       }
-      if (!shown.counts.empty()) draw_bars(painter, horizontal_bars(shown, frame.y, side), side, color.faded(view.pair() ? 0.5f : 0.75f));
+      if (!shown.counts.empty())
+        draw_bars(painter, horizontal_bars(shown, frame.y, side), side, color.faded(view.pair() ? 0.5f : 0.75f));
     }
     if (const auto query = context.state.view.selection.query)
-      painter.line({frame.x.pixel(static_cast<double>(*query)), frame.inner.y0}, {frame.x.pixel(static_cast<double>(*query)), frame.inner.y1}, theme.accent, 1.0f);
+      painter.line({frame.x.pixel(static_cast<double>(*query)), frame.inner.y0},
+                   {frame.x.pixel(static_cast<double>(*query)), frame.inner.y1}, theme.accent, 1.0f);
     draw_plot_axes(painter, frame, theme);
     const Interaction hit = context.ui.interact("logits", frame.inner, Cursor::Crosshair);
     if (hit.hovered) {
-      const auto query = static_cast<std::int64_t>(std::clamp(std::lround(frame.x.value(context.ui.input.pointer.x)), 0L, static_cast<long>(rows) - 1));
+      const auto query = static_cast<std::int64_t>(
+          std::clamp(std::lround(frame.x.value(context.ui.input.pointer.x)), 0L, static_cast<long>(rows) - 1));
       context.hover.query = query;
       if (hit.clicked) context.ui.run("pin " + std::to_string(query) + " -");
     }
@@ -227,18 +247,24 @@ void draw_logits(HeadPanelView& view, Rect area) {
   for (const HeadSeries::Outlier& one : series.outliers) {
     const Rect row = list.cut_top(18.0f);
     if (row.height() < 18.0f) break;
-    const std::string place = "query " + std::to_string(one.query) + (one.key >= 0 ? "  key " + std::to_string(one.key) : "");
-    const Interaction hit = context.ui.interact("outlier " + std::to_string(one.query) + (one.component == 0 ? "a" : "b"), row, Cursor::Hand);
+    const std::string place =
+        "query " + std::to_string(one.query) + (one.key >= 0 ? "  key " + std::to_string(one.key) : "");
+    const Interaction hit = context.ui.interact(
+        "outlier " + std::to_string(one.query) + (one.component == 0 ? "a" : "b"), row, Cursor::Hand);
     if (hit.hovered) {
       painter.fill_rect(row.inset(-4.0f, 0.0f), theme.hover, 2.0f);
       context.hover.query = one.query;
       if (one.key >= 0) context.hover.key = one.key;
     }
-    if (hit.clicked) context.ui.run("pin " + std::to_string(one.query) + " " + (one.key >= 0 ? std::to_string(one.key) : "-"));
+    if (hit.clicked)
+      context.ui.run("pin " + std::to_string(one.query) + " " + (one.key >= 0 ? std::to_string(one.key) : "-"));
     const Color color = view.pair() ? (one.component == 0 ? theme.first : theme.second) : theme.text;
-    painter.text_at(row.x0 + 44.0f, row.centre_y(), number(one.logit), {Face::Mono, 11.0f, color}, Painter::Align::Right);
-    context.ui.label({row.x0 + 56.0f, row.centre_y() + 4.0f}, place + (one.key >= 0 ? "  " + token_at(view.run, one.query) + " → " + token_at(view.run, one.key) : ""),
-                     {Face::Sans, 11.0f, theme.text2}, row.x1 - row.x0 - 56.0f);
+    painter.text_at(row.x0 + 44.0f, row.centre_y(), number(one.logit), {Face::Mono, 11.0f, color},
+                    Painter::Align::Right);
+    context.ui.label(
+        {row.x0 + 56.0f, row.centre_y() + 4.0f},
+        place + (one.key >= 0 ? "  " + token_at(view.run, one.query) + " → " + token_at(view.run, one.key) : ""),
+        {Face::Sans, 11.0f, theme.text2}, row.x1 - row.x0 - 56.0f);
   }
 }
 

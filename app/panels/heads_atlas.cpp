@@ -31,7 +31,9 @@ struct Atlas {
   bool threshold_shown = false;
   std::optional<Distances> distances;
 
-  [[nodiscard]] HeadRef head(AtlasCell cell) const { return head_of_row(run, order[cell.row * layout.columns + cell.column]); }
+  [[nodiscard]] HeadRef head(AtlasCell cell) const {
+    return head_of_row(run, order[cell.row * layout.columns + cell.column]);
+  }
   // The row below which the dash of stale layers runs; nothing where no row is below it.
   [[nodiscard]] std::optional<std::size_t> dash() const {
     const std::optional<std::int64_t> layer = stale_below(context.state);
@@ -39,12 +41,15 @@ struct Atlas {
     if (row == run.layers.end() || row + 1 == run.layers.end()) return {};
     return static_cast<std::size_t>(row - run.layers.begin());
   }
-  [[nodiscard]] double value(AtlasCell cell) const { return column.values[order[cell.row * layout.columns + cell.column]]; }
+  [[nodiscard]] double value(AtlasCell cell) const {
+    return column.values[order[cell.row * layout.columns + cell.column]];
+  }
   [[nodiscard]] bool measured(std::size_t row) const { return row < run.data.size() && run.data[row] != nullptr; }
   // The row has what is shown: of a distance both runs have the layer.
   [[nodiscard]] bool finished(std::size_t row) const {
     if (!measured(row) || !distances) return measured(row);
-    return !distances->layers.stale(run.layers[row]) && distances->b->data && distances->b->data->layer(run.layers[row]);
+    return !distances->layers.stale(run.layers[row]) && distances->b->data &&
+           distances->b->data->layer(run.layers[row]);
   }
 };
 
@@ -55,8 +60,8 @@ std::vector<std::size_t> cell_order(const RunSnapshot& run, const HeadColumn& co
   if (!by_value) return order;
   const std::size_t heads = run.heads.size();
   for (std::size_t l = 0; l < run.layers.size(); ++l)
-    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(l * heads), order.begin() + static_cast<std::ptrdiff_t>((l + 1) * heads),
-                     [&](std::size_t a, std::size_t b) {
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(l * heads),
+                     order.begin() + static_cast<std::ptrdiff_t>((l + 1) * heads), [&](std::size_t a, std::size_t b) {
                        const double x = column.values[a], y = column.values[b];
                        return std::isnan(y) ? !std::isnan(x) : x > y;
                      });
@@ -70,18 +75,22 @@ void draw_controls(Atlas& atlas, Rect row) {
   if (row.width() >= 220.0f) {
     const Rect right = left.cut_right(84.0f);
     left.cut_right(measure::kGap);
-    ui.combo("range", right, "", view.range_per_layer ? "per layer" : view.by_value ? "by value" : "by layer", [view] {
-      const auto item = [](const char* title, const char* command, bool checked, bool line = false) {
-        MenuItem entry;
-        entry.title = title, entry.command = command, entry.checked = checked, entry.separator = line;
-        return entry;
-      };
-      return std::vector<MenuItem>{
-          item("One colour range for all layers", "heads.range shared", !view.range_per_layer),
-          item("A colour range for each layer", "heads.range layer", view.range_per_layer),
-          item("Heads in their order", "heads.order index", !view.by_value, true),
-          item("Heads of a layer by value", "heads.order value", view.by_value)};
-    });
+    ui.combo("range", right, "",
+             view.range_per_layer ? "per layer"
+             : view.by_value      ? "by value"
+                                  : "by layer",
+             [view] {
+               const auto item = [](const char* title, const char* command, bool checked, bool line = false) {
+                 MenuItem entry;
+                 entry.title = title, entry.command = command, entry.checked = checked, entry.separator = line;
+                 return entry;
+               };
+               return std::vector<MenuItem>{
+                   item("One colour range for all layers", "heads.range shared", !view.range_per_layer),
+                   item("A colour range for each layer", "heads.range layer", view.range_per_layer),
+                   item("Heads in their order", "heads.order index", !view.by_value, true),
+                   item("Heads of a layer by value", "heads.order value", view.by_value)};
+             });
   }
   const std::string quantity = atlas_quantity(atlas.context.state.view);
   const bool comparing = atlas.context.state.view.centre == CentreView::Compare;
@@ -120,7 +129,8 @@ void draw_labels(const Atlas& atlas, float layer_width) {
 
   const float y = layout.head_labels.centre_y();
   if (state.view.heads.by_value) {
-    atlas.context.ui.label({layout.head_labels.x0, y + 4.0f}, "heads by value", theme.hint(), layout.head_labels.width());
+    atlas.context.ui.label({layout.head_labels.x0, y + 4.0f}, "heads by value", theme.hint(),
+                           layout.head_labels.width());
   } else {
     const float digits = atlas.context.ui.width(std::to_string(atlas.run.heads.back()), theme.tick());
     for (const std::size_t column : thinned_positions(layout.columns, layout.cell_width, digits + 6.0f)) {
@@ -131,8 +141,10 @@ void draw_labels(const Atlas& atlas, float layer_width) {
   }
   // "layer" stands above the numbers of the layers, where it does not reach those of the heads.
   const float left = layout.layer_labels.x0 - 2.0f;
-  const float first = layout.cell(0, 0).centre_x() - 0.5f * atlas.context.ui.width(std::to_string(atlas.run.heads.front()), theme.tick());
-  if (left + layer_width <= (state.view.heads.by_value ? layout.grid.x0 : first) - 3.0f) painter.text_at(left, y, "layer", theme.hint());
+  const float first = layout.cell(0, 0).centre_x() -
+                      0.5f * atlas.context.ui.width(std::to_string(atlas.run.heads.front()), theme.tick());
+  if (left + layer_width <= (state.view.heads.by_value ? layout.grid.x0 : first) - 3.0f)
+    painter.text_at(left, y, "layer", theme.hint());
 }
 
 void draw_cells(Atlas& atlas) {
@@ -156,13 +168,15 @@ void draw_cells(Atlas& atlas) {
     for (std::size_t h = 0; h < heads; ++h) {
       const double value = atlas.column.values[atlas.order[row * heads + h]];
       const bool scaled = state.view.heads.range_per_layer && std::isfinite(value);
-      (*values)[row * heads + h] = static_cast<float>(scaled ? (high > low ? (value - low) / (high - low) : 0.5) : value);
+      (*values)[row * heads + h] =
+          static_cast<float>(scaled ? (high > low ? (value - low) / (high - low) : 0.5) : value);
     }
   }
   static const std::uint64_t image_id = next_image_id();
   MapImage image;
   image.id = image_id;
-  image.generation = atlas.column.hash * 4 + (state.view.heads.range_per_layer ? 2 : 0) + (state.view.heads.by_value ? 1 : 0);
+  image.generation =
+      atlas.column.hash * 4 + (state.view.heads.range_per_layer ? 2 : 0) + (state.view.heads.by_value ? 1 : 0);
   image.width = static_cast<std::int32_t>(heads);
   image.height = static_cast<std::int32_t>(layout.rows);
   image.values = values;
@@ -179,7 +193,8 @@ void draw_cells(Atlas& atlas) {
     while (end < layout.rows && atlas.finished(end) == atlas.finished(begin)) ++end;
     const Rect part{layout.grid.x0, layout.row_rect(begin).y0, layout.grid.x1, layout.row_rect(end - 1).y1};
     if (atlas.finished(begin)) {
-      painter.map(part, image, {0.0f, static_cast<float>(begin), static_cast<float>(heads), static_cast<float>(end)}, shading);
+      painter.map(part, image, {0.0f, static_cast<float>(begin), static_cast<float>(heads), static_cast<float>(end)},
+                  shading);
     } else if (layout.gap > 0.0f && (end - begin) * heads <= 2048) {
       for (std::size_t row = begin; row < end; ++row)
         for (std::size_t h = 0; h < heads; ++h) {
@@ -204,7 +219,8 @@ void draw_cells(Atlas& atlas) {
       painter.line({edge.from.x - back, edge.from.y - back}, {edge.to.x - back, edge.to.y - back}, theme.mark, width);
   }
   if (const auto row = atlas.dash()) {
-    const float y = layout.row_rect(*row).y1 - 0.5f * layout.gap, x1 = layout.counts.empty() ? layout.grid.x1 : layout.counts.x1;
+    const float y = layout.row_rect(*row).y1 - 0.5f * layout.gap,
+                x1 = layout.counts.empty() ? layout.grid.x1 : layout.counts.x1;
     painter.dashed_line({layout.layer_labels.x0, y}, {x1, y}, theme.warn, 1.5f, 5.0f, 3.0f);
   }
 }
@@ -245,13 +261,16 @@ void draw_counts(const Atlas& atlas) {
   for (std::size_t row = 0; row < layout.rows; ++row) {
     const Rect line = layout.row_rect(row);
     if (layout.cell_height >= 4.0f)
-      painter.fill_rect({layout.counts.x0, std::floor(line.centre_y()), layout.counts.x1, std::floor(line.centre_y()) + 1.0f}, theme.grid);
+      painter.fill_rect(
+          {layout.counts.x0, std::floor(line.centre_y()), layout.counts.x1, std::floor(line.centre_y()) + 1.0f},
+          theme.grid);
     std::size_t count = 0;
     for (std::size_t h = 0; h < layout.columns; ++h)
       if (atlas.column.values[row * layout.columns + h] > atlas.context.state.view.heads.threshold) ++count;
     const float share = static_cast<float>(count) / static_cast<float>(layout.columns);
     const float inset = std::min(3.0f, 0.15f * layout.cell_height);
-    const Rect bar{layout.counts.x0, line.y0 + inset, layout.counts.x0 + share * layout.counts.width(), line.y1 - inset - layout.gap};
+    const Rect bar{layout.counts.x0, line.y0 + inset, layout.counts.x0 + share * layout.counts.width(),
+                   line.y1 - inset - layout.gap};
     if (count > 0) painter.fill_rect(bar, theme.text3);
     atlas.context.ui.tooltip({layout.counts.x0, line.y0, layout.counts.x1, line.y1},
                              "Layer " + std::to_string(atlas.run.layers[row]) + ": " + std::to_string(count) + " of " +
@@ -272,14 +291,18 @@ void draw_waiting(const Atlas& atlas) {
   Painter& painter = atlas.context.painter();
   const Theme& theme = atlas.context.theme();
   const std::size_t last = first + rows - 1;
-  const bool complete = atlas.run.complete && (!atlas.distances || (atlas.distances->b->data && atlas.distances->b->data->complete));
+  const bool complete =
+      atlas.run.complete && (!atlas.distances || (atlas.distances->b->data && atlas.distances->b->data->complete));
   const std::string title = "not computed" + std::string(complete ? "" : " yet");
   const std::string layers = (first == last ? "layer " : "layers ") + std::to_string(atlas.run.layers[first]) +
                              (first == last ? "" : "–" + std::to_string(atlas.run.layers[last]));
-  const float width = std::max(atlas.context.ui.width(title, theme.body(theme.text)), atlas.context.ui.width(layers, theme.hint())) + 16.0f;
+  const float width =
+      std::max(atlas.context.ui.width(title, theme.body(theme.text)), atlas.context.ui.width(layers, theme.hint())) +
+      16.0f;
   const float y0 = atlas.layout.row_rect(first).y0, y1 = atlas.layout.row_rect(last).y1;
   if (width > atlas.layout.grid.width() || y1 - y0 < 44.0f) return;
-  const Rect box = Rect::sized(std::round(atlas.layout.grid.centre_x() - 0.5f * width), std::round(y0 + 0.4f * (y1 - y0) - 20.0f), width, 40.0f);
+  const Rect box = Rect::sized(std::round(atlas.layout.grid.centre_x() - 0.5f * width),
+                               std::round(y0 + 0.4f * (y1 - y0) - 20.0f), width, 40.0f);
   painter.fill_rect(box, theme.panel, measure::kRadius);
   painter.text_at(box.x0 + 8.0f, box.y0 + 13.0f, title, theme.body(theme.text));
   painter.text_at(box.x0 + 8.0f, box.y0 + 29.0f, layers, theme.hint());
@@ -330,7 +353,8 @@ void draw_bar(Atlas& atlas, Rect area) {
   if (atlas.distances) {
     const auto& known = atlas.distances->known;
     if (known && !known->finished())
-      context.ui.label_at(text_row.x1, text_row.centre_y(), "among " + grouped_text(static_cast<std::int64_t>(known->known)) + " so far", theme.hint(),
+      context.ui.label_at(text_row.x1, text_row.centre_y(),
+                          "among " + grouped_text(static_cast<std::int64_t>(known->known)) + " so far", theme.hint(),
                           text_row.width(), Painter::Align::Right);
     if (area.height() >= 12.0f) {
       const std::string text = atlas.dash() ? "below the dashes: not computed" : "mean over rows; 0 same, 1 disjoint";
@@ -338,11 +362,13 @@ void draw_bar(Atlas& atlas, Rect area) {
     }
     return;
   }
-  const Rect handle{bar.bar.x0, bar.histogram.empty() ? bar.bar.y0 - 6.0f : bar.histogram.y0, bar.bar.x1, bar.bar.y1 + 2.0f};
+  const Rect handle{bar.bar.x0, bar.histogram.empty() ? bar.bar.y0 - 6.0f : bar.histogram.y0, bar.bar.x1,
+                    bar.bar.y1 + 2.0f};
   const Interaction hit = context.ui.interact("threshold", handle, Cursor::ResizeHorizontal);
   if (hit.held || hit.pressed) {
     const double wanted = color_bar_value(bar, spec, context.ui.input.pointer);
-    const double step = std::pow(10.0, std::floor(std::log10(std::max(1e-12, static_cast<double>(scale.high - scale.low)))) - 2.0);
+    const double step =
+        std::pow(10.0, std::floor(std::log10(std::max(1e-12, static_cast<double>(scale.high - scale.low)))) - 2.0);
     const double rounded = std::round(wanted / step) * step;
     if (rounded != view.threshold) context.ui.run("heads.threshold " + full_text(rounded));
   }
@@ -356,24 +382,29 @@ void draw_bar(Atlas& atlas, Rect area) {
   const float epsilon_width = context.ui.width(epsilon, epsilon_style);
   const float room = text_row.x1 - count_width - measure::kGap - epsilon_width;
   if (atlas.threshold_shown && bar.threshold && room >= text_row.x0)
-    painter.text_at(std::clamp(*bar.threshold - 0.5f * epsilon_width, text_row.x0, room), text_row.centre_y(), epsilon, epsilon_style);
+    painter.text_at(std::clamp(*bar.threshold - 0.5f * epsilon_width, text_row.x0, room), text_row.centre_y(), epsilon,
+                    epsilon_style);
 
   if (area.height() < 12.0f) return;
   const float y = area.y0 + 6.0f;
   if (!atlas.run.complete && atlas.run.finished_layers() < atlas.layout.rows) {
-    const std::string so_far = std::to_string(atlas.run.finished_layers()) + " of " + std::to_string(atlas.layout.rows) +
-                               " layers so far; the range " + (info->natural ? "stays " : "is ") +
-                               short_text(static_cast<double>(scale.low)) + " … " + short_text(static_cast<double>(scale.high));
+    const std::string so_far = std::to_string(atlas.run.finished_layers()) + " of " +
+                               std::to_string(atlas.layout.rows) + " layers so far; the range " +
+                               (info->natural ? "stays " : "is ") + short_text(static_cast<double>(scale.low)) + " … " +
+                               short_text(static_cast<double>(scale.high));
     context.ui.label({area.x0, y + 4.0f}, so_far, theme.hint(), area.width());
   } else if (atlas.dash()) {
     context.ui.label({area.x0, y + 4.0f}, "below the dashes: from before the change", theme.hint(), area.width());
   } else if (spec.null_level) {
-    const std::array<Vec2, 3> triangle = {{{area.x0, y - 3.0f}, {area.x0 + 8.0f, y - 3.0f}, {area.x0 + 4.0f, y + 4.0f}}};
+    const std::array<Vec2, 3> triangle = {
+        {{area.x0, y - 3.0f}, {area.x0 + 8.0f, y - 3.0f}, {area.x0 + 4.0f, y + 4.0f}}};
     painter.fill_polygon(triangle, theme.warn);
-    context.ui.label({area.x0 + 12.0f, y + 4.0f}, "uniform attention: Hₙ/n = " + readout_text(null) + " at n = " + grouped_text(atlas.run.length),
+    context.ui.label({area.x0 + 12.0f, y + 4.0f},
+                     "uniform attention: Hₙ/n = " + readout_text(null) + " at n = " + grouped_text(atlas.run.length),
                      theme.hint(), area.width() - 12.0f);
   } else if (!atlas.threshold_shown) {
-    context.ui.label({area.x0, y + 4.0f}, "ε " + short_text(view.threshold) + " is outside this range", theme.hint(), area.width());
+    context.ui.label({area.x0, y + 4.0f}, "ε " + short_text(view.threshold) + " is outside this range", theme.hint(),
+                     area.width());
   }
 }
 
@@ -392,7 +423,8 @@ std::string distance_tip(const Atlas& atlas, AtlasCell cell) {
   if (!std::isnan(value)) return tip + "\nrow distance  " + number_text(row_distance_info(), value);
   const Distances& distances = *atlas.distances;
   if (!atlas.measured(cell.row)) return tip + "\nA has not computed this layer.";
-  if (distances.layers.stale(head.layer)) return tip + "\nA quick what-if does not compute this layer; a complete run does.";
+  if (distances.layers.stale(head.layer))
+    return tip + "\nA quick what-if does not compute this layer; a complete run does.";
   if (!atlas.finished(cell.row)) return tip + "\nB has not computed this layer.";
   if (distances.known && distances.known->find(head.layer, head.head)) return tip + "\nIts distance is being computed.";
   return tip + "\nOne of the runs holds no map of this head.";
@@ -405,18 +437,29 @@ void draw_atlas(PanelContext& context, HeadsMemory& memory, Rect body) {
   const State& state = context.state;
   std::optional<Distances> distances;
   if (const RunEntry *a = state.shown(), *b = state.other(); a && b && atlas_quantity(state.view) == kRowDistance)
-    distances = Distances{b, ComparedLayers(*a, *b), context.compare_memory ? context.compare_memory->distances(state) : nullptr};
-  const HeadColumn& column = distances ? memory.distances(distances->known, *state.shown(), *distances->b) : memory.column(atlas_quantity(state.view));
+    distances = Distances{b, ComparedLayers(*a, *b),
+                          context.compare_memory ? context.compare_memory->distances(state) : nullptr};
+  const HeadColumn& column = distances ? memory.distances(distances->known, *state.shown(), *distances->b)
+                                       : memory.column(atlas_quantity(state.view));
   Ui& ui = context.ui;
   body = body.inset(measure::kPadding, 8.0f);
   const Rect controls = body.cut_top(measure::kPanelControl);
   body.cut_top(8.0f);
   const float digits = ui.width(std::to_string(run.layers.back()), context.theme().tick());
-  Atlas atlas{context, run, column, distances ? distance_range(column, context.theme()) : column_range(column, context.theme()),
-              lay_out_atlas(body, run.layers.size(), run.heads.size(), digits, !distances), {}, 0, 0, false, std::move(distances)};
+  Atlas atlas{context,
+              run,
+              column,
+              distances ? distance_range(column, context.theme()) : column_range(column, context.theme()),
+              lay_out_atlas(body, run.layers.size(), run.heads.size(), digits, !distances),
+              {},
+              0,
+              0,
+              false,
+              std::move(distances)};
   atlas.order = cell_order(run, column, state.view.heads.by_value);
   const double threshold = state.view.heads.threshold;
-  atlas.threshold_shown = column.ref.info != nullptr && !atlas.distances && threshold >= static_cast<double>(atlas.range.scale.low) &&
+  atlas.threshold_shown = column.ref.info != nullptr && !atlas.distances &&
+                          threshold >= static_cast<double>(atlas.range.scale.low) &&
                           threshold <= static_cast<double>(atlas.range.scale.high);
   for (std::size_t l = 0; l < run.layers.size(); ++l)
     if (atlas.finished(l)) atlas.computed += run.heads.size();
@@ -443,7 +486,8 @@ void draw_atlas(PanelContext& context, HeadsMemory& memory, Rect body) {
       const HeadRef head = atlas.head(*cell);
       context.hover.head = head;
       if (atlas.distances) context.facts.set("heads.distance", number_text(row_distance_info(), atlas.value(*cell)));
-      ui.tooltip(atlas.layout.cell(cell->row, cell->column), atlas.distances ? distance_tip(atlas, *cell) : head_tip(run, column.ref, head));
+      ui.tooltip(atlas.layout.cell(cell->row, cell->column),
+                 atlas.distances ? distance_tip(atlas, *cell) : head_tip(run, column.ref, head));
       if (hit.clicked && atlas.measured(cell->row)) ui.run(select_command(state, head));
     }
   }

@@ -6,7 +6,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kBarHeight = 86.0f;   // texts, histogram, colours, ticks, null level
+constexpr float kBarHeight = 86.0f;  // texts, histogram, colours, ticks, null level
 constexpr float kCountWidth = 36.0f, kCountGap = 14.0f;
 constexpr float kLargestCell = 64.0f;
 

@@ -17,13 +17,13 @@ struct AtlasCell {
 };
 
 struct AtlasLayout {
-  Rect grid;                          // all cells; empty: no room
+  Rect grid;  // all cells; empty: no room
   std::size_t rows = 0, columns = 0;
   float cell_width = 0.0f, cell_height = 0.0f;
-  float gap = 0.0f;                   // between cells
-  Rect counts;                        // bars per layer, right of the grid; empty: not shown
-  Rect head_labels, layer_labels;     // above and left of the grid
-  Rect bar;                           // colour bar with histogram, ticks and the texts above and below it
+  float gap = 0.0f;                // between cells
+  Rect counts;                     // bars per layer, right of the grid; empty: not shown
+  Rect head_labels, layer_labels;  // above and left of the grid
+  Rect bar;                        // colour bar with histogram, ticks and the texts above and below it
 
   [[nodiscard]] Rect cell(std::size_t row, std::size_t column) const;
   [[nodiscard]] Rect row_rect(std::size_t row) const;
@@ -31,7 +31,8 @@ struct AtlasLayout {
 };
 
 // `label_width`: of the widest layer number; `counts`: wanted, where there is room.
-[[nodiscard]] AtlasLayout lay_out_atlas(Rect body, std::size_t layers, std::size_t heads, float label_width, bool counts = true);
+[[nodiscard]] AtlasLayout lay_out_atlas(Rect body, std::size_t layers, std::size_t heads, float label_width,
+                                        bool counts = true);
 
 // Positions 0 … count − 1 that get a label, `step` pixels apart, labels at least `least` pixels apart: 1-2-5 steps.
 [[nodiscard]] std::vector<std::size_t> thinned_positions(std::size_t count, float step, float least);

@@ -75,7 +75,8 @@ const HeadColumn& HeadsMemory::column(std::string_view name) {
   return columns_.emplace(std::string(name), run_ ? make_column(*run_, name) : HeadColumn()).first->second;
 }
 
-const HeadColumn& HeadsMemory::distances(const std::shared_ptr<const HeadDifferences>& differences, const RunEntry& a, const RunEntry& b) {
+const HeadColumn& HeadsMemory::distances(const std::shared_ptr<const HeadDifferences>& differences, const RunEntry& a,
+                                         const RunEntry& b) {
   if (distances_of_ && distances_of_ == differences && distances_to_ == b.data) return distances_;
   HeadColumn column;
   column.ref = {&row_distance_info(), 0};
@@ -117,7 +118,8 @@ const HeadSeries& HeadsMemory::series(const LayerSnapshot& layer, std::int64_t h
   return series_;
 }
 
-const TokenLines& HeadsMemory::lines(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure) {
+const TokenLines& HeadsMemory::lines(const std::shared_ptr<const Prompt>& prompt, float width,
+                                     const TextMeasure& measure) {
   if (lines_.prompt != prompt || (lines_.width != width && std::min(lines_.width, width) < 260.0f))
     lines_ = break_tokens(prompt, width, measure);
   else if (lines_.width != width)

@@ -21,12 +21,12 @@ struct PanelContext;
 // One quantity over all heads of the run.
 struct HeadColumn {
   QuantityRef ref;
-  std::vector<double> values;   // [layers, heads]; NaN where there is none
-  std::vector<double> sample;   // the finite ones, sorted; at most 1024 at even steps, the extremes among them
+  std::vector<double> values;  // [layers, heads]; NaN where there is none
+  std::vector<double> sample;  // the finite ones, sorted; at most 1024 at even steps, the extremes among them
   std::size_t finite = 0;
-  double low = 0.0, high = 1.0; // extremes of the finite ones; NaN where there are none
+  double low = 0.0, high = 1.0;  // extremes of the finite ones; NaN where there are none
   double median = 0.0;
-  std::uint64_t hash = 0;       // of the values
+  std::uint64_t hash = 0;  // of the values
 };
 
 // What the token panel last brought into view.
@@ -44,15 +44,16 @@ class HeadsMemory {
   // "layer" is a column of its own here. A name that does not exist gives an empty column.
   const HeadColumn& column(std::string_view name);
   // Row distances of A, the run shown, and B; made again where `differences` are others. NaN: not known (yet).
-  const HeadColumn& distances(const std::shared_ptr<const HeadDifferences>& differences, const RunEntry& a, const RunEntry& b);
+  const HeadColumn& distances(const std::shared_ptr<const HeadDifferences>& differences, const RunEntry& a,
+                              const RunEntry& b);
   const HeadTable& table(const HeadsState& view);
   // Median of a column over the rows of the last table().
   double table_median(std::string_view name);
   // The selected head's rows; the layer belongs to the run.
   const HeadSeries& series(const LayerSnapshot& layer, std::int64_t head);
   const TokenLines& lines(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure);
-  // The line that a lasso being drawn follows, in pixels; the first column of a table wider than its panel; what is typed
-  // to find a quantity; the tokens and the row that the panels last scrolled to.
+  // The line that a lasso being drawn follows, in pixels; the first column of a table wider than its panel; what is
+  // typed to find a quantity; the tokens and the row that the panels last scrolled to.
   std::vector<Vec2>& lasso_path() { return lasso_path_; }
   std::size_t& first_column() { return first_column_; }
   std::string& column_search() { return column_search_; }

@@ -23,8 +23,9 @@ Rect draw_heads_title(PanelContext& context, Rect frame, std::string_view hint) 
   Rect inner = bar.inset(measure::kPadding, 0.0f);
   if (with_icon) {
     const bool maximised = context.state.layout.maximised == "heads";
-    ui.icon_button(Rect::sized(inner.x1 - 16.0f, bar.y0 + 7.0f, 16.0f, 16.0f), maximised ? Icon::Restore : Icon::Maximise,
-                   "panel.maximise heads", maximised ? "Back to all panels" : "This panel alone");
+    ui.icon_button(Rect::sized(inner.x1 - 16.0f, bar.y0 + 7.0f, 16.0f, 16.0f),
+                   maximised ? Icon::Restore : Icon::Maximise, "panel.maximise heads",
+                   maximised ? "Back to all panels" : "This panel alone");
     inner.cut_right(kIcon);
   }
   if (inner.width() >= parts) {
@@ -32,7 +33,10 @@ Rect draw_heads_title(PanelContext& context, Rect frame, std::string_view hint) 
     inner.cut_right(parts + measure::kGap);
   } else if (inner.width() >= 60.0f) {
     ui.combo("view", {inner.x0, bar.y0 + 4.0f, inner.x1, bar.y0 + 26.0f}, "",
-             view.view == HeadsView::Atlas ? "Atlas" : view.view == HeadsView::Scatter ? "Scatter" : "Table", [choices] {
+             view.view == HeadsView::Atlas     ? "Atlas"
+             : view.view == HeadsView::Scatter ? "Scatter"
+                                               : "Table",
+             [choices] {
                std::vector<MenuItem> items;
                for (const Choice& choice : choices) {
                  MenuItem item;
@@ -65,13 +69,17 @@ void draw_heads_panel(PanelContext& context, Rect frame) {
   std::string hint;
   if (view != HeadsView::Atlas && run != nullptr) {
     hint = run->name;
-    if (run->data) hint += " · " + (run->prompt_title.empty() ? std::string() : run->prompt_title + ", ") + grouped_text(run->data->length) + " tokens";
+    if (run->data)
+      hint += " · " + (run->prompt_title.empty() ? std::string() : run->prompt_title + ", ") +
+              grouped_text(run->data->length) + " tokens";
   }
   Rect body = draw_heads_title(context, frame, hint);
   if (memory.run() == nullptr || memory.run()->heads.empty() || memory.run()->layers.empty()) {
     const bool waits = run != nullptr && run->status == RunStatus::Running;
-    draw_note(context, body.inset(measure::kPadding, 8.0f), waits ? "The first layer is not computed yet." : "No heads are measured yet.",
-              waits ? "Each layer appears here as soon as it is finished." : "Run shows every head of the model here, one cell each: Ctrl+R.");
+    draw_note(context, body.inset(measure::kPadding, 8.0f),
+              waits ? "The first layer is not computed yet." : "No heads are measured yet.",
+              waits ? "Each layer appears here as soon as it is finished."
+                    : "Run shows every head of the model here, one cell each: Ctrl+R.");
   } else if (body.width() < 110.0f || body.height() < 90.0f) {
     draw_note(context, body.inset(4.0f), "This panel is too small.");
   } else {

@@ -100,7 +100,8 @@ std::string head_tip(const RunSnapshot& run, const QuantityRef& ref, HeadRef hea
   if (ref.info == nullptr) return tip;
   const auto line = [&](const QuantityRef& one) {
     const double value = head_value(run, one, head.layer, head.head);
-    return "\n" + quantity_title(one) + "  " + number_text(*ref.info, value) + (ref.info->percent && !std::isnan(value) ? " %" : "");
+    return "\n" + quantity_title(one) + "  " + number_text(*ref.info, value) +
+           (ref.info->percent && !std::isnan(value) ? " %" : "");
   };
   const double value = head_value(run, ref, head.layer, head.head);
   tip += line(ref);
@@ -124,7 +125,8 @@ std::optional<std::size_t> row_of(const RunSnapshot& run, HeadRef head) {
   const auto layer = std::ranges::lower_bound(run.layers, head.layer);
   const auto at = std::ranges::lower_bound(run.heads, head.head);
   if (layer == run.layers.end() || *layer != head.layer || at == run.heads.end() || *at != head.head) return {};
-  return static_cast<std::size_t>(layer - run.layers.begin()) * run.heads.size() + static_cast<std::size_t>(at - run.heads.begin());
+  return static_cast<std::size_t>(layer - run.layers.begin()) * run.heads.size() +
+         static_cast<std::size_t>(at - run.heads.begin());
 }
 
 std::string select_command(const State& state, HeadRef head) {
@@ -141,7 +143,9 @@ AxisSpec axis_spec(double low, double high, bool log) {
 
 void draw_sort_arrow(Painter& painter, Vec2 centre, bool descending, Color color) {
   const float down = descending ? 1.0f : -1.0f;
-  const std::array<Vec2, 3> triangle = {{{centre.x - 3.5f, centre.y - 2.5f * down}, {centre.x + 3.5f, centre.y - 2.5f * down}, {centre.x, centre.y + 3.0f * down}}};
+  const std::array<Vec2, 3> triangle = {{{centre.x - 3.5f, centre.y - 2.5f * down},
+                                         {centre.x + 3.5f, centre.y - 2.5f * down},
+                                         {centre.x, centre.y + 3.0f * down}}};
   painter.fill_polygon(triangle, color);
 }
 

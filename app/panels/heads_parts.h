@@ -1,5 +1,5 @@
-// What the views of the heads share: menus of quantities, ranges of colours, tooltips of heads, sentences in place of data.
-// Main thread only.
+// What the views of the heads share: menus of quantities, ranges of colours, tooltips of heads, sentences in place of
+// data. Main thread only.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,15 @@
 
 #include "app/panels/heads_memory.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/plot/color_map.h"
+#include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 
 namespace headroom {
 
 // Quantities by group; each runs `command` with its name. With elements: a submenu.
-[[nodiscard]] std::vector<MenuItem> quantity_menu(std::string_view command, std::string_view selected, bool with_layer = false);
+[[nodiscard]] std::vector<MenuItem> quantity_menu(std::string_view command, std::string_view selected,
+                                                  bool with_layer = false);
 // "Sink score α₀"; the name as it is where there is no such quantity.
 [[nodiscard]] std::string column_heading(std::string_view name);
 [[nodiscard]] std::string column_title(std::string_view name);

@@ -11,18 +11,18 @@ namespace headroom {
 
 struct HeadRowsOptions {
   std::vector<std::string> columns;
-  std::string sort;                     // "" for a list that is not to be sorted
+  std::string sort;  // "" for a list that is not to be sorted
   bool descending = true;
-  bool histograms = false;              // above each column, with the chosen rows in accent
-  bool medians = false;                 // of the rows and of all, at the foot
+  bool histograms = false;  // above each column, with the chosen rows in accent
+  bool medians = false;     // of the rows and of all, at the foot
   bool kind = true;
-  const HeadFilter* filter = nullptr;   // its bounds stand in the histograms
+  const HeadFilter* filter = nullptr;  // its bounds stand in the histograms
   float row_height = 20.0f;
 };
 
 // `rows` in the order shown, rows of the memory's run. Only those in view are drawn; scrolling is by whole rows. The
 // selected head is scrolled to when it changes.
-void draw_head_rows(PanelContext& context, HeadsMemory& memory, std::span<const std::size_t> rows, const HeadRowsOptions& options,
-                    Rect area);
+void draw_head_rows(PanelContext& context, HeadsMemory& memory, std::span<const std::size_t> rows,
+                    const HeadRowsOptions& options, Rect area);
 
 }  // namespace headroom

@@ -86,12 +86,15 @@ void draw_controls(PanelContext& context, Rect row) {
   };
   Rect part = row.cut_left(width);
   row.cut_left(measure::kGap);
-  context.ui.combo("x", part, "x", column_heading(view.x) + (view.log_x ? ", log" : ""), axis_menu("heads.x", "x", view.x, view.log_x));
+  context.ui.combo("x", part, "x", column_heading(view.x) + (view.log_x ? ", log" : ""),
+                   axis_menu("heads.x", "x", view.x, view.log_x));
   part = row.cut_left(width);
   row.cut_left(measure::kGap);
-  context.ui.combo("y", part, "y", column_heading(view.y) + (view.log_y ? ", log" : ""), axis_menu("heads.y", "y", view.y, view.log_y));
+  context.ui.combo("y", part, "y", column_heading(view.y) + (view.log_y ? ", log" : ""),
+                   axis_menu("heads.y", "y", view.y, view.log_y));
   const std::string colour = view.colour;
-  context.ui.combo("colour", row, "colour", column_heading(colour), [colour] { return quantity_menu("heads.colour", colour, true); });
+  context.ui.combo("colour", row, "colour", column_heading(colour),
+                   [colour] { return quantity_menu("heads.colour", colour, true); });
 }
 
 void draw_margins(const Scatter& scatter, float top_height, float right_width) {
@@ -112,8 +115,10 @@ void draw_margins(const Scatter& scatter, float top_height, float right_width) {
   const auto bins = [](float pixels) { return static_cast<std::size_t>(std::clamp(pixels / 10.0f, 10.0f, 60.0f)); };
   const Histogram across = histogram(x, frame.x.low, frame.x.high, bins(frame.inner.width()), scatter.log_x);
   const Histogram up = histogram(y, frame.y.low, frame.y.high, bins(frame.inner.height()), scatter.log_y);
-  const Histogram across_chosen = histogram(x, frame.x.low, frame.x.high, bins(frame.inner.width()), scatter.log_x, chosen);
-  const Histogram up_chosen = histogram(y, frame.y.low, frame.y.high, bins(frame.inner.height()), scatter.log_y, chosen);
+  const Histogram across_chosen =
+      histogram(x, frame.x.low, frame.x.high, bins(frame.inner.width()), scatter.log_x, chosen);
+  const Histogram up_chosen =
+      histogram(y, frame.y.low, frame.y.high, bins(frame.inner.height()), scatter.log_y, chosen);
   const Rect top = frame.top_margin(8.0f, top_height), right = frame.right_margin(8.0f, right_width);
   painter.fill_rect({top.x0, top.y1 - 1.0f, top.x1, top.y1}, theme.faint);
   painter.fill_rect({right.x0 - 1.0f, right.y0, right.x0, right.y1}, theme.faint);
@@ -129,10 +134,13 @@ void add_lines(const Scatter& scatter, const HeadColumn& column, bool horizontal
   if (column.ref.info == nullptr) return;
   const HeadsState& view = scatter.context.state.view.heads;
   if (column.ref.info->sink_null) {
-    lines.push_back({horizontal, view.threshold, theme.text, LineStyle::Solid, "ε = " + short_text(view.threshold), 1.0f});
-    lines.push_back({horizontal, scatter.run.sink_null, theme.warn, LineStyle::Dotted, "uniform " + readout_text(scatter.run.sink_null), 1.5f});
+    lines.push_back(
+        {horizontal, view.threshold, theme.text, LineStyle::Solid, "ε = " + short_text(view.threshold), 1.0f});
+    lines.push_back({horizontal, scatter.run.sink_null, theme.warn, LineStyle::Dotted,
+                     "uniform " + readout_text(scatter.run.sink_null), 1.5f});
   }
-  if (column.ref.info->reference) lines.push_back({horizontal, *column.ref.info->reference, theme.text3, LineStyle::Solid, "", 1.0f});
+  if (column.ref.info->reference)
+    lines.push_back({horizontal, *column.ref.info->reference, theme.text3, LineStyle::Solid, "", 1.0f});
 }
 
 std::vector<Vec2> convex_hull(std::vector<Vec2> points) {
@@ -211,11 +219,16 @@ void draw_discs(const Scatter& scatter) {
     if (!std::isfinite(scatter.points[i].x)) continue;
     const double value = scatter.colour.values[i];
     const float at = std::isfinite(value) ? scale_position(scatter.scale, static_cast<float>(value)) : -1.0f;
-    groups[at < 0.0f ? 32 : std::min<std::size_t>(31, static_cast<std::size_t>(at * 32.0f))].push_back(scatter.points[i]);
+    groups[at < 0.0f ? 32 : std::min<std::size_t>(31, static_cast<std::size_t>(at * 32.0f))].push_back(
+        scatter.points[i]);
   }
   for (std::size_t g = 0; g < groups.size(); ++g)
     if (!groups[g].empty())
-      painter.points(groups[g], g == 32 ? scatter.context.theme().hatch : scale_color(scatter.scale, scale_value(scatter.scale, (static_cast<float>(g) + 0.5f) / 32.0f)), 3.0f);
+      painter.points(
+          groups[g],
+          g == 32 ? scatter.context.theme().hatch
+                  : scale_color(scatter.scale, scale_value(scatter.scale, (static_cast<float>(g) + 0.5f) / 32.0f)),
+          3.0f);
 }
 
 // Names of the selected head and of the outermost ones, with a line to the disc, where there is room.
@@ -247,7 +260,8 @@ void draw_names(const Scatter& scatter, LabelSpace& space) {
     const Vec2 p = scatter.points[row];
     std::vector<Rect> places;
     for (const float away : {16.0f, 34.0f, 60.0f})
-      for (const auto& [dx, dy] : {std::pair{1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, -1.0f}, {-1.0f, 1.0f}, {1.0f, 0.0f}, {-1.0f, 0.0f}}) {
+      for (const auto& [dx, dy] :
+           {std::pair{1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, -1.0f}, {-1.0f, 1.0f}, {1.0f, 0.0f}, {-1.0f, 0.0f}}) {
         const float x = dx > 0.0f ? p.x + away : p.x - away - width;
         places.push_back(Rect::sized(x, p.y + dy * away - 8.0f, width, 16.0f));
       }
@@ -293,7 +307,8 @@ void draw_legend(const Scatter& scatter, Rect area) {
     painter.text_at(x, area.y0 + 19.0f, text, theme.tick(), Painter::Align::Centre);
     free_from = x + half + 8.0f;
   };
-  for (const Tick& tick : index_ticks(0, static_cast<std::int64_t>(layers) - 1, static_cast<double>(area.width()), 34.0))
+  for (const Tick& tick :
+       index_ticks(0, static_cast<std::int64_t>(layers) - 1, static_cast<double>(area.width()), 34.0))
     index(static_cast<std::size_t>(tick.value));
 }
 
@@ -312,7 +327,8 @@ void follow_pointer(Scatter& scatter, HeadsMemory& memory) {
   if (hit.released && path.size() >= 3) {
     std::string line = "lasso ";
     const std::vector<std::size_t> inside = points_inside(path, scatter.points);
-    for (std::size_t i = 0; i < inside.size(); ++i) line += (i == 0 ? "" : ",") + head_text(head_of_row(scatter.run, inside[i]));
+    for (std::size_t i = 0; i < inside.size(); ++i)
+      line += (i == 0 ? "" : ",") + head_text(head_of_row(scatter.run, inside[i]));
     context.ui.run(inside.empty() ? "lasso none" : line);
   }
   if (!hit.held || hit.released) path.clear();
@@ -344,8 +360,19 @@ void draw_scatter(PanelContext& context, HeadsMemory& memory, Rect body) {
   body = body.inset(measure::kPadding, 8.0f);
   draw_controls(context, body.cut_top(measure::kPanelControl));
   body.cut_top(10.0f);
-  Scatter scatter{context, *memory.run(), memory.column(view.x), memory.column(view.y), memory.column(view.colour),
-                  view.log_x, view.log_y, view.colour == "layer", {}, {}, {}, 0, 0};
+  Scatter scatter{context,
+                  *memory.run(),
+                  memory.column(view.x),
+                  memory.column(view.y),
+                  memory.column(view.colour),
+                  view.log_x,
+                  view.log_y,
+                  view.colour == "layer",
+                  {},
+                  {},
+                  {},
+                  0,
+                  0};
   if (scatter.x.ref.info == nullptr || scatter.y.ref.info == nullptr) {
     draw_note(context, body, "There is no quantity of this name.", "Choose one above.");
     return;
@@ -353,13 +380,15 @@ void draw_scatter(PanelContext& context, HeadsMemory& memory, Rect body) {
   if (scatter.x.finite == 0 || scatter.y.finite == 0) {
     const HeadColumn& empty = scatter.x.finite == 0 ? scatter.x : scatter.y;
     const std::int64_t layer = scatter.run.layers.front();
-    draw_note(context, body, "No head of this run has a value of " + quantity_title(empty.ref) + ".", missing_reason(scatter.run, empty.ref, layer));
+    draw_note(context, body, "No head of this run has a value of " + quantity_title(empty.ref) + ".",
+              missing_reason(scatter.run, empty.ref, layer));
     return;
   }
   scatter.scale = column_range(scatter.colour, theme).scale;
   if (scatter.by_layer) {
     // The darkest fifth of the map would be lost on the panel.
-    const auto first = static_cast<float>(scatter.run.layers.front()), last = static_cast<float>(scatter.run.layers.back());
+    const auto first = static_cast<float>(scatter.run.layers.front()),
+               last = static_cast<float>(scatter.run.layers.back());
     const float span = std::max(1.0f, last - first);
     scatter.scale = {theme.sequential(), ScaleKind::Linear, first - 0.3f * span, first + span, 1e-3f};
   }
@@ -411,7 +440,8 @@ void draw_scatter(PanelContext& context, HeadsMemory& memory, Rect body) {
   // The name of the y axis above it, r in the corner of the margins.
   const Rect corner{scatter.frame.inner.x1 + 8.0f, body.y0, body.x1, scatter.frame.inner.y0};
   const double r = correlation(scatter);
-  const std::string r_name = std::string("r(") + (view.log_x ? "log x" : "x") + ", " + (view.log_y ? "log y" : "y") + ")";
+  const std::string r_name =
+      std::string("r(") + (view.log_x ? "log x" : "x") + ", " + (view.log_y ? "log y" : "y") + ")";
   if (context.ui.width(r_name, theme.hint()) <= corner.width() && corner.height() > 34.0f) {
     painter.text_at(corner.x0 + 2.0f, corner.y1 - 34.0f, r_name, theme.hint());
     painter.text_at(corner.x0 + 2.0f, corner.y1 - 17.0f, signed_text(r, 2), {Face::Mono, 11.0f, theme.text});

@@ -18,9 +18,11 @@ void draw_filter(PanelContext& context, const HeadTable& table, Rect row) {
   const std::size_t shown = table.rows.size();
 
   // Copying stands at the right while there is room.
-  const std::string copy = "copy " + grouped_text(static_cast<std::int64_t>(shown)) + (shown == 1 ? " row as" : " rows as");
+  const std::string copy =
+      "copy " + grouped_text(static_cast<std::int64_t>(shown)) + (shown == 1 ? " row as" : " rows as");
   const float copy_width = ui.width(copy, theme.hint()) + 8.0f;
-  static constexpr std::array<std::pair<const char*, const char*>, 3> kFormats = {{{"CSV", "heads.copy csv"}, {"TSV", "heads.copy tsv"}, {"LaTeX", "heads.copy latex"}}};
+  static constexpr std::array<std::pair<const char*, const char*>, 3> kFormats = {
+      {{"CSV", "heads.copy csv"}, {"TSV", "heads.copy tsv"}, {"LaTeX", "heads.copy latex"}}};
   const float buttons = 46.0f + 46.0f + 56.0f + 16.0f;
   if (row.width() >= 560.0f) {
     Rect right = row.cut_right(buttons);
@@ -55,16 +57,19 @@ void draw_filter(PanelContext& context, const HeadTable& table, Rect row) {
   row.cut_left(12.0f);
   if (row.width() < 40.0f) return;
   if (table.error) return;
-  const std::string counts = grouped_text(static_cast<std::int64_t>(shown)) + " of " + grouped_text(static_cast<std::int64_t>(table.computed));
+  const std::string counts =
+      grouped_text(static_cast<std::int64_t>(shown)) + " of " + grouped_text(static_cast<std::int64_t>(table.computed));
   const TextStyle strong{Face::SansSemibold, 12.0f, theme.text};
   float x = row.x0;
   const float width = ui.width(counts, strong);
   if (width > row.width()) return;
   context.painter().text_at(x, row.centre_y(), counts, strong);
   x += width + 12.0f;
-  const std::size_t selected = context.state.view.heads.lasso.empty() ? (context.state.view.selection.head ? 1 : 0) : context.state.view.heads.lasso.size();
+  const std::size_t selected = context.state.view.heads.lasso.empty() ? (context.state.view.selection.head ? 1 : 0)
+                                                                      : context.state.view.heads.lasso.size();
   if (selected > 0 && row.x1 - x > 20.0f)
-    ui.label({x, row.centre_y() + 4.3f}, grouped_text(static_cast<std::int64_t>(selected)) + " selected", theme.body(theme.text3), row.x1 - x);
+    ui.label({x, row.centre_y() + 4.3f}, grouped_text(static_cast<std::int64_t>(selected)) + " selected",
+             theme.body(theme.text3), row.x1 - x);
 }
 
 // What is wrong with the filter, below the field.

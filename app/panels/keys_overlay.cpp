@@ -47,7 +47,8 @@ std::string arrow(std::string key) {
 
 std::vector<KeyGroup> key_groups(const PanelContext& context, std::size_t& with_key) {
   std::vector<KeyGroup> groups;
-  for (const char* title : {"Heads", "Map", "Run", "What-if", "Window", "File", "Export", "Compare"}) groups.push_back({title, {}});
+  for (const char* title : {"Heads", "Map", "Run", "What-if", "Window", "File", "Export", "Compare"})
+    groups.push_back({title, {}});
   std::vector<std::string> done;
   with_key = 0;
   for (const CommandEntry& entry : context.commands.entries()) {
@@ -85,7 +86,8 @@ std::vector<KeyGroup> key_groups(const PanelContext& context, std::size_t& with_
 std::vector<std::vector<std::size_t>> columns_of(const std::vector<KeyGroup>& groups, std::size_t columns) {
   std::vector<std::size_t> order(groups.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return groups[a].height() > groups[b].height(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return groups[a].height() > groups[b].height(); });
   std::vector<std::vector<std::size_t>> out(columns);
   std::vector<float> heights(columns, 0.0f);
   for (const std::size_t i : order) {
@@ -114,10 +116,12 @@ void draw_row(PanelContext& context, const KeyRow& row, float x, float right, fl
   float end = right;
   if (!row.reason.empty()) {
     const TextStyle style{Face::Sans, 11.0f, theme.warn};
-    const float room = right - text - std::min(0.6f * (right - text), ui.width(row.title, theme.body(theme.off)) + 12.0f);
+    const float room =
+        right - text - std::min(0.6f * (right - text), ui.width(row.title, theme.body(theme.off)) + 12.0f);
     if (room > 30.0f) end -= ui.label_at(right, y, row.reason, style, room, Painter::Align::Right) + 12.0f;
   }
-  if (end - text > 16.0f) ui.label_at(text, y, row.title, theme.body(row.reason.empty() ? theme.text : theme.off), end - text);
+  if (end - text > 16.0f)
+    ui.label_at(text, y, row.title, theme.body(row.reason.empty() ? theme.text : theme.off), end - text);
 }
 
 }  // namespace
@@ -137,7 +141,8 @@ void draw_keys(PanelContext& context, Rect window) {
     content = std::max(content, h);
   }
   const Rect box = begin_box(context, "keys", window, {1160.0f, 50.0f + 16.0f + content + 48.0f});
-  const std::string head = context.state.view.selection.head ? ", with " + head_text(*context.state.view.selection.head) + " selected" : "";
+  const std::string head =
+      context.state.view.selection.head ? ", with " + head_text(*context.state.view.selection.head) + " selected" : "";
   Rect rest = draw_box_title(context, box, "Keys", "what works now" + head + "; dimmed keys give their reason", "keys");
   const Rect foot = rest.cut_bottom(rest.height() < 260.0f ? 28.0f : 48.0f);
   const float margin = width < 600.0f ? 12.0f : 24.0f;
@@ -150,7 +155,8 @@ void draw_keys(PanelContext& context, Rect window) {
     if (c > 0) painter.fill_rect({x - 16.0f, rest.y0 + 16.0f, x - 15.0f, rest.y1 - 8.0f}, theme.line);
     float y = rest.y0 + 16.0f - offset;
     for (const std::size_t i : columns[c]) {
-      if (shows(y + 10.0f)) ui.label_at(x, y + 10.0f, groups[i].title, {Face::SansSemibold, 13.0f, theme.text}, right - x);
+      if (shows(y + 10.0f))
+        ui.label_at(x, y + 10.0f, groups[i].title, {Face::SansSemibold, 13.0f, theme.text}, right - x);
       painter.fill_rect({x, y + 20.0f, right, y + 21.0f}, theme.line);
       y += kGroupHead;
       for (const KeyRow& row : groups[i].rows) {
@@ -162,10 +168,12 @@ void draw_keys(PanelContext& context, Rect window) {
   }
   ui.pop_clip();
   painter.fill_rect({foot.x0 + 1.0f, foot.y0, foot.x1 - 1.0f, foot.y0 + 1.0f}, theme.line);
-  const std::string counts = std::to_string(context.commands.entries().size()) + " commands, " + std::to_string(with_key) + " with a key";
-  const float used = ui.label_at(foot.x1 - margin, foot.centre_y(), counts, theme.hint(), 0.4f * foot.width(), Painter::Align::Right);
-  ui.label_at(foot.x0 + margin, foot.centre_y(), "Every key runs a command of the palette; change keys in settings.", theme.hint(),
-              foot.width() - 2.0f * margin - used - 16.0f);
+  const std::string counts =
+      std::to_string(context.commands.entries().size()) + " commands, " + std::to_string(with_key) + " with a key";
+  const float used =
+      ui.label_at(foot.x1 - margin, foot.centre_y(), counts, theme.hint(), 0.4f * foot.width(), Painter::Align::Right);
+  ui.label_at(foot.x0 + margin, foot.centre_y(), "Every key runs a command of the palette; change keys in settings.",
+              theme.hint(), foot.width() - 2.0f * margin - used - 16.0f);
   end_box(context);
 }
 

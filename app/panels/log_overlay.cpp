@@ -23,13 +23,15 @@ void draw_log(PanelContext& context, Rect window) {
   const Theme& theme = context.theme();
   const std::vector<Message>& messages = context.state.messages;
   const Rect box = begin_box(context, "log", window, {900.0f, 560.0f});
-  const std::string count = std::to_string(messages.size()) + (messages.size() == 1 ? " message" : " messages") + ", the latest first";
+  const std::string count =
+      std::to_string(messages.size()) + (messages.size() == 1 ? " message" : " messages") + ", the latest first";
   Rect rest = draw_box_title(context, box, "Messages", count, "log");
   const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   const Rect foot = rest.cut_bottom(40.0f);
   painter.fill_rect({foot.x0 + 1.0f, foot.y0, foot.x1 - 1.0f, foot.y0 + 1.0f}, theme.line);
   const float button = ui.button_width("Copy all", true);
-  ui.button({foot.x1 - margin - button, foot.y0 + 8.0f, foot.x1 - margin, foot.y0 + 32.0f}, "Copy all", "log.copy", ButtonStyle::Plain, Icon::Copy);
+  ui.button({foot.x1 - margin - button, foot.y0 + 8.0f, foot.x1 - margin, foot.y0 + 32.0f}, "Copy all", "log.copy",
+            ButtonStyle::Plain, Icon::Copy);
 
   rest = {rest.x0 + margin, rest.y0 + 8.0f, rest.x1 - 8.0f, rest.y1 - 4.0f};
   const float when = std::round(ui.width("00:00:00", {Face::Mono, 11.0f, theme.text3})) + 12.0f;
@@ -52,12 +54,15 @@ void draw_log(PanelContext& context, Rect window) {
     const bool bad = line.message->level == MessageLevel::Error, warning = line.message->level == MessageLevel::Warning;
     if (line.first) {
       ui.label_at(rest.x0, y, line.message->when, {Face::Mono, 11.0f, theme.text3}, when);
-      if (bad || warning) ui.icon(bad ? Icon::Error : Icon::Warning, {rest.x0 + when + 6.0f, y}, 11.0f, bad ? theme.err : theme.warn);
+      if (bad || warning)
+        ui.icon(bad ? Icon::Error : Icon::Warning, {rest.x0 + when + 6.0f, y}, 11.0f, bad ? theme.err : theme.warn);
     }
-    if (!line.text.empty()) ui.label_at(text_x, y, line.text, theme.body(bad ? theme.err : warning ? theme.warn : theme.text), width + 1.0f);
+    if (!line.text.empty())
+      ui.label_at(text_x, y, line.text, theme.body(bad ? theme.err : warning ? theme.warn : theme.text), width + 1.0f);
   }
   if (messages.empty()) {
-    ui.label_at(rest.x0, rest.y0 + 9.0f, "Nothing was reported so far. Warnings and errors of files and runs are kept here.",
+    ui.label_at(rest.x0, rest.y0 + 9.0f,
+                "Nothing was reported so far. Warnings and errors of files and runs are kept here.",
                 theme.body(theme.text3), rest.width() - 18.0f);
   }
   end_box(context);

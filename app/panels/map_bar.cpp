@@ -13,12 +13,9 @@ namespace {
 double extended_value(const ColorScale& scale, double position) {
   const double low = static_cast<double>(scale.low), high = static_cast<double>(scale.high);
   switch (scale.kind) {
-    case ScaleKind::Linear:
-      return low + position * (high - low);
-    case ScaleKind::Log10:
-      return low > 0.0 ? low * std::pow(high / low, position) : low + position * (high - low);
-    case ScaleKind::Symlog:
-      break;
+    case ScaleKind::Linear: return low + position * (high - low);
+    case ScaleKind::Log10: return low > 0.0 ? low * std::pow(high / low, position) : low + position * (high - low);
+    case ScaleKind::Symlog: break;
   }
   // Beyond the end as steep as between half of it and the end.
   const double half = static_cast<double>(scale_position(scale, static_cast<float>(0.5 * high)));

@@ -4,7 +4,8 @@
 
 namespace headroom {
 
-std::optional<MapLayout::Cell> hand_on_map(PanelContext& context, std::string_view id, const MapLayout& layout, const ZoomAbout& zoomed) {
+std::optional<MapLayout::Cell> hand_on_map(PanelContext& context, std::string_view id, const MapLayout& layout,
+                                           const ZoomAbout& zoomed) {
   Ui& ui = context.ui;
   const Interaction hand = ui.interact(id, layout.map, Cursor::Crosshair);
   const Vec2 pointer = ui.input.pointer;

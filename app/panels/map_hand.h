@@ -16,7 +16,8 @@ namespace headroom {
 using ZoomAbout = std::function<MapWindow(Vec2 pointer, double notches)>;
 
 // Queues what the hand does as command lines; the cell under it, which the whole window hovers then.
-std::optional<MapLayout::Cell> hand_on_map(PanelContext& context, std::string_view id, const MapLayout& layout, const ZoomAbout& zoomed);
+std::optional<MapLayout::Cell> hand_on_map(PanelContext& context, std::string_view id, const MapLayout& layout,
+                                           const ZoomAbout& zoomed);
 
 // The menu of a right click, for the query and the key that were under it.
 using CellMenu = std::function<std::vector<MenuItem>(const std::string& query, const std::string& key)>;

@@ -36,8 +36,8 @@ void draw_query_labels(PanelContext& context, const MapLayout& layout, const Map
 // large.
 struct ProfileBars {
   Rect area;
-  float zero = 0.0f;                    // y of a row's baseline, x of a column's
-  ColorScale scale;                     // lengths are positions on it: the profile has the map's scale
+  float zero = 0.0f;  // y of a row's baseline, x of a column's
+  ColorScale scale;   // lengths are positions on it: the profile has the map's scale
   Color positive, negative;
   const ColorScale* colours = nullptr;  // a row's bars in the colours of the map
 };

@@ -51,9 +51,9 @@ void draw_row_bars(PanelContext& context, const MapLayout& layout, std::span<con
     const float height = bar_height(bars, static_cast<double>(value));
     if (height < 0.35f) return;
     const Color color = bars.colours ? scale_color(*bars.colours, value) : value < 0.0f ? bars.negative : bars.positive;
-    painter.fill_rect(value < 0.0f ? Rect{x0, bars.zero, x1, bars.zero + height}
-                                   : Rect{x0, bars.zero - height, x1, bars.zero},
-                      color);
+    painter.fill_rect(
+        value < 0.0f ? Rect{x0, bars.zero, x1, bars.zero + height} : Rect{x0, bars.zero - height, x1, bars.zero},
+        color);
   };
   if (layout.cell_x < 3.0f) {
     const auto pixels = static_cast<std::size_t>(
@@ -120,9 +120,11 @@ void draw_key_ticks(PanelContext& context, const MapLayout& layout, Rect area, f
     add(std::llround(tick.value));
 }
 
-void draw_column_bars(PanelContext& context, const MapLayout& layout, std::span<const float> column, const ProfileBars& bars) {
+void draw_column_bars(PanelContext& context, const MapLayout& layout, std::span<const float> column,
+                      const ProfileBars& bars) {
   const Rect& area = bars.area;
-  const auto pixels = static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(area.height()) * layout.pixel_scale)));
+  const auto pixels =
+      static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(area.height()) * layout.pixel_scale)));
   const std::vector<float> pooled = pool_to_pixels(column, layout.window.query0, layout.window.query1, pixels);
   const float step = area.height() / static_cast<float>(pixels);
   for (std::size_t p = 0; p < pixels;) {
@@ -135,8 +137,9 @@ void draw_column_bars(PanelContext& context, const MapLayout& layout, std::span<
     const float room = v < 0.0f ? bars.zero - area.x0 : area.x1 - bars.zero;
     const float length = static_cast<float>(share_of(bars.scale, static_cast<double>(v))) * (room - 2);
     if (length < 0.35f) continue;
-    context.painter().fill_rect(v < 0.0f ? Rect{bars.zero - length, y0, bars.zero, y1} : Rect{bars.zero, y0, bars.zero + length, y1},
-                                v < 0.0f ? bars.negative : bars.positive);
+    context.painter().fill_rect(
+        v < 0.0f ? Rect{bars.zero - length, y0, bars.zero, y1} : Rect{bars.zero, y0, bars.zero + length, y1},
+        v < 0.0f ? bars.negative : bars.positive);
   }
 }
 
@@ -296,7 +299,8 @@ void draw_column_profile(PanelContext& context, const MapLayout& layout, const M
   const bool is_signed = subject.is_signed || subject.is_logits;
   const float zero = is_signed ? std::round(area.centre_x()) : area.x0;
   if (column)
-    draw_column_bars(context, layout, *column, {area, zero, scale, is_signed ? theme.first : theme.accent, theme.second, nullptr});
+    draw_column_bars(context, layout, *column,
+                     {area, zero, scale, is_signed ? theme.first : theme.accent, theme.second, nullptr});
   painter.line({zero + 0.5f, area.y0}, {zero + 0.5f, area.y1}, theme.faint);
   const Rect& text = layout.column_text;
   if (!key || text.empty()) return;

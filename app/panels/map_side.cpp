@@ -41,14 +41,10 @@ void draw_plot_title(PanelContext& context, const Rect& area, const std::string&
 
 const char* lambda_formula(const HeadProgram& program) {
   switch (program.lambda) {
-    case LambdaSource::LayerScalar:
-      return "λ over position: one number per layer";
-    case LambdaSource::Projection:
-      return "λ over position: λᵢ = σ(·), per token";
-    case LambdaSource::RawProjection:
-      return "λ over position: λᵢ without the sigmoid";
-    default:
-      return "λ over position";
+    case LambdaSource::LayerScalar: return "λ over position: one number per layer";
+    case LambdaSource::Projection: return "λ over position: λᵢ = σ(·), per token";
+    case LambdaSource::RawProjection: return "λ over position: λᵢ without the sigmoid";
+    default: return "λ over position";
   }
 }
 

@@ -22,18 +22,10 @@ void take_pooled(MapSubject& subject) {
   const std::size_t part = [&]() -> std::size_t { return subject.kind == MapKind::Second ? 1 : 0; }();
   if (subject.kind == MapKind::Net) {
     switch (subject.pooling) {
-      case Pooling::MaxMagnitude:
-        cells = subject.layer->row_values("maps/pooled_max_abs", subject.ref.head);
-        break;
-      case Pooling::Mean:
-        cells = subject.layer->row_values("maps/pooled_mean", subject.ref.head);
-        break;
-      case Pooling::Positive:
-        cells = subject.layer->row_values("maps/pooled_positive", subject.ref.head);
-        break;
-      case Pooling::Negative:
-        cells = subject.layer->row_values("maps/pooled_negative", subject.ref.head);
-        break;
+      case Pooling::MaxMagnitude: cells = subject.layer->row_values("maps/pooled_max_abs", subject.ref.head); break;
+      case Pooling::Mean: cells = subject.layer->row_values("maps/pooled_mean", subject.ref.head); break;
+      case Pooling::Positive: cells = subject.layer->row_values("maps/pooled_positive", subject.ref.head); break;
+      case Pooling::Negative: cells = subject.layer->row_values("maps/pooled_negative", subject.ref.head); break;
     }
   } else if (subject.kind == MapKind::First || subject.kind == MapKind::Second) {
     const bool mean = subject.pooling == Pooling::Mean;
@@ -51,48 +43,33 @@ void take_pooled(MapSubject& subject) {
 
 kernels::WindowMap window_map(MapKind kind) {
   switch (kind) {
-    case MapKind::Net:
-      return kernels::WindowMap::Net;
-    case MapKind::First:
-      return kernels::WindowMap::First;
-    case MapKind::Second:
-      return kernels::WindowMap::Second;
-    case MapKind::ScaledSecond:
-      return kernels::WindowMap::ScaledSecond;
-    case MapKind::Logits:
-      return kernels::WindowMap::FirstLogits;
+    case MapKind::Net: return kernels::WindowMap::Net;
+    case MapKind::First: return kernels::WindowMap::First;
+    case MapKind::Second: return kernels::WindowMap::Second;
+    case MapKind::ScaledSecond: return kernels::WindowMap::ScaledSecond;
+    case MapKind::Logits: return kernels::WindowMap::FirstLogits;
   }
   return kernels::WindowMap::Net;
 }
 
 std::string value_symbol(MapKind kind, bool differential) {
   switch (kind) {
-    case MapKind::Net:
-      return differential ? "w" : "a";
-    case MapKind::First:
-      return differential ? "a¹" : "a";
-    case MapKind::Second:
-      return "a²";
-    case MapKind::ScaledSecond:
-      return "λ·a²";
-    case MapKind::Logits:
-      return differential ? "z¹" : "z";
+    case MapKind::Net: return differential ? "w" : "a";
+    case MapKind::First: return differential ? "a¹" : "a";
+    case MapKind::Second: return "a²";
+    case MapKind::ScaledSecond: return "λ·a²";
+    case MapKind::Logits: return differential ? "z¹" : "z";
   }
   return "";
 }
 
 std::string kind_title(MapKind kind, bool differential) {
   switch (kind) {
-    case MapKind::Net:
-      return differential ? "net" : "weights";
-    case MapKind::First:
-      return "first";
-    case MapKind::Second:
-      return "second";
-    case MapKind::ScaledSecond:
-      return "λ · second";
-    case MapKind::Logits:
-      return "logits";
+    case MapKind::Net: return differential ? "net" : "weights";
+    case MapKind::First: return "first";
+    case MapKind::Second: return "second";
+    case MapKind::ScaledSecond: return "λ · second";
+    case MapKind::Logits: return "logits";
   }
   return "";
 }
@@ -105,16 +82,13 @@ std::string kind_disabled(const MapSubject& subject, MapKind kind) {
     return "only pooled net maps are in the run file";
   }
   switch (kind) {
-    case MapKind::Net:
-      return "";
+    case MapKind::Net: return "";
     case MapKind::First:
       if (!second) return "this head has one map: see weights";
       return first ? "" : "the first map is off in this run";
     case MapKind::Second:
-    case MapKind::ScaledSecond:
-      return second ? "" : "this head has no second map";
-    case MapKind::Logits:
-      return first ? "" : "the first map is off in this run";
+    case MapKind::ScaledSecond: return second ? "" : "this head has no second map";
+    case MapKind::Logits: return first ? "" : "the first map is off in this run";
   }
   return "";
 }
@@ -203,11 +177,12 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
         "Numbers of the heads are there; maps come with analyze --maps, or when the checkpoint is opened and run.";
   } else {
     subject.headline = "The maps of " + layer_text(subject.ref.layer) + " were not kept";
-    subject.why = run.budget && !run.budget->maps ? "This run was asked to keep no maps."
-                                                  : "Queries and keys of all layers exceed the memory for runs; those measured first gave way.";
+    subject.why = run.budget && !run.budget->maps
+                      ? "This run was asked to keep no maps."
+                      : "Queries and keys of all layers exceed the memory for runs; those measured first gave way.";
     if (run.budget && run.budget->maps && run.budget->fit.kept_layers < run.budget->memory.layers)
-      subject.why += " There was room for " + std::to_string(run.budget->fit.kept_layers) + " of " + std::to_string(run.budget->memory.layers) +
-                     " layers in " + budget_text(*run.budget) + ".";
+      subject.why += " There was room for " + std::to_string(run.budget->fit.kept_layers) + " of " +
+                     std::to_string(run.budget->memory.layers) + " layers in " + budget_text(*run.budget) + ".";
     subject.action = "Compute " + layer_text(subject.ref.layer) + " again";
     subject.command = "layer.recompute " + std::to_string(subject.ref.layer);
   }
@@ -253,16 +228,11 @@ double MapSubject::value_of(MapKind other, std::int64_t query, std::int64_t key)
   const MapSource::Cell cell = source->cell(ref.head, query, key);
   if (!cell.visible) return kNaN;
   switch (other) {
-    case MapKind::Net:
-      return cell.net;
-    case MapKind::First:
-      return cell.first;
-    case MapKind::Second:
-      return cell.second;
-    case MapKind::ScaledSecond:
-      return cell.lambda * cell.second;
-    case MapKind::Logits:
-      return cell.first_logit;
+    case MapKind::Net: return cell.net;
+    case MapKind::First: return cell.first;
+    case MapKind::Second: return cell.second;
+    case MapKind::ScaledSecond: return cell.lambda * cell.second;
+    case MapKind::Logits: return cell.first_logit;
   }
   return kNaN;
 }

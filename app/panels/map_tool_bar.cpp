@@ -41,14 +41,10 @@ const char* scale_word(ScaleKind kind) {
 }
 std::string pooling_title(Pooling pooling) {
   switch (pooling) {
-    case Pooling::MaxMagnitude:
-      return "max";
-    case Pooling::Mean:
-      return "mean";
-    case Pooling::Positive:
-      return "positive";
-    case Pooling::Negative:
-      return "negative";
+    case Pooling::MaxMagnitude: return "max";
+    case Pooling::Mean: return "mean";
+    case Pooling::Positive: return "positive";
+    case Pooling::Negative: return "negative";
   }
   return "";
 }
@@ -124,14 +120,10 @@ void draw_map_tool_bar(PanelContext& context, const Rect& bar, const MapSubject&
                     scale_value = scale_title(scale);
   const auto width_of = [&](Part part) {
     switch (part) {
-      case Scale:
-        return combo_width(context, "scale", scale_value);
-      case Pool:
-        return combo_width(context, "pool", pool_value);
-      case RangePart:
-        return combo_width(context, "range", range_value);
-      case Fit:
-        return 40.0f;
+      case Scale: return combo_width(context, "scale", scale_value);
+      case Pool: return combo_width(context, "pool", pool_value);
+      case RangePart: return combo_width(context, "range", range_value);
+      case Fit: return 40.0f;
     }
     return 0.0f;
   };
@@ -184,18 +176,10 @@ void draw_map_tool_bar(PanelContext& context, const Rect& bar, const MapSubject&
       const float width = width_of(*part);
       const Rect area = Rect::sized(x - width, bar.y0, width, kHeight);
       switch (*part) {
-        case Scale:
-          ui.combo("scale", area, "scale", scale_value, scale_items);
-          break;
-        case Pool:
-          ui.combo("pool", area, "pool", pool_value, pool_items);
-          break;
-        case RangePart:
-          ui.combo("range", area, "range", range_value, range_items);
-          break;
-        case Fit:
-          ui.button(area, "Fit", "map.fit");
-          break;
+        case Scale: ui.combo("scale", area, "scale", scale_value, scale_items); break;
+        case Pool: ui.combo("pool", area, "pool", pool_value, pool_items); break;
+        case RangePart: ui.combo("range", area, "range", range_value, range_items); break;
+        case Fit: ui.button(area, "Fit", "map.fit"); break;
       }
       x -= width + measure::kGap;
     }

@@ -20,14 +20,20 @@ struct Amount {
 // The largest parts, and one line for the rest, so that they add up to what the run takes.
 std::vector<Amount> parts_of(const RunBudget& budget, std::size_t most) {
   std::vector<Amount> all;
-  for (const MemoryItem& item : budget.memory.items) all.push_back({item.what, "", item.formula, static_cast<double>(item.bytes)});
+  for (const MemoryItem& item : budget.memory.items)
+    all.push_back({item.what, "", item.formula, static_cast<double>(item.bytes)});
   const double kept = static_cast<double>(budget.fit.needed_bytes - budget.memory.working_bytes);
   if (kept > 0.0) {
     const bool least = !budget.fit.fits && budget.memory.layers > 1;
-    const auto layers = std::max<std::int64_t>(1, budget.fit.fits ? budget.fit.kept_layers : std::min<std::int64_t>(budget.memory.layers, 2));
-    all.push_back({budget.maps ? format("maps and numbers of %lld %s", static_cast<long long>(layers), layers == 1 ? "layer" : "layers")
-                               : std::string("numbers of rows and keys"), "",
-                   memory_text(static_cast<double>(budget.memory.layer_bytes)) + (least ? " a layer, two until one is dropped" : " a layer"), kept});
+    const auto layers = std::max<std::int64_t>(
+        1, budget.fit.fits ? budget.fit.kept_layers : std::min<std::int64_t>(budget.memory.layers, 2));
+    all.push_back({budget.maps ? format("maps and numbers of %lld %s", static_cast<long long>(layers),
+                                        layers == 1 ? "layer" : "layers")
+                               : std::string("numbers of rows and keys"),
+                   "",
+                   memory_text(static_cast<double>(budget.memory.layer_bytes)) +
+                       (least ? " a layer, two until one is dropped" : " a layer"),
+                   kept});
   }
   std::ranges::stable_sort(all, std::ranges::greater(), &Amount::bytes);
   if (all.size() > most) {
@@ -35,7 +41,8 @@ std::vector<Amount> parts_of(const RunBudget& budget, std::size_t most) {
     for (std::size_t i = most; i < all.size(); ++i) rest += all[i].bytes;
     const std::size_t count = all.size() - most;
     all.resize(most);
-    all.push_back({grouped_text(static_cast<std::int64_t>(count)) + (count == 1 ? " smaller part" : " smaller parts"), "", "", rest});
+    all.push_back({grouped_text(static_cast<std::int64_t>(count)) + (count == 1 ? " smaller part" : " smaller parts"),
+                   "", "", rest});
   }
   for (Amount& amount : all) amount.text = memory_text(amount.bytes);
   return all;
@@ -60,11 +67,15 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   const Rect inner = body.inset(12, 8);
   if (inner.width() < 40 || inner.height() < 24) return;
   const float width = std::floor(std::min(kWidth, inner.width())), x = std::round(inner.centre_x() - 0.5f * width);
-  const double needed = static_cast<double>(budget.fit.needed_bytes), allowed = static_cast<double>(budget.budget_bytes);
+  const double needed = static_cast<double>(budget.fit.needed_bytes),
+               allowed = static_cast<double>(budget.budget_bytes);
   const bool least = !budget.fit.fits && budget.maps && budget.memory.layers > 1;
-  std::string why = "A run of " + grouped_text(budget.memory.length) + (budget.memory.length == 1 ? " token" : " tokens") + " takes up to " +
-                    memory_text(needed) + (least ? " even with the maps of the last layer alone" : "") + "; allowed are " + budget_text(budget) + ".";
-  if (!run.refused) why += " Memory ran out all the same: other programs, or parts that nobody foresaw. What was open stays.";
+  std::string why = "A run of " + grouped_text(budget.memory.length) +
+                    (budget.memory.length == 1 ? " token" : " tokens") + " takes up to " + memory_text(needed) +
+                    (least ? " even with the maps of the last layer alone" : "") + "; allowed are " +
+                    budget_text(budget) + ".";
+  if (!run.refused)
+    why += " Memory ran out all the same: other programs, or parts that nobody foresaw. What was open stays.";
 
   const float headline = ui.paragraph({0, 0}, memory_headline(run), theme.title(), width - 26.0f, 18, false);
   const float why_height = ui.paragraph({0, 0}, why, theme.hint(), width, 16, false);
@@ -80,7 +91,8 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   if (with_bars && room >= kGap + 2.0f * kRow)
     parts = parts_of(budget, std::min(kMostItems, static_cast<std::size_t>((room - kGap) / kRow) - 1));
   const float parts_height = parts.empty() ? 0.0f : kGap + static_cast<float>(parts.size()) * kRow;
-  const float total = headline + (with_why ? why_height + 6.0f : 0.0f) + (with_bars ? bars_height : 0.0f) + parts_height + offers_height;
+  const float total = headline + (with_why ? why_height + 6.0f : 0.0f) + (with_bars ? bars_height : 0.0f) +
+                      parts_height + offers_height;
   float y = std::round(std::max(inner.y0, inner.centre_y() - 0.5f * total));
 
   ui.icon(Icon::Error, {x + 8.0f, y + 9.0f}, 16.0f, theme.err);
@@ -124,7 +136,8 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
     const float w = std::min(width, ui.button_width(offer.title));
     if (ui.button(Rect::sized(x, y, w, kButton), offer.title, "", first ? ButtonStyle::Primary : ButtonStyle::Plain))
       for (const std::string& line : offer.lines) ui.run(line);
-    if (x + width - (x + w + 12.0f) > 24.0f) ui.label_at(x + w + 12.0f, y + 0.5f * kButton, offer.note, theme.hint(), width - w - 12.0f);
+    if (x + width - (x + w + 12.0f) > 24.0f)
+      ui.label_at(x + w + 12.0f, y + 0.5f * kButton, offer.note, theme.hint(), width - w - 12.0f);
     y += kButton + 6.0f;
     first = false;
   }

@@ -1,5 +1,5 @@
-// In place of a map that memory does not suffice for: what the run takes against what it may take, its largest parts, and
-// what can be done. Main thread only.
+// In place of a map that memory does not suffice for: what the run takes against what it may take, its largest parts,
+// and what can be done. Main thread only.
 #pragma once
 
 #include "app/panels/panel.h"

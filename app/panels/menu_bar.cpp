@@ -48,8 +48,8 @@ std::vector<MenuItem> file_menu(const PanelContext& c) {
 std::vector<MenuItem> view_menu(const PanelContext& c) {
   const State& state = c.state;
   std::vector<MenuItem> heads = lines(c, {"heads ", "heads.quantity ", "heads.order ", "heads.range ", "lasso "});
-  std::vector<MenuItem> map = lines(c, {"map ", "map.scale ", "map.pool ", "map.range auto", "map.range", "map.exclude-sink",
-                                        "map.fit", "zoom", "swipe "});
+  std::vector<MenuItem> map = lines(c, {"map ", "map.scale ", "map.pool ", "map.range auto", "map.range",
+                                        "map.exclude-sink", "map.fit", "zoom", "swipe "});
   const char* scales[] = {"map.scale linear", "map.scale log10", "map.scale symlog"};
   const char* pools[] = {"map.pool max", "map.pool mean", "map.pool positive", "map.pool negative"};
   for (MenuItem& item : heads) {
@@ -60,12 +60,14 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
   for (MenuItem& item : map) {
     item.checked = item.command == std::string("map ") + map_kind_name(state.view.map.kind) ||
                    (item.command == "map.exclude-sink" && state.view.map.exclude_sink) ||
-                   item.command == (state.view.map.scale ? scales[static_cast<std::size_t>(*state.view.map.scale)] : "map.scale auto") ||
+                   item.command == (state.view.map.scale ? scales[static_cast<std::size_t>(*state.view.map.scale)]
+                                                         : "map.scale auto") ||
                    item.command == pools[static_cast<std::size_t>(state.view.map.pooling)];
   }
   std::vector<MenuItem> head = lines(c, {"head.rms ", "head.across-model ", "tokens.tint "});
   for (MenuItem& item : head) {
-    item.checked = item.command == "head.rms " + state.view.head.rms || item.command == "tokens.tint " + state.view.tokens.tint;
+    item.checked =
+        item.command == "head.rms " + state.view.head.rms || item.command == "tokens.tint " + state.view.tokens.tint;
   }
   std::vector<MenuItem> panels = lines(c, {"panel.next", "panel.maximise", "panel.fold ", "panel.reset"});
   std::vector<MenuItem> looks = lines(c, {"theme ", "scale "});
@@ -83,7 +85,8 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
 std::vector<MenuItem> run_menu(const PanelContext& c) {
   std::vector<MenuItem> what_if = lines(c, {"what-if.open", "what-if ", "what-if.scope "});
   for (const char* line : {"what-if.complete", "what-if.reset", "what-if.close"}) {
-    what_if.push_back(command_item(c, line, without_subject(command_item(c, line).title), std::string_view(line) == "what-if.complete"));
+    what_if.push_back(command_item(c, line, without_subject(command_item(c, line).title),
+                                   std::string_view(line) == "what-if.complete"));
   }
   return {command_item(c, "run"), command_item(c, "cancel"), submenu("Prompt", prompt_items(c), true),
           submenu("Device and type", device_items(c)), submenu("What-if", std::move(what_if), true)};
@@ -93,8 +96,9 @@ std::vector<MenuItem> compare_menu(const PanelContext& c) {
   std::vector<MenuItem> modes = lines(c, {"compare.mode "});
   const char* names[] = {"side", "swipe", "flip", "difference"};
   for (MenuItem& item : modes) {
-    item.checked = c.state.view.centre == CentreView::Compare &&
-                   item.command == std::string("compare.mode ") + names[static_cast<std::size_t>(c.state.view.compare.mode)];
+    item.checked =
+        c.state.view.centre == CentreView::Compare &&
+        item.command == std::string("compare.mode ") + names[static_cast<std::size_t>(c.state.view.compare.mode)];
   }
   std::vector<MenuItem> items{submenu("Show run", run_items(c, "show", c.state.view.run)),
                               submenu("Compare with", run_items(c, "compare", c.state.view.other_run)),
@@ -135,13 +139,18 @@ void draw_menu_bar(PanelContext& context, Rect frame) {
     const char* title;
     std::vector<MenuItem> (*items)(const PanelContext&);
   };
-  constexpr std::array<Menu, 6> kMenus{{{"File", file_menu}, {"View", view_menu}, {"Run", run_menu},
-                                        {"Compare", compare_menu}, {"Export", export_menu}, {"Help", help_menu}}};
+  constexpr std::array<Menu, 6> kMenus{{{"File", file_menu},
+                                        {"View", view_menu},
+                                        {"Run", run_menu},
+                                        {"Compare", compare_menu},
+                                        {"Export", export_menu},
+                                        {"Help", help_menu}}};
   float x = frame.x0 + 3.0f;
   for (const Menu& menu : kMenus) {
     const float w = std::round(ui.width(menu.title, theme.body(theme.text2))) + 18.0f;
     if (x + w > frame.x1) break;
-    ui.menu_button(menu.title, Rect::sized(x, frame.y0, w, frame.height()), menu.title, [&] { return menu.items(context); });
+    ui.menu_button(menu.title, Rect::sized(x, frame.y0, w, frame.height()), menu.title,
+                   [&] { return menu.items(context); });
     x += w;
   }
   if (ui.key(Key::F10)) ui.open_menu("File");

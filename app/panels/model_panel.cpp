@@ -37,13 +37,17 @@ void draw_lasso_table(PanelContext& context, HeadsMemory& memory, Rect frame) {
   bar.cut_left(context.ui.width("Lasso", theme.title()) + 10.0f);
   const std::vector<std::size_t> rows = lasso_rows(run, memory, view);
   if (rows.empty()) {
-    draw_note(context, frame.inset(measure::kPadding, 6.0f), "No heads are in the lasso.", "Drag round some in the scatter plot: they are listed here and marked in every plot.");
+    draw_note(context, frame.inset(measure::kPadding, 6.0f), "No heads are in the lasso.",
+              "Drag round some in the scatter plot: they are listed here and marked in every plot.");
     return;
   }
-  const std::string hint = grouped_text(static_cast<std::int64_t>(rows.size())) + (rows.size() == 1 ? " head" : " heads") + ", sorted by " + column_title(view.sort);
+  const std::string hint = grouped_text(static_cast<std::int64_t>(rows.size())) +
+                           (rows.size() == 1 ? " head" : " heads") + ", sorted by " + column_title(view.sort);
   const float release = context.ui.width("release", theme.body(theme.accent));
-  context.ui.label({bar.x0, bar.centre_y() + 4.3f}, hint, theme.body(theme.text3), std::max(0.0f, bar.width() - release - 16.0f));
-  if (bar.width() > release) context.ui.link({bar.x1 - release, bar.centre_y() + 4.3f}, "release", "lasso none", theme.body(theme.accent));
+  context.ui.label({bar.x0, bar.centre_y() + 4.3f}, hint, theme.body(theme.text3),
+                   std::max(0.0f, bar.width() - release - 16.0f));
+  if (bar.width() > release)
+    context.ui.link({bar.x1 - release, bar.centre_y() + 4.3f}, "release", "lasso none", theme.body(theme.accent));
   HeadRowsOptions options;
   options.columns = usual_columns(run);
   options.sort = view.sort;
@@ -65,10 +69,14 @@ void draw_model_panel(PanelContext& context, Rect frame) {
   painter.fill_rect(frame, context.theme().panel);
   context.ui.push_id("model");
   const RunSnapshot* run = memory.run();
-  const std::string heads = run == nullptr || run->heads.size() == 1 ? "line: the head" : "line: median of " + std::to_string(run->heads.size()) + " heads";
-  Rect body = draw_panel_title(context, frame, "model", "Model by layer", "", heads + " · bands: quartiles, extremes · dots: the lasso");
+  const std::string heads = run == nullptr || run->heads.size() == 1
+                                ? "line: the head"
+                                : "line: median of " + std::to_string(run->heads.size()) + " heads";
+  Rect body = draw_panel_title(context, frame, "model", "Model by layer", "",
+                               heads + " · bands: quartiles, extremes · dots: the lasso");
   if (run == nullptr || run->heads.empty() || run->finished_layers() == 0) {
-    draw_note(context, body.inset(measure::kPadding, 8.0f), "No layer is computed yet.", "Each quantity appears here by layer as soon as there are layers.");
+    draw_note(context, body.inset(measure::kPadding, 8.0f), "No layer is computed yet.",
+              "Each quantity appears here by layer as soon as there are layers.");
   } else {
     const Rect table = body.cut_bottom(std::round(body.height() * (body.height() > 420.0f ? 0.48f : 0.4f)));
     body.cut_bottom(1.0f);

@@ -28,8 +28,8 @@ Ribbon make_ribbon(const RunSnapshot& run, const HeadColumn& column) {
   return ribbon;
 }
 
-PlotFrame draw_ribbon(PanelContext& context, Rect area, const Ribbon& ribbon, Range range, Color color, const PlotRoom& room,
-                      std::span<const ReferenceLine> lines, float least_gap) {
+PlotFrame draw_ribbon(PanelContext& context, Rect area, const Ribbon& ribbon, Range range, Color color,
+                      const PlotRoom& room, std::span<const ReferenceLine> lines, float least_gap) {
   if (ribbon.layers.empty()) return {};
   AxisSpec x = axis_spec(ribbon.layers.front(), std::max(ribbon.layers.back(), ribbon.layers.front() + 1.0));
   x.whole = x.high_label = true;
@@ -48,11 +48,14 @@ PlotFrame draw_ribbon(PanelContext& context, Rect area, const Ribbon& ribbon, Ra
 }
 
 std::vector<std::string> ribbon_quantities(const RunSnapshot& run, std::size_t count) {
-  static constexpr std::string_view kNames[] = {"sink_score", "context_rms_relative_mean", "value_drain", "weight_l2_mean", "logit_max",
-                                                "entropy_normalized_mean", "lambda_mean", "output_cancellation_mean", "negative_mass_mean",
-                                                "norm_gain_median", "gate_mean", "coherence_mean", "induction_score"};
+  static constexpr std::string_view kNames[] = {
+      "sink_score",         "context_rms_relative_mean", "value_drain", "weight_l2_mean",
+      "logit_max",          "entropy_normalized_mean",   "lambda_mean", "output_cancellation_mean",
+      "negative_mass_mean", "norm_gain_median",          "gate_mean",   "coherence_mean",
+      "induction_score"};
   // A differential model's own quantities come before what every model has.
-  const bool differential = std::ranges::any_of(run.data, [](const auto& layer) { return layer != nullptr && layer->kind.starts_with("diff"); });
+  const bool differential = std::ranges::any_of(
+      run.data, [](const auto& layer) { return layer != nullptr && layer->kind.starts_with("diff"); });
   std::vector<std::string> names;
   for (const std::string_view name : kNames) {
     if (differential && (name == "value_drain" || name == "entropy_normalized_mean")) continue;
@@ -73,7 +76,8 @@ void draw_one(PanelContext& context, HeadsMemory& memory, const std::string& nam
   const RunSnapshot& run = *memory.run();
   const HeadColumn& column = memory.column(name);
   const QuantityInfo& info = *column.ref.info;
-  context.ui.label({area.x0 + 26.0f, area.y0 + 12.0f}, quantity_heading(column.ref), theme.plot_title(), area.width() - 26.0f);
+  context.ui.label({area.x0 + 26.0f, area.y0 + 12.0f}, quantity_heading(column.ref), theme.plot_title(),
+                   area.width() - 26.0f);
   area.cut_top(18.0f);
   const Ribbon ribbon = make_ribbon(run, column);
   Range range{0.0, 1.0};
@@ -85,7 +89,8 @@ void draw_one(PanelContext& context, HeadsMemory& memory, const std::string& nam
   room.left = 30.0f;
   room.right = 10.0f;
   std::vector<ReferenceLine> lines;
-  if (info.sink_null) lines.push_back({true, context.state.view.heads.threshold, theme.text, LineStyle::Solid, "", 1.0f});
+  if (info.sink_null)
+    lines.push_back({true, context.state.view.heads.threshold, theme.text, LineStyle::Solid, "", 1.0f});
   if (info.reference) lines.push_back({true, *info.reference, theme.text, LineStyle::Solid, "", 1.0f});
   const PlotFrame frame = draw_ribbon(context, area, ribbon, range, theme.second, room, lines);
   if (frame.inner.empty()) return;
@@ -123,9 +128,11 @@ void draw_one(PanelContext& context, HeadsMemory& memory, const std::string& nam
   if (!nearest) return;
   const HeadRef head{layer, run.heads[*nearest]};
   context.hover.head = head;
-  context.ui.tooltip(Rect::sized(frame.x.pixel(static_cast<double>(layer)) - 4.0f, frame.inner.y0, 8.0f, frame.inner.height()),
-                     "layer " + std::to_string(layer) + ": median " + number_text(info, ribbon.median[l]) + ", " +
-                         number_text(info, ribbon.low[l]) + " … " + number_text(info, ribbon.high[l]) + "\nnearest: " + head_text(head));
+  context.ui.tooltip(
+      Rect::sized(frame.x.pixel(static_cast<double>(layer)) - 4.0f, frame.inner.y0, 8.0f, frame.inner.height()),
+      "layer " + std::to_string(layer) + ": median " + number_text(info, ribbon.median[l]) + ", " +
+          number_text(info, ribbon.low[l]) + " … " + number_text(info, ribbon.high[l]) +
+          "\nnearest: " + head_text(head));
   if (hit.clicked) context.ui.run(select_command(context.state, head));
 }
 
@@ -135,13 +142,15 @@ void draw_ribbons(PanelContext& context, HeadsMemory& memory, Rect area, std::si
   const RunSnapshot& run = *memory.run();
   const float least = 76.0f;
   const std::size_t rows = std::max<std::size_t>(1, static_cast<std::size_t>(area.height() / (least + 10.0f)));
-  const std::vector<std::string> names = ribbon_quantities(run, std::min<std::size_t>(rows * columns, columns == 1 ? 8 : 6));
+  const std::vector<std::string> names =
+      ribbon_quantities(run, std::min<std::size_t>(rows * columns, columns == 1 ? 8 : 6));
   if (names.empty() || area.height() < 60.0f) return;
   const std::size_t used_rows = (names.size() + columns - 1) / columns;
   const float height = std::min(200.0f, area.height() / static_cast<float>(used_rows));
   const float width = area.width() / static_cast<float>(columns);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const float x = area.x0 + static_cast<float>(i % columns) * width, y = area.y0 + static_cast<float>(i / columns) * height;
+    const float x = area.x0 + static_cast<float>(i % columns) * width,
+                y = area.y0 + static_cast<float>(i / columns) * height;
     draw_one(context, memory, names[i], Rect::sized(x, y, width - (columns > 1 ? 12.0f : 0.0f), height - 8.0f));
   }
 }

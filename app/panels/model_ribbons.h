@@ -1,5 +1,5 @@
-// Quantities by layer as ribbons: median, quartiles and extremes of the heads of each layer. The layout is pure; drawing on
-// the main thread.
+// Quantities by layer as ribbons: median, quartiles and extremes of the heads of each layer. The layout is pure;
+// drawing on the main thread.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ struct Ribbon {
 };
 [[nodiscard]] Ribbon make_ribbon(const RunSnapshot& run, const HeadColumn& column);
 
-// The ribbon with its median on a ground with grid lines; the axes are left to the caller. The frame, empty where there is
-// no room.
-PlotFrame draw_ribbon(PanelContext& context, Rect area, const Ribbon& ribbon, Range range, Color color, const PlotRoom& room,
-                      std::span<const ReferenceLine> lines, float least_gap = 30.0f);
+// The ribbon with its median on a ground with grid lines; the axes are left to the caller. The frame, empty where there
+// is no room.
+PlotFrame draw_ribbon(PanelContext& context, Rect area, const Ribbon& ribbon, Range range, Color color,
+                      const PlotRoom& room, std::span<const ReferenceLine> lines, float least_gap = 30.0f);
 
 // The quantities that are shown, those that have values first.
 [[nodiscard]] std::vector<std::string> ribbon_quantities(const RunSnapshot& run, std::size_t count);

@@ -30,7 +30,8 @@ Rect begin_box(PanelContext& context, std::string_view name, Rect window, Vec2 w
 
 void end_box(PanelContext& context) { context.ui.end_overlay(); }
 
-Rect draw_box_title(PanelContext& context, Rect box, std::string_view title, std::string_view hint, std::string_view close_line) {
+Rect draw_box_title(PanelContext& context, Rect box, std::string_view title, std::string_view hint,
+                    std::string_view close_line) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   Rect rest = box;
@@ -67,7 +68,8 @@ Rect draw_box_title(PanelContext& context, Rect box, std::string_view title, std
   return rest;
 }
 
-void draw_key_hints(PanelContext& context, Rect area, std::initializer_list<std::pair<const char*, const char*>> hints) {
+void draw_key_hints(PanelContext& context, Rect area,
+                    std::initializer_list<std::pair<const char*, const char*>> hints) {
   Ui& ui = context.ui;
   const TextStyle style = context.theme().hint();
   const float y = std::round(area.centre_y());

@@ -7,8 +7,8 @@
 
 namespace headroom {
 
-// The scrim and the box, `wanted` pixels large or what the window has, centred, its top at `top` pixels or higher; a click
-// beside it closes it. To be followed by end_box().
+// The scrim and the box, `wanted` pixels large or what the window has, centred, its top at `top` pixels or higher; a
+// click beside it closes it. To be followed by end_box().
 [[nodiscard]] Rect begin_box(PanelContext& context, std::string_view name, Rect window, Vec2 wanted, float top = -1.0f);
 void end_box(PanelContext& context);
 

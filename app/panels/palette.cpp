@@ -26,7 +26,8 @@ void draw_title(Ui& ui, float x, float y, float most, const PaletteItem& item) {
     if (!shown.empty()) ui.painter.text({x, baseline}, shown, plain);
     return;
   }
-  const std::size_t kept = shown == item.title ? shown.size() : shown.size() - std::min(shown.size(), std::string("…").size());
+  const std::size_t kept =
+      shown == item.title ? shown.size() : shown.size() - std::min(shown.size(), std::string("…").size());
   std::size_t at = 0;
   while (at < shown.size()) {
     const auto matched = [&](std::size_t i) {
@@ -64,7 +65,8 @@ void draw_row(Ui& ui, Rect row, const PaletteItem& item, bool hot) {
     }
     const TextStyle style{Face::Mono, 11.0f, hot ? theme.text2 : theme.text3};
     const std::string line = item.needs_text ? item.line + " …" : item.line;
-    if (right > least + 40.0f) right -= ui.label_at(right, y, line, style, right - least, Painter::Align::Right) + 16.0f;
+    if (right > least + 40.0f)
+      right -= ui.label_at(right, y, line, style, right - least, Painter::Align::Right) + 16.0f;
   }
   draw_title(ui, x, y, right - x, item);
 }
@@ -95,8 +97,9 @@ void draw_palette(PanelContext& context, Rect window) {
 
   PaletteList list = palette_list(context.commands, context.state, query);
   const std::string arguments = palette_arguments(context.commands, query);
-  const std::string count = !arguments.empty() ? arguments
-                                               : std::to_string(list.items.size()) + " of " + std::to_string(list.commands) + " commands";
+  const std::string count =
+      !arguments.empty() ? arguments
+                         : std::to_string(list.items.size()) + " of " + std::to_string(list.commands) + " commands";
   const TextStyle hint = arguments.empty() ? theme.hint() : TextStyle{Face::Mono, 11.0f, theme.text3};
   const float count_width = std::min(0.45f * head.width(), std::ceil(ui.width(count, hint)));
   ui.label_at(head.x1 - 20.0f, head.centre_y() - 0.5f, count, hint, count_width, Painter::Align::Right);
@@ -126,12 +129,14 @@ void draw_palette(PanelContext& context, Rect window) {
   hot = std::clamp(hot, 0.0, last);
   const auto at = static_cast<std::size_t>(hot);
   ui.push_id("rows");
-  if (hot != before || typed.changed) ui.scroll_to("list", kRow * static_cast<float>(at), kRow * static_cast<float>(at + 1));
+  if (hot != before || typed.changed)
+    ui.scroll_to("list", kRow * static_cast<float>(at), kRow * static_cast<float>(at + 1));
   const float offset = ui.scroll("list", rest, kRow * static_cast<float>(list.items.size()), kRow);
   const auto top_row = static_cast<std::size_t>(offset / kRow);
   std::optional<std::size_t> chosen;
   for (std::size_t i = top_row; i < std::min(list.items.size(), top_row + rows); ++i) {
-    const Rect row = Rect::sized(rest.x0 + 1.0f, rest.y0 + kRow * static_cast<float>(i - top_row), rest.width() - 2.0f, kRow);
+    const Rect row =
+        Rect::sized(rest.x0 + 1.0f, rest.y0 + kRow * static_cast<float>(i - top_row), rest.width() - 2.0f, kRow);
     const Interaction hit = ui.interact(std::to_string(i), row);
     if (hit.hovered && i != at) painter.fill_rect(row, theme.raised);
     draw_row(ui, row, list.items[i], i == at);

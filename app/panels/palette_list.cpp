@@ -78,8 +78,9 @@ PaletteList palette_list(const CommandTable& table, const State& state, std::str
   for (const CommandEntry& entry : table.entries()) consider(entry.line, entry.title, entry.needs_text);
   for (const Command& command : table.commands()) {
     if (command.group == "Script" || command.name == "overlay.close") continue;
-    const bool has_entry = std::any_of(table.entries().begin(), table.entries().end(),
-                                       [&](const CommandEntry& entry) { return first_word(entry.line) == command.name; });
+    const bool has_entry = std::any_of(table.entries().begin(), table.entries().end(), [&](const CommandEntry& entry) {
+      return first_word(entry.line) == command.name;
+    });
     if (!has_entry) consider(command.name, command.title, !command.arguments.empty());
   }
   for (Scored& scored : found) {
@@ -92,7 +93,8 @@ PaletteList palette_list(const CommandTable& table, const State& state, std::str
   // A line with arguments runs as it stands.
   const std::string_view word = first_word(query);
   const Command* command = table.find(word);
-  const bool more = query.size() > word.size() + 1 && query.find_first_not_of(' ', word.size()) != std::string_view::npos;
+  const bool more =
+      query.size() > word.size() + 1 && query.find_first_not_of(' ', word.size()) != std::string_view::npos;
   const bool exact = std::any_of(found.begin(), found.end(), [&](const Scored& s) { return s.item.line == query; });
   if (command != nullptr && more && !exact) {
     PaletteItem item;

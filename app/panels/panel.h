@@ -15,7 +15,8 @@ class HeadsMemory;    // panels/heads_memory.h
 class CompareMemory;  // panels/compare_memory.h
 class FolderReader;   // session/folder_reader.h
 
-// What a script can ask for with `expect`: numbers and texts about what is on the screen, by name ("map.cells_visible").
+// What a script can ask for with `expect`: numbers and texts about what is on the screen, by name
+// ("map.cells_visible").
 class Facts {
  public:
   void set(std::string_view name, double value);
@@ -33,9 +34,9 @@ struct PanelContext {
   const State& state;
   TileStore& tiles;
   const CommandTable& commands;
-  Hover& hover;   // what is under the pointer in this frame
+  Hover& hover;  // what is under the pointer in this frame
   Facts& facts;
-  HeadsMemory* heads_memory = nullptr;  // kept between frames; null: what it would hold is computed in each
+  HeadsMemory* heads_memory = nullptr;      // kept between frames; null: what it would hold is computed in each
   CompareMemory* compare_memory = nullptr;  // the same; null: no row distances of heads
   FolderReader* folders = nullptr;          // of the file chooser; null: a folder is read while it is drawn
 
@@ -47,18 +48,18 @@ struct PanelContext {
 void draw_menu_bar(PanelContext& context, Rect frame);
 void draw_tool_bar(PanelContext& context, Rect frame);
 void draw_start_page(PanelContext& context, Rect frame);
-void draw_heads_panel(PanelContext& context, Rect frame);   // atlas, scatter or table
-void draw_columns_panel(PanelContext& context, Rect frame); // of the table
-void draw_model_panel(PanelContext& context, Rect frame);   // ribbons by layer and the lasso's table
+void draw_heads_panel(PanelContext& context, Rect frame);    // atlas, scatter or table
+void draw_columns_panel(PanelContext& context, Rect frame);  // of the table
+void draw_model_panel(PanelContext& context, Rect frame);    // ribbons by layer and the lasso's table
 void draw_map_panel(PanelContext& context, Rect frame);
 void draw_head_panel(PanelContext& context, Rect frame);
 void draw_what_if_panel(PanelContext& context, Rect centre, Rect change);
 void draw_compare_panel(PanelContext& context, Rect centre, Rect side);
-void draw_where_panel(PanelContext& context, Rect frame);   // overview and tiles of a long map
+void draw_where_panel(PanelContext& context, Rect frame);  // overview and tiles of a long map
 void draw_tokens_panel(PanelContext& context, Rect frame);
 void draw_status_bar(PanelContext& context, Rect frame);
 void draw_error_cards(PanelContext& context, Rect map_frame);
-void draw_overlay(PanelContext& context, Rect window);      // palette, keys, settings, about, log, files, prompt
+void draw_overlay(PanelContext& context, Rect window);  // palette, keys, settings, about, log, files, prompt
 
 // The bar with a panel's title; returns what is left of `frame` below it. `collapsed` panels show it upright.
 [[nodiscard]] Rect draw_panel_title(PanelContext& context, Rect frame, std::string_view name, std::string_view title,

@@ -23,16 +23,23 @@ Rect draw_panel_title(PanelContext& context, Rect frame, std::string_view name, 
   const std::string maximise = "panel.maximise " + std::string(name);
   if (maximises && bar.width() > 120.0f) {
     const bool alone = context.state.layout.maximised == name;
-    ui.icon_button(Rect::sized(bar.x1 - 27.0f, y - 10.0f, 20.0f, 20.0f), alone ? Icon::Restore : Icon::Maximise, maximise,
-                   alone ? "All panels again" : "This panel alone");
+    ui.icon_button(Rect::sized(bar.x1 - 27.0f, y - 10.0f, 20.0f, 20.0f), alone ? Icon::Restore : Icon::Maximise,
+                   maximise, alone ? "All panels again" : "This panel alone");
     right -= 24.0f;
   }
   const Interaction hit = ui.interact("bar", {bar.x0, bar.y0, std::max(bar.x0, right), bar.y1});
   if (maximises && hit.double_clicked) ui.run(maximise);
   ui.context_menu("menu", bar, [&] {
     std::vector<MenuItem> items;
-    if (maximises) items.push_back({context.state.layout.maximised == name ? "All panels again" : "This panel alone", "", maximise, false, false, {}});
-    if (name == "heads" || name == "head" || name == "tokens") items.push_back({"Fold this panel", "", "panel.fold " + std::string(name), false, false, {}});
+    if (maximises)
+      items.push_back({context.state.layout.maximised == name ? "All panels again" : "This panel alone",
+                       "",
+                       maximise,
+                       false,
+                       false,
+                       {}});
+    if (name == "heads" || name == "head" || name == "tokens")
+      items.push_back({"Fold this panel", "", "panel.fold " + std::string(name), false, false, {}});
     items.push_back({"Panels as they were designed", "", "panel.reset", false, true, {}});
     return items;
   });

@@ -99,7 +99,8 @@ void draw_prompt(PanelContext& context, Rect window) {
   }
   // Of the prompt that is set, and of it alone: a text has no tokens before it is applied.
   const std::string set_limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
-  const bool unchanged = as_ids ? !prompt.ids.empty() && value == joined(prompt.ids) : prompt.ids.empty() && value == prompt.text && limit == set_limit;
+  const bool unchanged = as_ids ? !prompt.ids.empty() && value == joined(prompt.ids)
+                                : prompt.ids.empty() && value == prompt.text && limit == set_limit;
   if (const RunBudget* estimate = unchanged ? context.state.estimate.get() : nullptr) {
     const std::int64_t count = estimate->memory.length;
     if (!as_ids) note += " · " + grouped_text(count) + (count == 1 ? " token" : " tokens");
@@ -114,7 +115,8 @@ void draw_prompt(PanelContext& context, Rect window) {
   const float y = foot.centre_y();
   float right = foot.x1 - margin - 96.0f;
   const bool can = problem.empty();
-  const bool applied = ui.button(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), "Apply", "", can ? ButtonStyle::Primary : ButtonStyle::Plain);
+  const bool applied = ui.button(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), "Apply", "",
+                                 can ? ButtonStyle::Primary : ButtonStyle::Plain);
   ui.tooltip(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), can ? "Ctrl+Enter" : problem);
   if (can && (applied || typed.submitted)) {
     ui.run("overlay.close");
@@ -122,7 +124,8 @@ void draw_prompt(PanelContext& context, Rect window) {
   }
   right -= 88.0f;
   ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", "overlay.close");
-  ui.label_at(foot.x0 + margin, y, can ? note : problem, theme.body(can ? theme.text3 : theme.warn), right - foot.x0 - margin - 12.0f);
+  ui.label_at(foot.x0 + margin, y, can ? note : problem, theme.body(can ? theme.text3 : theme.warn),
+              right - foot.x0 - margin - 12.0f);
   ui.pop_id();
   end_box(context);
 }

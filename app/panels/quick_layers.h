@@ -9,9 +9,9 @@
 namespace headroom {
 
 struct QuickLayers {
-  std::int64_t computed = 0;   // the layer
-  bool one_head = false;       // the change is in the computed head: the others of its layer are as they were
-  bool before_same = true;     // no layer before is changed; false where the whole model is
+  std::int64_t computed = 0;  // the layer
+  bool one_head = false;      // the change is in the computed head: the others of its layer are as they were
+  bool before_same = true;    // no layer before is changed; false where the whole model is
   [[nodiscard]] bool stale(std::int64_t layer) const { return layer > computed || (layer < computed && !before_same); }
 };
 // Nothing where all layers of the run are its own: a run of a model, a complete what-if, no data.

@@ -19,7 +19,9 @@ struct Setting {
   std::vector<Choice> choices;
 };
 
-Choice choice(std::string title, std::string command, bool selected) { return {std::move(title), std::move(command), selected, ""}; }
+Choice choice(std::string title, std::string command, bool selected) {
+  return {std::move(title), std::move(command), selected, ""};
+}
 
 std::vector<Setting> settings_of(const State& state) {
   const Settings& s = state.settings;
@@ -27,7 +29,8 @@ std::vector<Setting> settings_of(const State& state) {
   out.push_back({"Theme", "", {choice("Dark", "theme dark", s.dark), choice("Light", "theme light", !s.dark)}});
   Setting scale{"Size of everything", "", {choice("The monitor's", "scale auto", s.scale == 0.0)}};
   for (const double factor : {0.75, 1.0, 1.25, 1.5, 2.0}) {
-    scale.choices.push_back(choice(format("%.0f %%", 100.0 * factor), format("scale %g", factor), std::abs(s.scale - factor) < 1e-6));
+    scale.choices.push_back(
+        choice(format("%.0f %%", 100.0 * factor), format("scale %g", factor), std::abs(s.scale - factor) < 1e-6));
   }
   out.push_back(std::move(scale));
   Setting device{"Device", "of the next run", {choice("CPU", "device cpu", s.device == "cpu")}};
@@ -157,7 +160,8 @@ void draw_key_editor(PanelContext& context, Rect area) {
   const auto count = static_cast<std::size_t>(std::max(0.0f, std::floor(rest.height() / kKeyRow)));
   for (std::size_t i = top; i < std::min(lines.size(), top + count); ++i) {
     const auto& [entry, key] = lines[i];
-    const Rect row = Rect::sized(rest.x0, rest.y0 + kKeyRow * static_cast<float>(i - top), rest.width() - 14.0f, kKeyRow);
+    const Rect row =
+        Rect::sized(rest.x0, rest.y0 + kKeyRow * static_cast<float>(i - top), rest.width() - 14.0f, kKeyRow);
     ui.push_id(entry->line);
     const Interaction hit = ui.interact("row", row, Cursor::Hand);
     const bool waits = recording == entry->line;
@@ -166,14 +170,18 @@ void draw_key_editor(PanelContext& context, Rect area) {
     float right = row.x1 - 8.0f;
     if (waits) {
       const char* ask = row.width() > 420.0f ? "press a key · Backspace: none · Esc: as it was" : "press a key";
-      right -= ui.label_at(right, y, ask, {Face::Sans, 11.0f, theme.accent}, 0.6f * row.width(), Painter::Align::Right) + 12.0f;
+      right -=
+          ui.label_at(right, y, ask, {Face::Sans, 11.0f, theme.accent}, 0.6f * row.width(), Painter::Align::Right) +
+          12.0f;
     } else {
       const std::string shown = key.empty() ? "none" : key;
       right -= ui.key_cap_width(shown);
       ui.key_cap({right, y}, shown);
       right -= 10.0f;
       if (!key.empty() && uses[key] > 1) {
-        right -= ui.label_at(right, y, "used twice", {Face::Sans, 11.0f, theme.warn}, 0.3f * row.width(), Painter::Align::Right) + 10.0f;
+        right -= ui.label_at(right, y, "used twice", {Face::Sans, 11.0f, theme.warn}, 0.3f * row.width(),
+                             Painter::Align::Right) +
+                 10.0f;
       }
       if (state.settings.keys.contains(entry->line) && row.width() > 360.0f) {
         const float w = std::round(ui.width("as delivered", theme.hint()));
@@ -187,7 +195,9 @@ void draw_key_editor(PanelContext& context, Rect area) {
     if (hit.clicked) recording = entry->line;
     ui.pop_id();
   }
-  if (lines.empty()) ui.label_at(rest.x0 + 8.0f, rest.y0 + 13.0f, "No command is called so.", theme.body(theme.text3), rest.width() - 16.0f);
+  if (lines.empty())
+    ui.label_at(rest.x0 + 8.0f, rest.y0 + 13.0f, "No command is called so.", theme.body(theme.text3),
+                rest.width() - 16.0f);
 }
 
 }  // namespace

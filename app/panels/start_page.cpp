@@ -61,17 +61,21 @@ void draw_drop_target(const Page& page, Rect area) {
   float right = area.x1 - 24.0f;
   const float button = area.width() > 420.0f ? 108.0f : 0.0f;
   if (button > 0.0f && page.shows(area.centre_y(), 28.0f)) {
-    ui.button(Rect::sized(right - button, std::round(area.centre_y() - 14.0f), button, 28.0f), "Open…", "open.dialog", ButtonStyle::Primary);
+    ui.button(Rect::sized(right - button, std::round(area.centre_y() - 14.0f), button, 28.0f), "Open…", "open.dialog",
+              ButtonStyle::Primary);
   }
   if (button > 0.0f) right -= button + 16.0f;
   const float x = area.x0 + 88.0f;
-  page.text(x, area.y0 + 35.0f, "Drop a checkpoint or a run file here", {Face::SansSemibold, 16.0f, theme.text}, right - x);
-  page.text(x, area.y0 + 59.0f, "a model folder, .safetensors, .pt, .bin or .gguf, a headroom run (.h5), or several to compare",
+  page.text(x, area.y0 + 35.0f, "Drop a checkpoint or a run file here", {Face::SansSemibold, 16.0f, theme.text},
+            right - x);
+  page.text(x, area.y0 + 59.0f,
+            "a model folder, .safetensors, .pt, .bin or .gguf, a headroom run (.h5), or several to compare",
             theme.body(theme.text2), right - x);
   const float y = area.y0 + 84.0f;
   if (page.shows(y, 18.0f)) {
     float at = x + page.text(x, y, "or", theme.body(theme.text3), right - x) + 8.0f;
-    for (const auto& [line, what] : {std::pair{"open.dialog", "open"}, {"palette", "find a command"}, {"keys", "all keys"}}) {
+    for (const auto& [line, what] :
+         {std::pair{"open.dialog", "open"}, {"palette", "find a command"}, {"keys", "all keys"}}) {
       const std::string key = commands.key_of(state, line);
       if (key.empty()) continue;
       const float cap = ui.key_cap_width(key), text = std::round(ui.width(what, theme.body(theme.text2)));
@@ -105,14 +109,16 @@ void draw_recent_row(const Page& page, const RecentFile& file, Rect row, std::in
   const std::string size = file.missing || file.size_bytes == 0 ? "" : size_text(static_cast<double>(file.size_bytes));
   const TextStyle mono{Face::Mono, 11.0f, theme.text2};
   const float size_width = size.empty() ? 0.0f : std::ceil(ui.width(size, mono)) + 16.0f;
-  page.text(x, row.y0 + 30.0f, short_path(file.path), {Face::Mono, 11.0f, file.missing ? theme.off : theme.text3}, right - x - size_width);
+  page.text(x, row.y0 + 30.0f, short_path(file.path), {Face::Mono, 11.0f, file.missing ? theme.off : theme.text3},
+            right - x - size_width);
   page.text(right, row.y0 + 30.0f, size, mono, size_width, Painter::Align::Right);
   if (file.missing) {
     page.text(x, row.y0 + 46.0f, "moved or deleted; a click looks for it", {Face::Sans, 11.0f, theme.warn}, right - x);
   } else {
     page.text(x, row.y0 + 46.0f, file.detail, {Face::Sans, 11.0f, theme.text2}, right - x);
   }
-  if (!last && !hit.hovered) page.context.painter().fill_rect({row.x0, row.y0 + 59.0f, row.x1, row.y0 + 60.0f}, theme.grid);
+  if (!last && !hit.hovered)
+    page.context.painter().fill_rect({row.x0, row.y0 + 59.0f, row.x1, row.y0 + 60.0f}, theme.grid);
   const std::string look = "open.panel " + quote_word(folder_of(file.path)), open = quote_word(file.path);
   ui.context_menu("menu", area, [&] {
     std::vector<MenuItem> items;
@@ -147,9 +153,12 @@ void draw_demo_sign(const Page& page, const DemoEntry& demo, Rect tile) {
     painter.disc({r.x0 + 4.0f, r.y0 + 0.5f * r.height() / 4.0f}, 5.0f, mark);
   } else if (has("backcopy")) {
     painter.line({r.x0, r.centre_y() + 8.0f}, {r.x1, r.centre_y() + 8.0f}, line, 1.5f);
-    for (int i = 0; i < 3; ++i) painter.disc({r.x0 + static_cast<float>(i) * 0.5f * r.width(), r.centre_y() + 8.0f}, 3.0f, i == 1 ? mark : line);
-    const std::vector<Vec2> arrow{{r.x1, r.centre_y() + 2.0f}, {r.x1 - 4.0f, r.centre_y() - 8.0f},
-                                  {r.centre_x() + 4.0f, r.centre_y() - 8.0f}, {r.centre_x(), r.centre_y() + 2.0f}};
+    for (int i = 0; i < 3; ++i)
+      painter.disc({r.x0 + static_cast<float>(i) * 0.5f * r.width(), r.centre_y() + 8.0f}, 3.0f, i == 1 ? mark : line);
+    const std::vector<Vec2> arrow{{r.x1, r.centre_y() + 2.0f},
+                                  {r.x1 - 4.0f, r.centre_y() - 8.0f},
+                                  {r.centre_x() + 4.0f, r.centre_y() - 8.0f},
+                                  {r.centre_x(), r.centre_y() + 2.0f}};
     painter.polyline(arrow, mark, 1.5f);
   } else if (has("bytes")) {
     const float widths[] = {0.9f, 1.0f, 0.6f, 0.8f};
@@ -162,7 +171,8 @@ void draw_demo_sign(const Page& page, const DemoEntry& demo, Rect tile) {
       const float y = std::round(r.y0 + static_cast<float>(i) * r.height() / 4.0f + 2.0f);
       for (int k = 0; k < 3; ++k) {
         const float x = std::round(r.x0 + static_cast<float>(k) * r.width() / 3.0f + 1.0f);
-        painter.fill_rect(Rect::sized(x, y, std::floor(r.width() / 3.0f) - 2.0f, 6.0f), i == 2 && k == 1 ? mark : line, 1.0f);
+        painter.fill_rect(Rect::sized(x, y, std::floor(r.width() / 3.0f) - 2.0f, 6.0f), i == 2 && k == 1 ? mark : line,
+                          1.0f);
       }
     }
   }
@@ -213,7 +223,8 @@ void draw_start_page(PanelContext& context, Rect frame) {
 
   float y = frame.y0 + top - offset;
   page.text(left, y + 17.0f, "Headroom", {Face::SansSemibold, 24.0f, theme.text}, width);
-  page.text(left, y + 47.0f, "What every attention head does, and how far it runs from its bounds.", {Face::Sans, 13.0f, theme.text2}, width);
+  page.text(left, y + 47.0f, "What every attention head does, and how far it runs from its bounds.",
+            {Face::Sans, 13.0f, theme.text2}, width);
   y += 77.0f;
   draw_drop_target(page, {left, y, right, y + kDrop});
   y += kDrop + 30.0f;
@@ -229,23 +240,27 @@ void draw_start_page(PanelContext& context, Rect frame) {
   const std::int64_t now = std::time(nullptr);
   for (std::size_t i = 0; i < std::min<std::size_t>(8, state.recent.size()); ++i) {
     const float row = y + 33.0f + kRecentRow * static_cast<float>(i);
-    draw_recent_row(page, state.recent[i], {left, row, recent_right, row + kRecentRow}, now, i + 1 == state.recent.size());
+    draw_recent_row(page, state.recent[i], {left, row, recent_right, row + kRecentRow}, now,
+                    i + 1 == state.recent.size());
   }
   if (state.recent.empty()) {
-    page.text(left, y + 44.0f, "What you open is listed here, the latest first.", theme.body(theme.text3), recent_right - left);
+    page.text(left, y + 44.0f, "What you open is listed here, the latest first.", theme.body(theme.text3),
+              recent_right - left);
   }
 
   const float demo_left = two ? recent_right + 56.0f : left;
   if (!two) y += recent_height + 24.0f;
   page.text(demo_left, y + 6.0f, "Demos", {Face::SansSemibold, 13.0f, theme.text}, 80.0f);
-  page.text(right, y + 7.0f, "bundled, small enough to inspect by hand", theme.hint(), right - demo_left - 90.0f, Painter::Align::Right);
+  page.text(right, y + 7.0f, "bundled, small enough to inspect by hand", theme.hint(), right - demo_left - 90.0f,
+            Painter::Align::Right);
   page.hairline(demo_left, right, y + 22.0f);
   for (std::size_t i = 0; i < state.demos.size(); ++i) {
     const float row = y + 36.0f + kDemoRow * static_cast<float>(i);
     draw_demo_row(page, state.demos[i], {demo_left, row, right, row + kDemoRow});
   }
   if (state.demos.empty()) {
-    page.text(demo_left, y + 44.0f, "The demos are not here: assets/demo is missing.", theme.body(theme.text3), right - demo_left);
+    page.text(demo_left, y + 44.0f, "The demos are not here: assets/demo is missing.", theme.body(theme.text3),
+              right - demo_left);
   }
   ui.pop_clip();
   ui.pop_id();

@@ -44,7 +44,8 @@ void cell_parts(const PanelContext& context, const RunSnapshot& run, std::vector
   }
   const std::optional<HeadRef> head = selection.head;
   const LayerSnapshot* layer = head ? run.layer(head->layer) : nullptr;
-  if (layer == nullptr || !query || !key || *query >= layer->length || *key >= layer->length || *query < 0 || *key < 0) return;
+  if (layer == nullptr || !query || !key || *query >= layer->length || *key >= layer->length || *query < 0 || *key < 0)
+    return;
   const std::int64_t index = layer->head_index(head->head);
   if (index < 0) return;
   if (layer->maps == nullptr || layer->maps->find(head->head) == nullptr) {
@@ -98,7 +99,8 @@ std::vector<Part> left_parts(const PanelContext& context) {
       parts.push_back({quantity_title(*ref), number_text(*ref->info, value), theme.accent});
     };
     add(table ? state.view.heads.sort : atlas_quantity(state.view));
-    if (const std::string* distance = context.facts.find("heads.distance")) parts.push_back({"row distance", *distance, theme.accent});
+    if (const std::string* distance = context.facts.find("heads.distance"))
+      parts.push_back({"row distance", *distance, theme.accent});
     if (!table && state.view.heads.view == HeadsView::Scatter) {
       parts.pop_back();
       add(state.view.heads.x);
@@ -133,7 +135,8 @@ void draw_status_bar(PanelContext& context, Rect frame) {
   float right = frame.x1 - measure::kPadding;
 
   if (state.unseen_warnings > 0) {
-    const std::string text = std::to_string(state.unseen_warnings) + (state.unseen_warnings == 1 ? " warning" : " warnings");
+    const std::string text =
+        std::to_string(state.unseen_warnings) + (state.unseen_warnings == 1 ? " warning" : " warnings");
     const float w = std::round(ui.width(text, theme.body(theme.warn)));
     const Rect area{right - w - 22.0f, frame.y0 + 2.0f, frame.x1 - 6.0f, frame.y1 - 2.0f};
     const Interaction hit = ui.interact("warnings", area, Cursor::Hand);
@@ -158,8 +161,11 @@ void draw_status_bar(PanelContext& context, Rect frame) {
   const std::string device = run != nullptr && !run->device.empty() ? run->device : state.settings.device;
   const std::string dtype = run != nullptr && !run->dtype.empty() ? run->dtype : state.settings.dtype;
   std::string computed = device_text(device) + " · " + dtype_text(dtype);
-  if (state.nothing_open() && state.device.info) computed = device_text(device) + format(" · %d threads", state.device.info->threads);
-  put(computed, mono, run != nullptr && !run->backend.empty() ? "Attention backend: " + run->backend : "Device and type of the next run");
+  if (state.nothing_open() && state.device.info)
+    computed = device_text(device) + format(" · %d threads", state.device.info->threads);
+  put(computed, mono,
+      run != nullptr && !run->backend.empty() ? "Attention backend: " + run->backend
+                                              : "Device and type of the next run");
   if (state.nothing_open() && state.device.info && !state.device.info->cuda_note.empty()) {
     put("no GPU found", mono, state.device.info->cuda_note);
   }
@@ -167,7 +173,8 @@ void draw_status_bar(PanelContext& context, Rect frame) {
   right -= 6.0f;
   float x = frame.x0 + measure::kPadding;
   for (const Part& part : left_parts(context)) {
-    const TextStyle name = theme.body(part.value.empty() ? part.color : theme.text3), value{Face::Mono, 12.0f, part.color};
+    const TextStyle name = theme.body(part.value.empty() ? part.color : theme.text3),
+                    value{Face::Mono, 12.0f, part.color};
     const bool sentence = part.name.empty();
     const TextStyle style = sentence ? theme.body(part.color) : value;
     const float name_width = part.name.empty() ? 0.0f : std::round(ui.width(shown_text(part.name), name)) + 7.0f;

@@ -27,7 +27,8 @@ void rebreak_tokens(TokenLines& lines, float width) {
   lines.starts.push_back(lines.tokens());
 }
 
-TokenLines break_tokens(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure, float longest) {
+TokenLines break_tokens(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure,
+                        float longest) {
   TokenLines lines;
   lines.prompt = prompt;
   if (!prompt) return lines;
@@ -44,7 +45,7 @@ TokenLines break_tokens(const std::shared_ptr<const Prompt>& prompt, float width
       // What a dropped space leaves visible: the gap between words.
       const bool word = texts && bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
       lines.label_widths.push_back(std::min(std::max(width, 1.0f), measure.width(label, Face::Sans, kTokenSize) +
-                                                                      2.0f * kTokenPadding + (word ? 3.0f : 0.0f)));
+                                                                       2.0f * kTokenPadding + (word ? 3.0f : 0.0f)));
       lines.labels.push_back(std::move(label));
     }
     lines.label_of.push_back(found->second);

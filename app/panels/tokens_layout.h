@@ -27,14 +27,18 @@ struct TokenLines {
   [[nodiscard]] std::int64_t tokens() const { return static_cast<std::int64_t>(label_of.size()); }
   [[nodiscard]] std::int64_t lines() const { return static_cast<std::int64_t>(starts.empty() ? 0 : starts.size() - 1); }
   [[nodiscard]] std::int64_t line_of(std::int64_t token) const;
-  [[nodiscard]] const std::string& label(std::int64_t token) const { return labels[label_of[static_cast<std::size_t>(token)]]; }
-  [[nodiscard]] float width_of(std::int64_t token) const { return label_widths[label_of[static_cast<std::size_t>(token)]]; }
+  [[nodiscard]] const std::string& label(std::int64_t token) const {
+    return labels[label_of[static_cast<std::size_t>(token)]];
+  }
+  [[nodiscard]] float width_of(std::int64_t token) const {
+    return label_widths[label_of[static_cast<std::size_t>(token)]];
+  }
 };
 
-// Labels are visible_token()'s, without a leading space where the token goes on after it; ids in the prompt's place where
-// it has no texts. Labels wider than `longest` pixels are elided in the middle.
-[[nodiscard]] TokenLines break_tokens(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure,
-                                      float longest = 240.0f);
+// Labels are visible_token()'s, without a leading space where the token goes on after it; ids in the prompt's place
+// where it has no texts. Labels wider than `longest` pixels are elided in the middle.
+[[nodiscard]] TokenLines break_tokens(const std::shared_ptr<const Prompt>& prompt, float width,
+                                      const TextMeasure& measure, float longest = 240.0f);
 // The same prompt at another width.
 void rebreak_tokens(TokenLines& lines, float width);
 

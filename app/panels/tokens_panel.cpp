@@ -34,11 +34,16 @@ Rect draw_title(PanelContext& context, const TokenTint& tint, Rect bar) {
   rest.cut_left(width + 12.0f);
   const std::string selected = context.state.view.tokens.tint;
   if (rest.width() > 90.0f) {
-    const float combo = std::min(rest.width(), std::clamp(ui.width("tint " + tint.title, theme.body(theme.text)) + 40.0f, 120.0f, 240.0f));
+    const float combo = std::min(
+        rest.width(), std::clamp(ui.width("tint " + tint.title, theme.body(theme.text)) + 40.0f, 120.0f, 240.0f));
     ui.combo("tint", {rest.x0, bar.y0 + 3.0f, rest.x0 + combo, bar.y0 + 25.0f}, "tint", tint.title, [selected] {
       static constexpr std::array<std::pair<const char*, const char*>, 6> kTints = {
-          {{"received", "Attention received"}, {"attention", "Attention of the pinned query"}, {"lambda", "λ of the query"},
-           {"rms", "ρ of the query"}, {"norm_gain", "Gain of the norm, per query"}, {"none", "None"}}};
+          {{"received", "Attention received"},
+           {"attention", "Attention of the pinned query"},
+           {"lambda", "λ of the query"},
+           {"rms", "ρ of the query"},
+           {"norm_gain", "Gain of the norm, per query"},
+           {"none", "None"}}};
       std::vector<MenuItem> items;
       for (const auto& [name, title] : kTints) {
         MenuItem item;
@@ -52,7 +57,8 @@ Rect draw_title(PanelContext& context, const TokenTint& tint, Rect bar) {
   return rest;
 }
 
-void draw_title_hints(PanelContext& context, Rect rest, float centre, const std::string& scale, const std::string& place) {
+void draw_title_hints(PanelContext& context, Rect rest, float centre, const std::string& scale,
+                      const std::string& place) {
   const Theme& theme = context.theme();
   const float width = context.ui.width(place, theme.hint());
   if (width <= rest.width()) {
@@ -79,7 +85,8 @@ void draw_minimap(const Tokens& tokens, Rect area) {
     MapImage image;
     image.id = image_id;
     image.generation = 0xCBF29CE484222325ULL;
-    for (const float value : *pooled) image.generation = (image.generation ^ std::bit_cast<std::uint32_t>(value)) * 0x100000001B3ULL;
+    for (const float value : *pooled)
+      image.generation = (image.generation ^ std::bit_cast<std::uint32_t>(value)) * 0x100000001B3ULL;
     image.width = static_cast<std::int32_t>(width);
     image.height = 1;
     image.values = pooled;
@@ -92,14 +99,16 @@ void draw_minimap(const Tokens& tokens, Rect area) {
     const float q0 = pixel(window.query0), q1 = std::max(q0 + 2.0f, pixel(window.query1));
     painter.line({q0, area.y0 + 2.0f}, {q1, area.y0 + 2.0f}, theme.text2, 1.0f);
     for (const float x : {q0, q1}) painter.line({x, area.y0 + 1.0f}, {x, area.y0 + 5.0f}, theme.text2, 1.0f);
-    painter.stroke_rect({pixel(window.key0), bar.y0, std::max(pixel(window.key0) + 3.0f, pixel(window.key1)), bar.y1}, theme.accent, 2.0f);
+    painter.stroke_rect({pixel(window.key0), bar.y0, std::max(pixel(window.key0) + 3.0f, pixel(window.key1)), bar.y1},
+                        theme.accent, 2.0f);
   }
   if (state.view.selection.key) {
     const float x = pixel(static_cast<double>(*state.view.selection.key) + 0.5);
     painter.line({x, bar.y0}, {x, bar.y1}, theme.mark, 1.0f);
   }
   if (state.view.selection.query) {
-    const float x = std::clamp(pixel(static_cast<double>(*state.view.selection.query) + 0.5), bar.x0 + 4.0f, bar.x1 - 4.0f);
+    const float x =
+        std::clamp(pixel(static_cast<double>(*state.view.selection.query) + 0.5), bar.x0 + 4.0f, bar.x1 - 4.0f);
     const std::array<Vec2, 3> triangle = {{{x - 4.0f, area.y0}, {x + 4.0f, area.y0}, {x, area.y0 + 6.0f}}};
     painter.fill_polygon(triangle, theme.accent);
   }
@@ -132,7 +141,8 @@ void draw_token(const Tokens& tokens, std::int64_t token, Rect box) {
       text = text_on(theme.hatch);
     }
   }
-  painter.text_at(box.x1 - kTokenPadding, box.centre_y(), tokens.lines.label(token), {Face::Sans, kTokenSize, text}, Painter::Align::Right);
+  painter.text_at(box.x1 - kTokenPadding, box.centre_y(), tokens.lines.label(token), {Face::Sans, kTokenSize, text},
+                  Painter::Align::Right);
 }
 
 void draw_marks(const Tokens& tokens, std::int64_t token, Rect box) {
@@ -165,7 +175,9 @@ std::pair<std::int64_t, std::int64_t> draw_text(Tokens& tokens, Rect area) {
   const SeenTokens now{state.view.selection.query, state.view.selection.key, state.view.tokens.scroll_to};
   SeenTokens& seen = tokens.memory.seen_tokens();
   if (context.heads_memory != nullptr && seen != now) {
-    const std::optional<std::int64_t> wanted = seen.scroll_to != now.scroll_to ? now.scroll_to : seen.key != now.key ? now.key : now.query;
+    const std::optional<std::int64_t> wanted = seen.scroll_to != now.scroll_to ? now.scroll_to
+                                               : seen.key != now.key           ? now.key
+                                                                               : now.query;
     if (wanted && *wanted >= 0 && *wanted < lines.tokens()) {
       const float top = static_cast<float>(lines.line_of(*wanted)) * step;
       ui.scroll_to("text", top, top + step);
@@ -181,7 +193,8 @@ std::pair<std::int64_t, std::int64_t> draw_text(Tokens& tokens, Rect area) {
     for (std::int64_t line = first; line < last; ++line) {
       float x = area.x0;
       const float y = area.y0 + (static_cast<float>(line - first) + 0.5f) * step + 1.0f;
-      for (std::int64_t token = lines.starts[static_cast<std::size_t>(line)]; token < lines.starts[static_cast<std::size_t>(line) + 1]; ++token) {
+      for (std::int64_t token = lines.starts[static_cast<std::size_t>(line)];
+           token < lines.starts[static_cast<std::size_t>(line) + 1]; ++token) {
         const float width = lines.width_of(token);
         each(token, Rect{x, y - 0.5f * kBoxHeight, x + width, y + 0.5f * kBoxHeight});
         x += width + kTokenGap;
@@ -194,21 +207,28 @@ std::pair<std::int64_t, std::int64_t> draw_text(Tokens& tokens, Rect area) {
     if (!hit.hovered || !box.inset(-0.5f, -2.0f).contains(ui.input.pointer)) return;
     context.hover.key = token;
     const auto at = static_cast<std::size_t>(token);
-    std::string tip = std::to_string(token) + "  “" + (at < tokens.run.prompt->texts.size() ? visible_token(tokens.run.prompt->texts[at]) : "id " + std::to_string(tokens.run.prompt->ids[at])) + "”";
-    if (at < tokens.tint.values.size()) tip += "\n" + tokens.tint.value_name + "  " + readout_text(static_cast<double>(tokens.tint.values[at]));
+    std::string tip = std::to_string(token) + "  “" +
+                      (at < tokens.run.prompt->texts.size() ? visible_token(tokens.run.prompt->texts[at])
+                                                            : "id " + std::to_string(tokens.run.prompt->ids[at])) +
+                      "”";
+    if (at < tokens.tint.values.size())
+      tip += "\n" + tokens.tint.value_name + "  " + readout_text(static_cast<double>(tokens.tint.values[at]));
     ui.tooltip(box, tip + "\nclick: pin as key · Shift and click: as query");
-    if (hit.clicked) ui.run(ui.input.modifiers.shift ? "pin " + std::to_string(token) + " -" : "pin - " + std::to_string(token));
+    if (hit.clicked)
+      ui.run(ui.input.modifiers.shift ? "pin " + std::to_string(token) + " -" : "pin - " + std::to_string(token));
   });
   return {lines.starts[static_cast<std::size_t>(first)], lines.starts[static_cast<std::size_t>(last)] - 1};
 }
 
 std::string place_text(const Tokens& tokens, std::pair<std::int64_t, std::int64_t> seen) {
   const Selection& selection = tokens.context.state.view.selection;
-  std::string text = "tokens " + grouped_text(seen.first) + "–" + grouped_text(seen.second) + " of " + grouped_text(tokens.run.length);
+  std::string text =
+      "tokens " + grouped_text(seen.first) + "–" + grouped_text(seen.second) + " of " + grouped_text(tokens.run.length);
   if (seen.second < seen.first) text = grouped_text(tokens.run.length) + " tokens";
   const auto where = [&](const char* name, std::optional<std::int64_t> token) {
     if (!token || seen.second < seen.first || (*token >= seen.first && *token <= seen.second)) return;
-    text += std::string(" · ") + name + " " + grouped_text(*token) + (*token < seen.first ? " is above ↑" : " is below ↓");
+    text +=
+        std::string(" · ") + name + " " + grouped_text(*token) + (*token < seen.first ? " is above ↑" : " is below ↓");
   };
   where("key", selection.key);
   where("query", selection.query);
@@ -239,7 +259,8 @@ void draw_tokens_panel(PanelContext& context, Rect frame) {
     const float width = std::max(8.0f, body.width() - 12.0f);
     const TokenLines& lines = memory.lines(run->prompt, width, context.ui.measure());
     Tokens tokens{context, memory, *run, lines, tint};
-    const bool long_text = static_cast<float>(lines.lines()) > 8.0f * std::max(3.0f, body.height() / measure::kTokenLine);
+    const bool long_text =
+        static_cast<float>(lines.lines()) > 8.0f * std::max(3.0f, body.height() / measure::kTokenLine);
     if (long_text && body.height() >= kMinimap + kBracket + measure::kTokenLine + 2.0f) {
       draw_minimap(tokens, body.cut_top(kMinimap + kBracket));
       body.cut_top(3.0f);

@@ -10,7 +10,8 @@ namespace headroom {
 namespace {
 
 std::string log_text(float low, float high) {
-  return "log₁₀, " + power_text(static_cast<int>(std::lround(std::log10(low)))) + " … " + short_text(static_cast<double>(high));
+  return "log₁₀, " + power_text(static_cast<int>(std::lround(std::log10(low)))) + " … " +
+         short_text(static_cast<double>(high));
 }
 
 // Net maps are signed: a pair, or a single second map.
@@ -23,8 +24,12 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
   const Theme& theme = context.theme();
   TokenTint tint;
   const bool attention = name == "attention";
-  tint.title = name == "received" ? "attention received" : attention ? "attention of the query" : name == "lambda" ? "λ of the query"
-             : name == "rms" ? "ρ of the query" : name == "norm_gain" ? "gain of the norm, per query" : "none";
+  tint.title = name == "received"    ? "attention received"
+               : attention           ? "attention of the query"
+               : name == "lambda"    ? "λ of the query"
+               : name == "rms"       ? "ρ of the query"
+               : name == "norm_gain" ? "gain of the norm, per query"
+                                     : "none";
   if (name == "none") return tint;
   const LayerSnapshot* layer = state.selected_layer();
   const std::optional<HeadRef> head = state.view.selection.head;
@@ -33,7 +38,9 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
     tint.scale_text = "select a head";
     return tint;
   }
-  const HeadProgram program = static_cast<std::size_t>(index) < layer->programs.size() ? layer->programs[static_cast<std::size_t>(index)] : HeadProgram();
+  const HeadProgram program = static_cast<std::size_t>(index) < layer->programs.size()
+                                  ? layer->programs[static_cast<std::size_t>(index)]
+                                  : HeadProgram();
   const HeadSeries& series = memory.series(*layer, head->head);
   const auto length = static_cast<std::size_t>(layer->length);
   tint.scale = {theme.sequential(), ScaleKind::Log10, 1e-4f, 1.0f, 1e-3f};
@@ -52,7 +59,8 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
       tint.scale_text = "key tokens, " + log_text(1e-4f, 1.0f);
     }
   } else if (attention) {
-    const std::optional<std::int64_t> query = state.view.selection.query ? state.view.selection.query : state.hover.query;
+    const std::optional<std::int64_t> query =
+        state.view.selection.query ? state.view.selection.query : state.hover.query;
     tint.value_name = "attention of query " + (query ? std::to_string(*query) : "");
     if (!query) {
       tint.scale_text = "pin a query: Shift and click on a token";
@@ -69,7 +77,8 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
     }
     tint.values = *tint.row;
     if (signed_map(program)) tint.scale = {theme.diverging(), ScaleKind::Symlog, -1.0f, 1.0f, 1e-3f};
-    tint.scale_text = "of query " + std::to_string(*query) + (signed_map(program) ? ", symlog, −1 … 1" : ", " + log_text(1e-4f, 1.0f));
+    tint.scale_text = "of query " + std::to_string(*query) +
+                      (signed_map(program) ? ", symlog, −1 … 1" : ", " + log_text(1e-4f, 1.0f));
   } else if (name == "lambda") {
     tint.value_name = "λ";
     tint.values = series.lambda;
@@ -92,7 +101,8 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
     tint.scale_text = "log₁₀, 1 … " + fixed_text(cap, 0) + " (the cap)";
     if (tint.values.empty() && series.kept) tint.scale_text = "a " + layer->kind + " head has no norm of its own";
   }
-  if (tint.values.empty() && (tint.scale_text.empty() || !series.kept)) tint.scale_text = "the run kept no values per token";
+  if (tint.values.empty() && (tint.scale_text.empty() || !series.kept))
+    tint.scale_text = "the run kept no values per token";
   return tint;
 }
 
@@ -101,7 +111,8 @@ std::vector<float> pooled_tint(std::span<const float> values, std::size_t width)
   for (std::size_t x = 0; x < width; ++x) {
     const std::size_t begin = x * values.size() / width, end = std::max(begin + 1, (x + 1) * values.size() / width);
     for (std::size_t i = begin; i < std::min(end, values.size()); ++i)
-      if (!std::isnan(values[i]) && (std::isnan(pooled[x]) || std::abs(values[i]) > std::abs(pooled[x]))) pooled[x] = values[i];
+      if (!std::isnan(values[i]) && (std::isnan(pooled[x]) || std::abs(values[i]) > std::abs(pooled[x])))
+        pooled[x] = values[i];
   }
   return pooled;
 }

@@ -1,5 +1,5 @@
-// What the tokens are tinted by: a value per token, its colours, and words for both. Pure but for the row of the map, which
-// the tile store computes; main thread only.
+// What the tokens are tinted by: a value per token, its colours, and words for both. Pure but for the row of the map,
+// which the tile store computes; main thread only.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@
 namespace headroom {
 
 struct TokenTint {
-  std::string title;                // "attention received"
-  std::string scale_text;           // "key tokens, log₁₀, 10⁻⁴ … 1", or why there is nothing
-  std::string value_name;           // for the tooltip
-  std::span<const float> values;    // by token; empty: no tint
+  std::string title;                              // "attention received"
+  std::string scale_text;                         // "key tokens, log₁₀, 10⁻⁴ … 1", or why there is nothing
+  std::string value_name;                         // for the tooltip
+  std::span<const float> values;                  // by token; empty: no tint
   std::shared_ptr<const std::vector<float>> row;  // keeps the values, where they are a row of the map
   ColorScale scale;
 };

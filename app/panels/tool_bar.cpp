@@ -55,7 +55,8 @@ std::vector<Part> status_parts(const PanelContext& context) {
   if (model != nullptr && model->opening) return {{"opening", theme.body(theme.text)}, {model->name, more}};
   const RunEntry* run = state.shown();
   if (run == nullptr) {
-    if (const ModelEntry* opening = state.opening_model()) return {{"opening", theme.body(theme.text)}, {opening->name, more}};
+    if (const ModelEntry* opening = state.opening_model())
+      return {{"opening", theme.body(theme.text)}, {opening->name, more}};
     if (model == nullptr) return {{"open a checkpoint first", more}};
     if (!state.device.failed.empty()) return {{"cannot run", theme.body(theme.err)}, {state.device.failed, more}};
     return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : "", hint}};
@@ -73,22 +74,28 @@ std::vector<Part> status_parts(const PanelContext& context) {
     case RunStatus::Done: {
       std::string text = run->data ? heads_text(*run->data) + seconds : "";
       if (run->budget && run->budget->maps && run->budget->fit.kept_layers < run->budget->memory.layers)
-        text += " · maps of " + grouped_text(run->budget->fit.kept_layers) + " of " + grouped_text(run->budget->memory.layers) + " layers kept";
+        text += " · maps of " + grouped_text(run->budget->fit.kept_layers) + " of " +
+                grouped_text(run->budget->memory.layers) + " layers kept";
       if (run->model < 0) text += text.empty() ? "from a run file" : " · from a run file";
       if (model != nullptr && model->changed_on_disk) {
         return {{"changed on disk", theme.body(theme.warn)}, {"F5 opens it again", more}};
       }
-      if (state.view.centre == CentreView::WhatIf) text += run->quick ? " · what-if: quick, this head only" : " · what-if open";
+      if (state.view.centre == CentreView::WhatIf)
+        text += run->quick ? " · what-if: quick, this head only" : " · what-if open";
       return {{"done", theme.body(theme.ok)}, {text, more}};
     }
     case RunStatus::Cancelled:
-      return {{"cancelled", theme.body(theme.warn)}, {run->data ? "partial: " + heads_text(*run->data) : "nothing was computed", more}};
+      return {{"cancelled", theme.body(theme.warn)},
+              {run->data ? "partial: " + heads_text(*run->data) : "nothing was computed", more}};
     case RunStatus::Failed:
       if (lacks_memory(*run)) return {{"out of memory", theme.body(theme.err)}, {estimate_text(*run->budget), more}};
       return {{"failed", theme.body(theme.err)}, {run->error ? run->error->message : "", more}};
     case RunStatus::Waiting:
       if (lacks_memory(*run)) return {{"not started", theme.body(theme.err)}, {estimate_text(*run->budget), more}};
-      if (state.estimate) return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : estimate_text(*state.estimate), state.estimate->fit.fits ? hint : theme.body(theme.warn)}};
+      if (state.estimate)
+        return {{"not run yet", more},
+                {state.device.loading ? "LibTorch is loading" : estimate_text(*state.estimate),
+                 state.estimate->fit.fits ? hint : theme.body(theme.warn)}};
       return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : "", hint}};
     case RunStatus::Running: break;
   }
@@ -117,7 +124,9 @@ void draw_progress(PanelContext& context, const RunEntry& run, float x, float ri
   if (!shown) parts.push_back({run.name, theme.body(theme.text3)});
   if (run.seconds_left) {  // an estimate has no hundredths
     const double left = std::ceil(*run.seconds_left);
-    parts.push_back({(left < 60.0 ? fixed_text(left, 0) + " s" : seconds_text(left)) + " left", {Face::Mono, 12.0f, theme.text}, 0.0f});
+    parts.push_back({(left < 60.0 ? fixed_text(left, 0) + " s" : seconds_text(left)) + " left",
+                     {Face::Mono, 12.0f, theme.text},
+                     0.0f});
   }
   float texts = 0.0f;
   for (const Part& part : parts) texts += std::ceil(ui.width(shown_text(part.text), part.style)) + part.gap;
@@ -152,10 +161,12 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   const RunEntry* run = state.shown();
   const RunEntry* busy = running(state);
   const bool compare = state.view.centre == CentreView::Compare && state.other() != nullptr && run != nullptr;
-  const std::string prompt = prompt_text(state.prompt, run != nullptr && run->prompt_title == state.prompt.title ? run->data.get() : nullptr);
+  const std::string prompt =
+      prompt_text(state.prompt, run != nullptr && run->prompt_title == state.prompt.title ? run->data.get() : nullptr);
 
   if (compare) {
-    ui.combo("a", next(sized(window, 140, 164)), "A", titled(*run), [&] { return run_items(context, "show", state.view.run); });
+    ui.combo("a", next(sized(window, 140, 164)), "A", titled(*run),
+             [&] { return run_items(context, "show", state.view.run); });
     ui.combo("b", next(sized(window, 236, 298)), "B", titled(*state.other()),
              [&] { return run_items(context, "compare", state.view.other_run); });
     ui.combo("prompt", next(sized(window, 150, 152)), "", prompt, [&] { return prompt_items(context); });
@@ -166,10 +177,14 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
     if (run != nullptr && run->model < 0) name = run->name;
     // As wide as the name needs where there is room to spare.
     const float least = sized(window, 176, 196), spare = std::max(0.0f, std::min(120.0f, 0.25f * (window - 1100.0f)));
-    const float needed = std::ceil(ui.width("checkpoint", theme.body(theme.text3)) + ui.width(shown_text(name), theme.body(theme.text))) + 39.0f;
-    ui.combo("checkpoint", next(std::clamp(needed, least, least + spare)), "checkpoint", name, [&] { return checkpoint_items(context); });
+    const float needed = std::ceil(ui.width("checkpoint", theme.body(theme.text3)) +
+                                   ui.width(shown_text(name), theme.body(theme.text))) +
+                         39.0f;
+    ui.combo("checkpoint", next(std::clamp(needed, least, least + spare)), "checkpoint", name,
+             [&] { return checkpoint_items(context); });
     ui.combo("prompt", next(sized(window, 186, 208)), "prompt", prompt, [&] { return prompt_items(context); });
-    ui.combo("device", next(sized(window, 104, 116)), "", device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),
+    ui.combo("device", next(sized(window, 104, 116)), "",
+             device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),
              [&] { return device_items(context); });
   }
   const bool small = window < 700.0f;

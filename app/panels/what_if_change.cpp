@@ -261,18 +261,10 @@ void add_runs(PanelContext& context, PartColumn& column, const WhatIfSubject& su
     std::string loss;
     Color color = theme.text;
     switch (run->status) {
-      case RunStatus::Waiting:
-        loss = "waiting", color = theme.text3;
-        break;
-      case RunStatus::Running:
-        loss = fixed_text(100.0 * run->fraction, 0) + " %", color = theme.text3;
-        break;
-      case RunStatus::Failed:
-        loss = "failed", color = theme.err;
-        break;
-      case RunStatus::Cancelled:
-        loss = "cancelled", color = theme.warn;
-        break;
+      case RunStatus::Waiting: loss = "waiting", color = theme.text3; break;
+      case RunStatus::Running: loss = fixed_text(100.0 * run->fraction, 0) + " %", color = theme.text3; break;
+      case RunStatus::Failed: loss = "failed", color = theme.err; break;
+      case RunStatus::Cancelled: loss = "cancelled", color = theme.warn; break;
       case RunStatus::Done:
         loss = run->data && run->data->next_token_loss && subject.base->data->next_token_loss
                    ? signed_text(*run->data->next_token_loss - *subject.base->data->next_token_loss, 4)

@@ -78,8 +78,11 @@ void draw_rows(PanelContext& context, const PairLayout& layout, const MapPair& p
   const MapLayout& first = layout.first.map.empty() ? layout.large : layout.first;
   const bool both = !layout.second_row.empty();
   const Color color = subject.stale ? theme.accent.faded(0.45f) : theme.accent;
-  draw_pair_bars(context, first, {layout.first_row, before.get(), both ? nullptr : after.get(), pair.range.scale, theme.text3, color});
-  if (both) draw_pair_bars(context, layout.second, {layout.second_row, nullptr, after.get(), pair.range.scale, theme.text3, color});
+  draw_pair_bars(context, first,
+                 {layout.first_row, before.get(), both ? nullptr : after.get(), pair.range.scale, theme.text3, color});
+  if (both)
+    draw_pair_bars(context, layout.second,
+                   {layout.second_row, nullptr, after.get(), pair.range.scale, theme.text3, color});
   const auto ticks = [&](const MapLayout& map, const Rect& area) {
     draw_key_ticks(context, map, {area.x0, area.y1, area.x1, area.y1 + 18.0f}, area.x0 - 8.0f);
   };

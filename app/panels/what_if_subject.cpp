@@ -112,15 +112,9 @@ std::vector<OfferedChange> offered_changes(const PanelContext& context, CompareM
     offer.active = chosen;
   };
   switch (program.sink) {
-    case SinkSource::None:
-      add("softmax → off-by-one", "normalizer=softmax_one", "a row may sum to less than 1");
-      break;
-    case SinkSource::Zero:
-      add("off-by-one → softmax", "normalizer=softmax", "every row sums to 1");
-      break;
-    default:
-      add("sink logit → off-by-one", "normalizer=softmax_one", "the sink's logit is 0");
-      break;
+    case SinkSource::None: add("softmax → off-by-one", "normalizer=softmax_one", "a row may sum to less than 1"); break;
+    case SinkSource::Zero: add("off-by-one → softmax", "normalizer=softmax", "every row sums to 1"); break;
+    default: add("sink logit → off-by-one", "normalizer=softmax_one", "the sink's logit is 0"); break;
   }
   add("sink off", "sink=off", "the implicit key removed");
   add("key 0 hidden", "hide-key=0", "rows renormalise");

@@ -39,13 +39,17 @@ void draw_rail(PanelContext& context, Rect frame, const char* name, const char* 
 void panel_splitter(PanelContext& context, const char* name, Rect area, float size, bool grows_left) {
   const float moved = context.ui.splitter(std::string("splitter ") + name, area, /*vertical=*/true);
   if (moved != 0.0f)
-    context.ui.run(format("panel.size %s %.1f", name, static_cast<double>(std::max(120.0f, grows_left ? size - moved : size + moved))));
+    context.ui.run(format("panel.size %s %.1f", name,
+                          static_cast<double>(std::max(120.0f, grows_left ? size - moved : size + moved))));
 }
 
 void draw_side(PanelContext& context, const WindowLayout& layout) {
   using Side = WindowLayout::Side;
   if (layout.side_rail) {
-    draw_rail(context, layout.side, "head", layout.side_kind == Side::Columns ? "Columns" : layout.side_kind == Side::Change ? "Change" : "Head");
+    draw_rail(context, layout.side, "head",
+              layout.side_kind == Side::Columns  ? "Columns"
+              : layout.side_kind == Side::Change ? "Change"
+                                                 : "Head");
     return;
   }
   switch (layout.side_kind) {
@@ -71,8 +75,10 @@ void draw_window(PanelContext& context, Rect window) {
     draw_error_cards(context, layout.start);
   }
   if (!layout.heads.empty()) {
-    if (layout.heads_rail) draw_rail(context, layout.heads, "heads", "Heads");
-    else draw_heads_panel(context, layout.heads);
+    if (layout.heads_rail)
+      draw_rail(context, layout.heads, "heads", "Heads");
+    else
+      draw_heads_panel(context, layout.heads);
   }
   if (!layout.centre.empty()) {
     const Rect side = layout.side_rail ? Rect{} : layout.side;
@@ -85,14 +91,17 @@ void draw_window(PanelContext& context, Rect window) {
   if (!layout.side.empty()) draw_side(context, layout);
   if (!layout.tokens.empty()) draw_tokens_panel(context, layout.tokens);
   if (!layout.heads.empty() && !layout.heads_rail && !layout.centre.empty())
-    panel_splitter(context, "heads", {layout.heads.x1 - 2, layout.heads.y0, layout.heads.x1 + 3, layout.heads.y1}, layout.heads.width(), false);
+    panel_splitter(context, "heads", {layout.heads.x1 - 2, layout.heads.y0, layout.heads.x1 + 3, layout.heads.y1},
+                   layout.heads.width(), false);
   if (!layout.side.empty() && !layout.side_rail && !layout.centre.empty())
-    panel_splitter(context, "head", {layout.side.x0 - 3, layout.side.y0, layout.side.x0 + 2, layout.side.y1}, layout.side.width(), true);
+    panel_splitter(context, "head", {layout.side.x0 - 3, layout.side.y0, layout.side.x0 + 2, layout.side.y1},
+                   layout.side.width(), true);
   if (!layout.tokens.empty() && !layout.tokens_rail) {
     const Rect area{layout.tokens.x0, layout.tokens.y0 - 3, layout.tokens.x1, layout.tokens.y0 + 2};
     const float moved = context.ui.splitter("splitter tokens", area, /*vertical=*/false);
     if (moved != 0.0f)
-      context.ui.run(format("panel.size tokens %.1f", static_cast<double>(std::max(51.0f, layout.tokens.height() - moved))));
+      context.ui.run(
+          format("panel.size tokens %.1f", static_cast<double>(std::max(51.0f, layout.tokens.height() - moved))));
   }
   if (layout.start.empty() && !context.state.errors.empty()) {
     Rect frame = !layout.centre.empty() ? layout.centre : !layout.heads.empty() ? layout.heads : layout.side;
@@ -110,7 +119,9 @@ void run_keys(PanelContext& context) {
   for (const KeyPress& press : ui.input.keys) {
     const bool plain = !press.modifiers.ctrl && !press.modifiers.alt;
     if (ui.popup_open()) continue;
-    if (ui.wants_text() && (plain || press.key == letter_key('C') || press.key == letter_key('Z') || press.key == letter_key('Y')) && press.key != Key::F11)
+    if (ui.wants_text() &&
+        (plain || press.key == letter_key('C') || press.key == letter_key('Z') || press.key == letter_key('Y')) &&
+        press.key != Key::F11)
       continue;
     // What lies over the window has its own keys; it is closed by its own key or Escape.
     KeyPress asked = press;
@@ -156,14 +167,17 @@ void describe_state(const State& state, Facts& facts) {
   facts.set("estimate.budget_bytes", state.estimate ? static_cast<double>(state.estimate->budget_bytes) : 0.0);
   facts.set("estimate.kept_layers", state.estimate ? static_cast<double>(state.estimate->fit.kept_layers) : 0.0);
   facts.set("other.status", other ? std::string(status_name(other->status)) : "none");
-  facts.set("other.loss", other && other->data && other->data->next_token_loss ? *other->data->next_token_loss : std::nan(""));
+  facts.set("other.loss",
+            other && other->data && other->data->next_token_loss ? *other->data->next_token_loss : std::nan(""));
   const Selection& selection = state.view.selection;
   facts.set("select.head", selection.head ? head_text(*selection.head) : "none");
   facts.set("select.query", selection.query ? static_cast<double>(*selection.query) : -1.0);
   facts.set("select.key", selection.key ? static_cast<double>(*selection.key) : -1.0);
   if (data && selection.head)
     for (const Quantity& quantity : head_quantities())
-      if (quantity.group.empty()) facts.set("head." + std::string(quantity.name), data->at(quantity.name, selection.head->layer, selection.head->head));
+      if (quantity.group.empty())
+        facts.set("head." + std::string(quantity.name),
+                  data->at(quantity.name, selection.head->layer, selection.head->head));
   const char* centres[] = {"map", "what-if", "compare"};
   facts.set("centre", std::string(centres[static_cast<int>(state.view.centre)]));
   facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));

@@ -8,10 +8,10 @@ namespace headroom {
 namespace {
 
 constexpr float kGap = 1.0f;
-constexpr float kNarrow = 1200.0f;       // below it the panels of 1024 × 640
+constexpr float kNarrow = 1200.0f;  // below it the panels of 1024 × 640
 constexpr float kLeastMap = 300.0f;
 constexpr float kLeastHeads = 160.0f, kLeastSide = 240.0f;  // below these their texts have no room
-constexpr float kBesideMap = 110.0f;     // labels, profile and bar, less what stands above and below the square
+constexpr float kBesideMap = 110.0f;  // labels, profile and bar, less what stands above and below the square
 constexpr std::int64_t kLongPrompt = 16384;
 
 float chosen(float by_person, float by_design) { return by_person > 0.0f ? by_person : by_design; }
@@ -81,7 +81,8 @@ WindowLayout window_layout(Rect window, const State& state) {
     case CentreView::Map:
       if (scatter) {
         layout.side_kind = Side::Model;
-        heads = std::clamp(chosen(wish.heads_width, 0.43f * rest.width()), 320.0f, std::max(320.0f, rest.width() - 360.0f));
+        heads =
+            std::clamp(chosen(wish.heads_width, 0.43f * rest.width()), 320.0f, std::max(320.0f, rest.width() - 360.0f));
         if (rest.width() < 760.0f) heads = rest.width();
         layout.heads = rest.cut_left(heads);
         rest.cut_left(kGap);
@@ -91,7 +92,8 @@ WindowLayout window_layout(Rect window, const State& state) {
       layout.side_kind = view.head.across_model ? Side::Model : long_prompt ? Side::Where : Side::Head;
       heads = std::max(kLeastHeads, chosen(wish.heads_width, narrow ? 190.0f : 300.0f));
       side = std::max(kLeastSide, chosen(wish.head_width, narrow ? 262.0f : differential ? 372.0f : 340.0f));
-      layout.heads_rail = wish.heads_folded || ((long_prompt || (differential && view.map.swipe)) && window.width() < 1700.0f);
+      layout.heads_rail =
+          wish.heads_folded || ((long_prompt || (differential && view.map.swipe)) && window.width() < 1700.0f);
       break;
     case CentreView::WhatIf:
       layout.side_kind = Side::Change;

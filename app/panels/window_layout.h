@@ -1,5 +1,5 @@
-// Where the panels lie: a pure function of the window's size, what is shown, and what the person dragged or folded. Safe
-// from any thread.
+// Where the panels lie: a pure function of the window's size, what is shown, and what the person dragged or folded.
+// Safe from any thread.
 #pragma once
 
 #include "app/plot/geometry.h"
@@ -9,8 +9,8 @@ namespace headroom {
 
 struct WindowLayout {
   Rect menu, tool_bar, status;
-  Rect start;                         // nothing open: all between tool bar and status bar
-  Rect heads, centre, side, tokens;   // empty: not shown
+  Rect start;                        // nothing open: all between tool bar and status bar
+  Rect heads, centre, side, tokens;  // empty: not shown
   bool heads_rail = false, side_rail = false, tokens_rail = false;
   enum class Side { Head, Columns, Model, Change, Compare, Where } side_kind = Side::Head;
 };

@@ -58,8 +58,7 @@ double unclamped_position(const ColorScale& scale, double value) {
       if (!(value > low) || !(low > 0.0)) return 0.0;
       if (!(high > low)) return 1.0;
       return std::log(value / low) / std::log(high / low);
-    case ScaleKind::Symlog:
-      break;
+    case ScaleKind::Symlog: break;
   }
   if (!(high > 0.0)) return value < 0.0 ? 0.0 : value > 0.0 ? 1.0 : 0.5;
   if (!(threshold > 0.0) || std::isinf(value))
@@ -78,18 +77,12 @@ const ColorTable& color_table(ColorMapId map) {
   static const ColorTable lambda_dark = lambda_table(dark_theme());
   static const ColorTable lambda_light = lambda_table(light_theme());
   switch (map) {
-    case ColorMapId::SequentialDark:
-      return sequential_dark;
-    case ColorMapId::SequentialLight:
-      return sequential_light;
-    case ColorMapId::DivergingDark:
-      return diverging_dark;
-    case ColorMapId::DivergingLight:
-      return diverging_light;
-    case ColorMapId::LambdaDark:
-      return lambda_dark;
-    case ColorMapId::LambdaLight:
-      return lambda_light;
+    case ColorMapId::SequentialDark: return sequential_dark;
+    case ColorMapId::SequentialLight: return sequential_light;
+    case ColorMapId::DivergingDark: return diverging_dark;
+    case ColorMapId::DivergingLight: return diverging_light;
+    case ColorMapId::LambdaDark: return lambda_dark;
+    case ColorMapId::LambdaLight: return lambda_light;
   }
   return sequential_dark;
 }
@@ -105,12 +98,10 @@ float scale_value(const ColorScale& scale, float position) {
   const double low = static_cast<double>(scale.low), high = static_cast<double>(scale.high);
   const double threshold = static_cast<double>(scale.threshold);
   switch (scale.kind) {
-    case ScaleKind::Linear:
-      return static_cast<float>(low + p * (high - low));
+    case ScaleKind::Linear: return static_cast<float>(low + p * (high - low));
     case ScaleKind::Log10:
       return low > 0.0 && high > low ? static_cast<float>(low * std::pow(high / low, p)) : scale.low;
-    case ScaleKind::Symlog:
-      break;
+    case ScaleKind::Symlog: break;
   }
   const double side = 2.0 * p - 1.0;
   if (!(high > 0.0)) return 0.0f;

@@ -9,7 +9,14 @@
 
 namespace headroom {
 
-enum class ColorMapId : std::uint8_t { SequentialDark, SequentialLight, DivergingDark, DivergingLight, LambdaDark, LambdaLight };
+enum class ColorMapId : std::uint8_t {
+  SequentialDark,
+  SequentialLight,
+  DivergingDark,
+  DivergingLight,
+  LambdaDark,
+  LambdaLight
+};
 
 using ColorTable = std::array<Color, 256>;
 [[nodiscard]] const ColorTable& color_table(ColorMapId map);

@@ -37,10 +37,30 @@ struct Rect {
   [[nodiscard]] bool overlaps(const Rect& o) const { return x0 < o.x1 && o.x0 < x1 && y0 < o.y1 && o.y0 < y1; }
 
   // Takes a strip off this rectangle and returns it; never more than there is.
-  Rect cut_top(float h) { h = std::min(h, std::max(0.0f, height())); Rect r{x0, y0, x1, y0 + h}; y0 += h; return r; }
-  Rect cut_bottom(float h) { h = std::min(h, std::max(0.0f, height())); Rect r{x0, y1 - h, x1, y1}; y1 -= h; return r; }
-  Rect cut_left(float w) { w = std::min(w, std::max(0.0f, width())); Rect r{x0, y0, x0 + w, y1}; x0 += w; return r; }
-  Rect cut_right(float w) { w = std::min(w, std::max(0.0f, width())); Rect r{x1 - w, y0, x1, y1}; x1 -= w; return r; }
+  Rect cut_top(float h) {
+    h = std::min(h, std::max(0.0f, height()));
+    Rect r{x0, y0, x1, y0 + h};
+    y0 += h;
+    return r;
+  }
+  Rect cut_bottom(float h) {
+    h = std::min(h, std::max(0.0f, height()));
+    Rect r{x0, y1 - h, x1, y1};
+    y1 -= h;
+    return r;
+  }
+  Rect cut_left(float w) {
+    w = std::min(w, std::max(0.0f, width()));
+    Rect r{x0, y0, x0 + w, y1};
+    x0 += w;
+    return r;
+  }
+  Rect cut_right(float w) {
+    w = std::min(w, std::max(0.0f, width()));
+    Rect r{x1 - w, y0, x1, y1};
+    x1 -= w;
+    return r;
+  }
   friend bool operator==(const Rect&, const Rect&) = default;
 };
 
@@ -49,7 +69,8 @@ struct Color {
   std::uint8_t r = 0, g = 0, b = 0, a = 255;
 
   [[nodiscard]] static constexpr Color hex(std::uint32_t rgb) {
-    return {static_cast<std::uint8_t>(rgb >> 16), static_cast<std::uint8_t>(rgb >> 8), static_cast<std::uint8_t>(rgb), 255};
+    return {static_cast<std::uint8_t>(rgb >> 16), static_cast<std::uint8_t>(rgb >> 8), static_cast<std::uint8_t>(rgb),
+            255};
   }
   // Its alpha times `opacity`.
   [[nodiscard]] Color faded(float opacity) const {
@@ -61,7 +82,8 @@ struct Color {
 // Linear in sRGB: t = 0 is a, t = 1 is b.
 [[nodiscard]] inline Color mix(Color a, Color b, float t) {
   const auto channel = [t](std::uint8_t x, std::uint8_t y) {
-    return static_cast<std::uint8_t>(std::lround(static_cast<float>(x) + t * (static_cast<float>(y) - static_cast<float>(x))));
+    return static_cast<std::uint8_t>(
+        std::lround(static_cast<float>(x) + t * (static_cast<float>(y) - static_cast<float>(x))));
   };
   return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), channel(a.a, b.a)};
 }

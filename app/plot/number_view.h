@@ -24,12 +24,9 @@ class NumberView {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] double operator[](std::size_t i) const {
     switch (kind_) {
-      case Kind::Float:
-        return static_cast<double>(static_cast<const float*>(data_)[i]);
-      case Kind::Int:
-        return static_cast<double>(static_cast<const std::int64_t*>(data_)[i]);
-      default:
-        return static_cast<const double*>(data_)[i];
+      case Kind::Float: return static_cast<double>(static_cast<const float*>(data_)[i]);
+      case Kind::Int: return static_cast<double>(static_cast<const std::int64_t*>(data_)[i]);
+      default: return static_cast<const double*>(data_)[i];
     }
   }
 

@@ -33,8 +33,9 @@ class TextMeasure {
 // A grid of values that is shown through a colour scale. The painter keeps the texture of an `id` until its
 // `generation` changes or it has not been drawn for a while.
 struct MapImage {
-  std::uint64_t id = 0;          // from next_image_id(); one per thing shown
-  std::uint64_t generation = 0;  // of the values: another one wherever they differ; the vector may be a new one each frame
+  std::uint64_t id = 0;  // from next_image_id(); one per thing shown
+  std::uint64_t generation =
+      0;  // of the values: another one wherever they differ; the vector may be a new one each frame
   std::int32_t width = 0, height = 0;
   std::shared_ptr<const std::vector<float>> values;  // row-major, [height, width]
 };

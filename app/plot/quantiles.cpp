@@ -157,7 +157,7 @@ RobustRange robust_log_range(NumberView values, double tail, double decades) {
   const Range nice = nice_range(low, high, true);
   // Values were taken to logarithms and back: the ends are compared with a last place to spare.
   return {nice.low, nice.high,
-          smallest<nice.low*(1.0 - 1e-12), std::pow(10.0, positive.back())> nice.high * (1.0 + 1e-12)};
+          smallest<nice.low * (1.0 - 1e-12), std::pow(10.0, positive.back())> nice.high * (1.0 + 1e-12)};
 }
 
 RobustRange robust_signed_range(NumberView values, double tail) {

@@ -76,15 +76,9 @@ void draw_lines(Painter& painter, const PlotFrame& frame, std::span<const Refere
     if (!placed[i].visible) continue;
     const ReferenceLine& line = lines[i];
     switch (line.style) {
-      case LineStyle::Solid:
-        painter.line(placed[i].from, placed[i].to, line.color, line.width);
-        break;
-      case LineStyle::Dashed:
-        painter.dashed_line(placed[i].from, placed[i].to, line.color, line.width, 5, 3);
-        break;
-      case LineStyle::Dotted:
-        painter.dashed_line(placed[i].from, placed[i].to, line.color, line.width, 2, 3);
-        break;
+      case LineStyle::Solid: painter.line(placed[i].from, placed[i].to, line.color, line.width); break;
+      case LineStyle::Dashed: painter.dashed_line(placed[i].from, placed[i].to, line.color, line.width, 5, 3); break;
+      case LineStyle::Dotted: painter.dashed_line(placed[i].from, placed[i].to, line.color, line.width, 2, 3); break;
     }
     if (!placed[i].label.empty()) {
       draw_text_in(painter, placed[i].label_rect, placed[i].label, {Face::Sans, 11.0f, line.color});

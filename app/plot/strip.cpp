@@ -74,15 +74,9 @@ void draw_strip(Painter& painter, const Rect& rect, NumberView all, double selec
   painter.line({rect.x0, rect.centre_y()}, {rect.x1, rect.centre_y()}, theme.line);
   for (const StripMark& mark : lay_out_strip(rect, all, selected, threshold)) {
     switch (mark.role) {
-      case StripMark::Role::Head:
-        painter.fill_rect(mark.rect, theme.text3.faded(mark.opacity));
-        break;
-      case StripMark::Role::Threshold:
-        painter.fill_rect(mark.rect, theme.warn);
-        break;
-      case StripMark::Role::Selected:
-        painter.fill_rect(mark.rect, theme.accent);
-        break;
+      case StripMark::Role::Head: painter.fill_rect(mark.rect, theme.text3.faded(mark.opacity)); break;
+      case StripMark::Role::Threshold: painter.fill_rect(mark.rect, theme.warn); break;
+      case StripMark::Role::Selected: painter.fill_rect(mark.rect, theme.accent); break;
     }
   }
   const StripRange range = strip_range(all, threshold);

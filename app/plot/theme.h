@@ -14,7 +14,9 @@ struct Theme {
   Color first, second, lambda, kappa;  // a¹ and positive; a² and negative; λ; ½ log κ
   Color warn, err, ok, scrim, mark, halo, hatch;
 
-  [[nodiscard]] ColorMapId sequential() const { return dark ? ColorMapId::SequentialDark : ColorMapId::SequentialLight; }
+  [[nodiscard]] ColorMapId sequential() const {
+    return dark ? ColorMapId::SequentialDark : ColorMapId::SequentialLight;
+  }
   [[nodiscard]] ColorMapId diverging() const { return dark ? ColorMapId::DivergingDark : ColorMapId::DivergingLight; }
   [[nodiscard]] ColorMapId lambda_map() const { return dark ? ColorMapId::LambdaDark : ColorMapId::LambdaLight; }
 

@@ -12,7 +12,8 @@ struct Tick {
   std::string label;  // empty for a minor tick
 };
 
-// Positions at 1-2-5 steps within [low, high], at most so many that they are `least_gap` pixels apart on `length` pixels.
+// Positions at 1-2-5 steps within [low, high], at most so many that they are `least_gap` pixels apart on `length`
+// pixels.
 [[nodiscard]] std::vector<Tick> linear_ticks(double low, double high, double length, double least_gap);
 // The same with whole numbers only: indices of tokens, layers.
 [[nodiscard]] std::vector<Tick> index_ticks(std::int64_t low, std::int64_t high, double length, double least_gap);
@@ -30,7 +31,9 @@ struct Axis {
 };
 
 // A range that encloses the values, widened to 1-2-5 ends (log: to the next 1, 2, 5); `fallback` where there is none.
-struct Range { double low, high; };
+struct Range {
+  double low, high;
+};
 [[nodiscard]] Range nice_range(double low, double high, bool log);
 
 }  // namespace headroom

@@ -15,11 +15,13 @@ namespace headroom {
 [[nodiscard]] std::string visible_token(std::string_view bytes);
 // The same for axes and the token strip: one leading space is dropped where something follows it.
 [[nodiscard]] std::string token_label(std::string_view bytes);
-// `text` (valid UTF-8), elided in the middle with "…" to at most `width` pixels; never splits a grapheme; "" or "…" when
-// nothing fits.
-[[nodiscard]] std::string elide_middle(std::string_view text, float width, const TextMeasure& measure, Face face, float size);
+// `text` (valid UTF-8), elided in the middle with "…" to at most `width` pixels; never splits a grapheme; "" or "…"
+// when nothing fits.
+[[nodiscard]] std::string elide_middle(std::string_view text, float width, const TextMeasure& measure, Face face,
+                                       float size);
 // The same, elided at the end.
-[[nodiscard]] std::string elide_end(std::string_view text, float width, const TextMeasure& measure, Face face, float size);
+[[nodiscard]] std::string elide_end(std::string_view text, float width, const TextMeasure& measure, Face face,
+                                    float size);
 // Tokens may split a code point: the bytes of each token with incomplete sequences shown as \xNN.
 [[nodiscard]] std::vector<std::string> visible_tokens(const std::vector<std::string>& tokens);
 

@@ -10,11 +10,13 @@ namespace headroom {
 namespace {
 
 constexpr std::array<std::pair<const char*, Key>, 26> kKeyNames = {{
-    {"Left", Key::Left}, {"Right", Key::Right}, {"Up", Key::Up}, {"Down", Key::Down}, {"Home", Key::Home},
-    {"End", Key::End}, {"PageUp", Key::PageUp}, {"PageDown", Key::PageDown}, {"Enter", Key::Enter}, {"Esc", Key::Escape},
-    {"Tab", Key::Tab}, {"Backspace", Key::Backspace}, {"Delete", Key::Delete}, {"Space", Key::Space}, {"F1", Key::F1},
-    {"F2", Key::F2}, {"F3", Key::F3}, {"F4", Key::F4}, {"F5", Key::F5}, {"F6", Key::F6}, {"F7", Key::F7}, {"F8", Key::F8},
-    {"F9", Key::F9}, {"F10", Key::F10}, {"F11", Key::F11}, {"F12", Key::F12},
+    {"Left", Key::Left},     {"Right", Key::Right}, {"Up", Key::Up},         {"Down", Key::Down},
+    {"Home", Key::Home},     {"End", Key::End},     {"PageUp", Key::PageUp}, {"PageDown", Key::PageDown},
+    {"Enter", Key::Enter},   {"Esc", Key::Escape},  {"Tab", Key::Tab},       {"Backspace", Key::Backspace},
+    {"Delete", Key::Delete}, {"Space", Key::Space}, {"F1", Key::F1},         {"F2", Key::F2},
+    {"F3", Key::F3},         {"F4", Key::F4},       {"F5", Key::F5},         {"F6", Key::F6},
+    {"F7", Key::F7},         {"F8", Key::F8},       {"F9", Key::F9},         {"F10", Key::F10},
+    {"F11", Key::F11},       {"F12", Key::F12},
 }};
 constexpr std::string_view kKeyCharacters = ",-./=?";
 
@@ -68,10 +70,14 @@ std::string quote_word(std::string_view word) {
 std::optional<KeyPress> parse_key(std::string_view text) {
   KeyPress press;
   for (;;) {
-    if (text.starts_with("Ctrl+") && text.size() > 5) press.modifiers.ctrl = true, text.remove_prefix(5);
-    else if (text.starts_with("Shift+") && text.size() > 6) press.modifiers.shift = true, text.remove_prefix(6);
-    else if (text.starts_with("Alt+") && text.size() > 4) press.modifiers.alt = true, text.remove_prefix(4);
-    else break;
+    if (text.starts_with("Ctrl+") && text.size() > 5)
+      press.modifiers.ctrl = true, text.remove_prefix(5);
+    else if (text.starts_with("Shift+") && text.size() > 6)
+      press.modifiers.shift = true, text.remove_prefix(6);
+    else if (text.starts_with("Alt+") && text.size() > 4)
+      press.modifiers.alt = true, text.remove_prefix(4);
+    else
+      break;
   }
   if (text.size() == 1) {
     const char c = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));

@@ -18,10 +18,10 @@ class Session;
 struct State;
 
 struct Command {
-  std::string name;        // "map.scale"
-  std::string arguments;   // "linear|log10|symlog|next", "LAYER HEAD", "" ; upper case is a placeholder
-  std::string title;       // "Map: log₁₀ scale"; sentence case
-  std::string group;       // Heads, Map, Run, Window, Compare, What-if, File, Export, Script: the key overlay's columns
+  std::string name;       // "map.scale"
+  std::string arguments;  // "linear|log10|symlog|next", "LAYER HEAD", "" ; upper case is a placeholder
+  std::string title;      // "Map: log₁₀ scale"; sentence case
+  std::string group;      // Heads, Map, Run, Window, Compare, What-if, File, Export, Script: the key overlay's columns
   // "" enabled; else why not. Asked with the arguments of the line.
   std::function<std::string(const State&, std::span<const std::string> arguments)> disabled;
   std::function<Result<void>(Session&, std::span<const std::string> arguments)> run;
@@ -29,11 +29,11 @@ struct Command {
 
 // A line of the palette and of menus: a command with its arguments filled in.
 struct CommandEntry {
-  std::string line;        // "map.scale log10"
+  std::string line;  // "map.scale log10"
   std::string title;
   std::string group;
-  std::string key;         // the default; "" none
-  bool needs_text = false; // arguments must be typed
+  std::string key;          // the default; "" none
+  bool needs_text = false;  // arguments must be typed
 };
 
 // Words of a line: quotes "…" keep spaces, \" and \\ inside them; # begins a comment outside of quotes.

@@ -43,15 +43,19 @@ std::string shown_path(const State& state) {
   return model ? model->path : run->path;
 }
 
-std::string needs_model(const State& state, Arguments) { return state.find_model(state.model) ? "" : "open a checkpoint first"; }
+std::string needs_model(const State& state, Arguments) {
+  return state.find_model(state.model) ? "" : "open a checkpoint first";
+}
 
 }  // namespace
 
 void add_file_commands(CommandTable& table) {
-  table.add({"open", "PATH", "Open a checkpoint or a run file", "File", {},
-             [](Session& s, Arguments a) { return open_path(s, a, false); }});
-  table.add({"open.run", "PATH", "Open a checkpoint and run it", "File", {},
-             [](Session& s, Arguments a) { return open_path(s, a, true); }});
+  table.add({"open", "PATH", "Open a checkpoint or a run file", "File", {}, [](Session& s, Arguments a) {
+               return open_path(s, a, false);
+             }});
+  table.add({"open.run", "PATH", "Open a checkpoint and run it", "File", {}, [](Session& s, Arguments a) {
+               return open_path(s, a, true);
+             }});
   table.add({"open.dialog", "[FOLDER]", "Open…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
                if (a.empty() && s.options().desktop_dialog) {
                  s.request({WindowRequest::Kind::NativeDialog, ""});
@@ -61,7 +65,12 @@ void add_file_commands(CommandTable& table) {
                s.edit().overlay_text = a.empty() ? "" : a[0];
                return {};
              }});
-  table.add({"open.panel", "[FOLDER]", "Open with the program's own panel…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"open.panel",
+             "[FOLDER]",
+             "Open with the program's own panel…",
+             "File",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                s.edit().overlay = Overlay::Files;
                s.edit().overlay_text = a.empty() ? "" : a[0];
                return {};
@@ -81,11 +90,19 @@ void add_file_commands(CommandTable& table) {
                s.message(MessageLevel::Info, "saved the session as " + a[0]);
                return {};
              }});
-  table.add({"session.open", "PATH [CHECKPOINT]", "Open a saved session", "File", {}, [](Session& s, Arguments a) -> Result<void> {
-               if (a.empty() || a.size() > 2) return wrong_arguments("session.open", "PATH, and the checkpoint's new place if it moved", a);
+  table.add({"session.open",
+             "PATH [CHECKPOINT]",
+             "Open a saved session",
+             "File",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
+               if (a.empty() || a.size() > 2)
+                 return wrong_arguments("session.open", "PATH, and the checkpoint's new place if it moved", a);
                s.edit().overlay = Overlay::None;
                const Result<void> opened = s.open_session(a[0], a.size() == 2 ? a[1] : "");
-               if (!opened) s.card("Cannot open the session " + std::filesystem::path(a[0]).filename().string(), opened.error(), "");
+               if (!opened)
+                 s.card("Cannot open the session " + std::filesystem::path(a[0]).filename().string(), opened.error(),
+                        "");
                return {};
              }});
   table.add_entry({"session.save", "Save the session", "File", "Ctrl+S", true});
@@ -118,28 +135,35 @@ void add_file_commands(CommandTable& table) {
                s.close_shown();
                return {};
              }});
-  table.add({"clear-recent", "", "Clear the list of recent files", "File",
-             [](const State& state, Arguments) -> std::string { return state.recent.empty() ? "the list is empty" : ""; },
-             [](Session& s, Arguments) -> Result<void> {
-               s.edit().recent.clear();
-               s.save_settings();
-               return {};
-             }});
-  table.add({"prompt", "TEXT [TOKENS]", "Set the prompt's text", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+  table.add(
+      {"clear-recent", "", "Clear the list of recent files", "File",
+       [](const State& state, Arguments) -> std::string { return state.recent.empty() ? "the list is empty" : ""; },
+       [](Session& s, Arguments) -> Result<void> {
+         s.edit().recent.clear();
+         s.save_settings();
+         return {};
+       }});
+  table.add({"prompt", "TEXT [TOKENS]", "Set the prompt's text", "Run", needs_model,
+             [](Session& s, Arguments a) -> Result<void> {
                if (a.empty() || a.size() > 2) return wrong_arguments("prompt", "TEXT [TOKENS]", a);
                return set_text(s, prompt_title(a[0]), a[0], index_argument(a, 1).value_or(0));
              }});
-  table.add({"prompt-file", "PATH [TOKENS]", "Read the prompt from a text file", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"prompt-file", "PATH [TOKENS]", "Read the prompt from a text file", "Run", needs_model,
+             [](Session& s, Arguments a) -> Result<void> {
                if (a.empty() || a.size() > 2) return wrong_arguments("prompt-file", "PATH [TOKENS]", a);
                HEADROOM_TRY(std::string text, read_text_file(a[0], kLargestPrompt));
-               return set_text(s, std::filesystem::path(a[0]).filename().string(), std::move(text), index_argument(a, 1).value_or(0));
+               return set_text(s, std::filesystem::path(a[0]).filename().string(), std::move(text),
+                               index_argument(a, 1).value_or(0));
              }});
-  table.add({"prompt.built-in", "NAME [TOKENS]", "Use a built-in text", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"prompt.built-in", "NAME [TOKENS]", "Use a built-in text", "Run", needs_model,
+             [](Session& s, Arguments a) -> Result<void> {
                if (a.empty()) return wrong_arguments("prompt.built-in", "gpl-3 or demo", a);
-               HEADROOM_TRY(std::string text, read_text_file(s.options().assets / "prompts" / (a[0] + ".txt"), kLargestPrompt));
+               HEADROOM_TRY(std::string text,
+                            read_text_file(s.options().assets / "prompts" / (a[0] + ".txt"), kLargestPrompt));
                return set_text(s, a[0] == "gpl-3" ? "GPL-3" : a[0], std::move(text), index_argument(a, 1).value_or(0));
              }});
-  table.add({"prompt.first", "TOKENS", "Only the first tokens of the prompt; 0: all", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"prompt.first", "TOKENS", "Only the first tokens of the prompt; 0: all", "Run", needs_model,
+             [](Session& s, Arguments a) -> Result<void> {
                const auto tokens = index_argument(a, 0);
                if (!tokens || a.size() != 1) return wrong_arguments("prompt.first", "a number of tokens; 0: all", a);
                PromptEntry prompt = s.state().prompt;
@@ -147,19 +171,21 @@ void add_file_commands(CommandTable& table) {
                s.set_prompt(std::move(prompt));
                return {};
              }});
-  table.add({"prompt.default", "", "Use the checkpoint's usual prompt", "Run", needs_model, [](Session& s, Arguments) -> Result<void> {
+  table.add({"prompt.default", "", "Use the checkpoint's usual prompt", "Run", needs_model,
+             [](Session& s, Arguments) -> Result<void> {
                s.set_prompt(s.default_prompt(*s.state().find_model(s.state().model)));
                return {};
              }});
-  table.add({"ids", "LIST", "Set the prompt as token ids", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY(std::vector<std::int32_t> ids, parse_ids(joined_arguments(a)));
-               PromptEntry prompt;
-               prompt.title = std::to_string(ids.size()) + " ids";
-               prompt.ids = std::move(ids);
-               s.edit().overlay = Overlay::None;
-               s.set_prompt(std::move(prompt));
-               return {};
-             }});
+  table.add(
+      {"ids", "LIST", "Set the prompt as token ids", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+         HEADROOM_TRY(std::vector<std::int32_t> ids, parse_ids(joined_arguments(a)));
+         PromptEntry prompt;
+         prompt.title = std::to_string(ids.size()) + " ids";
+         prompt.ids = std::move(ids);
+         s.edit().overlay = Overlay::None;
+         s.set_prompt(std::move(prompt));
+         return {};
+       }});
   table.add({"prompt.edit", "", "Edit the prompt…", "Run", needs_model, [](Session& s, Arguments) -> Result<void> {
                s.edit().overlay = Overlay::Prompt;
                return {};
@@ -167,7 +193,8 @@ void add_file_commands(CommandTable& table) {
   table.add_entry({"open.dialog", "Open a checkpoint or a run…", "File", "Ctrl+O"});
   table.add_entry({"open.panel", "Open with the program's own panel…", "File", "Ctrl+Shift+O"});
   table.add_entry({"open", "Open a path", "File", "", true});
-  for (const char* demo : {"backcopy/diff_v2", "backcopy/softmax", "trigger_bos/softmax", "trigger_no_bos/diff_v2", "bytes/diff_v2", "bytes/diff_v1"})
+  for (const char* demo : {"backcopy/diff_v2", "backcopy/softmax", "trigger_bos/softmax", "trigger_no_bos/diff_v2",
+                           "bytes/diff_v2", "bytes/diff_v1"})
     table.add_entry({std::string("demo ") + demo, std::string("Open the demo ") + demo, "File", ""});
   table.add_entry({"reload", "Open the changed checkpoint again", "File", "F5"});
   table.add_entry({"file.show", "Show what is open in its folder", "File", ""});

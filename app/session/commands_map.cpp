@@ -40,7 +40,8 @@ void add_map_commands(CommandTable& table) {
   table.add({"map", "net|first|second|scaled|logits", "Map: show", "Map", kind_reason,
              map_change("map", "net, first, second, scaled or logits", [](MapView& m, Arguments a, const State&) {
                if (a.size() != 1) return false;
-               for (const MapKind kind : {MapKind::Net, MapKind::First, MapKind::Second, MapKind::ScaledSecond, MapKind::Logits})
+               for (const MapKind kind :
+                    {MapKind::Net, MapKind::First, MapKind::Second, MapKind::ScaledSecond, MapKind::Logits})
                  if (a[0] == map_kind_name(kind) || (a[0] == "weights" && kind == MapKind::Net)) {
                    if (m.kind != kind) m.range.reset();
                    m.kind = kind;
@@ -53,20 +54,28 @@ void add_map_commands(CommandTable& table) {
   table.add_entry({"map first", "Map: first map a¹", "Map", "3"});
   table.add_entry({"map second", "Map: second map a²", "Map", "4"});
   table.add_entry({"map scaled", "Map: λ · second map", "Map", "5"});
-  table.add({"map.scale", "linear|log10|symlog|auto|next", "Map: scale", "Map", map_reason,
-             map_change("map.scale", "linear, log10, symlog, auto or next", [](MapView& m, Arguments a, const State& state) {
-               if (a.size() != 1) return false;
-               if (a[0] == "linear") m.scale = ScaleKind::Linear;
-               else if (a[0] == "log10") m.scale = ScaleKind::Log10;
-               else if (a[0] == "symlog") m.scale = ScaleKind::Symlog;
-               else if (a[0] == "auto") m.scale.reset();
-               else if (a[0] == "next") {
-                 const ScaleKind shown = scale_shown(m, state);
-                 m.scale = shown == ScaleKind::Linear ? ScaleKind::Log10 : shown == ScaleKind::Log10 ? ScaleKind::Symlog : ScaleKind::Linear;
-               } else return false;
-               m.range.reset();
-               return true;
-             })});
+  table.add(
+      {"map.scale", "linear|log10|symlog|auto|next", "Map: scale", "Map", map_reason,
+       map_change("map.scale", "linear, log10, symlog, auto or next", [](MapView& m, Arguments a, const State& state) {
+         if (a.size() != 1) return false;
+         if (a[0] == "linear")
+           m.scale = ScaleKind::Linear;
+         else if (a[0] == "log10")
+           m.scale = ScaleKind::Log10;
+         else if (a[0] == "symlog")
+           m.scale = ScaleKind::Symlog;
+         else if (a[0] == "auto")
+           m.scale.reset();
+         else if (a[0] == "next") {
+           const ScaleKind shown = scale_shown(m, state);
+           m.scale = shown == ScaleKind::Linear  ? ScaleKind::Log10
+                     : shown == ScaleKind::Log10 ? ScaleKind::Symlog
+                                                 : ScaleKind::Linear;
+         } else
+           return false;
+         m.range.reset();
+         return true;
+       })});
   table.add_entry({"map.scale next", "Map: next scale", "Map", "S"});
   table.add_entry({"map.scale linear", "Map: linear scale", "Map", ""});
   table.add_entry({"map.scale log10", "Map: log₁₀ scale", "Map", ""});
@@ -75,11 +84,16 @@ void add_map_commands(CommandTable& table) {
   table.add({"map.pool", "max|mean|positive|negative", "Map: how cells of a pixel are pooled", "Map", map_reason,
              map_change("map.pool", "max, mean, positive or negative", [](MapView& m, Arguments a, const State&) {
                if (a.size() != 1) return false;
-               if (a[0] == "max") m.pooling = Pooling::MaxMagnitude;
-               else if (a[0] == "mean") m.pooling = Pooling::Mean;
-               else if (a[0] == "positive") m.pooling = Pooling::Positive;
-               else if (a[0] == "negative") m.pooling = Pooling::Negative;
-               else return false;
+               if (a[0] == "max")
+                 m.pooling = Pooling::MaxMagnitude;
+               else if (a[0] == "mean")
+                 m.pooling = Pooling::Mean;
+               else if (a[0] == "positive")
+                 m.pooling = Pooling::Positive;
+               else if (a[0] == "negative")
+                 m.pooling = Pooling::Negative;
+               else
+                 return false;
                return true;
              })});
   table.add_entry({"map.pool max", "Map: pool by largest magnitude", "Map", ""});
@@ -112,29 +126,32 @@ void add_map_commands(CommandTable& table) {
                return a.empty();
              })});
   table.add_entry({"map.fit", "Map: fit the whole map", "Map", "0"});
-  table.add({"zoom", "Q0 Q1 K0 K1", "Map: zoom to queries Q0 … Q1, keys K0 … K1", "Map", map_reason,
-             map_change("zoom", "Q0 Q1 K0 K1 within the tokens of the run", [](MapView& m, Arguments a, const State& state) {
-               const auto q0 = number_argument(a, 0), q1 = number_argument(a, 1), k0 = number_argument(a, 2), k1 = number_argument(a, 3);
-               if (a.size() != 4 || !q0 || !q1 || !k0 || !k1) return false;
-               const auto n = static_cast<double>(state.data()->length);
-               if (!(*q0 < *q1) || !(*k0 < *k1) || *q0 < 0 || *k0 < 0 || *q1 > n || *k1 > n) return false;
-               m.window = {*q0, *q1, *k0, *k1};
-               return true;
-             })});
+  table.add(
+      {"zoom", "Q0 Q1 K0 K1", "Map: zoom to queries Q0 … Q1, keys K0 … K1", "Map", map_reason,
+       map_change("zoom", "Q0 Q1 K0 K1 within the tokens of the run", [](MapView& m, Arguments a, const State& state) {
+         const auto q0 = number_argument(a, 0), q1 = number_argument(a, 1), k0 = number_argument(a, 2),
+                    k1 = number_argument(a, 3);
+         if (a.size() != 4 || !q0 || !q1 || !k0 || !k1) return false;
+         const auto n = static_cast<double>(state.data()->length);
+         if (!(*q0 < *q1) || !(*k0 < *k1) || *q0 < 0 || *k0 < 0 || *q1 > n || *k1 > n) return false;
+         m.window = {*q0, *q1, *k0, *k1};
+         return true;
+       })});
   table.add_entry({"zoom", "Map: zoom to a range of tokens", "Map", "", true});
-  table.add({"swipe", "on|off|DIVIDER", "Map: first and second map side by side", "Map",
-             [](const State& state, Arguments) { return needs_second_map(state); },
-             map_change("swipe", "on, off or the divider's place from 0 to 1", [](MapView& m, Arguments a, const State&) {
-               if (a.size() != 1) return false;
-               if (a[0] == "on" || a[0] == "off") {
-                 m.swipe = a[0] == "on";
-                 return true;
-               }
-               const auto divider = number_argument(a, 0);
-               if (!divider || *divider < 0 || *divider > 1) return false;
-               m.divider = *divider;
-               return true;
-             })});
+  table.add(
+      {"swipe", "on|off|DIVIDER", "Map: first and second map side by side", "Map",
+       [](const State& state, Arguments) { return needs_second_map(state); },
+       map_change("swipe", "on, off or the divider's place from 0 to 1", [](MapView& m, Arguments a, const State&) {
+         if (a.size() != 1) return false;
+         if (a[0] == "on" || a[0] == "off") {
+           m.swipe = a[0] == "on";
+           return true;
+         }
+         const auto divider = number_argument(a, 0);
+         if (!divider || *divider < 0 || *divider > 1) return false;
+         m.divider = *divider;
+         return true;
+       })});
   table.add_entry({"swipe on", "Map: first and second map beside it", "Map", ""});
   table.add_entry({"swipe off", "Map: without first and second map", "Map", ""});
 }

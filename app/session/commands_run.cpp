@@ -19,12 +19,14 @@ std::string can_run(const State& state, Arguments) {
 
 void add_run_commands(CommandTable& table) {
   table.add({"run", "[without-maps]", "Run, or run again", "Run", can_run, [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() > 1 || (a.size() == 1 && a[0] != "without-maps")) return wrong_arguments("run", "nothing, or without-maps", a);
+               if (a.size() > 1 || (a.size() == 1 && a[0] != "without-maps"))
+                 return wrong_arguments("run", "nothing, or without-maps", a);
                return s.start_run(a.empty());
              }});
   table.add({"cancel", "", "Cancel what runs", "Run",
              [](const State& state, Arguments) -> std::string {
-               const bool any = std::ranges::any_of(state.runs, [](const RunEntry& run) { return run.status == RunStatus::Running; });
+               const bool any = std::ranges::any_of(
+                   state.runs, [](const RunEntry& run) { return run.status == RunStatus::Running; });
                return any ? "" : "nothing runs";
              },
              [](Session& s, Arguments) -> Result<void> {
@@ -42,7 +44,9 @@ void add_run_commands(CommandTable& table) {
              [](const State& state, Arguments a) -> std::string {
                if (a.empty() || a[0] == "cpu" || !state.device.info) return "";
                const auto& devices = state.device.info->devices;
-               return std::ranges::any_of(devices, [&](const std::string& d) { return d.starts_with(a[0]); }) ? "" : state.device.info->cuda_note;
+               return std::ranges::any_of(devices, [&](const std::string& d) { return d.starts_with(a[0]); })
+                          ? ""
+                          : state.device.info->cuda_note;
              },
              [](Session& s, Arguments a) -> Result<void> {
                if (a.size() != 1) return wrong_arguments("device", "cpu, cuda or cuda:N", a);
@@ -50,14 +54,24 @@ void add_run_commands(CommandTable& table) {
                s.save_settings();
                return {};
              }});
-  table.add({"dtype", "float32|float64|bfloat16", "Compute in a type", "Run", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"dtype",
+             "float32|float64|bfloat16",
+             "Compute in a type",
+             "Run",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                if (a.size() != 1 || (a[0] != "float32" && a[0] != "float64" && a[0] != "bfloat16"))
                  return wrong_arguments("dtype", "float32, float64 or bfloat16", a);
                s.edit().settings.dtype = a[0];
                s.save_settings();
                return {};
              }});
-  table.add({"backend", "auto|cpu|blocked|reference|cuda", "Compute attention with a backend", "Run", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"backend",
+             "auto|cpu|blocked|reference|cuda",
+             "Compute attention with a backend",
+             "Run",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                if (a.size() != 1) return wrong_arguments("backend", "auto, cpu, blocked, reference or cuda", a);
                s.edit().settings.backend = a[0];
                s.save_settings();

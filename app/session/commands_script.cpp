@@ -6,7 +6,8 @@ namespace {
 
 using Kind = WindowRequest::Kind;
 
-void add_pointer(CommandTable& table, const char* name, const char* arguments, const char* title, Kind kind, std::size_t least, std::size_t most) {
+void add_pointer(CommandTable& table, const char* name, const char* arguments, const char* title, Kind kind,
+                 std::size_t least, std::size_t most) {
   table.add({name, arguments, title, "Script", {}, [=](Session& s, Arguments a) -> Result<void> {
                WindowRequest request;
                request.kind = kind;
@@ -38,7 +39,12 @@ void add_script_commands(CommandTable& table) {
                return {};
              }});
   add_pointer(table, "random", "COUNT [SEED]", "Random hands: so many events", Kind::RandomHands, 1, 2);
-  table.add({"times", "LABEL", "Print the frame times since the last time", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"times",
+             "LABEL",
+             "Print the frame times since the last time",
+             "Script",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                s.request({Kind::Times, joined_arguments(a)});
                return {};
              }});

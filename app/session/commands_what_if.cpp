@@ -34,7 +34,8 @@ Result<void> start_quick(Session& session) {
 }  // namespace
 
 void add_what_if_commands(CommandTable& table) {
-  table.add({"what-if", "CHANGE…", "What-if: change the head program", "What-if", change_reason, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"what-if", "CHANGE…", "What-if: change the head program", "What-if", change_reason,
+             [](Session& s, Arguments a) -> Result<void> {
                if (a.empty()) return wrong_arguments("what-if", "NAME=VALUE, -NAME takes one back", a);
                s.remember_view("what-if");
                State& state = s.edit();
@@ -48,27 +49,38 @@ void add_what_if_commands(CommandTable& table) {
                state.view.centre = CentreView::WhatIf;
                return start_quick(s);
              }});
-  table.add({"what-if.open", "", "What-if: open", "What-if", [](const State& state, Arguments) { return base_reason(state); },
+  table.add({"what-if.open", "", "What-if: open", "What-if",
+             [](const State& state, Arguments) { return base_reason(state); },
              [](Session& s, Arguments) -> Result<void> {
                s.remember_view("what-if");
                s.edit().view.centre = CentreView::WhatIf;
                return start_quick(s);
              }});
   table.add({"what-if.close", "", "What-if: close", "What-if",
-             [](const State& state, Arguments) -> std::string { return state.view.centre == CentreView::WhatIf ? "" : "no what-if is open"; },
+             [](const State& state, Arguments) -> std::string {
+               return state.view.centre == CentreView::WhatIf ? "" : "no what-if is open";
+             },
              [](Session& s, Arguments) -> Result<void> {
                s.remember_view("what-if");
                s.edit().view.centre = CentreView::Map;
                return {};
              }});
-  table.add({"what-if.scope", "head|layer|model", "What-if: where it applies", "What-if", {}, [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || (a[0] != "head" && a[0] != "layer" && a[0] != "model")) return wrong_arguments("what-if.scope", "head, layer or model", a);
+  table.add({"what-if.scope",
+             "head|layer|model",
+             "What-if: where it applies",
+             "What-if",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
+               if (a.size() != 1 || (a[0] != "head" && a[0] != "layer" && a[0] != "model"))
+                 return wrong_arguments("what-if.scope", "head, layer or model", a);
                s.remember_view("what-if");
                s.edit().view.what_if.scope = a[0];
                return s.state().view.centre == CentreView::WhatIf ? start_quick(s) : Result<void>();
              }});
   table.add({"what-if.reset", "", "What-if: back to as trained", "What-if",
-             [](const State& state, Arguments) -> std::string { return state.view.what_if.changes.empty() ? "nothing is changed" : ""; },
+             [](const State& state, Arguments) -> std::string {
+               return state.view.what_if.changes.empty() ? "nothing is changed" : "";
+             },
              [](Session& s, Arguments) -> Result<void> {
                s.remember_view("what-if");
                s.edit().view.what_if.changes.clear();
@@ -79,18 +91,29 @@ void add_what_if_commands(CommandTable& table) {
     if (std::string reason = base_reason(state); !reason.empty()) return reason;
     return state.view.what_if.changes.empty() ? "no what-if open" : "";
   };
-  table.add({"what-if.run", "", "What-if: this head only", "What-if", changed, [](Session& s, Arguments) { return s.start_what_if(false); }});
-  table.add({"what-if.complete", "", "What-if: complete, to the loss", "What-if", changed, [](Session& s, Arguments) { return s.start_what_if(true); }});
+  table.add({"what-if.run", "", "What-if: this head only", "What-if", changed,
+             [](Session& s, Arguments) { return s.start_what_if(false); }});
+  table.add({"what-if.complete", "", "What-if: complete, to the loss", "What-if", changed,
+             [](Session& s, Arguments) { return s.start_what_if(true); }});
   table.add_entry({"what-if.open", "What-if: change this head's program", "What-if", "W"});
   table.add_entry({"what-if.close", "What-if: close", "What-if", ""});
   table.add_entry({"what-if.complete", "What-if: complete it, to the loss", "What-if", "Ctrl+Shift+R"});
   table.add_entry({"what-if.reset", "What-if: back to as trained", "What-if", ""});
   for (const char* scope : {"head", "layer", "model"})
     table.add_entry({std::string("what-if.scope ") + scope, std::string("What-if: in this ") + scope, "What-if", ""});
-  for (const auto& [change, title] : {std::pair{"lambda=0", "λ = 0"}, {"lambda=none", "no λ: plain difference"}, {"lambda=raw", "λ without sigmoid"},
-                                      {"second-map=off", "second map off"}, {"first-map=off", "first map off"}, {"pairing=halves", "first half paired with second half"},
-                                      {"norm=off", "without the head norm"}, {"normalizer=softmax_one", "off-by-one softmax"}, {"normalizer=softmax", "plain softmax"},
-                                      {"sink=off", "sink logit off"}, {"hide-key=0", "key 0 hidden"}, {"temperature=1.5", "temperature 1.5"}, {"gate=off", "gate off"},
+  for (const auto& [change, title] : {std::pair{"lambda=0", "λ = 0"},
+                                      {"lambda=none", "no λ: plain difference"},
+                                      {"lambda=raw", "λ without sigmoid"},
+                                      {"second-map=off", "second map off"},
+                                      {"first-map=off", "first map off"},
+                                      {"pairing=halves", "first half paired with second half"},
+                                      {"norm=off", "without the head norm"},
+                                      {"normalizer=softmax_one", "off-by-one softmax"},
+                                      {"normalizer=softmax", "plain softmax"},
+                                      {"sink=off", "sink logit off"},
+                                      {"hide-key=0", "key 0 hidden"},
+                                      {"temperature=1.5", "temperature 1.5"},
+                                      {"gate=off", "gate off"},
                                       {"head=off", "head off"}})
     table.add_entry({std::string("what-if ") + change, std::string("What-if: ") + title, "What-if", ""});
 }

@@ -32,13 +32,16 @@ void add_window_commands(CommandTable& table) {
   add_overlay(table, "about", "About Headroom", "", Overlay::About);
   add_overlay(table, "log", "Messages", "Ctrl+L", Overlay::Log);
   table.add({"overlay.close", "", "Close what lies over the window", "Window",
-             [](const State& state, Arguments) -> std::string { return state.overlay == Overlay::None ? "nothing lies over the window" : ""; },
+             [](const State& state, Arguments) -> std::string {
+               return state.overlay == Overlay::None ? "nothing lies over the window" : "";
+             },
              [](Session& s, Arguments) -> Result<void> {
                s.edit().overlay = Overlay::None;
                return {};
              }});
   table.add({"theme", "dark|light|toggle", "Theme", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || (a[0] != "dark" && a[0] != "light" && a[0] != "toggle")) return wrong_arguments("theme", "dark, light or toggle", a);
+               if (a.size() != 1 || (a[0] != "dark" && a[0] != "light" && a[0] != "toggle"))
+                 return wrong_arguments("theme", "dark, light or toggle", a);
                bool& dark = s.edit().settings.dark;
                dark = a[0] == "toggle" ? !dark : a[0] == "dark";
                s.save_settings();
@@ -47,15 +50,24 @@ void add_window_commands(CommandTable& table) {
   table.add_entry({"theme toggle", "Theme: dark or light", "Window", "Ctrl+D"});
   table.add_entry({"theme dark", "Theme: dark", "Window", ""});
   table.add_entry({"theme light", "Theme: light", "Window", ""});
-  table.add({"scale", "FACTOR|larger|smaller|auto", "Size of everything", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"scale",
+             "FACTOR|larger|smaller|auto",
+             "Size of everything",
+             "Window",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                double& scale = s.edit().settings.scale;
                const double shown = scale > 0.0 ? scale : 1.0;
-               if (a.size() == 1 && a[0] == "larger") scale = std::min(kLargest, shown + 0.25);
-               else if (a.size() == 1 && a[0] == "smaller") scale = std::max(kSmallest, shown - 0.25);
-               else if (a.size() == 1 && a[0] == "auto") scale = 0.0;
+               if (a.size() == 1 && a[0] == "larger")
+                 scale = std::min(kLargest, shown + 0.25);
+               else if (a.size() == 1 && a[0] == "smaller")
+                 scale = std::max(kSmallest, shown - 0.25);
+               else if (a.size() == 1 && a[0] == "auto")
+                 scale = 0.0;
                else {
                  const auto factor = number_argument(a, 0);
-                 if (!factor || *factor < kSmallest || *factor > kLargest) return wrong_arguments("scale", "0.5 to 3, larger, smaller or auto", a);
+                 if (!factor || *factor < kSmallest || *factor > kLargest)
+                   return wrong_arguments("scale", "0.5 to 3, larger, smaller or auto", a);
                  scale = *factor;
                }
                s.save_settings();
@@ -71,7 +83,12 @@ void add_window_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"panel.next", "Next panel", "Window", "Tab"});
-  table.add({"panel.maximise", "[heads|map|head]", "This panel alone, and back", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"panel.maximise",
+             "[heads|map|head]",
+             "This panel alone, and back",
+             "Window",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                Layout& layout = s.edit().layout;
                const std::string name = a.empty() ? layout.focus : a[0];
                if (a.size() > 1 || !is_panel(name)) return wrong_arguments("panel.maximise", "heads, map or head", a);
@@ -79,94 +96,134 @@ void add_window_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"panel.maximise", "This panel alone, and back", "Window", "F11"});
-  table.add({"panel.fold", "heads|head|tokens", "Fold a panel, or unfold it", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"panel.fold",
+             "heads|head|tokens",
+             "Fold a panel, or unfold it",
+             "Window",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                Layout& layout = s.edit().layout;
-               if (a.size() == 1 && a[0] == "heads") layout.heads_folded = !layout.heads_folded;
-               else if (a.size() == 1 && a[0] == "head") layout.head_folded = !layout.head_folded;
-               else if (a.size() == 1 && a[0] == "tokens") layout.tokens_folded = !layout.tokens_folded;
-               else return wrong_arguments("panel.fold", "heads, head or tokens", a);
+               if (a.size() == 1 && a[0] == "heads")
+                 layout.heads_folded = !layout.heads_folded;
+               else if (a.size() == 1 && a[0] == "head")
+                 layout.head_folded = !layout.head_folded;
+               else if (a.size() == 1 && a[0] == "tokens")
+                 layout.tokens_folded = !layout.tokens_folded;
+               else
+                 return wrong_arguments("panel.fold", "heads, head or tokens", a);
                s.save_settings();
                return {};
              }});
   for (const char* panel : {"heads", "head", "tokens"})
-    table.add_entry({std::string("panel.fold ") + panel, std::string("Fold or unfold the panel ") + panel, "Window", ""});
-  table.add({"panel.size", "heads|head|tokens PIXELS", "Size of a panel", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
+    table.add_entry(
+        {std::string("panel.fold ") + panel, std::string("Fold or unfold the panel ") + panel, "Window", ""});
+  table.add({"panel.size",
+             "heads|head|tokens PIXELS",
+             "Size of a panel",
+             "Window",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                const auto pixels = number_argument(a, 1);
-               if (a.size() != 2 || !pixels || *pixels < 0 || *pixels > 4000) return wrong_arguments("panel.size", "heads, head or tokens, and pixels", a);
+               if (a.size() != 2 || !pixels || *pixels < 0 || *pixels > 4000)
+                 return wrong_arguments("panel.size", "heads, head or tokens, and pixels", a);
                Layout& layout = s.edit().layout;
-               if (a[0] == "heads") layout.heads_width = static_cast<float>(*pixels);
-               else if (a[0] == "head") layout.head_width = static_cast<float>(*pixels);
-               else if (a[0] == "tokens") layout.tokens_height = static_cast<float>(*pixels);
-               else return wrong_arguments("panel.size", "heads, head or tokens, and pixels", a);
+               if (a[0] == "heads")
+                 layout.heads_width = static_cast<float>(*pixels);
+               else if (a[0] == "head")
+                 layout.head_width = static_cast<float>(*pixels);
+               else if (a[0] == "tokens")
+                 layout.tokens_height = static_cast<float>(*pixels);
+               else
+                 return wrong_arguments("panel.size", "heads, head or tokens, and pixels", a);
                return {};
              }});
-  table.add({"panel.reset", "", "Panels as they were designed", "Window", {}, [](Session& s, Arguments) -> Result<void> {
-               s.edit().layout = {};
-               s.save_settings();
-               return {};
-             }});
+  table.add(
+      {"panel.reset", "", "Panels as they were designed", "Window", {}, [](Session& s, Arguments) -> Result<void> {
+         s.edit().layout = {};
+         s.save_settings();
+         return {};
+       }});
   table.add_entry({"panel.reset", "Panels as they were designed", "Window", ""});
-  table.add({"undo", "", "Undo a change of view", "Window", [](const State& state, Arguments) -> std::string { return state.can_undo ? "" : "nothing to undo"; },
+  table.add({"undo", "", "Undo a change of view", "Window",
+             [](const State& state, Arguments) -> std::string { return state.can_undo ? "" : "nothing to undo"; },
              [](Session& s, Arguments) -> Result<void> {
                s.undo();
                return {};
              }});
-  table.add({"redo", "", "Redo", "Window", [](const State& state, Arguments) -> std::string { return state.can_redo ? "" : "nothing to redo"; },
+  table.add({"redo", "", "Redo", "Window",
+             [](const State& state, Arguments) -> std::string { return state.can_redo ? "" : "nothing to redo"; },
              [](Session& s, Arguments) -> Result<void> {
                s.redo();
                return {};
              }});
   table.add_entry({"undo", "Undo a change of view", "Window", "Ctrl+Z"});
   table.add_entry({"redo", "Redo", "Window", "Ctrl+Y"});
-  table.add({"error.close", "[ID]", "Close an error card", "Window", [](const State& state, Arguments) -> std::string { return state.errors.empty() ? "no error is shown" : ""; },
-             [](Session& s, Arguments a) -> Result<void> {
-               auto& errors = s.edit().errors;
-               const auto id = index_argument(a, 0);
-               if (id) std::erase_if(errors, [&](const ErrorCard& card) { return card.id == *id; });
-               else errors.pop_back();
-               return {};
-             }});
-  table.add({"error.copy", "[ID]", "Copy an error's details", "Window", [](const State& state, Arguments) -> std::string { return state.errors.empty() ? "no error is shown" : ""; },
-             [](Session& s, Arguments a) -> Result<void> {
-               const auto id = index_argument(a, 0);
-               for (const ErrorCard& card : s.state().errors)
-                 if (!id || card.id == *id) {
-                   const std::string hint = card.error.hint.empty() ? "" : "\n" + card.error.hint;
-                   s.request({WindowRequest::Kind::CopyText, card.title + "\n" + describe(card.error) + hint});
-                   return {};
-                 }
-               return wrong_arguments("error.copy", "the number of an error card", a);
-             }});
+  table.add(
+      {"error.close", "[ID]", "Close an error card", "Window",
+       [](const State& state, Arguments) -> std::string { return state.errors.empty() ? "no error is shown" : ""; },
+       [](Session& s, Arguments a) -> Result<void> {
+         auto& errors = s.edit().errors;
+         const auto id = index_argument(a, 0);
+         if (id)
+           std::erase_if(errors, [&](const ErrorCard& card) { return card.id == *id; });
+         else
+           errors.pop_back();
+         return {};
+       }});
+  table.add(
+      {"error.copy", "[ID]", "Copy an error's details", "Window",
+       [](const State& state, Arguments) -> std::string { return state.errors.empty() ? "no error is shown" : ""; },
+       [](Session& s, Arguments a) -> Result<void> {
+         const auto id = index_argument(a, 0);
+         for (const ErrorCard& card : s.state().errors)
+           if (!id || card.id == *id) {
+             const std::string hint = card.error.hint.empty() ? "" : "\n" + card.error.hint;
+             s.request({WindowRequest::Kind::CopyText, card.title + "\n" + describe(card.error) + hint});
+             return {};
+           }
+         return wrong_arguments("error.copy", "the number of an error card", a);
+       }});
   table.add_entry({"error.close", "Close the error card", "Window", ""});
   table.add_entry({"error.copy", "Copy the error's details", "Window", ""});
-  table.add({"log.copy", "", "Copy all messages", "Window", [](const State& state, Arguments) -> std::string { return state.messages.empty() ? "there are no messages" : ""; },
+  table.add({"log.copy", "", "Copy all messages", "Window",
+             [](const State& state, Arguments) -> std::string {
+               return state.messages.empty() ? "there are no messages" : "";
+             },
              [](Session& s, Arguments) -> Result<void> {
                std::string text;
                for (const Message& message : s.state().messages) text += message.when + " " + message.text + "\n";
                s.request({WindowRequest::Kind::CopyText, std::move(text)});
                return {};
              }});
-  table.add({"set-key", "LINE KEY", "Change the key of a command", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 2 || (!a[1].empty() && !parse_key(a[1]))) return wrong_arguments("set-key", "a command line in quotation marks, and a key such as Ctrl+K", a);
-               s.edit().settings.keys[a[0]] = a[1];
-               s.save_settings();
-               return {};
-             }});
-  table.add({"memory", "GB", "Memory for runs; 0: half of what is free", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add(
+      {"set-key", "LINE KEY", "Change the key of a command", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
+         if (a.size() != 2 || (!a[1].empty() && !parse_key(a[1])))
+           return wrong_arguments("set-key", "a command line in quotation marks, and a key such as Ctrl+K", a);
+         s.edit().settings.keys[a[0]] = a[1];
+         s.save_settings();
+         return {};
+       }});
+  table.add({"memory",
+             "GB",
+             "Memory for runs; 0: half of what is free",
+             "Window",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
                const auto gigabytes = number_argument(a, 0);
                if (!gigabytes || *gigabytes < 0 || *gigabytes > 4096) return wrong_arguments("memory", "0 to 4096", a);
                s.edit().settings.memory_gb = *gigabytes;
                s.save_settings();
                return {};
              }});
-  table.add({"tile-memory", "MB", "Memory for tiles of maps", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
-               const auto megabytes = number_argument(a, 0);
-               if (!megabytes || *megabytes < 8 || *megabytes > 4096) return wrong_arguments("tile-memory", "8 to 4096", a);
-               s.edit().settings.tile_mb = *megabytes;
-               s.tiles().set_budget(static_cast<std::size_t>(*megabytes * 1048576.0));
-               s.save_settings();
-               return {};
-             }});
+  table.add(
+      {"tile-memory", "MB", "Memory for tiles of maps", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
+         const auto megabytes = number_argument(a, 0);
+         if (!megabytes || *megabytes < 8 || *megabytes > 4096) return wrong_arguments("tile-memory", "8 to 4096", a);
+         s.edit().settings.tile_mb = *megabytes;
+         s.tiles().set_budget(static_cast<std::size_t>(*megabytes * 1048576.0));
+         s.save_settings();
+         return {};
+       }});
   table.add({"quit", "", "Quit", "File", {}, [](Session& s, Arguments) -> Result<void> {
                s.request({WindowRequest::Kind::Quit, ""});
                return {};

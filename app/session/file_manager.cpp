@@ -51,20 +51,23 @@ std::string run_program(const Words& words) {
   if (failed) return name + " cannot be started: " + std::strerror(failed);
   const auto begin = std::chrono::steady_clock::now();
   int status = 0;
-  for (pid_t ended = 0; (ended = ::waitpid(child, &status, WNOHANG)) != child; std::this_thread::sleep_for(kLookEvery)) {
+  for (pid_t ended = 0; (ended = ::waitpid(child, &status, WNOHANG)) != child;
+       std::this_thread::sleep_for(kLookEvery)) {
     if (ended < 0) return name + " cannot be waited for";
     if (std::chrono::steady_clock::now() - begin < kLongestAnswer) continue;
     std::thread([child] { ::waitpid(child, nullptr, 0); }).detach();  // takes its exit status, whenever it ends
     return "";
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-  return WIFEXITED(status) ? format("%s ended with %d", name.c_str(), WEXITSTATUS(status)) : name + " was ended by a signal";
+  return WIFEXITED(status) ? format("%s ended with %d", name.c_str(), WEXITSTATUS(status))
+                           : name + " was ended by a signal";
 }
 
 }  // namespace
 
 Desktop desktop_of_environment() {
-  return {environment_text("PATH"), environment_text("DBUS_SESSION_BUS_ADDRESS"), environment_text("XDG_CURRENT_DESKTOP")};
+  return {environment_text("PATH"), environment_text("DBUS_SESSION_BUS_ADDRESS"),
+          environment_text("XDG_CURRENT_DESKTOP")};
 }
 
 std::string find_program(const std::string& programs, const std::string& name) {
@@ -88,8 +91,10 @@ std::string file_manager_missing(const Desktop& desktop) {
 std::string file_uri(const std::string& absolute_path) {
   std::string uri = "file://";
   for (const char c : absolute_path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::strchr("-._~/", c) != nullptr;
-    uri += plain && c != '\0' ? std::string(1, c) : format("%%%02X", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::strchr("-._~/", c) != nullptr;
+    uri +=
+        plain && c != '\0' ? std::string(1, c) : format("%%%02X", static_cast<unsigned>(static_cast<unsigned char>(c)));
   }
   return uri;
 }
@@ -101,11 +106,12 @@ std::vector<Words> file_manager_calls(const Desktop& desktop, const std::string&
   std::vector<Words> calls;
   if (!desktop.session_bus.empty()) {
     if (std::string gdbus = find_program(desktop.programs, "gdbus"); !gdbus.empty())
-      calls.push_back({std::move(gdbus), "call", "--session", "--timeout", "5", "--dest", kName, "--object-path", kPath, "--method", method,
-                       "['" + uri + "']", ""});
+      calls.push_back({std::move(gdbus), "call", "--session", "--timeout", "5", "--dest", kName, "--object-path", kPath,
+                       "--method", method, "['" + uri + "']", ""});
     else if (std::string send = find_program(desktop.programs, "dbus-send"); !send.empty())
-      calls.push_back({std::move(send), "--session", "--print-reply", "--reply-timeout=5000", std::string("--dest=") + kName,
-                       "--type=method_call", kPath, method, "array:string:" + uri, "string:"});
+      calls.push_back({std::move(send), "--session", "--print-reply", "--reply-timeout=5000",
+                       std::string("--dest=") + kName, "--type=method_call", kPath, method, "array:string:" + uri,
+                       "string:"});
   }
   // The folder alone: xdg-open of the file itself would start the program that reads it.
   if (std::string open = find_program(desktop.programs, "xdg-open"); !open.empty() && !desktop.name.empty()) {

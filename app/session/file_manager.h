@@ -28,7 +28,8 @@ struct Desktop {
 [[nodiscard]] std::string file_uri(const std::string& absolute_path);
 
 // The programs with their arguments that show the absolute path, in the order in which they are tried.
-[[nodiscard]] std::vector<std::vector<std::string>> file_manager_calls(const Desktop& desktop, const std::string& absolute_path);
+[[nodiscard]] std::vector<std::vector<std::string>> file_manager_calls(const Desktop& desktop,
+                                                                       const std::string& absolute_path);
 
 // Shows the file or folder in the folder that holds it; the nearest folder that exists, where it does not. Device where
 // no file manager answers: the reason of the last one asked.

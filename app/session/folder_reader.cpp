@@ -23,13 +23,14 @@ struct FolderReader::Shared {
     std::shared_ptr<const FolderListing> listing;
   };
   std::mutex mutex;
-  std::function<void()> wake;     // these four under the mutex; empty once the reader is gone
+  std::function<void()> wake;  // these four under the mutex; empty once the reader is gone
   std::vector<Arrived> arrived;
   std::size_t reading = 0;
-  std::uint64_t serial = 0;       // of the last forget(): what was begun before it is dropped
+  std::uint64_t serial = 0;  // of the last forget(): what was begun before it is dropped
 };
 
-std::shared_ptr<const FolderListing> read_listing(const FolderReader::Read& read, const std::string& folder, bool hidden) {
+std::shared_ptr<const FolderListing> read_listing(const FolderReader::Read& read, const std::string& folder,
+                                                  bool hidden) {
   auto listing = std::make_shared<FolderListing>();
   listing->folder = folder;
   listing->hidden = hidden;
@@ -37,15 +38,19 @@ std::shared_ptr<const FolderListing> read_listing(const FolderReader::Read& read
     FileListOptions options;
     options.hidden = hidden;
     Result<FileList> list = read(folder, options);
-    if (list) listing->list = std::move(*list);
-    else listing->error = list.error();
+    if (list)
+      listing->list = std::move(*list);
+    else
+      listing->error = list.error();
   } catch (const std::exception& exception) {
-    listing->error = Error(ErrorCode::Io, std::string("this folder cannot be read: ") + exception.what()).in_file(folder);
+    listing->error =
+        Error(ErrorCode::Io, std::string("this folder cannot be read: ") + exception.what()).in_file(folder);
   }
   return listing;
 }
 
-FolderReader::FolderReader(std::function<void()> wake, Read read) : read_(std::move(read)), shared_(std::make_shared<Shared>()) {
+FolderReader::FolderReader(std::function<void()> wake, Read read)
+    : read_(std::move(read)), shared_(std::make_shared<Shared>()) {
   shared_->wake = std::move(wake);
 }
 
@@ -70,7 +75,8 @@ std::shared_ptr<const FolderListing> FolderReader::listing(const std::string& fo
   {
     const std::lock_guard lock(shared_->mutex);
     if (shared_->reading >= kMostAtOnce)
-      return failed(std::to_string(kMostAtOnce) + " folders do not answer: this one is not read before one of them does");
+      return failed(std::to_string(kMostAtOnce) +
+                    " folders do not answer: this one is not read before one of them does");
     ++shared_->reading;
     serial = shared_->serial;
   }

@@ -15,9 +15,9 @@ namespace headroom {
 
 struct FolderListing {
   std::string folder;
-  bool hidden = false;          // with names that begin with a dot
+  bool hidden = false;  // with names that begin with a dot
   FileList list;
-  std::optional<Error> error;   // why there is no list
+  std::optional<Error> error;  // why there is no list
 };
 
 class FolderReader {
@@ -51,6 +51,7 @@ class FolderReader {
 };
 
 // The folder read on the calling thread, with anything that `read` throws as an error.
-[[nodiscard]] std::shared_ptr<const FolderListing> read_listing(const FolderReader::Read& read, const std::string& folder, bool hidden);
+[[nodiscard]] std::shared_ptr<const FolderListing> read_listing(const FolderReader::Read& read,
+                                                                const std::string& folder, bool hidden);
 
 }  // namespace headroom

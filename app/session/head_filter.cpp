@@ -7,7 +7,8 @@
 
 namespace headroom {
 
-// Recursive descent; every function leaves the position of its node. Nesting is bounded, so that no text exhausts the stack.
+// Recursive descent; every function leaves the position of its node. Nesting is bounded, so that no text exhausts the
+// stack.
 class FilterParser {
  public:
   using Op = HeadFilter::Op;
@@ -17,7 +18,8 @@ class FilterParser {
     HEADROOM_TRY_VOID(next());
     if (token_.kind == Kind::End) return HeadFilter();
     HEADROOM_TRY(const Part root, either());
-    if (token_.kind != Kind::End) return fault(token_, "here the expression should end, or go on with and, or, a comparison");
+    if (token_.kind != Kind::End)
+      return fault(token_, "here the expression should end, or go on with and, or, a comparison");
     if (root.type != Type::Truth)
       return fault_at(root.begin, "this is a value, not a condition").advise("compare it, as in sink_score > 0.3");
     return std::move(filter_);
@@ -54,7 +56,8 @@ class FilterParser {
   }
 
   Result<void> next() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
     token_ = {};
     token_.begin = token_.end = at_;
     if (at_ >= text_.size()) return {};
@@ -87,9 +90,10 @@ class FilterParser {
 
   Result<void> symbol() {
     static constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
-        {"<=", "<="}, {">=", ">="}, {"==", "=="}, {"!=", "!="}, {"&&", "and"}, {"||", "or"}, {"\u2264", "<="},
-        {"\u2265", ">="}, {"\u2260", "!="}, {"\u2212", "-"}, {"\u00B7", "*"}, {"<", "<"}, {">", ">"}, {"!", "not"},
-        {"+", "+"}, {"-", "-"}, {"*", "*"}, {"/", "/"}, {"(", "("}, {")", ")"}, {"[", "["}, {"]", "]"}, {",", ","}};
+        {"<=", "<="},     {">=", ">="},     {"==", "=="},     {"!=", "!="},    {"&&", "and"},   {"||", "or"},
+        {"\u2264", "<="}, {"\u2265", ">="}, {"\u2260", "!="}, {"\u2212", "-"}, {"\u00B7", "*"}, {"<", "<"},
+        {">", ">"},       {"!", "not"},     {"+", "+"},       {"-", "-"},      {"*", "*"},      {"/", "/"},
+        {"(", "("},       {")", ")"},       {"[", "["},       {"]", "]"},      {",", ","}};
     const std::string_view rest = text_.substr(at_);
     for (const auto& [written, meant] : kSymbols)
       if (rest.starts_with(written)) {
@@ -206,7 +210,8 @@ class FilterParser {
     const Token sign = token_;
     HEADROOM_TRY_VOID(next());
     HEADROOM_TRY(const Part right, (this->*operand)());
-    if (left.type != Type::Number || right.type != Type::Number) return fault(sign, "only numbers can be reckoned with");
+    if (left.type != Type::Number || right.type != Type::Number)
+      return fault(sign, "only numbers can be reckoned with");
     return Part{add(op, left.node, right.node), Type::Number, left.begin};
   }
 
@@ -259,7 +264,8 @@ class FilterParser {
         std::string part;
         if (token_.kind != Kind::Number && token_.kind != Kind::Name && token_.kind != Kind::Text)
           return fault(token_, "the name of an element is missing");
-        part = token_.kind == Kind::Number ? std::string(text_.substr(token_.begin, token_.end - token_.begin)) : token_.text;
+        part = token_.kind == Kind::Number ? std::string(text_.substr(token_.begin, token_.end - token_.begin))
+                                           : token_.text;
         parts.push_back(part);
         HEADROOM_TRY_VOID(next());
       } while (is(","));

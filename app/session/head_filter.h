@@ -1,5 +1,6 @@
-// Filter expressions over heads: `sink_score > 0.3 and layer >= 4`, `kind == "softmax" or not rows_inside_bound[softmax]
-// < 0.9`. Parsed once, then evaluated over all heads of a run. Immutable after parsing; safe from any thread.
+// Filter expressions over heads: `sink_score > 0.3 and layer >= 4`, `kind == "softmax" or not
+// rows_inside_bound[softmax] < 0.9`. Parsed once, then evaluated over all heads of a run. Immutable after parsing; safe
+// from any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace headroom {
 
-// Grammar, loosest first: or; and; not; a comparison (< <= > >= == !=, also chained: 0.1 < sink_score < 0.3); + −; * /; a
-// sign; a number, a text in quotes, a name (quantities as in the run file, layer, head, kind), parentheses. && || ! ≤ ≥ ≠
-// and − are understood. Shares are 0 … 1, as in the run file. A comparison with a missing value is false.
+// Grammar, loosest first: or; and; not; a comparison (< <= > >= == !=, also chained: 0.1 < sink_score < 0.3); + −; * /;
+// a sign; a number, a text in quotes, a name (quantities as in the run file, layer, head, kind), parentheses. && || ! ≤
+// ≥ ≠ and − are understood. Shares are 0 … 1, as in the run file. A comparison with a missing value is false.
 class HeadFilter {
  public:
   // An empty text lets every head pass. InvalidArgument names the place: `offset` counts bytes of the text, and the
@@ -30,8 +31,28 @@ class HeadFilter {
 
  private:
   friend class FilterParser;
-  enum class Op : std::uint8_t { Number, Text, Quantity, Layer, Head, Kind, Negate, Add, Subtract, Multiply, Divide, Less,
-                                 LessEqual, Greater, GreaterEqual, Equal, NotEqual, Not, And, Or };
+  enum class Op : std::uint8_t {
+    Number,
+    Text,
+    Quantity,
+    Layer,
+    Head,
+    Kind,
+    Negate,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    Not,
+    And,
+    Or
+  };
   struct Node {
     Op op = Op::Number;
     int left = -1, right = -1;  // positions in nodes_

@@ -30,14 +30,30 @@ std::string tsv_field(std::string text) {
 }
 
 std::string latex_text(std::string_view text) {
-  static constexpr std::pair<std::string_view, std::string_view> kReplaced[] = {
-      {"\\", "\\textbackslash{}"}, {"_", "\\_"}, {"%", "\\%"}, {"&", "\\&"}, {"#", "\\#"}, {"$", "\\$"}, {"{", "\\{"},
-      {"}", "\\}"}, {"~", "\\textasciitilde{}"}, {"^", "\\textasciicircum{}"}, {"α₀", "$\\alpha_0$"}, {"ρ", "$\\rho$"},
-      {"κ", "$\\kappa$"}, {"λ", "$\\lambda$"}, {"‖w‖₂", "$\\|w\\|_2$"}, {"‖w‖₁", "$\\|w\\|_1$"}, {"‖q‖", "$\\|q\\|$"},
-      {"‖k‖", "$\\|k\\|$"}, {"|", "$|$"}, {"\u2212", "$-$"}};
+  static constexpr std::pair<std::string_view, std::string_view> kReplaced[] = {{"\\", "\\textbackslash{}"},
+                                                                                {"_", "\\_"},
+                                                                                {"%", "\\%"},
+                                                                                {"&", "\\&"},
+                                                                                {"#", "\\#"},
+                                                                                {"$", "\\$"},
+                                                                                {"{", "\\{"},
+                                                                                {"}", "\\}"},
+                                                                                {"~", "\\textasciitilde{}"},
+                                                                                {"^", "\\textasciicircum{}"},
+                                                                                {"α₀", "$\\alpha_0$"},
+                                                                                {"ρ", "$\\rho$"},
+                                                                                {"κ", "$\\kappa$"},
+                                                                                {"λ", "$\\lambda$"},
+                                                                                {"‖w‖₂", "$\\|w\\|_2$"},
+                                                                                {"‖w‖₁", "$\\|w\\|_1$"},
+                                                                                {"‖q‖", "$\\|q\\|$"},
+                                                                                {"‖k‖", "$\\|k\\|$"},
+                                                                                {"|", "$|$"},
+                                                                                {"\u2212", "$-$"}};
   std::string out;
   while (!text.empty()) {
-    const auto* const found = std::ranges::find_if(kReplaced, [&](const auto& pair) { return text.starts_with(pair.first); });
+    const auto* const found =
+        std::ranges::find_if(kReplaced, [&](const auto& pair) { return text.starts_with(pair.first); });
     if (found != std::end(kReplaced)) {
       out += found->second;
       text.remove_prefix(found->first.size());
@@ -65,14 +81,17 @@ std::vector<Column> read_columns(const RunSnapshot& run, std::span<const std::st
 
 std::string separated(const RunSnapshot& run, std::span<const std::size_t> rows, const std::vector<Column>& columns,
                       TableFormat format) {
-  const auto field = [&](const std::string& text) { return format == TableFormat::Csv ? csv_field(text) : tsv_field(text); };
+  const auto field = [&](const std::string& text) {
+    return format == TableFormat::Csv ? csv_field(text) : tsv_field(text);
+  };
   const char separator = format == TableFormat::Csv ? ',' : '\t';
   std::string text = std::string("layer") + separator + "head" + separator + "kind";
   for (const Column& column : columns) text += separator + field(column.name);
   text += '\n';
   for (const std::size_t row : rows) {
     const HeadRef head = head_of_row(run, row);
-    text += std::to_string(head.layer) + separator + std::to_string(head.head) + separator + field(kind_of(run, head.layer));
+    text += std::to_string(head.layer) + separator + std::to_string(head.head) + separator +
+            field(kind_of(run, head.layer));
     for (const Column& column : columns) {
       text += separator;
       text += full_text(column.values[row]);
@@ -159,8 +178,8 @@ std::optional<TableFormat> parse_table_format(std::string_view name) {
   return {};
 }
 
-std::string head_table_text(const RunSnapshot& run, std::span<const std::size_t> rows, std::span<const std::string> columns,
-                            TableFormat format) {
+std::string head_table_text(const RunSnapshot& run, std::span<const std::size_t> rows,
+                            std::span<const std::string> columns, TableFormat format) {
   const std::vector<Column> read = read_columns(run, columns);
   return format == TableFormat::Latex ? latex(run, rows, read) : separated(run, rows, read, format);
 }

@@ -1,5 +1,5 @@
-// The table of heads: rows sorted and filtered, and its text for papers and other programs. Pure functions; safe from any
-// thread.
+// The table of heads: rows sorted and filtered, and its text for papers and other programs. Pure functions; safe from
+// any thread.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ struct HeadTable {
   std::optional<Error> error;     // of the filter
 };
 
-// Heads of layers that are not finished have no row. Sorted by `sort` ("head", "kind" or a quantity); heads without a value
-// come last in either direction, equal ones in order of layer and head.
+// Heads of layers that are not finished have no row. Sorted by `sort` ("head", "kind" or a quantity); heads without a
+// value come last in either direction, equal ones in order of layer and head.
 [[nodiscard]] HeadTable make_head_table(const RunSnapshot& run, std::string_view filter, std::string_view sort,
                                         bool descending);
 [[nodiscard]] HeadRef head_of_row(const RunSnapshot& run, std::size_t row);

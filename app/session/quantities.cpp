@@ -117,7 +117,8 @@ QuantityInfo make_info(const Quantity& quantity) {
   info.sink_null = info.name == "sink_score";
   if (info.name == "value_drain") info.reference = 1.0;
   for (const std::string_view axis : quantity.axes) info.axes.push_back(make_axis(axis));
-  for (const QuantityAxis& axis : info.axes) info.default_index = info.default_index * axis.labels.size() + usual_position(axis);
+  for (const QuantityAxis& axis : info.axes)
+    info.default_index = info.default_index * axis.labels.size() + usual_position(axis);
   return info;
 }
 
@@ -246,7 +247,8 @@ const QuantityInfo& row_distance_info() {
     made.title = "row distance";
     made.column = "½‖B−A‖₁";
     made.long_name = "Row distance of two runs";
-    made.definition = "Half the sum of the absolute differences of a row, mean over rows; 0 the same, 1 disjoint (weights that sum to 1)";
+    made.definition =
+        "Half the sum of the absolute differences of a row, mean over rows; 0 the same, 1 disjoint (weights that sum to 1)";
     return made;
   }();
   return info;
@@ -275,8 +277,8 @@ Result<std::size_t> element_index(const QuantityInfo& info, std::span<const std:
   }
   std::string expected = info.axes.empty() ? "no brackets" : "";
   for (const QuantityAxis& axis : info.axes) expected += (expected.empty() ? "" : "; ") + joined(axis.labels);
-  return Error(ErrorCode::InvalidArgument, info.axes.empty() ? info.name + " is one number per head"
-                                                             : info.name + " has no such element")
+  return Error(ErrorCode::InvalidArgument,
+               info.axes.empty() ? info.name + " is one number per head" : info.name + " has no such element")
       .wanted(expected, "[" + joined({parts.begin(), parts.end()}) + "]");
 }
 
@@ -318,8 +320,7 @@ Result<QuantityRef> parse_quantity(std::string_view text) {
 std::string element_title(const QuantityInfo& info, std::size_t index) {
   const std::vector<std::size_t> positions = positions_of(info, index);
   std::string text;
-  for (std::size_t a = 0; a < positions.size(); ++a)
-    text += (a == 0 ? "" : ", ") + info.axes[a].labels[positions[a]];
+  for (std::size_t a = 0; a < positions.size(); ++a) text += (a == 0 ? "" : ", ") + info.axes[a].labels[positions[a]];
   return text;
 }
 
@@ -328,7 +329,8 @@ std::string quantity_text(const QuantityRef& ref) {
   if (ref.index == ref.info->default_index) return ref.info->name;
   const std::vector<std::size_t> positions = positions_of(*ref.info, ref.index);
   std::string text;
-  for (std::size_t a = 0; a < positions.size(); ++a) text += (a == 0 ? "" : ",") + ref.info->axes[a].labels[positions[a]];
+  for (std::size_t a = 0; a < positions.size(); ++a)
+    text += (a == 0 ? "" : ",") + ref.info->axes[a].labels[positions[a]];
   return ref.info->name + "[" + text + "]";
 }
 
@@ -345,7 +347,9 @@ std::string quantity_heading(const QuantityRef& ref) {
   return title;
 }
 
-std::string number_text(const QuantityInfo& info, double value) { return fixed_text(shown_value(info, value), info.decimals); }
+std::string number_text(const QuantityInfo& info, double value) {
+  return fixed_text(shown_value(info, value), info.decimals);
+}
 
 double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head) {
   const LayerSnapshot* snapshot = run.layer(layer);
@@ -367,8 +371,9 @@ std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref) 
     const std::size_t stride = found->second.size() / layer->heads.size();
     if (ref.index >= stride) continue;
     for (std::size_t h = 0; h < run.heads.size(); ++h) {
-      const std::int64_t at = h < layer->heads.size() && layer->heads[h] == run.heads[h] ? static_cast<std::int64_t>(h)
-                                                                                        : layer->head_index(run.heads[h]);
+      const std::int64_t at = h < layer->heads.size() && layer->heads[h] == run.heads[h]
+                                  ? static_cast<std::int64_t>(h)
+                                  : layer->head_index(run.heads[h]);
       if (at < 0) continue;
       const double value = found->second[static_cast<std::size_t>(at) * stride + ref.index];
       values[l * run.heads.size() + h] = ref.info->whole && value < 0.0 ? kNaN : value;
@@ -390,7 +395,8 @@ std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::
   if (name == "gate_mean") return head + " has no gate.";
   if (name.starts_with("lambda")) return head + " has one map and no λ.";
   if (ref.info->group == Group::Differential) return head + " has one map: there is nothing to subtract.";
-  if (ref.info->per_component() && ref.index >= ref.info->elements() / 2) return head + " has one map, and no second one.";
+  if (ref.info->per_component() && ref.index >= ref.info->elements() / 2)
+    return head + " has one map, and no second one.";
   if (name == "induction_score") return "No token of the prompt that counts occurred before.";
   if (name.starts_with("sink_score")) return "A what-if hides key 0.";
   return "The value is not a number for this head.";
@@ -417,17 +423,29 @@ std::vector<std::string> with_values(const RunSnapshot& run, std::span<const std
 }  // namespace
 
 std::vector<std::string> usual_columns(const RunSnapshot& run) {
-  static constexpr std::string_view kNames[] = {
-      "sink_score", "context_rms_relative_mean", "weight_l2_mean", "coherence_mean", "value_drain", "entropy_normalized_mean",
-      "effective_keys_mean", "logit_max", "induction_score", "rows_inside_bound", "lambda_mean", "negative_mass_mean",
-      "map_cosine_mean", "norm_gain_median", "gate_mean"};
+  static constexpr std::string_view kNames[] = {"sink_score",
+                                                "context_rms_relative_mean",
+                                                "weight_l2_mean",
+                                                "coherence_mean",
+                                                "value_drain",
+                                                "entropy_normalized_mean",
+                                                "effective_keys_mean",
+                                                "logit_max",
+                                                "induction_score",
+                                                "rows_inside_bound",
+                                                "lambda_mean",
+                                                "negative_mass_mean",
+                                                "map_cosine_mean",
+                                                "norm_gain_median",
+                                                "gate_mean"};
   return with_values(run, kNames);
 }
 
 std::vector<std::string> usual_numbers(const RunSnapshot& run) {
   static constexpr std::string_view kNames[] = {
-      "sink_score", "context_rms_relative_mean", "weight_l2_mean", "coherence_mean", "value_drain", "entropy_normalized_mean",
-      "effective_keys_mean", "logit_max", "induction_score", "previous_token_score", "implicit_sink_mass", "gate_mean"};
+      "sink_score",      "context_rms_relative_mean", "weight_l2_mean",      "coherence_mean",
+      "value_drain",     "entropy_normalized_mean",   "effective_keys_mean", "logit_max",
+      "induction_score", "previous_token_score",      "implicit_sink_mass",  "gate_mean"};
   return with_values(run, kNames);
 }
 

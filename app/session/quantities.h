@@ -1,6 +1,6 @@
 // The quantities of heads as the window names and shows them: every root quantity of the run file with a short title, a
-// group, digits, range and scale. An element of a quantity with axes is named "sink_score[second]". Immutable; safe from
-// any thread.
+// group, digits, range and scale. An element of a quantity with axes is named "sink_score[second]". Immutable; safe
+// from any thread.
 #pragma once
 
 #include <optional>
@@ -26,13 +26,13 @@ struct QuantityAxis {
 };
 
 struct QuantityInfo {
-  std::string name;                 // as in the run file
-  std::string title;                // "sink score α₀"
-  std::string column;               // shorter, for table headers: "eff. keys"
+  std::string name;    // as in the run file
+  std::string title;   // "sink score α₀"
+  std::string column;  // shorter, for table headers: "eff. keys"
   std::string long_name, definition, units;
   QuantityGroup group = QuantityGroup::Map;
   std::vector<QuantityAxis> axes;
-  std::size_t default_index = 0;    // what the name alone means, row-major
+  std::size_t default_index = 0;  // what the name alone means, row-major
   int decimals = 3;
   bool percent = false;             // shares shown in %, `decimals` digits of these
   bool whole = false;               // indices; −1 in the file means there is none
@@ -62,8 +62,8 @@ struct QuantityRef {
   friend bool operator==(const QuantityRef&, const QuantityRef&) = default;
 };
 
-// "sink_score", "sink_score[second]", "sink_score[1]", "top_key_mass[first,4]"; one label alone picks that element of the
-// axis it belongs to. InvalidArgument says what is unknown, where (offset), and what there is.
+// "sink_score", "sink_score[second]", "sink_score[1]", "top_key_mass[first,4]"; one label alone picks that element of
+// the axis it belongs to. InvalidArgument says what is unknown, where (offset), and what there is.
 [[nodiscard]] Result<QuantityRef> parse_quantity(std::string_view text);
 // The names of an element's labels, between the brackets; `parts` as written.
 [[nodiscard]] Result<std::size_t> element_index(const QuantityInfo& info, std::span<const std::string> parts);
@@ -77,7 +77,9 @@ struct QuantityRef {
 
 // As panels print it: digits per quantity, shares in % without the sign; "–" for not-a-number.
 [[nodiscard]] std::string number_text(const QuantityInfo& info, double value);
-[[nodiscard]] inline double shown_value(const QuantityInfo& info, double value) { return info.percent ? 100.0 * value : value; }
+[[nodiscard]] inline double shown_value(const QuantityInfo& info, double value) {
+  return info.percent ? 100.0 * value : value;
+}
 
 // NaN where there is no value: not measured, not computed yet, absent map.
 [[nodiscard]] double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head);

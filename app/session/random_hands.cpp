@@ -10,7 +10,8 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t kMostRuns = 8;
-constexpr std::array kDemos = {"backcopy/diff_v2", "bytes/diff_v2", "bytes/softmax", "bytes/diff_v1", "trigger_bos/softmax_sink"};
+constexpr std::array kDemos = {"backcopy/diff_v2", "bytes/diff_v2", "bytes/softmax", "bytes/diff_v1",
+                               "trigger_bos/softmax_sink"};
 
 template <typename List>
 const auto& one_of(RandomHands& hands, const List& list) {
@@ -22,18 +23,26 @@ const auto& one_of(RandomHands& hands, const List& list) {
 RandomHands::RandomHands(unsigned seed, const CommandTable& commands) : random_(seed), commands_(commands) {
   for (const CommandEntry& entry : commands.entries())
     if (const auto key = parse_key(entry.key)) keys_.push_back(*key);
-  for (const Key key : {Key::Left, Key::Right, Key::Up, Key::Down, Key::Home, Key::End, Key::PageUp, Key::PageDown, Key::Enter, Key::Escape,
-                        Key::Tab, Key::Backspace, Key::Delete, Key::Space})
+  for (const Key key : {Key::Left, Key::Right, Key::Up, Key::Down, Key::Home, Key::End, Key::PageUp, Key::PageDown,
+                        Key::Enter, Key::Escape, Key::Tab, Key::Backspace, Key::Delete, Key::Space})
     for (const bool shift : {false, true}) keys_.push_back({key, {.shift = shift}});
 }
 
 bool RandomHands::event(Input& input) {
   const Rect& w = input.window;
   switch (below(16)) {
-    case 0: case 1: case 2: input.pointer = {between(w.x0 - 5, w.x1 + 5), between(w.y0 - 5, w.y1 + 5)}; return true;
-    case 3: input.pointer = {between(w.x0, w.x1), between(w.y0, std::min(w.y1, 68.0f))}; return true;  // menus and the tool bar
-    case 4: case 5: case 6: input.pointer = input.pointer + Vec2{between(-30, 30), between(-30, 30)}; return true;
-    case 7: case 8: case 9: {
+    case 0:
+    case 1:
+    case 2: input.pointer = {between(w.x0 - 5, w.x1 + 5), between(w.y0 - 5, w.y1 + 5)}; return true;
+    case 3:
+      input.pointer = {between(w.x0, w.x1), between(w.y0, std::min(w.y1, 68.0f))};
+      return true;  // menus and the tool bar
+    case 4:
+    case 5:
+    case 6: input.pointer = input.pointer + Vec2{between(-30, 30), between(-30, 30)}; return true;
+    case 7:
+    case 8:
+    case 9: {
       const std::size_t button = below(5) == 0 ? static_cast<std::size_t>(1 + below(2)) : 0;
       if (input.pressed[button] || input.released[button]) return true;
       input.down[button] = !input.down[button];
@@ -41,12 +50,15 @@ bool RandomHands::event(Input& input) {
       if (button == 0 && input.down[0]) input.clicks = 1 + (below(6) == 0 ? 1 : 0);
       return true;
     }
-    case 10: case 11: input.wheel.y = static_cast<float>(below(9) - 4); return true;
+    case 10:
+    case 11: input.wheel.y = static_cast<float>(below(9) - 4); return true;
     case 12: input.keys.push_back(one_of(*this, keys_)); return true;
     case 13: {
       constexpr std::array kTexts = {"a", " ", "sink", "0", "=", "é", "注", "\xFF", "\"", "\xE2\x80\xAE", "L1.H2", ">"};
-      if (below(3) == 0) input.text += one_of(*this, kTexts);
-      else if (below(2) == 0) input.keys.push_back({Key::Escape, {}});
+      if (below(3) == 0)
+        input.text += one_of(*this, kTexts);
+      else if (below(2) == 0)
+        input.keys.push_back({Key::Escape, {}});
       return true;
     }
     case 14:
@@ -70,15 +82,19 @@ int RandomHands::events(Input& input) {
 std::string RandomHands::line(const State& state) {
   if (below(20) != 0) return {};
   const CommandEntry& entry = one_of(*this, commands_.entries());
-  return !entry.needs_text && may_run(entry.line) && commands_.disabled_reason(state, entry.line).empty() ? entry.line : std::string();
+  return !entry.needs_text && may_run(entry.line) && commands_.disabled_reason(state, entry.line).empty()
+             ? entry.line
+             : std::string();
 }
 
 bool RandomHands::may_run(const std::string& line) {
-  static const std::set<std::string> kLeftOut = {"quit", "export", "screenshot", "prompt-file", "prompt.built-in", "scale", "demo", "random"};
+  static const std::set<std::string> kLeftOut = {"quit",  "export", "screenshot", "prompt-file", "prompt.built-in",
+                                                 "scale", "demo",   "random"};
   const auto words = split_command_line(line);
   if (!words || words->empty() || kLeftOut.contains(words->front())) return false;
   if (words->front() != "open" && words->front() != "open.run") return true;
-  return words->size() > 1 && ((*words)[1].find("/demo/backcopy/") != std::string::npos || (*words)[1].find("/demo/trigger") != std::string::npos);
+  return words->size() > 1 && ((*words)[1].find("/demo/backcopy/") != std::string::npos ||
+                               (*words)[1].find("/demo/trigger") != std::string::npos);
 }
 
 std::string RandomHands::upkeep(const State& state) {

@@ -1,5 +1,5 @@
-// Random events as fast as no person makes them, the same ones for the same seed: for tests that look for crashes, errors
-// of GL and memory that grows. No window needed. Main thread only.
+// Random events as fast as no person makes them, the same ones for the same seed: for tests that look for crashes,
+// errors of GL and memory that grows. No window needed. Main thread only.
 #pragma once
 
 #include <random>
@@ -31,7 +31,9 @@ class RandomHands {
   [[nodiscard]] std::string upkeep(const State& state);
 
   [[nodiscard]] int below(int most) { return static_cast<int>(random_() % static_cast<unsigned>(most)); }
-  [[nodiscard]] float between(float low, float high) { return low + (high - low) * static_cast<float>(below(10001)) / 10000.0f; }
+  [[nodiscard]] float between(float low, float high) {
+    return low + (high - low) * static_cast<float>(below(10001)) / 10000.0f;
+  }
 
  private:
   std::mt19937 random_;

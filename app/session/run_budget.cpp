@@ -22,20 +22,24 @@ LiveRunRequest without_maps(const LiveRunRequest& request) {
   return changed;
 }
 
-std::vector<RunOffer> make_offers(const LiveRunRequest& request, const RunBudget& budget, const BudgetQuestion& question) {
+std::vector<RunOffer> make_offers(const LiveRunRequest& request, const RunBudget& budget,
+                                  const BudgetQuestion& question) {
   std::vector<RunOffer> offers;
   const std::int64_t length = budget.memory.length;
   if (request.keep_maps) {
     const LiveRunRequest changed = without_maps(request);
     const RunMemory memory = estimate_run_memory(changed, length, question.threads);
     if (fit_run(memory, budget.budget_bytes, question.inputs_share).fits)
-      offers.push_back({"Run without maps", "needs " + memory_text(static_cast<double>(memory.least_bytes())), {"run without-maps"}});
+      offers.push_back({"Run without maps",
+                        "needs " + memory_text(static_cast<double>(memory.least_bytes())),
+                        {"run without-maps"}});
   }
   const std::int64_t fits = round_down(longest_fitting(request, budget.budget_bytes, length - 1, question.threads));
   if (fits > 0) {
     const std::string count = grouped_text(fits);
     const std::string line = request.keep_maps ? "run" : "run without-maps";
-    offers.push_back({fits == 1 ? "Run on the first token" : "Run on the first " + count + " tokens", "of " + grouped_text(length),
+    offers.push_back({fits == 1 ? "Run on the first token" : "Run on the first " + count + " tokens",
+                      "of " + grouped_text(length),
                       {"prompt.first " + std::to_string(fits), line}});
   }
   return offers;
@@ -73,19 +77,23 @@ RunBudget make_run_budget(const LiveRunRequest& request, std::int64_t length, co
   if (budget.fit.fits) return budget;
   budget.offers = make_offers(request, budget, question);
   for (const std::size_t wanted : {budget.memory.all_bytes(), budget.memory.least_bytes()}) {
-    const double needed = static_cast<double>(wanted), total = gigabytes_above(needed + static_cast<double>(question.held_bytes));
+    const double needed = static_cast<double>(wanted),
+                 total = gigabytes_above(needed + static_cast<double>(question.held_bytes));
     if (needed > question.free.bytes || total > 4096.0) continue;
     const std::string text = format("%.6g", total);
-    budget.offers.push_back({"Raise the budget to " + text + " GB", memory_text(question.free.bytes) + " are free",
+    budget.offers.push_back({"Raise the budget to " + text + " GB",
+                             memory_text(question.free.bytes) + " are free",
                              {"memory " + text, request.keep_maps ? "run" : "run without-maps"}});
     break;
   }
   return budget;
 }
 
-std::vector<RunOffer> offers_after_failure(const LiveRunRequest& request, const RunBudget& failed, const BudgetQuestion& question) {
+std::vector<RunOffer> offers_after_failure(const LiveRunRequest& request, const RunBudget& failed,
+                                           const BudgetQuestion& question) {
   RunBudget smaller = failed;
-  smaller.budget_bytes = std::min(failed.fit.needed_bytes / 2, static_cast<std::size_t>(std::max(0.0, 0.5 * question.free.bytes)));
+  smaller.budget_bytes =
+      std::min(failed.fit.needed_bytes / 2, static_cast<std::size_t>(std::max(0.0, 0.5 * question.free.bytes)));
   return make_offers(request, smaller, question);
 }
 
@@ -101,12 +109,14 @@ std::string budget_text(const RunBudget& budget) {
 }
 
 std::string estimate_text(const RunBudget& budget) {
-  const std::string needed = memory_text(static_cast<double>(budget.fit.needed_bytes)), allowed = memory_text(static_cast<double>(budget.budget_bytes));
+  const std::string needed = memory_text(static_cast<double>(budget.fit.needed_bytes)),
+                    allowed = memory_text(static_cast<double>(budget.budget_bytes));
   if (!budget.fit.fits) return "takes up to " + needed + ", allowed " + allowed;
   const std::string text = "takes up to " + needed + " of " + allowed;
   if (!budget.maps) return text + ": no maps are kept";
   if (budget.fit.kept_layers == budget.memory.layers) return text;
-  const auto kept = static_cast<long long>(budget.fit.kept_layers), layers = static_cast<long long>(budget.memory.layers);
+  const auto kept = static_cast<long long>(budget.fit.kept_layers),
+             layers = static_cast<long long>(budget.memory.layers);
   return text + format(": maps of %lld of %lld layers", kept, layers);
 }
 

@@ -1,5 +1,5 @@
-// What a run takes against what it may take, and what can be done where that is too much: said before a run and where one
-// was not started. Pure functions; main thread or compute thread.
+// What a run takes against what it may take, and what can be done where that is too much: said before a run and where
+// one was not started. Pure functions; main thread or compute thread.
 #pragma once
 
 #include <string>
@@ -17,17 +17,17 @@ struct RunOffer {
 };
 
 struct BudgetQuestion {
-  double memory_gb = 0.0;        // of the settings; 0: half of what is free
+  double memory_gb = 0.0;  // of the settings; 0: half of what is free
   FreeMemory free;
-  std::size_t held_bytes = 0;    // that earlier runs keep; counts where memory_gb is set
+  std::size_t held_bytes = 0;  // that earlier runs keep; counts where memory_gb is set
   std::int64_t threads = 1;
-  double inputs_share = 0.25;    // of what is kept: inputs of layers
+  double inputs_share = 0.25;  // of what is kept: inputs of layers
 };
 
 struct RunBudget {
   RunMemory memory;
   RunFit fit;
-  bool maps = true;              // false: the run was asked to keep none
+  bool maps = true;  // false: the run was asked to keep none
   double memory_gb = 0.0;
   FreeMemory free;
   std::size_t held_bytes = 0;
@@ -36,9 +36,11 @@ struct RunBudget {
 };
 
 // The request's own keep_bytes is not looked at.
-[[nodiscard]] RunBudget make_run_budget(const LiveRunRequest& request, std::int64_t length, const BudgetQuestion& question);
+[[nodiscard]] RunBudget make_run_budget(const LiveRunRequest& request, std::int64_t length,
+                                        const BudgetQuestion& question);
 // Offers for a run that ran out of memory although it seemed to fit: with at most half of what it needed then.
-[[nodiscard]] std::vector<RunOffer> offers_after_failure(const LiveRunRequest& request, const RunBudget& failed, const BudgetQuestion& question);
+[[nodiscard]] std::vector<RunOffer> offers_after_failure(const LiveRunRequest& request, const RunBudget& failed,
+                                                         const BudgetQuestion& question);
 
 // "0.43 GB", "18 MB".
 [[nodiscard]] std::string memory_text(double bytes);

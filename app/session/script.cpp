@@ -14,7 +14,9 @@ namespace {
 constexpr std::uint64_t kLargestScript = 1 << 20;
 constexpr double kLongestWait = 600.0;
 
-bool is_script_word(const std::string& word) { return word == "wait" || word == "expect" || word == "sleep" || word == "until"; }
+bool is_script_word(const std::string& word) {
+  return word == "wait" || word == "expect" || word == "sleep" || word == "until";
+}
 
 std::optional<double> number_of(const std::string& text) {
   if (text == "nan") return std::nan("");
@@ -35,19 +37,31 @@ std::string check_fact(const Facts& facts, std::span<const std::string> words) {
   bool holds = false;
   if (left && right) {
     const double a = *left, b = *right;
-    if (op == "==") holds = a == b || (std::isnan(a) && std::isnan(b));
-    else if (op == "!=") holds = a != b;
-    else if (op == "<") holds = a < b;
-    else if (op == "<=") holds = a <= b;
-    else if (op == ">") holds = a > b;
-    else if (op == ">=") holds = a >= b;
-    else if (op == "~") holds = std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
-    else return "no such comparison: " + op;
+    if (op == "==")
+      holds = a == b || (std::isnan(a) && std::isnan(b));
+    else if (op == "!=")
+      holds = a != b;
+    else if (op == "<")
+      holds = a < b;
+    else if (op == "<=")
+      holds = a <= b;
+    else if (op == ">")
+      holds = a > b;
+    else if (op == ">=")
+      holds = a >= b;
+    else if (op == "~")
+      holds = std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
+    else
+      return "no such comparison: " + op;
   } else {
-    if (op == "==") holds = *found == words[2];
-    else if (op == "!=") holds = *found != words[2];
-    else if (op == "~") holds = found->find(words[2]) != std::string::npos;
-    else return "texts are compared by ==, != and ~ (contains), not by " + op;
+    if (op == "==")
+      holds = *found == words[2];
+    else if (op == "!=")
+      holds = *found != words[2];
+    else if (op == "~")
+      holds = found->find(words[2]) != std::string::npos;
+    else
+      return "texts are compared by ==, != and ~ (contains), not by " + op;
   }
   return holds ? "" : "found " + *found;
 }

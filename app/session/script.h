@@ -15,16 +15,20 @@ namespace headroom {
 
 class Script {
  public:
-  struct Line { std::string text; int number = 0; };
+  struct Line {
+    std::string text;
+    int number = 0;
+  };
 
   // NotFound, or InvalidArgument with the line's number for one that cannot be split or names no command.
   [[nodiscard]] static Result<Script> read(const std::filesystem::path& path, const CommandTable& commands);
 
   // What holds the next line back.
   struct Surroundings {
-    bool busy = false;             // the session, or tiles that are still coming
-    bool opening = false;          // what comes after `open` speaks of what was opened; after `sleep` and `until`, of this moment
-    bool drawn = false;            // two frames were drawn since the last line: what is seen is up to date
+    bool busy = false;  // the session, or tiles that are still coming
+    bool opening =
+        false;           // what comes after `open` speaks of what was opened; after `sleep` and `until`, of this moment
+    bool drawn = false;  // two frames were drawn since the last line: what is seen is up to date
     bool request_pending = false;  // a screenshot or a pointer's move not yet done
     double now_s = 0.0;
   };
@@ -33,8 +37,8 @@ class Script {
   // The error of something that the last line asked of the window, with file and line.
   [[nodiscard]] Error blamed(Error error) const;
   [[nodiscard]] bool finished() const { return next_ >= lines_.size(); }
-  [[nodiscard]] bool ran_line() const { return ran_; }  // in the last step()
-  [[nodiscard]] bool waited() const { return waited_; } // and that was `wait`
+  [[nodiscard]] bool ran_line() const { return ran_; }   // in the last step()
+  [[nodiscard]] bool waited() const { return waited_; }  // and that was `wait`
 
  private:
   [[nodiscard]] Error at_line(const Line& line, Error error) const;
@@ -49,8 +53,8 @@ class Script {
   bool slept_ = false;  // nothing but looking since `sleep` or `until`
 };
 
-// "map.cells_visible == 1024": == != < <= > >= ~ (within 1e-6 relative; for texts: contains). Empty: it holds; else what
-// was found.
+// "map.cells_visible == 1024": == != < <= > >= ~ (within 1e-6 relative; for texts: contains). Empty: it holds; else
+// what was found.
 [[nodiscard]] std::string check_fact(const Facts& facts, std::span<const std::string> words);
 
 }  // namespace headroom

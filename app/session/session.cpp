@@ -141,7 +141,8 @@ void Session::redo() {
 
 void Session::save_settings() {
   if (options_.config.empty()) return;
-  const KeptState kept{state_.settings, state_.layout, state_.recent, state_.view.heads, window_size_.x, window_size_.y};
+  const KeptState kept{state_.settings,   state_.layout,  state_.recent,
+                       state_.view.heads, window_size_.x, window_size_.y};
   ++pending_;
   io_->post([this, kept, folder = options_.config] {
     const Result<void> saved = headroom::save_settings(folder, kept);
@@ -238,16 +239,18 @@ void Session::set_head(std::optional<HeadRef> head) {
   if ((second && !program.has_second()) || (kind == MapKind::First && !program.has_second()))
     state_.view.map.kind = MapKind::Net;
   if (state_.view.centre == CentreView::WhatIf && !state_.view.what_if.changes.empty())
-    if (const Result<void> started = start_what_if(false); !started) message(MessageLevel::Warning, describe(started.error()));
+    if (const Result<void> started = start_what_if(false); !started)
+      message(MessageLevel::Warning, describe(started.error()));
 }
 
-// A head that shows something: where the run has one, the head with the largest sink score among those that also look at
-// other keys; else the first.
+// A head that shows something: where the run has one, the head with the largest sink score among those that also look
+// at other keys; else the first.
 void Session::select_default_head() {
   const RunSnapshot* data = state_.data();
   if (!data || data->layers.empty() || data->heads.empty()) return;
   Selection& selection = state_.view.selection;
-  if (selection.head && std::ranges::count(data->layers, selection.head->layer) && std::ranges::count(data->heads, selection.head->head)) {
+  if (selection.head && std::ranges::count(data->layers, selection.head->layer) &&
+      std::ranges::count(data->heads, selection.head->head)) {
     if (selection.query && *selection.query >= data->length) selection.query.reset();
     if (selection.key && *selection.key >= data->length) selection.key.reset();
     return;
@@ -277,7 +280,8 @@ void Session::check_files(double now_s) {
         ModelEntry* model = edit_model(id);
         if (!model || model->changed_on_disk) return;
         model->changed_on_disk = true;
-        message(MessageLevel::Warning, model->name + " changed on disk; what is shown is from before. Reload opens it again.");
+        message(MessageLevel::Warning,
+                model->name + " changed on disk; what is shown is from before. Reload opens it again.");
       });
     });
   }

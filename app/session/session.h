@@ -23,10 +23,23 @@ namespace headroom {
 
 // A command that needs the window: done by the application after the next frame.
 struct WindowRequest {
-  enum class Kind { Quit, Screenshot, CopyText, Pointer, Click, Drag, Wheel, KeyPress, TypeText, RandomHands, NativeDialog, Times } kind = Kind::Quit;
-  std::string text;                 // a path, a text, a key
-  std::vector<double> numbers{};    // coordinates
-  std::string panel{};              // of a screenshot: only this one; empty: the window
+  enum class Kind {
+    Quit,
+    Screenshot,
+    CopyText,
+    Pointer,
+    Click,
+    Drag,
+    Wheel,
+    KeyPress,
+    TypeText,
+    RandomHands,
+    NativeDialog,
+    Times
+  } kind = Kind::Quit;
+  std::string text;               // a path, a text, a key
+  std::vector<double> numbers{};  // coordinates
+  std::string panel{};            // of a screenshot: only this one; empty: the window
 };
 
 // Where a span of work is written down: HEADROOM_TRACE. From any thread.
@@ -35,11 +48,11 @@ using TraceSpan = std::function<void(const char* name, double begin_s, double en
 class Session {
  public:
   struct Options {
-    std::filesystem::path assets;   // with demo/ and prompts/
-    std::filesystem::path config;   // folder of settings and recent files; empty: nothing is kept
-    std::function<void()> wake;     // from other threads: something arrived
+    std::filesystem::path assets;  // with demo/ and prompts/
+    std::filesystem::path config;  // folder of settings and recent files; empty: nothing is kept
+    std::function<void()> wake;    // from other threads: something arrived
     std::string program, git_commit, command_line;
-    bool desktop_dialog = false;    // the desktop has a file dialog of its own
+    bool desktop_dialog = false;  // the desktop has a file dialog of its own
     std::string no_file_manager = "the program was started without a desktop";  // see State
     TraceSpan trace;
   };
@@ -75,13 +88,13 @@ class Session {
 
   // --- for commands ---
   struct OpenOptions {
-    bool run = false;                                // with the model's default prompt, where that is quick
+    bool run = false;  // with the model's default prompt, where that is quick
     std::optional<HeadRef> head{};
     std::optional<std::int64_t> query{}, key{};
-    std::shared_ptr<const SavedSession> session{};   // to be taken up once the checkpoint is open
+    std::shared_ptr<const SavedSession> session{};  // to be taken up once the checkpoint is open
   };
   void open(const std::string& path, const OpenOptions& options);
-  void show_file(const std::string& path);           // in the desktop's file manager
+  void show_file(const std::string& path);  // in the desktop's file manager
   void close_shown();
   // Opens what a saved session names; `relinked` takes the place of the shown file's path where it is not empty.
   Result<void> open_session(const std::string& path, const std::string& relinked);
@@ -92,8 +105,8 @@ class Session {
   Result<void> recompute_layer(std::int64_t layer);
   Result<void> export_run(const std::string& path);
   [[nodiscard]] double cancel_seconds() const { return cancel_seconds_; }  // from asking to stopping, the last time
-  bool cancel_run();                                 // false: nothing ran
-  void show_run(int id);                             // as A, with a selection that fits
+  bool cancel_run();                                                       // false: nothing ran
+  void show_run(int id);                                                   // as A, with a selection that fits
   void set_head(std::optional<HeadRef> head);
   void message(MessageLevel level, std::string text);
   void card(std::string title, const Error& error, std::string retry);
@@ -116,9 +129,10 @@ class Session {
   RunEntry* edit_run(int id);
   ModelEntry* edit_model(int id);
   // `inputs_share`: the part of what is kept that inputs of layers may take; 0 where the request says where they go.
-  void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt, std::shared_ptr<const Tokenizer> tokenizer,
-              double inputs_share);
-  void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds, RunStatus before);
+  void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt,
+              std::shared_ptr<const Tokenizer> tokenizer, double inputs_share);
+  void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds,
+                    RunStatus before);
   void publish_run(int run_id, std::shared_ptr<const RunSnapshot> data);
   void model_opened(int id, const OpenOptions& options, Result<ModelEntry> result);
   void run_file_opened(const std::string& path, const OpenOptions& options,
@@ -141,22 +155,22 @@ class Session {
   std::string last_view_kind_;
   double last_view_s_ = -1.0, now_s_ = 0.0;
   int next_id_ = 1;
-  int pending_ = 0;                                  // jobs whose result has not arrived
+  int pending_ = 0;  // jobs whose result has not arrived
   double cancel_asked_s_ = -1.0, cancel_seconds_ = 0.0;
-  int opening_ = 0;                                  // those of pending_ that open something
-  bool chosen_by_program_ = false;                   // the head, when the first layer arrived
+  int opening_ = 0;                 // those of pending_ that open something
+  bool chosen_by_program_ = false;  // the head, when the first layer arrived
   double next_file_check_s_ = 0.0;
   int prompt_serial_ = 0, estimate_serial_ = 0;
-  std::string estimated_;                            // what the estimate is of
+  std::string estimated_;  // what the estimate is of
   Vec2 window_size_;
-  std::map<int, LayerInputsPtr> inputs_;             // by run
+  std::map<int, LayerInputsPtr> inputs_;  // by run
   std::map<int, std::shared_ptr<const Prompt>> prompts_;
   std::map<int, std::shared_ptr<std::atomic<bool>>> stops_;  // by run, while it waits or runs
-  std::mutex hdf5_;                                  // held by the job that uses HDF5
-  ComputeBackend* backend_ = nullptr;                // compute thread only
+  std::mutex hdf5_;                                          // held by the job that uses HDF5
+  ComputeBackend* backend_ = nullptr;                        // compute thread only
   std::unique_ptr<TileStore> tiles_;
   std::unique_ptr<MainQueue> main_;
-  std::unique_ptr<Worker> io_, compute_;             // last: their jobs use the others
+  std::unique_ptr<Worker> io_, compute_;  // last: their jobs use the others
 };
 
 }  // namespace headroom

@@ -37,14 +37,26 @@ json view_json(const ViewState& view) {
   const HeadsState& heads = view.heads;
   json result = {{"query", optional_json(view.selection.query)}, {"key", optional_json(view.selection.key)}};
   if (view.selection.head) result["layer"] = view.selection.head->layer, result["head"] = view.selection.head->head;
-  result["map"] = {{"kind", static_cast<int>(map.kind)}, {"pooling", static_cast<int>(map.pooling)}, {"exclude_sink", map.exclude_sink},
-                   {"swipe", map.swipe}, {"divider", map.divider},
+  result["map"] = {{"kind", static_cast<int>(map.kind)},
+                   {"pooling", static_cast<int>(map.pooling)},
+                   {"exclude_sink", map.exclude_sink},
+                   {"swipe", map.swipe},
+                   {"divider", map.divider},
                    {"window", {map.window.query0, map.window.query1, map.window.key0, map.window.key1}}};
   if (map.scale) result["map"]["scale"] = static_cast<int>(*map.scale);
   if (map.range) result["map"]["range"] = {map.range->first, map.range->second};
-  result["heads"] = {{"view", static_cast<int>(heads.view)}, {"quantity", heads.quantity}, {"threshold", heads.threshold}, {"x", heads.x},
-                     {"y", heads.y}, {"colour", heads.colour}, {"log_x", heads.log_x}, {"log_y", heads.log_y}, {"columns", heads.columns},
-                     {"sort", heads.sort}, {"descending", heads.descending}, {"filter", heads.filter}};
+  result["heads"] = {{"view", static_cast<int>(heads.view)},
+                     {"quantity", heads.quantity},
+                     {"threshold", heads.threshold},
+                     {"x", heads.x},
+                     {"y", heads.y},
+                     {"colour", heads.colour},
+                     {"log_x", heads.log_x},
+                     {"log_y", heads.log_y},
+                     {"columns", heads.columns},
+                     {"sort", heads.sort},
+                     {"descending", heads.descending},
+                     {"filter", heads.filter}};
   result["head_rms"] = view.head.rms;
   result["tokens_tint"] = view.tokens.tint;
   return result;
@@ -75,8 +87,10 @@ ViewState view_of(const json& object) {
       if (value.is_number() && std::isfinite(value.get<double>())) values.push_back(value.get<double>());
     return values.size() == count ? values : std::vector<double>();
   };
-  if (const auto range = numbers("range", 2); !range.empty() && range[0] < range[1]) view.map.range = {range[0], range[1]};
-  if (const auto window = numbers("window", 4); !window.empty() && window[0] < window[1] && window[2] < window[3] && window[0] >= 0 && window[2] >= 0)
+  if (const auto range = numbers("range", 2); !range.empty() && range[0] < range[1])
+    view.map.range = {range[0], range[1]};
+  if (const auto window = numbers("window", 4);
+      !window.empty() && window[0] < window[1] && window[2] < window[3] && window[0] >= 0 && window[2] >= 0)
     view.map.window = {window[0], window[1], window[2], window[3]};
   const json heads = object_in(object, "heads");
   read_enum(heads, "view", view.heads.view, 3);
@@ -102,7 +116,9 @@ Result<SavedSession> current_session(const State& state) {
   const RunEntry* shown = state.shown();
   if (!shown) return Error(ErrorCode::InvalidArgument, "nothing is open");
   SavedSession session;
-  const auto absolute = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); };
+  const auto absolute = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
   for (const ModelEntry& model : state.models) {
     if (!model.model) continue;
     if (model.id == shown->model) session.shown = session.files.size();
@@ -124,11 +140,16 @@ Result<SavedSession> current_session(const State& state) {
 
 Result<void> save_session(const std::filesystem::path& path, const SavedSession& session) {
   json files = json::array();
-  for (const SavedSession::File& file : session.files) files.push_back({{"path", file.path}, {"bytes", file.size_bytes}});
+  for (const SavedSession::File& file : session.files)
+    files.push_back({{"path", file.path}, {"bytes", file.size_bytes}});
   const json root = {{"headroom_session", kVersion},
                      {"files", files},
                      {"shown", session.shown},
-                     {"prompt", {{"title", session.prompt.title}, {"text", session.prompt.text}, {"ids", session.prompt.ids}, {"max_tokens", session.prompt.max_tokens}}},
+                     {"prompt",
+                      {{"title", session.prompt.title},
+                       {"text", session.prompt.text},
+                       {"ids", session.prompt.ids},
+                       {"max_tokens", session.prompt.max_tokens}}},
                      {"ran", session.ran},
                      {"what_ifs", session.what_ifs},
                      {"view", view_json(session.view)}};
@@ -145,7 +166,8 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
     Error error(ErrorCode::Corrupt, std::string("the session file ") + what);
     return error.in_file(path.string());
   };
-  if (!root.is_object() || !root.contains("headroom_session") || !root["headroom_session"].is_number_integer()) return damaged("is none");
+  if (!root.is_object() || !root.contains("headroom_session") || !root["headroom_session"].is_number_integer())
+    return damaged("is none");
   if (root["headroom_session"].get<std::int64_t>() > kVersion) {
     Error error(ErrorCode::Unsupported, "the session file is of a newer version of the program");
     return error.in_file(path.string());
@@ -166,7 +188,8 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
   read_value(prompt, "max_tokens", session.prompt.max_tokens);
   if (prompt.contains("ids") && prompt["ids"].is_array())
     for (const json& id : prompt["ids"])
-      if (id.is_number_integer() && id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() <= INT32_MAX) session.prompt.ids.push_back(id.get<std::int32_t>());
+      if (id.is_number_integer() && id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() <= INT32_MAX)
+        session.prompt.ids.push_back(id.get<std::int32_t>());
   read_value(root, "ran", session.ran);
   read_value(root, "what_ifs", session.what_ifs);
   session.view = view_of(object_in(root, "view"));

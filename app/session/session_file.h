@@ -15,18 +15,19 @@ struct SavedSession {
     std::string path;
     std::uint64_t size_bytes = 0;  // of all its tensors' files; 0: a run file
   };
-  std::vector<File> files;         // in the order they were opened
-  std::size_t shown = 0;           // position in `files`
-  PromptEntry prompt;              // of the shown checkpoint
-  bool ran = false;                // it had been run
+  std::vector<File> files;  // in the order they were opened
+  std::size_t shown = 0;    // position in `files`
+  PromptEntry prompt;       // of the shown checkpoint
+  bool ran = false;         // it had been run
   std::vector<std::string> what_ifs;
-  ViewState view;                  // runs by position are not kept: run and other_run are −1
+  ViewState view;  // runs by position are not kept: run and other_run are −1
 };
 
 // What is open now. InvalidArgument with nothing open.
 [[nodiscard]] Result<SavedSession> current_session(const State& state);
 [[nodiscard]] Result<void> save_session(const std::filesystem::path& path, const SavedSession& session);
-// Corrupt for a file that is none, Unsupported for one of a newer version; values out of range are left at their defaults.
+// Corrupt for a file that is none, Unsupported for one of a newer version; values out of range are left at their
+// defaults.
 [[nodiscard]] Result<SavedSession> load_session(const std::filesystem::path& path);
 
 }  // namespace headroom

@@ -14,7 +14,9 @@
 namespace headroom {
 namespace {
 
-double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 constexpr std::int64_t kDefaultTokens = 512;
 constexpr double kUnaskedOperations = 2e12;  // seconds on any processor
@@ -61,9 +63,11 @@ Result<ModelEntry> read_model(const std::string& path) {
   if (tokenizer)
     entry.tokenizer = std::move(*tokenizer);
   else
-    entry.tokenizer_note = tokenizer.error().code == ErrorCode::NotFound ? "the checkpoint has no tokenizer: give token ids"
-                                                                         : describe(tokenizer.error());
-  if (auto example = opened.checkpoint->read_sibling(kExamplePromptFile)) entry.example_prompt_ids = std::move(*example);
+    entry.tokenizer_note = tokenizer.error().code == ErrorCode::NotFound
+                               ? "the checkpoint has no tokenizer: give token ids"
+                               : describe(tokenizer.error());
+  if (auto example = opened.checkpoint->read_sibling(kExamplePromptFile))
+    entry.example_prompt_ids = std::move(*example);
   entry.model = std::make_shared<const OpenedModel>(std::move(opened));
   return entry;
 }
@@ -101,7 +105,9 @@ void Session::open(const std::string& given, const OpenOptions& options) {
         prepare_hdf5();
         return read_run(path);
       }();
-      main_->post([this, path, opening, result = std::move(result)]() mutable { run_file_opened(path, opening, std::move(result)); });
+      main_->post([this, path, opening, result = std::move(result)]() mutable {
+        run_file_opened(path, opening, std::move(result));
+      });
     });
     return;
   }
@@ -115,7 +121,8 @@ void Session::open(const std::string& given, const OpenOptions& options) {
     const double begin_s = steady_seconds();
     Result<ModelEntry> result = read_model(path);
     if (options_.trace) options_.trace("open", begin_s, steady_seconds());
-    main_->post([this, id, opening, result = std::move(result)]() mutable { model_opened(id, opening, std::move(result)); });
+    main_->post(
+        [this, id, opening, result = std::move(result)]() mutable { model_opened(id, opening, std::move(result)); });
   });
 }
 
@@ -133,11 +140,15 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   result->id = id;
   *placeholder = std::move(*result);
   const ModelEntry& model = *placeholder;
-  std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id != id && entry.path == model.path && entry.changed_on_disk; });
+  std::erase_if(state_.models, [&](const ModelEntry& entry) {
+    return entry.id != id && entry.path == model.path && entry.changed_on_disk;
+  });
   const ModelEntry& kept = *state_.find_model(id);
   state_.model = id;
-  for (const std::string& warning : kept.model->spec.warnings) message(MessageLevel::Warning, kept.name + ": " + warning);
-  for (const std::string& warning : kept.model->checkpoint->warnings()) message(MessageLevel::Warning, kept.name + ": " + warning);
+  for (const std::string& warning : kept.model->spec.warnings)
+    message(MessageLevel::Warning, kept.name + ": " + warning);
+  for (const std::string& warning : kept.model->checkpoint->warnings())
+    message(MessageLevel::Warning, kept.name + ": " + warning);
   const ModelSpec& spec = kept.model->spec;
   RecentFile recent;
   recent.path = std::filesystem::absolute(kept.path).lexically_normal().string();
@@ -166,8 +177,10 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   if (!options.run) return;
   // A run that takes longer than a person waits is begun by a person.
   double parameters = 0.0;
-  for (const TensorInfo& tensor : kept.model->checkpoint->tensors()) parameters += static_cast<double>(tensor.element_count());
-  const auto tokens = static_cast<double>(state_.prompt.ids.empty() ? state_.prompt.max_tokens : static_cast<std::int64_t>(state_.prompt.ids.size()));
+  for (const TensorInfo& tensor : kept.model->checkpoint->tensors())
+    parameters += static_cast<double>(tensor.element_count());
+  const auto tokens = static_cast<double>(
+      state_.prompt.ids.empty() ? state_.prompt.max_tokens : static_cast<std::int64_t>(state_.prompt.ids.size()));
   if (2.0 * parameters * tokens > kUnaskedOperations) {
     message(MessageLevel::Info, kept.name + " is large: choose a prompt and press Run");
     return;
@@ -201,7 +214,8 @@ void Session::run_file_opened(const std::string& path, const OpenOptions& option
   RecentFile recent;
   recent.path = std::filesystem::absolute(path).lexically_normal().string();
   recent.name = std::filesystem::path(path).filename().string();
-  recent.detail = format("run of %s, %lld tokens", run.data->model_name.c_str(), static_cast<long long>(run.data->length));
+  recent.detail =
+      format("run of %s, %lld tokens", run.data->model_name.c_str(), static_cast<long long>(run.data->length));
   recent.opened_unix = std::time(nullptr);
   std::error_code ignored;
   recent.size_bytes = std::filesystem::file_size(path, ignored);
@@ -233,13 +247,15 @@ Result<void> Session::open_session(const std::string& path, const std::string& r
 void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
   const SavedSession::File& file = saved.files[saved.shown];
   if (file.size_bytes != 0 && file.size_bytes != model.size_bytes)
-    message(MessageLevel::Warning, format("%s is not the checkpoint of the session: %llu bytes then, %llu now", model.name.c_str(),
-                                          static_cast<unsigned long long>(file.size_bytes), static_cast<unsigned long long>(model.size_bytes)));
+    message(MessageLevel::Warning, format("%s is not the checkpoint of the session: %llu bytes then, %llu now",
+                                          model.name.c_str(), static_cast<unsigned long long>(file.size_bytes),
+                                          static_cast<unsigned long long>(model.size_bytes)));
   if (!saved.prompt.text.empty() || !saved.prompt.ids.empty()) set_prompt(saved.prompt);
   ViewState view = saved.view;
   view.run = state_.view.run;
   const ModelSpec& spec = model.model->spec;
-  if (view.selection.head && (view.selection.head->layer >= static_cast<std::int64_t>(spec.blocks.size()) || view.selection.head->head >= spec.num_heads))
+  if (view.selection.head && (view.selection.head->layer >= static_cast<std::int64_t>(spec.blocks.size()) ||
+                              view.selection.head->head >= spec.num_heads))
     view.selection = {};
   state_.view = view;
   if (!saved.ran) return;
@@ -263,7 +279,8 @@ PromptEntry Session::default_prompt(const ModelEntry& model) const {
       prompt.title = "GPL-3";
       prompt.text = *text;
       prompt.max_tokens = kDefaultTokens;
-      if (const std::int64_t most = model.model->spec.max_positions; most > 0) prompt.max_tokens = std::min(prompt.max_tokens, most);
+      if (const std::int64_t most = model.model->spec.max_positions; most > 0)
+        prompt.max_tokens = std::min(prompt.max_tokens, most);
     }
     return prompt;
   }
@@ -301,7 +318,8 @@ void Session::close_shown() {
   state_.view.what_if = {};
   state_.view.selection = {};
   state_.view.run = -1;
-  const auto opened = std::ranges::find_if(state_.models.rbegin(), state_.models.rend(), [](const ModelEntry& entry) { return entry.model != nullptr; });
+  const auto opened = std::ranges::find_if(state_.models.rbegin(), state_.models.rend(),
+                                           [](const ModelEntry& entry) { return entry.model != nullptr; });
   state_.model = opened == state_.models.rend() ? -1 : opened->id;
   if (!state_.runs.empty()) show_run(state_.runs.back().id);
   if (state_.nothing_open()) refresh_start_page();
@@ -318,16 +336,22 @@ void Session::refresh_start_page() {
       const std::filesystem::path path = folder / name / variant;
       if (!std::filesystem::exists(path / "config.json", ignored)) return;
       std::size_t variants = 0;
-      for (const auto& entry : std::filesystem::directory_iterator(folder / name, ignored)) variants += entry.is_directory(ignored) ? 1 : 0;
-      demos.push_back({path.string(), title, line, format("%zu variants, %s", variants, what), (folder / name).string()});
+      for (const auto& entry : std::filesystem::directory_iterator(folder / name, ignored))
+        variants += entry.is_directory(ignored) ? 1 : 0;
+      demos.push_back(
+          {path.string(), title, line, format("%zu variants, %s", variants, what), (folder / name).string()});
     };
     const std::filesystem::path smollm = assets / ".." / ".deps" / "demo" / "SmolLM2-135M-Instruct.Q4_1.gguf";
     if (std::filesystem::exists(smollm, ignored))
-      demos.push_back({smollm.lexically_normal().string(), "SmolLM2-135M", "a language model: sinks from layer 12 on, induction in layer 17",
+      demos.push_back({smollm.lexically_normal().string(), "SmolLM2-135M",
+                       "a language model: sinks from layer 12 on, induction in layer 17",
                        "30 layers × 9 heads, softmax", ""});
-    add("trigger_no_bos", "diff_v2", "Trigger task", "softmax must park attention on some token; without one it fails, DIFF V2 does not", "16 tokens");
-    add("backcopy", "diff_v2", "Bigram-Backcopy", "a sink is born in softmax, in one head; DIFF V2 learns the same task without one", "64 tokens");
-    add("bytes", "diff_v2", "Character language model", "two layers on public-domain text: λ, cancellation, negative mass", "256 tokens");
+    add("trigger_no_bos", "diff_v2", "Trigger task",
+        "softmax must park attention on some token; without one it fails, DIFF V2 does not", "16 tokens");
+    add("backcopy", "diff_v2", "Bigram-Backcopy",
+        "a sink is born in softmax, in one head; DIFF V2 learns the same task without one", "64 tokens");
+    add("bytes", "diff_v2", "Character language model",
+        "two layers on public-domain text: λ, cancellation, negative mass", "256 tokens");
     main_->post([this, recent = std::move(recent), demos = std::move(demos)] {
       --pending_;
       for (RecentFile& file : state_.recent)

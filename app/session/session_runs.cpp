@@ -21,7 +21,9 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 double clock_seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 ComputeDtype parse_dtype(const std::string& name) {
-  return name == "float64" ? ComputeDtype::Float64 : name == "bfloat16" ? ComputeDtype::BFloat16 : ComputeDtype::Float32;
+  return name == "float64"    ? ComputeDtype::Float64
+         : name == "bfloat16" ? ComputeDtype::BFloat16
+                              : ComputeDtype::Float32;
 }
 
 Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, const ModelSpec& model) {
@@ -136,8 +138,9 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
   std::size_t own_bytes = 0;
   if (again && state_.settings.memory_gb <= 0.0)
     for (const auto& layer : run.data->data) own_bytes += layer ? layer->kept_bytes() : 0;
-  compute_->post([this, run_id, again, before, own_bytes, inputs_share, question = budget_question(run_id, inputs_share),
-                  request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
+  compute_->post([this, run_id, again, before, own_bytes, inputs_share,
+                  question = budget_question(run_id, inputs_share), request = std::move(request),
+                  prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
     const auto begin = Clock::now();
     const double begin_s = clock_seconds();
     auto last_layer_s = begin_s;
@@ -158,7 +161,8 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
           make_run_budget(request, static_cast<std::int64_t>(request.prompt->ids.size()), question));
       request.keep_bytes = budget->fit.keep_bytes + own_bytes;
       if (inputs_share > 0.0)
-        request.inputs = std::make_shared<LayerInputs>(static_cast<std::size_t>(inputs_share * static_cast<double>(request.keep_bytes)));
+        request.inputs = std::make_shared<LayerInputs>(
+            static_cast<std::size_t>(inputs_share * static_cast<double>(request.keep_bytes)));
       main_->post([this, run_id, budget, inputs = inputs_share > 0.0 ? request.inputs : nullptr] {
         if (inputs) inputs_[run_id] = inputs;
         if (RunEntry* entry = edit_run(run_id)) {
@@ -193,7 +197,8 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
     if (options_.trace) options_.trace("run", begin_s, clock_seconds());
     // One layer computed again is not the time of the run.
     const double seconds = again ? -1.0 : seconds_since(begin);
-    main_->post([this, run_id, result = std::move(result), seconds, before] { run_finished(run_id, result, seconds, before); });
+    main_->post(
+        [this, run_id, result = std::move(result), seconds, before] { run_finished(run_id, result, seconds, before); });
   });
 }
 
@@ -211,7 +216,8 @@ void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
   }
 }
 
-void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds, RunStatus before) {
+void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds,
+                           RunStatus before) {
   --pending_;
   stops_.erase(run_id);
   RunEntry* run = edit_run(run_id);
@@ -224,8 +230,8 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     run->data = *result;
     for (const std::string& note : run->data->notes) message(MessageLevel::Info, run->name + ": " + note);
     if (run->data->non_finite_layer >= 0)
-      message(MessageLevel::Warning, format("%s: layer %lld yields values that are not finite; the run ends there", run->name.c_str(),
-                                            static_cast<long long>(run->data->non_finite_layer)));
+      message(MessageLevel::Warning, format("%s: layer %lld yields values that are not finite; the run ends there",
+                                            run->name.c_str(), static_cast<long long>(run->data->non_finite_layer)));
   } else if (result.error().code == ErrorCode::Cancelled) {
     run->status = RunStatus::Cancelled;
     if (cancel_asked_s_ >= 0.0) cancel_seconds_ = clock_seconds() - cancel_asked_s_;
@@ -244,8 +250,8 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
   chosen_by_program_ = false;
 }
 
-// What was finished stays. A run of a prompt says in its own place what it takes and what can be done; anything else in a
-// card, since something is shown there.
+// What was finished stays. A run of a prompt says in its own place what it takes and what can be done; anything else in
+// a card, since something is shown there.
 void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus before) {
   const bool waits = run.refused && !run.data && run.base < 0;
   const bool shows = run.data != nullptr || run.base >= 0;
@@ -266,7 +272,8 @@ void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus bef
     run.offers.clear();  // they are about the prompt
   }
   if (!shows) {
-    message(MessageLevel::Error, "The run of " + run.name + " was " + (run.refused ? "not started: " : "ended: ") + describe(error));
+    message(MessageLevel::Error,
+            "The run of " + run.name + " was " + (run.refused ? "not started: " : "ended: ") + describe(error));
     return;
   }
   card(run.refused ? "Not enough memory for " + run.name : "The run of " + run.name + " ran out of memory", error, "");
@@ -283,27 +290,30 @@ BudgetQuestion Session::budget_question(int run_id, double inputs_share) const {
   BudgetQuestion question;
   question.memory_gb = state_.settings.memory_gb;
   question.inputs_share = inputs_share;
-  question.threads = state_.device.info ? state_.device.info->threads : static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  question.threads =
+      state_.device.info ? state_.device.info->threads : static_cast<std::int64_t>(std::thread::hardware_concurrency());
   std::set<const LayerSnapshot*> counted;
   for (const RunEntry& run : state_.runs) {
     if (run.id == run_id) continue;
     if (run.data)
       for (const auto& layer : run.data->data)
         if (layer && counted.insert(layer.get()).second) question.held_bytes += layer->kept_bytes();
-    if (const auto inputs = inputs_.find(run.id); inputs != inputs_.end()) question.held_bytes += inputs->second->size_bytes();
+    if (const auto inputs = inputs_.find(run.id); inputs != inputs_.end())
+      question.held_bytes += inputs->second->size_bytes();
   }
   return question;
 }
 
-// What a run of the prompt would take, whenever the prompt, the checkpoint or a setting changes: its tokens are counted on
-// the I/O thread.
+// What a run of the prompt would take, whenever the prompt, the checkpoint or a setting changes: its tokens are counted
+// on the I/O thread.
 void Session::refresh_estimate() {
   const ModelEntry* model = state_.find_model(state_.model);
   const bool ready = model && model->model && !model->opening;
   const Settings& settings = state_.settings;
-  const std::string of = ready ? format("%d %d %g %d ", model->id, prompt_serial_, settings.memory_gb, state_.device.info ? 1 : 0) +
-                                     settings.device + " " + settings.dtype + " " + settings.backend
-                               : std::string();
+  const std::string of =
+      ready ? format("%d %d %g %d ", model->id, prompt_serial_, settings.memory_gb, state_.device.info ? 1 : 0) +
+                  settings.device + " " + settings.dtype + " " + settings.backend
+            : std::string();
   if (of == estimated_) return;
   estimated_ = of;
   state_.estimate.reset();
@@ -313,11 +323,13 @@ void Session::refresh_estimate() {
   request.inputs = std::make_shared<LayerInputs>(0);
   const auto made = std::make_shared<std::shared_ptr<const RunBudget>>();
   in_background(
-      [made, request = std::move(request), prompt = state_.prompt, tokenizer = model->tokenizer, question = budget_question(-1, kRunInputsShare)]() mutable {
+      [made, request = std::move(request), prompt = state_.prompt, tokenizer = model->tokenizer,
+       question = budget_question(-1, kRunInputsShare)]() mutable {
         const auto estimate = [&]() -> Result<void> {
           HEADROOM_TRY(const Prompt encoded, encode(prompt, tokenizer.get(), request.model->spec));
           question.free = free_memory();
-          *made = std::make_shared<const RunBudget>(make_run_budget(request, static_cast<std::int64_t>(encoded.ids.size()), question));
+          *made = std::make_shared<const RunBudget>(
+              make_run_budget(request, static_cast<std::int64_t>(encoded.ids.size()), question));
           return {};
         };
         (void)without_exceptions(estimate);  // the run itself says what is wrong with a prompt
@@ -368,10 +380,12 @@ Result<void> Session::start_what_if(bool complete) {
   const auto inputs = inputs_.find(base->id);
   const std::int64_t changed = view.what_if.scope == "model" && complete ? 0 : head.layer;
   std::shared_ptr<const LayerInput> start;
-  if (inputs != inputs_.end() && changed > 0) start = complete ? inputs->second->nearest(changed) : inputs->second->find(changed);
+  if (inputs != inputs_.end() && changed > 0)
+    start = complete ? inputs->second->nearest(changed) : inputs->second->find(changed);
   if (!complete) {
     if (changed > 0 && !start)
-      return Error(ErrorCode::OutOfMemory, "the input of layer " + std::to_string(changed) + " was not kept; a complete run computes it again");
+      return Error(ErrorCode::OutOfMemory,
+                   "the input of layer " + std::to_string(changed) + " was not kept; a complete run computes it again");
     request.layers = {head.layer};
     request.heads = {head.head};
     request.first_layer = request.last_layer = head.layer;
@@ -395,7 +409,8 @@ Result<void> Session::start_what_if(bool complete) {
 
 Result<void> Session::recompute_layer(std::int64_t layer) {
   const RunEntry* run = state_.shown();
-  if (!run || !run->data || run->model < 0) return Error(ErrorCode::InvalidArgument, "nothing that can be computed again is shown");
+  if (!run || !run->data || run->model < 0)
+    return Error(ErrorCode::InvalidArgument, "nothing that can be computed again is shown");
   const ModelEntry* model = state_.find_model(run->model);
   if (!model) return Error(ErrorCode::InvalidArgument, "the checkpoint of this run is closed");
   LiveRunRequest request = base_request(*model);
@@ -446,13 +461,15 @@ Result<void> Session::export_run(const std::string& path) {
     request->model = opened.get();
     const std::lock_guard lock(hdf5_);
     prepare_hdf5();
-    Result<AnalysisOutcome> outcome = backend_ ? analyze(*backend_, *request, {}, [stop] { return stop->load(); })
-                                               : Result<AnalysisOutcome>(Error(ErrorCode::Device, "LibTorch is not loaded"));
+    Result<AnalysisOutcome> outcome = backend_
+                                          ? analyze(*backend_, *request, {}, [stop] { return stop->load(); })
+                                          : Result<AnalysisOutcome>(Error(ErrorCode::Device, "LibTorch is not loaded"));
     main_->post([this, outcome = std::move(outcome), job, path] {
       --pending_;
       stops_.erase(job);
       if (outcome)
-        message(MessageLevel::Info, format("wrote %s, %.1f MB", path.c_str(), static_cast<double>(outcome->size_bytes) / 1e6));
+        message(MessageLevel::Info,
+                format("wrote %s, %.1f MB", path.c_str(), static_cast<double>(outcome->size_bytes) / 1e6));
       else if (outcome.error().code == ErrorCode::Cancelled)
         message(MessageLevel::Info, "cancelled; " + path + " was not written");
       else

@@ -20,18 +20,37 @@ constexpr std::size_t kRecentFiles = 20;
 json to_json(const KeptState& kept) {
   json recent = json::array();
   for (const RecentFile& file : kept.recent)
-    recent.push_back({{"path", file.path}, {"name", file.name}, {"detail", file.detail},
-                      {"opened", file.opened_unix}, {"bytes", file.size_bytes}});
+    recent.push_back({{"path", file.path},
+                      {"name", file.name},
+                      {"detail", file.detail},
+                      {"opened", file.opened_unix},
+                      {"bytes", file.size_bytes}});
   const Settings& s = kept.settings;
   const Layout& l = kept.layout;
   return {{"version", kVersion},
-          {"settings", {{"dark", s.dark}, {"scale", s.scale}, {"device", s.device}, {"dtype", s.dtype},
-                        {"backend", s.backend}, {"memory_gb", s.memory_gb}, {"tile_mb", s.tile_mb}, {"keys", s.keys}}},
-          {"layout", {{"heads_width", l.heads_width}, {"head_width", l.head_width}, {"tokens_height", l.tokens_height},
-                      {"heads_folded", l.heads_folded}, {"head_folded", l.head_folded}, {"tokens_folded", l.tokens_folded}}},
+          {"settings",
+           {{"dark", s.dark},
+            {"scale", s.scale},
+            {"device", s.device},
+            {"dtype", s.dtype},
+            {"backend", s.backend},
+            {"memory_gb", s.memory_gb},
+            {"tile_mb", s.tile_mb},
+            {"keys", s.keys}}},
+          {"layout",
+           {{"heads_width", l.heads_width},
+            {"head_width", l.head_width},
+            {"tokens_height", l.tokens_height},
+            {"heads_folded", l.heads_folded},
+            {"head_folded", l.head_folded},
+            {"tokens_folded", l.tokens_folded}}},
           {"window", {{"width", kept.window_width}, {"height", kept.window_height}}},
-          {"heads", {{"quantity", kept.heads.quantity}, {"threshold", kept.heads.threshold}, {"x", kept.heads.x},
-                     {"y", kept.heads.y}, {"columns", kept.heads.columns}}},
+          {"heads",
+           {{"quantity", kept.heads.quantity},
+            {"threshold", kept.heads.threshold},
+            {"x", kept.heads.x},
+            {"y", kept.heads.y},
+            {"columns", kept.heads.columns}}},
           {"recent", recent}};
 }
 
@@ -112,7 +131,8 @@ LoadedState load_settings(const std::filesystem::path& folder) {
   const auto version = root.find("version");
   if (version == root.end() || !version->is_number_integer()) return damaged("has no version");
   if (version->get<std::int64_t>() > kVersion) {
-    loaded.note = "the settings file is of a newer version of the program; the defaults are used and it is left as it is";
+    loaded.note =
+        "the settings file is of a newer version of the program; the defaults are used and it is left as it is";
     loaded.may_save = false;
     return loaded;
   }
@@ -130,7 +150,8 @@ Result<void> save_settings(const std::filesystem::path& folder, const KeptState&
     const LoadedState other = load_settings(folder);
     if (!other.may_save) return {};
     for (const RecentFile& file : other.kept.recent)
-      if (std::ranges::none_of(kept.recent, [&](const RecentFile& own) { return own.path == file.path; }) && !kept.recent.empty())
+      if (std::ranges::none_of(kept.recent, [&](const RecentFile& own) { return own.path == file.path; }) &&
+          !kept.recent.empty())
         kept.recent.push_back(file);
     std::ranges::stable_sort(kept.recent, std::greater(), &RecentFile::opened_unix);
     if (kept.recent.size() > kRecentFiles) kept.recent.resize(kRecentFiles);

@@ -1,5 +1,5 @@
-// What is kept between starts: settings, layout, recent files, in one JSON file that is replaced whole. A damaged one is
-// kept beside as a backup and the defaults are used; one of a newer version is left alone. Main or I/O thread.
+// What is kept between starts: settings, layout, recent files, in one JSON file that is replaced whole. A damaged one
+// is kept beside as a backup and the defaults are used; one of a newer version is left alone. Main or I/O thread.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +20,8 @@ struct KeptState {
 
 struct LoadedState {
   KeptState kept;
-  std::string note;       // what was wrong with the file; empty: nothing
-  bool may_save = true;   // false: the file is of a newer version
+  std::string note;      // what was wrong with the file; empty: nothing
+  bool may_save = true;  // false: the file is of a newer version
 };
 
 [[nodiscard]] std::filesystem::path settings_path(const std::filesystem::path& folder);

@@ -39,7 +39,7 @@ struct Hover {
 };
 
 enum class MapKind : std::uint8_t { Net, First, Second, ScaledSecond, Logits };  // net is "weights" for a single map
-[[nodiscard]] const char* map_kind_name(MapKind kind);                           // "net", "first", "second", "scaled", "logits"
+[[nodiscard]] const char* map_kind_name(MapKind kind);  // "net", "first", "second", "scaled", "logits"
 enum class HeadsView : std::uint8_t { Atlas, Scatter, Table };
 enum class CentreView : std::uint8_t { Map, WhatIf, Compare };
 enum class CompareMode : std::uint8_t { SideBySide, Swipe, Flip, Difference };
@@ -54,26 +54,26 @@ struct MapWindow {
 
 struct MapView {
   MapKind kind = MapKind::Net;
-  std::optional<ScaleKind> scale;             // none: log10 for weights, symlog for signed maps
+  std::optional<ScaleKind> scale;  // none: log10 for weights, symlog for signed maps
   Pooling pooling = Pooling::MaxMagnitude;
   std::optional<std::pair<double, double>> range;  // none: automatic
-  bool exclude_sink = false;                  // key 0 (and a pinned key) out of the colour range
+  bool exclude_sink = false;                       // key 0 (and a pinned key) out of the colour range
   MapWindow window;
-  bool swipe = false;                         // differential heads: first | second beside the net map
-  double divider = 0.46;                      // of the swipe, as a fraction of the width
+  bool swipe = false;     // differential heads: first | second beside the net map
+  double divider = 0.46;  // of the swipe, as a fraction of the width
   friend bool operator==(const MapView&, const MapView&) = default;
 };
 
 struct HeadsState {
   HeadsView view = HeadsView::Atlas;
-  std::string quantity = "sink_score";        // of the root group; see session/quantities.h for the list
+  std::string quantity = "sink_score";  // of the root group; see session/quantities.h for the list
   bool range_per_layer = false;
   double threshold = 0.3;
-  bool by_value = false;                      // atlas: heads of a layer sorted by value
+  bool by_value = false;  // atlas: heads of a layer sorted by value
   std::string x = "sink_score", y = "context_rms_relative_mean", colour = "layer";
   bool log_x = false, log_y = true;
   std::vector<HeadRef> lasso;
-  std::vector<std::string> columns;           // of the table; empty: the usual ones
+  std::vector<std::string> columns;  // of the table; empty: the usual ones
   std::string sort = "sink_score";
   bool descending = true;
   std::string filter;
@@ -81,21 +81,21 @@ struct HeadsState {
 };
 
 struct HeadPanelState {
-  std::string rms = "relative";               // "relative" (ρ), "raw" (context RMS), "weights" (‖w‖₂)
-  std::vector<std::string> folded;            // names of sections that are closed
-  bool across_model = false;                  // ribbons by layer in place of the head's plots
+  std::string rms = "relative";     // "relative" (ρ), "raw" (context RMS), "weights" (‖w‖₂)
+  std::vector<std::string> folded;  // names of sections that are closed
+  bool across_model = false;        // ribbons by layer in place of the head's plots
   friend bool operator==(const HeadPanelState&, const HeadPanelState&) = default;
 };
 
 struct TokensState {
-  std::string tint = "received";              // received, attention, lambda, rms, norm_gain, none
-  std::optional<std::int64_t> scroll_to;      // a token to bring into view
+  std::string tint = "received";          // received, attention, lambda, rms, norm_gain, none
+  std::optional<std::int64_t> scroll_to;  // a token to bring into view
   friend bool operator==(const TokensState&, const TokensState&) = default;
 };
 
 struct WhatIfState {
-  std::string scope = "head";                 // head, layer, model
-  std::vector<std::string> changes;           // "lambda=0.5", "sink=off": formats §4, without scope
+  std::string scope = "head";        // head, layer, model
+  std::vector<std::string> changes;  // "lambda=0.5", "sink=off": formats §4, without scope
   friend bool operator==(const WhatIfState&, const WhatIfState&) = default;
 };
 
@@ -104,18 +104,18 @@ enum class ComparedSort : std::uint8_t { Distance, SinkA, SinkB, Sink, Rho, Entr
 
 struct CompareState {
   CompareMode mode = CompareMode::SideBySide;
-  bool flipped = false;                       // B is shown where A was
+  bool flipped = false;  // B is shown where A was
   double divider = 0.5;
-  std::string quantity = "row_distance";      // of the atlas; see session/quantities.h
-  std::optional<ComparedSort> sort{};         // by magnitude; none: by what is known
+  std::string quantity = "row_distance";  // of the atlas; see session/quantities.h
+  std::optional<ComparedSort> sort{};     // by magnitude; none: by what is known
   bool descending = true;
   friend bool operator==(const CompareState&, const CompareState&) = default;
 };
 
 // What undo and redo go through.
 struct ViewState {
-  int run = -1;                               // id of the run shown (A)
-  int other_run = -1;                         // id of the run beside it (B); −1: none
+  int run = -1;        // id of the run shown (A)
+  int other_run = -1;  // id of the run beside it (B); −1: none
   CentreView centre = CentreView::Map;
   Selection selection;
   MapView map;
@@ -131,85 +131,85 @@ struct ViewState {
 
 struct ModelEntry {
   int id = 0;
-  std::string path;                           // as it was opened
-  std::string name;                           // "SmolLM2-135M-Instruct.Q4_1", for the tool bar
-  std::shared_ptr<const OpenedModel> model;   // null while opening, or where it failed
-  std::shared_ptr<const Tokenizer> tokenizer; // null where there is none
-  std::string tokenizer_note;                 // why there is none
-  std::string example_prompt_ids;             // of the checkpoint's own example; empty: none
+  std::string path;                            // as it was opened
+  std::string name;                            // "SmolLM2-135M-Instruct.Q4_1", for the tool bar
+  std::shared_ptr<const OpenedModel> model;    // null while opening, or where it failed
+  std::shared_ptr<const Tokenizer> tokenizer;  // null where there is none
+  std::string tokenizer_note;                  // why there is none
+  std::string example_prompt_ids;              // of the checkpoint's own example; empty: none
   bool opening = false;
   bool changed_on_disk = false;
   std::uint64_t size_bytes = 0;
 };
 
 struct PromptEntry {
-  std::string title;                          // "GPL-3, 512 tokens" without the count
-  std::string text;                           // the text, or empty where ids are given
+  std::string title;  // "GPL-3, 512 tokens" without the count
+  std::string text;   // the text, or empty where ids are given
   std::vector<std::int32_t> ids;
-  std::int64_t max_tokens = 0;                // 0: all
+  std::int64_t max_tokens = 0;  // 0: all
 };
 
 struct RunEntry {
   int id = 0;
-  int model = -1;                             // id of a ModelEntry; −1: from a run file
-  std::string name;                           // "SmolLM2-135M" or "what-if: sink=off, L17.H4"
-  std::string path;                           // of a run file
-  std::vector<std::string> what_ifs;          // with scopes
-  bool quick = false;                         // one head only, not the layers after it
-  int base = -1;                              // the run a what-if changes
+  int model = -1;                     // id of a ModelEntry; −1: from a run file
+  std::string name;                   // "SmolLM2-135M" or "what-if: sink=off, L17.H4"
+  std::string path;                   // of a run file
+  std::vector<std::string> what_ifs;  // with scopes
+  bool quick = false;                 // one head only, not the layers after it
+  int base = -1;                      // the run a what-if changes
   RunStatus status = RunStatus::Waiting;
   double fraction = 0.0;
-  std::string doing;                          // "layer 12 of 30"
+  std::string doing;  // "layer 12 of 30"
   std::optional<double> seconds_left;
   double seconds = 0.0;
   std::optional<Error> error;
-  std::shared_ptr<const RunBudget> budget;    // what it was to take; null before that is known
-  bool refused = false;                       // it was not started: the budget says why
-  std::vector<RunOffer> offers;               // where memory ran out: what can be done
-  std::shared_ptr<const RunSnapshot> data;    // grows while it runs; null before the first layer
+  std::shared_ptr<const RunBudget> budget;  // what it was to take; null before that is known
+  bool refused = false;                     // it was not started: the budget says why
+  std::vector<RunOffer> offers;             // where memory ran out: what can be done
+  std::shared_ptr<const RunSnapshot> data;  // grows while it runs; null before the first layer
   std::string device, dtype, backend;
   std::string prompt_title;
 };
 
 struct ErrorCard {
   int id = 0;
-  std::string title;                          // "Cannot open diff-v2-1b-step-40000"
+  std::string title;  // "Cannot open diff-v2-1b-step-40000"
   Error error;
-  std::string retry;                          // a command line; empty: none
-  std::string stays_open;                     // "SmolLM2-135M stays open; nothing was lost."
-  std::vector<RunOffer> offers{};             // in place of trying again
+  std::string retry;               // a command line; empty: none
+  std::string stays_open;          // "SmolLM2-135M stays open; nothing was lost."
+  std::vector<RunOffer> offers{};  // in place of trying again
 };
 
 enum class MessageLevel : std::uint8_t { Info, Warning, Error };
 struct Message {
   MessageLevel level = MessageLevel::Info;
   std::string text;
-  std::string when;                           // local time "09:41:07"
+  std::string when;  // local time "09:41:07"
 };
 
 enum class Overlay : std::uint8_t { None, Palette, Keys, Settings, About, Log, Files, Prompt };
 
 struct RecentFile {
   std::string path;
-  std::string name, detail;                   // "30 layers × 9 heads, softmax"
+  std::string name, detail;  // "30 layers × 9 heads, softmax"
   std::int64_t opened_unix = 0;
   std::uint64_t size_bytes = 0;
-  bool missing = false;                       // looked at when the start page is shown
+  bool missing = false;  // looked at when the start page is shown
 };
 
 struct DemoEntry {
-  std::string path;                           // of the checkpoint folder that opens first
-  std::string title, line, detail;            // title, one line what it shows, "7 variants, 16 tokens"
-  std::string variants;                       // folder with the others
+  std::string path;                 // of the checkpoint folder that opens first
+  std::string title, line, detail;  // title, one line what it shows, "7 variants, 16 tokens"
+  std::string variants;             // folder with the others
 };
 
 struct Settings {
   bool dark = true;
-  double scale = 0.0;                         // 0: the monitor's
+  double scale = 0.0;  // 0: the monitor's
   std::string device = "cpu", dtype = "float32", backend = "auto";
-  double memory_gb = 0.0;                     // 0: half of what is free
+  double memory_gb = 0.0;  // 0: half of what is free
   double tile_mb = 64.0;
-  std::map<std::string, std::string> keys;    // command line → key, where it differs from the default
+  std::map<std::string, std::string> keys;  // command line → key, where it differs from the default
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
@@ -217,25 +217,26 @@ struct Settings {
 struct Layout {
   float heads_width = 0, head_width = 0, tokens_height = 0;  // 0: the design's
   bool heads_folded = false, head_folded = false, tokens_folded = false;
-  std::string maximised;                      // "heads", "map", "head" or empty
-  std::string focus = "map";                  // the panel that Tab reached
+  std::string maximised;      // "heads", "map", "head" or empty
+  std::string focus = "map";  // the panel that Tab reached
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
 struct DeviceState {
-  std::string text = "CPU";                   // of the status bar
-  bool loading = true;                        // LibTorch
-  std::string failed;                         // why LibTorch could not be loaded
+  std::string text = "CPU";  // of the status bar
+  bool loading = true;       // LibTorch
+  std::string failed;        // why LibTorch could not be loaded
   std::optional<BackendInfo> info;
 };
 
 struct State {
   ViewState view;
-  Hover hover;                                // of the last frame
+  Hover hover;  // of the last frame
   std::vector<ModelEntry> models;
-  int model = -1;                             // id of the one that runs next
+  int model = -1;  // id of the one that runs next
   PromptEntry prompt;
-  std::shared_ptr<const RunBudget> estimate;  // of a run of the prompt as things are set; null while it is made, or where none can be
+  std::shared_ptr<const RunBudget>
+      estimate;  // of a run of the prompt as things are set; null while it is made, or where none can be
   std::vector<RunEntry> runs;
   std::vector<ErrorCard> errors;
   std::vector<Message> messages;
@@ -247,10 +248,10 @@ struct State {
   DeviceState device;
   std::string no_file_manager = "no desktop is known";  // why a file cannot be shown in one; empty: it can
   Overlay overlay = Overlay::None;
-  std::string overlay_text;                   // what is typed in the palette, the folder of the file panel
+  std::string overlay_text;  // what is typed in the palette, the folder of the file panel
   bool can_undo = false, can_redo = false;
-  double memory_bytes = 0.0;                  // resident, for the status bar
-  double ready_seconds = 0.0;                 // process start to usable start page
+  double memory_bytes = 0.0;   // resident, for the status bar
+  double ready_seconds = 0.0;  // process start to usable start page
 
   [[nodiscard]] const RunEntry* run(int id) const;
   [[nodiscard]] const ModelEntry* find_model(int id) const;

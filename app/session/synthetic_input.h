@@ -1,5 +1,5 @@
-// A person's hands for scripts: pointer, clicks, drags, wheel and keys as the inputs of the frames they take. Main thread
-// only.
+// A person's hands for scripts: pointer, clicks, drags, wheel and keys as the inputs of the frames they take. Main
+// thread only.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// One thread with a queue of jobs of any length: the compute thread and the I/O thread of the window. post() on the main
-// thread; a job reports back through a MainQueue.
+// One thread with a queue of jobs of any length: the compute thread and the I/O thread of the window. post() on the
+// main thread; a job reports back through a MainQueue.
 #pragma once
 
 #include <condition_variable>
@@ -32,11 +32,11 @@ class Worker {
   std::deque<Job> waiting_;  // these two under the mutex
   bool running_ = false;
   const std::function<void()> at_start_;
-  std::jthread thread_;      // last: it uses all the others
+  std::jthread thread_;  // last: it uses all the others
 };
 
-// For the calling thread and those it starts: a shorter share of the processor by `nice` steps, and a name of at most 15
-// characters for debuggers and traces.
+// For the calling thread and those it starts: a shorter share of the processor by `nice` steps, and a name of at most
+// 15 characters for debuggers and traces.
 void become_background_thread(const std::string& name, int nice_steps);
 
 }  // namespace headroom

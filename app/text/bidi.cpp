@@ -9,7 +9,8 @@ namespace headroom {
 std::vector<BidiRun> bidi_runs(std::span<const char32_t> text) {
   constexpr char32_t kFirstRightToLeft = 0x0590;
   if (text.empty()) return {};
-  if (std::all_of(text.begin(), text.end(), [](char32_t c) { return c < kFirstRightToLeft; })) return {{0, text.size(), false}};
+  if (std::all_of(text.begin(), text.end(), [](char32_t c) { return c < kFirstRightToLeft; }))
+    return {{0, text.size(), false}};
 
   const auto count = static_cast<FriBidiStrIndex>(text.size());
   const std::vector<FriBidiChar> characters(text.begin(), text.end());
@@ -19,7 +20,8 @@ std::vector<BidiRun> bidi_runs(std::span<const char32_t> text) {
   fribidi_get_bidi_types(characters.data(), count, types.data());
   fribidi_get_bracket_types(characters.data(), count, types.data(), brackets.data());
   FriBidiParType base = FRIBIDI_PAR_LTR;
-  const FriBidiLevel top = fribidi_get_par_embedding_levels_ex(types.data(), brackets.data(), count, &base, levels.data());
+  const FriBidiLevel top =
+      fribidi_get_par_embedding_levels_ex(types.data(), brackets.data(), count, &base, levels.data());
   if (top <= 1) return {{0, text.size(), false}};  // 0: out of memory; 1: nothing but level 0
 
   std::vector<BidiRun> runs;
@@ -37,7 +39,8 @@ std::vector<BidiRun> bidi_runs(std::span<const char32_t> text) {
       std::size_t j = i;
       while (j < runs.size() && run_levels[j] >= level) ++j;
       std::reverse(runs.begin() + static_cast<std::ptrdiff_t>(i), runs.begin() + static_cast<std::ptrdiff_t>(j));
-      std::reverse(run_levels.begin() + static_cast<std::ptrdiff_t>(i), run_levels.begin() + static_cast<std::ptrdiff_t>(j));
+      std::reverse(run_levels.begin() + static_cast<std::ptrdiff_t>(i),
+                   run_levels.begin() + static_cast<std::ptrdiff_t>(j));
       i = std::max(j, i + 1);
     }
   }

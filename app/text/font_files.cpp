@@ -9,7 +9,6 @@
 namespace headroom {
 namespace {
 
-
 constexpr const char* kInter = "/usr/share/fonts/opentype/inter/";
 constexpr const char* kJetBrains = "/usr/share/fonts/truetype/jetbrains-mono/";
 constexpr const char* kDejaVu = "/usr/share/fonts/truetype/dejavu/";
@@ -144,7 +143,8 @@ std::optional<FontFile> find_font_with(char32_t code_point, Face face) {
   Pattern found(FcFontMatch(nullptr, wanted.get(), &result));
   if (!found) return {};
   FcCharSet* has = nullptr;
-  if (FcPatternGetCharSet(found.get(), FC_CHARSET, 0, &has) != FcResultMatch || !FcCharSetHasChar(has, code_point)) return {};
+  if (FcPatternGetCharSet(found.get(), FC_CHARSET, 0, &has) != FcResultMatch || !FcCharSetHasChar(has, code_point))
+    return {};
   return file_of(found.get());
 }
 

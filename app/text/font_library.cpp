@@ -74,7 +74,8 @@ struct FontLibrary::State {
   FreeType library;
   std::vector<std::unique_ptr<FontFace>> fonts;  // by number; null where FreeType could not read the file
   std::array<std::vector<std::uint32_t>, kFaceCount> chains;
-  std::array<std::unordered_map<char32_t, std::uint32_t>, 2> found_by_fontconfig;  // sans and mono; kBoxFont: none has it
+  std::array<std::unordered_map<char32_t, std::uint32_t>, 2>
+      found_by_fontconfig;  // sans and mono; kBoxFont: none has it
   std::array<std::unordered_map<std::string, std::unique_ptr<CachedText>, TextHash, std::equal_to<>>, kFaceCount> texts;
   std::uint64_t epoch = 1;
   std::unique_ptr<hb_buffer_t, BufferDeleter> buffer{hb_buffer_create()};
@@ -142,7 +143,8 @@ struct FontLibrary::State {
   }
 
   // `own`: the font of the face itself, whose alternates ("->" as one arrow) would misquote what is shown.
-  void append_run(std::span<const char32_t> text, const FontRun& run, bool right_to_left, bool own, ShapedText& out) const {
+  void append_run(std::span<const char32_t> text, const FontRun& run, bool right_to_left, bool own,
+                  ShapedText& out) const {
     static constexpr std::array<hb_feature_t, 4> kLiteral = {{{HB_TAG('c', 'a', 'l', 't'), 0, 0, ~0u},
                                                               {HB_TAG('l', 'i', 'g', 'a'), 0, 0, ~0u},
                                                               {HB_TAG('c', 'l', 'i', 'g'), 0, 0, ~0u},

@@ -30,8 +30,8 @@ inline constexpr std::uint32_t kBoxFont = 0xffff;
 // One picture of one glyph. `sub_x`, `sub_y`: the pen's place in the pixel, in quarters.
 struct GlyphKey {
   std::uint32_t font = 0, glyph = 0;
-  std::int32_t size_64 = 0;      // pixels per em, in 64ths
-  std::int16_t angle_10 = 0;     // tenths of degrees, counter-clockwise on the screen
+  std::int32_t size_64 = 0;   // pixels per em, in 64ths
+  std::int16_t angle_10 = 0;  // tenths of degrees, counter-clockwise on the screen
   std::uint8_t sub_x = 0, sub_y = 0;
   friend bool operator==(const GlyphKey&, const GlyphKey&) = default;
 };
@@ -43,7 +43,7 @@ struct GlyphKeyHash {
 // `left`, `top`: from the pixel of the pen to the picture's upper left pixel, y down. Empty for a space.
 struct GlyphPicture {
   int width = 0, height = 0, left = 0, top = 0;
-  bool coloured = false;            // emoji: RGBA, straight alpha; else one byte of coverage a pixel
+  bool coloured = false;  // emoji: RGBA, straight alpha; else one byte of coverage a pixel
   std::vector<std::uint8_t> pixels;
 };
 
@@ -56,8 +56,9 @@ class FontLibrary final : public TextMeasure {
   FontLibrary(const FontLibrary&) = delete;
   FontLibrary& operator=(const FontLibrary&) = delete;
 
-  // Any text: invalid UTF-8 shows as U+FFFD, control characters are left out, a character that no font has becomes a box
-  // with its code. Right-to-left runs are ordered for display. Valid until the library is destroyed or trim() is called.
+  // Any text: invalid UTF-8 shows as U+FFFD, control characters are left out, a character that no font has becomes a
+  // box with its code. Right-to-left runs are ordered for display. Valid until the library is destroyed or trim() is
+  // called.
   [[nodiscard]] const ShapedText& shape(std::string_view text, Face face) const;
   [[nodiscard]] float width(std::string_view text, Face face, float size) const override;
 

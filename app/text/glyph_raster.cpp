@@ -56,7 +56,8 @@ GlyphPicture picture_of(FT_Library library, FT_Outline& outline) {
   return picture;
 }
 
-// A BGRA bitmap (premultiplied) shrunk or grown by `ratio`, as straight RGBA. Each pixel is the mean of those it covers.
+// A BGRA bitmap (premultiplied) shrunk or grown by `ratio`, as straight RGBA. Each pixel is the mean of those it
+// covers.
 GlyphPicture coloured_picture(const FT_Bitmap& bitmap, int left, int top, double ratio) {
   GlyphPicture picture;
   picture.coloured = true;
@@ -110,7 +111,8 @@ GlyphPicture rasterise_coloured(const FontFace& font, const GlyphKey& key) {
     ratio = static_cast<double>(key.size_64) / static_cast<double>(face->available_sizes[best].y_ppem);
   }
   if (FT_Load_Glyph(face, key.glyph, FT_LOAD_COLOR | FT_LOAD_NO_HINTING) != 0) return {};
-  if (face->glyph->format != FT_GLYPH_FORMAT_BITMAP && FT_Render_Glyph(face->glyph, FT_RENDER_MODE_NORMAL) != 0) return {};
+  if (face->glyph->format != FT_GLYPH_FORMAT_BITMAP && FT_Render_Glyph(face->glyph, FT_RENDER_MODE_NORMAL) != 0)
+    return {};
   const FT_GlyphSlot slot = face->glyph;
   if (slot->bitmap.pixel_mode != FT_PIXEL_MODE_BGRA) return {};
   return coloured_picture(slot->bitmap, slot->bitmap_left, slot->bitmap_top, ratio);
@@ -159,7 +161,9 @@ class OutlineBuilder {
   std::vector<Contour> contours_;
 };
 
-std::string code_digits(char32_t code_point) { return format(code_point > 0xffff ? "%06X" : "%04X", static_cast<unsigned>(code_point)); }
+std::string code_digits(char32_t code_point) {
+  return format(code_point > 0xffff ? "%06X" : "%04X", static_cast<unsigned>(code_point));
+}
 
 // North-east and south-west arrow: the sign for "fill the window".
 void add_resize_arrow(OutlineBuilder& outline, double em) {

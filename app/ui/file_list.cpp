@@ -22,8 +22,8 @@ bool ends_with(std::string_view name, std::string_view ending) {
 }
 
 bool begins_with(std::string_view name, std::string_view beginning) {
-  return name.size() >= beginning.size() &&
-         std::equal(beginning.begin(), beginning.end(), name.begin(), [](char a, char b) { return lower(a) == lower(b); });
+  return name.size() >= beginning.size() && std::equal(beginning.begin(), beginning.end(), name.begin(),
+                                                       [](char a, char b) { return lower(a) == lower(b); });
 }
 
 std::int64_t unix_seconds(fs::file_time_type time) {
@@ -79,10 +79,12 @@ Result<FileList> list_folder(const fs::path& folder, const FileListOptions& opti
   const fs::file_status status = fs::status(folder, error);
   if (error || !fs::exists(status)) {
     const bool denied = error == std::errc::permission_denied;
-    return Error(denied ? ErrorCode::Io : ErrorCode::NotFound, denied ? "this folder may not be read" : "there is no such folder")
+    return Error(denied ? ErrorCode::Io : ErrorCode::NotFound,
+                 denied ? "this folder may not be read" : "there is no such folder")
         .in_file(folder.string());
   }
-  if (!fs::is_directory(status)) return Error(ErrorCode::InvalidArgument, "this is a file, not a folder").in_file(folder.string());
+  if (!fs::is_directory(status))
+    return Error(ErrorCode::InvalidArgument, "this is a file, not a folder").in_file(folder.string());
   fs::directory_iterator at(folder, error);
   if (error) return Error(ErrorCode::Io, "this folder may not be read: " + error.message()).in_file(folder.string());
   FileList list;
@@ -113,7 +115,8 @@ Result<FileList> list_folder(const fs::path& folder, const FileListOptions& opti
   // Looking into folders costs a little each: the first hundreds are enough.
   std::size_t looked = 0;
   for (FileItem& item : list.items) {
-    if (item.kind == FileKind::Folder && looked++ < 500 && is_model_folder(folder / item.name)) item.kind = FileKind::ModelFolder;
+    if (item.kind == FileKind::Folder && looked++ < 500 && is_model_folder(folder / item.name))
+      item.kind = FileKind::ModelFolder;
   }
   std::sort(list.items.begin(), list.items.end(), [](const FileItem& a, const FileItem& b) {
     if (a.folder() != b.folder()) return a.folder();
@@ -160,7 +163,8 @@ int find_typed(const std::vector<FileItem>& items, std::string_view typed, int f
 
 std::string expand_home(std::string_view path) {
   const char* home = std::getenv("HOME");
-  if (home == nullptr || path.empty() || path[0] != '~' || (path.size() > 1 && path[1] != '/')) return std::string(path);
+  if (home == nullptr || path.empty() || path[0] != '~' || (path.size() > 1 && path[1] != '/'))
+    return std::string(path);
   return std::string(home) + std::string(path.substr(1));
 }
 

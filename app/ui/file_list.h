@@ -13,38 +13,44 @@
 namespace headroom {
 
 enum class FileKind : std::uint8_t { Folder, ModelFolder, Checkpoint, Run, Text, Other };
-[[nodiscard]] const char* file_kind_text(FileKind kind);  // "model folder", "checkpoint", "run or checkpoint", …; folders: ""
+[[nodiscard]] const char* file_kind_text(
+    FileKind kind);  // "model folder", "checkpoint", "run or checkpoint", …; folders: ""
 
 struct FileItem {
-  std::string name;               // bytes of the file system
+  std::string name;  // bytes of the file system
   FileKind kind = FileKind::Other;
-  std::uint64_t size_bytes = 0;   // 0 for folders
+  std::uint64_t size_bytes = 0;  // 0 for folders
   std::int64_t modified_unix = 0;
   [[nodiscard]] bool folder() const { return kind == FileKind::Folder || kind == FileKind::ModelFolder; }
-  [[nodiscard]] bool opens() const { return kind != FileKind::Folder && kind != FileKind::Text && kind != FileKind::Other; }
+  [[nodiscard]] bool opens() const {
+    return kind != FileKind::Folder && kind != FileKind::Text && kind != FileKind::Other;
+  }
 };
 
-// By name alone: .h5 and .hdf5 are runs or checkpoints of this program, .safetensors, .gguf, .pt, .pth, .bin checkpoints.
+// By name alone: .h5 and .hdf5 are runs or checkpoints of this program, .safetensors, .gguf, .pt, .pth, .bin
+// checkpoints.
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
 // A folder with config.json beside weights.
 [[nodiscard]] bool is_model_folder(const std::filesystem::path& folder);
 
 struct FileListOptions {
-  bool hidden = false;            // names that begin with a dot
+  bool hidden = false;  // names that begin with a dot
   std::size_t most = 20000;
 };
 struct FileList {
   std::vector<FileItem> items;
-  std::size_t left_out = 0;       // beyond `most`
+  std::size_t left_out = 0;  // beyond `most`
 };
-// NotFound, InvalidArgument (no folder) or Io (no permission). Entries that vanish or cannot be looked at are Other, size 0.
+// NotFound, InvalidArgument (no folder) or Io (no permission). Entries that vanish or cannot be looked at are Other,
+// size 0.
 [[nodiscard]] Result<FileList> list_folder(const std::filesystem::path& folder, const FileListOptions& options = {});
 
 // "file2" before "file10", without regard to case; equal names by their bytes.
 [[nodiscard]] bool natural_less(std::string_view a, std::string_view b);
 // The first item at or after `from`, going round, whose name begins with `typed` (ASCII case does not count); −1: none.
 [[nodiscard]] int find_typed(const std::vector<FileItem>& items, std::string_view typed, int from);
-// The ways a typed path can go on: names in its folder that begin with its last part, folders with a slash; at most 100.
+// The ways a typed path can go on: names in its folder that begin with its last part, folders with a slash; at most
+// 100.
 [[nodiscard]] std::vector<std::string> complete_path(std::string_view typed);
 // "~/x" with the home folder; "" for "".
 [[nodiscard]] std::string expand_home(std::string_view path);

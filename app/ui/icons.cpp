@@ -30,7 +30,9 @@ void Ui::icon(Icon which, Vec2 c, float size, Color color) {
   const Color ground = theme.panel;
   switch (which) {
     case Icon::Play: fill({at(-0.75f, -1), at(1, 0), at(-0.75f, 1)}, color); break;
-    case Icon::Stop: painter.fill_rect({c.x - 0.8f * r, c.y - 0.8f * r, c.x + 0.8f * r, c.y + 0.8f * r}, color, 1.0f); break;
+    case Icon::Stop:
+      painter.fill_rect({c.x - 0.8f * r, c.y - 0.8f * r, c.x + 0.8f * r, c.y + 0.8f * r}, color, 1.0f);
+      break;
     case Icon::Warning:
       fill({at(0, -1), at(1.08f, 0.95f), at(-1.08f, 0.95f)}, color);
       painter.fill_rect({c.x - 0.1f * r, c.y - 0.35f * r, c.x + 0.1f * r, c.y + 0.35f * r}, ground);

@@ -145,7 +145,8 @@ void draw_level(Ui& ui, const std::vector<MenuItem>& items, const Layout& layout
     x += ui.width(title, style) + 10.0f;
     if (!item.detail.empty() && right - x > 20.0f) {
       const TextStyle detail = theme.hint();
-      painter.text_at(x, y, elide_middle(shown_text(item.detail), right - x, ui.measure(), detail.face, detail.size), detail);
+      painter.text_at(x, y, elide_middle(shown_text(item.detail), right - x, ui.measure(), detail.face, detail.size),
+                      detail);
     }
   }
   painter.pop_clip();
@@ -283,7 +284,8 @@ void Ui::finish_menus() {
         at = below(layout.box, menu.anchor, input.window);
       } else {
         const Layout& parent = layouts.back();
-        at = beside(layout.box, parent.box, parent.rows[static_cast<std::size_t>(menu.levels[k - 1].hot)].area, input.window);
+        at = beside(layout.box, parent.box, parent.rows[static_cast<std::size_t>(menu.levels[k - 1].hot)].area,
+                    input.window);
       }
       place(layout, at, level.scroll);
       items.push_back(list);

@@ -60,7 +60,8 @@ struct Editing {
     const std::size_t k = line_of(field.lines, field.edit.caret());
     if (field.wanted_x < 0.0f) {
       const TextLine& line = field.lines[k];
-      field.wanted_x = set.width(std::string_view(field.edit.text()).substr(line.begin, field.edit.caret() - line.begin));
+      field.wanted_x =
+          set.width(std::string_view(field.edit.text()).substr(line.begin, field.edit.caret() - line.begin));
     }
     const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(k) + by;
     if (to < 0) return field.edit.move(Motion::TextStart, extend);
@@ -78,7 +79,8 @@ struct Editing {
     const bool ctrl = press.modifiers.ctrl, shift = press.modifiers.shift;
     if (press.modifiers.alt) return false;
     TextEdit& edit = field.edit;
-    const bool up_down = press.key == Key::Up || press.key == Key::Down || press.key == Key::PageUp || press.key == Key::PageDown;
+    const bool up_down =
+        press.key == Key::Up || press.key == Key::Down || press.key == Key::PageUp || press.key == Key::PageDown;
     if (!up_down) field.wanted_x = -1.0f;
     switch (press.key) {
       case Key::Left: edit.move(ctrl ? Motion::WordLeft : Motion::Left, shift); return false;
@@ -214,8 +216,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
 
     // Where it is scrolled to.
     const std::size_t row = line_of(field.lines, field.edit.caret());
-    const float caret_x = set.width(std::string_view(field.edit.text()).substr(field.lines[row].begin,
-                                                                               field.edit.caret() - field.lines[row].begin));
+    const float caret_x = set.width(std::string_view(field.edit.text())
+                                        .substr(field.lines[row].begin, field.edit.caret() - field.lines[row].begin));
     const float content = kLine * static_cast<float>(field.lines.size());
     const std::uint64_t caret_state = field.edit.caret() * 1000003u + field.edit.revision();
     const bool caret_moved = caret_state != field.seen_caret;
@@ -283,7 +285,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       }
     } else if (!valid.empty()) {
       const std::string shown = shown_text(valid);
-      painter.text({inner.x0, baseline(first_y)}, elide_end(shown, inner.width(), measure(), style.face, style.size), style);
+      painter.text({inner.x0, baseline(first_y)}, elide_end(shown, inner.width(), measure(), style.face, style.size),
+                   style);
       if (width(shown, style) > inner.width()) tooltip(area, shown);
     }
   } else {
@@ -294,7 +297,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
                                   : std::pair{std::size_t{0}, std::size_t{1}};
     const std::size_t caret_row = line_of(field->lines, field->edit.caret());
     const double since = input.time - field->edited_at;
-    const bool caret_on = !input.focused || since >= kBlinkFor || std::fmod(std::max(0.0, since), 2.0 * kBlink) < kBlink;
+    const bool caret_on =
+        !input.focused || since >= kBlinkFor || std::fmod(std::max(0.0, since), 2.0 * kBlink) < kBlink;
     if (since < kBlinkFor && input.focused) {
       frame_->wait = std::min(frame_->wait, kBlink - std::fmod(std::max(0.0, since), kBlink));
     }
@@ -309,7 +313,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
         float x1 = x_of(to);
         if (end > line.end) x1 += 5.0f;  // the line's end is selected too
         if (x1 > x_of(from)) {
-          painter.fill_rect({x_of(from), whole(y - 9.0f), x1, whole(y + 9.0f)}, mix(theme.accent_soft, theme.accent, 0.2f));
+          painter.fill_rect({x_of(from), whole(y - 9.0f), x1, whole(y + 9.0f)},
+                            mix(theme.accent_soft, theme.accent, 0.2f));
         }
       }
       // The graphemes that lie inside as a whole.
@@ -324,7 +329,9 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       if (!shown.empty()) painter.text({x_of(seen.begin), baseline(y)}, shown, style);
       if (row == caret_row && caret_on) {
         const float half = std::round(0.66f * options.size);
-        painter.fill_rect(Rect::sized(whole(x_of(field->edit.caret())), whole(y) - half, options.size > 14.0f ? 2.0f : 1.0f, 2.0f * half), theme.accent);
+        painter.fill_rect(Rect::sized(whole(x_of(field->edit.caret())), whole(y) - half,
+                                      options.size > 14.0f ? 2.0f : 1.0f, 2.0f * half),
+                          theme.accent);
       }
     }
     const float content = kLine * static_cast<float>(field->lines.size());
@@ -332,7 +339,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       painter.pop_clip();
       const float knob = std::max(20.0f, inner.height() * inner.height() / content);
       const float t = field->scroll_y / (content - inner.height());
-      painter.fill_rect(Rect::sized(area.x1 - 6.0f, whole(inner.y0 + t * (inner.height() - knob)), 4.0f, knob), theme.faint, 2.0f);
+      painter.fill_rect(Rect::sized(area.x1 - 6.0f, whole(inner.y0 + t * (inner.height() - knob)), 4.0f, knob),
+                        theme.faint, 2.0f);
       painter.push_clip(inner);
     }
   }

@@ -37,7 +37,8 @@ std::string shown_text(std::string_view text, bool keep_newlines) {
   return out;
 }
 
-std::vector<TextLine> wrap_lines(std::string_view text, float width, const TextMeasure& measure, Face face, float size) {
+std::vector<TextLine> wrap_lines(std::string_view text, float width, const TextMeasure& measure, Face face,
+                                 float size) {
   std::vector<TextLine> lines;
   const auto width_of = [&](std::size_t begin, std::size_t end) {
     return measure.width(shown_text(text.substr(begin, end - begin)), face, size);
@@ -91,8 +92,8 @@ std::vector<TextLine> wrap_lines(std::string_view text, float width, const TextM
   }
 }
 
-std::vector<std::string> wrap_text(std::string_view input, float width, const TextMeasure& measure, Face face, float size,
-                                   std::size_t max_lines) {
+std::vector<std::string> wrap_text(std::string_view input, float width, const TextMeasure& measure, Face face,
+                                   float size, std::size_t max_lines) {
   const std::string text = shown_text(to_valid_utf8(input), true);
   std::vector<std::string> out;
   const std::vector<TextLine> lines = wrap_lines(text, width, measure, face, size);
@@ -104,7 +105,8 @@ std::vector<std::string> wrap_text(std::string_view input, float width, const Te
     }
     std::size_t end = lines[i].end;
     while (end > lines[i].begin && text[end - 1] == ' ') --end;
-    out.push_back(elide_end(std::string_view(text).substr(lines[i].begin, end - lines[i].begin), width, measure, face, size));
+    out.push_back(
+        elide_end(std::string_view(text).substr(lines[i].begin, end - lines[i].begin), width, measure, face, size));
   }
   return out;
 }

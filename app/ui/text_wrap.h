@@ -18,13 +18,13 @@ struct TextLine {
   std::size_t begin = 0, end = 0;  // bytes; without the newline, with the spaces that a break swallows
 };
 
-// Lines of `text` (valid UTF-8) as shown_text draws them: at every newline, else at spaces, else between graphemes. There
-// is at least one line, and an empty one after a newline at the end.
-[[nodiscard]] std::vector<TextLine> wrap_lines(std::string_view text, float width, const TextMeasure& measure, Face face,
-                                               float size);
+// Lines of `text` (valid UTF-8) as shown_text draws them: at every newline, else at spaces, else between graphemes.
+// There is at least one line, and an empty one after a newline at the end.
+[[nodiscard]] std::vector<TextLine> wrap_lines(std::string_view text, float width, const TextMeasure& measure,
+                                               Face face, float size);
 
 // The same as texts to draw, spaces at a break dropped, at most `max_lines`: the last one then ends in "…".
-[[nodiscard]] std::vector<std::string> wrap_text(std::string_view text, float width, const TextMeasure& measure, Face face,
-                                                 float size, std::size_t max_lines = 1000);
+[[nodiscard]] std::vector<std::string> wrap_text(std::string_view text, float width, const TextMeasure& measure,
+                                                 Face face, float size, std::size_t max_lines = 1000);
 
 }  // namespace headroom

@@ -269,7 +269,8 @@ bool Ui::finish() {
     m.active = 0;
     m.dragging = false;
   }
-  if (m.active != 0 && std::none_of(m.hits.begin(), m.hits.end(), [&](const auto& hit) { return hit.id == m.active; })) {
+  if (m.active != 0 &&
+      std::none_of(m.hits.begin(), m.hits.end(), [&](const auto& hit) { return hit.id == m.active; })) {
     m.active = 0;
     m.dragging = false;
   }

@@ -22,23 +22,23 @@ namespace headroom {
 using WidgetId = std::uint64_t;
 
 struct Interaction {
-  bool hovered = false;         // the pointer is on it, nothing lies above, and no other widget is held
-  bool pressed = false;         // the left button went down on it in this frame
-  bool held = false;            // the left button went down on it and is still down
-  bool released = false;        // let go, wherever
-  bool clicked = false;         // let go on it without having dragged
+  bool hovered = false;   // the pointer is on it, nothing lies above, and no other widget is held
+  bool pressed = false;   // the left button went down on it in this frame
+  bool held = false;      // the left button went down on it and is still down
+  bool released = false;  // let go, wherever
+  bool clicked = false;   // let go on it without having dragged
   bool double_clicked = false;
   bool right_clicked = false;
-  bool dragging = false;        // held and moved by more than 4 pixels
-  Vec2 drag;                    // since the last frame, while dragging
-  Vec2 pressed_at;              // where the button went down
-  float wheel = 0.0f;           // notches while hovered; taken: no other widget sees them
+  bool dragging = false;  // held and moved by more than 4 pixels
+  Vec2 drag;              // since the last frame, while dragging
+  Vec2 pressed_at;        // where the button went down
+  float wheel = 0.0f;     // notches while hovered; taken: no other widget sees them
 };
 
 struct MenuItem {
   std::string title;
-  std::string detail;           // dimmed, after the title
-  std::string command;          // a command line; its key, and why it is disabled, come from the table of commands
+  std::string detail;   // dimmed, after the title
+  std::string command;  // a command line; its key, and why it is disabled, come from the table of commands
   bool checked = false;
   bool separator = false;       // a hairline above it
   std::vector<MenuItem> items;  // a submenu
@@ -48,27 +48,44 @@ struct Choice {
   std::string title;
   std::string command;
   bool selected = false;
-  std::string disabled;         // the reason; empty: it can be chosen
+  std::string disabled;  // the reason; empty: it can be chosen
 };
 
 // Card: a plain button on a raised ground. Ghost: no ground of its own until the pointer is over it.
 enum class ButtonStyle : std::uint8_t { Plain, Primary, Ghost, Card };
-enum class Icon : std::uint8_t { Play, Stop, Warning, Error, Close, Maximise, Restore, ChevronDown, ChevronRight, Check, Drop,
-                                 Search, Pin, Folder, Copy, Info };
+enum class Icon : std::uint8_t {
+  Play,
+  Stop,
+  Warning,
+  Error,
+  Close,
+  Maximise,
+  Restore,
+  ChevronDown,
+  ChevronRight,
+  Check,
+  Drop,
+  Search,
+  Pin,
+  Folder,
+  Copy,
+  Info
+};
 
 struct TextFieldOptions {
   std::string hint;
   bool multiline = false;
   bool mono = false;
-  bool focus = false;           // takes the keyboard in this frame
-  std::string prefix;           // dimmed, inside at the left: "filter"
+  bool focus = false;  // takes the keyboard in this frame
+  std::string prefix;  // dimmed, inside at the left: "filter"
   bool clear_button = false;
-  bool bare = false;            // no ground and no frame; the text begins at the area's left edge
-  float size = 12.0f;           // of the letters
+  bool bare = false;   // no ground and no frame; the text begins at the area's left edge
+  float size = 12.0f;  // of the letters
 };
 
 struct TextFieldResult {
-  bool changed = false, submitted = false, cancelled = false;  // cancelled: Escape; submitted: Enter (multiline: Ctrl+Enter)
+  bool changed = false, submitted = false,
+       cancelled = false;  // cancelled: Escape; submitted: Enter (multiline: Ctrl+Enter)
 };
 
 // Whether a command line can run now, and how it is called elsewhere: asked for menus, buttons and palettes.
@@ -81,7 +98,9 @@ class CommandLookup {
 
 // What the widgets remember. Owned by the application; opaque to panels.
 struct UiMemory;
-struct UiMemoryDeleter { void operator()(UiMemory* memory) const; };
+struct UiMemoryDeleter {
+  void operator()(UiMemory* memory) const;
+};
 using UiMemoryPtr = std::unique_ptr<UiMemory, UiMemoryDeleter>;
 [[nodiscard]] UiMemoryPtr make_ui_memory();
 
@@ -93,8 +112,8 @@ class Clipboard {
 };
 
 // The pointer belongs to the topmost thing of the previous frame, which is what the person saw: of nested areas the
-// smallest one has it, a menu or a modal overlay has it alone. The wheel goes to the innermost scroll() view, else to the
-// innermost interact() area. Texts are drawn with control characters and bidirectional overrides made visible.
+// smallest one has it, a menu or a modal overlay has it alone. The wheel goes to the innermost scroll() view, else to
+// the innermost interact() area. Texts are drawn with control characters and bidirectional overrides made visible.
 class Ui {
  public:
   Ui(Painter& painter, const Theme& theme, const Input& input, UiMemory& memory, const CommandLookup& commands,
@@ -118,7 +137,8 @@ class Ui {
   void push_clip(Rect clip);
   void pop_clip();
 
-  // What a panel keeps between frames by name, within the scopes of ids; forgotten when it was not asked for in a frame.
+  // What a panel keeps between frames by name, within the scopes of ids; forgotten when it was not asked for in a
+  // frame.
   [[nodiscard]] std::string& kept_text(std::string_view name);
   [[nodiscard]] double& kept_number(std::string_view name, double initial = 0.0);
   [[nodiscard]] std::any& kept_value(std::string_view name);
@@ -174,7 +194,8 @@ class Ui {
   // "label value ▾"; opens a menu below.
   void combo(std::string_view id, Rect area, std::string_view label, std::string_view value,
              const std::function<std::vector<MenuItem>()>& items);
-  void menu_button(std::string_view id, Rect area, std::string_view text, const std::function<std::vector<MenuItem>()>& items);
+  void menu_button(std::string_view id, Rect area, std::string_view text,
+                   const std::function<std::vector<MenuItem>()>& items);
   // Opens the menu of a menu_button, combo or context_menu by its id, as a key would.
   void open_menu(std::string_view id);
   // Opens on a right click inside `area`.
@@ -183,16 +204,18 @@ class Ui {
   [[nodiscard]] float button_width(std::string_view text, bool with_icon = false) const;
   bool radio(Rect area, std::string_view text, bool selected, std::string_view command);
   // The value while it is dragged; nothing otherwise.
-  std::optional<double> slider(std::string_view id, Rect area, double value, double low, double high, bool enabled = true);
+  std::optional<double> slider(std::string_view id, Rect area, double value, double low, double high,
+                               bool enabled = true);
   TextFieldResult text_field(std::string_view id, Rect area, std::string& value, const TextFieldOptions& options = {});
   void progress(Rect area, double fraction);  // 4 px high in the middle of the area; negative: unknown
   void icon(Icon icon, Vec2 centre, float size, Color color);
-  void key_cap(Vec2 left_centre, std::string_view text);             // "Ctrl+P" as a cap
+  void key_cap(Vec2 left_centre, std::string_view text);  // "Ctrl+P" as a cap
   [[nodiscard]] float key_cap_width(std::string_view text) const;
-  // Scrolling of `content` pixels in `view`: the offset, a whole multiple of `step` where step > 0; draws the bar at the
-  // right edge when there is something to scroll.
+  // Scrolling of `content` pixels in `view`: the offset, a whole multiple of `step` where step > 0; draws the bar at
+  // the right edge when there is something to scroll.
   float scroll(std::string_view id, Rect view, float content, float step = 0.0f);
-  void scroll_to(std::string_view id, float offset_top, float offset_bottom);  // makes that range visible in the next frame
+  void scroll_to(std::string_view id, float offset_top,
+                 float offset_bottom);  // makes that range visible in the next frame
   // A divider that was dragged: how far in this frame.
   float splitter(std::string_view id, Rect area, bool vertical);
 

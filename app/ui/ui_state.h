@@ -19,13 +19,13 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 struct FieldMemory {
   TextEdit edit;
-  std::string given;                  // what the caller passed last
+  std::string given;  // what the caller passed last
   bool multiline = false;
-  std::vector<TextLine> lines;        // as they are drawn
+  std::vector<TextLine> lines;  // as they are drawn
   std::uint64_t lines_revision = ~std::uint64_t{0};
   float lines_width = -1.0f;
   float scroll_x = 0.0f, scroll_y = 0.0f;
-  float wanted_x = -1.0f;             // of the caret while it moves up and down
+  float wanted_x = -1.0f;  // of the caret while it moves up and down
   double edited_at = 0.0;
   std::uint64_t seen_caret = ~std::uint64_t{0};
 };
@@ -42,8 +42,8 @@ struct UiMemory {
     bool modal = false;
   };
   struct ScrollMemory {
-    double offset = 0.0;     // where it is
-    float grabbed = 0.0f;    // of the knob, from its top
+    double offset = 0.0;   // where it is
+    float grabbed = 0.0f;  // of the knob, from its top
     bool has_target = false;
     float target_top = 0.0f, target_bottom = 0.0f;
   };
@@ -53,9 +53,9 @@ struct UiMemory {
     bool used = true;
   };
   struct MenuLevel {
-    int hot = -1;            // index in the items
+    int hot = -1;  // index in the items
     float scroll = 0.0f;
-    bool by_key = false;     // the last move came from the keyboard
+    bool by_key = false;  // the last move came from the keyboard
   };
   enum class MenuKind : std::uint8_t { Combo, Button, Context };
   struct MenuButton {
@@ -63,13 +63,13 @@ struct UiMemory {
     Rect area;
   };
   struct Menu {
-    WidgetId owner = 0;      // 0: none is open
+    WidgetId owner = 0;  // 0: none is open
     MenuKind kind = MenuKind::Combo;
     Rect anchor;
     std::vector<MenuLevel> levels;
     Vec2 opened_at;
-    bool armed = false;      // a press inside, or a drag from the button: letting go chooses
-    bool fresh = true;       // opened in this frame: its keys are not the menu's
+    bool armed = false;  // a press inside, or a drag from the button: letting go chooses
+    bool fresh = true;   // opened in this frame: its keys are not the menu's
   };
 
   std::vector<HitArea> hits, last_hits;
@@ -100,7 +100,7 @@ struct Ui::Frame {
   std::vector<Rect> clips;
   std::vector<WidgetId> layers{kGroundLayer};
   std::vector<std::string> commands;
-  WidgetId top_layer = kGroundLayer;   // of the pointer; with `covered` nothing of it is there
+  WidgetId top_layer = kGroundLayer;  // of the pointer; with `covered` nothing of it is there
   bool covered = false;
   WidgetId hot = 0, wheel_target = 0;
   Cursor cursor = Cursor::Arrow;

@@ -8,7 +8,10 @@
 namespace headroom {
 namespace {
 
-TextStyle button_style(const Theme& theme, Color color) { (void)theme; return {Face::SansMedium, 12.0f, color}; }
+TextStyle button_style(const Theme& theme, Color color) {
+  (void)theme;
+  return {Face::SansMedium, 12.0f, color};
+}
 
 }  // namespace
 
@@ -33,8 +36,8 @@ float Ui::label_at(float x, float y, std::string_view text, const TextStyle& sty
   return label({x, whole(y + 0.36f * style.size)}, text, style, most);
 }
 
-float Ui::paragraph(Vec2 top_left, std::string_view text, const TextStyle& style, float most, float line_height, bool draw,
-                    int max_lines) {
+float Ui::paragraph(Vec2 top_left, std::string_view text, const TextStyle& style, float most, float line_height,
+                    bool draw, int max_lines) {
   const std::vector<std::string> lines =
       wrap_text(text, most, measure(), style.face, style.size, static_cast<std::size_t>(std::max(1, max_lines)));
   if (draw) {
@@ -51,7 +54,8 @@ float Ui::button_width(std::string_view text, bool with_icon) const {
   return std::ceil(width(shown_text(text), button_style(theme, theme.text))) + 24.0f + (with_icon ? 18.0f : 0.0f);
 }
 
-bool Ui::button(Rect area, std::string_view text, std::string_view command, ButtonStyle style, std::optional<Icon> mark) {
+bool Ui::button(Rect area, std::string_view text, std::string_view command, ButtonStyle style,
+                std::optional<Icon> mark) {
   push_id(command);
   const std::string reason = command.empty() ? std::string() : commands_.disabled_reason(command);
   const bool enabled = reason.empty();
@@ -184,7 +188,10 @@ bool Ui::check_box(Rect area, std::string_view text, bool checked, std::string_v
   } else {
     painter.stroke_rect(box, i.hovered && enabled ? theme.text2 : theme.off, 1.0f, 2.0f);
   }
-  label_at(box.x1 + 8.0f, area.centre_y(), text, theme.body(!enabled ? theme.off : checked ? theme.text : theme.text2),
+  label_at(box.x1 + 8.0f, area.centre_y(), text,
+           theme.body(!enabled  ? theme.off
+                      : checked ? theme.text
+                                : theme.text2),
            area.x1 - box.x1 - 8.0f);
   tooltip(area, reason);
   if (!i.clicked || !enabled) return false;
@@ -199,10 +206,17 @@ bool Ui::radio(Rect area, std::string_view text, bool selected, std::string_view
   pop_id();
   const bool enabled = reason.empty();
   const Vec2 centre{area.x0 + 6.0f, whole(area.centre_y())};
-  painter.ring(centre, 5.5f, !enabled ? theme.off : selected ? theme.accent : i.hovered ? theme.text2 : theme.off,
+  painter.ring(centre, 5.5f,
+               !enabled    ? theme.off
+               : selected  ? theme.accent
+               : i.hovered ? theme.text2
+                           : theme.off,
                selected ? 1.5f : 1.0f);
   if (selected) painter.disc(centre, 2.75f, enabled ? theme.accent : theme.off);
-  label_at(area.x0 + 20.0f, area.centre_y(), text, theme.body(!enabled ? theme.off : selected ? theme.text : theme.text2),
+  label_at(area.x0 + 20.0f, area.centre_y(), text,
+           theme.body(!enabled   ? theme.off
+                      : selected ? theme.text
+                                 : theme.text2),
            area.width() - 20.0f);
   tooltip(area, reason);
   if (!i.clicked || !enabled) return false;
@@ -210,7 +224,8 @@ bool Ui::radio(Rect area, std::string_view text, bool selected, std::string_view
   return true;
 }
 
-std::optional<double> Ui::slider(std::string_view name, Rect area, double value, double low, double high, bool enabled) {
+std::optional<double> Ui::slider(std::string_view name, Rect area, double value, double low, double high,
+                                 bool enabled) {
   const float y = whole(area.centre_y()), from = area.x0 + 5.0f, to = std::max(area.x0 + 6.0f, area.x1 - 5.0f);
   std::optional<double> result;
   bool lit = false;
@@ -278,7 +293,8 @@ float Ui::scroll(std::string_view name, Rect view, float content, float step) {
   if (step > 0.0f) most = std::ceil(most / step - 1e-3) * step;
   if (scroll.has_target) {
     const double top = scroll.target_top, bottom = scroll.target_bottom;
-    if (bottom - scroll.offset > height) scroll.offset = step > 0.0f ? std::ceil((bottom - height) / step) * step : bottom - height;
+    if (bottom - scroll.offset > height)
+      scroll.offset = step > 0.0f ? std::ceil((bottom - height) / step) * step : bottom - height;
     if (top < scroll.offset) scroll.offset = top;
     scroll.has_target = false;
   }
@@ -289,7 +305,8 @@ float Ui::scroll(std::string_view name, Rect view, float content, float step) {
   Rect area = view;
   if (!frame_->clips.empty()) area = area.intersected(frame_->clips.back());
   if (!area.empty()) memory_.hits.push_back({wid, frame_->layers.back(), area, true});
-  if (frame_->wheel_target == wid) scroll.offset -= static_cast<double>(input.wheel.y) * (step > 0.0f ? 3.0f * step : 48.0f);
+  if (frame_->wheel_target == wid)
+    scroll.offset -= static_cast<double>(input.wheel.y) * (step > 0.0f ? 3.0f * step : 48.0f);
 
   const float knob = std::max(std::min(20.0f, height), std::floor(height * height / std::max(content, 1.0f)));
   const float free = std::max(1.0f, height - knob);
@@ -306,7 +323,8 @@ float Ui::scroll(std::string_view name, Rect view, float content, float step) {
   scroll.offset = std::clamp(scroll.offset, 0.0, most);
   const bool lit = i.hovered || i.held;
   const float w = lit ? 6.0f : 4.0f;
-  painter.fill_rect(Rect::sized(view.x1 - w - 2.0f, whole(knob_top()), w, knob), lit ? theme.off : theme.faint, 0.5f * w);
+  painter.fill_rect(Rect::sized(view.x1 - w - 2.0f, whole(knob_top()), w, knob), lit ? theme.off : theme.faint,
+                    0.5f * w);
   const double shown = step > 0.0f ? std::round(scroll.offset / step) * step : std::round(scroll.offset);
   return static_cast<float>(shown);
 }

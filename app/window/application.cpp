@@ -33,7 +33,7 @@ namespace {
 
 constexpr double kIdleSeconds = 1.0;  // between looks at files that may have changed
 constexpr int kCompareNice = 10;
-constexpr int kSettlingFrames = 3;    // hover and commands show in the frame after
+constexpr int kSettlingFrames = 3;  // hover and commands show in the frame after
 
 double now_seconds() { return Trace::now_us() * 1e-6; }
 
@@ -46,23 +46,30 @@ double process_age_seconds() {
   std::fclose(file);
   const char* at = size ? std::strrchr(text, ')') : nullptr;
   unsigned long long start = 0;
-  if (!at || std::sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start) != 1) return 0.0;
+  if (!at || std::sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                         &start) != 1)
+    return 0.0;
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) - static_cast<double>(start) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
+         static_cast<double>(start) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 std::filesystem::path assets_folder() {
   std::error_code ignored;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const std::filesystem::path& candidate : {program / ".." / ".." / "assets", program / ".." / "share" / "headroom" / "assets", std::filesystem::path("assets")})
+  for (const std::filesystem::path& candidate :
+       {program / ".." / ".." / "assets", program / ".." / "share" / "headroom" / "assets",
+        std::filesystem::path("assets")})
     if (std::filesystem::is_directory(candidate / "prompts", ignored)) return candidate.lexically_normal();
   return "assets";
 }
 
 std::filesystem::path config_folder() {
-  if (const char* given = std::getenv("XDG_CONFIG_HOME"); given && *given) return std::filesystem::path(given) / "headroom";
-  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".config" / "headroom";
+  if (const char* given = std::getenv("XDG_CONFIG_HOME"); given && *given)
+    return std::filesystem::path(given) / "headroom";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return std::filesystem::path(home) / ".config" / "headroom";
   return {};
 }
 
@@ -70,7 +77,8 @@ Result<void> parse_size(const std::string& text, WindowOptions& options) {
   if (text.empty()) return {};
   int width = 0, height = 0;
   char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < 200 || height < 100 || width > 16384 || height > 16384) {
+  if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < 200 || height < 100 ||
+      width > 16384 || height > 16384) {
     Error error(ErrorCode::InvalidArgument, "--size is not a size");
     return error.wanted("WIDTHxHEIGHT in pixels, such as 1440x900", text);
   }
@@ -83,10 +91,14 @@ Result<void> parse_size(const std::string& text, WindowOptions& options) {
 std::string one_line(const std::string& text) {
   std::string line;
   for (const char c : text) {
-    if (c == '\\') line += "\\\\";
-    else if (c == '\n') line += "\\n";
-    else if (c == '\r') line += "\\r";
-    else line += c;
+    if (c == '\\')
+      line += "\\\\";
+    else if (c == '\n')
+      line += "\\n";
+    else if (c == '\r')
+      line += "\\r";
+    else
+      line += c;
   }
   return line;
 }
@@ -104,8 +116,12 @@ class SystemClipboard final : public Clipboard {
 class TableLookup final : public CommandLookup {
  public:
   explicit TableLookup(const Session& session) : session_(session) {}
-  std::string disabled_reason(std::string_view line) const override { return session_.commands().disabled_reason(session_.state(), line); }
-  std::string key_text(std::string_view line) const override { return session_.commands().key_of(session_.state(), line); }
+  std::string disabled_reason(std::string_view line) const override {
+    return session_.commands().disabled_reason(session_.state(), line);
+  }
+  std::string key_text(std::string_view line) const override {
+    return session_.commands().key_of(session_.state(), line);
+  }
 
  private:
   const Session& session_;
@@ -114,7 +130,8 @@ class TableLookup final : public CommandLookup {
 // `random COUNT [SEED]` of a script: hands that play until their events are used up.
 struct RandomPlay {
   RandomPlay(const WindowRequest& request, const CommandTable& commands)
-      : hands(static_cast<unsigned>(request.numbers.size() > 1 ? request.numbers[1] : 1.0), commands), left(request.numbers[0]) {}
+      : hands(static_cast<unsigned>(request.numbers.size() > 1 ? request.numbers[1] : 1.0), commands),
+        left(request.numbers[0]) {}
 
   // In place of the real hands.
   void play(Input& real) {
@@ -138,9 +155,15 @@ struct RandomPlay {
 class Application {
  public:
   Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, std::optional<Script> script)
-      : arguments_(arguments), loop_(loop), session_(session), script_(std::move(script)),
-        clipboard_(loop.window()), lookup_(session), memory_(make_ui_memory()),
-        compare_memory_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }), folders_(session.options().wake) {}
+      : arguments_(arguments),
+        loop_(loop),
+        session_(session),
+        script_(std::move(script)),
+        clipboard_(loop.window()),
+        lookup_(session),
+        memory_(make_ui_memory()),
+        compare_memory_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }),
+        folders_(session.options().wake) {}
 
   int run() {
     session_.refresh_start_page();
@@ -166,7 +189,8 @@ class Application {
 
  private:
   void step() {
-    const bool working = dirty_ > 0 || hands_pending() || !requests_.empty() || (script_ && !script_->finished() && !holding_);
+    const bool working =
+        dirty_ > 0 || hands_pending() || !requests_.empty() || (script_ && !script_->finished() && !holding_);
     const double due = std::min({ui_wait_s_, kIdleSeconds, script_ ? 0.02 : kIdleSeconds});
     const bool event = loop_.wait(working ? 0.0 : due);
     const bool changed = session_.update(now_seconds());
@@ -210,7 +234,9 @@ class Application {
     std::vector<std::string> commands;
     {
       Ui ui(loop_.painter(), theme, input, *memory_, lookup_, clipboard_);
-      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_, &heads_memory_, &compare_memory_, &folders_};
+      PanelContext context{ui,       session_.state(), session_.tiles(), session_.commands(),
+                           hover,    facts_,           &heads_memory_,   &compare_memory_,
+                           &folders_};
       draw_window(context, input.window);
       run_keys(context);
       if (ui.finish()) dirty_ = std::max(dirty_, 2);
@@ -226,7 +252,8 @@ class Application {
     frame_ms_.push_back(1e3 * (end_s - begin_s));
     // What a click or a key did is on the screen after the frame that follows it.
     if (acted_s_ >= 0.0) reaction_ms_.push_back(1e3 * (end_s - std::exchange(acted_s_, -1.0)));
-    if (input.pressed[kLeftButton] || input.released[kLeftButton] || !input.keys.empty() || input.wheel.y != 0.0f) acted_s_ = begin_s;
+    if (input.pressed[kLeftButton] || input.released[kLeftButton] || !input.keys.empty() || input.wheel.y != 0.0f)
+      acted_s_ = begin_s;
     ++frames_since_line_;
     if (hover != session_.state().hover) {
       session_.edit().hover = hover;
@@ -241,8 +268,10 @@ class Application {
 
   void take_requests() {
     for (WindowRequest& request : session_.take_window_requests())
-      if (request.kind == WindowRequest::Kind::RandomHands) random_.emplace(request, session_.commands());
-      else if (!synthetic_.add(request)) requests_.push_back(std::move(request));
+      if (request.kind == WindowRequest::Kind::RandomHands)
+        random_.emplace(request, session_.commands());
+      else if (!synthetic_.add(request))
+        requests_.push_back(std::move(request));
   }
 
   [[nodiscard]] bool hands_pending() const { return synthetic_.pending() || random_; }
@@ -253,7 +282,8 @@ class Application {
     facts_.set("opening", session_.opening() ? 1.0 : 0.0);
     facts_.set("message", state.messages.empty() ? "" : state.messages.back().text);
     facts_.set("messages", static_cast<double>(state.messages.size()));
-    facts_.set("error", state.errors.empty() ? "" : state.errors.back().title + ": " + describe(state.errors.back().error));
+    facts_.set("error",
+               state.errors.empty() ? "" : state.errors.back().title + ": " + describe(state.errors.back().error));
     facts_.set("recent", static_cast<double>(state.recent.size()));
     facts_.set("device", state.device.text);
     facts_.set("device.cuda", state.device.info ? state.device.info->cuda_note : "");
@@ -298,15 +328,20 @@ class Application {
 
   Rect panel_rect(const std::string& panel) const {
     const WindowLayout layout = window_layout(shown_window_, session_.state());
-    return panel == "heads" ? layout.heads : panel == "head" ? layout.side : panel == "tokens" ? layout.tokens : layout.centre;
+    return panel == "heads"    ? layout.heads
+           : panel == "head"   ? layout.side
+           : panel == "tokens" ? layout.tokens
+                               : layout.centre;
   }
 
   // In logical pixels; the whole picture where the rectangle is empty: the panel is not shown.
   PixelImage cropped(const PixelImage& image, Rect rect) const {
     if (rect.empty()) return image;
     const float scale = loop_.window().scale();
-    const int x0 = std::clamp(static_cast<int>(std::lround(rect.x0 * scale)), 0, image.width), x1 = std::clamp(static_cast<int>(std::lround(rect.x1 * scale)), x0, image.width);
-    const int y0 = std::clamp(static_cast<int>(std::lround(rect.y0 * scale)), 0, image.height), y1 = std::clamp(static_cast<int>(std::lround(rect.y1 * scale)), y0, image.height);
+    const int x0 = std::clamp(static_cast<int>(std::lround(rect.x0 * scale)), 0, image.width),
+              x1 = std::clamp(static_cast<int>(std::lround(rect.x1 * scale)), x0, image.width);
+    const int y0 = std::clamp(static_cast<int>(std::lround(rect.y0 * scale)), 0, image.height),
+              y1 = std::clamp(static_cast<int>(std::lround(rect.y1 * scale)), y0, image.height);
     PixelImage part{x1 - x0, y1 - y0, {}};
     for (int y = y0; y < y1; ++y) {
       const auto row = image.rgb.begin() + 3 * (static_cast<std::ptrdiff_t>(y) * image.width + x0);
@@ -321,14 +356,17 @@ class Application {
     Result<void> written;
     if (image) {
       std::error_code ignored;
-      if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) std::filesystem::create_directories(folder, ignored);
+      if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+        std::filesystem::create_directories(folder, ignored);
       written = write_png(path, *image);
     } else {
       written = image.error();
     }
     if (written) return;
-    if (script_) fail(script_->blamed(written.error()));
-    else session_.card("Cannot save the picture", written.error(), "");
+    if (script_)
+      fail(script_->blamed(written.error()));
+    else
+      session_.card("Cannot save the picture", written.error(), "");
   }
 
   void step_script() {
@@ -374,11 +412,16 @@ class Application {
         if (!values.empty()) out[name] = values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
       return out;
     };
-    const nlohmann::ordered_json out = {
-        {"label", label}, {"seconds", now_seconds() - times_since_s_}, {"first_frame_s", first_frame_s_},
-        {"frame_ms", quantiles(frame_ms_)}, {"reaction_ms", quantiles(reaction_ms_)}, {"wait_ms", quantiles(wait_ms_)},
-        {"cancel_ms", 1e3 * session_.cancel_seconds()}, {"gl_errors", loop_.gl_error_count()},
-        {"resident_bytes", session_.state().memory_bytes}, {"gl", loop_.window().gl_description()}};
+    const nlohmann::ordered_json out = {{"label", label},
+                                        {"seconds", now_seconds() - times_since_s_},
+                                        {"first_frame_s", first_frame_s_},
+                                        {"frame_ms", quantiles(frame_ms_)},
+                                        {"reaction_ms", quantiles(reaction_ms_)},
+                                        {"wait_ms", quantiles(wait_ms_)},
+                                        {"cancel_ms", 1e3 * session_.cancel_seconds()},
+                                        {"gl_errors", loop_.gl_error_count()},
+                                        {"resident_bytes", session_.state().memory_bytes},
+                                        {"gl", loop_.window().gl_description()}};
     std::printf("%s\n", out.dump().c_str());
     std::fflush(stdout);
     frame_ms_.clear();
@@ -431,7 +474,9 @@ Result<int> open_window(const WindowArguments& arguments) {
   std::function<void()> wake;
   Session::Options given;
   given.assets = assets_folder();
-  given.config = !arguments.config.empty() ? std::filesystem::path(arguments.config) : scripted ? std::filesystem::path() : config_folder();
+  given.config = !arguments.config.empty() ? std::filesystem::path(arguments.config)
+                 : scripted                ? std::filesystem::path()
+                                           : config_folder();
   given.wake = [&wake] {
     if (wake) wake();
   };
@@ -439,7 +484,9 @@ Result<int> open_window(const WindowArguments& arguments) {
   given.git_commit = kGitCommit;
   given.command_line = arguments.command_line;
   if (trace->enabled())
-    given.trace = [&trace](const char* name, double begin_s, double end_s) { trace->event(name, 1e6 * begin_s, 1e6 * (end_s - begin_s)); };
+    given.trace = [&trace](const char* name, double begin_s, double end_s) {
+      trace->event(name, 1e6 * begin_s, 1e6 * (end_s - begin_s));
+    };
   given.desktop_dialog = !scripted && desktop_dialog_available();
   given.no_file_manager = file_manager_missing(desktop_of_environment());
   Session session(given);
@@ -479,11 +526,13 @@ std::string command_table_text(bool markdown) {
     std::string keys;
     for (const CommandEntry& entry : table.entries())
       if (!entry.key.empty() && (entry.line == command.name || entry.line.starts_with(command.name + " ")))
-        keys += (keys.empty() ? "" : ", ") + entry.key + (entry.line == command.name ? "" : " (" + entry.line.substr(command.name.size() + 1) + ")");
+        keys += (keys.empty() ? "" : ", ") + entry.key +
+                (entry.line == command.name ? "" : " (" + entry.line.substr(command.name.size() + 1) + ")");
     const std::string call = command.name + (command.arguments.empty() ? "" : " " + command.arguments);
     std::string cell = call;
     if (markdown)
-      for (std::size_t at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2)) cell.replace(at, 1, "\\|");
+      for (std::size_t at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2))
+        cell.replace(at, 1, "\\|");
     text += markdown ? "| `" + cell + "` | " + command.title + " | " + keys + " |\n"
                      : format("%-52s %-58s %s\n", call.c_str(), command.title.c_str(), keys.c_str());
   }

@@ -10,14 +10,14 @@
 namespace headroom {
 
 struct WindowArguments {
-  std::vector<std::string> paths;    // checkpoints, run files, addresses
-  std::string script;                // --script
-  std::string size;                  // --size 1440x900: pixels of the window
-  double scale = 0.0;                // --scale; 0: the kept one
-  std::string theme;                 // --theme dark|light
-  std::string config;                // folder of settings; empty: the desktop's usual one, none for scripts
-  bool print_facts = false;          // --facts: everything `expect` knows, at the end of a script
-  bool print_times = false;          // --times: frame times and start-up, as JSON on standard output
+  std::vector<std::string> paths;  // checkpoints, run files, addresses
+  std::string script;              // --script
+  std::string size;                // --size 1440x900: pixels of the window
+  double scale = 0.0;              // --scale; 0: the kept one
+  std::string theme;               // --theme dark|light
+  std::string config;              // folder of settings; empty: the desktop's usual one, none for scripts
+  bool print_facts = false;        // --facts: everything `expect` knows, at the end of a script
+  bool print_times = false;        // --times: frame times and start-up, as JSON on standard output
   std::string command_line;
 };
 

@@ -44,7 +44,8 @@ std::optional<std::string> ask_desktop_for_file() {
   ::close(ends[1]);
   std::string chosen;
   char buffer[4096];
-  for (ssize_t count; !failed && (count = ::read(ends[0], buffer, sizeof buffer)) > 0;) chosen.append(buffer, static_cast<std::size_t>(count));
+  for (ssize_t count; !failed && (count = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+    chosen.append(buffer, static_cast<std::size_t>(count));
   ::close(ends[0]);
   int status = 0;
   if (failed || ::waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return {};

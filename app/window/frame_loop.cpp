@@ -143,7 +143,8 @@ Result<void> write_png(const std::filesystem::path& path, const PixelImage& imag
   std::error_code failed;
   if (png_image_write_to_file(&header, part.c_str(), 0, image.rgb.data(), image.width * 3, nullptr) == 0) {
     std::filesystem::remove(part, failed);
-    return Error(ErrorCode::Io, std::string("the picture could not be written: ") + header.message).in_file(path.string());
+    return Error(ErrorCode::Io, std::string("the picture could not be written: ") + header.message)
+        .in_file(path.string());
   }
   std::filesystem::rename(part, path, failed);
   if (!failed) return {};

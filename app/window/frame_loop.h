@@ -29,14 +29,14 @@ struct PixelImage {
 
 struct FrameLoopOptions {
   WindowOptions window;
-  std::string shader_folder;  // empty: find_shader_folder()
+  std::string shader_folder;                       // empty: find_shader_folder()
   std::function<void(const std::string&)> report;  // one line per shader or GL error
-  Trace* trace = nullptr;     // outlives the loop
+  Trace* trace = nullptr;                          // outlives the loop
 };
 
-struct FrameTimes {           // milliseconds, of the last 1,024 frames or more, in order
-  std::vector<float> build;   // begin_frame() to end_frame()
-  std::vector<float> total;   // with rendering and presenting
+struct FrameTimes {          // milliseconds, of the last 1,024 frames or more, in order
+  std::vector<float> build;  // begin_frame() to end_frame()
+  std::vector<float> total;  // with rendering and presenting
 };
 
 class FrameLoop {
@@ -49,8 +49,8 @@ class FrameLoop {
   [[nodiscard]] GlfwWindow& window();
   [[nodiscard]] ImguiPainter& painter();
 
-  // Waits at most `seconds` for an event or the window's waker. True: draw a frame; false: nothing happened, draw only if
-  // something is due.
+  // Waits at most `seconds` for an event or the window's waker. True: draw a frame; false: nothing happened, draw only
+  // if something is due.
   bool wait(double seconds);
 
   // Makes the painter ready and returns the input since the last frame. The pointer is in logical pixels.

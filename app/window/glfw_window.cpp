@@ -138,7 +138,8 @@ struct GlfwWindow::State {
       const Vec2 unit = s.pixels_per_unit();
       s.queue.pointer_moved({static_cast<float>(x) * unit.x / s.scale(), static_cast<float>(y) * unit.y / s.scale()});
     });
-    glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int inside) { of(w).queue.pointer_inside(inside == GLFW_TRUE); });
+    glfwSetCursorEnterCallback(window,
+                               [](GLFWwindow* w, int inside) { of(w).queue.pointer_inside(inside == GLFW_TRUE); });
     glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int mods) {
       of(w).queue.button(button, action == GLFW_PRESS, modifiers_from_glfw(mods), glfwGetTime());
     });
@@ -176,9 +177,10 @@ struct GlfwWindow::State {
     const auto held = [this](int left, int right) {
       return glfwGetKey(window, left) == GLFW_PRESS || glfwGetKey(window, right) == GLFW_PRESS;
     };
-    return {.ctrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL) || held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER),
-            .shift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT),
-            .alt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT)};
+    return {
+        .ctrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL) || held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER),
+        .shift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT),
+        .alt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT)};
   }
 };
 
@@ -201,8 +203,11 @@ Result<std::unique_ptr<GlfwWindow>> GlfwWindow::create(const WindowOptions& opti
   glfwWindowHint(GLFW_STENCIL_BITS, 0);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "headroom");
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headroom");
-  const auto units = [&](int logical) { return std::max(1, static_cast<int>(std::lround(static_cast<float>(logical) * options.ui_scale))); };
-  state->window = glfwCreateWindow(units(options.width), units(options.height), options.title.c_str(), nullptr, nullptr);
+  const auto units = [&](int logical) {
+    return std::max(1, static_cast<int>(std::lround(static_cast<float>(logical) * options.ui_scale)));
+  };
+  state->window =
+      glfwCreateWindow(units(options.width), units(options.height), options.title.c_str(), nullptr, nullptr);
   if (!state->window) {
     Error error(ErrorCode::Device, "the window needs OpenGL 3.3 or newer, and this display does not give it");
     error.wanted("OpenGL 3.3", last_glfw_error());
@@ -221,7 +226,8 @@ Result<std::unique_ptr<GlfwWindow>> GlfwWindow::create(const WindowOptions& opti
   if (options.resizable) {
     const Vec2 unit = state->pixels_per_unit();
     glfwSetWindowSizeLimits(state->window, static_cast<int>(kSmallestWidth * state->scale() / unit.x),
-                            static_cast<int>(kSmallestHeight * state->scale() / unit.y), GLFW_DONT_CARE, GLFW_DONT_CARE);
+                            static_cast<int>(kSmallestHeight * state->scale() / unit.y), GLFW_DONT_CARE,
+                            GLFW_DONT_CARE);
   }
   set_window_icon(state->window);
   if (options.maximised) glfwMaximizeWindow(state->window);
@@ -257,7 +263,8 @@ std::function<void()> GlfwWindow::waker() const {
 Input GlfwWindow::take_input() {
   Input input = state_->queue.take();
   input.time = glfwGetTime();
-  input.window = {0.0f, 0.0f, static_cast<float>(framebuffer_width()) / scale(), static_cast<float>(framebuffer_height()) / scale()};
+  input.window = {0.0f, 0.0f, static_cast<float>(framebuffer_width()) / scale(),
+                  static_cast<float>(framebuffer_height()) / scale()};
   return input;
 }
 
@@ -279,7 +286,8 @@ int GlfwWindow::framebuffer_height() const {
 }
 
 bool GlfwWindow::minimised() const {
-  return glfwGetWindowAttrib(state_->window, GLFW_ICONIFIED) == GLFW_TRUE || framebuffer_width() == 0 || framebuffer_height() == 0;
+  return glfwGetWindowAttrib(state_->window, GLFW_ICONIFIED) == GLFW_TRUE || framebuffer_width() == 0 ||
+         framebuffer_height() == 0;
 }
 
 float GlfwWindow::scale() const { return state_->scale(); }
@@ -300,7 +308,8 @@ void GlfwWindow::set_fullscreen(bool on) {
   State& s = *state_;
   if (on == fullscreen()) return;
   if (!on) {
-    glfwSetWindowMonitor(s.window, nullptr, s.windowed_x, s.windowed_y, s.windowed_width, s.windowed_height, GLFW_DONT_CARE);
+    glfwSetWindowMonitor(s.window, nullptr, s.windowed_x, s.windowed_y, s.windowed_width, s.windowed_height,
+                         GLFW_DONT_CARE);
     return;
   }
   GLFWmonitor* monitor = monitor_of(s.window);

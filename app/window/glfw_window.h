@@ -1,5 +1,5 @@
-// The window itself: GLFW, its GL context, and what the person does in it, collected as Input. Main thread only, but for
-// what waker() returns.
+// The window itself: GLFW, its GL context, and what the person does in it, collected as Input. Main thread only, but
+// for what waker() returns.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,18 @@ struct WindowOptions {
   int width = 1440, height = 900;  // logical pixels at UI scale 100 %; the screen's own scale is added
   float ui_scale = 1.0f;           // times the screen's content scale
   std::string title = "Headroom";
-  bool resizable = true;           // a script's window keeps the size it asked for
+  bool resizable = true;  // a script's window keeps the size it asked for
   bool maximised = false;
   bool visible = true;
   bool vertical_sync = true;
-  bool debug_context = true;       // the driver says what it thinks is wrong
+  bool debug_context = true;          // the driver says what it thinks is wrong
   bool ignore_content_scale = false;  // `--size` and `--scale` mean device pixels exactly
 };
 
 class GlfwWindow {
  public:
-  // Device: no display (names the variables that were looked at), no GL 3.3, no context; `found` has the library's words.
+  // Device: no display (names the variables that were looked at), no GL 3.3, no context; `found` has the library's
+  // words.
   [[nodiscard]] static Result<std::unique_ptr<GlfwWindow>> create(const WindowOptions& options);
   ~GlfwWindow();
   GlfwWindow(const GlfwWindow&) = delete;

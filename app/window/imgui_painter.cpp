@@ -18,7 +18,7 @@ namespace {
 constexpr int kLayerCount = 3;
 constexpr std::size_t kManyPoints = 3000;  // from here on a vertex buffer and a draw call of their own
 
-constexpr float kLargeArea = 40000.0f;    // device pixels
+constexpr float kLargeArea = 40000.0f;  // device pixels
 
 ImU32 packed(Color color) { return IM_COL32(color.r, color.g, color.b, color.a); }
 
@@ -30,8 +30,8 @@ float rounded(float value) { return std::floor(value + 0.5f); }
 }  // namespace
 
 struct ImguiPainter::State {
-  State(FontLibrary& font_library, std::unique_ptr<MapRenderer> map_renderer, std::unique_ptr<PointRenderer> point_renderer,
-        std::function<void(const std::string&)> reporter)
+  State(FontLibrary& font_library, std::unique_ptr<MapRenderer> map_renderer,
+        std::unique_ptr<PointRenderer> point_renderer, std::function<void(const std::string&)> reporter)
       : fonts(font_library),
         report(std::move(reporter)),
         atlas(font_library),
@@ -127,8 +127,8 @@ struct ImguiPainter::State {
   }
 
   void clear(const Clear& area) const {
-    glScissor(static_cast<int>(area.rect.x0), height - static_cast<int>(area.rect.y1), static_cast<int>(area.rect.width()),
-              static_cast<int>(area.rect.height()));
+    glScissor(static_cast<int>(area.rect.x0), height - static_cast<int>(area.rect.y1),
+              static_cast<int>(area.rect.width()), static_cast<int>(area.rect.height()));
     glClearColor(static_cast<float>(area.color.r) / 255.0f, static_cast<float>(area.color.g) / 255.0f,
                  static_cast<float>(area.color.b) / 255.0f, 1.0f);
     glClear(GL_COLOR_BUFFER_BIT);
@@ -145,7 +145,8 @@ struct ImguiPainter::State {
     if (const auto* clear = std::get_if<Clear>(&command.draw)) return state.clear(*clear);
     glScissor(x0, y0, x1 - x0, y1 - y0);
     if (const auto* map = std::get_if<MapDraw>(&command.draw)) state.maps->draw(*map, state.width, state.height);
-    if (const auto* many = std::get_if<PointDraw>(&command.draw)) state.many_points->draw(*many, state.width, state.height);
+    if (const auto* many = std::get_if<PointDraw>(&command.draw))
+      state.many_points->draw(*many, state.width, state.height);
   }
 };
 
@@ -193,7 +194,8 @@ float ImguiPainter::scale() const { return state_->scale; }
 
 void ImguiPainter::push_clip(Rect clip) {
   State& s = *state_;
-  Rect inside{rounded(clip.x0 * s.scale), rounded(clip.y0 * s.scale), rounded(clip.x1 * s.scale), rounded(clip.y1 * s.scale)};
+  Rect inside{rounded(clip.x0 * s.scale), rounded(clip.y0 * s.scale), rounded(clip.x1 * s.scale),
+              rounded(clip.y1 * s.scale)};
   inside = inside.intersected(s.clip());
   inside.x1 = std::max(inside.x0, inside.x1);
   inside.y1 = std::max(inside.y0, inside.y1);
@@ -317,8 +319,8 @@ void ImguiPainter::text(Vec2 baseline, std::string_view text, const TextStyle& s
   const float em = style.size * s.scale;
   Vec2 pen = s.device(baseline);
   const float reach = 1.5f * em;
-  const auto angle_10 = static_cast<std::int16_t>(std::lround(std::remainder(static_cast<double>(angle), 2.0 * std::numbers::pi) *
-                                                              1800.0 / std::numbers::pi));
+  const auto angle_10 = static_cast<std::int16_t>(
+      std::lround(std::remainder(static_cast<double>(angle), 2.0 * std::numbers::pi) * 1800.0 / std::numbers::pi));
   const bool turned = angle_10 != 0;
   if (!turned) {
     pen.y = rounded(pen.y);
@@ -336,7 +338,8 @@ void ImguiPainter::text(Vec2 baseline, std::string_view text, const TextStyle& s
   for (const PlacedGlyph& placed : shaped.glyphs) {
     const float gx = placed.x * em, gy = turned ? placed.y * em : rounded(placed.y * em);
     const float x = pen.x + gx * cosine + gy * sine, y = pen.y - gx * sine + gy * cosine;
-    const float quarter_x = std::floor(x * 4.0f + 0.5f), quarter_y = turned ? std::floor(y * 4.0f + 0.5f) : rounded(y) * 4.0f;
+    const float quarter_x = std::floor(x * 4.0f + 0.5f),
+                quarter_y = turned ? std::floor(y * 4.0f + 0.5f) : rounded(y) * 4.0f;
     const float whole_x = std::floor(quarter_x * 0.25f), whole_y = std::floor(quarter_y * 0.25f);
     key.font = placed.font;
     key.glyph = placed.glyph;

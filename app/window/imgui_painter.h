@@ -19,7 +19,8 @@ enum class Layer : std::uint8_t { Base, Overlay, Top };
 class ImguiPainter final : public Painter {
  public:
   // `shader_folder`: with map.frag and the others. `report` gets one line per shader or GL error.
-  [[nodiscard]] static Result<std::unique_ptr<ImguiPainter>> create(FontLibrary& fonts, const std::string& shader_folder,
+  [[nodiscard]] static Result<std::unique_ptr<ImguiPainter>> create(FontLibrary& fonts,
+                                                                    const std::string& shader_folder,
                                                                     std::function<void(const std::string&)> report);
   ~ImguiPainter() override;
   ImguiPainter(const ImguiPainter&) = delete;

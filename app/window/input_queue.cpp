@@ -80,7 +80,8 @@ void InputQueue::key(Key key, bool down, bool repeat, Modifiers modifiers) {
 
 void InputQueue::character(char32_t code_point, Modifiers modifiers) {
   Input* input = &inputs_.back();
-  if (std::any_of(input->keys.begin(), input->keys.end(), [](const KeyPress& k) { return !printing(k.key); })) input = &next();
+  if (std::any_of(input->keys.begin(), input->keys.end(), [](const KeyPress& k) { return !printing(k.key); }))
+    input = &next();
   append_utf8(input->text, code_point);
   if (code_point == U'?') input->keys.push_back({Key::Question, modifiers, false});
   touched_ = true;

@@ -1,5 +1,5 @@
-// Events of the window system as Input, one per frame: what must not be seen at once is parted into several. Main thread
-// only.
+// Events of the window system as Input, one per frame: what must not be seen at once is parted into several. Main
+// thread only.
 #pragma once
 
 #include <deque>

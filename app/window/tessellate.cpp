@@ -66,7 +66,7 @@ struct ChainPoint {
   bool upper = false;
 };
 
-std::vector<ChainPoint> monotone_order(std::span<const Vec2> points, float Vec2::*along) {
+std::vector<ChainPoint> monotone_order(std::span<const Vec2> points, float Vec2::* along) {
   const std::size_t n = points.size();
   const auto at = [&](std::size_t i) { return points[i % n].*along; };
   std::size_t low = 0;
@@ -94,8 +94,8 @@ std::vector<ChainPoint> monotone_order(std::span<const Vec2> points, float Vec2:
   return order;
 }
 
-void triangulate_monotone(std::span<const Vec2> points, std::span<const ChainPoint> order, bool positive,
-                          bool along_y, std::vector<std::uint32_t>& out) {
+void triangulate_monotone(std::span<const Vec2> points, std::span<const ChainPoint> order, bool positive, bool along_y,
+                          std::vector<std::uint32_t>& out) {
   std::vector<ChainPoint> stack{order[0], order[1]};
   for (std::size_t i = 2; i < order.size(); ++i) {
     const ChainPoint next = order[i];
@@ -127,7 +127,8 @@ void triangulate_monotone(std::span<const Vec2> points, std::span<const ChainPoi
 bool covers(std::span<const Vec2> points, std::span<const std::uint32_t> triangles, double area) {
   double sum = 0.0;
   for (std::size_t i = 0; i + 2 < triangles.size(); i += 3) {
-    sum += std::abs(static_cast<double>(turn(points[triangles[i]], points[triangles[i + 1]], points[triangles[i + 2]])));
+    sum +=
+        std::abs(static_cast<double>(turn(points[triangles[i]], points[triangles[i + 1]], points[triangles[i + 2]])));
   }
   return std::abs(0.5 * sum - std::abs(area)) <= 1e-3 * std::abs(area) + 1e-3;
 }
@@ -203,7 +204,8 @@ void append_polygon(Mesh& mesh, std::span<const Vec2> all_points) {
   }
   for (const std::uint32_t corner : triangles) mesh.indices.push_back(first + 3 * corner);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto a = first + static_cast<std::uint32_t>(3 * i + 1), b = first + static_cast<std::uint32_t>(3 * ((i + 1) % n) + 1);
+    const auto a = first + static_cast<std::uint32_t>(3 * i + 1),
+               b = first + static_cast<std::uint32_t>(3 * ((i + 1) % n) + 1);
     mesh.indices.insert(mesh.indices.end(), {a, b, b + 1, a, b + 1, a + 1});
   }
 }

@@ -82,7 +82,8 @@ Trace::~Trace() = default;
 
 Result<std::unique_ptr<Trace>> Trace::create(const std::string& file) {
   std::FILE* opened = std::fopen(file.c_str(), "we");
-  if (!opened) return Error(ErrorCode::Io, std::string("the trace could not be made: ") + std::strerror(errno)).in_file(file);
+  if (!opened)
+    return Error(ErrorCode::Io, std::string("the trace could not be made: ") + std::strerror(errno)).in_file(file);
   auto trace = std::make_unique<Trace>();
   trace->state_ = std::make_unique<State>(opened);
   return trace;

@@ -1,5 +1,5 @@
-// What the program did when, as a Chrome trace (JSON array of complete events): HEADROOM_TRACE=file. Events are collected
-// and written every few hundred and at the end. Safe from any thread.
+// What the program did when, as a Chrome trace (JSON array of complete events): HEADROOM_TRACE=file. Events are
+// collected and written every few hundred and at the end. Safe from any thread.
 #pragma once
 
 #include <cstdint>

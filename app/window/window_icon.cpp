@@ -25,7 +25,8 @@ float weight(int query, int key) {
 // How much of the pixel lies in the rounded square of the icon.
 float inside(float x, float y, float size) {
   const float radius = 0.18f * size, half = 0.5f * size;
-  const float dx = std::max(std::abs(x - half) - (half - radius), 0.0f), dy = std::max(std::abs(y - half) - (half - radius), 0.0f);
+  const float dx = std::max(std::abs(x - half) - (half - radius), 0.0f),
+              dy = std::max(std::abs(y - half) - (half - radius), 0.0f);
   return std::clamp(radius - std::sqrt(dx * dx + dy * dy) + 0.5f, 0.0f, 1.0f);
 }
 
@@ -47,7 +48,8 @@ std::vector<std::uint8_t> icon_pixels(int size) {
         const bool between = in_x % cell >= cell - gap || in_y % cell >= cell - gap;
         if (key <= query && !between) color = scale_color(scale, weight(query, key));
       }
-      const float coverage = inside(static_cast<float>(x) + 0.5f, static_cast<float>(y) + 0.5f, static_cast<float>(size));
+      const float coverage =
+          inside(static_cast<float>(x) + 0.5f, static_cast<float>(y) + 0.5f, static_cast<float>(size));
       pixels.insert(pixels.end(), {color.r, color.g, color.b, color.faded(coverage).a});
     }
   }

@@ -16,7 +16,7 @@ class LogicError : public std::logic_error {
 
 }  // namespace headroom
 
-#define HEADROOM_CHECK(condition, text)                                                          \
-  do {                                                                                           \
-    if (!(condition)) ::headroom::throw_logic_error(__FILE__, __LINE__, #condition, (text));     \
+#define HEADROOM_CHECK(condition, text)                                                      \
+  do {                                                                                       \
+    if (!(condition)) ::headroom::throw_logic_error(__FILE__, __LINE__, #condition, (text)); \
   } while (false)

@@ -54,7 +54,8 @@ std::optional<double> named_number(const std::filesystem::path& path, const std:
 }
 
 // What a group leaves: pages of files that nobody has used lately are given up before the limit counts.
-std::optional<double> left_in(const std::filesystem::path& group, const char* limit_name, const char* usage_name, const char* cache_name) {
+std::optional<double> left_in(const std::filesystem::path& group, const char* limit_name, const char* usage_name,
+                              const char* cache_name) {
   const auto limit = first_number(group / limit_name), used = first_number(group / usage_name);
   if (!limit || !used || *limit >= kNoLimit) return {};
   const double cache = named_number(group / "memory.stat", cache_name).value_or(0.0);
@@ -62,8 +63,8 @@ std::optional<double> left_in(const std::filesystem::path& group, const char* li
 }
 
 // Over a group and all above it. Inside a container the path may be that of the host: then the mounted root counts.
-void take_least(const std::filesystem::path& mount, std::filesystem::path path, const char* limit_name, const char* usage_name,
-                const char* cache_name, FreeMemory& free) {
+void take_least(const std::filesystem::path& mount, std::filesystem::path path, const char* limit_name,
+                const char* usage_name, const char* cache_name, FreeMemory& free) {
   path = path.relative_path();
   for (;;) {
     if (const auto left = left_in(mount / path, limit_name, usage_name, cache_name); left && *left < free.bytes)
@@ -107,13 +108,16 @@ FreeMemory free_memory(const std::filesystem::path& root) {
     const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
     if (controllers.empty()) take_least(groups, path, "memory.max", "memory.current", "inactive_file", free);
     if (("," + controllers + ",").find(",memory,") != std::string::npos)
-      take_least(groups / "memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", free);
+      take_least(groups / "memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+                 free);
   }
   if (root != "/") return free;
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     const double used = first_number("/proc/self/statm").value_or(0.0) * static_cast<double>(sysconf(_SC_PAGESIZE));
-    if (const double left = std::max(0.0, static_cast<double>(limit.rlim_cur) - used) + freed_bytes(); left < free.bytes) free = {left, "ulimit -v"};
+    if (const double left = std::max(0.0, static_cast<double>(limit.rlim_cur) - used) + freed_bytes();
+        left < free.bytes)
+      free = {left, "ulimit -v"};
   }
   return free;
 }

@@ -1,4 +1,5 @@
-// The memory of this process: how much it may still take, and giving back what it holds without need. Safe from any thread.
+// The memory of this process: how much it may still take, and giving back what it holds without need. Safe from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +8,12 @@
 
 namespace headroom {
 
-// Blocks that were freed and not given back to the system, since this was made. New ones are taken from there first, but
-// large ones seldom fit between others that stay.
+// Blocks that were freed and not given back to the system, since this was made. New ones are taken from there first,
+// but large ones seldom fit between others that stay.
 class SpareHeap {
  public:
   SpareHeap();
-  [[nodiscard]] double resident_bytes() const;       // an estimate: what the process grew by without being in use
+  [[nodiscard]] double resident_bytes() const;        // an estimate: what the process grew by without being in use
   void release_beyond(std::size_t keep_bytes) const;  // gives all of it back where there is more
 
  private:
@@ -24,13 +25,13 @@ void release_spare_heap();
 [[nodiscard]] double resident_bytes();  // of this process
 
 struct FreeMemory {
-  double bytes = 0.0;   // that this process may take beyond what it has
-  std::string limit;    // what says so: "free memory", "the control group's limit", "ulimit -v"
+  double bytes = 0.0;  // that this process may take beyond what it has
+  std::string limit;   // what says so: "free memory", "the control group's limit", "ulimit -v"
 };
 
 // The least of what the machine has, what the control groups of the process leave (versions 1 and 2, every one above it
-// too) and what ulimit -v leaves. `root` has proc/ and sys/fs/cgroup/; the limits of the process itself are asked for only
-// with "/".
+// too) and what ulimit -v leaves. `root` has proc/ and sys/fs/cgroup/; the limits of the process itself are asked for
+// only with "/".
 [[nodiscard]] FreeMemory free_memory(const std::filesystem::path& root = "/");
 
 }  // namespace headroom

@@ -62,8 +62,8 @@ class [[nodiscard]] Result<void> {
   HEADROOM_TRY_IMPL(HEADROOM_CONCAT(headroom_result_, __LINE__), declaration, __VA_ARGS__)
 
 // The same for an expression of type Result<void>.
-#define HEADROOM_TRY_VOID(...)                                                                    \
-  do {                                                                                            \
-    auto headroom_result = (__VA_ARGS__);                                                         \
-    if (!headroom_result.has_value()) return std::move(headroom_result.error());                  \
+#define HEADROOM_TRY_VOID(...)                                                   \
+  do {                                                                           \
+    auto headroom_result = (__VA_ARGS__);                                        \
+    if (!headroom_result.has_value()) return std::move(headroom_result.error()); \
   } while (false)

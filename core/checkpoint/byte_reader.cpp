@@ -73,8 +73,8 @@ Result<std::string> ByteReader::text(std::uint64_t size_bytes, std::uint64_t lim
   if (size_bytes > remaining()) return cut_off(size_bytes, what);
   if (size_bytes > limit_bytes) {
     Error error(ErrorCode::Corrupt, std::string("The length of ") + what + " is above the limit");
-    error.at_offset(position()).wanted(format("at most %llu bytes", static_cast<unsigned long long>(limit_bytes)),
-                                       std::to_string(size_bytes));
+    error.at_offset(position())
+        .wanted(format("at most %llu bytes", static_cast<unsigned long long>(limit_bytes)), std::to_string(size_bytes));
     if (file_) error.in_file(file_->path().string());
     return error;
   }

@@ -38,9 +38,7 @@ struct Checkpoint::State {
   Result<void> open_shards(const fs::path& index_file, bool lenient);
   Result<void> open_config(const fs::path& given);
 
-  void warn(std::vector<std::string> texts) {
-    std::move(texts.begin(), texts.end(), std::back_inserter(warnings));
-  }
+  void warn(std::vector<std::string> texts) { std::move(texts.begin(), texts.end(), std::back_inserter(warnings)); }
 };
 
 namespace {

@@ -21,8 +21,8 @@ namespace headroom {
 enum class ContainerFormat { Safetensors, Gguf };
 
 struct CheckpointOptions {
-  bool lenient = false;                        // accept holes and trailing bytes of safetensors, with a warning
-  std::filesystem::path config;                // --config FILE: used in place of the folder's config.json
+  bool lenient = false;          // accept holes and trailing bytes of safetensors, with a warning
+  std::filesystem::path config;  // --config FILE: used in place of the folder's config.json
 };
 
 class Checkpoint {

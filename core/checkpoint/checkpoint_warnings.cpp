@@ -46,8 +46,9 @@ bool has_tensor(std::span<const TensorInfo> tensors, std::string_view name) {
 // The scale of quantised weights is a tensor beside them; its name varies with the exporter.
 bool has_scale(std::span<const TensorInfo> tensors, const std::string& name) {
   const std::string stem = name.ends_with(".weight") ? name.substr(0, name.size() - 7) : name;
-  const std::array candidates = {name + "_scale", name + "_scale_inv", name + ".scale", stem + ".weight_scale",
-                                 stem + ".weight_scale_inv", stem + ".scale", stem + ".scales", stem + ".scale_weight"};
+  const std::array candidates = {name + "_scale",        name + "_scale_inv",        name + ".scale",
+                                 stem + ".weight_scale", stem + ".weight_scale_inv", stem + ".scale",
+                                 stem + ".scales",       stem + ".scale_weight"};
   return std::any_of(candidates.begin(), candidates.end(), [&](const auto& each) { return has_tensor(tensors, each); });
 }
 
@@ -63,8 +64,7 @@ void warn_of_similar_names(std::span<const TensorInfo> tensors, std::vector<std:
     if (pairs.count == 0) other = escape_for_terminal(*place->second);
     pairs.add(tensor.name);
   }
-  if (pairs.count > 0)
-    warnings.push_back("tensor names look alike but differ: " + other + " and " + pairs.text());
+  if (pairs.count > 0) warnings.push_back("tensor names look alike but differ: " + other + " and " + pairs.text());
 }
 
 // "model.layers.#.mlp.up_proj.weight": tensors of one kind in different layers.

@@ -94,8 +94,7 @@ template <typename Out>
 void blocks_q8_0(const std::byte* p, std::span<Out> out) {
   for (std::size_t base = 0; base < out.size(); base += kBlock, p += 34) {
     const float d = half_to_float(load<std::uint16_t>(p));
-    for (std::size_t j = 0; j < kBlock; ++j)
-      out[base + j] = static_cast<float>(load<std::int8_t>(p + 2 + j)) * d;
+    for (std::size_t j = 0; j < kBlock; ++j) out[base + j] = static_cast<float>(load<std::int8_t>(p + 2 + j)) * d;
   }
 }
 

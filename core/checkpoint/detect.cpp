@@ -44,9 +44,10 @@ constexpr Kind kHtml = {"a web page saved under a model's name", ErrorCode::Corr
                         "with `hf download OWNER/MODEL`"};
 constexpr Kind kJson = {"a JSON text and not a model", ErrorCode::Corrupt, "give the folder that holds the weights"};
 constexpr Kind kSvg = {"an SVG picture", ErrorCode::Corrupt, kGiveFile};
-constexpr Kind kText = {"a text file", ErrorCode::Corrupt,
-                        "give the .safetensors or .gguf file of the model, or the folder that it is in; a text to run is a prompt "
-                        "(--prompt-file, in the window prompt-file)"};
+constexpr Kind kText = {
+    "a text file", ErrorCode::Corrupt,
+    "give the .safetensors or .gguf file of the model, or the folder that it is in; a text to run is a prompt "
+    "(--prompt-file, in the window prompt-file)"};
 constexpr Kind kPicture = {"a picture", ErrorCode::Corrupt, kGiveFile};
 constexpr Kind kProgram = {"a program", ErrorCode::Corrupt, kGiveFile};
 
@@ -77,7 +78,9 @@ constexpr std::array kMagics = {
     Magic{"\x93NUMPY"sv, 0, {"a NumPy .npy array", ErrorCode::Unsupported, kOnlyTwo}},
     Magic{"TFL3"sv, 4, {"a TensorFlow Lite model", ErrorCode::Unsupported, kOnlyTwo}},
     Magic{"\x1f\x8b"sv, 0, kCompressed},
-    Magic{"\xFD" "7zXZ"sv, 0, kCompressed},
+    Magic{"\xFD"
+          "7zXZ"sv,
+          0, kCompressed},
     Magic{"\x28\xB5\x2F\xFD"sv, 0, kCompressed},
     Magic{"BZh"sv, 0, kCompressed},
     Magic{"7z\xBC\xAF\x27\x1C"sv, 0, kCompressed},
@@ -89,7 +92,9 @@ constexpr std::array kMagics = {
     Magic{"GIF89a"sv, 0, kPicture},
     Magic{"WEBP"sv, 8, kPicture},
     Magic{"%PDF-"sv, 0, {"a PDF document", ErrorCode::Corrupt, kGiveFile}},
-    Magic{"\x7f" "ELF"sv, 0, kProgram},
+    Magic{"\x7f"
+          "ELF"sv,
+          0, kProgram},
     Magic{"SQLite format 3"sv, 0, {"an SQLite database", ErrorCode::Corrupt, kGiveFile}},
     Magic{"PK\x05\x06"sv, 0, {"an empty ZIP archive", ErrorCode::Corrupt, "download it again"}},
 };
@@ -110,8 +115,9 @@ const Kind* sniff_zip(std::string_view head) {
   const std::string_view name = head.substr(30, name_size);
   if (name.ends_with(".npy")) return &kNumpyZip;
   if (name == "metadata.json" || name == "config.json" || name == "model.weights.h5") return &kKerasZip;
-  constexpr std::array kTorchEntries = {"/data.pkl"sv, "/version"sv, "/byteorder"sv, "/.format_version"sv,
-                                        "/.data/serialization_id"sv, "/constants.pkl"sv, "/.storage_alignment"sv};
+  constexpr std::array kTorchEntries = {
+      "/data.pkl"sv,      "/version"sv,           "/byteorder"sv, "/.format_version"sv, "/.data/serialization_id"sv,
+      "/constants.pkl"sv, "/.storage_alignment"sv};
   const bool torch = std::any_of(kTorchEntries.begin(), kTorchEntries.end(),
                                  [&](std::string_view entry) { return name.ends_with(entry); });
   return torch ? &kTorchZip : &kZip;
@@ -160,7 +166,9 @@ const Kind* sniff_text(std::string_view head) {
   const std::size_t begin = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (begin == std::string_view::npos) return nullptr;
   const std::string_view text = head.substr(begin);
-  if (begins_ignoring_case(text, "<svg") || (begins_ignoring_case(text, "<?xml") && text.find("<svg") != std::string_view::npos)) return &kSvg;
+  if (begins_ignoring_case(text, "<svg") ||
+      (begins_ignoring_case(text, "<?xml") && text.find("<svg") != std::string_view::npos))
+    return &kSvg;
   for (const std::string_view tag : {"<!doctype html"sv, "<html"sv, "<head"sv, "<?xml"sv, "<error"sv})
     if (begins_ignoring_case(text, tag)) return &kHtml;
   if (text.front() != '{' && text.front() != '[') return is_text(head) ? &kText : nullptr;
@@ -203,7 +211,9 @@ bool is_unlike_safetensors(std::string_view head, std::uint64_t file_size) {
 }
 
 // Nothing but zeros so far: a place that a download has reserved and not filled.
-bool is_blank(std::string_view head) { return head.size() >= 64 && head.find_first_not_of('\0') == std::string_view::npos; }
+bool is_blank(std::string_view head) {
+  return head.size() >= 64 && head.find_first_not_of('\0') == std::string_view::npos;
+}
 
 // What the first bytes are, for a person: the first words of a text, else bytes.
 std::string beginning_of(std::string_view head) {
@@ -216,7 +226,8 @@ std::string beginning_of(std::string_view head) {
     const bool blank = out.find_first_not_of(" \t") == std::string::npos;
     return blank ? "" : "text that begins with \"" + out + (out.size() < line.size() ? "…\"" : "\"");
   }
-  for (const char byte : head.substr(0, kShownBytes)) out += format(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  for (const char byte : head.substr(0, kShownBytes))
+    out += format(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
   return "bytes that begin with" + out;
 }
 
@@ -239,7 +250,8 @@ Result<ContainerFormat> detect_format(const InputFile& file) {
   HEADROOM_TRY_VOID(file.read_at(0, bytes));
   const std::string_view head = as_text(bytes);
   if (is_safetensors(head, file.size_bytes())) return ContainerFormat::Safetensors;
-  const auto refused = [&](ErrorCode code, const std::string& message, const std::string& found, std::string_view hint) {
+  const auto refused = [&](ErrorCode code, const std::string& message, const std::string& found,
+                           std::string_view hint) {
     Error error(code, message);
     return error.in_file(path).wanted(kReads, found).advise(hint);
   };
@@ -251,10 +263,12 @@ Result<ContainerFormat> detect_format(const InputFile& file) {
   if (kind && kind->name == kGguf.name) return ContainerFormat::Gguf;
   if (!kind && !is_unlike_safetensors(head, file.size_bytes())) return ContainerFormat::Safetensors;
   if (!kind) {
-    return refused(ErrorCode::Corrupt, "Not a checkpoint: this file is of no kind that Headroom knows", beginning_of(head), kGiveFile);
+    return refused(ErrorCode::Corrupt, "Not a checkpoint: this file is of no kind that Headroom knows",
+                   beginning_of(head), kGiveFile);
   }
   // What holds a model of another format is a checkpoint, only not one for this program.
-  const std::string what = (kind->code == ErrorCode::Corrupt ? "Not a checkpoint: this is " : "This is ") + std::string(kind->name);
+  const std::string what =
+      (kind->code == ErrorCode::Corrupt ? "Not a checkpoint: this is " : "This is ") + std::string(kind->name);
   return refused(kind->code, what, kind == &kText ? beginning_of(head) : "", kind->hint);
 }
 

@@ -12,8 +12,8 @@
 namespace headroom {
 namespace {
 
-constexpr std::uint64_t kSmallestEntry = 8 + 1 + 4 + 1;        // key of one byte, type, value of one byte
-constexpr std::uint64_t kSmallestTensor = 8 + 1 + 4 + 4 + 8;   // name of one byte, rank 0, type, offset
+constexpr std::uint64_t kSmallestEntry = 8 + 1 + 4 + 1;       // key of one byte, type, value of one byte
+constexpr std::uint64_t kSmallestTensor = 8 + 1 + 4 + 4 + 8;  // name of one byte, rank 0, type, offset
 constexpr std::uint32_t kRankLimit = 4;
 constexpr std::uint32_t kTypeLimit = 1000;  // beyond it an id is damage and not a type from the future
 constexpr std::uint64_t kDefaultAlignment = 32;

@@ -86,7 +86,7 @@ Error path_error(const fs::path& path, int error_number) {
 }
 
 Result<InputFile> InputFile::open(const fs::path& path) {
-  struct stat status {};
+  struct stat status{};
   // stat() first: opening a pipe or a device can block or have effects.
   if (::stat(path.c_str(), &status) != 0) return path_error(path, errno);
   if (!S_ISREG(status.st_mode)) return not_regular(path, status.st_mode);
@@ -120,7 +120,7 @@ InputFile::~InputFile() {
 }
 
 bool InputFile::replaced_on_disk() const {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path_.c_str(), &status) != 0 || status.st_ino != inode_ || status.st_dev != device_;
 }
 
@@ -131,7 +131,7 @@ Result<void> InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) 
     error.at_offset(offset).advise("open it again once the other program has finished writing");
     return error;
   };
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor_, &status) != 0) return path_error(path_, errno);
   if (static_cast<std::uint64_t>(status.st_size) != size_bytes_ || nanoseconds(status.st_mtim) != modified_ns_)
     return changed(static_cast<std::uint64_t>(status.st_size));

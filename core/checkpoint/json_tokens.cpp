@@ -101,8 +101,7 @@ Result<JsonToken> JsonTokens::value() {
 
 Result<JsonToken> JsonTokens::literal(std::string_view word, JsonToken token) {
   for (const char expected : word) {
-    if (position_ == source_.size() || source_[position_] != expected)
-      return error_at(position_, "JSON: not a value");
+    if (position_ == source_.size() || source_[position_] != expected) return error_at(position_, "JSON: not a value");
     ++position_;
   }
   return after_value(token);

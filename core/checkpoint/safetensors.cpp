@@ -99,8 +99,8 @@ Result<void> check_tiling(const InputFile& file, SafetensorsHeader& header, std:
     }
     if (record.begin > expected) {
       const bool first = &record == &records.front();
-      HEADROOM_TRY_VOID(hole(record.begin, std::string(first ? "before" : "between the tensors before") +
-                                               " tensor " + escape_for_terminal(header.name(record))));
+      HEADROOM_TRY_VOID(hole(record.begin, std::string(first ? "before" : "between the tensors before") + " tensor " +
+                                               escape_for_terminal(header.name(record))));
     }
     expected = record.end;
   }

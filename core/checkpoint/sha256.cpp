@@ -17,7 +17,8 @@ EVP_MD_CTX* get(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 void Sha256::Free::operator()(void* context) const { EVP_MD_CTX_free(get(context)); }
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  HEADROOM_CHECK(context_ && EVP_DigestInit_ex(get(context_.get()), EVP_sha256(), nullptr) == 1, "OpenSSL has no SHA-256");
+  HEADROOM_CHECK(context_ && EVP_DigestInit_ex(get(context_.get()), EVP_sha256(), nullptr) == 1,
+                 "OpenSSL has no SHA-256");
 }
 
 void Sha256::update(std::span<const std::byte> bytes) {

@@ -16,8 +16,8 @@
 namespace headroom {
 
 struct ShardIndex {
-  std::vector<std::string> shards;                                  // sorted; relative to the folder
-  std::vector<std::pair<std::string, std::uint32_t>> weight_map;    // tensor → shard, sorted by tensor
+  std::vector<std::string> shards;                                // sorted; relative to the folder
+  std::vector<std::pair<std::string, std::uint32_t>> weight_map;  // tensor → shard, sorted by tensor
   std::optional<std::uint64_t> total_size;
 };
 

@@ -26,8 +26,8 @@ json scalar(JsonToken token, const JsonTokens& tokens) {
 
 Result<json> build(JsonTokens& tokens) {
   json root;
-  json* slot = &root;         // where the next value goes, inside an object
-  std::vector<json*> open;    // containers under construction; their addresses stay while they are the innermost
+  json* slot = &root;       // where the next value goes, inside an object
+  std::vector<json*> open;  // containers under construction; their addresses stay while they are the innermost
   while (true) {
     HEADROOM_TRY(const JsonToken token, tokens.next());
     if (token == JsonToken::End) return root;

@@ -9,10 +9,30 @@
 namespace headroom {
 
 enum class DType : std::uint8_t {
-  F64, F32, F16, BF16, F8_E4M3, F8_E5M2, F8_E4M3FNUZ, F8_E5M2FNUZ, F8_E8M0,
-  I64, I32, I16, I8, U64, U32, U16, U8, BOOL,
-  Q8_0, Q4_0, Q4_1, Q5_0, Q5_1,  // GGUF blocks of 32 along the fastest axis
-  Unsupported,                   // listed by name, never read
+  F64,
+  F32,
+  F16,
+  BF16,
+  F8_E4M3,
+  F8_E5M2,
+  F8_E4M3FNUZ,
+  F8_E5M2FNUZ,
+  F8_E8M0,
+  I64,
+  I32,
+  I16,
+  I8,
+  U64,
+  U32,
+  U16,
+  U8,
+  BOOL,
+  Q8_0,
+  Q4_0,
+  Q4_1,
+  Q5_0,
+  Q5_1,         // GGUF blocks of 32 along the fastest axis
+  Unsupported,  // listed by name, never read
 };
 
 struct TensorInfo {

@@ -55,17 +55,12 @@ Result<void> check_options(AttentionBackend backend, const ForwardOptions& optio
 Error status_error(const kernels::KernelStatus& status) {
   const auto code = [&] {
     switch (status.code) {
-      case StatusCode::Unsupported:
-        return ErrorCode::Unsupported;
-      case StatusCode::InvalidArgument:
-        return ErrorCode::InvalidArgument;
-      case StatusCode::OutOfMemory:
-        return ErrorCode::OutOfMemory;
-      case StatusCode::Cancelled:
-        return ErrorCode::Cancelled;
+      case StatusCode::Unsupported: return ErrorCode::Unsupported;
+      case StatusCode::InvalidArgument: return ErrorCode::InvalidArgument;
+      case StatusCode::OutOfMemory: return ErrorCode::OutOfMemory;
+      case StatusCode::Cancelled: return ErrorCode::Cancelled;
       case StatusCode::Device:
-      case StatusCode::Ok:
-        break;
+      case StatusCode::Ok: break;
     }
     return ErrorCode::Device;
   }();
@@ -96,14 +91,10 @@ std::string automatic_reason(const ForwardOptions& options) {
 
 std::string kernel_target(AttentionBackend backend, bool on_cpu) {
   switch (backend) {
-    case AttentionBackend::Reference:
-      return "scalar";
-    case AttentionBackend::Blocked:
-      return std::string("LibTorch ") + (on_cpu ? at::get_cpu_capability() : "CUDA");
-    case AttentionBackend::Cpu:
-      return kernels::cpu_kernel_target();
-    case AttentionBackend::Cuda:
-      return "CUDA";
+    case AttentionBackend::Reference: return "scalar";
+    case AttentionBackend::Blocked: return std::string("LibTorch ") + (on_cpu ? at::get_cpu_capability() : "CUDA");
+    case AttentionBackend::Cpu: return kernels::cpu_kernel_target();
+    case AttentionBackend::Cuda: return "CUDA";
   }
   return "";
 }
@@ -147,14 +138,10 @@ kernels::KernelStatus run_cuda(std::span<HeadJob<Input, float>> jobs, at::Device
 
 const char* attention_backend_name(AttentionBackend backend) {
   switch (backend) {
-    case AttentionBackend::Reference:
-      return "reference";
-    case AttentionBackend::Blocked:
-      return "blocked";
-    case AttentionBackend::Cpu:
-      return "cpu";
-    case AttentionBackend::Cuda:
-      return "cuda";
+    case AttentionBackend::Reference: return "reference";
+    case AttentionBackend::Blocked: return "blocked";
+    case AttentionBackend::Cpu: return "cpu";
+    case AttentionBackend::Cuda: return "cuda";
   }
   return "";
 }

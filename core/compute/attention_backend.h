@@ -35,12 +35,11 @@ inline constexpr std::int64_t kReferenceLength = 4096;
 [[nodiscard]] std::vector<BackendState> list_attention_backends(const std::string& cuda_note);
 
 // Runs all jobs. Queries, keys, values and contexts are memory of `device`. reference takes double, blocked the same
-// type as Input and Real, cpu and cuda Real float. Cancelled when `stop` asked to end early. `progress` hears of parts of
-// the work from cpu and reference; the others report nothing.
+// type as Input and Real, cpu and cuda Real float. Cancelled when `stop` asked to end early. `progress` hears of parts
+// of the work from cpu and reference; the others report nothing.
 template <typename Input, typename Real>
 [[nodiscard]] Result<void> run_attention_backend(AttentionBackend backend,
                                                  std::span<kernels::HeadJob<Input, Real>> jobs, at::Device device,
-                                                 const kernels::StopRequested& stop,
-                                                 const ShareReport& progress = {});
+                                                 const kernels::StopRequested& stop, const ShareReport& progress = {});
 
 }  // namespace headroom

@@ -350,13 +350,14 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
   constexpr bool narrow = std::is_same_v<Input, kernels::BFloat16>;
   constexpr at::ScalarType real = c10::CppTypeToScalarType<Real>::value;
   const auto as_input = [&](const at::Tensor& t) { return t.to(narrow ? at::kBFloat16 : real).contiguous(); };
-  const at::Tensor lambda_logits = weights.lambda_projection.weight.defined() ? weights.lambda_projection(x) : at::Tensor();
+  const at::Tensor lambda_logits =
+      weights.lambda_projection.weight.defined() ? weights.lambda_projection(x) : at::Tensor();
   const at::Tensor queries = as_input(q), keys = as_input(k);
   LayerHeads<Input, Real> heads(attention, weights, queries, keys, as_input(v), lambda_logits, target, options,
                                 induction_key);
-  at::Tensor context = at::empty(
-      {x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
-      at::TensorOptions().dtype(real).device(target.device));
+  at::Tensor context =
+      at::empty({x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
+                at::TensorOptions().dtype(real).device(target.device));
   const bool ends = layer == options.last_layer;
   heads.prepare(context, measured, ends);
   {
@@ -432,7 +433,8 @@ Result<at::Tensor> run_attention(const AttentionSpec& attention, const Attention
   // The fused kernels read bfloat16 as it is; exact maps come from the blocked backend, which does not.
   const bool fused = target.backend == AttentionBackend::Cpu || target.backend == AttentionBackend::Cuda;
   const auto is_narrow = [](const at::Tensor& t) { return t.scalar_type() == at::kBFloat16; };
-  if (fused && is_narrow(q) && is_narrow(k) && is_narrow(v) && !options.exact_maps) return run(kernels::BFloat16(), float());
+  if (fused && is_narrow(q) && is_narrow(k) && is_narrow(v) && !options.exact_maps)
+    return run(kernels::BFloat16(), float());
   return run(float(), float());
 }
 

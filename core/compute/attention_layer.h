@@ -17,8 +17,8 @@ struct AttentionWeights {
   Linear q, k, v, o;
   Norm q_norm, k_norm, head_norm;
   Linear lambda_projection, gate_projection;
-  std::vector<double> sinks;     // [h]; empty without learned sink logits
-  double lambda_scalar = 0.0;    // V1
+  std::vector<double> sinks;   // [h]; empty without learned sink logits
+  double lambda_scalar = 0.0;  // V1
   // What the two are made of, for gradients; undefined where there are none.
   at::Tensor sink_logits;                                 // [h]
   at::Tensor lambda_q1, lambda_k1, lambda_q2, lambda_k2;  // [head_dim]
@@ -30,8 +30,8 @@ struct AttentionWeights {
 [[nodiscard]] at::Tensor lambda_scalar(const AttentionWeights& weights, double lambda_init);
 
 // σ(gate projection of x) as [.., heads, 1 or channels]; undefined where no head is gated. x: [.., hidden].
-[[nodiscard]] at::Tensor head_gates(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
-                                    const TorchTarget& target);
+[[nodiscard]] at::Tensor head_gates(const AttentionSpec& attention, const AttentionWeights& weights,
+                                    const at::Tensor& x, const TorchTarget& target);
 
 // Head norm, (1 − λ_init), gate and switched-off heads on contexts [.., heads, channels], each where the head's program
 // has it: the input of W_O, [.., heads · channels].
@@ -39,14 +39,14 @@ struct AttentionWeights {
                                          const at::Tensor& gates, at::Tensor context, const TorchTarget& target);
 
 // Runs the layer on x [length, hidden], the layer's normed input; the result is [length, hidden]. Where `measured`, a
-// record of the heads in options.heads goes to the observer, and the exact maps if they were asked for. The last layer of
-// a run that ends with its measurements runs only these heads, and the result is undefined.
-// Cancelled when the observer asks to stop. Times go to attention, record and wait_write of `stages`; `progress` hears of
-// the heads' work.
+// record of the heads in options.heads goes to the observer, and the exact maps if they were asked for. The last layer
+// of a run that ends with its measurements runs only these heads, and the result is undefined. Cancelled when the
+// observer asks to stop. Times go to attention, record and wait_write of `stages`; `progress` hears of the heads' work.
 [[nodiscard]] Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
                                                const Rotary& rotary, const at::Tensor& x, const TorchTarget& target,
-                                               const ForwardOptions& options, std::span<const std::int64_t> induction_key,
-                                               std::int64_t layer, bool measured, ForwardObserver& observer,
-                                               StageSeconds* stages = nullptr, const ShareReport& progress = {});
+                                               const ForwardOptions& options,
+                                               std::span<const std::int64_t> induction_key, std::int64_t layer,
+                                               bool measured, ForwardObserver& observer, StageSeconds* stages = nullptr,
+                                               const ShareReport& progress = {});
 
 }  // namespace headroom

@@ -31,7 +31,9 @@ Result<AttentionWeights> load_attention(const WeightProvider& loader, const Atte
 }
 
 at::Tensor lambda_scalar(const AttentionWeights& weights, double lambda_init) {
-  const auto dot = [](const at::Tensor& a, const at::Tensor& b) { return (a.to(at::kDouble) * b.to(at::kDouble)).sum(); };
+  const auto dot = [](const at::Tensor& a, const at::Tensor& b) {
+    return (a.to(at::kDouble) * b.to(at::kDouble)).sum();
+  };
   return at::exp(dot(weights.lambda_q1, weights.lambda_k1)) - at::exp(dot(weights.lambda_q2, weights.lambda_k2)) +
          lambda_init;
 }

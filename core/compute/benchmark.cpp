@@ -60,9 +60,9 @@ std::string processor_name() {
 
 // Two softmax shapes of metrics.md §5.6 and a small one, the h = 8, and pairs.
 std::vector<BenchmarkShape> table_of_shapes() {
-  return {{"softmax", 32, 8, 128}, {"softmax", 16, 16, 64}, {"softmax", 8, 2, 64}, {"softmax", 8, 8, 64},
-          {"softmax", 8, 8, 128},  {"diff_v2", 8, 8, 64},   {"diff_v2", 8, 8, 128}, {"diff_v1", 8, 8, 64},
-          {"diff_v1", 8, 8, 128}};
+  return {{"softmax", 32, 8, 128}, {"softmax", 16, 16, 64}, {"softmax", 8, 2, 64},
+          {"softmax", 8, 8, 64},   {"softmax", 8, 8, 128},  {"diff_v2", 8, 8, 64},
+          {"diff_v2", 8, 8, 128},  {"diff_v1", 8, 8, 64},   {"diff_v1", 8, 8, 128}};
 }
 
 bool same_heads(const BenchmarkShape& a, const BenchmarkShape& b) {
@@ -80,11 +80,13 @@ Result<void> check_shape(const BenchmarkShape& shape) {
   error.at_tensor("--shapes");
   const bool known = shape.kind == "softmax" || shape.kind == "diff_v2" || shape.kind == "diff_v1";
   if (!known) return error.wanted("softmax, diff_v2 or diff_v1", shape.kind);
-  const bool sizes = shape.heads >= 1 && shape.kv_heads >= 1 && shape.heads % shape.kv_heads == 0 && shape.heads <= 4096 &&
-                     shape.head_dim >= 1 && shape.head_dim <= 4096 && shape.length >= 0 && shape.length <= (1 << 20);
+  const bool sizes = shape.heads >= 1 && shape.kv_heads >= 1 && shape.heads % shape.kv_heads == 0 &&
+                     shape.heads <= 4096 && shape.head_dim >= 1 && shape.head_dim <= 4096 && shape.length >= 0 &&
+                     shape.length <= (1 << 20);
   if (!sizes)
-    return error.wanted("heads up to 4096, a multiple of the key and value heads, up to 4096 channels and 1048576 tokens",
-                        shape_text(shape));
+    return error.wanted(
+        "heads up to 4096, a multiple of the key and value heads, up to 4096 channels and 1048576 tokens",
+        shape_text(shape));
   return {};
 }
 
@@ -219,11 +221,13 @@ class Benchmark {
   [[nodiscard]] std::string why_not(const BenchmarkShape& shape) const {
     double rate = 0.4e9 * report_.machine.peak_gflops_all;
     for (const BenchmarkCase& known : report_.cases)
-      if (known.shape.kind == shape.kind) rate = attention_operations(known.shape) / known.variants[0].time.median_seconds;
+      if (known.shape.kind == shape.kind)
+        rate = attention_operations(known.shape) / known.variants[0].time.median_seconds;
     const double round = kSdpasPerRound * attention_operations(shape) / rate;
     const double needed = round * static_cast<double>(1 + std::min(request_.rounds, kFewestRounds));
     if (needed <= left()) return "";
-    return format("needs about %.0f s, and %.0f s of the %.0f s are left", needed, std::max(0.0, left()), request_.budget_seconds);
+    return format("needs about %.0f s, and %.0f s of the %.0f s are left", needed, std::max(0.0, left()),
+                  request_.budget_seconds);
   }
 
   bool measure_case(const BenchmarkShape& shape, double slice) {
@@ -299,8 +303,12 @@ class Benchmark {
     problem.length = kWindowLength;
     problem.head_dim = problem.value_dim = kWindowDim;
     problem.scale = scale;
-    problem.maps[0] = {query.const_data_ptr<float>(), key.const_data_ptr<float>(), key.const_data_ptr<float>(),
-                       kWindowDim, kWindowDim, kWindowDim};
+    problem.maps[0] = {query.const_data_ptr<float>(),
+                       key.const_data_ptr<float>(),
+                       key.const_data_ptr<float>(),
+                       kWindowDim,
+                       kWindowDim,
+                       kWindowDim};
     std::vector<float> cells(static_cast<std::size_t>(kWindowCells * kWindowCells));
     kernels::WindowRequest window;
     window.row_begin = first_row;
@@ -309,8 +317,9 @@ class Benchmark {
     for (std::int64_t round = -3; round < kWindowRounds; ++round) {
       window.key_begin = (round + 3) * (first_row - kWindowCells) / (kWindowRounds + 3);
       const double begin = wall_seconds();
-      if (!kernels::cpu_window<float>(problem, {lse.data(), nullptr}, window, {.mean = cells.data(), .stride = kWindowCells},
-                                      run_tasks, stop_) || stopped())
+      if (!kernels::cpu_window<float>(problem, {lse.data(), nullptr}, window,
+                                      {.mean = cells.data(), .stride = kWindowCells}, run_tasks, stop_) ||
+          stopped())
         return false;
       if (round >= 0) times.push_back(wall_seconds() - begin);
     }

@@ -96,7 +96,8 @@ void BenchmarkInputs::choose_sdpa() {
       yardstick_ = "two calls for each map, one for each half of its values, which are twice as wide as its keys";
       sdpa_calls_.clear();
       for (const Map& map : maps_)
-        for (const std::int64_t half : {0, 1}) sdpa_calls_.push_back({map.query, map.key, value_.narrow(3, half * d, d)});
+        for (const std::int64_t half : {0, 1})
+          sdpa_calls_.push_back({map.query, map.key, value_.narrow(3, half * d, d)});
     }
   } else {
     yardstick_ = "one call";
@@ -134,7 +135,8 @@ void BenchmarkInputs::run_narrow_sdpa() const {
 }
 
 template <typename Input>
-kernels::HeadProblem<Input> BenchmarkInputs::problem(std::int64_t head, const Map* maps, const at::Tensor& value) const {
+kernels::HeadProblem<Input> BenchmarkInputs::problem(std::int64_t head, const Map* maps,
+                                                     const at::Tensor& value) const {
   const std::int64_t kv = head / (shape_.heads / shape_.kv_heads);
   kernels::HeadProblem<Input> problem;
   problem.length = shape_.length;
@@ -144,8 +146,12 @@ kernels::HeadProblem<Input> BenchmarkInputs::problem(std::int64_t head, const Ma
   if (map_count_ == 2) problem.lambda = lambda_.data();
   for (int m = 0; m < map_count_; ++m) {
     const at::Tensor query = maps[m].query.select(1, head), key = maps[m].key.select(1, kv), v = value.select(1, kv);
-    problem.maps[static_cast<std::size_t>(m)] = {query.const_data_ptr<Input>(), key.const_data_ptr<Input>(),
-                                                 v.const_data_ptr<Input>(), query.stride(1), key.stride(1), v.stride(1)};
+    problem.maps[static_cast<std::size_t>(m)] = {query.const_data_ptr<Input>(),
+                                                 key.const_data_ptr<Input>(),
+                                                 v.const_data_ptr<Input>(),
+                                                 query.stride(1),
+                                                 key.stride(1),
+                                                 v.stride(1)};
   }
   return problem;
 }
@@ -178,9 +184,19 @@ std::vector<BenchmarkInputs::Variant> BenchmarkInputs::variants(bool avx2, const
     return [this, request, stop] { return run_kernels(request, stop); };
   };
   std::vector<Variant> variants;
-  variants.push_back({"sdpa", [this] { run_sdpa(); return true; }, {}});
+  variants.push_back({"sdpa",
+                      [this] {
+                        run_sdpa();
+                        return true;
+                      },
+                      {}});
   if (shape_.kind == "diff_v1")
-    variants.push_back({"sdpa_narrow_values", [this] { run_narrow_sdpa(); return true; }, {}});
+    variants.push_back({"sdpa_narrow_values",
+                        [this] {
+                          run_narrow_sdpa();
+                          return true;
+                        },
+                        {}});
   // A pair's row statistics include those of the net map, which take the second pass: the goal is for one map.
   const std::optional<double> row_goal = map_count_ == 1 ? std::optional(goals.row_statistics) : std::nullopt;
   variants.push_back({"context", measured(context), {}});

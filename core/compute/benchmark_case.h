@@ -18,8 +18,8 @@ namespace headroom {
 
 class BenchmarkInputs {
  public:
-  // Independent N(0, 1), the same for the same shape; with `outliers` queries and keys are N(0, 1) + N(0, 100) · B(0.001)
-  // (FlashAttention-3, arXiv 2407.08608 §4.3).
+  // Independent N(0, 1), the same for the same shape; with `outliers` queries and keys are N(0, 1) + N(0, 100) ·
+  // B(0.001) (FlashAttention-3, arXiv 2407.08608 §4.3).
   explicit BenchmarkInputs(const BenchmarkShape& shape, bool outliers = false);
 
   struct Variant {

@@ -33,8 +33,8 @@ struct HeadWeights {
 
 class WeightReader {
  public:
-  // Begins with block `first` and ends with the attention of block `last`, or with the head where that is −1. The model,
-  // the loader and the stages outlive the reader.
+  // Begins with block `first` and ends with the attention of block `last`, or with the head where that is −1. The
+  // model, the loader and the stages outlive the reader.
   WeightReader(const WeightLoader& loader, const ModelSpec& model, StageSeconds& stages, std::int64_t first = 0,
                std::int64_t last = -1);
 
@@ -52,12 +52,12 @@ class WeightReader {
   const ModelSpec& model_;
   StageSeconds& stages_;
   const std::int64_t last_;
-  std::size_t next_;       // the block that is being read; the number of blocks: the head
+  std::size_t next_;  // the block that is being read; the number of blocks: the head
   Result<void> begun_;
-  BlockWeights block_;     // these three belong to the queue's thread while it reads
+  BlockWeights block_;  // these three belong to the queue's thread while it reads
   HeadWeights head_;
   double read_seconds_ = 0.0;
-  SerialQueue queue_{1};   // last: its jobs use the others
+  SerialQueue queue_{1};  // last: its jobs use the others
 };
 
 }  // namespace headroom

@@ -1,4 +1,5 @@
-// Compute devices by name. libtorch_cuda is opened at run time, and only where an NVIDIA driver is. Compute thread only.
+// Compute devices by name. libtorch_cuda is opened at run time, and only where an NVIDIA driver is. Compute thread
+// only.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -259,10 +259,13 @@ class Forward {
 Result<void> check_span(const ModelSpec& model, const ForwardOptions& options) {
   const auto layers = static_cast<std::int64_t>(model.blocks.size());
   const auto refuse = [](const char* what) { return Error(ErrorCode::InvalidArgument, what); };
-  if (options.first_layer < 0 || options.first_layer >= std::max<std::int64_t>(layers, 1) || options.last_layer >= layers)
+  if (options.first_layer < 0 || options.first_layer >= std::max<std::int64_t>(layers, 1) ||
+      options.last_layer >= layers)
     return refuse("the run begins or ends at a layer that the model does not have");
-  if (options.last_layer >= 0 && options.last_layer < options.first_layer) return refuse("the run ends before it begins");
-  if (options.first_layer == 0) return options.start.empty() ? Result<void>() : refuse("layer 0 begins with the embedding");
+  if (options.last_layer >= 0 && options.last_layer < options.first_layer)
+    return refuse("the run ends before it begins");
+  if (options.first_layer == 0)
+    return options.start.empty() ? Result<void>() : refuse("layer 0 begins with the embedding");
   if (options.dtype == ComputeDtype::Float64) return refuse("a float64 run begins at layer 0");
   if (options.start.size() != options.ids.size() * static_cast<std::size_t>(model.hidden_size))
     return refuse("the run begins at a later layer without the residual stream before it");

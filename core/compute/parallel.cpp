@@ -42,7 +42,8 @@ void run_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body
   });
 }
 
-void run_reported_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body, const ShareReport& progress) {
+void run_reported_tasks(std::int64_t tasks, const std::function<void(std::int64_t)>& body,
+                        const ShareReport& progress) {
   if (!progress) return run_tasks(tasks, body);
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<std::int64_t> done{0};

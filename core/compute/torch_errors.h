@@ -21,7 +21,8 @@ auto without_exceptions(const Body& body) -> decltype(body()) {
     const std::string what = error.what_without_backtrace();
     // Memory of the CPU that runs out has no type of its own.
     if (const std::size_t at = what.find("you tried to allocate"); at != std::string::npos)
-      return Error(ErrorCode::OutOfMemory, "out of memory: " + what.substr(at)).advise("free memory, or give a shorter prompt");
+      return Error(ErrorCode::OutOfMemory, "out of memory: " + what.substr(at))
+          .advise("free memory, or give a shorter prompt");
     return Error(ErrorCode::Device, "LibTorch failed: " + what);
   } catch (const std::bad_alloc&) {
     return Error(ErrorCode::OutOfMemory, "out of memory");

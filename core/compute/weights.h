@@ -11,8 +11,8 @@
 namespace headroom {
 
 struct TorchTarget {
-  at::ScalarType dtype = at::kFloat;   // of weights and activations
-  at::ScalarType real = at::kFloat;    // of norms, tables and statistics: float64 runs float64, else float32
+  at::ScalarType dtype = at::kFloat;  // of weights and activations
+  at::ScalarType real = at::kFloat;   // of norms, tables and statistics: float64 runs float64, else float32
   at::Device device = at::kCPU;
   AttentionBackend backend = AttentionBackend::Blocked;
 };

@@ -29,14 +29,15 @@ std::filesystem::path folder_of(const std::filesystem::path& file) {
 }
 
 bool names(const std::filesystem::path& path, int descriptor) {
-  struct stat by_name {};
-  struct stat by_descriptor {};
+  struct stat by_name{};
+  struct stat by_descriptor{};
   return lstat(path.c_str(), &by_name) == 0 && fstat(descriptor, &by_descriptor) == 0 &&
          by_name.st_dev == by_descriptor.st_dev && by_name.st_ino == by_descriptor.st_ino;
 }
 
 Error temporary_error(const std::filesystem::path& path, int error_number) {
-  return Error(ErrorCode::Io, std::string("cannot make a temporary file beside the target: ") + std::strerror(error_number))
+  return Error(ErrorCode::Io,
+               std::string("cannot make a temporary file beside the target: ") + std::strerror(error_number))
       .in_file(path.string());
 }
 
@@ -44,7 +45,7 @@ Error temporary_error(const std::filesystem::path& path, int error_number) {
 void remove_left_over(const std::filesystem::path& temporary) {
   const int descriptor = open(temporary.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return;
-  struct stat status {};
+  struct stat status{};
   if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
       names(temporary, descriptor)) {
     unlink(temporary.c_str());
@@ -75,7 +76,7 @@ Result<int> open_temporary(std::filesystem::path& temporary) {
     const int descriptor =
         open(temporary.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kNewFileMode);
     if (descriptor < 0) return temporary_error(temporary, errno);
-    struct stat status {};
+    struct stat status{};
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
       close(descriptor);
       return Error(ErrorCode::Io, "something that is not a regular file has the temporary name")
@@ -86,7 +87,8 @@ Result<int> open_temporary(std::filesystem::path& temporary) {
       close(descriptor);
       if (error_number == EINTR) continue;
       if (error_number == EWOULDBLOCK) {
-        return Error(ErrorCode::Io, "another process is writing this file").in_file(temporary.string())
+        return Error(ErrorCode::Io, "another process is writing this file")
+            .in_file(temporary.string())
             .advise("wait for it to end, or choose another name");
       }
       unlink(temporary.c_str());
@@ -109,7 +111,7 @@ Result<int> open_temporary(std::filesystem::path& temporary) {
 // The new file is to be as readable as the one that it replaces.
 void keep_mode(const std::filesystem::path& target, int descriptor) {
   constexpr mode_t kPermissions = 0777;
-  struct stat status {};
+  struct stat status{};
   if (stat(target.c_str(), &status) == 0) static_cast<void>(fchmod(descriptor, status.st_mode & kPermissions));
 }
 
@@ -118,7 +120,7 @@ int rename_onto(const std::filesystem::path& from, const std::filesystem::path& 
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) return errno;
   // Not every file system can refuse to replace; looking first must do there.
-  struct stat status {};
+  struct stat status{};
   if (lstat(to.c_str(), &status) == 0) return EEXIST;
   return rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
@@ -129,8 +131,9 @@ Result<void> sync_folder(const std::filesystem::path& target) {
   if (folder >= 0) close(folder);
   // Some file systems cannot sync a folder, and one may be writable but not readable.
   if (error_number == 0 || error_number == EINVAL || error_number == ENOTSUP || error_number == EACCES) return {};
-  return Error(ErrorCode::Io, std::string("the file is written, but its folder cannot be synced: ") +
-                                  std::strerror(error_number)).in_file(target.string());
+  return Error(ErrorCode::Io,
+               std::string("the file is written, but its folder cannot be synced: ") + std::strerror(error_number))
+      .in_file(target.string());
 }
 
 }  // namespace
@@ -140,7 +143,8 @@ std::filesystem::path temporary_name(const std::filesystem::path& target) {
   const std::string name = target.filename().string();
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return folder_of(target) / format(".%.120s.%016llx.headroom-tmp", name.c_str(), static_cast<unsigned long long>(hash));
+  return folder_of(target) /
+         format(".%.120s.%016llx.headroom-tmp", name.c_str(), static_cast<unsigned long long>(hash));
 }
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target, bool force,
@@ -184,7 +188,7 @@ void AtomicFile::discard() noexcept {
 }
 
 Result<void> AtomicFile::commit() {
-  struct stat status {};
+  struct stat status{};
   if (fsync(descriptor_) != 0) {
     const int error_number = errno;
     const std::uint64_t size_bytes = fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
@@ -198,11 +202,13 @@ Result<void> AtomicFile::commit() {
   const int error_number = rename_onto(temporary_, target_, force_);
   if (error_number == EEXIST) {
     return Error(ErrorCode::InvalidArgument, "cannot write the output: the target has appeared meanwhile")
-        .in_file(target_.string()).advise("choose another name, or replace it with --force");
+        .in_file(target_.string())
+        .advise("choose another name, or replace it with --force");
   }
   if (error_number != 0) {
-    return Error(ErrorCode::Io, std::string("cannot rename the finished file onto the target: ") +
-                                    std::strerror(error_number)).in_file(target_.string());
+    return Error(ErrorCode::Io,
+                 std::string("cannot rename the finished file onto the target: ") + std::strerror(error_number))
+        .in_file(target_.string());
   }
   close(std::exchange(descriptor_, -1));
   return sync_folder(target_);

@@ -46,7 +46,8 @@ class AtomicFile {
 };
 
 // All of `bytes`; Io names `path`, which is what the user knows the file by.
-[[nodiscard]] Result<void> write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);
+[[nodiscard]] Result<void> write_all(int descriptor, std::span<const std::byte> bytes,
+                                     const std::filesystem::path& path);
 
 // The temporary name for a target: in the same folder, hidden, the same for every process.
 [[nodiscard]] std::filesystem::path temporary_name(const std::filesystem::path& target);

@@ -15,9 +15,9 @@ namespace headroom {
 // Number of elements, 1 for a scalar; nothing checked for overflow beyond saturation at the largest int64.
 [[nodiscard]] std::int64_t element_count(std::span<const std::int64_t> shape);
 
-// Empty where the data is better contiguous (below 64 KiB, scalar, empty). Otherwise one matrix of the last two axes, or
-// as many of its rows as fit in 1 MiB; matrices below 16 KiB are put together up to 64 KiB. With `split_first` a chunk
-// never spans two indices of the first axis, so that a layer that is finished is finished in the file.
+// Empty where the data is better contiguous (below 64 KiB, scalar, empty). Otherwise one matrix of the last two axes,
+// or as many of its rows as fit in 1 MiB; matrices below 16 KiB are put together up to 64 KiB. With `split_first` a
+// chunk never spans two indices of the first axis, so that a layer that is finished is finished in the file.
 [[nodiscard]] std::vector<std::int64_t> chunk_shape(std::span<const std::int64_t> shape, std::size_t element_bytes,
                                                     bool split_first);
 

@@ -33,14 +33,14 @@ struct QuantityComparison {
   std::vector<std::string> axes;      // of the file that has it, the first if both do
   std::vector<std::int64_t> shape_a;  // empty where it is missing or a scalar
   std::vector<std::int64_t> shape_b;
-  std::string found_a;                // "layer 30 × head 9", "string": filled where axes or types differ
+  std::string found_a;  // "layer 30 × head 9", "string": filled where axes or types differ
   std::string found_b;
   std::int64_t elements = 0;
-  std::int64_t differing = 0;         // beyond the tolerance
+  std::int64_t differing = 0;  // beyond the tolerance
   // Pairs of which only one is finite, or that are opposite infinities: no difference can be named.
   std::int64_t non_finite_mismatches = 0;
-  ExtremeDifference absolute;         // over finite pairs: |a − b|
-  ExtremeDifference relative;         // |a − b| / max(|a|, |b|)
+  ExtremeDifference absolute;          // over finite pairs: |a − b|
+  ExtremeDifference relative;          // |a − b| / max(|a|, |b|)
   std::vector<std::int64_t> first_at;  // the first differing element (non-finite, or a string)
   std::string first_a;
   std::string first_b;

@@ -81,7 +81,8 @@ Json quantity_json(const QuantityComparison& quantity) {
   out["max_relative_at"] = extreme_json(quantity, quantity.relative);
   out["non_finite_mismatches"] = quantity.non_finite_mismatches;
   if (!quantity.first_a.empty()) {
-    out["first_mismatch"] = {{"at", place_json(quantity, quantity.first_at)}, {"a", quantity.first_a}, {"b", quantity.first_b}};
+    out["first_mismatch"] = {
+        {"at", place_json(quantity, quantity.first_at)}, {"a", quantity.first_a}, {"b", quantity.first_b}};
   }
   return out;
 }
@@ -141,8 +142,8 @@ std::string comparison_table(const FileComparison& comparison) {
     }
   }
   const auto total = static_cast<long long>(comparison.quantities.size());
-  out += format("%lld quantities: %lld identical, %lld within the tolerance, %lld not equal (rtol %g, atol %g)\n", total,
-                identical, total - identical - unequal, unequal, comparison.tolerance.relative,
+  out += format("%lld quantities: %lld identical, %lld within the tolerance, %lld not equal (rtol %g, atol %g)\n",
+                total, identical, total - identical - unequal, unequal, comparison.tolerance.relative,
                 comparison.tolerance.absolute);
   return out;
 }

@@ -109,9 +109,7 @@ Result<void> write_number_attribute(hid_t object, std::string_view name, Element
   return write_raw(object, std::string(name), on_disk.get(), array.type, space.get(), array.bytes.data());
 }
 
-bool has_attribute(hid_t object, std::string_view name) {
-  return H5Aexists(object, std::string(name).c_str()) > 0;
-}
+bool has_attribute(hid_t object, std::string_view name) { return H5Aexists(object, std::string(name).c_str()) > 0; }
 
 Result<std::string> read_attribute(hid_t object, std::string_view name) {
   if (!has_attribute(object, name)) {

@@ -46,8 +46,8 @@ std::uint64_t available_bytes(int error_number, int descriptor) {
     rlimit limit{};
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? static_cast<std::uint64_t>(limit.rlim_cur) : 0;
   }
-  struct stat status {};
-  struct statvfs volume {};
+  struct stat status{};
+  struct statvfs volume{};
   if (fstat(descriptor, &status) != 0 || fstatvfs(descriptor, &volume) != 0) return 0;
   constexpr std::uint64_t kBlockBytes = 512;  // the unit of st_blocks, whatever the file system
   return static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes +

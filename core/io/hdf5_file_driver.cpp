@@ -86,7 +86,7 @@ H5FD_t* open_file(const char*, unsigned flags, hid_t access, haddr_t) noexcept {
     failed(channel, errno, 0);
     return nullptr;
   }
-  struct stat status {};
+  struct stat status{};
   if (fstat(channel.descriptor, &status) != 0) return nullptr;
   auto* file = new (std::nothrow) ChannelFile{};
   if (file == nullptr) return nullptr;

@@ -6,8 +6,8 @@
 namespace headroom {
 
 struct Hdf5Info {
-  std::string version;        // "1.10.8"
-  bool thread_safe = false;   // whether this build locks itself
+  std::string version;       // "1.10.8"
+  bool thread_safe = false;  // whether this build locks itself
 };
 
 [[nodiscard]] Hdf5Info hdf5_info();

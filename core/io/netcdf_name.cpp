@@ -35,7 +35,8 @@ std::string to_netcdf_name(std::string_view name) {
       out += bytes;
     }
   }
-  // A '_' of the name itself before an escape is escaped too, since one there means that the name begins with an escape.
+  // A '_' of the name itself before an escape is escaped too, since one there means that the name begins with an
+  // escape.
   if (name.substr(0, 1) == "_" && out.compare(0, 2, "_%") == 0) out.insert(1, "%5F");
   return out;
 }

@@ -72,9 +72,7 @@ struct RunFile::State {
   Hdf5File file;
   std::vector<DatasetInfo> datasets;
 
-  Error context(Error error, std::string_view dataset) const {
-    return error.at_tensor(dataset).in_file(path.string());
-  }
+  Error context(Error error, std::string_view dataset) const { return error.at_tensor(dataset).in_file(path.string()); }
 
   Result<std::vector<std::string>> read_text(const DatasetInfo& info) const;
 };

@@ -16,7 +16,7 @@
 namespace headroom {
 
 struct DatasetInfo {
-  std::string path;                     // "rows/lse", "sink_score"; names as they are in the file
+  std::string path;  // "rows/lse", "sink_score"; names as they are in the file
   std::vector<std::string> axes;
   std::vector<std::int64_t> shape;
   ElementType type = ElementType::Float32;
@@ -42,15 +42,15 @@ class RunFile {
   // Whole datasets, row-major; OutOfMemory above half of the machine's memory. Numbers of any type.
   [[nodiscard]] Result<std::vector<double>> read(std::string_view path) const;
   [[nodiscard]] Result<std::vector<std::string>> read_strings(std::string_view path) const;
-  // The coordinate of an axis: "layer". NotFound where there is no such dimension scale, Corrupt where it holds no list of
-  // numbers.
+  // The coordinate of an axis: "layer". NotFound where there is no such dimension scale, Corrupt where it holds no list
+  // of numbers.
   [[nodiscard]] Result<std::vector<double>> read_axis(std::string_view path) const;
   // The hyperslab from `start` with extents `count`, one entry per axis.
   [[nodiscard]] Result<std::vector<double>> read_part(std::string_view path, std::span<const std::int64_t> start,
                                                       std::span<const std::int64_t> count) const;
   // Reads every dataset block by block, so that checksums are compared. Corrupt or Io where one cannot be read.
   [[nodiscard]] Result<void> verify() const;
-  [[nodiscard]] Result<std::string> root_attribute(std::string_view name) const;         // as text
+  [[nodiscard]] Result<std::string> root_attribute(std::string_view name) const;  // as text
 
  private:
   struct State;

@@ -103,9 +103,9 @@ Result<Hdf5Dataset> create_axis(hid_t group, const AxisDef& axis, int dimension_
   const Hdf5Properties properties = creation_properties(H5P_DATASET_CREATE);
   Hdf5Dataset id(
       H5Dcreate2(group, name.c_str(), on_disk.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT));
-  const std::string scale_name =
-      has_coordinate ? name
-                     : format("This is a netCDF dimension but not a netCDF variable.%10lld", static_cast<long long>(axis.size));
+  const std::string scale_name = has_coordinate ? name
+                                                : format("This is a netCDF dimension but not a netCDF variable.%10lld",
+                                                         static_cast<long long>(axis.size));
   if (!id || H5DSset_scale(id.get(), scale_name.c_str()) < 0) return make_error(axis.name);
   const std::array<double, 1> number{static_cast<double>(dimension_id)};
   HEADROOM_TRY_VOID(write_number_attribute(id.get(), "_Netcdf4Dimid", ElementType::Int32, number, true));

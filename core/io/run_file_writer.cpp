@@ -54,9 +54,7 @@ Error argument_error(const std::string& text, std::string_view path) {
   return Error(ErrorCode::InvalidArgument, text).at_tensor(path);
 }
 
-std::vector<hsize_t> to_hsize(std::span<const std::int64_t> values) {
-  return {values.begin(), values.end()};
-}
+std::vector<hsize_t> to_hsize(std::span<const std::int64_t> values) { return {values.begin(), values.end()}; }
 
 Result<void> check_region(const DatasetEntry& dataset, std::span<const std::int64_t> start,
                           std::span<const std::int64_t> count, std::size_t values, std::string_view path) {
@@ -208,8 +206,8 @@ Result<std::unique_ptr<RunFileWriter>> RunFileWriter::create(const std::filesyst
   HEADROOM_TRY(state->driver, register_file_driver());
   HEADROOM_TRY(const Hdf5Properties access, access_through(state->driver, state->channel));
   const Hdf5Properties properties = creation_properties(H5P_FILE_CREATE);
-  state->file = Hdf5File(
-      H5Fcreate(state->target.temporary_path().c_str(), H5F_ACC_TRUNC, properties.get(), access.get()));
+  state->file =
+      Hdf5File(H5Fcreate(state->target.temporary_path().c_str(), H5F_ACC_TRUNC, properties.get(), access.get()));
   if (!state->file) return state->fail();
   std::unique_ptr<RunFileWriter> writer(new RunFileWriter(std::move(state)));
   HEADROOM_TRY_VOID(writer->set_attribute("", "schema_name", std::string(options.schema_name)));
@@ -289,8 +287,8 @@ Result<void> RunFileWriter::write(std::string_view path, std::span<const std::in
   if (values.empty()) return {};
   const Hdf5Space memory = make_space(count);
   const Hdf5Space region = make_space(dataset.shape);
-  if (!dataset.shape.empty() &&
-      H5Sselect_hyperslab(region.get(), H5S_SELECT_SET, to_hsize(start).data(), nullptr, to_hsize(count).data(), nullptr) < 0) {
+  if (!dataset.shape.empty() && H5Sselect_hyperslab(region.get(), H5S_SELECT_SET, to_hsize(start).data(), nullptr,
+                                                    to_hsize(count).data(), nullptr) < 0) {
     return state_->fail();
   }
   if (H5Dwrite(dataset.id.get(), array->type, memory.get(), region.get(), H5P_DEFAULT, array->bytes.data()) < 0) {
@@ -324,7 +322,8 @@ Result<void> RunFileWriter::write_strings(std::string_view path, std::span<const
 
 Result<void> RunFileWriter::flush() {
   HEADROOM_TRY_VOID(state_->usable());
-  // As at closing, HDF5 is told that all went well: a chunk cache whose flush failed half-way crashes when it is closed.
+  // As at closing, HDF5 is told that all went well: a chunk cache whose flush failed half-way crashes when it is
+  // closed.
   state_->channel.closing = true;
   const bool flushed = H5Fflush(state_->file.get(), H5F_SCOPE_LOCAL) >= 0;
   state_->channel.closing = false;

@@ -54,8 +54,8 @@ using AttributeValue = std::variant<std::string, std::int64_t, double>;
 class RunFileWriter {
  public:
   struct Options {
-    bool force = false;                                // replace an existing regular file
-    std::vector<std::filesystem::path> inputs;         // never written onto, also through links
+    bool force = false;                         // replace an existing regular file
+    std::vector<std::filesystem::path> inputs;  // never written onto, also through links
     std::string_view schema_name = kRunSchemaName;
   };
 
@@ -73,14 +73,15 @@ class RunFileWriter {
   // attribute of that name is replaced. Bytes that are not UTF-8 and NUL become U+FFFD, here and in every string.
   [[nodiscard]] Result<void> set_attribute(std::string_view path, std::string_view name, const AttributeValue& value);
   [[nodiscard]] Result<void> add_axis(const AxisDef& axis);
-  // Axes must have been added, in the group or one above it. Float datasets are filled with NaN, integers with −1 (UInt8
-  // with 0), strings with "". UInt8 is for yes and no: it gets flag_values and flag_meanings. A name that netCDF refuses
-  // is written as to_netcdf_name() and kept in the attribute original_name; paths here go by the name as given.
+  // Axes must have been added, in the group or one above it. Float datasets are filled with NaN, integers with −1
+  // (UInt8 with 0), strings with "". UInt8 is for yes and no: it gets flag_values and flag_meanings. A name that netCDF
+  // refuses is written as to_netcdf_name() and kept in the attribute original_name; paths here go by the name as given.
   [[nodiscard]] Result<void> add_dataset(const DatasetDef& dataset);
 
   // Writes the hyperslab that starts at `start` and has extents `count` (both one entry per axis), values in row-major
-  // order, converted to the dataset's type; NaN becomes −1 in integers (0 in UInt8), another number that an integer type
-  // cannot hold is InvalidArgument. Strings stay in memory until commit(). After an Io error every call returns it.
+  // order, converted to the dataset's type; NaN becomes −1 in integers (0 in UInt8), another number that an integer
+  // type cannot hold is InvalidArgument. Strings stay in memory until commit(). After an Io error every call returns
+  // it.
   [[nodiscard]] Result<void> write(std::string_view path, std::span<const std::int64_t> start,
                                    std::span<const std::int64_t> count, std::span<const double> values);
   [[nodiscard]] Result<void> write_strings(std::string_view path, std::span<const std::int64_t> start,

@@ -23,7 +23,8 @@ Result<void> write_safetensors(const std::filesystem::path& path, std::span<cons
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::size_t offset = 0;
   for (const TensorBytes& tensor : tensors) {
-    header[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.bytes.size()}}};
+    header[tensor.name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.bytes.size()}}};
     offset += tensor.bytes.size();
   }
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -32,7 +32,7 @@ Error not_regular(mode_t mode, const std::filesystem::path& target) {
 
 Result<void> check_folder(const std::filesystem::path& target) {
   const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  struct stat status {};
+  struct stat status{};
   if (stat(folder.c_str(), &status) != 0) {
     return target_error(ErrorCode::Io, "the folder " + folder.string() + ": " + std::strerror(errno), target)
         .advise("create the folder first");
@@ -47,7 +47,7 @@ Result<void> check_folder(const std::filesystem::path& target) {
 
 bool is_one_of(const struct stat& file, std::span<const std::filesystem::path> inputs) {
   for (const std::filesystem::path& input : inputs) {
-    struct stat status {};
+    struct stat status{};
     if (stat(input.c_str(), &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino) return true;
   }
   return false;
@@ -58,17 +58,18 @@ bool is_one_of(const struct stat& file, std::span<const std::filesystem::path> i
 Result<std::filesystem::path> check_target(const std::filesystem::path& target, bool force,
                                            std::span<const std::filesystem::path> inputs) {
   if (target.empty()) return Error(ErrorCode::InvalidArgument, "no name for the output file");
-  struct stat link {};
+  struct stat link{};
   if (lstat(target.c_str(), &link) != 0) {
     if (errno != ENOENT) return target_error(ErrorCode::Io, std::strerror(errno), target);
     if (!target.has_filename()) return target_error(ErrorCode::Io, "the folder does not exist", target);
     HEADROOM_TRY_VOID(check_folder(target));
     return target;
   }
-  struct stat file {};
+  struct stat file{};
   if (stat(target.c_str(), &file) != 0) {
-    return target_error(ErrorCode::Io, std::string("the target is a symbolic link that leads nowhere: ") +
-                                           std::strerror(errno), target);
+    return target_error(ErrorCode::Io,
+                        std::string("the target is a symbolic link that leads nowhere: ") + std::strerror(errno),
+                        target);
   }
   if (!S_ISREG(file.st_mode)) return not_regular(file.st_mode, target);
   if (is_one_of(file, inputs)) {
@@ -93,7 +94,7 @@ Result<std::filesystem::path> check_target(const std::filesystem::path& target, 
 }
 
 Result<void> check_regular_or_absent(const std::filesystem::path& path) {
-  struct stat status {};
+  struct stat status{};
   if (lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return {};
     return target_error(ErrorCode::Io, std::strerror(errno), path);

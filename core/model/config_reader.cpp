@@ -12,6 +12,7 @@ namespace {
 const nlohmann::json kNull;
 
 // Training, generation, bookkeeping and library switches: no effect on what a forward pass computes.
+// clang-format off
 constexpr std::array kHarmless = {
     "_name_or_path", "architectures", "torch_dtype", "dtype", "transformers_version", "bos_token_id", "eos_token_id",
     "pad_token_id", "unk_token_id", "sep_token_id", "cls_token_id", "mask_token_id", "decoder_start_token_id",
@@ -38,6 +39,7 @@ constexpr std::array kChangesMathematics = {
     "dim_model_base", "no_rope_layers", "no_rope_layer_interval", "attention_scale", "logit_scale", "window_size",
     "attn_impl", "hidden_ratio", "add_cross_attention", "tie_encoder_decoder",
     "cross_attention_hidden_size", "attention_sink", "sinks", "normalizer", "rope_local_base_freq", "embedding_size"};
+// clang-format on
 
 template <std::size_t N>
 bool contains(const std::array<const char*, N>& names, std::string_view name) {

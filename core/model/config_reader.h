@@ -34,8 +34,8 @@ class ConfigReader {
   [[nodiscard]] bool has(std::string_view key) const;  // present and not null
 
   // For each key that was not read: null, false, 0 and empty values, and keys that only matter for training,
-  // generation or bookkeeping, are fine. `strict`: every other one is refused. Otherwise one that is known to change the
-  // mathematics is refused (Unsupported), and the rest become warnings.
+  // generation or bookkeeping, are fine. `strict`: every other one is refused. Otherwise one that is known to change
+  // the mathematics is refused (Unsupported), and the rest become warnings.
   [[nodiscard]] Result<void> check_unread(bool strict, std::vector<std::string>& warnings) const;
   // For files of our own: every key that was not read is refused, but for those that begin with an underscore.
   [[nodiscard]] Result<void> refuse_unread() const;

@@ -81,7 +81,8 @@ NormSpec layer_norm(const std::string& prefix, std::int64_t size, double epsilon
   return norm;
 }
 
-MlpSpec gated_mlp(const std::string& prefix, std::int64_t hidden, std::int64_t inner, Activation activation, bool bias) {
+MlpSpec gated_mlp(const std::string& prefix, std::int64_t hidden, std::int64_t inner, Activation activation,
+                  bool bias) {
   MlpSpec mlp;
   mlp.kind = MlpKind::Gated;
   mlp.activation = activation;
@@ -119,11 +120,16 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
     HEADROOM_TRY_VOID(config.check_unread(true, ignored));
     return scaling;
   }
-  if (name == "linear") scaling.kind = RopeScalingKind::Linear;
-  else if (name == "dynamic") scaling.kind = RopeScalingKind::Dynamic;
-  else if (name == "llama3") scaling.kind = RopeScalingKind::Llama3;
-  else if (name == "yarn") scaling.kind = RopeScalingKind::Yarn;
-  else if (name == "longrope" || name == "su") scaling.kind = RopeScalingKind::LongRope;
+  if (name == "linear")
+    scaling.kind = RopeScalingKind::Linear;
+  else if (name == "dynamic")
+    scaling.kind = RopeScalingKind::Dynamic;
+  else if (name == "llama3")
+    scaling.kind = RopeScalingKind::Llama3;
+  else if (name == "yarn")
+    scaling.kind = RopeScalingKind::Yarn;
+  else if (name == "longrope" || name == "su")
+    scaling.kind = RopeScalingKind::LongRope;
   else {
     Error error(ErrorCode::Unsupported, "unknown rope scaling");
     error.at_tensor(scope + ".rope_type").wanted("default, linear, dynamic, llama3, yarn or longrope", name);
@@ -132,9 +138,9 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
   HEADROOM_TRY(scaling.original_max_positions, config.number("original_max_position_embeddings", max_positions));
   const bool longrope = scaling.kind == RopeScalingKind::LongRope;
   const double reach = max_positions / scaling.original_max_positions;
-  HEADROOM_TRY(scaling.factor,
-               config.number("factor", longrope || scaling.kind == RopeScalingKind::Yarn ? std::optional(reach)
-                                                                                         : std::nullopt));
+  HEADROOM_TRY(
+      scaling.factor,
+      config.number("factor", longrope || scaling.kind == RopeScalingKind::Yarn ? std::optional(reach) : std::nullopt));
   HEADROOM_TRY(scaling.low_freq_factor, config.number("low_freq_factor", 1.0));
   HEADROOM_TRY(scaling.high_freq_factor, config.number("high_freq_factor", 4.0));
   HEADROOM_TRY(scaling.beta_fast, config.number("beta_fast", 32.0));
@@ -146,8 +152,8 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
   HEADROOM_TRY(scaling.short_factor, config.numbers("short_factor"));
   HEADROOM_TRY(scaling.long_factor, config.numbers("long_factor"));
   HEADROOM_TRY_VOID(config.check_unread(true, ignored));
-  if (!(scaling.factor > 0.0)) return refuse("rope scaling needs a positive factor", scope + ".factor", "> 0",
-                                             format("%g", scaling.factor));
+  if (!(scaling.factor > 0.0))
+    return refuse("rope scaling needs a positive factor", scope + ".factor", "> 0", format("%g", scaling.factor));
   if (!(scaling.original_max_positions > 0.0))
     return refuse("rope scaling needs a positive original length", scope + ".original_max_position_embeddings", "> 0",
                   format("%g", scaling.original_max_positions));
@@ -174,7 +180,8 @@ Result<RopeSpec> read_rope(ConfigReader& config, RopeLayout layout, std::int64_t
   const nlohmann::json& parameters = config.raw("rope_parameters");
   const nlohmann::json& older = config.raw("rope_scaling");
   if (newer && older.is_object() && !older.empty()) {
-    Error error(ErrorCode::Unsupported, "two descriptions of the rotary embedding, of which readers take different ones");
+    Error error(ErrorCode::Unsupported,
+                "two descriptions of the rotary embedding, of which readers take different ones");
     error.at_tensor("rope_parameters, rope_scaling").wanted("one of them", "both");
     return error;
   }

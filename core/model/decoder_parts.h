@@ -25,8 +25,8 @@ struct DecoderSizes {
 [[nodiscard]] NormSpec rms_norm(const std::string& name, std::int64_t size, double epsilon);
 [[nodiscard]] NormSpec layer_norm(const std::string& prefix, std::int64_t size, double epsilon);
 // gate_proj, up_proj, down_proj below PREFIX.
-[[nodiscard]] MlpSpec gated_mlp(const std::string& prefix, std::int64_t hidden, std::int64_t inner, Activation activation,
-                                bool bias);
+[[nodiscard]] MlpSpec gated_mlp(const std::string& prefix, std::int64_t hidden, std::int64_t inner,
+                                Activation activation, bool bias);
 
 // hidden_act and relatives: "silu", "gelu", "gelu_new", …; Unsupported for others.
 [[nodiscard]] Result<Activation> read_activation(ConfigReader& config, std::string_view key, std::string_view fallback);

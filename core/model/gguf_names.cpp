@@ -49,7 +49,8 @@ std::string llama_name(std::string_view name) {
   const std::string_view part = name.substr(layer_end + 1, part_end - layer_end - 1);
   for (const auto& [gguf, hugging_face] : kBlockNames)
     if (part == gguf)
-      return "model.layers." + std::string(layer) + "." + std::string(hugging_face) + std::string(name.substr(part_end));
+      return "model.layers." + std::string(layer) + "." + std::string(hugging_face) +
+             std::string(name.substr(part_end));
   return std::string(name);
 }
 
@@ -115,12 +116,12 @@ Result<GgufModel> translate_gguf(const Checkpoint& checkpoint) {
   }
 
   const auto head_count = [&](const char* key) {
-    return model.config.contains(key) && model.config[key].is_number_integer()
-               ? model.config[key].get<std::int64_t>()
-               : std::int64_t{0};
+    return model.config.contains(key) && model.config[key].is_number_integer() ? model.config[key].get<std::int64_t>()
+                                                                               : std::int64_t{0};
   };
   const std::int64_t heads = head_count("num_attention_heads");
-  const std::int64_t kv_heads = model.config.contains("num_key_value_heads") ? head_count("num_key_value_heads") : heads;
+  const std::int64_t kv_heads =
+      model.config.contains("num_key_value_heads") ? head_count("num_key_value_heads") : heads;
   const std::int64_t head_dim = head_count("head_dim") > 0 ? head_count("head_dim")
                                 : heads > 0                ? head_count("hidden_size") / heads
                                                            : 0;

@@ -22,8 +22,9 @@ std::string unwrapped(std::string_view name) {
 
 // Buffers that files carry and no forward pass needs.
 bool is_buffer(std::string_view name) {
-  return name.ends_with(".rotary_emb.inv_freq") || name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
-         name.ends_with(".attention.bias") || name.ends_with(".attention.masked_bias") || name == "rope_freqs.weight";
+  return name.ends_with(".rotary_emb.inv_freq") || name.ends_with(".attn.bias") ||
+         name.ends_with(".attn.masked_bias") || name.ends_with(".attention.bias") ||
+         name.ends_with(".attention.masked_bias") || name == "rope_freqs.weight";
 }
 
 // Where row `row` of the matrix in Hugging Face's order stands in a file with interleaved rows.

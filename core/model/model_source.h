@@ -24,7 +24,8 @@ struct SourceTensor {
 
 class ModelSource {
  public:
-  // Corrupt where there is no config to read (hint: --config); Unsupported for a GGUF architecture without a translator.
+  // Corrupt where there is no config to read (hint: --config); Unsupported for a GGUF architecture without a
+  // translator.
   [[nodiscard]] static Result<ModelSource> create(std::shared_ptr<const Checkpoint> checkpoint);
 
   // A config alone, of a model that has no weights yet: no tensor is found, and there is no checkpoint.

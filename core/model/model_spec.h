@@ -98,9 +98,9 @@ enum class QkNormScope { None, PerHead, Whole };
 enum class GateLayout { None, PerHead, Elementwise };
 
 struct AttentionSpec {
-  std::string kind;  // "softmax", "softmax_one", "softmax_sink", "gated", "diff_v1", "diff_v2"
-  std::int64_t head_dim = 0;        // channels of a query or key block
-  std::int64_t value_dim = 0;       // channels of a value block
+  std::string kind;            // "softmax", "softmax_one", "softmax_sink", "gated", "diff_v1", "diff_v2"
+  std::int64_t head_dim = 0;   // channels of a query or key block
+  std::int64_t value_dim = 0;  // channels of a value block
   std::int64_t num_query_blocks = 0;
   std::int64_t num_key_blocks = 0;
   std::int64_t num_value_blocks = 0;
@@ -109,18 +109,18 @@ struct AttentionSpec {
   NormSpec q_norm, k_norm;
   RopeSpec rope;
   double scale = 1.0;
-  double softcap = 0.0;    // 0: none; z ← c·tanh(z/c)
-  std::int64_t window = 0; // 0: none; key j visible to query i iff i − window < j ≤ i
+  double softcap = 0.0;     // 0: none; z ← c·tanh(z/c)
+  std::int64_t window = 0;  // 0: none; key j visible to query i iff i − window < j ≤ i
   bool causal = true;
   std::vector<HeadProgram> heads;
 
-  LinearSpec lambda_projection;                       // V2: [h, D]
+  LinearSpec lambda_projection;                          // V2: [h, D]
   WeightRef lambda_q1, lambda_k1, lambda_q2, lambda_k2;  // V1: [head_dim]
-  double lambda_init = 0.0;                           // V1
-  NormSpec head_norm;                                 // V1's norm over a head's channels
-  WeightRef sink_logits;                              // [h]
+  double lambda_init = 0.0;                              // V1
+  NormSpec head_norm;                                    // V1's norm over a head's channels
+  WeightRef sink_logits;                                 // [h]
   GateLayout gate = GateLayout::None;
-  LinearSpec gate_projection;                         // [h, D] or [h·value channels, D]
+  LinearSpec gate_projection;  // [h, D] or [h·value channels, D]
 
   [[nodiscard]] std::int64_t context_dim() const;  // channels of one output head
   [[nodiscard]] bool differential() const;         // any head has a second map
@@ -143,11 +143,11 @@ struct ModelSpec {
   std::int64_t num_kv_heads = 0;   // as the config counts them
   WeightRef embedding;             // [vocab, hidden]
   double embedding_scale = 1.0;
-  WeightRef position_embedding;    // [positions, hidden] or absent
+  WeightRef position_embedding;  // [positions, hidden] or absent
   std::vector<BlockSpec> blocks;
   NormSpec final_norm;
-  LinearSpec lm_head;              // weight may be absent: no logits
-  bool tied = false;               // lm_head.weight is the embedding
+  LinearSpec lm_head;  // weight may be absent: no logits
+  bool tied = false;   // lm_head.weight is the embedding
   double logit_softcap = 0.0;
   std::optional<std::int64_t> bos_token_id;
   std::vector<std::string> warnings;

@@ -9,9 +9,7 @@
 namespace headroom {
 namespace {
 
-double yarn_mscale(double factor, double mscale) {
-  return factor <= 1.0 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
-}
+double yarn_mscale(double factor, double mscale) { return factor <= 1.0 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0; }
 
 // Peng et al., "YaRN", section 3.2; `powers` are theta^(2i/r).
 template <typename Real>
@@ -45,7 +43,8 @@ Real llama3_frequency(const RopeScaling& scaling, Real inv_freq) {
   const Real factor = static_cast<Real>(scaling.factor);
   // A number divided by a tensor is, in PyTorch, the number times the reciprocal.
   const Real wavelength = Real(1) / inv_freq * static_cast<Real>(2.0 * std::numbers::pi);
-  if (wavelength > static_cast<Real>(scaling.original_max_positions / scaling.low_freq_factor)) return inv_freq / factor;
+  if (wavelength > static_cast<Real>(scaling.original_max_positions / scaling.low_freq_factor))
+    return inv_freq / factor;
   if (wavelength < static_cast<Real>(scaling.original_max_positions / scaling.high_freq_factor)) return inv_freq;
   const Real turns = Real(1) / wavelength * static_cast<Real>(scaling.original_max_positions);
   const Real smooth = (turns - static_cast<Real>(scaling.low_freq_factor)) /
@@ -63,17 +62,17 @@ RopeFrequencies<Real> rope_frequencies(const RopeSpec& rope, std::int64_t length
   const double dimension = static_cast<double>(rope.rotary_dim);
   if (scaling.kind == RopeScalingKind::Dynamic) {
     const double reach = std::max(static_cast<double>(length), rope.max_positions);
-    theta *= std::pow(scaling.factor * reach / rope.max_positions - (scaling.factor - 1.0),
-                      dimension / (dimension - 2.0));
+    theta *=
+        std::pow(scaling.factor * reach / rope.max_positions - (scaling.factor - 1.0), dimension / (dimension - 2.0));
   }
   const std::vector<Real> base = powers(theta, rope.rotary_dim);
   if (scaling.kind == RopeScalingKind::Yarn) {
     result.inv_freq = yarn_frequencies<Real>(rope, base);
-    result.attention_factor = scaling.attention_factor > 0.0 ? scaling.attention_factor
-                              : scaling.mscale > 0.0 && scaling.mscale_all_dim > 0.0
-                                  ? yarn_mscale(scaling.factor, scaling.mscale) /
-                                        yarn_mscale(scaling.factor, scaling.mscale_all_dim)
-                                  : yarn_mscale(scaling.factor, 1.0);
+    result.attention_factor =
+        scaling.attention_factor > 0.0 ? scaling.attention_factor
+        : scaling.mscale > 0.0 && scaling.mscale_all_dim > 0.0
+            ? yarn_mscale(scaling.factor, scaling.mscale) / yarn_mscale(scaling.factor, scaling.mscale_all_dim)
+            : yarn_mscale(scaling.factor, 1.0);
   } else if (scaling.kind == RopeScalingKind::LongRope) {
     const bool beyond = static_cast<double>(length) > scaling.original_max_positions;
     const std::vector<double>& divisors = beyond ? scaling.long_factor : scaling.short_factor;
@@ -82,9 +81,8 @@ RopeFrequencies<Real> rope_frequencies(const RopeSpec& rope, std::int64_t length
       result.inv_freq.push_back(Real(1) / (static_cast<Real>(divisors[i]) * base[i]));
     result.attention_factor =
         scaling.attention_factor > 0.0 ? scaling.attention_factor
-        : scaling.factor <= 1.0
-            ? 1.0
-            : std::sqrt(1.0 + std::log(scaling.factor) / std::log(scaling.original_max_positions));
+        : scaling.factor <= 1.0        ? 1.0
+                                : std::sqrt(1.0 + std::log(scaling.factor) / std::log(scaling.original_max_positions));
   } else {
     for (const Real power : base) result.inv_freq.push_back(Real(1) / power);
     if (scaling.kind == RopeScalingKind::Linear)

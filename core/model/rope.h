@@ -21,14 +21,14 @@ struct RopeScaling {
   RopeScalingKind kind = RopeScalingKind::None;
   double factor = 1.0;
   double original_max_positions = 0.0;
-  double low_freq_factor = 1.0;   // llama3
-  double high_freq_factor = 4.0;  // llama3
-  double beta_fast = 32.0;        // yarn
-  double beta_slow = 1.0;         // yarn
-  bool truncate = true;           // yarn
-  double mscale = 0.0;            // yarn; 0 where absent
-  double mscale_all_dim = 0.0;    // yarn; 0 where absent
-  double attention_factor = 0.0;  // yarn, longrope; 0: from the formula
+  double low_freq_factor = 1.0;                   // llama3
+  double high_freq_factor = 4.0;                  // llama3
+  double beta_fast = 32.0;                        // yarn
+  double beta_slow = 1.0;                         // yarn
+  bool truncate = true;                           // yarn
+  double mscale = 0.0;                            // yarn; 0 where absent
+  double mscale_all_dim = 0.0;                    // yarn; 0 where absent
+  double attention_factor = 0.0;                  // yarn, longrope; 0: from the formula
   std::vector<double> short_factor, long_factor;  // longrope, rotary_dim / 2 values
 };
 
@@ -43,8 +43,8 @@ struct RopeSpec {
 
 template <typename Real>
 struct RopeFrequencies {
-  std::vector<Real> inv_freq;      // rotary_dim / 2, radians per position
-  double attention_factor = 1.0;   // multiplies cos and sin
+  std::vector<Real> inv_freq;     // rotary_dim / 2, radians per position
+  double attention_factor = 1.0;  // multiplies cos and sin
 };
 
 // theta → the values theta^(2i/r), i = 0 … r/2 − 1.

@@ -37,10 +37,12 @@ Verdict verdict_of(const std::vector<bool>& holds) {
 Finding smaller(const std::string& what, const Side& left, const Side& right) {
   Spread difference;
   for (std::size_t i = 0; i < std::min(left.numbers.values.size(), right.numbers.values.size()); ++i)
-    if (const double value = right.numbers.values[i] - left.numbers.values[i]; !std::isnan(value)) difference.values.push_back(value);
+    if (const double value = right.numbers.values[i] - left.numbers.values[i]; !std::isnan(value))
+      difference.values.push_back(value);
   const std::size_t count = difference.values.size();
   Finding finding;
-  finding.sentence = what + " is smaller in " + left.name + " than in " + right.name + ": " + left.numbers.text() + " and " + right.numbers.text();
+  finding.sentence = what + " is smaller in " + left.name + " than in " + right.name + ": " + left.numbers.text() +
+                     " and " + right.numbers.text();
   finding.verdict = Verdict::Undecided;
   if (count < 2) {
     finding.sentence += "; one seed decides nothing.";

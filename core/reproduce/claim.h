@@ -18,8 +18,8 @@ struct ClaimTable {
   std::vector<std::vector<Cell>> rows;
 };
 
-// Undecided: the seeds do not tell, the 95 % interval of the difference holds 0. Mixed: some seeds show it and some do not,
-// or several findings do not say the same.
+// Undecided: the seeds do not tell, the 95 % interval of the difference holds 0. Mixed: some seeds show it and some do
+// not, or several findings do not say the same.
 enum class Verdict { Agrees, Differs, Undecided, Mixed };
 
 [[nodiscard]] const char* verdict_text(Verdict verdict);

@@ -24,10 +24,12 @@ Result<Pairs> measure(Study& study, const OpenedModel& opened, const ModelSpec& 
     const auto heads = static_cast<std::size_t>(model.num_heads);
     const auto row = static_cast<std::size_t>(head.head.head);
     for (std::size_t other = row + 1; other < heads; ++other)
-      if (const double cosine = head.layer.output_alignment[row * heads + other]; !std::isnan(cosine)) pairs.cosines.push_back(cosine);
+      if (const double cosine = head.layer.output_alignment[row * heads + other]; !std::isnan(cosine))
+        pairs.cosines.push_back(cosine);
   };
   HEADROOM_TRY([[maybe_unused]] const Evaluation evaluated, evaluate(study.backend(), request, study.stop()));
-  pairs.null_deviation = 1.0 / std::sqrt(static_cast<double>(model.hidden_size * model.blocks.front().attention.context_dim()));
+  pairs.null_deviation =
+      1.0 / std::sqrt(static_cast<double>(model.hidden_size * model.blocks.front().attention.context_dim()));
   return pairs;
 }
 
@@ -38,11 +40,13 @@ void add_row(ClaimTable& table, ClaimReport& report, const std::string& name, co
   // The smallest of `count` draws from the null is about −σ√(2 ln count).
   const double expected = -pairs.null_deviation * std::sqrt(2.0 * std::log(std::max(count, 2.0)));
   const auto opposed = std::ranges::count_if(pairs.cosines, [](double cosine) { return cosine < -0.5; });
-  table.rows.push_back({name, count, sum / count, std::sqrt(std::max(0.0, squares / count - sum * sum / count / count)), pairs.null_deviation,
-                        least, expected, static_cast<double>(opposed)});
-  report.findings.push_back({format("%s: %lld of %.0f pairs have cos below −0.5; the smallest is %.3f, random matrices would give about %.3f.",
-                                    name.c_str(), static_cast<long long>(opposed), count, least, expected),
-                             opposed > 0 ? Verdict::Agrees : Verdict::Differs});
+  table.rows.push_back({name, count, sum / count, std::sqrt(std::max(0.0, squares / count - sum * sum / count / count)),
+                        pairs.null_deviation, least, expected, static_cast<double>(opposed)});
+  report.findings.push_back(
+      {format(
+           "%s: %lld of %.0f pairs have cos below −0.5; the smallest is %.3f, random matrices would give about %.3f.",
+           name.c_str(), static_cast<long long>(opposed), count, least, expected),
+       opposed > 0 ? Verdict::Agrees : Verdict::Differs});
 }
 
 }  // namespace
@@ -51,10 +55,13 @@ Result<ClaimReport> examine_output_alignment(Study& study, const ClaimOptions& o
   ClaimReport report;
   report.number = 6;
   report.title = "W_O blocks of trained softmax heads";
-  report.claim = "A Transformer of 2h heads could learn what V2 builds in by W_O^{2i} ≈ −W_O^{2i+1} within a GQA group.";
+  report.claim =
+      "A Transformer of 2h heads could learn what V2 builds in by W_O^{2i} ≈ −W_O^{2i+1} within a GQA group.";
   ClaimTable table;
   table.caption = "cos_F of the W_O blocks of all pairs of heads in one GQA group (M16)";
-  table.columns = {"model", "pairs", "mean", "standard deviation", "of random matrices", "smallest", "expected of random ones", "below −0.5"};
+  table.columns = {
+      "model",     "pairs", "mean", "standard deviation", "of random matrices", "smallest", "expected of random ones",
+      "below −0.5"};
   Pairs all;
   const Recipe& bytes = study.recipe("bytes");
   for (const std::uint64_t seed : bytes.seeds) {

@@ -89,19 +89,23 @@ Result<ClaimReport> examine_context_rms(Study& study, const ClaimOptions&) {
     }
     HEADROOM_TRY(const Spread normed, after_norm(study, moment));
     report.tables.push_back(std::move(table));
-    report.tables.push_back({"DIFF V1 after its norm, " + when, {"", "mean RMS"}, {{std::string("RMS(c_i) · gain_i"), normed}}});
+    report.tables.push_back(
+        {"DIFF V1 after its norm, " + when, {"", "mean RMS"}, {{std::string("RMS(c_i) · gain_i"), normed}}});
   }
 
   report.findings.push_back(smaller("The share of rows below softmax's lower bound 1/√n, after training,",
-                                    {"softmax", below_softmax["softmaxtrained"]}, {"V2", below_softmax["diff_v2trained"]}));
+                                    {"softmax", below_softmax["softmaxtrained"]},
+                                    {"V2", below_softmax["diff_v2trained"]}));
   report.findings.push_back(smaller("The median ρ at initialisation", {"V2 without λ", half["no_lambdainitial"]},
                                     {"V2", half["diff_v2initial"]}));
   std::vector<bool> leaves;
   for (const double share : above_v2["raw_lambdatrained"].values) leaves.push_back(share > 0.0);
-  report.findings.push_back({"After training, λ without sigmoid puts rows above √2: a share of " + above_v2["raw_lambdatrained"].text() +
-                                 " (V2: " + above_v2["diff_v2trained"].text() + ").",
+  report.findings.push_back({"After training, λ without sigmoid puts rows above √2: a share of " +
+                                 above_v2["raw_lambdatrained"].text() + " (V2: " + above_v2["diff_v2trained"].text() +
+                                 ").",
                              verdict_of(leaves)});
-  report.findings.push_back(smaller("The norm of the net weights, ‖w‖₂, after training,", {"V2", norm_of_weights["diff_v2trained"]},
+  report.findings.push_back(smaller("The norm of the net weights, ‖w‖₂, after training,",
+                                    {"V2", norm_of_weights["diff_v2trained"]},
                                     {"softmax", norm_of_weights["softmaxtrained"]}));
   report.remarks =
       "The interval is a statement on ‖w‖₂; that ρ follows it supposes uncorrelated values (metrics §4.2), which byte models of "

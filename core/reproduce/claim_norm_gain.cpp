@@ -51,10 +51,18 @@ Result<Recipe> wide_recipe() {
   recipe.training.initial_std = 0.02;
   Variant variant;
   variant.name = "diff_v1";
-  variant.config = {{"model_type", "headroom"}, {"vocab_size", kWideVocabulary}, {"hidden_size", 256},
-                    {"num_hidden_layers", 1}, {"intermediate_size", 0}, {"num_attention_heads", 2},
-                    {"num_key_value_heads", 2}, {"head_dim", 64}, {"max_position_embeddings", kWideVocabulary},
-                    {"rms_norm_eps", 1e-5}, {"position", "rope"}, {"attention", {{"kind", "diff_v1"}}}};
+  variant.config = {{"model_type", "headroom"},
+                    {"vocab_size", kWideVocabulary},
+                    {"hidden_size", 256},
+                    {"num_hidden_layers", 1},
+                    {"intermediate_size", 0},
+                    {"num_attention_heads", 2},
+                    {"num_key_value_heads", 2},
+                    {"head_dim", 64},
+                    {"max_position_embeddings", kWideVocabulary},
+                    {"rms_norm_eps", 1e-5},
+                    {"position", "rope"},
+                    {"attention", {{"kind", "diff_v1"}}}};
   HEADROOM_TRY(variant.model, design_model(variant.config));
   recipe.variants.push_back(std::move(variant));
   return recipe;
@@ -108,19 +116,29 @@ Result<ClaimReport> examine_norm_gain(Study& study, const ClaimOptions& options)
   ClaimReport report;
   report.number = 2;
   report.title = "The gain of V1's per-head norm";
-  report.claim = "A per-head RMSNorm must multiply a context of RMS 1/√n by √n: 90.5 at n = 8192 under uniform attention.";
+  report.claim =
+      "A per-head RMSNorm must multiply a context of RMS 1/√n by √n: 90.5 at n = 8192 under uniform attention.";
   HEADROOM_TRY(const Recipe wide, wide_recipe());
   const Recipe& bytes = study.recipe("bytes");
   const Variant& v1 = *find_variant(bytes, "diff_v1");
   ClaimTable table;
-  table.caption = format("1/ρ = r̄/RMS(c), the gain in units of the values, mean over heads and the last %zu rows ± standard "
-                         "deviation over seeds; in the last column the gain itself", kLastRows);
-  table.columns = {"n", "√n", "uniform map, random weights", "V1, random weights", "uniform map, trained, text", "V1, initial, text",
-                   "V1, trained, text", "its gain 1/√(RMS² + ε)"};
+  table.caption = format(
+      "1/ρ = r̄/RMS(c), the gain in units of the values, mean over heads and the last %zu rows ± standard "
+      "deviation over seeds; in the last column the gain itself",
+      kLastRows);
+  table.columns = {"n",
+                   "√n",
+                   "uniform map, random weights",
+                   "V1, random weights",
+                   "uniform map, trained, text",
+                   "V1, initial, text",
+                   "V1, trained, text",
+                   "its gain 1/√(RMS² + ε)"};
   Spread uniform_at_end, trained_at_end, uniform_text_at_end;
   double root = 0.0, longest = 0.0;
   for (std::int64_t n = 64; n <= options.longest; n *= 2) {
-    study.show(static_cast<double>(n) / static_cast<double>(2 * options.longest), format("norm gain, n = %lld", static_cast<long long>(n)));
+    study.show(static_cast<double>(n) / static_cast<double>(2 * options.longest),
+               format("norm gain, n = %lld", static_cast<long long>(n)));
     std::vector<std::int32_t> distinct(static_cast<std::size_t>(std::min(n, kWideVocabulary)));
     std::iota(distinct.begin(), distinct.end(), 0);
     HEADROOM_TRY(const std::vector<std::int32_t> text, text_ids(study, n));
@@ -142,7 +160,8 @@ Result<ClaimReport> examine_norm_gain(Study& study, const ClaimOptions& options)
     }
     root = std::sqrt(static_cast<double>(n));
     longest = static_cast<double>(n);
-    table.rows.push_back({format("%lld", static_cast<long long>(n)), root, uniform, random, uniform_text, initial, trained, raw});
+    table.rows.push_back(
+        {format("%lld", static_cast<long long>(n)), root, uniform, random, uniform_text, initial, trained, raw});
     uniform_at_end = uniform, trained_at_end = trained, uniform_text_at_end = uniform_text;
   }
   report.tables.push_back(std::move(table));
@@ -151,16 +170,23 @@ Result<ClaimReport> examine_norm_gain(Study& study, const ClaimOptions& options)
     for (const double value : gain.values) holds.push_back(std::abs(value / root - 1.0) < 0.1);
     return verdict_of(holds);
   };
-  report.findings.push_back({format("Uniform attention over values that are uncorrelated (random weights, every token once): 1/ρ = %s at "
-                                    "n = %.0f, where √n = %.1f.", uniform_at_end.text().c_str(), longest, root),
-                             within_tenth(uniform_at_end)});
-  report.findings.push_back({format("Uniform attention over the values of a trained model on text: 1/ρ = %s at n = %.0f; repeated tokens and the "
-                                    "values' common mean keep it from √n = %.1f.", uniform_text_at_end.text().c_str(), longest, root),
-                             within_tenth(uniform_text_at_end)});
-  report.findings.push_back({format("The trained V1 model on text: 1/ρ = %s at n = %.0f, √n = %.1f.", trained_at_end.text().c_str(), longest, root),
+  report.findings.push_back(
+      {format("Uniform attention over values that are uncorrelated (random weights, every token once): 1/ρ = %s at "
+              "n = %.0f, where √n = %.1f.",
+              uniform_at_end.text().c_str(), longest, root),
+       within_tenth(uniform_at_end)});
+  report.findings.push_back(
+      {format(
+           "Uniform attention over the values of a trained model on text: 1/ρ = %s at n = %.0f; repeated tokens and the "
+           "values' common mean keep it from √n = %.1f.",
+           uniform_text_at_end.text().c_str(), longest, root),
+       within_tenth(uniform_text_at_end)});
+  report.findings.push_back({format("The trained V1 model on text: 1/ρ = %s at n = %.0f, √n = %.1f.",
+                                    trained_at_end.text().c_str(), longest, root),
                              within_tenth(trained_at_end)});
-  report.remarks = "The byte models were trained at n = 64; longer texts are beyond what they have seen. With two maps the context is the "
-                   "difference of two means, so 1/ρ may exceed √n.";
+  report.remarks =
+      "The byte models were trained at n = 64; longer texts are beyond what they have seen. With two maps the context is the "
+      "difference of two means, so 1/ρ may exceed √n.";
   return report;
 }
 

@@ -7,9 +7,10 @@
 namespace headroom {
 namespace {
 
-constexpr double kSink = 0.3;        // Gu et al.'s ε (arXiv 2410.10781)
-constexpr double kSolved = 1e-3;     // mean square error of the trigger task
-constexpr const char* kKinds[] = {"softmax", "softmax_one", "softmax_sink", "gated", "diff_v1", "diff_v1_no_norm", "diff_v2"};
+constexpr double kSink = 0.3;     // Gu et al.'s ε (arXiv 2410.10781)
+constexpr double kSolved = 1e-3;  // mean square error of the trigger task
+constexpr const char* kKinds[] = {"softmax", "softmax_one",     "softmax_sink", "gated",
+                                  "diff_v1", "diff_v1_no_norm", "diff_v2"};
 
 using Spreads = std::map<std::string, Spread>;  // by kind
 
@@ -29,14 +30,19 @@ Result<SinkScores> add_scores(Study& study, const char* recipe, const std::strin
   double null_score = 0.0;
   for (std::int64_t k = 1; k <= length; ++k) null_score += 1.0 / static_cast<double>(k * length);
   ClaimTable table;
-  table.caption = shown + format(": attention to key 0, mean over heads ± standard deviation over seeds; uniform attention gives %.3f", null_score);
-  table.columns = {"heads", "first map α₀", "second map α₀", "net w̄₀", "absolute share", "heads above 0.3: first", "net", "absolute",
-                   "‖v₀‖/mean ‖v‖", "validation loss"};
+  table.caption =
+      shown +
+      format(": attention to key 0, mean over heads ± standard deviation over seeds; uniform attention gives %.3f",
+             null_score);
+  table.columns = {"heads",          "first map α₀",           "second map α₀", "net w̄₀",
+                   "absolute share", "heads above 0.3: first", "net",           "absolute",
+                   "‖v₀‖/mean ‖v‖",  "validation loss"};
   SinkScores scores;
   for (const char* kind : kKinds) {
     if (!find_variant(study.recipe(recipe), kind)) continue;
     const auto number = [&](const char* name, std::size_t index) {
-      return study.spread(recipe, kind, Moment::Trained, [&](const Evaluation& e) { return e.over_heads(name, index); });
+      return study.spread(recipe, kind, Moment::Trained,
+                          [&](const Evaluation& e) { return e.over_heads(name, index); });
     };
     const auto share = [&](const char* name) {
       return study.spread(recipe, kind, Moment::Trained, [&](const Evaluation& e) { return share_above(e, name); });
@@ -49,10 +55,11 @@ Result<SinkScores> add_scores(Study& study, const char* recipe, const std::strin
     HEADROOM_TRY(const Spread first_share, share("sink_score"));
     HEADROOM_TRY(const Spread net_share, share("sink_score_net"));
     HEADROOM_TRY(const Spread absolute_share, share("sink_score_absolute"));
-    HEADROOM_TRY(scores.loss[kind], study.history_spread(recipe, kind, "validation_loss",
-                                                         [](const std::vector<double>& values) { return values.back(); }));
-    table.rows.push_back({std::string(kind), scores.first[kind], scores.second[kind], scores.net[kind], scores.absolute[kind], first_share,
-                          net_share, absolute_share, drain, scores.loss[kind]});
+    HEADROOM_TRY(scores.loss[kind],
+                 study.history_spread(recipe, kind, "validation_loss",
+                                      [](const std::vector<double>& values) { return values.back(); }));
+    table.rows.push_back({std::string(kind), scores.first[kind], scores.second[kind], scores.net[kind],
+                          scores.absolute[kind], first_share, net_share, absolute_share, drain, scores.loss[kind]});
   }
   report.tables.push_back(std::move(table));
   return scores;
@@ -60,7 +67,8 @@ Result<SinkScores> add_scores(Study& study, const char* recipe, const std::strin
 
 // What a head does on rows where the task asks something of attention, and where it has nothing to do.
 struct RowMeans {
-  double first_key = 0.0, second_key = 0.0, net_key = 0.0, lambda = 0.0, rho = 0.0, weight_l2 = 0.0, cancellation = 0.0, rows = 0.0;
+  double first_key = 0.0, second_key = 0.0, net_key = 0.0, lambda = 0.0, rho = 0.0, weight_l2 = 0.0, cancellation = 0.0,
+         rows = 0.0;
 };
 
 Result<RowMeans> row_means(Study& study, const StudiedModel& model, bool acting) {
@@ -74,7 +82,9 @@ Result<RowMeans> row_means(Study& study, const StudiedModel& model, bool acting)
     for (std::int64_t row = 1; row < head.length; ++row) {
       const auto i = static_cast<std::size_t>(row);
       if (model.recipe->task->asks(request.sequences[sequence], row) != acting) continue;
-      const auto first_key = [&](std::size_t m) { return head.has[m] ? statistics.maps[m].first_key_weight[i] : std::nan(""); };
+      const auto first_key = [&](std::size_t m) {
+        return head.has[m] ? statistics.maps[m].first_key_weight[i] : std::nan("");
+      };
       const double lambda = head.lambda(row), rms = head.head.context_rms[i];
       const auto energy = [&](std::size_t m) { return head.has[m] ? statistics.maps[m].context_energy[i] : 0.0; };
       const double apart = energy(0) + lambda * lambda * energy(1);
@@ -84,7 +94,8 @@ Result<RowMeans> row_means(Study& study, const StudiedModel& model, bool acting)
       means.lambda += head.has[1] ? lambda : std::nan("");
       means.rho += head.rho[i];
       means.weight_l2 += std::sqrt(statistics.weight_l2_squared[i]);
-      means.cancellation += head.has[1] ? std::sqrt(rms * rms * static_cast<double>(head.layer.context_dim) / apart) : std::nan("");
+      means.cancellation +=
+          head.has[1] ? std::sqrt(rms * rms * static_cast<double>(head.layer.context_dim) / apart) : std::nan("");
       means.rows += 1.0;
     }
   };
@@ -103,15 +114,21 @@ Result<Spreads> add_rows(Study& study, const char* name, const std::string& show
       if (!find_variant(recipe, kind)) continue;
       Spread first, second, net, lambda, rho, norm, cancellation;
       for (const std::uint64_t seed : recipe.seeds) {
-        HEADROOM_TRY(const StudiedModel* model, study.model(recipe, *find_variant(recipe, kind), seed, Moment::Trained));
+        HEADROOM_TRY(const StudiedModel* model,
+                     study.model(recipe, *find_variant(recipe, kind), seed, Moment::Trained));
         HEADROOM_TRY(const RowMeans means, row_means(study, *model, acting));
-        const std::pair<Spread*, double> sums[] = {{&first, means.first_key}, {&second, means.second_key}, {&net, means.net_key},
-                                                   {&lambda, means.lambda}, {&rho, means.rho}, {&norm, means.weight_l2},
+        const std::pair<Spread*, double> sums[] = {{&first, means.first_key},
+                                                   {&second, means.second_key},
+                                                   {&net, means.net_key},
+                                                   {&lambda, means.lambda},
+                                                   {&rho, means.rho},
+                                                   {&norm, means.weight_l2},
                                                    {&cancellation, means.cancellation}};
         for (const auto& [spread, sum] : sums) spread->values.push_back(sum / means.rows);
       }
       if (!acting) idle_key[kind] = first;
-      table.rows.push_back({std::string(kind), std::string(acting ? "trigger" : "idle"), first, second, net, lambda, rho, norm, cancellation});
+      table.rows.push_back({std::string(kind), std::string(acting ? "trigger" : "idle"), first, second, net, lambda,
+                            rho, norm, cancellation});
     }
   report.tables.push_back(std::move(table));
   return idle_key;
@@ -132,7 +149,8 @@ Result<ClaimReport> examine_sinks(Study& study, const ClaimOptions&) {
   for (const Place place : {Place{"trigger_bos", "Trigger task with BOS", true, true},
                             Place{"trigger_no_bos", "Trigger task without BOS", true, false},
                             Place{"backcopy", "Bigram-Backcopy", true, true},
-                            Place{"backcopy_slow", "Bigram-Backcopy, a third of the learning rate", true, true}, Place{"bytes", "Bytes", false, true}}) {
+                            Place{"backcopy_slow", "Bigram-Backcopy, a third of the learning rate", true, true},
+                            Place{"bytes", "Bytes", false, true}}) {
     HEADROOM_TRY(SinkScores scores, add_scores(study, place.recipe, place.shown, report));
     Spreads idle;
     if (place.triggers) {
@@ -141,26 +159,31 @@ Result<ClaimReport> examine_sinks(Study& study, const ClaimOptions&) {
     const std::string where = std::string(place.shown) + ": ";
     if (!place.bos) {
       const Spread &softmax = scores.loss["softmax"], &v2 = scores.loss["diff_v2"];
-      report.findings.push_back({where + format("without a key to park on, softmax does not get below a mean square error of %g, V2 does: ", kSolved) +
-                                     softmax.text() + " and " + v2.text() + ".",
-                                 softmax.least() > kSolved && v2.most() < kSolved ? Verdict::Agrees : Verdict::Differs});
+      report.findings.push_back(
+          {where +
+               format("without a key to park on, softmax does not get below a mean square error of %g, V2 does: ",
+                      kSolved) +
+               softmax.text() + " and " + v2.text() + ".",
+           softmax.least() > kSolved && v2.most() < kSolved ? Verdict::Agrees : Verdict::Differs});
       continue;
     }
     const Spread& softmax = place.triggers ? idle["softmax"] : scores.first["softmax"];
     std::vector<bool> sinks;
     for (const double value : softmax.values) sinks.push_back(value > kSink);
-    report.findings.push_back({where + "softmax puts more than 0.3 of its attention on key 0" + (place.triggers ? " in idle rows: " : ": ") +
-                                   softmax.text() + ".",
+    report.findings.push_back({where + "softmax puts more than 0.3 of its attention on key 0" +
+                                   (place.triggers ? " in idle rows: " : ": ") + softmax.text() + ".",
                                verdict_of(sinks)});
     if (verdict_of(sinks) == Verdict::Differs) continue;  // nothing that V2 could lack
     report.findings.push_back(below(where + "the sink score of V2's first map", scores.first["diff_v2"], kSink));
     report.findings.push_back(below(where + "the sink score of V2's second map", scores.second["diff_v2"], kSink));
     report.findings.push_back(below(where + "the net sink score of V2", scores.net["diff_v2"], kSink));
     report.findings.push_back(below(where + "the absolute share of key 0 in V2", scores.absolute["diff_v2"], kSink));
-    report.findings.push_back(smaller(where + "the net sink score", {"V2", scores.net["diff_v2"]}, {"softmax", scores.net["softmax"]}));
+    report.findings.push_back(
+        smaller(where + "the net sink score", {"V2", scores.net["diff_v2"]}, {"softmax", scores.net["softmax"]}));
   }
-  report.remarks = "Whether V2 removes sinks depends on what is called one: attention of its maps, of their difference, or the share of the "
-                   "difference's absolute mass (M1d).";
+  report.remarks =
+      "Whether V2 removes sinks depends on what is called one: attention of its maps, of their difference, or the share of the "
+      "difference's absolute mass (M1d).";
   return report;
 }
 

@@ -39,17 +39,23 @@ Result<ClaimReport> examine_pairing(Study& study, const ClaimOptions&) {
       "Subtracting heads of different GQA groups (first half from second half) is obviously unstable: more loss and gradient "
       "spikes, higher loss. Without λ, or without its sigmoid, the loss is higher; without the sigmoid it is less stable.";
   ClaimTable table;
-  table.caption = "Byte models, mean ± standard deviation over seeds; spikes: steps above the running median by 6 median deviations (M24)";
-  table.columns = {"heads", "validation loss", "gradient norm, median", "its largest / median", "gradient spikes", "loss spikes"};
+  table.caption =
+      "Byte models, mean ± standard deviation over seeds; spikes: steps above the running median by 6 median deviations (M24)";
+  table.columns = {"heads",           "validation loss", "gradient norm, median", "its largest / median",
+                   "gradient spikes", "loss spikes"};
   std::map<std::string, Spread> loss, ratio, spikes;
-  const std::pair<const char*, const char*> kinds[] = {{"bytes", "diff_v2"}, {"bytes_ablations", "wrong_pairing"},
-                                                       {"bytes_ablations", "no_lambda"}, {"bytes_ablations", "raw_lambda"},
-                                                       {"bytes", "softmax"}, {"bytes", "diff_v1"}};
+  const std::pair<const char*, const char*> kinds[] = {{"bytes", "diff_v2"},
+                                                       {"bytes_ablations", "wrong_pairing"},
+                                                       {"bytes_ablations", "no_lambda"},
+                                                       {"bytes_ablations", "raw_lambda"},
+                                                       {"bytes", "softmax"},
+                                                       {"bytes", "diff_v1"}};
   for (const auto& [recipe, variant] : kinds) {
     HEADROOM_TRY(loss[variant], study.history_spread(recipe, variant, "validation_loss", last));
     HEADROOM_TRY(const Spread middle, study.history_spread(recipe, variant, "gradient_norm", median));
-    HEADROOM_TRY(ratio[variant], study.history_spread(recipe, variant, "gradient_norm",
-                                                      [](const Array& values) { return largest(values) / median(values); }));
+    HEADROOM_TRY(ratio[variant], study.history_spread(recipe, variant, "gradient_norm", [](const Array& values) {
+      return largest(values) / median(values);
+    }));
     HEADROOM_TRY(spikes[variant], study.history_spread(recipe, variant, "gradient_norm", [](const Array& values) {
       return static_cast<double>(count_spikes(values));
     }));
@@ -68,7 +74,8 @@ Result<ClaimReport> examine_pairing(Study& study, const ClaimOptions&) {
   compare("The validation loss", loss, "no_lambda");
   compare("The validation loss", loss, "raw_lambda");
   compare("The number of gradient spikes", spikes, "raw_lambda");
-  report.remarks = "Models of 0.13 million parameters and 2 million tokens: the claim is about models four orders of magnitude larger.";
+  report.remarks =
+      "Models of 0.13 million parameters and 2 million tokens: the claim is about models four orders of magnitude larger.";
   return report;
 }
 
@@ -82,12 +89,14 @@ Result<ClaimReport> examine_logits(Study& study, const ClaimOptions&) {
     table.caption = std::string(recipe) + ": largest scaled logit of any head, mean ± standard deviation over seeds";
     table.columns = {"heads", "at the end", "largest of all steps", "step of the largest"};
     std::map<std::string, Spread> end;
-    for (const char* variant : {"softmax", "softmax_one", "softmax_sink", "gated", "diff_v1", "diff_v1_no_norm", "diff_v2"}) {
+    for (const char* variant :
+         {"softmax", "softmax_one", "softmax_sink", "gated", "diff_v1", "diff_v1_no_norm", "diff_v2"}) {
       const Recipe& from = study.recipe(recipe);
       const ModelSpec& model = find_variant(from, variant)->model;
       const std::size_t count = model.blocks.size() * static_cast<std::size_t>(model.num_heads) * 2;
-      HEADROOM_TRY(end[variant], study.history_spread(recipe, variant, "logit_max",
-                                                      [&](const Array& values) { return largest_at_end(values, count); }));
+      HEADROOM_TRY(end[variant], study.history_spread(recipe, variant, "logit_max", [&](const Array& values) {
+        return largest_at_end(values, count);
+      }));
       HEADROOM_TRY(const Spread most, study.history_spread(recipe, variant, "logit_max", largest));
       HEADROOM_TRY(const Spread step, study.history_spread(recipe, variant, "logit_max", [&](const Array& values) {
         std::size_t best = 0;
@@ -98,11 +107,12 @@ Result<ClaimReport> examine_logits(Study& study, const ClaimOptions&) {
       table.rows.push_back({std::string(variant), end[variant], most, step});
     }
     for (const char* variant : {"diff_v1", "diff_v2"})
-      report.findings.push_back(smaller(std::string(recipe) + ": the largest logit at the end of training", {variant, end[variant]},
-                                        {"softmax", end["softmax"]}));
+      report.findings.push_back(smaller(std::string(recipe) + ": the largest logit at the end of training",
+                                        {variant, end[variant]}, {"softmax", end["softmax"]}));
     report.tables.push_back(std::move(table));
   }
-  report.remarks = "Taken on the batch of the step. Heads of different kinds have different numbers of maps, and V1's are half as many.";
+  report.remarks =
+      "Taken on the batch of the step. Heads of different kinds have different numbers of maps, and V1's are half as many.";
   return report;
 }
 

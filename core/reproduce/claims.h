@@ -32,13 +32,13 @@ struct Claim {
 };
 [[nodiscard]] const std::vector<Claim>& claims();
 
-[[nodiscard]] Result<ClaimReport> examine_context_rms(Study& study, const ClaimOptions& options);      // 1
-[[nodiscard]] Result<ClaimReport> examine_norm_gain(Study& study, const ClaimOptions& options);        // 2
-[[nodiscard]] Result<ClaimReport> examine_pairing(Study& study, const ClaimOptions& options);          // 3
-[[nodiscard]] Result<ClaimReport> examine_sinks(Study& study, const ClaimOptions& options);            // 4
-[[nodiscard]] Result<ClaimReport> examine_logits(Study& study, const ClaimOptions& options);           // 5
-[[nodiscard]] Result<ClaimReport> examine_output_alignment(Study& study, const ClaimOptions& options); // 6
-[[nodiscard]] Result<ClaimReport> examine_parameters(Study& study, const ClaimOptions& options);       // 7
-[[nodiscard]] Result<ClaimReport> examine_decoding(Study& study, const ClaimOptions& options);         // 8
+[[nodiscard]] Result<ClaimReport> examine_context_rms(Study& study, const ClaimOptions& options);       // 1
+[[nodiscard]] Result<ClaimReport> examine_norm_gain(Study& study, const ClaimOptions& options);         // 2
+[[nodiscard]] Result<ClaimReport> examine_pairing(Study& study, const ClaimOptions& options);           // 3
+[[nodiscard]] Result<ClaimReport> examine_sinks(Study& study, const ClaimOptions& options);             // 4
+[[nodiscard]] Result<ClaimReport> examine_logits(Study& study, const ClaimOptions& options);            // 5
+[[nodiscard]] Result<ClaimReport> examine_output_alignment(Study& study, const ClaimOptions& options);  // 6
+[[nodiscard]] Result<ClaimReport> examine_parameters(Study& study, const ClaimOptions& options);        // 7
+[[nodiscard]] Result<ClaimReport> examine_decoding(Study& study, const ClaimOptions& options);          // 8
 
 }  // namespace headroom

@@ -18,7 +18,8 @@ constexpr std::array kNumbers = {
     DemoNumber{"sink_score_absolute", "absolute", 0, [](E e) { return e.over_heads("sink_score_absolute"); }},
     DemoNumber{"implicit_sink_mass", "to nothing", 0, [](E e) { return e.over_heads("implicit_sink_mass"); }},
     DemoNumber{"value_drain", "‖v₀‖/mean ‖v‖", 0, [](E e) { return e.over_heads("value_drain"); }},
-    DemoNumber{"logit_max", "max logit", 0, [](E e) { return std::fmax(e.largest("logit_max", 0), e.largest("logit_max", 1)); }},
+    DemoNumber{"logit_max", "max logit", 0,
+               [](E e) { return std::fmax(e.largest("logit_max", 0), e.largest("logit_max", 1)); }},
     DemoNumber{"rho_05", "ρ 5 %", 1, [](E e) { return e.over_heads("context_rms_relative_quantile", 2); }},
     DemoNumber{"rho_50", "ρ median", 1, [](E e) { return e.over_heads("context_rms_relative_quantile", 5); }},
     DemoNumber{"rho_95", "ρ 95 %", 1, [](E e) { return e.over_heads("context_rms_relative_quantile", 8); }},
@@ -29,7 +30,8 @@ constexpr std::array kNumbers = {
     DemoNumber{"weight_l2_mean", "‖w‖₂", 1, [](E e) { return e.over_heads("weight_l2_mean"); }},
     DemoNumber{"lambda_mean", "λ", 1, [](E e) { return e.over_heads("lambda_mean"); }},
     DemoNumber{"lambda_std", "its spread", 1, [](E e) { return e.over_heads("lambda_std"); }},
-    DemoNumber{"output_cancellation_mean", "cancellation", 1, [](E e) { return e.over_heads("output_cancellation_mean"); }},
+    DemoNumber{"output_cancellation_mean", "cancellation", 1,
+               [](E e) { return e.over_heads("output_cancellation_mean"); }},
     DemoNumber{"negative_mass_mean", "negative mass", 1, [](E e) { return e.over_heads("negative_mass_mean"); }},
     DemoNumber{"gate_mean", nullptr, 1, [](E e) { return e.over_heads("gate_mean"); }},
     DemoNumber{"norm_gain_median", nullptr, 1, [](E e) { return e.over_heads("norm_gain_median"); }},
@@ -45,7 +47,8 @@ double training_note(const StudiedModel& model, const char* name) {
 }
 
 // Everything of one model: what its training noted, then the numbers of its heads.
-Result<std::vector<std::pair<std::string, double>>> numbers_of(Study& study, const Recipe& recipe, const Variant& variant, std::uint64_t seed) {
+Result<std::vector<std::pair<std::string, double>>> numbers_of(Study& study, const Recipe& recipe,
+                                                               const Variant& variant, std::uint64_t seed) {
   HEADROOM_TRY(const StudiedModel* model, study.model(recipe, variant, seed, Moment::Trained));
   HEADROOM_TRY(const Evaluation* evaluation, study.evaluation(recipe, variant, seed, Moment::Trained));
   std::vector<std::pair<std::string, double>> numbers;
@@ -67,7 +70,8 @@ Result<nlohmann::ordered_json> demo_statistics(Study& study, const std::vector<s
       for (const std::uint64_t seed : recipe.seeds) {
         HEADROOM_TRY(const auto numbers, numbers_of(study, recipe, variant, seed));
         nlohmann::ordered_json& model = all[model_name(recipe, variant, seed)];
-        for (const auto& [key, value] : numbers) model[key] = std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+        for (const auto& [key, value] : numbers)
+          model[key] = std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
       }
   }
   return all;
@@ -79,8 +83,8 @@ Result<std::vector<ClaimTable>> demo_tables(Study& study, const std::vector<std:
     const Recipe& recipe = study.recipe(name);
     const bool residual = recipe.task->objective() == Objective::Residual;
     ClaimTable first, second;
-    first.caption = format("**%s**, losses, sinks and logits; %zu seeds, 64 sequences of %lld tokens", name.c_str(), recipe.seeds.size(),
-                           static_cast<long long>(recipe.task->length()));
+    first.caption = format("**%s**, losses, sinks and logits; %zu seeds, 64 sequences of %lld tokens", name.c_str(),
+                           recipe.seeds.size(), static_cast<long long>(recipe.task->length()));
     second.caption = "**" + name + "**, context RMS and differences";
     first.columns = {"heads", "parameters", "validation loss"};
     second.columns = {"heads"};
@@ -93,7 +97,8 @@ Result<std::vector<ClaimTable>> demo_tables(Study& study, const std::vector<std:
         HEADROOM_TRY(const auto numbers, numbers_of(study, recipe, variant, seed));
         for (const auto& [key, value] : numbers) spreads[key].values.push_back(value);
       }
-      std::vector<Cell> first_row = {variant.name, format("%.0f", spreads["parameters"].mean()), spreads["validation_loss"]};
+      std::vector<Cell> first_row = {variant.name, format("%.0f", spreads["parameters"].mean()),
+                                     spreads["validation_loss"]};
       std::vector<Cell> second_row = {variant.name};
       if (residual) first_row.emplace_back(spreads["validation_error"]);
       for (const DemoNumber& number : kNumbers) {

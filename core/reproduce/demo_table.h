@@ -1,5 +1,5 @@
-// The numbers of every shipped model: the table of assets/README.md, and statistics.json, which says what each model gave
-// when it was made. One thread.
+// The numbers of every shipped model: the table of assets/README.md, and statistics.json, which says what each model
+// gave when it was made. One thread.
 #pragma once
 
 #include <nlohmann/json.hpp>

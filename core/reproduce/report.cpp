@@ -37,7 +37,9 @@ nlohmann::ordered_json cell_json(const Cell& cell) {
   const Spread& spread = std::get<Spread>(cell);
   nlohmann::ordered_json values = nlohmann::ordered_json::array();
   for (const double value : spread.values) values.push_back(number_json(value));
-  return {{"values", values}, {"mean", number_json(spread.mean())}, {"standard_deviation", number_json(spread.deviation())}};
+  return {{"values", values},
+          {"mean", number_json(spread.mean())},
+          {"standard_deviation", number_json(spread.deviation())}};
 }
 
 }  // namespace
@@ -50,7 +52,8 @@ std::string table_markdown(const ClaimTable& table) {
   text += "\n";
   for (const auto& row : table.rows) {
     text += "|";
-    for (std::size_t i = 0; i < table.columns.size(); ++i) text += " " + (i < row.size() ? cell_text(row[i]) : "") + " |";
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      text += " " + (i < row.size() ? cell_text(row[i]) : "") + " |";
     text += "\n";
   }
   return text + "\n";
@@ -83,19 +86,25 @@ nlohmann::ordered_json claim_json(const ClaimReport& report) {
   }
   for (const Finding& finding : report.findings)
     findings.push_back({{"verdict", verdict_text(finding.verdict)}, {"sentence", finding.sentence}});
-  return {{"number", report.number}, {"title", report.title},   {"claim", report.claim},    {"verdict", verdict_text(report.verdict())},
-          {"findings", findings},    {"tables", tables},        {"remarks", report.remarks}};
+  return {{"number", report.number},  {"title", report.title},
+          {"claim", report.claim},    {"verdict", verdict_text(report.verdict())},
+          {"findings", findings},     {"tables", tables},
+          {"remarks", report.remarks}};
 }
 
-std::string report_markdown(const ReportFacts& facts, const std::vector<ClaimReport>& claims, const std::vector<ClaimTable>& models) {
+std::string report_markdown(const ReportFacts& facts, const std::vector<ClaimReport>& claims,
+                            const std::vector<ClaimTable>& models) {
   std::string text = "# What these models show of the claims about differential attention\n\n";
-  text += facts.program + " (" + facts.git_commit + "), " + facts.created_utc + ", " + facts.machine + "; `" + facts.command_line + "`\n\n";
-  text += "Every number is measured by this program; verdicts follow from the numbers. That one number is smaller than another is "
-          "claimed where the 95 % interval of the seeds' differences (Student's t) lies on one side of 0; that a bound holds, where it holds for "
-          "every seed. A claim agrees, does not agree or is undecided where all its sentences are; otherwise it is mixed. The models are tiny, and what they show "
-          "is said of them alone.\n\n";
+  text += facts.program + " (" + facts.git_commit + "), " + facts.created_utc + ", " + facts.machine + "; `" +
+          facts.command_line + "`\n\n";
+  text +=
+      "Every number is measured by this program; verdicts follow from the numbers. That one number is smaller than another is "
+      "claimed where the 95 % interval of the seeds' differences (Student's t) lies on one side of 0; that a bound holds, where it holds for "
+      "every seed. A claim agrees, does not agree or is undecided where all its sentences are; otherwise it is mixed. The models are tiny, and what they show "
+      "is said of them alone.\n\n";
   text += "| claim | verdict |\n|---|---|\n";
-  for (const ClaimReport& claim : claims) text += format("| %d. %s | %s |\n", claim.number, claim.title.c_str(), verdict_text(claim.verdict()));
+  for (const ClaimReport& claim : claims)
+    text += format("| %d. %s | %s |\n", claim.number, claim.title.c_str(), verdict_text(claim.verdict()));
   text += "\n";
   for (const ClaimReport& claim : claims) text += claim_markdown(claim);
   if (!models.empty()) text += "## The models\n\n";

@@ -43,7 +43,8 @@ const Variant* find_variant(const Recipe& recipe, std::string_view name) {
   return found == recipe.variants.end() ? nullptr : &*found;
 }
 
-Result<std::unique_ptr<Study>> Study::create(ComputeBackend& backend, StudyOptions options, Progress progress, Stop stop) {
+Result<std::unique_ptr<Study>> Study::create(ComputeBackend& backend, StudyOptions options, Progress progress,
+                                             Stop stop) {
   for (const std::uint64_t seed : options.seeds) {
     if (std::ranges::count(options.seeds, seed) == 1) continue;
     Error error(ErrorCode::InvalidArgument, "a seed is there twice");
@@ -79,7 +80,8 @@ void Study::show(double fraction, const std::string& what) const {
   if (progress_) progress_(fraction, what);
 }
 
-std::filesystem::path Study::folder_of(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) const {
+std::filesystem::path Study::folder_of(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                       Moment moment) const {
   const std::string name = model_name(recipe, variant, seed);
   if (moment == Moment::Initial) return options_.output / "models" / "initial" / name;
   const std::filesystem::path shipped = options_.assets / "demo" / recipe.name / variant.name;
@@ -138,16 +140,21 @@ Result<void> Study::check_variants(const std::vector<std::string>& names) const 
     for (const std::string_view variant : variants_of(from.name)) {
       if (find_variant(from, variant)) continue;
       Error error(ErrorCode::NotFound, "a recipe lacks a variant that a claim is about");
-      error.in_file((options_.assets / "recipes" / (from.name + ".json")).string()).at_tensor("variants." + std::string(variant));
+      error.in_file((options_.assets / "recipes" / (from.name + ".json")).string())
+          .at_tensor("variants." + std::string(variant));
       return error.advise(kOwnAssets);
     }
   }
   return {};
 }
 
-Result<void> Study::train_models(const std::vector<std::string>& names) { return make(recipes_, names, Moment::Trained); }
+Result<void> Study::train_models(const std::vector<std::string>& names) {
+  return make(recipes_, names, Moment::Trained);
+}
 
-Result<void> Study::make_initial_models(const std::vector<std::string>& names) { return make(untrained_, names, Moment::Initial); }
+Result<void> Study::make_initial_models(const std::vector<std::string>& names) {
+  return make(untrained_, names, Moment::Initial);
+}
 
 Result<StudiedModel> Study::random_model(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
                                          const std::string& name) {
@@ -162,7 +169,8 @@ Result<StudiedModel> Study::random_model(const Recipe& recipe, const Variant& va
   return open_studied(recipe, variant, seed, folder);
 }
 
-Result<const StudiedModel*> Study::model(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) {
+Result<const StudiedModel*> Study::model(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                         Moment moment) {
   const std::filesystem::path folder = folder_of(recipe, variant, seed, moment);
   const auto found = models_.find(folder.string());
   if (found != models_.end()) return &found->second;
@@ -170,7 +178,8 @@ Result<const StudiedModel*> Study::model(const Recipe& recipe, const Variant& va
   return &models_.emplace(folder.string(), std::move(opened)).first->second;
 }
 
-Result<const Evaluation*> Study::evaluation(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) {
+Result<const Evaluation*> Study::evaluation(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                            Moment moment) {
   const std::string key = folder_of(recipe, variant, seed, moment).string();
   const auto found = evaluations_.find(key);
   if (found != evaluations_.end()) return &found->second;
@@ -204,7 +213,8 @@ Result<Spread> Study::spread(const std::string& recipe_name, const std::string& 
   return result;
 }
 
-Result<Spread> Study::history_spread(const std::string& recipe_name, const std::string& variant_name, const std::string& name,
+Result<Spread> Study::history_spread(const std::string& recipe_name, const std::string& variant_name,
+                                     const std::string& name,
                                      const std::function<double(const std::vector<double>&)>& value) {
   const Recipe& from = recipe(recipe_name);
   const Variant* variant = find_variant(from, variant_name);

@@ -21,8 +21,8 @@
 namespace headroom {
 
 struct StudyOptions {
-  std::filesystem::path assets;  // has recipes/ and demo/
-  std::filesystem::path output;  // what is trained here goes to models/ in it
+  std::filesystem::path assets;      // has recipes/ and demo/
+  std::filesystem::path output;      // what is trained here goes to models/ in it
   std::vector<std::uint64_t> seeds;  // in place of the recipes' own; empty: those
   std::size_t workers = 1;
   std::string program, git_commit, command_line;
@@ -44,7 +44,8 @@ class Study {
  public:
   using Progress = std::function<void(double fraction, const std::string& what)>;
   using Stop = std::function<bool()>;
-  static Result<std::unique_ptr<Study>> create(ComputeBackend& backend, StudyOptions options, Progress progress, Stop stop);
+  static Result<std::unique_ptr<Study>> create(ComputeBackend& backend, StudyOptions options, Progress progress,
+                                               Stop stop);
 
   [[nodiscard]] const std::deque<Recipe>& recipes() const { return recipes_; }
   [[nodiscard]] const Recipe& recipe(std::string_view name) const;  // must be there
@@ -64,7 +65,8 @@ class Study {
   // On 64 sequences of the recipe's task that no training has seen.
   Result<const Evaluation*> evaluation(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment);
   // An array of training.h5.
-  Result<std::vector<double>> history(const Recipe& recipe, const Variant& variant, std::uint64_t seed, const std::string& name);
+  Result<std::vector<double>> history(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                      const std::string& name);
 
   // value(evaluation) for every seed of the recipe.
   Result<Spread> spread(const std::string& recipe, const std::string& variant, Moment moment,
@@ -74,12 +76,14 @@ class Study {
                                 const std::function<double(const std::vector<double>&)>& value);
 
   // A model with the weights of step 0, made in output/models/NAME from a recipe that need not be a file.
-  Result<StudiedModel> random_model(const Recipe& recipe, const Variant& variant, std::uint64_t seed, const std::string& name);
+  Result<StudiedModel> random_model(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                    const std::string& name);
 
  private:
   Study(ComputeBackend& backend, StudyOptions options, Progress progress, Stop stop)
       : backend_(backend), options_(std::move(options)), progress_(std::move(progress)), stop_(std::move(stop)) {}
-  [[nodiscard]] std::filesystem::path folder_of(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment) const;
+  [[nodiscard]] std::filesystem::path folder_of(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
+                                                Moment moment) const;
   [[nodiscard]] TrainingRequest request_for(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
                                             const std::filesystem::path& folder) const;
   Result<void> make(const std::deque<Recipe>& recipes, const std::vector<std::string>& names, Moment moment);
@@ -90,9 +94,9 @@ class Study {
   Progress progress_;
   Stop stop_;
   std::deque<Recipe> recipes_;
-  std::deque<Recipe> untrained_;  // the same with no steps
-  std::map<std::string, StudiedModel> models_;      // by folder
-  std::map<std::string, Evaluation> evaluations_;   // by folder
+  std::deque<Recipe> untrained_;                   // the same with no steps
+  std::map<std::string, StudiedModel> models_;     // by folder
+  std::map<std::string, Evaluation> evaluations_;  // by folder
 };
 
 [[nodiscard]] const Variant* find_variant(const Recipe& recipe, std::string_view name);

@@ -29,7 +29,8 @@ Result<std::string> checkpoint_hashes(const Checkpoint& checkpoint, const kernel
   std::string text;
   if (total > kHashLimit) {
     for (const InputFile& file : checkpoint.files())
-      text += file.path().filename().string() + format(" not computed: %llu bytes\n", static_cast<unsigned long long>(file.size_bytes()));
+      text += file.path().filename().string() +
+              format(" not computed: %llu bytes\n", static_cast<unsigned long long>(file.size_bytes()));
     return text;
   }
   HEADROOM_TRY(const std::vector<std::string> hashes, checkpoint.file_hashes(stop));
@@ -113,7 +114,8 @@ Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& requ
 Result<void> write_tokens(RunFileWriter& writer, const Prompt& prompt) {
   const std::int64_t n = static_cast<std::int64_t>(prompt.ids.size());
   const std::int64_t start[] = {0}, count[] = {n};
-  HEADROOM_TRY_VOID(writer.write("tokens/token_id", start, count, std::vector<double>(prompt.ids.begin(), prompt.ids.end())));
+  HEADROOM_TRY_VOID(
+      writer.write("tokens/token_id", start, count, std::vector<double>(prompt.ids.begin(), prompt.ids.end())));
   std::vector<std::string> texts;
   for (const std::string& text : prompt.texts) texts.push_back(token_label(text));
   texts.resize(prompt.ids.size());

@@ -25,7 +25,7 @@ struct Prompt {
   std::vector<std::uint8_t> is_special;  // empty where there is no tokenizer
   bool bos_added = false;
   bool first_is_bos = false;
-  std::string source;                    // the text's bytes, or the ids as text: what prompt_sha256 is of
+  std::string source;  // the text's bytes, or the ids as text: what prompt_sha256 is of
 };
 
 struct AnalysisRequest {
@@ -62,13 +62,13 @@ struct SummaryTable {
 struct AnalysisOutcome {
   SummaryTable summary;
   ForwardSummary forward;
-  AttentionChoice attention;       // the backend that ran
-  StageSeconds stages;             // those of the forward, and the writing
+  AttentionChoice attention;  // the backend that ran
+  StageSeconds stages;        // those of the forward, and the writing
   SelfCheck self_check;
   std::vector<std::string> notes;  // what-ifs, warnings
   std::int64_t min_row = 0;
   double sink_null = 0.0;
-  std::size_t size_bytes = 0;      // of the run file
+  std::size_t size_bytes = 0;  // of the run file
   double seconds = 0.0;
 };
 

@@ -20,12 +20,12 @@ struct BenchmarkShape {
 struct BenchmarkRequest {
   std::vector<BenchmarkShape> shapes;  // empty: the table of shapes
   std::vector<std::int64_t> lengths = {1024, 2048, 4096, 8192};
-  std::int64_t rounds = 15;            // at most; after one that is not counted
-  double budget_seconds = 120.0;       // what does not fit is skipped, and said to be
-  std::int64_t threads = 0;            // 0: LibTorch's default
-  std::string target;                  // instructions of the cpu backend; empty: the best
+  std::int64_t rounds = 15;       // at most; after one that is not counted
+  double budget_seconds = 120.0;  // what does not fit is skipped, and said to be
+  std::int64_t threads = 0;       // 0: LibTorch's default
+  std::string target;             // instructions of the cpu backend; empty: the best
   bool window = true;
-  bool outliers = false;               // queries and keys from the mixture of FlashAttention-3, not N(0, 1)
+  bool outliers = false;  // queries and keys from the mixture of FlashAttention-3, not N(0, 1)
 };
 
 struct BenchmarkTime {
@@ -45,8 +45,8 @@ struct BenchmarkVariant {
 struct BenchmarkCase {
   BenchmarkShape shape;
   std::int64_t rounds = 0;
-  std::string yardstick;     // what "sdpa" is here
-  std::string sdpa_backend;  // "flash" or "math"
+  std::string yardstick;                   // what "sdpa" is here
+  std::string sdpa_backend;                // "flash" or "math"
   std::vector<BenchmarkVariant> variants;  // the first is "sdpa"
 };
 
@@ -59,7 +59,7 @@ struct BenchmarkAccuracy {
 };
 
 struct BenchmarkScaling {
-  BenchmarkShape shape;  // n; compared with the case of 2n
+  BenchmarkShape shape;                                       // n; compared with the case of 2n
   double sdpa = 0.0, row_statistics = 0.0, everything = 0.0;  // best t(2n) / best t(n)
 };
 

@@ -33,13 +33,14 @@ struct ForwardOptions {
   std::vector<std::int64_t> heads;             // measured heads, ascending
   kernels::StatisticsRequest request;
   bool exact_maps = false;
-  bool hidden = false;  // residuals and logits go to the observer
+  bool hidden = false;            // residuals and logits go to the observer
   bool keep_projections = false;  // records hold queries and keys
   bool keep_inputs = false;       // the residual stream before each layer but the first that runs goes to on_input
   // A run that begins later, with `start` [ids, hidden size] as the residual stream before that layer; not in float64.
   std::int64_t first_layer = 0;
   std::span<const float> start;
-  // A run that ends with the measurements of a layer: of it only the measured heads run, and nothing after it. −1: none.
+  // A run that ends with the measurements of a layer: of it only the measured heads run, and nothing after it. −1:
+  // none.
   std::int64_t last_layer = -1;
 };
 
@@ -63,10 +64,12 @@ class ForwardObserver {
   }
   // The residual stream before a layer, [length, hidden size].
   virtual Result<void> on_input(std::int64_t /*layer*/, std::vector<float> /*values*/) { return {}; }
-  virtual Result<void> on_logits(std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) { return {}; }
+  virtual Result<void> on_logits(std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) {
+    return {};
+  }
   // Weights of one map (component 0 or 1) or the net map (−1) for rows [row, row + rows): [rows, length].
-  virtual Result<void> on_exact_rows(std::int64_t /*layer*/, std::int64_t /*head*/, int /*component*/, std::int64_t /*row*/,
-                                     std::int64_t /*rows*/, std::span<const double> /*values*/) {
+  virtual Result<void> on_exact_rows(std::int64_t /*layer*/, std::int64_t /*head*/, int /*component*/,
+                                     std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) {
     return {};
   }
   virtual void on_progress(double /*fraction*/, const std::string& /*what*/) {}
@@ -89,8 +92,8 @@ struct BackendState {
 
 struct BackendInfo {
   std::string torch_version;
-  std::string cpu_capability;   // of LibTorch's kernels
-  std::string kernel_target;    // of the cpu backend
+  std::string cpu_capability;  // of LibTorch's kernels
+  std::string kernel_target;   // of the cpu backend
   int threads = 0;
   std::vector<std::string> devices;  // "cpu", "cuda:0 NVIDIA H100 …"
   std::string cuda_note;             // why there is no CUDA device, where there is none
@@ -110,10 +113,11 @@ class ComputeBackend {
   // Cancelled when the observer asked to stop; Device for a device that is not there; never another device silently.
   virtual Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
                                      ForwardObserver& observer) = 0;
-  // Times attention and its statistics beside LibTorch's own. InvalidArgument for shapes and targets that are not there.
-  virtual Result<BenchmarkReport> benchmark(const BenchmarkRequest& request,
-                                            const std::function<void(double fraction, const std::string& what)>& progress,
-                                            const kernels::StopRequested& stop) = 0;
+  // Times attention and its statistics beside LibTorch's own. InvalidArgument for shapes and targets that are not
+  // there.
+  virtual Result<BenchmarkReport> benchmark(
+      const BenchmarkRequest& request, const std::function<void(double fraction, const std::string& what)>& progress,
+      const kernels::StopRequested& stop) = 0;
   // Trains one model (core/training/training.h); unlike the others it may run on several threads at a time.
   virtual Result<TrainingOutcome> train(const TrainingRequest& request, TrainingObserver& observer) = 0;
   virtual BackendInfo info() = 0;

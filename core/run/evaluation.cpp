@@ -22,8 +22,8 @@ std::size_t extent(std::string_view axis) {
   return static_cast<std::size_t>(kRanks);
 }
 
-// Numbers of one quantity over sequences, element by element; NaN is left out. Means and squares by Welford's recurrence:
-// the spread of nearly equal numbers is not lost.
+// Numbers of one quantity over sequences, element by element; NaN is left out. Means and squares by Welford's
+// recurrence: the spread of nearly equal numbers is not lost.
 class Series {
  public:
   void add(const std::vector<double>& values) {

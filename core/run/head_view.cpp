@@ -96,7 +96,8 @@ std::vector<double> HeadView::eligible_values(const RowValue& value) const {
 
 std::vector<double> quantiles(std::vector<double> values, const std::vector<double>& at) {
   std::vector<double> result(at.size(), kNaN);
-  if (values.empty() || std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) return result;
+  if (values.empty() || std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
+    return result;
   std::sort(values.begin(), values.end());
   for (std::size_t q = 0; q < at.size(); ++q) {
     const double position = at[q] * static_cast<double>(values.size() - 1);

@@ -26,13 +26,13 @@ class HeadView {
   const LayerRecord& layer;
   const HeadRecord& head;
   std::int64_t length;
-  bool pair = false;                        // two maps
-  std::array<bool, 2> has{};                // which maps there are
-  std::vector<std::int64_t> visible;        // n_i
-  std::vector<std::int64_t> rows_seeing;    // per key; 0 for a hidden key
-  std::vector<std::uint8_t> eligible;       // n_i ≥ min(min_row, max n_i)
-  std::vector<double> value_rms_mean;       // r̄_i
-  std::vector<double> rho;                  // RMS_i / r̄_i
+  bool pair = false;                      // two maps
+  std::array<bool, 2> has{};              // which maps there are
+  std::vector<std::int64_t> visible;      // n_i
+  std::vector<std::int64_t> rows_seeing;  // per key; 0 for a hidden key
+  std::vector<std::uint8_t> eligible;     // n_i ≥ min(min_row, max n_i)
+  std::vector<double> value_rms_mean;     // r̄_i
+  std::vector<double> rho;                // RMS_i / r̄_i
 
   [[nodiscard]] double lambda(std::int64_t row) const;  // 0 without a second map
   // metrics §4.2; `variant` is the head's own interval.

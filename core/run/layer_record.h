@@ -25,7 +25,7 @@ struct HeadRecord {
   double value_mean_share = 0.0;          // ‖mean v‖² / mean ‖v‖²
   std::array<double, 2> query_norm_max{}, key_norm_max{};
   std::array<std::int64_t, 2> kv_head{-1, -1};
-  double sink_logit = 0.0;                // NaN where the head has none
+  double sink_logit = 0.0;  // NaN where the head has none
 };
 
 struct LayerRecord {
@@ -35,14 +35,14 @@ struct LayerRecord {
   std::int64_t window = 0;
   bool causal = true;
   std::vector<std::int64_t> induction_key;  // per row: the key after the latest earlier occurrence of its token; −1
-  std::int64_t context_dim = 0;  // channels of a head's context
-  double lambda_init = 0.0;  // NaN outside V1
-  std::vector<HeadRecord> heads;                        // the selected ones, ascending
+  std::int64_t context_dim = 0;             // channels of a head's context
+  double lambda_init = 0.0;                 // NaN outside V1
+  std::vector<HeadRecord> heads;            // the selected ones, ascending
   std::vector<std::vector<double>> key_norm, value_norm;  // per block, per position: L2 norm
-  std::vector<double> output_alignment;                 // [heads, all heads]: cos_F of W_O blocks; NaN across groups
+  std::vector<double> output_alignment;                   // [heads, all heads]: cos_F of W_O blocks; NaN across groups
 
-  // What the products are made of, where ForwardOptions::keep_projections asks for it: after norms, rotation and rounding
-  // to the type in which they enter, [blocks, length, head_dim].
+  // What the products are made of, where ForwardOptions::keep_projections asks for it: after norms, rotation and
+  // rounding to the type in which they enter, [blocks, length, head_dim].
   std::vector<float> queries, keys;
   std::int64_t head_dim = 0, num_query_blocks = 0, num_key_blocks = 0;
   double scale = 1.0, softcap = 0.0;

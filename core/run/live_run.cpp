@@ -264,7 +264,8 @@ class LiveRecorder final : public ForwardObserver {
   const kernels::StopRequested& stop_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const SpareHeap spare_;
-  const std::size_t spare_bytes_ = estimate_run_memory(request_, plan_.shape.length, std::thread::hardware_concurrency()).spare_bytes;
+  const std::size_t spare_bytes_ =
+      estimate_run_memory(request_, plan_.shape.length, std::thread::hardware_concurrency()).spare_bytes;
   bool single_ = false;  // one layer is measured again, the others stay
   RunSnapshot run_;
   std::vector<std::size_t> order_;  // places in run_.data that keep maps and series, first measured first
@@ -296,7 +297,9 @@ struct LayerInputs::State {
   }
 };
 
-LayerInputs::LayerInputs(std::size_t budget_bytes) : state_(std::make_unique<State>()) { state_->budget = budget_bytes; }
+LayerInputs::LayerInputs(std::size_t budget_bytes) : state_(std::make_unique<State>()) {
+  state_->budget = budget_bytes;
+}
 LayerInputs::~LayerInputs() = default;
 
 std::shared_ptr<const LayerInput> LayerInputs::find(std::int64_t layer) const {

@@ -16,9 +16,9 @@ struct LayerInput {
   std::vector<float> values;
 };
 
-// Inputs of layers that a run kept, by layer; null where not kept. Filled by the run that owns it, read by later ones of
-// the same model, prompt, what-ifs and type. Layer 0 needs none, and float64 runs keep none, since float32 would not hold
-// them. Safe from any thread.
+// Inputs of layers that a run kept, by layer; null where not kept. Filled by the run that owns it, read by later ones
+// of the same model, prompt, what-ifs and type. Layer 0 needs none, and float64 runs keep none, since float32 would not
+// hold them. Safe from any thread.
 class LayerInputs;
 
 struct LiveRunRequest {
@@ -30,12 +30,12 @@ struct LiveRunRequest {
   std::string device = "cpu", backend = "auto";
   // Where maps, series and layer inputs exceed it, maps and series of the layers measured first are dropped.
   std::size_t keep_bytes = std::size_t{4} << 30;
-  bool keep_maps = true;                    // false: no layer keeps queries and keys, and no inputs are kept
-  std::shared_ptr<LayerInputs> inputs;      // kept here; null: none are kept
+  bool keep_maps = true;                // false: no layer keeps queries and keys, and no inputs are kept
+  std::shared_ptr<LayerInputs> inputs;  // kept here; null: none are kept
   // A run that begins at a layer with another run's input: a what-if, or one layer measured again. The layers before it
   // are taken from `base`.
   std::int64_t first_layer = 0;
-  std::int64_t last_layer = -1;             // the last one that runs, without its MLP where it is given; −1: to the loss
+  std::int64_t last_layer = -1;  // the last one that runs, without its MLP where it is given; −1: to the loss
   std::shared_ptr<const LayerInput> start;  // of first_layer; needed where that is not 0
   std::shared_ptr<const RunSnapshot> base;
 };
@@ -45,8 +45,10 @@ using PublishRun = std::function<void(std::shared_ptr<const RunSnapshot>)>;
 
 // The snapshot of the end. Cancelled keeps what was published. InvalidArgument for a prompt or a what-if that does not
 // fit, before anything is computed.
-[[nodiscard]] Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, const LiveRunRequest& request,
-                                                                  const PublishRun& publish, const ProgressReport& progress,
+[[nodiscard]] Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend,
+                                                                  const LiveRunRequest& request,
+                                                                  const PublishRun& publish,
+                                                                  const ProgressReport& progress,
                                                                   const kernels::StopRequested& stop);
 
 // Bytes that keeping one layer takes, and all of the run; core/run/run_memory.h adds what computing takes.

@@ -40,7 +40,8 @@ Result<ComputeBackend*> load_compute() {
   HEADROOM_TRY_VOID(check_address_space());
   Dl_info here{};
   std::filesystem::path folder;
-  if (dladdr(reinterpret_cast<void*>(&dtype_name), &here) != 0) folder = std::filesystem::path(here.dli_fname).parent_path();
+  if (dladdr(reinterpret_cast<void*>(&dtype_name), &here) != 0)
+    folder = std::filesystem::path(here.dli_fname).parent_path();
   const std::filesystem::path library = folder / "libheadroom_compute.so";
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   void* entry = handle ? dlsym(handle, "headroom_compute_backend") : nullptr;

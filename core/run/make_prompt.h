@@ -10,8 +10,8 @@
 namespace headroom {
 
 struct PromptOptions {
-  BosMode bos = BosMode::Auto;   // of text; ids are never altered
-  std::int64_t max_tokens = 0;   // keep the first tokens only; 0: all
+  BosMode bos = BosMode::Auto;  // of text; ids are never altered
+  std::int64_t max_tokens = 0;  // keep the first tokens only; 0: all
 };
 
 [[nodiscard]] Result<Prompt> prompt_of_text(std::string text, const Tokenizer& tokenizer, const ModelSpec& model,

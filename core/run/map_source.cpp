@@ -84,8 +84,9 @@ Result<void> MapSource::window_of(std::int64_t head, const kernels::WindowReques
   const auto inside = [&](std::int64_t begin, std::int64_t count) {
     return begin >= 0 && count >= 0 && begin <= length && count <= length - begin;
   };
-  HEADROOM_CHECK(inside(request.row_begin, request.rows) && inside(request.key_begin, request.keys) && request.reduction > 0,
-                 "a window lies inside its map");
+  HEADROOM_CHECK(
+      inside(request.row_begin, request.rows) && inside(request.key_begin, request.keys) && request.reduction > 0,
+      "a window lies inside its map");
   const kernels::HeadProblem<float> problem = problem_of(*this, *found);
   const auto lse = [&](std::size_t m) { return problem.maps[m].present() ? found->lse[m].data() : nullptr; };
   if (!kernels::cpu_window<float>(problem, {lse(0), lse(1)}, request, cells, parallel, stop))

@@ -19,24 +19,25 @@ class MapSource {
   struct Head {
     std::int64_t head = 0;
     HeadProgram program;
-    double sink = 0.0;                             // logit of the sink; used where the program has one
-    std::array<std::vector<double>, 2> lse;        // per row; empty where there is no such map
-    std::vector<double> lambda;                    // per row; empty without a second map
+    double sink = 0.0;                       // logit of the sink; used where the program has one
+    std::array<std::vector<double>, 2> lse;  // per row; empty where there is no such map
+    std::vector<double> lambda;              // per row; empty without a second map
   };
 
-  std::uint64_t id = 0;                            // unique in this process
+  std::uint64_t id = 0;  // unique in this process
   std::int64_t length = 0, head_dim = 0;
   std::int64_t num_query_blocks = 0, num_key_blocks = 0;
-  std::vector<float> queries, keys;                // [blocks, length, head_dim], after norms and rotation
+  std::vector<float> queries, keys;  // [blocks, length, head_dim], after norms and rotation
   double scale = 1.0, softcap = 0.0;
   bool causal = true;
   std::int64_t window = 0;
-  std::vector<Head> heads;                         // ascending
+  std::vector<Head> heads;  // ascending
 
   [[nodiscard]] const Head* find(std::int64_t head) const;
   [[nodiscard]] std::size_t size_bytes() const;
 
-  // One window; `head` must be there. Cells of a map that the head lacks are not-a-number. Cancelled when `stop` says so.
+  // One window; `head` must be there. Cells of a map that the head lacks are not-a-number. Cancelled when `stop` says
+  // so.
   [[nodiscard]] Result<void> window_of(std::int64_t head, const kernels::WindowRequest& request,
                                        const kernels::WindowCells& cells, const kernels::ParallelFor& parallel,
                                        const kernels::StopRequested& stop) const;

@@ -193,17 +193,17 @@ struct TileStore::State {
     TileKey key;
     double cells = 0.0;
   };
-  std::vector<Job> waiting;             // most urgent first
-  std::set<TileKey> wanted;             // in this frame
-  std::set<TileKey> replaced;           // waited when the frame began: stale where they are not wanted again
-  std::set<TileKey> finished_keys;      // computed and not taken in yet, and the one that is being computed
+  std::vector<Job> waiting;         // most urgent first
+  std::set<TileKey> wanted;         // in this frame
+  std::set<TileKey> replaced;       // waited when the frame began: stale where they are not wanted again
+  std::set<TileKey> finished_keys;  // computed and not taken in yet, and the one that is being computed
   struct LineJob {
     Source source;
-    std::uint64_t frame = 0;            // that asked last
+    std::uint64_t frame = 0;  // that asked last
     std::uint64_t order = 0;
   };
   std::map<Line, LineJob> line_jobs;
-  std::set<Line> line_keys;             // computed and not taken in yet, and those that are being computed
+  std::set<Line> line_keys;  // computed and not taken in yet, and those that are being computed
   std::uint64_t line_orders = 0;
   Clock::time_point want_time;
   std::vector<std::shared_ptr<const Tile>> finished;
@@ -222,7 +222,8 @@ struct TileStore::State {
     wanted.clear();
   }
   [[nodiscard]] std::uint64_t stale() const {
-    return static_cast<std::uint64_t>(std::ranges::count_if(replaced, [&](const TileKey& key) { return !wanted.contains(key); }));
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(replaced, [&](const TileKey& key) { return !wanted.contains(key); }));
   }
   void settle_replaced() {
     dropped += stale();
@@ -295,7 +296,8 @@ struct TileStore::State {
     cells.mean = values->data();
     cells.stride = request.keys;
     const double begin_s = now_seconds();
-    const Result<void> done = source->window_of(line.head, request, cells, parallel(), [&] { return token.stop_requested(); });
+    const Result<void> done =
+        source->window_of(line.head, request, cells, parallel(), [&] { return token.stop_requested(); });
     if (trace) trace(line.is_row ? "row" : "column", begin_s, now_seconds());
     lock.lock();
     if (!done) return;
@@ -324,7 +326,8 @@ struct TileStore::State {
     tile->key = job.key;
     tile->rows = static_cast<std::int32_t>((end_row - request.row_begin + request.reduction - 1) / request.reduction);
     tile->columns = static_cast<std::int32_t>(request.cell_columns());
-    auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(tile->rows) * static_cast<std::size_t>(tile->columns));
+    auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(tile->rows) *
+                                                       static_cast<std::size_t>(tile->columns));
     // Rows of texels at a time, so that a line never waits for a whole tile.
     const double per_row = job.cells / tile->rows;
     const auto step = static_cast<std::int64_t>(std::clamp(kQuickCells / 4.0 / per_row, 1.0, 256.0));
@@ -402,7 +405,8 @@ struct TileStore::State {
   }
 };
 
-TileStore::TileStore(std::size_t budget_bytes, int threads, std::function<void()> wake, std::function<void()> start_thread)
+TileStore::TileStore(std::size_t budget_bytes, int threads, std::function<void()> wake,
+                     std::function<void()> start_thread)
     : state_(std::make_unique<State>()) {
   state_->budget = budget_bytes;
   state_->wake = std::move(wake);
@@ -464,7 +468,8 @@ bool TileStore::collect() {
     for (const auto& tile : tiles) state_->finished_keys.erase(tile->key);
     for (const auto& [line, values] : lines) state_->line_keys.erase(line);
     // A line that this frame and the one before did not ask for again is of a place the pointer has left.
-    state_->dropped += std::erase_if(state_->line_jobs, [&](const auto& job) { return job.second.frame + 2 <= state_->frame; });
+    state_->dropped +=
+        std::erase_if(state_->line_jobs, [&](const auto& job) { return job.second.frame + 2 <= state_->frame; });
   }
   ++state_->frame;
   for (auto& tile : tiles) state_->keep(std::move(tile));
@@ -496,13 +501,15 @@ TileStore::Statistics TileStore::statistics() const {
   return statistics;
 }
 
-std::shared_ptr<const std::vector<float>> TileStore::row(const std::shared_ptr<const MapSource>& source, std::int64_t head,
-                                                         kernels::WindowMap map, std::int64_t query) {
+std::shared_ptr<const std::vector<float>> TileStore::row(const std::shared_ptr<const MapSource>& source,
+                                                         std::int64_t head, kernels::WindowMap map,
+                                                         std::int64_t query) {
   return source ? state_->line(source, {source->id, head, map, true, query}) : nullptr;
 }
 
 std::shared_ptr<const std::vector<float>> TileStore::column(const std::shared_ptr<const MapSource>& source,
-                                                            std::int64_t head, kernels::WindowMap map, std::int64_t key) {
+                                                            std::int64_t head, kernels::WindowMap map,
+                                                            std::int64_t key) {
   return source ? state_->line(source, {source->id, head, map, false, key}) : nullptr;
 }
 

@@ -41,8 +41,8 @@ struct TileView {
   std::int64_t length = 0;
 };
 
-// The level whose texels are not smaller than a pixel: ⌈log2(cells per pixel)⌉, at least 0, at most the whole map in one
-// tile.
+// The level whose texels are not smaller than a pixel: ⌈log2(cells per pixel)⌉, at least 0, at most the whole map in
+// one tile.
 [[nodiscard]] std::int32_t tile_level(const TileView& view);
 [[nodiscard]] std::int32_t top_level(std::int64_t length);
 // The tiles of a level that the view touches, those near its centre first; causal maps need none beyond the diagonal.
@@ -50,7 +50,8 @@ struct TileView {
 
 class TileStore {
  public:
-  // `wake` is called from the worker when a tile is done. `start_thread` runs at the worker's start (priorities, names).
+  // `wake` is called from the worker when a tile is done. `start_thread` runs at the worker's start (priorities,
+  // names).
   TileStore(std::size_t budget_bytes, int threads, std::function<void()> wake, std::function<void()> start_thread = {});
   ~TileStore();
 
@@ -58,7 +59,8 @@ class TileStore {
   [[nodiscard]] std::shared_ptr<const Tile> find(const TileKey& key);
   // The finest tile there is that covers `key`, itself included; null where there is none.
   [[nodiscard]] std::shared_ptr<const Tile> find_covering(const TileKey& key);
-  // What is wanted now, most urgent first; replaces what was wanted before, and what is not wanted any more is not begun.
+  // What is wanted now, most urgent first; replaces what was wanted before, and what is not wanted any more is not
+  // begun.
   void want(std::shared_ptr<const MapSource> source, std::span<const TileKey> keys);
   // For compare and swipe, when several maps are shown: adds to what is wanted in this frame.
   void also_want(std::shared_ptr<const MapSource> source, std::span<const TileKey> keys);
@@ -72,17 +74,19 @@ class TileStore {
 
   struct Statistics {
     std::size_t bytes = 0, budget_bytes = 0, tiles = 0, waiting = 0;
-    std::uint64_t computed = 0, dropped = 0;         // dropped: stale requests that were never begun
-    std::vector<std::size_t> kept_by_level;          // of the source that was wanted last
+    std::uint64_t computed = 0, dropped = 0;  // dropped: stale requests that were never begun
+    std::vector<std::size_t> kept_by_level;   // of the source that was wanted last
   };
   [[nodiscard]] Statistics statistics() const;
 
   // A row or column of a map, exact: of `query` over all keys, or of `key` over all queries; empty until it is there,
   // then the same vector each time. Computed by the worker before any tile.
-  [[nodiscard]] std::shared_ptr<const std::vector<float>> row(const std::shared_ptr<const MapSource>& source, std::int64_t head,
-                                                             kernels::WindowMap map, std::int64_t query);
+  [[nodiscard]] std::shared_ptr<const std::vector<float>> row(const std::shared_ptr<const MapSource>& source,
+                                                              std::int64_t head, kernels::WindowMap map,
+                                                              std::int64_t query);
   [[nodiscard]] std::shared_ptr<const std::vector<float>> column(const std::shared_ptr<const MapSource>& source,
-                                                                std::int64_t head, kernels::WindowMap map, std::int64_t key);
+                                                                 std::int64_t head, kernels::WindowMap map,
+                                                                 std::int64_t key);
 
  private:
   struct State;

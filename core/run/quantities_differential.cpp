@@ -57,9 +57,8 @@ std::vector<Quantity> differential_quantities() {
       {"", "weight_cancellation_mean", kNoAxes, ElementType::Float32, "1", "weight cancellation",
        "mean of ‖w_i‖₁ / (1 + |λ_i|); 1 = disjoint maps", "M15; formats reading 8", "eligible",
        [](const Context& c, Out out) {
-         out[0] = pair_mean(c, [&](std::int64_t i) {
-           return at(statistics(c).weight_l1, i) / (1.0 + std::abs(c.head.lambda(i)));
-         });
+         out[0] = pair_mean(
+             c, [&](std::int64_t i) { return at(statistics(c).weight_l1, i) / (1.0 + std::abs(c.head.lambda(i))); });
        }},
       {"", "energy_cancellation_mean", kNoAxes, ElementType::Float32, "1", "energy cancellation",
        "mean of ‖w_i‖₂ / √(‖a¹_i‖² + λ_i²‖a²_i‖²); 1 = disjoint maps", "M15", "eligible",
@@ -73,16 +72,14 @@ std::vector<Quantity> differential_quantities() {
        }},
       {"", "map_cosine_mean", kNoAxes, ElementType::Float32, "1", "cosine of the two maps",
        "mean of ⟨a¹_i, a²_i⟩ / (‖a¹_i‖‖a²_i‖)", "M15", "eligible",
-       [](const Context& c, Out out) {
-         out[0] = pair_mean(c, [&](std::int64_t i) { return map_cosine(c, i); });
-       }},
+       [](const Context& c, Out out) { out[0] = pair_mean(c, [&](std::int64_t i) { return map_cosine(c, i); }); }},
       {"", "lambda_mean", kNoAxes, ElementType::Float32, "1", "λ", "mean of λ_i (V1: the layer's scalar)", "M14",
        "eligible",
        [](const Context& c, Out out) {
          out[0] = c.head.has[1] ? c.head.mean([&](std::int64_t i) { return c.head.lambda(i); }) : kNaN;
        }},
-      {"", "lambda_std", kNoAxes, ElementType::Float32, "1", "spread of λ", "population standard deviation of λ_i", "M14",
-       "eligible",
+      {"", "lambda_std", kNoAxes, ElementType::Float32, "1", "spread of λ", "population standard deviation of λ_i",
+       "M14", "eligible",
        [](const Context& c, Out out) {
          if (!c.head.has[1]) return;
          const double mean = c.head.mean([&](std::int64_t i) { return c.head.lambda(i); });
@@ -91,8 +88,15 @@ std::vector<Quantity> differential_quantities() {
            return difference * difference;
          }));
        }},
-      {"", "lambda_quantile", {axis::kQuantile}, ElementType::Float32, "1", "quantiles of λ",
-       "quantiles of λ_i, linear interpolation (type 7)", "M14", "eligible",
+      {"",
+       "lambda_quantile",
+       {axis::kQuantile},
+       ElementType::Float32,
+       "1",
+       "quantiles of λ",
+       "quantiles of λ_i, linear interpolation (type 7)",
+       "M14",
+       "eligible",
        [](const Context& c, Out out) {
          if (!c.head.has[1]) return;
          const auto values = c.head.eligible_values([&](std::int64_t i) { return c.head.lambda(i); });
@@ -112,8 +116,8 @@ std::vector<Quantity> differential_quantities() {
          out[0] = 0.0;
          for (std::int64_t i = 0; i < c.head.length; ++i) out[0] = std::max(out[0], norm_gain(c, i));
        }},
-      {"", "gate_mean", kNoAxes, ElementType::Float32, "1", "output gate", "mean of g_i = σ(W_g x_i), over rows and channels",
-       "M22; arXiv 2505.06708", "eligible",
+      {"", "gate_mean", kNoAxes, ElementType::Float32, "1", "output gate",
+       "mean of g_i = σ(W_g x_i), over rows and channels", "M22; arXiv 2505.06708", "eligible",
        [](const Context& c, Out out) {
          if (!c.head.head.gate_mean.empty())
            out[0] = c.head.mean([&](std::int64_t i) { return at(c.head.head.gate_mean, i); });

@@ -58,13 +58,24 @@ const std::vector<std::string_view> kComponentCells = {axis::kComponent, axis::k
 
 template <std::vector<double> kernels::HeadStatistics::* Member, bool Divided>
 Quantity pooled_map(std::string_view name, std::string_view long_name, std::string_view definition) {
-  return {"maps", name, kCells, ElementType::Float32, "1", long_name, definition, "§5.5 (5)", "all",
-          [](const Context& c, Out out) { pooled(c, c.head.head.statistics.*Member, Divided, out); }};
+  return {"maps",     name,
+          kCells,     ElementType::Float32,
+          "1",        long_name,
+          definition, "§5.5 (5)",
+          "all",      [](const Context& c, Out out) { pooled(c, c.head.head.statistics.*Member, Divided, out); }};
 }
 
 template <std::vector<double> MapStatistics::* Member, bool Divided>
 Quantity pooled_component(std::string_view name, std::string_view long_name, std::string_view definition) {
-  return {"maps", name, kComponentCells, ElementType::Float32, "1", long_name, definition, "§5.5 (5)", "all",
+  return {"maps",
+          name,
+          kComponentCells,
+          ElementType::Float32,
+          "1",
+          long_name,
+          definition,
+          "§5.5 (5)",
+          "all",
           [](const Context& c, Out out) {
             for (std::size_t m = 0; m < 2; ++m)
               if (c.head.has[m]) pooled(c, map(c, m).*Member, Divided, part(out, m, 2));
@@ -77,7 +88,8 @@ std::vector<Quantity> distribution_quantities() {
   using kernels::HeadStatistics;
   return {
       {"keys", "attention_received", kByComponentPosition, ElementType::Float32, "1", "attention received by a key",
-       "α_k: mean of a_ik over the rows that can see key k; NaN where a what-if hides it", "M1; formats reading 10", "all",
+       "α_k: mean of a_ik over the rows that can see key k; NaN where a what-if hides it", "M1; formats reading 10",
+       "all",
        [](const Context& c, Out out) {
          for (std::size_t m = 0; m < 2; ++m)
            if (c.head.has[m]) received(c, map(c, m).column_sum, part(out, m, 2));
@@ -85,22 +97,49 @@ std::vector<Quantity> distribution_quantities() {
       {"keys", "attention_received_net", kByPosition, ElementType::Float32, "1", "net attention received by a key",
        "mean of w_ik over the rows that can see key k; NaN where a what-if hides it", "M1(d)", "all",
        [](const Context& c, Out out) { received(c, c.head.head.statistics.column_sum, out); }},
-      {"hist", "context_rms_relative", {"context_rms_relative_bin"}, ElementType::Int64, "1", "histogram of ρ",
-       "number of rows with ρ_i in each bin; the outer bins hold what lies beyond them", "§4.4", "all",
+      {"hist",
+       "context_rms_relative",
+       {"context_rms_relative_bin"},
+       ElementType::Int64,
+       "1",
+       "histogram of ρ",
+       "number of rows with ρ_i in each bin; the outer bins hold what lies beyond them",
+       "§4.4",
+       "all",
        [](const Context& c, Out out) {
          count(log10_rho_bins(), c.head.length, [&](std::int64_t i) { return std::log10(at(c.head.rho, i)); }, out);
        }},
-      {"hist", "lambda", {"lambda_bin"}, ElementType::Int64, "1", "histogram of λ",
-       "number of rows with λ_i in each bin; the outer bins hold what lies beyond them", "M14", "all",
+      {"hist",
+       "lambda",
+       {"lambda_bin"},
+       ElementType::Int64,
+       "1",
+       "histogram of λ",
+       "number of rows with λ_i in each bin; the outer bins hold what lies beyond them",
+       "M14",
+       "all",
        [](const Context& c, Out out) {
          if (c.head.has[1]) count(lambda_bins(), c.head.length, [&](std::int64_t i) { return c.head.lambda(i); }, out);
        }},
-      {"hist", "logit", {axis::kComponent, "logit_bin"}, ElementType::Int64, "1", "histogram of the logits",
-       "number of visible entries with z_ij in each bin; the outer bins hold what lies beyond them", "M6", "all",
+      {"hist",
+       "logit",
+       {axis::kComponent, "logit_bin"},
+       ElementType::Int64,
+       "1",
+       "histogram of the logits",
+       "number of visible entries with z_ij in each bin; the outer bins hold what lies beyond them",
+       "M6",
+       "all",
        [](const Context& c, Out out) { copy_counts(c, out, &MapStatistics::logit_histogram); }},
-      {"hist", "attention_weight", {axis::kComponent, "attention_weight_bin"}, ElementType::Int64, "1",
+      {"hist",
+       "attention_weight",
+       {axis::kComponent, "attention_weight_bin"},
+       ElementType::Int64,
+       "1",
        "histogram of the attention weights",
-       "number of visible entries with a_ij in each bin; the outer bins hold what lies beyond them", "M9", "all",
+       "number of visible entries with a_ij in each bin; the outer bins hold what lies beyond them",
+       "M9",
+       "all",
        [](const Context& c, Out out) { copy_counts(c, out, &MapStatistics::weight_histogram); }},
       pooled_map<&HeadStatistics::pooled_sum, true>("pooled_mean", "pooled net map, mean",
                                                     "mean of w over the visible entries of a block"),
@@ -112,7 +151,8 @@ std::vector<Quantity> distribution_quantities() {
                                                          "Σ max(−w, 0) over a block ÷ its visible entries"),
       pooled_component<&MapStatistics::pooled_sum, true>("pooled_mean_components", "pooled first and second map, mean",
                                                          "mean of a over the visible entries of a block"),
-      pooled_component<&MapStatistics::pooled_max, false>("pooled_max_components", "pooled first and second map, largest",
+      pooled_component<&MapStatistics::pooled_max, false>("pooled_max_components",
+                                                          "pooled first and second map, largest",
                                                           "max of a over the visible entries of a block"),
       {"weights", "sink_logit", kNoAxes, ElementType::Float32, "1", "sink logit",
        "logit of the implicit key: learned, or 0 for softmax-off-by-one; NaN without one", "M21", "",

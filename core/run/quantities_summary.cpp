@@ -122,7 +122,9 @@ void coherence(const Context& c, Out out) {
   out[0] = rms / predicted;
 }
 
-bool induced(const Context& c, std::int64_t row) { return c.head.layer.induction_key[static_cast<std::size_t>(row)] >= 0; }
+bool induced(const Context& c, std::int64_t row) {
+  return c.head.layer.induction_key[static_cast<std::size_t>(row)] >= 0;
+}
 
 }  // namespace
 
@@ -136,7 +138,8 @@ std::vector<Quantity> summary_quantities() {
          for (std::size_t m = 0; m < 2; ++m) out[m] = static_cast<double>(c.head.head.kv_head[m]);
        }},
       {"", "sink_score", kByComponent, ElementType::Float32, "1", "attention-sink score of key 0",
-       "α_0: mean of a_i0 over the rows i that see key 0; NaN where a what-if hides it", "M1; Gu et al. arXiv 2410.10781", "all",
+       "α_0: mean of a_i0 over the rows i that see key 0; NaN where a what-if hides it",
+       "M1; Gu et al. arXiv 2410.10781", "all",
        [](const Context& c, Out out) {
          per_component(c, out, [&](const MapStatistics& m) {
            return mean_over_seers(c, [&](std::int64_t i) { return at(m.first_key_weight, i); });
@@ -172,17 +175,36 @@ std::vector<Quantity> summary_quantities() {
            return key < 0 ? kNaN : received(c, m.column_sum, key);
          });
        }},
-      {"", "top_key_mass", {axis::kComponent, axis::kTopK}, ElementType::Float32, "1", "share of the most attended keys",
-       "share of all attention Σ_i Σ_j a_ij that falls on the k keys with the largest column sums", "M1", "all",
+      {"",
+       "top_key_mass",
+       {axis::kComponent, axis::kTopK},
+       ElementType::Float32,
+       "1",
+       "share of the most attended keys",
+       "share of all attention Σ_i Σ_j a_ij that falls on the k keys with the largest column sums",
+       "M1",
+       "all",
        top_key_mass},
-      {"", "top_key_position", {axis::kComponent, axis::kRank}, ElementType::Int32, "1", "most attended keys",
-       "keys by column sum Σ_i a_ij, largest first, lower index first among equals", "M1", "all", top_key_position},
+      {"",
+       "top_key_position",
+       {axis::kComponent, axis::kRank},
+       ElementType::Int32,
+       "1",
+       "most attended keys",
+       "keys by column sum Σ_i a_ij, largest first, lower index first among equals",
+       "M1",
+       "all",
+       top_key_position},
       {"", "logit_max", kByComponent, ElementType::Float32, "1", "largest logit",
        "max of the scaled, soft-capped, visible logits z", "M6", "all",
-       [](const Context& c, Out out) { per_component(c, out, [](const MapStatistics& m) { return largest(m.logit_max); }); }},
+       [](const Context& c, Out out) {
+         per_component(c, out, [](const MapStatistics& m) { return largest(m.logit_max); });
+       }},
       {"", "logit_min", kByComponent, ElementType::Float32, "1", "smallest logit",
        "min of the scaled, soft-capped, visible logits z", "M6", "all",
-       [](const Context& c, Out out) { per_component(c, out, [](const MapStatistics& m) { return smallest(m.logit_min); }); }},
+       [](const Context& c, Out out) {
+         per_component(c, out, [](const MapStatistics& m) { return smallest(m.logit_min); });
+       }},
       {"", "logit_abs_max", kByComponent, ElementType::Float32, "1", "largest absolute logit",
        "max of |z| over visible entries", "M6", "all",
        [](const Context& c, Out out) {
@@ -191,8 +213,11 @@ std::vector<Quantity> summary_quantities() {
          });
        }},
       {"", "logit_max_raw", kByComponent, ElementType::Float32, "1", "largest logit before the cap",
-       "S_max: signed max of scale·q·k over visible entries, before any soft-cap", "M6; Kimi K2 arXiv 2507.20534", "all",
-       [](const Context& c, Out out) { per_component(c, out, [](const MapStatistics& m) { return m.logit_max_raw; }); }},
+       "S_max: signed max of scale·q·k over visible entries, before any soft-cap", "M6; Kimi K2 arXiv 2507.20534",
+       "all",
+       [](const Context& c, Out out) {
+         per_component(c, out, [](const MapStatistics& m) { return m.logit_max_raw; });
+       }},
       {"", "query_norm_max", kByComponent, ElementType::Float32, "1", "largest query norm",
        "max over rows of ‖q_i‖₂ after rotation and qk-norm", "M6", "all",
        [](const Context& c, Out out) {
@@ -223,12 +248,14 @@ std::vector<Quantity> summary_quantities() {
       {"", "effective_keys_mean", kByComponent, ElementType::Float32, "1", "effective number of keys",
        "mean of 1/‖a_i‖₂²", "M8", "eligible",
        [](const Context& c, Out out) {
-         component_means(c, out, [](const MapStatistics& m, std::int64_t i) { return 1.0 / at(m.weight_l2_squared, i); });
+         component_means(c, out,
+                         [](const MapStatistics& m, std::int64_t i) { return 1.0 / at(m.weight_l2_squared, i); });
        }},
       {"", "weight_l2_mean", kNoAxes, ElementType::Float32, "1", "norm of the net weights", "mean of e_i = ‖w_i‖₂",
        "§4.4", "eligible",
        [](const Context& c, Out out) {
-         out[0] = c.head.mean([&](std::int64_t i) { return std::sqrt(at(c.head.head.statistics.weight_l2_squared, i)); });
+         out[0] =
+             c.head.mean([&](std::int64_t i) { return std::sqrt(at(c.head.head.statistics.weight_l2_squared, i)); });
        }},
       {"", "context_rms_mean", kNoAxes, ElementType::Float32, "1", "context RMS",
        "mean of RMS_i = √(mean over channels of c_i²), before W_O, V1's norm and the gate", "§4.1", "eligible",
@@ -270,8 +297,8 @@ std::vector<Quantity> summary_quantities() {
                                  [](std::int64_t i) { return i >= 1; });
          });
        }},
-      {"", "self_score", kByComponent, ElementType::Float32, "1", "attention to the token itself", "mean of a_ii", "M10",
-       "eligible",
+      {"", "self_score", kByComponent, ElementType::Float32, "1", "attention to the token itself", "mean of a_ii",
+       "M10", "eligible",
        [](const Context& c, Out out) {
          component_means(c, out, [](const MapStatistics& m, std::int64_t i) { return at(m.self_weight, i); });
        }},

@@ -26,9 +26,8 @@ void per_component(const Context& c, Out out, const Value& value) {
 // out[m] = mean over eligible rows of value(map m, row).
 template <typename Value>
 void component_means(const Context& c, Out out, const Value& value) {
-  per_component(c, out, [&](const MapStatistics& m) {
-    return c.head.mean([&](std::int64_t row) { return value(m, row); });
-  });
+  per_component(c, out,
+                [&](const MapStatistics& m) { return c.head.mean([&](std::int64_t row) { return value(m, row); }); });
 }
 
 inline double largest(const std::vector<double>& values) {

@@ -15,12 +15,32 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-constexpr const char* kAttributes[] = {
-    "schema_version", "title",           "source",       "history",       "created_utc",   "command_line",
-    "program_git_commit", "model_id",    "model_type",   "model_revision", "container",    "checkpoint_sha256",
-    "prompt_sha256",  "dtype_compute",   "dtype_statistics", "device",    "device_statistics", "backend",
-    "torch_version",  "kernel_target",   "bos_added",    "first_token_is_bos", "tokens",   "min_row",
-    "next_token_loss", "non_finite_layer"};
+constexpr const char* kAttributes[] = {"schema_version",
+                                       "title",
+                                       "source",
+                                       "history",
+                                       "created_utc",
+                                       "command_line",
+                                       "program_git_commit",
+                                       "model_id",
+                                       "model_type",
+                                       "model_revision",
+                                       "container",
+                                       "checkpoint_sha256",
+                                       "prompt_sha256",
+                                       "dtype_compute",
+                                       "dtype_statistics",
+                                       "device",
+                                       "device_statistics",
+                                       "backend",
+                                       "torch_version",
+                                       "kernel_target",
+                                       "bos_added",
+                                       "first_token_is_bos",
+                                       "tokens",
+                                       "min_row",
+                                       "next_token_loss",
+                                       "non_finite_layer"};
 
 bool parse(const std::string& text, double& value) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -51,7 +71,9 @@ class Reader {
   Result<std::shared_ptr<const RunSnapshot>> read() {
     HEADROOM_TRY(const std::string schema, file_.root_attribute("schema_name"));
     if (schema != kRunSchemaName)
-      return Error(ErrorCode::InvalidArgument, "this file holds no run").wanted(kRunSchemaName, schema).in_file(path_.string());
+      return Error(ErrorCode::InvalidArgument, "this file holds no run")
+          .wanted(kRunSchemaName, schema)
+          .in_file(path_.string());
     for (const char* name : kAttributes)
       if (Result<std::string> text = file_.root_attribute(name)) run_->attributes[name] = std::move(*text);
     HEADROOM_TRY_VOID(read_prompt());
@@ -112,7 +134,8 @@ class Reader {
   Result<std::vector<std::int64_t>> axis_values(const char* name) {
     HEADROOM_TRY(const std::vector<double> values, file_.read_axis(name));
     const std::vector<std::int64_t> indices = integers(values);
-    if (indices.empty() || indices.front() < 0 || std::ranges::adjacent_find(indices, std::greater_equal()) != indices.end())
+    if (indices.empty() || indices.front() < 0 ||
+        std::ranges::adjacent_find(indices, std::greater_equal()) != indices.end())
       return damaged(name, "an axis does not ascend");
     return indices;
   }
@@ -121,7 +144,8 @@ class Reader {
   Result<void> check_extents(const DatasetInfo& info) const {
     const std::size_t slash = info.path.find('/');
     const std::string group = slash == std::string::npos ? "" : info.path.substr(0, slash);
-    const Quantity* quantity = find_quantity(group, slash == std::string::npos ? info.path : info.path.substr(slash + 1));
+    const Quantity* quantity =
+        find_quantity(group, slash == std::string::npos ? info.path : info.path.substr(slash + 1));
     if (!quantity || group == "maps") return {};
     const std::vector<std::int64_t> expected = extents(*quantity, shape_);
     if (!std::ranges::equal(expected, std::span(info.shape).subspan(2)))
@@ -139,7 +163,8 @@ class Reader {
     run.model_name = text("model_id");
     run.model_kind = text("model_type");
     if (!text("backend").empty())
-      run.attention = AttentionChoice{text("backend"), "", text("device_statistics"), text("dtype_statistics"), text("kernel_target")};
+      run.attention = AttentionChoice{text("backend"), "", text("device_statistics"), text("dtype_statistics"),
+                                      text("kernel_target")};
     if (const Result<std::vector<double>> null_level = file_.read("sink_null"); null_level && null_level->size() == 1)
       run.sink_null = null_level->front();
     run.all_layers = run.layers.back() + 1;
@@ -185,7 +210,8 @@ class Reader {
   Result<void> read_quantities(std::int64_t l, LayerSnapshot& layer) {
     for (const DatasetInfo& info : file_.datasets()) {
       if (info.axes.size() < 2 || info.axes[0] != "layer" || info.axes[1] != "head") continue;
-      if (info.type == ElementType::String || info.path.starts_with("program/") || info.path.starts_with("exact/")) continue;
+      if (info.type == ElementType::String || info.path.starts_with("program/") || info.path.starts_with("exact/"))
+        continue;
       HEADROOM_TRY(std::vector<double> values, part(info.path, l));
       if (info.path == "weights/output_alignment")
         layer.output_alignment = std::move(values);
@@ -194,9 +220,11 @@ class Reader {
       else
         layer.series.emplace(info.path, std::vector<float>(values.begin(), values.end()));
     }
-    const std::span<const double> blocks = layer.summary.contains("kv_head") ? layer.summary["kv_head"] : std::span<const double>();
+    const std::span<const double> blocks =
+        layer.summary.contains("kv_head") ? layer.summary["kv_head"] : std::span<const double>();
     for (std::size_t h = 0; 2 * h + 1 < blocks.size(); ++h)
-      layer.kv_heads.push_back({static_cast<std::int64_t>(blocks[2 * h]), static_cast<std::int64_t>(blocks[2 * h + 1])});
+      layer.kv_heads.push_back(
+          {static_cast<std::int64_t>(blocks[2 * h]), static_cast<std::int64_t>(blocks[2 * h + 1])});
     return {};
   }
 
@@ -207,13 +235,15 @@ class Reader {
       HEADROOM_TRY(const std::vector<double> values, part(std::string("program/") + name, l));
       if (values.size() % programs.size() != 0) return {};
       const std::size_t size = values.size() / programs.size();
-      for (std::size_t h = 0; size > 0 && h < programs.size(); ++h) set(programs[h], std::span(values).subspan(h * size, size));
+      for (std::size_t h = 0; size > 0 && h < programs.size(); ++h)
+        set(programs[h], std::span(values).subspan(h * size, size));
       return {};
     };
     const auto strings = [&](const char* name, const auto& set) -> Result<void> {
       HEADROOM_TRY(const std::vector<std::string>* const values, texts(std::string("program/") + name));
       const std::size_t begin = static_cast<std::size_t>(l) * programs.size();
-      for (std::size_t h = 0; begin + h < values->size() && h < programs.size(); ++h) set(programs[h], (*values)[begin + h]);
+      for (std::size_t h = 0; begin + h < values->size() && h < programs.size(); ++h)
+        set(programs[h], (*values)[begin + h]);
       return {};
     };
     using Values = std::span<const double>;
@@ -237,12 +267,14 @@ class Reader {
     HEADROOM_TRY_VOID(numbers("post_norm", [](HeadProgram& p, Values v) { p.post_norm = v.front() != 0.0; }));
     HEADROOM_TRY_VOID(numbers("gated", [](HeadProgram& p, Values v) { p.gated = v.front() != 0.0; }));
     HEADROOM_TRY_VOID(numbers("enabled", [](HeadProgram& p, Values v) { p.enabled = v.front() != 0.0; }));
-    HEADROOM_TRY_VOID(strings("lambda_source", [](HeadProgram& p, const std::string& name) { p.lambda = lambda_source_of(name); }));
+    HEADROOM_TRY_VOID(
+        strings("lambda_source", [](HeadProgram& p, const std::string& name) { p.lambda = lambda_source_of(name); }));
     HEADROOM_TRY_VOID(strings("sink", [](HeadProgram& p, const std::string& name) { p.sink = sink_source_of(name); }));
     HEADROOM_TRY_VOID(strings("hidden_keys", [](HeadProgram& p, const std::string& list) {
       for (std::size_t begin = 0; begin < list.size();) {
         const std::size_t end = std::min(list.find(',', begin), list.size());
-        if (double key = 0.0; parse(list.substr(begin, end - begin), key)) p.hidden_keys.push_back(static_cast<std::int64_t>(key));
+        if (double key = 0.0; parse(list.substr(begin, end - begin), key))
+          p.hidden_keys.push_back(static_cast<std::int64_t>(key));
         begin = end + 1;
       }
     }));
@@ -272,7 +304,9 @@ class Reader {
     HEADROOM_TRY(const std::vector<std::string>* const values, texts(path));
     return static_cast<std::size_t>(l) < values->size() ? (*values)[static_cast<std::size_t>(l)] : std::string();
   }
-  static std::int64_t count(const std::vector<std::int64_t>& values) { return static_cast<std::int64_t>(values.size()); }
+  static std::int64_t count(const std::vector<std::int64_t>& values) {
+    return static_cast<std::int64_t>(values.size());
+  }
 
   const RunFile& file_;
   const std::filesystem::path& path_;

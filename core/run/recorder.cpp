@@ -101,13 +101,14 @@ Result<void> Recorder::write_quantities(const LayerRecord& record, const std::ve
     const std::vector<double> values = quantity_values(quantity, views, request_, shape_);
     std::vector<std::int64_t> start(count.size(), 0);
     start[0] = l;
-    const std::string path =
-        quantity.group.empty() ? std::string(quantity.name) : std::string(quantity.group) + "/" + std::string(quantity.name);
+    const std::string path = quantity.group.empty() ? std::string(quantity.name)
+                                                    : std::string(quantity.group) + "/" + std::string(quantity.name);
     HEADROOM_TRY_VOID(writer_.write(path, start, count, values));
     if (quantity.group.empty()) {
       std::vector<double>& table = outcome_.summary.values[std::string(quantity.name)];
       table.resize(shape_.layers.size() * values.size(), kNaN);
-      std::ranges::copy(values, table.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(l) * values.size()));
+      std::ranges::copy(values,
+                        table.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(l) * values.size()));
     }
   }
   return {};
@@ -165,7 +166,8 @@ Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) 
   HEADROOM_TRY_VOID(numbers("q2", [](P p) { return p.second.query_block; }));
   HEADROOM_TRY_VOID(numbers("k2", [](P p) { return p.second.key_block; }));
   HEADROOM_TRY_VOID(numbers("first_enabled", [](P p) { return p.first_enabled ? 1 : 0; }));
-  HEADROOM_TRY_VOID(numbers("lambda_constant", [](P p) { return p.lambda == LambdaSource::Constant ? p.lambda_constant : kNaN; }));
+  HEADROOM_TRY_VOID(
+      numbers("lambda_constant", [](P p) { return p.lambda == LambdaSource::Constant ? p.lambda_constant : kNaN; }));
   HEADROOM_TRY_VOID(numbers("post_scale", [](P p) { return p.post_scale; }));
   HEADROOM_TRY_VOID(numbers("temperature", [](P p) { return p.temperature; }));
   HEADROOM_TRY_VOID(numbers("post_norm", [](P p) { return p.post_norm ? 1 : 0; }));
@@ -187,7 +189,8 @@ Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) 
       for (std::size_t b = 0; b < blocks.size(); ++b) values[h * slots + b] = static_cast<double>(blocks[b]);
     }
     const std::int64_t cube_start[] = {l, 0, 0}, cube_count[] = {1, heads, shape_.value_slots};
-    HEADROOM_TRY_VOID(writer_.write(m == 0 ? "program/value_blocks1" : "program/value_blocks2", cube_start, cube_count, values));
+    HEADROOM_TRY_VOID(
+        writer_.write(m == 0 ? "program/value_blocks1" : "program/value_blocks2", cube_start, cube_count, values));
   }
   return {};
 }
@@ -207,7 +210,8 @@ Result<void> Recorder::add_residual(std::int64_t boundary, std::int64_t row, std
     residual_magnitudes_.push_back(static_cast<float>(std::abs(values[i])));
     if (residual_largest_.size() == 3 && !(std::abs(values[i]) > std::abs(residual_largest_.back().first))) continue;
     residual_largest_.emplace_back(values[i], row * shape_.hidden_size + static_cast<std::int64_t>(i));
-    std::ranges::stable_sort(residual_largest_, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+    std::ranges::stable_sort(residual_largest_,
+                             [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
     if (residual_largest_.size() > 3) residual_largest_.pop_back();
   }
   return row + rows == shape_.length ? finish_residual_top(boundary) : Result<void>();
@@ -240,8 +244,8 @@ Result<void> Recorder::on_exact_rows(std::int64_t layer, std::int64_t head, int 
                                      std::int64_t rows, std::span<const double> values) {
   const std::int64_t l = layer_index(layer);
   const std::int64_t h = std::lower_bound(shape_.heads.begin(), shape_.heads.end(), head) - shape_.heads.begin();
-  return submit([this, l, h, component, row, rows, kept = std::vector<double>(values.begin(), values.end())](
-                    const std::stop_token&) {
+  return submit([this, l, h, component, row, rows,
+                 kept = std::vector<double>(values.begin(), values.end())](const std::stop_token&) {
     if (component < 0) {
       const std::int64_t start[] = {l, h, row, 0}, count[] = {1, 1, rows, shape_.length};
       return writer_.write("exact/net_weights", start, count, kept);

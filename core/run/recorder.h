@@ -1,6 +1,6 @@
-// Receives what a forward pass yields and writes it into the run file, layer by layer, on a thread of its own; keeps the
-// root group for the summary. From the first job until finish() or destruction the writer and the outcome belong to that
-// thread.
+// Receives what a forward pass yields and writes it into the run file, layer by layer, on a thread of its own; keeps
+// the root group for the summary. From the first job until finish() or destruction the writer and the outcome belong to
+// that thread.
 #pragma once
 
 #include "core/base/serial_queue.h"
@@ -47,8 +47,8 @@ class Recorder final : public ForwardObserver {
   const kernels::StopRequested& stop_;
   std::vector<float> residual_magnitudes_;
   std::vector<std::pair<double, std::int64_t>> residual_largest_;  // (value, flat index), by magnitude
-  double write_seconds_ = 0.0;  // of the queue's thread
-  SerialQueue queue_;           // last: its jobs use the others
+  double write_seconds_ = 0.0;                                     // of the queue's thread
+  SerialQueue queue_;                                              // last: its jobs use the others
 };
 
 }  // namespace headroom

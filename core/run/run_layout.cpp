@@ -97,14 +97,15 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
   points.units = "1";
   points.long_name = "probability of a quantile";
   HEADROOM_TRY_VOID(writer.add_axis(points));
-  HEADROOM_TRY_VOID(writer.add_axis(label_axis("bound", {"softmax", "diff_v2", "variant"},
-                                               "interval: [1/√n, 1), (0, √2), the head's own")));
+  HEADROOM_TRY_VOID(writer.add_axis(
+      label_axis("bound", {"softmax", "diff_v2", "variant"}, "interval: [1/√n, 1), (0, √2), the head's own")));
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("top_k", to_doubles(top_k_points()), "number of keys")));
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("rank", counting(kRanks), "rank by attention received, from 0")));
   if (!shape.summary_only)
     HEADROOM_TRY_VOID(writer.add_axis(
         index_axis("kv_head", counting(shape.kv_blocks), "block of head_dim rows of the key projection", "keys")));
-  HEADROOM_TRY_VOID(writer.add_axis(index_axis("head_other", counting(shape.all_heads), "output head, from 0", "weights")));
+  HEADROOM_TRY_VOID(
+      writer.add_axis(index_axis("head_other", counting(shape.all_heads), "output head, from 0", "weights")));
   HEADROOM_TRY_VOID(writer.add_axis(label_axis("kind", parameter_kinds(), "part of the attention block", "weights")));
   HEADROOM_TRY_VOID(
       writer.add_axis(index_axis("value_slot", counting(shape.value_slots), "place among a head's values", "program")));
@@ -133,10 +134,10 @@ Result<void> define_quantities(RunFileWriter& writer, const RunShape& shape) {
     if (!is_written(quantity, shape)) continue;
     std::vector<std::string> axes = {"layer", "head"};
     axes.insert(axes.end(), quantity.axes.begin(), quantity.axes.end());
-    DatasetDef def = dataset(std::string(quantity.group), std::string(quantity.name), std::move(axes),
-                             quantity.type == ElementType::Float32 ? shape.real : quantity.type,
-                             std::string(quantity.units), std::string(quantity.long_name),
-                             std::string(quantity.definition));
+    DatasetDef def =
+        dataset(std::string(quantity.group), std::string(quantity.name), std::move(axes),
+                quantity.type == ElementType::Float32 ? shape.real : quantity.type, std::string(quantity.units),
+                std::string(quantity.long_name), std::string(quantity.definition));
     def.attributes["source"] = quantity.source;
     if (!quantity.rows.empty()) def.attributes["rows"] = quantity.rows;
     def.missing_values = true;  // an integer of an absent map
@@ -167,7 +168,8 @@ Result<void> define_fixed(RunFileWriter& writer, const RunShape& shape) {
   if (!shape.summary_only) {
     defs.push_back(dataset("keys", "key_norm", {"layer", "kv_head", "position"}, real, "1", "norm of a key",
                            "‖k_j‖₂ after rotation and qk-norm"));
-    defs.push_back(dataset("keys", "value_norm", {"layer", "kv_head", "position"}, real, "1", "norm of a value", "‖v_j‖₂"));
+    defs.push_back(
+        dataset("keys", "value_norm", {"layer", "kv_head", "position"}, real, "1", "norm of a value", "‖v_j‖₂"));
   }
   for (const char* name : {"q1", "k1", "q2", "k2"})
     defs.push_back(dataset("program", name, {"layer", "head"}, ElementType::Int32, "1", "block that the map reads",
@@ -193,7 +195,8 @@ Result<void> define_fixed(RunFileWriter& writer, const RunShape& shape) {
                            "w_ij = a¹_ij − λ_i a²_ij; 0 where masked"));
   }
   if (shape.hidden) {
-    defs.push_back(dataset("hidden", "residual", {"layer_boundary", "position", "feature"}, real, "1", "residual stream",
+    defs.push_back(dataset("hidden", "residual", {"layer_boundary", "position", "feature"}, real, "1",
+                           "residual stream",
                            "input of block 0, then the output of every block; before the final norm"));
     defs.push_back(dataset("hidden", "logits", {"position", "vocab"}, real, "1", "logits of the next token",
                            "lm_head(final norm(h)), soft-capped where the model does"));

@@ -15,16 +15,19 @@ constexpr double kLibraryBytes = 16.0 * 1048576.0, kThreadBytes = 4.0 * 1048576.
 // Freed blocks that are not given back, as a part of what is in use; and at least.
 constexpr double kSpareShare = 0.2, kLeastSpareBytes = 32.0 * 1048576.0;
 constexpr double kLogitRows = 128.0, kMlpRows = 2048.0;
-constexpr double kStatisticsRowBytes = 14 * 8 + 4, kNetRowBytes = 8 * 8;  // of kernels::MapStatistics and HeadStatistics
-constexpr double kRecordRowBytes = 4 * 8, kViewRowBytes = 5 * 8 + 1;      // of HeadRecord and HeadView, a head
-constexpr double kHeadNumbersBytes = 8.0 * 1024.0;                        // root quantities of a head, at most
+constexpr double kStatisticsRowBytes = 14 * 8 + 4,
+                 kNetRowBytes = 8 * 8;                                // of kernels::MapStatistics and HeadStatistics
+constexpr double kRecordRowBytes = 4 * 8, kViewRowBytes = 5 * 8 + 1;  // of HeadRecord and HeadView, a head
+constexpr double kHeadNumbersBytes = 8.0 * 1024.0;                    // root quantities of a head, at most
 constexpr double kPartsInFlight = 16.0, kPartBytes = 128.0 * 1024.0, kPartKeyBytes = 24.0;
-constexpr double kThreadScratchBytes = 0.5 * 1048576.0, kThreadKeyBytes = 64.0, kKeptScoresBytes = 4.0 * 1048576.0, kStripRows = 48.0;
+constexpr double kThreadScratchBytes = 0.5 * 1048576.0, kThreadKeyBytes = 64.0, kKeptScoresBytes = 4.0 * 1048576.0,
+                 kStripRows = 48.0;
 constexpr double kBlockedElements = 1 << 17, kBlockedLeastRows = 8.0, kBlockedBuffers = 10.0, kBlockedParts = 4.0;
 
 std::string grouped(double value) {
   std::string digits = format("%.0f", value);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), "\u2009");
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), "\u2009");
   return digits;
 }
 
@@ -45,7 +48,9 @@ struct Phase {
   }
 };
 
-double element_count(const WeightRef& weight) { return static_cast<double>(weight.rows()) * static_cast<double>(weight.columns()); }
+double element_count(const WeightRef& weight) {
+  return static_cast<double>(weight.rows()) * static_cast<double>(weight.columns());
+}
 
 class Estimator {
  public:
@@ -74,8 +79,12 @@ class Estimator {
   }
 
  private:
-  [[nodiscard]] const BlockSpec& block(std::int64_t layer) const { return model_.blocks[static_cast<std::size_t>(layer)]; }
-  [[nodiscard]] double heads_of(const AttentionSpec& attention) const { return static_cast<double>(attention.heads.size()); }
+  [[nodiscard]] const BlockSpec& block(std::int64_t layer) const {
+    return model_.blocks[static_cast<std::size_t>(layer)];
+  }
+  [[nodiscard]] double heads_of(const AttentionSpec& attention) const {
+    return static_cast<double>(attention.heads.size());
+  }
   // Those with statistics: the same number in every layer.
   [[nodiscard]] double measured(const AttentionSpec& attention) const {
     return request_.heads.empty() ? heads_of(attention) : static_cast<double>(request_.heads.size());
@@ -97,7 +106,8 @@ class Estimator {
     return phase;
   }
 
-  // Two layers, and with the last one the LM head: one computes while the next is read. On a device the tensor that is read.
+  // Two layers, and with the last one the LM head: one computes while the next is read. On a device the tensor that is
+  // read.
   void add_weights(Phase& phase, std::int64_t layer) const {
     double all = 0.0, largest = 0.0, reordered = 0.0;
     const WeightVisitor visit = [&](const WeightRef& weight, std::string_view, std::int64_t) {
@@ -110,7 +120,9 @@ class Estimator {
     for_each_weight(block(layer), layer, visit);
     const std::int64_t other = layer < last_ ? layer + 1 : layer > first_ ? layer - 1 : -1;
     if (other >= 0) for_each_weight(block(other), other, visit);
-    if (on_host_) phase.add(other >= 0 ? "weights of two layers" : "weights of the layer", grouped(all / element_) + format(" × %g bytes", element_), all);
+    if (on_host_)
+      phase.add(other >= 0 ? "weights of two layers" : "weights of the layer",
+                grouped(all / element_) + format(" × %g bytes", element_), all);
     if (layer == last_ && with_head_) {
       all = 0.0;
       visit(model_.lm_head.weight, "lm_head", -1);
@@ -118,20 +130,23 @@ class Estimator {
     }
     const bool converts = element_ < real_;
     // Read in the type of the statistics, then converted; products in bfloat16 put a weight into another order first.
-    const double copies = on_host_ ? (converts ? largest * (real_ + element_) : 0.0) + reordered * real_ : 2.0 * largest * real_;
+    const double copies =
+        on_host_ ? (converts ? largest * (real_ + element_) : 0.0) + reordered * real_ : 2.0 * largest * real_;
     phase.add("a weight while it is read", grouped(copies / real_) + format(" × %g bytes", real_), copies);
   }
 
   void add_residual(Phase& phase, double copies) const {
     if (on_host_)
-      phase.add("residual stream", format("%g × ", copies) + grouped(n_) + " × " + grouped(hidden_) + format(" × %g bytes", element_),
+      phase.add("residual stream",
+                format("%g × ", copies) + grouped(n_) + " × " + grouped(hidden_) + format(" × %g bytes", element_),
                 copies * n_ * hidden_ * element_);
   }
 
   // Queries, keys, values and contexts, and what a differential layer's λ is made of.
   void add_tensors(Phase& phase, const AttentionSpec& a) const {
     const double heads = heads_of(a), context = static_cast<double>(a.context_dim());
-    const double channels = static_cast<double>(a.num_query_blocks * a.head_dim + a.num_key_blocks * a.head_dim + a.num_value_blocks * a.value_dim);
+    const double channels = static_cast<double>(a.num_query_blocks * a.head_dim + a.num_key_blocks * a.head_dim +
+                                                a.num_value_blocks * a.value_dim);
     const double input = reference_ ? 8.0 : real_;  // backends but the fused ones read floats or doubles
     const double copies = (element_ < real_ && blocked_) || reference_ ? input : 0.0;
     double bytes = on_host_ ? n_ * channels * (element_ + copies) + n_ * heads * context * input : 0.0;
@@ -142,14 +157,17 @@ class Estimator {
         for (std::size_t b = 1; b < map->value_blocks.size(); ++b)
           if (map->value_blocks[b] != map->value_blocks[b - 1] + 1) apart.insert(map->value_blocks);
     if (on_host_) bytes += static_cast<double>(apart.size()) * n_ * context * input;
-    if (on_host_ && a.rope.layout != RopeLayout::None) bytes += n_ * static_cast<double>(a.rope.rotary_dim) * (element_ + real_);
+    if (on_host_ && a.rope.layout != RopeLayout::None)
+      bytes += n_ * static_cast<double>(a.rope.rotary_dim) * (element_ + real_);
     if (a.differential()) bytes += n_ * heads * (element_ + 3.0 * 8.0);
-    phase.add("queries, keys, values, contexts", grouped(n_) + " × " + grouped(channels + heads * context) + format(" × %g bytes", input), bytes);
+    phase.add("queries, keys, values, contexts",
+              grouped(n_) + " × " + grouped(channels + heads * context) + format(" × %g bytes", input), bytes);
   }
 
   void add_statistics(Phase& phase, const AttentionSpec& a, double more, const char* what) const {
     const double row = maps_of(a) * kStatisticsRowBytes + kNetRowBytes + more;
-    phase.add(what, grouped(measured(a)) + " heads × " + grouped(n_) + " × " + grouped(row) + " bytes", measured(a) * n_ * row);
+    phase.add(what, grouped(measured(a)) + " heads × " + grouped(n_) + " × " + grouped(row) + " bytes",
+              measured(a) * n_ * row);
   }
 
   // What is there beside the tensors in one place or another of the attention.
@@ -157,12 +175,16 @@ class Estimator {
     Phase projecting, running, aligning, recording, finishing;
     const double contexts = heads_of(a) * static_cast<double>(a.context_dim());
     if (on_host_) {
-      const double q = static_cast<double>(a.num_query_blocks * a.head_dim), k = static_cast<double>(a.num_key_blocks * a.head_dim);
+      const double q = static_cast<double>(a.num_query_blocks * a.head_dim),
+                   k = static_cast<double>(a.num_key_blocks * a.head_dim);
       const double widest = std::max({5.0 * q, q + 5.0 * k, 4.0 * hidden_});
-      projecting.add("projections", grouped(n_) + " × " + grouped(widest) + format(" × %g bytes", real_), n_ * widest * real_);
+      projecting.add("projections", grouped(n_) + " × " + grouped(widest) + format(" × %g bytes", real_),
+                     n_ * widest * real_);
       const double bytes = scratch(a);
-      running.add("scratch of the attention", format("%g threads × ", threads_) + grouped(bytes / threads_) + " bytes", bytes);
-      finishing.add("contexts with norm and gate", "4 × " + grouped(n_) + " × " + grouped(contexts) + format(" × %g bytes", real_),
+      running.add("scratch of the attention", format("%g threads × ", threads_) + grouped(bytes / threads_) + " bytes",
+                  bytes);
+      finishing.add("contexts with norm and gate",
+                    "4 × " + grouped(n_) + " × " + grouped(contexts) + format(" × %g bytes", real_),
                     4.0 * n_ * contexts * real_);
     }
     add_statistics(running, a, 8.0, "statistics of rows");
@@ -171,8 +193,10 @@ class Estimator {
     const double record = kRecordRowBytes + norms / std::max(1.0, measured(a));
     const double quantity = 3.0 * 8.0;  // [2, n] in double, and once more sorted
     add_statistics(aligning, a, record, "statistics of rows");
-    aligning.add("alignment of W_O", "3 × " + grouped(hidden_ * contexts) + " × 8 bytes", 3.0 * hidden_ * contexts * 8.0);
-    add_statistics(recording, a, record + kViewRowBytes + quantity, "statistics of rows, and the quantities made of them");
+    aligning.add("alignment of W_O", "3 × " + grouped(hidden_ * contexts) + " × 8 bytes",
+                 3.0 * hidden_ * contexts * 8.0);
+    add_statistics(recording, a, record + kViewRowBytes + quantity,
+                   "statistics of rows, and the quantities made of them");
     return {std::move(projecting), std::move(running), std::move(aligning), std::move(recording), std::move(finishing)};
   }
 
@@ -181,31 +205,38 @@ class Estimator {
     if (reference_) return threads_ * n_ * (10.0 + static_cast<double>(a.context_dim())) * 8.0;
     if (blocked_) {
       const double strip = std::max(kBlockedElements, kBlockedLeastRows * n_) * real_;
-      return threads_ * kBlockedBuffers * strip + heads * n_ * (2.0 * real_ + 16.0 + kBlockedParts * (maps + 1.0) * 8.0);
+      return threads_ * kBlockedBuffers * strip +
+             heads * n_ * (2.0 * real_ + 16.0 + kBlockedParts * (maps + 1.0) * 8.0);
     }
     const double scores = std::min(kKeptScoresBytes, maps * kStripRows * n_ * 4.0);
     const double parts = std::min(kPartsInFlight, std::max(1.0, n_ / 256.0)) * (maps * kPartBytes + kPartKeyBytes * n_);
-    return threads_ * (kThreadScratchBytes + kThreadKeyBytes * n_ + 2.0 * scores + parts) + static_cast<double>(a.num_value_blocks) * n_ * 4.0;
+    return threads_ * (kThreadScratchBytes + kThreadKeyBytes * n_ + 2.0 * scores + parts) +
+           static_cast<double>(a.num_value_blocks) * n_ * 4.0;
   }
 
   void add_mlp(Phase& phase, const MlpSpec& mlp) const {
-    if (mlp.kind == MlpKind::None || !on_host_ || (request_.last_layer >= 0 && request_.last_layer == request_.first_layer)) return;
+    if (mlp.kind == MlpKind::None || !on_host_ ||
+        (request_.last_layer >= 0 && request_.last_layer == request_.first_layer))
+      return;
     const double rows = std::min(n_, kMlpRows), inner = static_cast<double>(mlp.up.weight.rows());
-    phase.add("MLP, some rows at a time", "4 × " + grouped(rows) + " × " + grouped(inner + hidden_) + format(" × %g bytes", real_),
+    phase.add("MLP, some rows at a time",
+              "4 × " + grouped(rows) + " × " + grouped(inner + hidden_) + format(" × %g bytes", real_),
               4.0 * rows * (inner * element_ + hidden_ * real_));
   }
 
   void add_loss(Phase& phase) const {
     if (!on_host_) return;
     const double rows = std::min(n_, kLogitRows), columns = static_cast<double>(model_.lm_head.weight.rows());
-    phase.add("logits, some rows at a time", "4 × " + grouped(rows) + " × " + grouped(columns) + format(" × %g bytes", real_),
-              rows * columns * (3.0 * real_ + std::min(element_, real_) + (model_.logit_softcap > 0.0 ? 2.0 * real_ : 0.0)));
+    phase.add(
+        "logits, some rows at a time", "4 × " + grouped(rows) + " × " + grouped(columns) + format(" × %g bytes", real_),
+        rows * columns * (3.0 * real_ + std::min(element_, real_) + (model_.logit_softcap > 0.0 ? 2.0 * real_ : 0.0)));
   }
 
   void add_everywhere(Phase& phase) const {
     double numbers = 0.0;
     for (const BlockSpec& each : model_.blocks) {
-      const bool hides = std::ranges::any_of(each.attention.heads, [](const HeadProgram& head) { return !head.hidden_keys.empty(); });
+      const bool hides =
+          std::ranges::any_of(each.attention.heads, [](const HeadProgram& head) { return !head.hidden_keys.empty(); });
       numbers += measured(each.attention) * (kHeadNumbersBytes + (hides ? n_ * 8.0 : 0.0)) + n_ * 8.0;
     }
     phase.add("numbers of the heads", "", numbers);
@@ -222,7 +253,8 @@ class Estimator {
 };
 
 std::int64_t measured_layers(const LiveRunRequest& request) {
-  return request.layers.empty() ? static_cast<std::int64_t>(request.model->spec.blocks.size()) : static_cast<std::int64_t>(request.layers.size());
+  return request.layers.empty() ? static_cast<std::int64_t>(request.model->spec.blocks.size())
+                                : static_cast<std::int64_t>(request.layers.size());
 }
 
 }  // namespace
@@ -272,7 +304,8 @@ RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length
     memory.input_bytes = static_cast<std::size_t>(length) * static_cast<std::size_t>(model.hidden_size) * sizeof(float);
   }
   for (Part& part : Estimator(request, model, length, threads).largest().parts) {
-    memory.items.push_back({std::move(part.what), std::move(part.formula), static_cast<std::size_t>(std::ceil(part.bytes))});
+    memory.items.push_back(
+        {std::move(part.what), std::move(part.formula), static_cast<std::size_t>(std::ceil(part.bytes))});
     memory.working_bytes += memory.items.back().bytes;
     if (memory.items.back().what.starts_with("freed blocks")) memory.spare_bytes = memory.items.back().bytes;
   }
@@ -281,7 +314,8 @@ RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length
 }
 
 std::size_t RunMemory::all_bytes() const {
-  return working_bytes + static_cast<std::size_t>(layers) * layer_bytes + static_cast<std::size_t>(inputs) * input_bytes;
+  return working_bytes + static_cast<std::size_t>(layers) * layer_bytes +
+         static_cast<std::size_t>(inputs) * input_bytes;
 }
 
 std::size_t RunMemory::least_bytes() const {
@@ -306,16 +340,20 @@ RunFit fit_run(const RunMemory& memory, std::size_t budget_bytes, double inputs_
   std::size_t inputs = 0;
   if (memory.inputs > 0) {
     const auto share = static_cast<std::size_t>(inputs_share * static_cast<double>(fit.keep_bytes));
-    const auto kept = std::clamp<std::int64_t>(static_cast<std::int64_t>(share / std::max<std::size_t>(memory.input_bytes, 1)), 1, memory.inputs);
+    const auto kept = std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(share / std::max<std::size_t>(memory.input_bytes, 1)), 1, memory.inputs);
     inputs = static_cast<std::size_t>(kept) * memory.input_bytes;
   }
   const std::size_t room = fit.keep_bytes > inputs ? fit.keep_bytes - inputs : 0;
-  fit.kept_layers = std::clamp<std::int64_t>(static_cast<std::int64_t>(room / std::max<std::size_t>(memory.layer_bytes, 1)), 1, memory.layers);
-  fit.needed_bytes = memory.working_bytes + memory.layer_bytes + inputs + static_cast<std::size_t>(fit.kept_layers) * memory.layer_bytes;
+  fit.kept_layers = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(room / std::max<std::size_t>(memory.layer_bytes, 1)), 1, memory.layers);
+  fit.needed_bytes = memory.working_bytes + memory.layer_bytes + inputs +
+                     static_cast<std::size_t>(fit.kept_layers) * memory.layer_bytes;
   return fit;
 }
 
-std::int64_t longest_fitting(const LiveRunRequest& request, std::size_t budget_bytes, std::int64_t most, std::int64_t threads) {
+std::int64_t longest_fitting(const LiveRunRequest& request, std::size_t budget_bytes, std::int64_t most,
+                             std::int64_t threads) {
   std::int64_t fits = 0, beyond = most + 1;
   while (beyond - fits > 1) {
     const std::int64_t middle = fits + (beyond - fits) / 2;

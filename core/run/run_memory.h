@@ -20,23 +20,24 @@ struct MemoryItem {
 //   weights    of two layers (one computes, the next is read) and, with the last layer, the LM head: V·D·e
 //   residual   4·n·D·e
 //   tensors    n·(q + k + v)·e + n·H·c·r: queries, keys, values, contexts; λ
-//   attention  the most of: projecting 5·n·q·r; scratch per thread + statistics of rows; statistics + W_O in double three
+//   attention  the most of: projecting 5·n·q·r; scratch per thread + statistics of rows; statistics + W_O in double
+//   three
 //              times; statistics + views of the rows and a quantity; contexts with norm and gate 4·n·H·c·r
 //   MLP        4·R·(I·e + D·r) with R ≤ 2048 rows of I inner channels
 //   loss       4·128·V·r, with the last layer
 //   the rest   numbers of heads, LibTorch's own, freed blocks that are not given back (spare_bytes)
-// for the layer where that is most. They are not there at the same moment, but blocks that one leaves seldom fit the next
-// while kept ones lie between them. `items` are the parts, the largest first; working_bytes is their sum.
+// for the layer where that is most. They are not there at the same moment, but blocks that one leaves seldom fit the
+// next while kept ones lie between them. `items` are the parts, the largest first; working_bytes is their sum.
 struct RunMemory {
-  std::int64_t length = 0, layers = 0;       // tokens; measured layers
+  std::int64_t length = 0, layers = 0;  // tokens; measured layers
   std::vector<MemoryItem> items;
   std::size_t working_bytes = 0;
-  std::size_t spare_bytes = 0;               // of them: what may lie in freed blocks; run_live() gives back what is more
-  std::size_t layer_bytes = 0;               // maps and series that one layer keeps, at most
-  std::size_t input_bytes = 0;               // the residual stream that one layer keeps; 0: none is kept
-  std::int64_t inputs = 0;                   // layers that keep one
+  std::size_t spare_bytes = 0;  // of them: what may lie in freed blocks; run_live() gives back what is more
+  std::size_t layer_bytes = 0;  // maps and series that one layer keeps, at most
+  std::size_t input_bytes = 0;  // the residual stream that one layer keeps; 0: none is kept
+  std::int64_t inputs = 0;      // layers that keep one
 
-  [[nodiscard]] std::size_t all_bytes() const;    // with everything kept
+  [[nodiscard]] std::size_t all_bytes() const;  // with everything kept
   // With the maps of the latest layer alone, beside those of the one before until they are dropped.
   [[nodiscard]] std::size_t least_bytes() const;
 };
@@ -48,9 +49,9 @@ struct RunMemory {
 // What a budget leaves room for. keep_bytes is for LiveRunRequest, inputs included; a run then stays within the budget.
 struct RunFit {
   bool fits = false;
-  std::int64_t kept_layers = 0;              // whose maps and series are there at the end
+  std::int64_t kept_layers = 0;  // whose maps and series are there at the end
   std::size_t keep_bytes = 0;
-  std::size_t needed_bytes = 0;              // at the peak with these kept; where it does not fit, the least
+  std::size_t needed_bytes = 0;  // at the peak with these kept; where it does not fit, the least
 };
 // `inputs_share`: the part of keep_bytes that the inputs of layers may take.
 [[nodiscard]] RunFit fit_run(const RunMemory& memory, std::size_t budget_bytes, double inputs_share);

@@ -18,12 +18,14 @@ Result<void> check_request(const AnalysisRequest& request, const ModelSpec& mode
   for (std::size_t i = 0; i < request.prompt.ids.size(); ++i)
     if (request.prompt.ids[i] < 0 || request.prompt.ids[i] >= model.vocab_size) {
       Error error(ErrorCode::InvalidArgument, format("token %zu of the prompt is not in the model's vocabulary", i));
-      error.wanted(format("0 to %lld", static_cast<long long>(model.vocab_size - 1)), std::to_string(request.prompt.ids[i]));
+      error.wanted(format("0 to %lld", static_cast<long long>(model.vocab_size - 1)),
+                   std::to_string(request.prompt.ids[i]));
       return error;
     }
   if (model.position_embedding.present() && shape.length > model.position_embedding.rows()) {
     Error error(ErrorCode::InvalidArgument, "the prompt is longer than the model's table of learned positions");
-    error.wanted("at most " + std::to_string(model.position_embedding.rows()) + " tokens", std::to_string(shape.length));
+    error.wanted("at most " + std::to_string(model.position_embedding.rows()) + " tokens",
+                 std::to_string(shape.length));
     return error;
   }
   if (model.max_positions > 0 && shape.length > model.max_positions)
@@ -34,20 +36,23 @@ Result<void> check_request(const AnalysisRequest& request, const ModelSpec& mode
       for (const HeadProgram& head : block.attention.heads)
         if (!head.hidden_keys.empty() && head.hidden_keys.back() >= shape.length && what_if.name == "hide-key") {
           Error error(ErrorCode::InvalidArgument, "the what-if '" + what_if.text + "' hides a key beyond the prompt");
-          error.wanted(format("0 to %lld", static_cast<long long>(shape.length - 1)), std::to_string(head.hidden_keys.back()));
+          error.wanted(format("0 to %lld", static_cast<long long>(shape.length - 1)),
+                       std::to_string(head.hidden_keys.back()));
           return error;
         }
   if (request.exact_maps) {
     const double element = request.dtype == ComputeDtype::Float64 ? 8.0 : 4.0;
     const double bytes = 3.0 * element * static_cast<double>(shape.layers.size() * shape.heads.size()) *
                          static_cast<double>(shape.length) * static_cast<double>(shape.length);
-    const std::string formula = format("3 maps × %zu layers × %zu heads × %lld² × %g bytes = %.2f GiB", shape.layers.size(),
-                                       shape.heads.size(), static_cast<long long>(shape.length), element, bytes / 1073741824.0);
+    const std::string formula =
+        format("3 maps × %zu layers × %zu heads × %lld² × %g bytes = %.2f GiB", shape.layers.size(), shape.heads.size(),
+               static_cast<long long>(shape.length), element, bytes / 1073741824.0);
     notes.push_back("exact maps: " + formula);
     if (bytes > request.exact_budget_bytes) {
       Error error(ErrorCode::OutOfMemory, "the exact maps are larger than their budget");
       error.wanted(format("at most %.2f GiB", request.exact_budget_bytes / 1073741824.0), formula);
-      error.advise("choose --layers and --heads, a shorter prompt, or a larger --exact-budget; the statistics need none of it");
+      error.advise(
+          "choose --layers and --heads, a shorter prompt, or a larger --exact-budget; the statistics need none of it");
       return error;
     }
   }

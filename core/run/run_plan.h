@@ -1,6 +1,6 @@
 // What a run settles before anything is computed, the same for a run file and for a run that stays in memory: the model
-// with its what-ifs, the shape of the results, the checks of the prompt, the options of the forward pass; and the values
-// of a quantity for the heads of a layer. Pure functions; safe from any thread.
+// with its what-ifs, the shape of the results, the checks of the prompt, the options of the forward pass; and the
+// values of a quantity for the heads of a layer. Pure functions; safe from any thread.
 #pragma once
 
 #include <string>

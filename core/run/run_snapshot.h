@@ -1,5 +1,5 @@
-// A run in memory as the window reads it: quantities by the names of the run file, layer by layer, and what the maps are
-// computed from. A snapshot is immutable and swapped whole; safe from any thread.
+// A run in memory as the window reads it: quantities by the names of the run file, layer by layer, and what the maps
+// are computed from. A snapshot is immutable and swapped whole; safe from any thread.
 #pragma once
 
 #include <array>
@@ -19,24 +19,25 @@
 
 namespace headroom {
 
-// One layer. Names are "sink_score" in the root and "rows/lse", "keys/attention_received", "hist/logit" in groups, as in
-// the run file; values are those of the file before they are rounded to its type. What has one value a head stands in
-// the summary whatever its group ("weights/sink_logit").
+// One layer. Names are "sink_score" in the root and "rows/lse", "keys/attention_received", "hist/logit" in groups, as
+// in the run file; values are those of the file before they are rounded to its type. What has one value a head stands
+// in the summary whatever its group ("weights/sink_logit").
 struct LayerSnapshot {
   std::int64_t layer = 0;
   std::string kind;
   std::int64_t length = 0;
   std::int64_t context_dim = 0;
-  double lambda_init = 0.0;                 // NaN outside V1
-  std::vector<std::int64_t> heads;          // ascending
-  std::vector<HeadProgram> programs;        // of these heads
+  double lambda_init = 0.0;           // NaN outside V1
+  std::vector<std::int64_t> heads;    // ascending
+  std::vector<HeadProgram> programs;  // of these heads
   std::vector<std::array<std::int64_t, 2>> kv_heads;
   std::vector<std::vector<std::int64_t>> visible;  // n_i per row; one entry if all heads agree, else one per head
   std::map<std::string, std::vector<double>, std::less<>> summary;  // [heads, extents…]
   std::map<std::string, std::vector<float>, std::less<>> series;    // groups; [heads, extents…]; empty where not kept
-  std::vector<double> output_alignment;     // [heads, all heads]
-  std::vector<std::vector<float>> key_norms, value_norms;  // per block of the layer, per position; kept as the series are
-  std::shared_ptr<const MapSource> maps;    // null where not kept
+  std::vector<double> output_alignment;                             // [heads, all heads]
+  std::vector<std::vector<float>> key_norms,
+      value_norms;                        // per block of the layer, per position; kept as the series are
+  std::shared_ptr<const MapSource> maps;  // null where not kept
 
   [[nodiscard]] std::int64_t head_index(std::int64_t head) const;  // −1: not measured
   // All values of one head: one number, or [component], [component, position] … row-major. Empty where there are none.
@@ -48,16 +49,16 @@ struct LayerSnapshot {
 struct RunSnapshot {
   std::shared_ptr<const Prompt> prompt;
   std::int64_t length = 0, min_row = 0;
-  double sink_null = 0.0;                   // H_n / n
-  std::vector<std::int64_t> layers, heads;  // what is measured
-  std::int64_t all_layers = 0;              // of the model
+  double sink_null = 0.0;                                  // H_n / n
+  std::vector<std::int64_t> layers, heads;                 // what is measured
+  std::int64_t all_layers = 0;                             // of the model
   std::vector<std::shared_ptr<const LayerSnapshot>> data;  // by position in `layers`; null: not computed (yet)
   std::optional<double> next_token_loss;
   std::optional<AttentionChoice> attention;
   std::vector<std::string> notes;
   std::int64_t non_finite_layer = -1;
   double seconds = 0.0;
-  bool complete = false;                    // every layer is there
+  bool complete = false;  // every layer is there
   std::string model_name, model_kind;
   std::map<std::string, std::string, std::less<>> attributes;  // of a run file that was opened
 

@@ -27,9 +27,7 @@ void check_head(const HeadView& head, double tolerance, SelfCheck& check) {
     ++check.rows;
     const double sum = statistics.weight_sum[r];
     // Only a sink takes anything from a map.
-    const auto mass = [&](std::size_t m) {
-      return !head.has[m] ? 0.0 : sink ? statistics.maps[m].weight_sum[r] : 1.0;
-    };
+    const auto mass = [&](std::size_t m) { return !head.has[m] ? 0.0 : sink ? statistics.maps[m].weight_sum[r] : 1.0; };
     const double wanted = mass(0) - head.lambda(i) * mass(1);
     const double size = 1.0 + std::abs(head.lambda(i));
     const double error = std::abs(sum - wanted) / size;

@@ -10,10 +10,10 @@
 namespace headroom {
 
 struct SelfCheck {
-  std::int64_t rows = 0;                 // rows looked at
-  double worst_row_sum = 0.0;            // largest |Σ_j w_ij − (1 − λ_i)| (softmax heads without sink)
-  double worst_bound = 0.0;              // largest relative excess of ‖w_i‖₂ over its bounds
-  std::vector<std::string> violations;   // sentences; at most a few
+  std::int64_t rows = 0;                // rows looked at
+  double worst_row_sum = 0.0;           // largest |Σ_j w_ij − (1 − λ_i)| (softmax heads without sink)
+  double worst_bound = 0.0;             // largest relative excess of ‖w_i‖₂ over its bounds
+  std::vector<std::string> violations;  // sentences; at most a few
 };
 
 // Adds one head; `tolerance` is 1e-5 in float32 and 1e-10 in float64.

@@ -7,16 +7,16 @@ namespace headroom {
 
 struct StageSeconds {
   // On the thread that runs the model.
-  double project = 0.0;       // embedding, norms, q, k, v, rotation, W_O and what else surrounds attention
-  double attention = 0.0;     // maps, contexts and their statistics
-  double record = 0.0;        // norms of keys, values and contexts: what attention itself does not yield
+  double project = 0.0;    // embedding, norms, q, k, v, rotation, W_O and what else surrounds attention
+  double attention = 0.0;  // maps, contexts and their statistics
+  double record = 0.0;     // norms of keys, values and contexts: what attention itself does not yield
   double mlp = 0.0;
   double logits = 0.0;        // final norm, lm_head, loss
   double wait_weights = 0.0;  // for weights that are still being read
   double wait_write = 0.0;    // for the run file
   // On threads of their own, beside it.
   double read_weights = 0.0;
-  double write = 0.0;         // quantities and the run file
+  double write = 0.0;  // quantities and the run file
 };
 
 // Adds the time of its life, or until stop(), to a stage; null: to none.

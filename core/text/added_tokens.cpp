@@ -31,10 +31,8 @@ bool is_word(char32_t c) {
     case UTF8PROC_CATEGORY_ME:
     case UTF8PROC_CATEGORY_ND:
     case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_PC:
-      return true;
-    default:
-      return c >= 0x24B6 && c <= 0x24E9;  // circled letters are symbols, and Alphabetic
+    case UTF8PROC_CATEGORY_PC: return true;
+    default: return c >= 0x24B6 && c <= 0x24E9;  // circled letters are symbols, and Alphabetic
   }
 }
 

@@ -97,8 +97,7 @@ class Translator {
       case 'x':
         if (peek(2) == '{') return braced(c);
         return copy(2);
-      default:
-        return copy(2);
+      default: return copy(2);
     }
   }
 
@@ -179,10 +178,8 @@ class Translator {
   void character() {
     const char c = peek(0);
     switch (c) {
-      case '[':
-        return open_class();
-      case '(':
-        return open_group();
+      case '[': return open_class();
+      case '(': return open_group();
       case ')':
         if (!groups_.empty()) {
           atom_ = groups_.back();
@@ -194,10 +191,8 @@ class Translator {
         break;
       case '*':
       case '+':
-      case '?':
-        return copy(1);
-      default:
-        break;
+      case '?': return copy(1);
+      default: break;
     }
     const bool continues_a_character = (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
     if (!continues_a_character) atom_ = out_.size();

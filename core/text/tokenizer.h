@@ -21,10 +21,10 @@ enum class BosMode {
 
 struct Encoding {
   std::vector<std::int32_t> ids;
-  std::vector<std::string> texts;         // the bytes of the prompt that the token covers; may split a code point. A
-                                          // token that stands for no text (BOS) shows its content: "<s>"
-  std::vector<std::uint8_t> is_special;   // 1 for control tokens
-  bool bos_added = false;                 // the tokenizer put a BOS in front
+  std::vector<std::string> texts;        // the bytes of the prompt that the token covers; may split a code point. A
+                                         // token that stands for no text (BOS) shows its content: "<s>"
+  std::vector<std::uint8_t> is_special;  // 1 for control tokens
+  bool bos_added = false;                // the tokenizer put a BOS in front
 };
 
 class Tokenizer {
@@ -45,8 +45,8 @@ class Tokenizer {
   // The bytes token `id` stands for; empty for an id outside the vocabulary.
   [[nodiscard]] virtual std::string token_bytes(std::int32_t id) const = 0;
   [[nodiscard]] virtual bool is_special(std::int32_t id) const = 0;
-  [[nodiscard]] virtual std::int64_t vocab_size() const = 0;       // largest id + 1
-  [[nodiscard]] virtual std::string description() const = 0;       // "tokenizer.json: byte-level BPE, 49152 tokens"
+  [[nodiscard]] virtual std::int64_t vocab_size() const = 0;  // largest id + 1
+  [[nodiscard]] virtual std::string description() const = 0;  // "tokenizer.json: byte-level BPE, 49152 tokens"
 };
 
 }  // namespace headroom

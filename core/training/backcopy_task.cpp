@@ -1,5 +1,5 @@
-// Bigram-Backcopy (Guo et al., arXiv 2410.13835, section 2): a Markov chain of characters, but after a trigger character
-// the one before it comes again.
+// Bigram-Backcopy (Guo et al., arXiv 2410.13835, section 2): a Markov chain of characters, but after a trigger
+// character the one before it comes again.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -92,11 +92,14 @@ Result<std::unique_ptr<Task>> create_backcopy_task(ConfigReader& settings, const
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   const std::vector<unsigned char> symbols = frequent_bytes(text, count);
   std::vector<bool> is_trigger;
-  for (const unsigned char symbol : symbols) is_trigger.push_back(triggers.find(static_cast<char>(symbol)) != std::string::npos);
+  for (const unsigned char symbol : symbols)
+    is_trigger.push_back(triggers.find(static_cast<char>(symbol)) != std::string::npos);
   const auto found = std::count(is_trigger.begin(), is_trigger.end(), true);
-  if (found == 0 || found != static_cast<std::ptrdiff_t>(triggers.size()) || found == static_cast<std::ptrdiff_t>(symbols.size())) {
+  if (found == 0 || found != static_cast<std::ptrdiff_t>(triggers.size()) ||
+      found == static_cast<std::ptrdiff_t>(symbols.size())) {
     Error error(ErrorCode::InvalidArgument, "the triggers are not some of the text's frequent symbols");
-    return error.at_tensor("task.triggers").wanted("different lower-case characters among the symbols, not all of them", triggers);
+    return error.at_tensor("task.triggers")
+        .wanted("different lower-case characters among the symbols, not all of them", triggers);
   }
 
   std::array<int, 256> index{};

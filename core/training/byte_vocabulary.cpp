@@ -34,7 +34,8 @@ nlohmann::json fold_capitals() {
 std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::int64_t first_id, std::int64_t bos,
                                 bool lower_case) {
   nlohmann::json vocabulary = {{kBosText, bos}};
-  for (std::size_t i = 0; i < bytes.size(); ++i) vocabulary[stand_in(bytes[i])] = first_id + static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    vocabulary[stand_in(bytes[i])] = first_id + static_cast<std::int64_t>(i);
   const nlohmann::json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
   const nlohmann::json bos_piece = {{"SpecialToken", {{"id", kBosText}, {"type_id", 0}}}};
@@ -44,8 +45,13 @@ std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::in
       {"truncation", nullptr},
       {"padding", nullptr},
       {"added_tokens",
-       {{{"id", bos}, {"content", kBosText}, {"single_word", false}, {"lstrip", false}, {"rstrip", false},
-         {"normalized", false}, {"special", true}}}},
+       {{{"id", bos},
+         {"content", kBosText},
+         {"single_word", false},
+         {"lstrip", false},
+         {"rstrip", false},
+         {"normalized", false},
+         {"special", true}}}},
       {"normalizer", lower_case ? fold_capitals() : nlohmann::json()},
       {"pre_tokenizer", byte_level},
       {"post_processor",
@@ -55,8 +61,14 @@ std::string byte_tokenizer_json(const std::vector<unsigned char>& bytes, std::in
         {"special_tokens", {{kBosText, {{"id", kBosText}, {"ids", {bos}}, {"tokens", {kBosText}}}}}}}},
       {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}}},
       {"model",
-       {{"type", "BPE"}, {"dropout", nullptr}, {"unk_token", nullptr}, {"continuing_subword_prefix", nullptr},
-        {"end_of_word_suffix", nullptr}, {"fuse_unk", false}, {"byte_fallback", false}, {"vocab", vocabulary},
+       {{"type", "BPE"},
+        {"dropout", nullptr},
+        {"unk_token", nullptr},
+        {"continuing_subword_prefix", nullptr},
+        {"end_of_word_suffix", nullptr},
+        {"fuse_unk", false},
+        {"byte_fallback", false},
+        {"vocab", vocabulary},
         {"merges", nlohmann::json::array()}}}};
   return json.dump(1) + "\n";
 }

@@ -1,4 +1,5 @@
-// Vocabularies whose tokens are single bytes, and the tokenizer.json that says so. Pure functions; safe from any thread.
+// Vocabularies whose tokens are single bytes, and the tokenizer.json that says so. Pure functions; safe from any
+// thread.
 #pragma once
 
 #include <cstdint>

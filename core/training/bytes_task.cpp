@@ -68,9 +68,11 @@ Result<std::unique_ptr<Task>> create_bytes_task(ConfigReader& settings, std::str
   const auto size = static_cast<double>(text.size());
   const double smaller = std::min(size * share, size * (1.0 - share));
   if (!(share > 0.0 && share < 1.0) || smaller < static_cast<double>(length) + 2.0) {
-    Error error(ErrorCode::InvalidArgument, "the text cannot be divided into a part to train on and one to validate on");
+    Error error(ErrorCode::InvalidArgument,
+                "the text cannot be divided into a part to train on and one to validate on");
     return error.at_tensor("task.validation_share")
-        .wanted("both longer than task.length", std::to_string(share) + " of " + std::to_string(text.size()) + " bytes");
+        .wanted("both longer than task.length",
+                std::to_string(share) + " of " + std::to_string(text.size()) + " bytes");
   }
   return std::unique_ptr<Task>(std::make_unique<BytesTask>(std::move(text), length, share));
 }

@@ -13,7 +13,8 @@ Result<void> write_text_file(const std::filesystem::path& path, const std::strin
 }
 
 Result<void> write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
-                              const std::map<std::string, std::string>& siblings, std::span<const TensorBytes> tensors) {
+                              const std::map<std::string, std::string>& siblings,
+                              std::span<const TensorBytes> tensors) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return Error(ErrorCode::Io, "cannot make the folder: " + failed.message()).in_file(folder.string());

@@ -13,7 +13,8 @@
 
 namespace headroom {
 
-// `siblings`: further files by name, e.g. tokenizer.json; empty ones are left out. Files are replaced one by one, each whole; config.json last, so that a folder that has one is complete.
+// `siblings`: further files by name, e.g. tokenizer.json; empty ones are left out. Files are replaced one by one, each
+// whole; config.json last, so that a folder that has one is complete.
 [[nodiscard]] Result<void> write_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
                                             const std::map<std::string, std::string>& siblings,
                                             std::span<const TensorBytes> tensors);

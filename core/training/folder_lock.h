@@ -1,4 +1,5 @@
-// Keeps a second training out of a folder; the lock is on the folder itself and ends with the process. Owned by one thread.
+// Keeps a second training out of a folder; the lock is on the folder itself and ends with the process. Owned by one
+// thread.
 #pragma once
 
 #include <filesystem>

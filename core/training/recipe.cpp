@@ -18,7 +18,8 @@ namespace {
 constexpr std::uint64_t kRecipeLimit = 1 << 20;
 constexpr std::int64_t kAny = std::int64_t{1} << 40;
 
-Error wrong(const std::string& field, const std::string& message, const std::string& expected, const std::string& found) {
+Error wrong(const std::string& field, const std::string& message, const std::string& expected,
+            const std::string& found) {
   Error error(ErrorCode::Corrupt, message);
   return error.at_tensor(field).wanted(expected, found);
 }
@@ -26,19 +27,21 @@ Error wrong(const std::string& field, const std::string& message, const std::str
 Result<double> number_within(ConfigReader& settings, const char* key, double fallback, double least, double most) {
   HEADROOM_TRY(const double value, settings.number(key, fallback));
   if (value >= least && value <= most) return value;
-  return wrong(std::string("training.") + key, "a number is out of range", std::to_string(least) + " to " + std::to_string(most),
-               std::to_string(value));
+  return wrong(std::string("training.") + key, "a number is out of range",
+               std::to_string(least) + " to " + std::to_string(most), std::to_string(value));
 }
 
 Result<TrainingSettings> read_training(const nlohmann::json& object, Objective objective) {
-  if (!object.is_object()) return wrong("training", "the recipe does not say how to train", "an object", object.type_name());
+  if (!object.is_object())
+    return wrong("training", "the recipe does not say how to train", "an object", object.type_name());
   ConfigReader settings(object, "training.");
   TrainingSettings training;
   HEADROOM_TRY(training.steps, settings.integer("steps", std::nullopt, 1, kAny));
   HEADROOM_TRY(training.batch, settings.integer("batch", std::nullopt, 1, 1 << 20));
   HEADROOM_TRY(training.learning_rate, settings.number("learning_rate", std::nullopt));
   if (!(training.learning_rate > 0.0))
-    return wrong("training.learning_rate", "a number is out of range", "above 0", std::to_string(training.learning_rate));
+    return wrong("training.learning_rate", "a number is out of range", "above 0",
+                 std::to_string(training.learning_rate));
   HEADROOM_TRY(training.beta1, number_within(settings, "beta1", training.beta1, 0.0, 0.999999));
   HEADROOM_TRY(training.beta2, number_within(settings, "beta2", training.beta2, 0.0, 0.999999));
   HEADROOM_TRY(training.epsilon, number_within(settings, "epsilon", training.epsilon, 1e-20, 1.0));
@@ -51,7 +54,8 @@ Result<TrainingSettings> read_training(const nlohmann::json& object, Objective o
   }
   HEADROOM_TRY(training.statistics_every, settings.integer("statistics_every", training.statistics_every, 1, kAny));
   HEADROOM_TRY(training.validate_every, settings.integer("validate_every", training.validate_every, 1, kAny));
-  HEADROOM_TRY(training.validation_batches, settings.integer("validation_batches", training.validation_batches, 1, 1 << 20));
+  HEADROOM_TRY(training.validation_batches,
+               settings.integer("validation_batches", training.validation_batches, 1, 1 << 20));
   HEADROOM_TRY(training.stop_below_error, number_within(settings, "stop_below_error", 0.0, 0.0, 1e9));
   if (training.stop_below_error > 0.0 && objective != Objective::Residual)
     return wrong("training.stop_below_error", "only tasks with a target on the residual stream have a largest error",
@@ -64,7 +68,8 @@ Result<TrainingSettings> read_training(const nlohmann::json& object, Objective o
 Result<void> complete_config(const Task& task, nlohmann::json& config) {
   for (const char* key : {"model_type", "vocab_size", "bos_token_id", "lm_head"})
     if (config.contains(key))
-      return wrong(std::string("model.") + key, "the task decides this key of the model", "nothing", config[key].dump());
+      return wrong(std::string("model.") + key, "the task decides this key of the model", "nothing",
+                   config[key].dump());
   config["model_type"] = "headroom";
   config["vocab_size"] = task.vocab_size();
   if (task.bos() >= 0) config["bos_token_id"] = task.bos();
@@ -73,15 +78,15 @@ Result<void> complete_config(const Task& task, nlohmann::json& config) {
   return {};
 }
 
-Error what_if_error(const std::string& place, Error error) {
-  return std::move(error.at_tensor(place + ".what_if"));
-}
+Error what_if_error(const std::string& place, Error error) { return std::move(error.at_tensor(place + ".what_if")); }
 
 Result<Variant> read_variant(const std::string& name, const nlohmann::json& object, const nlohmann::json& model_config,
                              const Task& task, std::int64_t steps) {
   const std::string place = "variants." + name;
-  const bool named = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-  if (!named) return wrong(place, "a variant's name becomes a folder's", "lower-case letters, digits and underscores", name);
+  const bool named =
+      !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+  if (!named)
+    return wrong(place, "a variant's name becomes a folder's", "lower-case letters, digits and underscores", name);
   if (!object.is_object()) return wrong(place, "a variant is an object", "an object", object.type_name());
   ConfigReader settings(object, place + ".");
   Variant variant;
@@ -105,7 +110,8 @@ Result<Variant> read_variant(const std::string& name, const nlohmann::json& obje
   std::set<std::int64_t> unique;
   for (const double step : checkpoints) {
     if (step != std::floor(step) || step < 0 || step > static_cast<double>(steps))
-      return wrong(place + ".checkpoints", "a checkpoint is a step", "0 to " + std::to_string(steps), std::to_string(step));
+      return wrong(place + ".checkpoints", "a checkpoint is a step", "0 to " + std::to_string(steps),
+                   std::to_string(step));
     unique.insert(static_cast<std::int64_t>(step));
   }
   variant.checkpoints.assign(unique.begin(), unique.end());
@@ -129,7 +135,8 @@ Result<Variant> read_variant(const std::string& name, const nlohmann::json& obje
 }
 
 Result<void> read_frozen(Recipe& recipe, const nlohmann::json& list) {
-  if (!list.is_null() && !list.is_array()) return wrong("frozen", "frozen weights are a list", "a list of texts", list.dump());
+  if (!list.is_null() && !list.is_array())
+    return wrong("frozen", "frozen weights are a list", "a list of texts", list.dump());
   for (const nlohmann::json& item : list) {
     const std::string name = item.is_string() ? item.get<std::string>() : item.dump();
     bool known = false;
@@ -137,15 +144,20 @@ Result<void> read_frozen(Recipe& recipe, const nlohmann::json& list) {
       for_each_weight(variant.model, [&](const WeightRef& weight, std::string_view account, std::int64_t) {
         known = known || weight.tensor == name || account == name;
       });
-    if (!known) return wrong("frozen", "no variant has such weights", "a tensor's name or an account such as norm", name);
+    if (!known)
+      return wrong("frozen", "no variant has such weights", "a tensor's name or an account such as norm", name);
     recipe.frozen.push_back(name);
   }
   for (const Variant& variant : recipe.variants) {
     bool trained = false;
     for_each_weight(variant.model, [&](const WeightRef& weight, std::string_view account, std::int64_t) {
-      trained = trained || std::ranges::none_of(recipe.frozen, [&](const std::string& name) { return name == weight.tensor || name == account; });
+      trained = trained || std::ranges::none_of(recipe.frozen, [&](const std::string& name) {
+                  return name == weight.tensor || name == account;
+                });
     });
-    if (!trained) return wrong("frozen", "nothing is left to train", "weights of variant " + variant.name + " that are trained", list.dump());
+    if (!trained)
+      return wrong("frozen", "nothing is left to train", "weights of variant " + variant.name + " that are trained",
+                   list.dump());
   }
   return {};
 }
@@ -173,9 +185,11 @@ Result<Recipe> parse(const nlohmann::json& json, const std::filesystem::path& fo
     recipe.variants.push_back(std::move(variant));
   }
   const nlohmann::json& seeds = reader.raw("seeds");
-  if (!seeds.is_array() || seeds.empty()) return wrong("seeds", "the recipe has no seeds", "a list of numbers", seeds.dump());
+  if (!seeds.is_array() || seeds.empty())
+    return wrong("seeds", "the recipe has no seeds", "a list of numbers", seeds.dump());
   for (const nlohmann::json& seed : seeds) {
-    if (!seed.is_number_unsigned()) return wrong("seeds", "a seed is a whole number from 0", "a whole number", seed.dump());
+    if (!seed.is_number_unsigned())
+      return wrong("seeds", "a seed is a whole number from 0", "a whole number", seed.dump());
     if (std::ranges::count(recipe.seeds, seed.get<std::uint64_t>()) > 0)
       return wrong("seeds", "a seed is there twice", "different numbers", seed.dump());
     recipe.seeds.push_back(seed.get<std::uint64_t>());

@@ -19,30 +19,30 @@ namespace headroom {
 
 struct TrainingSettings {
   std::int64_t steps = 0;
-  std::int64_t batch = 0;                // sequences a step
-  double learning_rate = 0.0;            // AdamW (Loshchilov and Hutter, arXiv 1711.05101)
+  std::int64_t batch = 0;      // sequences a step
+  double learning_rate = 0.0;  // AdamW (Loshchilov and Hutter, arXiv 1711.05101)
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double weight_decay = 0.0;             // of tensors with two axes
-  std::int64_t warmup_steps = 0;         // linear from 0
-  double final_learning_rate = 1.0;      // cosine down to this share of the learning rate; 1: constant
-  double gradient_clip = 0.0;            // largest norm of all gradients together; 0: not clipped
-  std::optional<double> initial_std;     // of matrices; absent: 1/√inputs
-  std::int64_t statistics_every = 10;    // steps between two measurements of the heads
+  double weight_decay = 0.0;           // of tensors with two axes
+  std::int64_t warmup_steps = 0;       // linear from 0
+  double final_learning_rate = 1.0;    // cosine down to this share of the learning rate; 1: constant
+  double gradient_clip = 0.0;          // largest norm of all gradients together; 0: not clipped
+  std::optional<double> initial_std;   // of matrices; absent: 1/√inputs
+  std::int64_t statistics_every = 10;  // steps between two measurements of the heads
   std::int64_t validate_every = 250;
   std::int64_t validation_batches = 8;
-  double stop_below_error = 0.0;         // ends when the largest validation error is below; Residual tasks only
+  double stop_below_error = 0.0;  // ends when the largest validation error is below; Residual tasks only
 };
 
 struct Variant {
   std::string name;
-  nlohmann::json config;                 // a whole config.json of model_type headroom
-  ModelSpec model;                       // what-ifs applied
-  std::vector<WhatIf> what_ifs;          // head programs that the config cannot say (architectures §11)
-  std::vector<std::int64_t> checkpoints; // steps kept beside the last one, ascending; of the recipe's first seed
+  nlohmann::json config;                  // a whole config.json of model_type headroom
+  ModelSpec model;                        // what-ifs applied
+  std::vector<WhatIf> what_ifs;           // head programs that the config cannot say (architectures §11)
+  std::vector<std::int64_t> checkpoints;  // steps kept beside the last one, ascending; of the recipe's first seed
 };
 
 struct Recipe {
-  std::string name;     // of the file, without .json
+  std::string name;  // of the file, without .json
   std::string about;
   std::string licence;  // of the weights
   std::string sha256;   // of the file

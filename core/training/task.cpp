@@ -14,7 +14,9 @@ Result<std::string> read_text(ConfigReader& settings, const std::filesystem::pat
   HEADROOM_TRY(const std::string text, read_text_file(folder / name, kTextLimit));
   if (text.size() >= 4096) return text;
   Error error(ErrorCode::InvalidArgument, "the text is too short to train on");
-  error.in_file((folder / name).string()).at_tensor("task.text").wanted("at least 4096 bytes", std::to_string(text.size()));
+  error.in_file((folder / name).string())
+      .at_tensor("task.text")
+      .wanted("at least 4096 bytes", std::to_string(text.size()));
   return error;
 }
 

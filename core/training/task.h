@@ -38,7 +38,8 @@ class Task {
   [[nodiscard]] virtual std::int64_t length() const = 0;  // of its sequences
   // The id that begins every sequence; −1 where sequences begin with an ordinary token.
   [[nodiscard]] virtual std::int64_t bos() const = 0;
-  [[nodiscard]] virtual Batch batch(Split split, std::uint64_t seed, std::uint64_t index, std::int64_t sequences) const = 0;
+  [[nodiscard]] virtual Batch batch(Split split, std::uint64_t seed, std::uint64_t index,
+                                    std::int64_t sequences) const = 0;
   // Whether the task needs attention at this row of a sequence of its own: at a trigger. Everywhere in a text.
   [[nodiscard]] virtual bool asks(std::span<const std::int32_t> tokens, std::int64_t row) const;
   // [vocab, hidden]: the embedding that the task is stated in; empty where it is learned.

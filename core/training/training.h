@@ -18,19 +18,19 @@ struct TrainingRequest {
   const Recipe* recipe = nullptr;
   const Variant* variant = nullptr;
   std::uint64_t seed = 0;
-  std::filesystem::path folder;   // of the checkpoint; made, with its parents, where it is missing
-  bool resume = false;            // goes on from the state in the folder, where there is one
-  std::string device = "cpu";     // "cpu", "cuda", "cuda:N"
-  int threads = 1;                // of LibTorch
+  std::filesystem::path folder;      // of the checkpoint; made, with its parents, where it is missing
+  bool resume = false;               // goes on from the state in the folder, where there is one
+  std::string device = "cpu";        // "cpu", "cuda", "cuda:N"
+  int threads = 1;                   // of LibTorch
   double save_every_seconds = 20.0;  // between two states that a kill leaves behind
-  std::int64_t stop_after = -1;   // ends with a state after so many steps, as a signal would; −1: not
+  std::int64_t stop_after = -1;      // ends with a state after so many steps, as a signal would; −1: not
   std::string program, git_commit;
 };
 
 // What was measured, by step. Arrays named in `heads` are [statistics_step, layer, head] and, for those of
 // component_statistics(), [.., component]; NaN where a head has no such number.
 struct TrainingHistory {
-  std::vector<double> loss, gradient_norm, learning_rate;  // per step; gradient_norm before clipping
+  std::vector<double> loss, gradient_norm, learning_rate;                  // per step; gradient_norm before clipping
   std::vector<double> validation_step, validation_loss, validation_error;  // the error is NaN for next-token tasks
   std::vector<double> statistics_step;
   std::map<std::string, std::vector<double>, std::less<>> heads;
@@ -38,10 +38,10 @@ struct TrainingHistory {
 
 struct TrainingOutcome {
   TrainingHistory history;
-  std::int64_t step = 0;        // done
-  bool finished = false;        // false: stopped, a state is kept
+  std::int64_t step = 0;            // done
+  bool finished = false;            // false: stopped, a state is kept
   std::int64_t diverged_step = -1;  // the step whose loss or gradient was not finite; nothing was trained after it
-  double seconds = 0.0;         // of this call
+  double seconds = 0.0;             // of this call
   std::int64_t parameters = 0, trained_parameters = 0;
 };
 

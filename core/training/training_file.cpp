@@ -21,7 +21,8 @@ double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2.0;
 }
 
-AxisDef axis_of(const std::string& name, const std::vector<double>& values, ElementType type, const std::string& long_name) {
+AxisDef axis_of(const std::string& name, const std::vector<double>& values, ElementType type,
+                const std::string& long_name) {
   AxisDef axis;
   axis.name = name;
   axis.size = static_cast<std::int64_t>(values.size());
@@ -51,8 +52,10 @@ class TrainingFile {
                                                "steps done when the model was validated")));
     HEADROOM_TRY_VOID(writer_.add_axis(axis_of("statistics_step", history_.statistics_step, ElementType::Int64,
                                                "steps done when the heads were measured")));
-    HEADROOM_TRY_VOID(writer_.add_axis(axis_of("layer", counting(static_cast<std::size_t>(layers_)), ElementType::Int64, "layer, from 0")));
-    HEADROOM_TRY_VOID(writer_.add_axis(axis_of("head", counting(static_cast<std::size_t>(heads_)), ElementType::Int64, "output head, from 0")));
+    HEADROOM_TRY_VOID(writer_.add_axis(
+        axis_of("layer", counting(static_cast<std::size_t>(layers_)), ElementType::Int64, "layer, from 0")));
+    HEADROOM_TRY_VOID(writer_.add_axis(
+        axis_of("head", counting(static_cast<std::size_t>(heads_)), ElementType::Int64, "output head, from 0")));
     return writer_.add_axis(axis_of("component", {0, 1}, ElementType::Int64, "0: first map, 1: second map"));
   }
 
@@ -79,8 +82,9 @@ class TrainingFile {
   }
 
  private:
-  Result<void> array(const std::string& name, const std::vector<std::string>& axes, const std::vector<std::int64_t>& shape,
-                     const std::vector<double>& values, const std::string& units, const std::string& definition) {
+  Result<void> array(const std::string& name, const std::vector<std::string>& axes,
+                     const std::vector<std::int64_t>& shape, const std::vector<double>& values,
+                     const std::string& units, const std::string& definition) {
     DatasetDef dataset;
     dataset.name = name;
     dataset.axes = axes;
@@ -162,9 +166,10 @@ Result<void> write_training_file(const TrainingRequest& request, const TrainingO
   HEADROOM_TRY_VOID(file.series("learning_rate", "step", history.learning_rate, "1", "AdamW's learning rate"));
   HEADROOM_TRY_VOID(file.series("validation_loss", "validation_step", history.validation_loss, loss_units,
                                 loss + ", of sequences that are the same for every seed and never trained on"));
-  HEADROOM_TRY_VOID(file.series("validation_error", "validation_step", history.validation_error, "1",
-                                "largest abs((residual stream after the blocks − embedding) − target) of the validation sequences; "
-                                "NaN for next-token tasks"));
+  HEADROOM_TRY_VOID(
+      file.series("validation_error", "validation_step", history.validation_error, "1",
+                  "largest abs((residual stream after the blocks − embedding) − target) of the validation sequences; "
+                  "NaN for next-token tasks"));
   HEADROOM_TRY_VOID(file.head_arrays());
   return writer->commit();
 }

@@ -1,5 +1,5 @@
-// training.h5: what was measured while a model was trained, laid out like a run file (dimension scales, definitions beside
-// the numbers), schema_name "headroom-training". One thread at a time: HDF5.
+// training.h5: what was measured while a model was trained, laid out like a run file (dimension scales, definitions
+// beside the numbers), schema_name "headroom-training". One thread at a time: HDF5.
 #pragma once
 
 #include <filesystem>

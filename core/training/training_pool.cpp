@@ -108,7 +108,8 @@ Result<TrainingsDone> run_trainings(ComputeBackend& backend, std::deque<Training
       continue;
     }
     --left;
-    Result<void> kept = done->outcome ? keep(*done->job, *done->outcome, command_line) : Result<void>(done->outcome.error());
+    Result<void> kept =
+        done->outcome ? keep(*done->job, *done->outcome, command_line) : Result<void>(done->outcome.error());
     if (!kept) {
       if (kept.error().code == ErrorCode::Cancelled)
         ++counts.stopped;
@@ -147,7 +148,8 @@ std::string model_name(const Recipe& recipe, const Variant& variant, std::uint64
 Result<FolderState> folder_state(const TrainingRequest& request) {
   const std::filesystem::path& folder = request.folder;
   if (std::filesystem::exists(folder / kStateFile)) return FolderState::Stopped;
-  if (!std::filesystem::exists(folder / "config.json") || !std::filesystem::exists(folder / kHistoryFile)) return FolderState::Empty;
+  if (!std::filesystem::exists(folder / "config.json") || !std::filesystem::exists(folder / kHistoryFile))
+    return FolderState::Empty;
   HEADROOM_TRY(const std::string text, read_text_file(folder / "config.json", kConfigLimit));
   auto config = parse_json(text);
   if (!config) return std::move(config.error().in_file((folder / "config.json").string()));
@@ -161,7 +163,9 @@ Result<FolderState> folder_state(const TrainingRequest& request) {
     const nlohmann::json found = note.is_object() ? note.value(key, nlohmann::json()) : nlohmann::json();
     if (found == value || (std::string_view(key) == "step" && settings.stop_below_error > 0.0)) continue;
     Error error(ErrorCode::InvalidArgument, "the folder holds a model of another training");
-    error.in_file((folder / "config.json").string()).at_tensor(std::string("training.") + key).wanted(value.dump(), found.dump());
+    error.in_file((folder / "config.json").string())
+        .at_tensor(std::string("training.") + key)
+        .wanted(value.dump(), found.dump());
     return error.advise("train into another folder, or begin anew with --force");
   }
   return FolderState::Trained;

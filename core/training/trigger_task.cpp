@@ -46,7 +46,8 @@ class TriggerTask final : public Task {
         batch.tokens.push_back(static_cast<std::int32_t>(token));
         if (i < first || i > trigger) continue;
         for (std::size_t c = kFlags; c < width; ++c)
-          target[c] += embedding_[static_cast<std::size_t>(token) * width + c] / static_cast<float>(trigger - first + 1);
+          target[c] +=
+              embedding_[static_cast<std::size_t>(token) * width + c] / static_cast<float>(trigger - first + 1);
       }
       for (std::int64_t i = 0; i < length_; ++i)
         for (const float value : target) batch.residual.push_back(i == trigger ? value : 0.0f);

@@ -84,11 +84,20 @@ void value_mean_squares(const MapInput<Input>& map, std::int64_t length, std::in
 }
 
 PartRows part_rows(MapStatistics& map) {
-  return {data_or_null(map.lse),           data_or_null(map.logit_max),        data_or_null(map.logit_min),
-          data_or_null(map.entropy),       data_or_null(map.weight_max),       data_or_null(map.weight_l2_squared),
-          data_or_null(map.weight_sum),    data_or_null(map.mean_distance),    data_or_null(map.context_energy),
-          data_or_null(map.first_key_weight), data_or_null(map.self_weight), data_or_null(map.previous_weight),
-          data_or_null(map.induction_weight), map.rounds_to_one.empty() ? nullptr : map.rounds_to_one.data()};
+  return {data_or_null(map.lse),
+          data_or_null(map.logit_max),
+          data_or_null(map.logit_min),
+          data_or_null(map.entropy),
+          data_or_null(map.weight_max),
+          data_or_null(map.weight_l2_squared),
+          data_or_null(map.weight_sum),
+          data_or_null(map.mean_distance),
+          data_or_null(map.context_energy),
+          data_or_null(map.first_key_weight),
+          data_or_null(map.self_weight),
+          data_or_null(map.previous_weight),
+          data_or_null(map.induction_weight),
+          map.rounds_to_one.empty() ? nullptr : map.rounds_to_one.data()};
 }
 
 // Whether something is wanted that only final weights give.
@@ -178,8 +187,8 @@ void attach_sums(const HeadPlan<Input>& plan, Part<Input>& part, PartSums& sums)
     if (!statistics.maps[m].column_sum.empty()) map.column_sum.assign(keys, 0.0);
     map.logit_histogram.assign(statistics.maps[m].logit_histogram.size(), 0);
     map.weight_histogram.assign(statistics.maps[m].weight_histogram.size(), 0);
-    const std::size_t bins = std::max<std::size_t>(map.logit_histogram.size(), 1) *
-                             std::max<std::size_t>(map.weight_histogram.size(), 1);
+    const std::size_t bins =
+        std::max<std::size_t>(map.logit_histogram.size(), 1) * std::max<std::size_t>(map.weight_histogram.size(), 1);
     if (part.logit_bins.bins > 0 || part.weight_bins.bins > 0) map.joint_histogram.assign(bins + 1, 0);
     map.pooled_sum.assign(cells, 0.0);
     map.pooled_max.assign(cells, 0.0);

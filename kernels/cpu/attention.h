@@ -2,11 +2,10 @@
 // with Highway and dispatched at run time (AVX-512, AVX2, SSE4, NEON, portable).
 //
 // A head is cut into parts of query rows; a part works through strips of as many rows as the tile has lanes. Pass 1
-// gives the context and the row statistics, pass 2 what needs final weights: column sums, N₁, histograms, pooled maps, and
-// of pairs everything about the net map.
-// Arithmetic is float32 with sums over keys folded into double every 64 keys; relative error of a weight ≲ 1e-6 · |z|.
-// Memory beyond the outputs: per thread half a MiB, 64·n bytes and for two strips at most kKeptBytes each; per part of a
-// head in flight (16 at most) up to 24·n bytes.
+// gives the context and the row statistics, pass 2 what needs final weights: column sums, N₁, histograms, pooled maps,
+// and of pairs everything about the net map. Arithmetic is float32 with sums over keys folded into double every 64
+// keys; relative error of a weight ≲ 1e-6 · |z|. Memory beyond the outputs: per thread half a MiB, 64·n bytes and for
+// two strips at most kKeptBytes each; per part of a head in flight (16 at most) up to 24·n bytes.
 #pragma once
 
 #include <span>

@@ -22,7 +22,7 @@ struct MapPass {
   float* reference;  // [kWidth]; log2 units, as everything here
   float *largest, *smallest;
   double* sums[kRowSums];
-  float* inverse;    // [kWidth], after finish(): a = p · inverse
+  float* inverse;          // [kWidth], after finish(): a = p · inverse
   double *log_sum, *keep;  // [kWidth]: log2 Σ 2^z with the sink's term; what the sink leaves
 };
 
@@ -108,8 +108,8 @@ struct FirstPass {
           const Vector score = hn::Load(d, column + (k + r) * kWidth);
           most = hn::Max(most, score);
           if constexpr (kStatistics)
-            least = hn::Min(least, whole ? score
-                                         : hn::IfThenElse(hn::Eq(score, hn::Set(d, kMasked)), hn::Set(d, -kMasked), score));
+            least = hn::Min(
+                least, whole ? score : hn::IfThenElse(hn::Eq(score, hn::Set(d, kMasked)), hn::Set(d, -kMasked), score));
         }
       }
       if constexpr (kStatistics) {

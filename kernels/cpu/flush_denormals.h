@@ -1,5 +1,5 @@
-// Flush-to-zero and denormals-are-zero for the life of a scope, on the calling thread: peaked attention rows are full of
-// denormals, which cost 15 to 25 times a normal operation.
+// Flush-to-zero and denormals-are-zero for the life of a scope, on the calling thread: peaked attention rows are full
+// of denormals, which cost 15 to 25 times a normal operation.
 #pragma once
 
 #include <cstdint>

@@ -83,7 +83,8 @@ class PartRunner {
     const std::int64_t rows = worker.strip.rows;
     write_context();
     if (part_.second_pass) {
-      float* const kept[2] = {part_.keep_scores ? worker.scores[0] : nullptr, part_.keep_scores ? worker.scores[1] : nullptr};
+      float* const kept[2] = {part_.keep_scores ? worker.scores[0] : nullptr,
+                              part_.keep_scores ? worker.scores[1] : nullptr};
       second_.run(worker.strip, worker.first, kept);
     }
     for (std::int64_t lane = 0; lane < rows; ++lane) {
@@ -97,7 +98,8 @@ class PartRunner {
       double& raw = part_.sums[m].logit_max_raw;
       const bool capped = part_.softcap > 0.0;
       for (std::int64_t lane = 0; lane < (capped ? 1 : rows); ++lane) {
-        const double most = static_cast<double>(capped ? worker_->strip.raw_max[m] : worker_->first.maps[m].largest[lane]);
+        const double most =
+            static_cast<double>(capped ? worker_->strip.raw_max[m] : worker_->first.maps[m].largest[lane]);
         if (most == static_cast<double>(kMasked)) continue;
         const double value = capped ? most : most * kLn2 * part_.temperature;
         if (value > raw) raw = value;
@@ -192,7 +194,8 @@ class PartRunner {
       part_.weight_l2_squared[i] = second_.net[kNetSquares][lane];
       part_.cross[i] = second_.net[kNetCross][lane];
       const double l = lambda(lane);
-      part_.uncorrelated_energy[i] = same_values ? second_.net[kNetEnergy][lane] : map_energy(0) + l * l * map_energy(1);
+      part_.uncorrelated_energy[i] =
+          same_values ? second_.net[kNetEnergy][lane] : map_energy(0) + l * l * map_energy(1);
       return;
     }
     const int m = part_.maps[0].present() ? 0 : 1;
@@ -260,7 +263,7 @@ class PartRunner {
   Worker<Input> workers_[kStrips];
   SecondPass<Input> second_;
   Worker<Input>* worker_ = nullptr;  // whose rows are written
-  double energies_[2][kWidth];  // per lane: ‖c¹‖², ‖c²‖²
+  double energies_[2][kWidth];       // per lane: ‖c¹‖², ‖c²‖²
   float *query_, *key_;
 };
 

@@ -59,7 +59,7 @@ struct Part {
   PartMapSums sums[2];
   double *column_sum, *pooled_sum, *pooled_max_abs, *pooled_positive, *pooled_negative;  // net; null: not wanted
 
-  bool keep_scores;  // pass 1 leaves the scores of a strip in memory for pass 2, which else computes them again
+  bool keep_scores;        // pass 1 leaves the scores of a strip in memory for pass 2, which else computes them again
   std::int64_t kept_keys;  // the most keys that a strip keeps scores of
   bool (*stop)(const void*);
   const void* stop_context;

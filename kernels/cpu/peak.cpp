@@ -16,8 +16,8 @@ double multiply_adds(std::int64_t steps) {
   constexpr int kSums = 12;
   // Stays near 2: neither infinite nor denormal.
   const auto factor = hn::Set(d, 0.5f), addend = hn::Set(d, 1.0f);
-  auto s0 = hn::Iota(d, 0.0f), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0, s8 = s0, s9 = s0, s10 = s0,
-       s11 = s0;
+  auto s0 = hn::Iota(d, 0.0f), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0, s8 = s0, s9 = s0,
+       s10 = s0, s11 = s0;
   // Different sums, or the compiler makes one of them all.
   s1 = hn::Add(s1, addend), s2 = hn::Add(s1, addend), s3 = hn::Add(s2, addend), s4 = hn::Add(s3, addend);
   s5 = hn::Add(s4, addend), s6 = hn::Add(s5, addend), s7 = hn::Add(s6, addend), s8 = hn::Add(s7, addend);

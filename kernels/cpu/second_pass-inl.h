@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace headroom::kernels::HWY_NAMESPACE {
 
-constexpr std::int64_t kFoldStrips = 8;  // column sums stay in float for as many strips
+constexpr std::int64_t kFoldStrips = 8;           // column sums stay in float for as many strips
 constexpr std::uint64_t kMostPending = 1u << 31;  // counts that a joint histogram may hold
 
 // Per lane, of the net map w = a¹ − λ a²: Σw, Σ|w|, Σw², ⟨a¹, a²⟩, Σw²r².
@@ -24,16 +24,16 @@ template <typename Input>
 struct SecondPass {
   Part<Input>& part;
   bool pair, needs_net;
-  double* map_sum[2] = {};    // [kWidth]: Σ a
-  double* rounds[2] = {};     // [kWidth]: N₁
-  double* net[kNetSums] = {};  // [kWidth]
-  float* weights[kKinds] = {};  // one block each
-  float* columns[kKinds] = {};  // [keys / kGroup][kLanes]: column sums; null: not wanted
+  double* map_sum[2] = {};       // [kWidth]: Σ a
+  double* rounds[2] = {};        // [kWidth]: N₁
+  double* net[kNetSums] = {};    // [kWidth]
+  float* weights[kKinds] = {};   // one block each
+  float* columns[kKinds] = {};   // [keys / kGroup][kLanes]: column sums; null: not wanted
   float* cells[kKinds][3] = {};  // [kWidth]: sum, largest magnitude, positive part since the last edge of a pooled cell
-  float* scores;              // one block, where pass 1 keeps none
-  float* bins;                // one block of joint bin indices (int32)
-  std::int64_t unfolded = 0;  // strips whose column sums are in `columns`
-  std::uint64_t pending = 0;  // counts in the joint histograms
+  float* scores;                 // one block, where pass 1 keeps none
+  float* bins;                   // one block of joint bin indices (int32)
+  std::int64_t unfolded = 0;     // strips whose column sums are in `columns`
+  std::uint64_t pending = 0;     // counts in the joint histograms
 
   HWY_INLINE SecondPass(Part<Input>& given, Arena& arena) : part(given) {
     pair = part.maps[0].present() && part.maps[1].present();
@@ -148,8 +148,7 @@ struct SecondPass {
         sum = hn::Add(sum, a);
         ones = hn::Add(ones, hn::IfThenElseZero(hn::Ge(score, least), hn::Set(d, 1.0f)));
       }
-      for (std::int64_t k = count; k < padded; ++k)
-        hn::Store(hn::Zero(d), d, weights[m] + k * kWidth + v * kLanes);
+      for (std::int64_t k = count; k < padded; ++k) hn::Store(hn::Zero(d), d, weights[m] + k * kWidth + v * kLanes);
       add_lanes(sum, map_sum[m] + v * kLanes);
       if (part.rows[m].rounds_to_one) add_lanes(ones, rounds[m] + v * kLanes);
     }
@@ -201,7 +200,7 @@ struct SecondPass {
   }
 
   HWY_NOINLINE void add_columns(std::int64_t j, std::int64_t count, const float* HWY_RESTRICT block,
-                              float* HWY_RESTRICT column) const {
+                                float* HWY_RESTRICT column) const {
     const Tag d;
     const auto key_sum = [&](std::int64_t k) HWY_ATTR {
       Vector sum = hn::Load(d, block + k * kWidth);
@@ -314,7 +313,8 @@ struct SecondPass {
       const Vector offset = hn::Load(d, offsets), reference = hn::Load(d, map.reference + v * kLanes);
       for (std::int64_t k = 0; k < count; ++k) {
         const Vector score = hn::Load(d, z + k * kWidth + v * kLanes);
-        const Vector z_at = hn::MulAdd(score, hn::Set(d, static_cast<float>(z_slope)), hn::Set(d, static_cast<float>(z_offset)));
+        const Vector z_at =
+            hn::MulAdd(score, hn::Set(d, static_cast<float>(z_slope)), hn::Set(d, static_cast<float>(z_offset)));
         const Vector a_at = hn::MulAdd(hn::Sub(score, reference), hn::Set(d, static_cast<float>(a_slope)), offset);
         const Vector z_bin = hn::Floor(hn::Min(hn::Max(z_at, zero), z_top));
         const Vector a_bin = hn::Floor(hn::Min(hn::Max(a_at, zero), a_top));

@@ -60,17 +60,17 @@ struct FetchAhead {
 template <typename Input>
 struct Strip {
   const Part<Input>& part;
-  std::int64_t row = 0, rows = 0;       // query rows [row, row + rows) in lanes 0 … rows − 1
+  std::int64_t row = 0, rows = 0;           // query rows [row, row + rows) in lanes 0 … rows − 1
   std::int64_t key_begin = 0, key_end = 0;  // keys that any of them may see; begin is a multiple of 8
-  bool plain = false;                   // every lane holds a row that sees keys
-  int in_group = 0;                     // the first strip fetches keys ahead, the second one values
-  float lowest, highest;                // visible: lowest ≤ i − j ≤ highest
-  float factor, cap_factor;             // into the packed queries; after the cap
-  float* packed[2] = {};                // queries, [head_dim][kWidth]
-  float* position;                      // per lane: its row − row
-  float* keeps;                         // per lane: 1 if the row sees its own hidden key
-  float* rows_copy;                     // keys or values of one block as floats
-  float raw_max[2] = {kMasked, kMasked};  // before a soft-cap
+  bool plain = false;                       // every lane holds a row that sees keys
+  int in_group = 0;                         // the first strip fetches keys ahead, the second one values
+  float lowest, highest;                    // visible: lowest ≤ i − j ≤ highest
+  float factor, cap_factor;                 // into the packed queries; after the cap
+  float* packed[2] = {};                    // queries, [head_dim][kWidth]
+  float* position;                          // per lane: its row − row
+  float* keeps;                             // per lane: 1 if the row sees its own hidden key
+  float* rows_copy;                         // keys or values of one block as floats
+  float raw_max[2] = {kMasked, kMasked};    // before a soft-cap
 
   HWY_INLINE Strip(const Part<Input>& given, Arena& arena) : part(given) {
     const bool limited = part.causal && part.window > 0;
@@ -105,8 +105,8 @@ struct Strip {
     }
     for (int m = 0; m < 2; ++m)
       if (packed[m])
-        pack_lanes(part.maps[m].query + row * part.maps[m].query_stride, part.maps[m].query_stride, rows,
-                   part.head_dim, factor, packed[m]);
+        pack_lanes(part.maps[m].query + row * part.maps[m].query_stride, part.maps[m].query_stride, rows, part.head_dim,
+                   factor, packed[m]);
   }
 
   // Whether every lane sees every one of `count` keys from j on.
@@ -145,8 +145,9 @@ struct Strip {
         if (in_group < 2 && next + kTileRows <= part.length)
           multiply_tile<kTileRows>(
               packed[m], keys, map.key_stride, 1, part.head_dim, false, tile,
-              fetches_keys ? FetchAhead{map.key + next * map.key_stride, map.key_stride, part.head_dim, part.head_dim}
-                           : FetchAhead{map.value + next * map.value_stride, map.value_stride, part.value_dim, part.head_dim});
+              fetches_keys
+                  ? FetchAhead{map.key + next * map.key_stride, map.key_stride, part.head_dim, part.head_dim}
+                  : FetchAhead{map.value + next * map.value_stride, map.value_stride, part.value_dim, part.head_dim});
         else
           multiply_rows(packed[m], keys, map.key_stride, 1, part.head_dim, kTileRows, false, tile);
       }
@@ -167,7 +168,7 @@ struct Strip {
 
   // Adds p · v of `count` keys from j on to out, [value_dim][kWidth].
   HWY_NOINLINE void add_values(int m, std::int64_t j, std::int64_t count, const float* HWY_RESTRICT p,
-                             float* HWY_RESTRICT out) {
+                               float* HWY_RESTRICT out) {
     const MapInput<Input>& map = part.maps[m];
     if constexpr (sizeof(Input) == sizeof(float)) {
       multiply_rows(p, map.value + j * map.value_stride, 1, map.value_stride, count, part.value_dim, true, out);

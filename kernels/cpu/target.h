@@ -1,5 +1,5 @@
-// Which instructions the kernels of this folder use. They take the best that the processor has; a lower set can be asked
-// for, to measure or to test it. Not while a kernel runs.
+// Which instructions the kernels of this folder use. They take the best that the processor has; a lower set can be
+// asked for, to measure or to test it. Not while a kernel runs.
 #pragma once
 
 #include <string>

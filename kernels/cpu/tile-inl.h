@@ -93,8 +93,9 @@ HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, const float* HWY_REST
 }
 
 // The same for any number of rows.
-inline HWY_NOINLINE void multiply_rows(const float* a, const float* b, std::int64_t row_stride, std::int64_t depth_stride,
-                              std::int64_t depth, std::int64_t rows, bool accumulate, float* out) {
+inline HWY_NOINLINE void multiply_rows(const float* a, const float* b, std::int64_t row_stride,
+                                       std::int64_t depth_stride, std::int64_t depth, std::int64_t rows,
+                                       bool accumulate, float* out) {
   std::int64_t r = 0;
   for (; r + kTileRows <= rows; r += kTileRows)
     multiply_tile<kTileRows>(a, b + r * row_stride, row_stride, depth_stride, depth, accumulate, out + r * kWidth);
@@ -177,7 +178,8 @@ HWY_INLINE void transpose_four(const float* HWY_RESTRICT from, std::int64_t from
   const auto x0 = hn::Mul(hn::LoadU(d, from), scale), x1 = hn::Mul(hn::LoadU(d, from + from_stride), scale);
   const auto x2 = hn::Mul(hn::LoadU(d, from + 2 * from_stride), scale);
   const auto x3 = hn::Mul(hn::LoadU(d, from + 3 * from_stride), scale);
-  const auto low01 = hn::BitCast(d2, hn::InterleaveLower(d, x0, x1)), low23 = hn::BitCast(d2, hn::InterleaveLower(d, x2, x3));
+  const auto low01 = hn::BitCast(d2, hn::InterleaveLower(d, x0, x1)),
+             low23 = hn::BitCast(d2, hn::InterleaveLower(d, x2, x3));
   const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(d, x0, x1));
   const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(d, x2, x3));
   hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, low01, low23)), d, to);
@@ -197,7 +199,8 @@ HWY_INLINE void transpose(const float* HWY_RESTRICT from, std::int64_t from_stri
         continue;
       }
       for (std::int64_t k = r; k < rows && k < r + 4; ++k)
-        for (std::int64_t i = c; i < columns && i < c + 4; ++i) to[i * to_stride + k] = factor * from[k * from_stride + i];
+        for (std::int64_t i = c; i < columns && i < c + 4; ++i)
+          to[i * to_stride + k] = factor * from[k * from_stride + i];
     }
 }
 
@@ -219,7 +222,7 @@ HWY_NOINLINE void pack_lanes(const Input* rows, std::int64_t stride, std::int64_
 // copied[r][c] = rows[r][c] as float; rows from `count` to `padded` are 0.
 template <typename Input>
 HWY_NOINLINE void copy_rows(const Input* rows, std::int64_t stride, std::int64_t count, std::int64_t padded,
-                          std::int64_t channels, float* HWY_RESTRICT copied) {
+                            std::int64_t channels, float* HWY_RESTRICT copied) {
   for (std::int64_t r = 0; r < padded; ++r)
     for (std::int64_t c = 0; c < channels; ++c)
       copied[r * channels + c] = r < count ? to_float(rows[r * stride + c]) : 0.0f;

@@ -47,8 +47,8 @@ class WindowTiles {
       keys_ = smaller(kWidth, task_.key_end - key);
       for (int m = 0; m < 2; ++m)
         if (task_.maps[m].present())
-          pack_lanes(task_.maps[m].key + key * task_.maps[m].key_stride, task_.maps[m].key_stride, keys_, task_.head_dim,
-                     factor_, packed_[m]);
+          pack_lanes(task_.maps[m].key + key * task_.maps[m].key_stride, task_.maps[m].key_stride, keys_,
+                     task_.head_dim, factor_, packed_[m]);
       for (std::int64_t row = task_.row_begin; row < task_.row_end; row += kSegmentRows) {
         if (task_.stop && task_.stop(task_.stop_context)) return false;
         run_segment(row, smaller(task_.row_end, row + kSegmentRows));
@@ -123,7 +123,8 @@ class WindowTiles {
       return hn::Gt(hn::Load(d, seen), hn::Zero(d));
     }
     const Vector lane = hn::Iota(d, 0.0f);
-    return hn::And(hn::Ge(lane, hn::Set(d, static_cast<float>(begin))), hn::Lt(lane, hn::Set(d, static_cast<float>(end))));
+    return hn::And(hn::Ge(lane, hn::Set(d, static_cast<float>(begin))),
+                   hn::Lt(lane, hn::Set(d, static_cast<float>(end))));
   }
 
   // z of one map, in log2.
@@ -188,7 +189,8 @@ class WindowTiles {
       float* lanes = lanes_ + cell_row * kCellSums * kWidth + v * kLanes;
       const Vector y = hn::IfThenElseZero(seen, x);
       hn::Store(hn::Add(hn::Load(d, lanes + kCellSum * kWidth), y), d, lanes + kCellSum * kWidth);
-      hn::Store(hn::Add(hn::Load(d, lanes + kCellPositive * kWidth), hn::Max(y, zero)), d, lanes + kCellPositive * kWidth);
+      hn::Store(hn::Add(hn::Load(d, lanes + kCellPositive * kWidth), hn::Max(y, zero)), d,
+                lanes + kCellPositive * kWidth);
       hn::Store(hn::Add(hn::Load(d, lanes + kCellCount * kWidth), hn::IfThenElseZero(seen, one)), d,
                 lanes + kCellCount * kWidth);
       hn::Store(hn::Max(hn::Load(d, lanes + kCellHighest * kWidth), y), d, lanes + kCellHighest * kWidth);
@@ -262,7 +264,9 @@ class WindowTiles {
 };
 
 bool window_f32(const WindowTask<float>& task, float* scratch) { return WindowTiles<float>(task, scratch).run(); }
-bool window_bf16(const WindowTask<BFloat16>& task, float* scratch) { return WindowTiles<BFloat16>(task, scratch).run(); }
+bool window_bf16(const WindowTask<BFloat16>& task, float* scratch) {
+  return WindowTiles<BFloat16>(task, scratch).run();
+}
 
 }  // namespace headroom::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -8,7 +8,7 @@
 
 namespace headroom::kernels {
 
-inline constexpr std::int64_t kWindowKeys = 48;      // keys that every target's vectors fill
+inline constexpr std::int64_t kWindowKeys = 48;     // keys that every target's vectors fill
 inline constexpr std::int64_t kWindowCellSums = 5;  // numbers a pooled cell is made of
 
 template <typename Input>
@@ -30,7 +30,8 @@ struct WindowTask {
 };
 
 // Floats of working memory for any task of the request.
-[[nodiscard]] std::int64_t window_scratch_floats(std::int64_t head_dim, std::int64_t cell_rows, std::int64_t cell_columns);
+[[nodiscard]] std::int64_t window_scratch_floats(std::int64_t head_dim, std::int64_t cell_rows,
+                                                 std::int64_t cell_columns);
 
 // False when stopped. `scratch`: 64-byte aligned.
 template <typename Input>

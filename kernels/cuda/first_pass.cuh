@@ -245,8 +245,8 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
   HEADROOM_ROLLED
   for (int key = keys.begin; key < keys.end; key += kTile) {
     device.sync();  // until nobody reads the last values
-    load_tile<Infinity::Kept>(device, value_tile, plane_stride(kValues), map.value, key, mask.length, channel, head.value_dim,
-              channels);
+    load_tile<Infinity::Kept>(device, value_tile, plane_stride(kValues), map.value, key, mask.length, channel,
+                              head.value_dim, channels);
     float score[kColumns][4];
     products(device, arguments, head, map.query, query, query_tile, map.key, key, key_tile, score);
     const std::uint32_t seen = all_visible(mask, query, key) ? ~0u : visible_bits<true>(mask, row, key + column);

@@ -51,22 +51,14 @@ template <class Input>
 KernelStatus launch_any(Kernel kernel, Grid grid, std::size_t shared, cudaStream_t stream,
                         const Arguments<Input>& arguments) {
   switch (kernel) {
-    case Kernel::ValueSquares:
-      return start(run<Input, Kernel::ValueSquares>, grid, shared, stream, arguments);
-    case Kernel::FirstPass64:
-      return start(run<Input, Kernel::FirstPass64>, grid, shared, stream, arguments);
-    case Kernel::FirstPass128:
-      return start(run<Input, Kernel::FirstPass128>, grid, shared, stream, arguments);
-    case Kernel::SecondPass:
-      return start(run<Input, Kernel::SecondPass>, grid, shared, stream, arguments);
-    case Kernel::NetSecondPass:
-      return start(run<Input, Kernel::NetSecondPass>, grid, shared, stream, arguments);
-    case Kernel::NetRows:
-      return start(run<Input, Kernel::NetRows>, grid, shared, stream, arguments);
-    case Kernel::NamedKeys:
-      return start(run<Input, Kernel::NamedKeys>, grid, shared, stream, arguments);
-    case Kernel::FoldPools:
-      return start(run<Input, Kernel::FoldPools>, grid, shared, stream, arguments);
+    case Kernel::ValueSquares: return start(run<Input, Kernel::ValueSquares>, grid, shared, stream, arguments);
+    case Kernel::FirstPass64: return start(run<Input, Kernel::FirstPass64>, grid, shared, stream, arguments);
+    case Kernel::FirstPass128: return start(run<Input, Kernel::FirstPass128>, grid, shared, stream, arguments);
+    case Kernel::SecondPass: return start(run<Input, Kernel::SecondPass>, grid, shared, stream, arguments);
+    case Kernel::NetSecondPass: return start(run<Input, Kernel::NetSecondPass>, grid, shared, stream, arguments);
+    case Kernel::NetRows: return start(run<Input, Kernel::NetRows>, grid, shared, stream, arguments);
+    case Kernel::NamedKeys: return start(run<Input, Kernel::NamedKeys>, grid, shared, stream, arguments);
+    case Kernel::FoldPools: return start(run<Input, Kernel::FoldPools>, grid, shared, stream, arguments);
   }
   return {StatusCode::Unsupported, "no such kernel"};
 }

@@ -13,7 +13,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 ReferenceRow attention_row(const HeadProblem<double>& problem, const MapInput<double>& map, std::int64_t i) {
   const auto length = static_cast<std::size_t>(problem.length);
   ReferenceRow row{std::vector<double>(length, -kInfinity), std::vector<double>(length, -kInfinity),
-          std::vector<double>(length, 0.0), std::vector<bool>(length, false), 0.0};
+                   std::vector<double>(length, 0.0), std::vector<bool>(length, false), 0.0};
   std::vector<KeyRange> segments;
   visible_segments(problem, i, segments);
   double largest = problem.has_sink ? problem.sink : -kInfinity;
@@ -99,8 +99,8 @@ void drop_unwanted(StatisticSet wanted, HeadStatistics& statistics) {
     drop(kColumnSums, {&map.column_sum});
     if (!(wanted & kRoundsToOne)) map.rounds_to_one.clear();
   }
-  drop(kRowStatistics, {&statistics.weight_sum, &statistics.weight_l1, &statistics.weight_l2_squared,
-                        &statistics.cross, &statistics.uncorrelated_energy});
+  drop(kRowStatistics, {&statistics.weight_sum, &statistics.weight_l1, &statistics.weight_l2_squared, &statistics.cross,
+                        &statistics.uncorrelated_energy});
   drop(kNamedKeys, {&statistics.first_key_net, &statistics.first_key_absolute});
   drop(kColumnSums, {&statistics.column_sum});
 }
@@ -174,8 +174,7 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
       if (pair) statistics.cross[r] += weights[0][j] * weights[1][j];
       const MapInput<double>& any = problem.maps[0].present() ? problem.maps[0] : problem.maps[1];
       statistics.uncorrelated_energy[r] +=
-          pair && !same_values ? energy[j]
-                               : w * w * mean_square(any, static_cast<std::int64_t>(j), problem.value_dim);
+          pair && !same_values ? energy[j] : w * w * mean_square(any, static_cast<std::int64_t>(j), problem.value_dim);
       if (blocks == 0) continue;
       const auto cell = static_cast<std::size_t>(i / statistics.pool_size * blocks +
                                                  static_cast<std::int64_t>(j) / statistics.pool_size);

@@ -19,7 +19,9 @@ std::vector<double> shown_row(const HeadProblem<double>& problem, WindowMap map,
     if (m == 0 ? !needs.first : !needs.second) continue;
     const ReferenceRow values = reference_row(problem, m, i);
     const bool logits = map == WindowMap::FirstLogits || map == WindowMap::SecondLogits;
-    const double lambda = map == WindowMap::ScaledSecond ? problem.lambda[i] : map == WindowMap::Net && m == 1 ? -problem.lambda[i] : 1.0;
+    const double lambda = map == WindowMap::ScaledSecond    ? problem.lambda[i]
+                          : map == WindowMap::Net && m == 1 ? -problem.lambda[i]
+                                                            : 1.0;
     for (std::size_t j = 0; j < length; ++j)
       row[j] = values.visible[j] ? row[j] + (logits ? values.z[j] : lambda * values.a[j]) : kNaN;
   }

@@ -16,12 +16,13 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::
 
 std::vector<ColorScale> scales() {
   using enum ColorMapId;
-  return {{SequentialDark, ScaleKind::Linear, 0.0f, 1.0f},        {SequentialLight, ScaleKind::Linear, -3.25f, 7.5f},
-          {SequentialDark, ScaleKind::Log10, 1e-4f, 0.6f},        {SequentialLight, ScaleKind::Log10, 1e-7f, 1.0f},
-          {DivergingDark, ScaleKind::Symlog, -0.4f, 0.4f, 1e-3f}, {DivergingLight, ScaleKind::Symlog, -20.0f, 20.0f, 0.1f},
-          {DivergingDark, ScaleKind::Linear, -1.0f, 1.0f},        {LambdaDark, ScaleKind::Linear, 0.0f, 1.0f},
-          {SequentialDark, ScaleKind::Linear, 0.5f, 0.5f},        {SequentialDark, ScaleKind::Log10, 0.2f, 0.2f},
-          {DivergingDark, ScaleKind::Symlog, -1e-4f, 1e-4f, 1e-3f}};
+  return {
+      {SequentialDark, ScaleKind::Linear, 0.0f, 1.0f},         {SequentialLight, ScaleKind::Linear, -3.25f, 7.5f},
+      {SequentialDark, ScaleKind::Log10, 1e-4f, 0.6f},         {SequentialLight, ScaleKind::Log10, 1e-7f, 1.0f},
+      {DivergingDark, ScaleKind::Symlog, -0.4f, 0.4f, 1e-3f},  {DivergingLight, ScaleKind::Symlog, -20.0f, 20.0f, 0.1f},
+      {DivergingDark, ScaleKind::Linear, -1.0f, 1.0f},         {LambdaDark, ScaleKind::Linear, 0.0f, 1.0f},
+      {SequentialDark, ScaleKind::Linear, 0.5f, 0.5f},         {SequentialDark, ScaleKind::Log10, 0.2f, 0.2f},
+      {DivergingDark, ScaleKind::Symlog, -1e-4f, 1e-4f, 1e-3f}};
 }
 
 // For each entry its smallest value and the floats beside it, then values anywhere and far outside.
@@ -68,7 +69,9 @@ CATCH_TEST_CASE("every pixel of a map has the colour of its value", "[gl]") {
   for (const ColorScale& scale : scales()) {
     const std::vector<float> values = telling_values(scale, 64 * 32);
     const MapImage image = image_of(values, 64);
-    const auto draw = [&](ImguiPainter& painter) { painter.map(Rect::sized(7, 5, 256, 128), image, {0, 0, 64, 32}, {scale, {}, 0, {}}); };
+    const auto draw = [&](ImguiPainter& painter) {
+      painter.map(Rect::sized(7, 5, 256, 128), image, {0, 0, 64, 32}, {scale, {}, 0, {}});
+    };
     // The second time it is the picture kept from the first.
     for (int time = 0; time < 3; ++time) {
       const PixelImage shown = screen->frame(draw);
@@ -78,7 +81,8 @@ CATCH_TEST_CASE("every pixel of a map has the colour of its value", "[gl]") {
           const float value = values[static_cast<std::size_t>((y / 4) * 64 + x / 4)];
           const int expected = rgb(scale_color(scale, value)), found = pixel(shown, 7 + x, 5 + y);
           if (found != expected && ++wrong < 4) {
-            CATCH_UNSCOPED_INFO("time " << time << " value " << value << " expected " << std::hex << expected << " found " << found);
+            CATCH_UNSCOPED_INFO("time " << time << " value " << value << " expected " << std::hex << expected
+                                        << " found " << found);
           }
         }
       }
@@ -99,7 +103,8 @@ CATCH_TEST_CASE("masked cells are empty, infinite ones hatched, in the picture t
   for (const NanStyle style : {NanStyle::Masked, NanStyle::Hatched}) {
     PixelImage first;
     for (int time = 0; time < 3; ++time) {
-      PixelImage shown = screen->frame([&](ImguiPainter& p) { p.map(Rect::sized(11, 9, 80, 80), image, {0, 0, 2, 2}, {scale, style, 0, {}}); });
+      PixelImage shown = screen->frame(
+          [&](ImguiPainter& p) { p.map(Rect::sized(11, 9, 80, 80), image, {0, 0, 2, 2}, {scale, style, 0, {}}); });
       if (time == 0) {
         int hatched = 0, nan_hatched = 0;
         for (int y = 0; y < 40; ++y) {
@@ -130,11 +135,13 @@ CATCH_TEST_CASE("gaps part cells but do not frame them; fractions of cells are c
   const ColorScale scale{ColorMapId::SequentialDark, ScaleKind::Linear, 0.0f, 1.0f};
   const MapImage image = image_of({0.1f, 0.3f, 0.5f, 0.7f, 0.9f, 1.0f}, 3);
   const Color gap = Color::hex(0x123456);
-  const PixelImage shown = screen->frame([&](ImguiPainter& p) { p.map(Rect::sized(0, 0, 30, 20), image, {0, 0, 3, 2}, {scale, {}, 1, gap}); });
+  const PixelImage shown = screen->frame(
+      [&](ImguiPainter& p) { p.map(Rect::sized(0, 0, 30, 20), image, {0, 0, 3, 2}, {scale, {}, 1, gap}); });
   for (int x = 0; x < 30; ++x) CATCH_CHECK((pixel(shown, x, 3) == rgb(gap)) == (x == 9 || x == 19));
   for (int y = 0; y < 20; ++y) CATCH_CHECK((pixel(shown, 3, y) == rgb(gap)) == (y == 9));
   CATCH_CHECK(pixel(shown, 29, 19) == rgb(scale_color(scale, 1.0f)));
-  const PixelImage cut = screen->frame([&](ImguiPainter& p) { p.map(Rect::sized(0, 0, 30, 20), image, {0.5f, 0, 3.5f, 2}, {scale, {}, 0, gap}); });
+  const PixelImage cut = screen->frame(
+      [&](ImguiPainter& p) { p.map(Rect::sized(0, 0, 30, 20), image, {0.5f, 0, 3.5f, 2}, {scale, {}, 0, gap}); });
   CATCH_CHECK(pixel(cut, 4, 0) == rgb(scale_color(scale, 0.1f)));
   CATCH_CHECK(pixel(cut, 5, 0) == rgb(scale_color(scale, 0.3f)));
   CATCH_CHECK(pixel(cut, 24, 0) == rgb(scale_color(scale, 0.5f)));
@@ -164,7 +171,8 @@ CATCH_TEST_CASE("an image beyond the largest texture is the same in tiles", "[gl
   const PixelImage exact = shown(**tiled, {0, 0, 300, 200}, {0, 0, 300, 200});
   int wrong = 0;
   for (int y = 0; y < 200; ++y) {
-    for (int x = 0; x < 300; ++x) wrong += pixel(exact, x, y) != rgb(scale_color(scale, values[static_cast<std::size_t>(y * 300 + x)]));
+    for (int x = 0; x < 300; ++x)
+      wrong += pixel(exact, x, y) != rgb(scale_color(scale, values[static_cast<std::size_t>(y * 300 + x)]));
   }
   CATCH_CHECK(wrong == 0);
   for (const Rect source : {Rect{0, 0, 300, 200}, Rect{50.3f, 60.7f, 201.9f, 131.2f}, Rect{-20, -10, 320, 210}}) {
@@ -177,7 +185,8 @@ CATCH_TEST_CASE("textures of maps that are not drawn make room", "[gl]") {
   const auto screen = Screen::open(64, 64);
   if (!screen) return;
   MapTextures textures;
-  const MapImage first = image_of(std::vector<float>(100 * 100), 100), second = image_of(std::vector<float>(100 * 100), 100);
+  const MapImage first = image_of(std::vector<float>(100 * 100), 100),
+                 second = image_of(std::vector<float>(100 * 100), 100);
   const GLuint name = textures.texture(first).tiles[0].texture.name();
   static_cast<void>(textures.texture(second));
   CATCH_CHECK(textures.bytes() == 80000);

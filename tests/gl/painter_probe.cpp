@@ -1,6 +1,6 @@
 // painter_probe OUT.png [SCALE] [dark|light]: one page with everything that the painter can draw, as a picture for the
-// eye. painter_probe --time [FRAMES]: milliseconds a frame of a usual window: a map of 912 × 692, 3,000 shapes, 400 texts.
-// Needs a display, e.g. xvfb-run.
+// eye. painter_probe --time [FRAMES]: milliseconds a frame of a usual window: a map of 912 × 692, 3,000 shapes, 400
+// texts. Needs a display, e.g. xvfb-run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -38,9 +38,11 @@ void draw_texts(Painter& painter, const Theme& theme, Rect area) {
   row(kSigns, Face::Sans, 12.0f, theme.text);
   row(kSigns, Face::Mono, 12.0f, theme.text);
   row(kSigns, Face::SansSemibold, 13.0f, theme.text);
-  row("日本語 한국어 العربية שלום (abc) 12 ไทย 😀 🚀 👩‍🚀 \xEE\x80\x80 \xF0\x9F\xBF\xBF é ñ ẽ", Face::Sans, 12.0f, theme.text);
+  row("日本語 한국어 العربية שלום (abc) 12 ไทย 😀 🚀 👩‍🚀 \xEE\x80\x80 \xF0\x9F\xBF\xBF é ñ ẽ",
+      Face::Sans, 12.0f, theme.text);
   row("\xEE\x80\x80 \xF0\x9F\xBF\xBF 日", Face::Sans, 24.0f, theme.text);
-  for (const float size : {9.0f, 12.0f, 15.0f, 18.0f}) row("Hamburgefonstiv 0.123456789", Face::Sans, size, theme.text2);
+  for (const float size : {9.0f, 12.0f, 15.0f, 18.0f})
+    row("Hamburgefonstiv 0.123456789", Face::Sans, size, theme.text2);
   const char* labels[] = {"the", "attention", "sink", "<s>", "␣×19", "naïve", "Größe"};
   for (int i = 0; i < 7; ++i) {
     painter.text({area.x0 + 30.0f + 20.0f * static_cast<float>(i), y + 60.0f}, labels[i], theme.hint(), 0.785398f);
@@ -66,7 +68,8 @@ void draw_shapes(Painter& painter, const Theme& theme, Rect area) {
   // Hairlines at whole, half and odd places: all one device pixel at scale 1.
   for (int i = 0; i < 8; ++i) {
     painter.line({x, y + static_cast<float>(i) * 4.3f}, {x + 100, y + static_cast<float>(i) * 4.3f}, theme.faint);
-    painter.line({x + 110 + static_cast<float>(i) * 4.3f, y}, {x + 110 + static_cast<float>(i) * 4.3f, y + 34}, theme.faint);
+    painter.line({x + 110 + static_cast<float>(i) * 4.3f, y}, {x + 110 + static_cast<float>(i) * 4.3f, y + 34},
+                 theme.faint);
   }
   // Neighbours without gap or overlap, in a translucent colour.
   for (int i = 0; i < 20; ++i) {
@@ -99,7 +102,7 @@ void draw_shapes(Painter& painter, const Theme& theme, Rect area) {
   steps.push_back({x + 200, y + 60});
   painter.fill_polygon(steps, theme.lambda.faded(0.4f));
   painter.polyline(steps, theme.lambda, 1.0f);
-  const Vec2 star[] = {{x + 260, y}, {x + 272, y + 24}, {x + 296, y + 28}, {x + 278, y + 44}, {x + 284, y + 66},
+  const Vec2 star[] = {{x + 260, y},      {x + 272, y + 24}, {x + 296, y + 28}, {x + 278, y + 44}, {x + 284, y + 66},
                        {x + 260, y + 54}, {x + 236, y + 66}, {x + 242, y + 44}, {x + 224, y + 28}, {x + 248, y + 24}};
   painter.fill_polygon(star, theme.kappa);
   const Vec2 triangle[] = {{x + 330, y + 10}, {x + 342, y + 10}, {x + 336, y + 20}};
@@ -112,12 +115,14 @@ void draw_shapes(Painter& painter, const Theme& theme, Rect area) {
 }
 
 MapImage triangle_map(int n, std::mt19937& random) {
-  auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(n * n), std::numeric_limits<float>::quiet_NaN());
+  auto values =
+      std::make_shared<std::vector<float>>(static_cast<std::size_t>(n * n), std::numeric_limits<float>::quiet_NaN());
   std::exponential_distribution<float> exponential;
   for (int q = 0; q < n; ++q) {
     float sum = 0;
     float* row = values->data() + q * n;
-    for (int k = 0; k <= q; ++k) sum += row[k] = exponential(random) * (k == 0 ? 12.0f : std::exp(-0.05f * static_cast<float>(q - k)));
+    for (int k = 0; k <= q; ++k)
+      sum += row[k] = exponential(random) * (k == 0 ? 12.0f : std::exp(-0.05f * static_cast<float>(q - k)));
     for (int k = 0; k <= q; ++k) row[k] /= sum;
   }
   return {next_image_id(), 1, n, n, values};
@@ -166,7 +171,8 @@ void draw_usual_window(Painter& painter, const Theme& theme, const MapImage& map
   }
   for (int i = 0; i < 400; ++i) {
     const float x = 1120.0f + 105.0f * static_cast<float>(i % 3), y = 40.0f + 6.4f * static_cast<float>(i / 3);
-    painter.text({x, y}, format("value %.3f", 0.001 * static_cast<double>(i + frame % 7)), i % 2 ? theme.value() : theme.hint());
+    painter.text({x, y}, format("value %.3f", 0.001 * static_cast<double>(i + frame % 7)),
+                 i % 2 ? theme.value() : theme.hint());
   }
 }
 
@@ -175,7 +181,8 @@ int time_frames(FrameLoop& loop, int frames) {
   std::mt19937 random(5);
   auto values = std::make_shared<std::vector<float>>(912 * 692);
   std::exponential_distribution<float> exponential(100.0f);
-  for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] = i % 912 > i / 912 + 220 ? std::nanf("") : exponential(random);
+  for (std::size_t i = 0; i < values->size(); ++i)
+    (*values)[i] = i % 912 > i / 912 + 220 ? std::nanf("") : exponential(random);
   const MapImage map{next_image_id(), 1, 912, 692, values};
   for (int frame = 0; frame < frames; ++frame) {
     loop.wait(0.0);
@@ -188,8 +195,8 @@ int time_frames(FrameLoop& loop, int frames) {
     return static_cast<double>(times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))]);
   };
   const FrameTimes& times = loop.times();
-  std::printf("%zu frames: build median %.2f ms; whole median %.2f ms, p99 %.2f ms\n", times.total.size(), at(times.build, 0.5),
-              at(times.total, 0.5), at(times.total, 0.99));
+  std::printf("%zu frames: build median %.2f ms; whole median %.2f ms, p99 %.2f ms\n", times.total.size(),
+              at(times.build, 0.5), at(times.total, 0.5), at(times.total, 0.99));
   return loop.gl_error_count() == 0 ? 0 : 1;
 }
 
@@ -222,7 +229,8 @@ int main(int argc, char** argv) {
   std::mt19937 random(11);
   std::normal_distribution<float> normal;
   std::vector<Vec2> cloud;
-  for (int i = 0; i < 1000000; ++i) cloud.push_back({1100.0f + 80.0f * normal(random), 720.0f + 50.0f * normal(random)});
+  for (int i = 0; i < 1000000; ++i)
+    cloud.push_back({1100.0f + 80.0f * normal(random), 720.0f + 50.0f * normal(random)});
   for (int frame = 0; frame < 3; ++frame) {
     loop.wait(0.0);
     const Input input = loop.begin_frame(theme.bg);
@@ -240,8 +248,9 @@ int main(int argc, char** argv) {
     painter.fill_rect(Rect::sized(1090, 360, 250, 60), theme.raised, 4.0f);
     painter.stroke_rect(Rect::sized(1090, 360, 250, 60), theme.line, 1.0f, 4.0f);
     painter.text({1102, 384}, "Overlay above a million points", theme.body(theme.text));
-    painter.text({1102, 404}, format("%.0f × %.0f, scale %.2f", static_cast<double>(input.window.width()),
-                                     static_cast<double>(input.window.height()), static_cast<double>(scale)),
+    painter.text({1102, 404},
+                 format("%.0f × %.0f, scale %.2f", static_cast<double>(input.window.width()),
+                        static_cast<double>(input.window.height()), static_cast<double>(scale)),
                  theme.value());
     loop.painter().set_layer(Layer::Base);
     loop.end_frame();

@@ -38,10 +38,11 @@ CATCH_TEST_CASE("hairlines are whole device pixels at every scale and place", "[
         p.line({8, y}, {40, y}, kWhite);
         p.line({80 + y, 40}, {80 + y, 60}, kWhite);
       });
-      const int from = static_cast<int>(std::floor(8 * scale + 0.5f)), to = static_cast<int>(std::floor(40 * scale + 0.5f));
+      const int from = static_cast<int>(std::floor(8 * scale + 0.5f)),
+                to = static_cast<int>(std::floor(40 * scale + 0.5f));
       CATCH_CHECK(count_of(shown, 0xFFFFFF, 0, 0, shown.width, static_cast<int>(30 * scale)) == (to - from) * width);
       CATCH_CHECK(count_of(shown, 0, 0, 0, shown.width, shown.height) ==
-            shown.width * shown.height - (to - from) * width - static_cast<int>(std::lround(20 * scale)) * width);
+                  shown.width * shown.height - (to - from) * width - static_cast<int>(std::lround(20 * scale)) * width);
     }
     CATCH_CHECK(screen->loop->gl_error_count() == 0);
   }
@@ -56,7 +57,8 @@ CATCH_TEST_CASE("neighbouring rectangles meet without gap or overlap", "[gl]") {
       p.fill_rect({x, 10, x + 5.37f, 20}, kWhite.faded(0.5f));
     }
   });
-  const int x0 = static_cast<int>(std::floor(3.3f * 1.25f + 0.5f)), x1 = static_cast<int>(std::floor((3.3f + 5.37f * 30) * 1.25f + 0.5f));
+  const int x0 = static_cast<int>(std::floor(3.3f * 1.25f + 0.5f)),
+            x1 = static_cast<int>(std::floor((3.3f + 5.37f * 30) * 1.25f + 0.5f));
   const int half = pixel(shown, x0, 15);
   CATCH_CHECK((half == 0x808080 || half == 0x7F7F7F));
   CATCH_CHECK(count_of(shown, half, x0, 15, x1, 16) == x1 - x0);
@@ -80,11 +82,13 @@ CATCH_TEST_CASE("a frame lies inside its rectangle", "[gl]") {
   CATCH_CHECK(pixel(shown, 65, 12) == 0);
 }
 
-CATCH_TEST_CASE("layers lie in order, whatever the order of the calls; clips cut maps, points, clears and shapes", "[gl]") {
+CATCH_TEST_CASE("layers lie in order, whatever the order of the calls; clips cut maps, points, clears and shapes",
+                "[gl]") {
   const auto screen = Screen::open(400, 300);
   if (!screen) return;
   std::vector<Vec2> many;
-  for (int i = 0; i < 5000; ++i) many.push_back({static_cast<float>(i % 400) + 0.5f, static_cast<float>((i * 7) % 300) + 0.5f});
+  for (int i = 0; i < 5000; ++i)
+    many.push_back({static_cast<float>(i % 400) + 0.5f, static_cast<float>((i * 7) % 300) + 0.5f});
   const PixelImage shown = screen->frame([&](ImguiPainter& p) {
     p.set_layer(Layer::Overlay);
     p.fill_rect({20, 20, 60, 60}, kRed);
@@ -129,8 +133,9 @@ CATCH_TEST_CASE("text lies on its baseline, inside its measured width, and turns
   const int end = 100 + static_cast<int>(std::ceil(width));
   CATCH_CHECK(count_of(flat, 0, 0, 0, 300, 300) < 90000 - 100);
   CATCH_CHECK(count_of(flat, 0, 100, 120, end, 150) == count_of(flat, 0, 0, 0, 300, 300) - (90000 - 30 * (end - 100)));
-  CATCH_CHECK(count_of(flat, 0, 100, 149, end, 150) < end - 100);   // it stands on the baseline
-  CATCH_CHECK(count_of(up, 0, 70, 150 - (end - 100), 101, 151) == count_of(up, 0, 0, 0, 300, 300) - (90000 - 31 * (end - 100 + 1)));
+  CATCH_CHECK(count_of(flat, 0, 100, 149, end, 150) < end - 100);  // it stands on the baseline
+  CATCH_CHECK(count_of(up, 0, 70, 150 - (end - 100), 101, 151) ==
+              count_of(up, 0, 0, 0, 300, 300) - (90000 - 31 * (end - 100 + 1)));
   const PixelImage again = screen->frame([&](ImguiPainter& p) { p.text({100, 150}, "HHHH", style); });
   CATCH_CHECK((again.rgb == flat.rgb));
 }
@@ -150,8 +155,8 @@ CATCH_TEST_CASE("points counted per pixel are the points drawn one over the othe
       const PointDraw draw = (*renderer)->prepare(centres, Color{120, 200, 255, 40}, size, 1.0f, {0, 0, 320, 240});
       shown[method == PointMethod::Counted] = picture_of(320, 240, [&] { (*renderer)->draw(draw, 320, 240); });
     }
-    // 8 bits a layer lose up to half a step at each of many layers; a missing or an extra square costs 18 and more. At the
-    // frame's own edge GL leaves out points whose centres lie outside.
+    // 8 bits a layer lose up to half a step at each of many layers; a missing or an extra square costs 18 and more. At
+    // the frame's own edge GL leaves out points whose centres lie outside.
     int worst = 0;
     long sum = 0;
     for (int y = 2; y < 238; ++y) {
@@ -174,7 +179,9 @@ CATCH_TEST_CASE("a shader that does not compile is reported and the old program 
   const auto write = [&](const char* name, const std::string& text) { std::ofstream(folder.path() / name) << text; };
   write("a.vert", "#version 330 core\nvoid main() { gl_Position = vec4(0.0); }\n");
   write("shared.glsl", "vec4 shared_color() { return vec4(1.0); }\n");
-  write("a.frag", "#version 330 core\n#include \"shared.glsl\"\nout vec4 o; uniform float u_x;\nvoid main() { o = shared_color() * u_x; }\n");
+  write(
+      "a.frag",
+      "#version 330 core\n#include \"shared.glsl\"\nout vec4 o; uniform float u_x;\nvoid main() { o = shared_color() * u_x; }\n");
   const auto loaded = std::chrono::steady_clock::now();
   auto program = ShaderProgram::load(folder.path(), "a.vert", "a.frag");
   CATCH_REQUIRE(program);
@@ -185,12 +192,14 @@ CATCH_TEST_CASE("a shader that does not compile is reported and the old program 
   program->reload_if_changed(report);
   CATCH_CHECK(reports.empty());
   write("shared.glsl", "vec4 shared_color() { return nonsense; }\n");
-  std::filesystem::last_write_time(folder.path() / "shared.glsl", std::filesystem::file_time_type::clock::now() + std::chrono::seconds(5));
+  std::filesystem::last_write_time(folder.path() / "shared.glsl",
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::seconds(5));
   program->reload_if_changed(report);
   // Looked at less than half a second ago, unless this machine is that busy.
   if (std::chrono::steady_clock::now() - loaded < std::chrono::milliseconds(500)) CATCH_CHECK(reports.empty());
   reports.clear();
-  std::filesystem::last_write_time(folder.path() / "shared.glsl", std::filesystem::file_time_type::clock::now() + std::chrono::seconds(7));
+  std::filesystem::last_write_time(folder.path() / "shared.glsl",
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::seconds(7));
   std::this_thread::sleep_for(std::chrono::milliseconds(550));
   program->reload_if_changed(report);
   CATCH_REQUIRE(reports.size() == 1);
@@ -198,7 +207,8 @@ CATCH_TEST_CASE("a shader that does not compile is reported and the old program 
   CATCH_CHECK(reports[0].find("shared.glsl") != std::string::npos);
   CATCH_CHECK(program->location("u_x") >= 0);
   write("shared.glsl", "vec4 shared_color() { return vec4(0.5); }\n");
-  std::filesystem::last_write_time(folder.path() / "shared.glsl", std::filesystem::file_time_type::clock::now() + std::chrono::seconds(9));
+  std::filesystem::last_write_time(folder.path() / "shared.glsl",
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::seconds(9));
   std::this_thread::sleep_for(std::chrono::milliseconds(550));
   program->reload_if_changed(report);
   CATCH_CHECK(reports.size() == 2);

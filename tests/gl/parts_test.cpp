@@ -24,7 +24,8 @@ namespace {
 double polygon_area(const std::vector<Vec2>& p) {
   double area = 0.0;
   for (std::size_t i = 0, j = p.size() - 1; i < p.size(); j = i++) {
-    area += static_cast<double>(p[j].x) * static_cast<double>(p[i].y) - static_cast<double>(p[i].x) * static_cast<double>(p[j].y);
+    area += static_cast<double>(p[j].x) * static_cast<double>(p[i].y) -
+            static_cast<double>(p[i].x) * static_cast<double>(p[j].y);
   }
   return std::abs(0.5 * area);
 }
@@ -184,7 +185,9 @@ CATCH_TEST_CASE("the trace is JSON with the events and names of all threads") {
     auto trace = Trace::create(path);
     CATCH_REQUIRE(trace);
     (*trace)->name_thread("main");
-    { const Trace::Zone zone(trace->get(), "a \"quoted\"\nname"); }
+    {
+      const Trace::Zone zone(trace->get(), "a \"quoted\"\nname");
+    }
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&trace] {
@@ -212,7 +215,8 @@ CATCH_TEST_CASE("the trace is JSON with the events and names of all threads") {
 
 CATCH_TEST_CASE("a shader's includes come once and with their line numbers") {
   const TempFolder folder;
-  std::ofstream(folder.path() / "a.frag") << "#version 330 core\n#include \"b.glsl\"\n#include \"b.glsl\"\nvoid main() {}\n";
+  std::ofstream(folder.path() / "a.frag")
+      << "#version 330 core\n#include \"b.glsl\"\n#include \"b.glsl\"\nvoid main() {}\n";
   std::ofstream(folder.path() / "b.glsl") << "float b;\n";
   std::vector<std::filesystem::path> files;
   const auto source = load_shader_source(folder.path() / "a.frag", files);
@@ -258,7 +262,7 @@ CATCH_TEST_CASE("the icon is a rounded square with a triangle") {
   for (const int size : {16, 32, 48, 128}) {
     const auto pixels = icon_pixels(size);
     CATCH_REQUIRE(pixels.size() == static_cast<std::size_t>(size * size * 4));
-    CATCH_CHECK(pixels[3] < 128);                                                            // a corner
+    CATCH_CHECK(pixels[3] < 128);                                                                // a corner
     CATCH_CHECK(pixels[static_cast<std::size_t>((size / 2 * size + size / 2) * 4 + 3)] == 255);  // the middle
   }
 }

@@ -17,7 +17,8 @@ namespace headroom::test {
 
 // RGB of one pixel as 0xRRGGBB.
 inline int pixel(const PixelImage& image, int x, int y) {
-  const std::uint8_t* p = image.rgb.data() + (static_cast<std::size_t>(y) * image.width + static_cast<std::size_t>(x)) * 3;
+  const std::uint8_t* p =
+      image.rgb.data() + (static_cast<std::size_t>(y) * image.width + static_cast<std::size_t>(x)) * 3;
   return (p[0] << 16) | (p[1] << 8) | p[2];
 }
 inline int rgb(Color c) { return (c.r << 16) | (c.g << 8) | c.b; }
@@ -79,7 +80,8 @@ inline PixelImage picture_of(int width, int height, const std::function<void()>&
   glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, rows.data());
   const std::size_t row = static_cast<std::size_t>(width) * 3;
   for (int y = 0; y < height; ++y) {
-    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row * (height - 1 - y)), row, image.rgb.begin() + static_cast<std::ptrdiff_t>(row * y));
+    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row * (height - 1 - y)), row,
+                image.rgb.begin() + static_cast<std::ptrdiff_t>(row * y));
   }
   glBindFramebuffer(GL_FRAMEBUFFER, 0);
   return image;

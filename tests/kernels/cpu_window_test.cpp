@@ -27,7 +27,9 @@ void serial(std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
 // The four planes of a window, with a margin that nothing may write.
 struct Planes {
   explicit Planes(const WindowRequest& request)
-      : stride(request.cell_columns() + 3), size(request.cell_rows() * stride), values(static_cast<std::size_t>(4 * size), -77.0F) {}
+      : stride(request.cell_columns() + 3),
+        size(request.cell_rows() * stride),
+        values(static_cast<std::size_t>(4 * size), -77.0F) {}
   [[nodiscard]] WindowCells cells() {
     float* data = values.data();
     return {data, data + size, data + 2 * size, data + 3 * size, stride};
@@ -75,9 +77,9 @@ void check_window(const AttentionData<float>& data, std::int64_t head, const Win
   Planes found(request), expected(request);
   kernels::reference_window(wide, request, expected.cells());
   CATCH_REQUIRE(kernels::cpu_window<float>(problem, rows, request, found.cells(), serial, nullptr));
-  CATCH_INFO(data.shape.name << ", length " << data.length << ", map " << static_cast<int>(request.map) << ", rows from "
-                             << request.row_begin << ": " << request.rows << ", keys from " << request.key_begin << ": "
-                             << request.keys << ", reduction " << request.reduction);
+  CATCH_INFO(data.shape.name << ", length " << data.length << ", map " << static_cast<int>(request.map)
+                             << ", rows from " << request.row_begin << ": " << request.rows << ", keys from "
+                             << request.key_begin << ": " << request.keys << ", reduction " << request.reduction);
   const auto plane = [&](const Planes& planes, std::ptrdiff_t index) {
     std::vector<float> cells;
     for (std::int64_t row = 0; row < request.cell_rows(); ++row)
@@ -115,11 +117,13 @@ CATCH_TEST_CASE("cpu window: the whole map of every case, exact and pooled, for 
 CATCH_TEST_CASE("cpu window: any rectangle at any reduction") {
   const AttentionCase shape{.name = "V2", .pairing = Pairing::V2, .heads = 1, .head_dim = 20};
   const auto data = random_attention<float>(shape, 1100, 5);
-  for (const WindowRequest& request : std::vector<WindowRequest>{
-           {WindowMap::Net, 1000, 1, 3, 1, 1},      {WindowMap::Net, 700, 300, 100, 500, 1},
-           {WindowMap::Net, 513, 579, 47, 700, 7},  {WindowMap::First, 0, 1100, 0, 1100, 64},
-           {WindowMap::Net, 0, 1100, 0, 1100, 300}, {WindowMap::ScaledSecond, 900, 200, 1000, 100, 3},
-           {WindowMap::Second, 10, 50, 60, 1000, 1}})
+  for (const WindowRequest& request : std::vector<WindowRequest>{{WindowMap::Net, 1000, 1, 3, 1, 1},
+                                                                 {WindowMap::Net, 700, 300, 100, 500, 1},
+                                                                 {WindowMap::Net, 513, 579, 47, 700, 7},
+                                                                 {WindowMap::First, 0, 1100, 0, 1100, 64},
+                                                                 {WindowMap::Net, 0, 1100, 0, 1100, 300},
+                                                                 {WindowMap::ScaledSecond, 900, 200, 1000, 100, 3},
+                                                                 {WindowMap::Second, 10, 50, 60, 1000, 1}})
     check_window(data, 0, request);
 }
 
@@ -211,7 +215,8 @@ CATCH_TEST_CASE("cpu window: the same bits on any number of threads, and an earl
   CATCH_REQUIRE(kernels::cpu_window<float>(data.problem(0), rows, request, one.cells(), serial, nullptr));
   CATCH_REQUIRE(kernels::cpu_window<float>(data.problem(0), rows, request, four.cells(), threads(4), nullptr));
   for (std::size_t i = 0; i < one.values.size(); ++i)
-    if (std::bit_cast<std::uint32_t>(one.values[i]) != std::bit_cast<std::uint32_t>(four.values[i])) CATCH_FAIL("cell " << i);
+    if (std::bit_cast<std::uint32_t>(one.values[i]) != std::bit_cast<std::uint32_t>(four.values[i]))
+      CATCH_FAIL("cell " << i);
   int polls = 0;
   const auto stop = [&polls] { return ++polls > 2; };
   CATCH_CHECK_FALSE(kernels::cpu_window<float>(data.problem(0), rows, request, one.cells(), serial, stop));

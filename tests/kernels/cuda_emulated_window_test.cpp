@@ -31,18 +31,12 @@ struct Cells {
 double entry(const DenseHead& dense, const HeadProblem<double>& problem, WindowMap map, std::int64_t i,
              std::int64_t j) {
   switch (map) {
-    case WindowMap::Net:
-      return dense.net(i, j);
-    case WindowMap::First:
-      return dense.maps[0].a(i, j);
-    case WindowMap::Second:
-      return dense.maps[1].a(i, j);
-    case WindowMap::ScaledSecond:
-      return problem.lambda[i] * dense.maps[1].a(i, j);
-    case WindowMap::FirstLogits:
-      return dense.maps[0].z(i, j);
-    case WindowMap::SecondLogits:
-      return dense.maps[1].z(i, j);
+    case WindowMap::Net: return dense.net(i, j);
+    case WindowMap::First: return dense.maps[0].a(i, j);
+    case WindowMap::Second: return dense.maps[1].a(i, j);
+    case WindowMap::ScaledSecond: return problem.lambda[i] * dense.maps[1].a(i, j);
+    case WindowMap::FirstLogits: return dense.maps[0].z(i, j);
+    case WindowMap::SecondLogits: return dense.maps[1].z(i, j);
   }
   return NAN;
 }
@@ -72,7 +66,7 @@ std::string wrong_cells(const Cells& found, const DenseHead& dense, const HeadPr
             std::tuple("positive", found.positive[at], positive / count),
             std::tuple("negative", found.negative[at], negative / count)}) {
         const bool right = c >= request.cell_columns() ? value == kUntouched
-                           : count == 0.0              ? std::isnan(value)
+                           : count == 0.0 ? std::isnan(value)
                                           : std::abs(static_cast<double>(value) - expected) <= kTolerance * largest;
         if (!right)
           report << name << " of cell " << r << ", " << c << " is " << value << ", expected " << expected << "\n";

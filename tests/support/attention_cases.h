@@ -144,23 +144,17 @@ struct AttentionData {
     result.value_dim = context_dim();
     const std::int64_t group = head / (shape.heads / shape.kv_heads);
     switch (shape.pairing) {
-      case Pairing::Single:
-        result.maps[0] = map(head, group, group);
-        break;
+      case Pairing::Single: result.maps[0] = map(head, group, group); break;
       case Pairing::V1:
         result.maps = {map(2 * head, 2 * group, 2 * group), map(2 * head + 1, 2 * group + 1, 2 * group)};
         break;
-      case Pairing::V2:
-        result.maps = {map(2 * head, group, group), map(2 * head + 1, group, group)};
-        break;
+      case Pairing::V2: result.maps = {map(2 * head, group, group), map(2 * head + 1, group, group)}; break;
       case Pairing::OwnValues: {
         const std::int64_t other = (group + 1) % shape.kv_heads;
         result.maps = {map(2 * head, group, group), map(2 * head + 1, other, other)};
         break;
       }
-      case Pairing::SecondOnly:
-        result.maps[1] = map(2 * head + 1, group, group);
-        break;
+      case Pairing::SecondOnly: result.maps[1] = map(2 * head + 1, group, group); break;
     }
     if (result.maps[1].present()) result.lambda = lambda.data() + head * length;
     result.scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim));

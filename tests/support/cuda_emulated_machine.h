@@ -118,22 +118,14 @@ class EmulatedMachine : public kernels::cuda::Machine {
   template <class Input>
   static void run_thread(Kernel kernel, EmulatedDevice& device, const kernels::cuda::Arguments<Input>& arguments) {
     switch (kernel) {
-      case Kernel::ValueSquares:
-        return kernels::cuda::value_squares(device, arguments);
-      case Kernel::FirstPass64:
-        return kernels::cuda::first_pass<Input, 64>(device, arguments);
-      case Kernel::FirstPass128:
-        return kernels::cuda::first_pass<Input, 128>(device, arguments);
-      case Kernel::SecondPass:
-        return kernels::cuda::second_pass<Input, false>(device, arguments);
-      case Kernel::NetSecondPass:
-        return kernels::cuda::second_pass<Input, true>(device, arguments);
-      case Kernel::NetRows:
-        return kernels::cuda::net_rows(device, arguments);
-      case Kernel::NamedKeys:
-        return kernels::cuda::named_keys(device, arguments);
-      case Kernel::FoldPools:
-        return kernels::cuda::fold_pools(device, arguments);
+      case Kernel::ValueSquares: return kernels::cuda::value_squares(device, arguments);
+      case Kernel::FirstPass64: return kernels::cuda::first_pass<Input, 64>(device, arguments);
+      case Kernel::FirstPass128: return kernels::cuda::first_pass<Input, 128>(device, arguments);
+      case Kernel::SecondPass: return kernels::cuda::second_pass<Input, false>(device, arguments);
+      case Kernel::NetSecondPass: return kernels::cuda::second_pass<Input, true>(device, arguments);
+      case Kernel::NetRows: return kernels::cuda::net_rows(device, arguments);
+      case Kernel::NamedKeys: return kernels::cuda::named_keys(device, arguments);
+      case Kernel::FoldPools: return kernels::cuda::fold_pools(device, arguments);
     }
   }
 

@@ -1,5 +1,5 @@
-// The panels about heads without a display: a state that a test edits, a painter that records, a pointer, and the command
-// lines that a panel asks for, each of which must exist and take its arguments.
+// The panels about heads without a display: a state that a test edits, a painter that records, a pointer, and the
+// command lines that a panel asks for, each of which must exist and take its arguments.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ class HeadsBench {
  public:
   using Panel = std::function<void(PanelContext&, Rect)>;
 
-  explicit HeadsBench(const SnapshotOptions& options = {}, HeadRef head = {1, 1}) : state(make_state(make_snapshot(options), head)) {}
+  explicit HeadsBench(const SnapshotOptions& options = {}, HeadRef head = {1, 1})
+      : state(make_state(make_snapshot(options), head)) {}
 
   const RecordingPainter& draw(const Panel& panel, Rect frame) {
     const Rect window{0.0f, 0.0f, std::max(1440.0f, frame.x1 + 20.0f), std::max(900.0f, frame.y1 + 20.0f)};

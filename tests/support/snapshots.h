@@ -16,12 +16,12 @@
 namespace headroom::test {
 
 struct SnapshotOptions {
-  std::string kind = "softmax";      // also diff_v2, diff_v1, gated, softmax_sink
+  std::string kind = "softmax";  // also diff_v2, diff_v1, gated, softmax_sink
   std::int64_t layers = 4, heads = 3, length = 160;
-  std::int64_t finished = -1;        // layers that are there; −1: all
-  bool series = true;                // rows, keys and histograms
-  bool hostile = false;              // tokens of CJK, emoji, controls, broken UTF-8 and great length
-  std::string nan_quantity;          // this root quantity has no value in head 0 of every layer
+  std::int64_t finished = -1;  // layers that are there; −1: all
+  bool series = true;          // rows, keys and histograms
+  bool hostile = false;        // tokens of CJK, emoji, controls, broken UTF-8 and great length
+  std::string nan_quantity;    // this root quantity has no value in head 0 of every layer
   std::int64_t window = 0;
 };
 
@@ -46,15 +46,40 @@ inline std::size_t axis_size(std::string_view name, std::int64_t length) {
 }
 
 inline std::shared_ptr<const Prompt> make_prompt(std::int64_t length, bool hostile = false) {
-  static const std::vector<std::string> kPlain = {" the", " License", ",", " Public", "\n", " of", "copy", "left", " freedom",
-                                                  " programs", "                   ", " a", ".", " distribute", "\n\n"};
-  static const std::vector<std::string> kHostile = {
-      "\xE6\xB3\xA8\xE6\x84\x8F", "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB", "\x1B[31m", "\xE2\x80\xAEright", "\xFF\xFE",
-      "\t\t", std::string(300, 'w'), "e\xCC\x81\xCC\x81\xCC\x81", "\xE6", "\x87\x82", "\0x", " ", "\r\n", "\xD8\xA7\xD9\x84"};
+  static const std::vector<std::string> kPlain = {" the",
+                                                  " License",
+                                                  ",",
+                                                  " Public",
+                                                  "\n",
+                                                  " of",
+                                                  "copy",
+                                                  "left",
+                                                  " freedom",
+                                                  " programs",
+                                                  "                   ",
+                                                  " a",
+                                                  ".",
+                                                  " distribute",
+                                                  "\n\n"};
+  static const std::vector<std::string> kHostile = {"\xE6\xB3\xA8\xE6\x84\x8F",
+                                                    "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB",
+                                                    "\x1B[31m",
+                                                    "\xE2\x80\xAEright",
+                                                    "\xFF\xFE",
+                                                    "\t\t",
+                                                    std::string(300, 'w'),
+                                                    "e\xCC\x81\xCC\x81\xCC\x81",
+                                                    "\xE6",
+                                                    "\x87\x82",
+                                                    "\0x",
+                                                    " ",
+                                                    "\r\n",
+                                                    "\xD8\xA7\xD9\x84"};
   auto prompt = std::make_shared<Prompt>();
   for (std::int64_t i = 0; i < length; ++i) {
     const std::vector<std::string>& words = hostile ? kHostile : kPlain;
-    const std::size_t word = static_cast<std::size_t>(noise(7, static_cast<std::uint64_t>(i)) * static_cast<double>(words.size()));
+    const std::size_t word =
+        static_cast<std::size_t>(noise(7, static_cast<std::uint64_t>(i)) * static_cast<double>(words.size()));
     prompt->ids.push_back(static_cast<std::int32_t>(word));
     prompt->texts.push_back(words[word]);
     prompt->is_special.push_back(0);
@@ -84,7 +109,8 @@ inline std::shared_ptr<const LayerSnapshot> make_layer(std::int64_t index, const
     layer->kv_heads.push_back({h / 2, differential ? h / 2 : -1});
   }
   std::vector<std::int64_t> visible;
-  for (std::int64_t i = 0; i < options.length; ++i) visible.push_back(options.window > 0 ? std::min(i + 1, options.window) : i + 1);
+  for (std::int64_t i = 0; i < options.length; ++i)
+    visible.push_back(options.window > 0 ? std::min(i + 1, options.window) : i + 1);
   layer->visible = {visible};
 
   const auto n = static_cast<std::size_t>(options.length);
@@ -94,9 +120,11 @@ inline std::shared_ptr<const LayerSnapshot> make_layer(std::int64_t index, const
     if (quantity.group == "maps" || (!quantity.group.empty() && !options.series)) continue;
     std::size_t size = 1;
     for (const std::string_view axis : quantity.axes) size *= axis_size(axis, options.length);
-    const std::string name(quantity.name), key = quantity.group.empty() ? name : std::string(quantity.group) + "/" + name;
+    const std::string name(quantity.name),
+        key = quantity.group.empty() ? name : std::string(quantity.group) + "/" + name;
     const bool component = !quantity.axes.empty() && quantity.axes.front() == axis::kComponent;
-    const bool pair_only = name.starts_with("lambda") || name.find("cancellation") != std::string::npos || name == "map_cosine_mean";
+    const bool pair_only =
+        name.starts_with("lambda") || name.find("cancellation") != std::string::npos || name == "map_cosine_mean";
     const bool absent = (pair_only && !differential) || (name.starts_with("norm_gain") && !v1) ||
                         (name == "gate_mean" && options.kind != "gated") || name == "sink_logit";
     std::vector<double> values;
@@ -111,12 +139,15 @@ inline std::shared_ptr<const LayerSnapshot> make_layer(std::int64_t index, const
         if (name == "effective_keys_mean") value = 1.0 + 20.0 * value;
         if (name.starts_with("norm_gain")) value = 1.0 + 30.0 * value;
         if (name == "mean_distance") value *= static_cast<double>(options.length);
-        if (absent || (component && i >= size / 2 && !differential)) value = quantity.type == ElementType::Int32 ? -1.0 : kNaN;
+        if (absent || (component && i >= size / 2 && !differential))
+          value = quantity.type == ElementType::Int32 ? -1.0 : kNaN;
         if (name == options.nan_quantity && h == 0) value = kNaN;
         values.push_back(value);
       }
-    if (quantity.group.empty()) layer->summary[key] = std::move(values);
-    else if (!absent) layer->series[key] = {values.begin(), values.end()};
+    if (quantity.group.empty())
+      layer->summary[key] = std::move(values);
+    else if (!absent)
+      layer->series[key] = {values.begin(), values.end()};
   }
   if (options.series) {
     // The rows hold together as in a real run: ρ = RMS/r̄, κ = RMS²/q².

@@ -26,11 +26,12 @@ class TempFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  // Whether a test that runs as root can become another user, to whom permissions apply: in a root folder that is closed
-  // to others, as a fresh one of mktemp, such a user reaches nothing at all.
+  // Whether a test that runs as root can become another user, to whom permissions apply: in a root folder that is
+  // closed to others, as a fresh one of mktemp, such a user reaches nothing at all.
   [[nodiscard]] bool reachable_by_others() const {
     for (std::filesystem::path folder = path_.parent_path();; folder = folder.parent_path()) {
-      if ((std::filesystem::status(folder).permissions() & std::filesystem::perms::others_exec) == std::filesystem::perms::none)
+      if ((std::filesystem::status(folder).permissions() & std::filesystem::perms::others_exec) ==
+          std::filesystem::perms::none)
         return false;
       if (folder == folder.root_path()) return true;
     }

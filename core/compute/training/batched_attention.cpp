@@ -77,8 +77,7 @@ at::Tensor lambdas(const AttentionSpec& attention, const AttentionWeights& weigh
   const auto by_token = [&] { return logits.transpose(1, 2).unsqueeze(-1); };
   add(LambdaSource::Projection, [&] { return at::sigmoid(by_token()); });
   add(LambdaSource::RawProjection, by_token);
-  add(LambdaSource::LayerScalar,
-      [&] { return lambda_scalar(weights, attention.lambda_init).to(like.scalar_type()); });
+  add(LambdaSource::LayerScalar, [&] { return lambda_scalar(weights, attention.lambda_init).to(like.scalar_type()); });
   add(LambdaSource::Constant, [&] {
     std::vector<double> constants;
     for (const HeadProgram& head : attention.heads) constants.push_back(head.lambda_constant);
@@ -117,7 +116,8 @@ at::Tensor library_contexts(const AttentionSpec& attention, const BatchedHeads& 
     if (!any_head_has(attention, map)) continue;
     at::Tensor u = library_attention(queries(attention, heads, map), keys(attention, heads, map),
                                      values(attention, heads, map), attention.scale);
-    if (!all_heads_have(attention, map)) u = u * head_mask(attention, u, [&](const HeadProgram& h) { return has(h, map); });
+    if (!all_heads_have(attention, map))
+      u = u * head_mask(attention, u, [&](const HeadProgram& h) { return has(h, map); });
     if (map == 1) u = -heads.lambda * u;
     context = context.defined() ? context + u : u;
   }
@@ -135,7 +135,8 @@ at::Tensor map_contexts(const AttentionSpec& attention, const AttentionWeights& 
   return context;
 }
 
-// 1 where a key is hidden from a row: after it, beyond the window, or hidden by a what-if, [heads or 1, length, length].
+// 1 where a key is hidden from a row: after it, beyond the window, or hidden by a what-if, [heads or 1, length,
+// length].
 at::Tensor hidden_entries(const AttentionSpec& attention, const at::Tensor& like) {
   const std::int64_t length = like.size(2);
   const at::Tensor position = at::arange(length, at::kLong);
@@ -204,8 +205,8 @@ void run_heads(const AttentionSpec& attention, const AttentionWeights& weights, 
     const bool fused = library_runs(attention) && attention.context_dim() == attention.head_dim;
     path = fused ? AttentionPath::Library : AttentionPath::Maps;
   }
-  heads.context = path == AttentionPath::Library ? library_contexts(attention, heads)
-                                                 : map_contexts(attention, weights, heads);
+  heads.context =
+      path == AttentionPath::Library ? library_contexts(attention, heads) : map_contexts(attention, weights, heads);
 }
 
 }  // namespace headroom

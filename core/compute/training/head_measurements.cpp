@@ -22,7 +22,8 @@ class LayerMeasurement {
     for (int map = 0; map < 2; ++map) {
       const auto component = static_cast<std::size_t>(map);
       bool present = false;
-      for (const HeadProgram& head : attention.heads) present = present || (map == 0 ? head.has_first() : head.has_second());
+      for (const HeadProgram& head : attention.heads)
+        present = present || (map == 0 ? head.has_first() : head.has_second());
       if (!present) continue;
       maps_[component] = attention_map(attention, weights, heads, map);
       const at::Tensor signed_weights = map == 0 ? maps_[0].weights : -heads.lambda * maps_[1].weights;
@@ -33,17 +34,23 @@ class LayerMeasurement {
 
   // One number for each head, or NaN; a pair where it is by component.
   [[nodiscard]] at::Tensor value(std::string_view name) const {
-    if (name == "logit_max") return by_component([](const BatchedMap& map) { return map.logits.amax(at::IntArrayRef{0, 2, 3}).to(at::kDouble); });
-    if (name == "sink_score") return by_component([&](const BatchedMap& map) { return mean_over_seers(map.weights.select(-1, 0)); });
+    if (name == "logit_max")
+      return by_component(
+          [](const BatchedMap& map) { return map.logits.amax(at::IntArrayRef{0, 2, 3}).to(at::kDouble); });
+    if (name == "sink_score")
+      return by_component([&](const BatchedMap& map) { return mean_over_seers(map.weights.select(-1, 0)); });
     if (name == "sink_score_net") return mean_over_seers(net_.select(-1, 0));
     if (name == "sink_score_absolute") return mean_over_seers(net_.select(-1, 0).abs() / net_.abs().sum(-1));
     if (name == "context_rms_mean") return means(context_rms());
     if (name == "context_rms_relative_mean") return means(context_rms() / value_rms_mean());
     if (name == "weight_l2_mean") return means(net_.square().sum(-1).sqrt());
     const auto pairs = [](const HeadProgram& head) { return head.has_second(); };
-    if (name == "lambda_mean") return heads_.lambda.defined() ? only(pairs, means(heads_.lambda.squeeze(-1))) : no_value_;
+    if (name == "lambda_mean")
+      return heads_.lambda.defined() ? only(pairs, means(heads_.lambda.squeeze(-1))) : no_value_;
     if (name == "lambda_std")
-      return heads_.lambda.defined() ? only(pairs, heads_.lambda.squeeze(-1).to(at::kDouble).std(at::IntArrayRef{0, 2}, false)) : no_value_;
+      return heads_.lambda.defined()
+                 ? only(pairs, heads_.lambda.squeeze(-1).to(at::kDouble).std(at::IntArrayRef{0, 2}, false))
+                 : no_value_;
     return norm_gain();
   }
 
@@ -72,7 +79,8 @@ class LayerMeasurement {
     std::vector<at::Tensor> parts;
     for (std::size_t m = 0; m < 2; ++m) {
       const at::Tensor part = maps_[m].weights.defined() ? value(maps_[m]) : no_value_;
-      parts.push_back(only([m](const HeadProgram& head) { return m == 0 ? head.has_first() : head.has_second(); }, part));
+      parts.push_back(
+          only([m](const HeadProgram& head) { return m == 0 ? head.has_first() : head.has_second(); }, part));
     }
     return at::stack(parts, -1);
   }

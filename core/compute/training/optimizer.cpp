@@ -48,8 +48,8 @@ void Optimizer::step(double learning_rate) {
       steps.push_back(group.steps[i]);
     }
     if (values.empty()) continue;
-    at::_fused_adamw_(values, gradients, first, second, {}, steps, learning_rate, settings_.beta1, settings_.beta2, group.decay,
-                      settings_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+    at::_fused_adamw_(values, gradients, first, second, {}, steps, learning_rate, settings_.beta1, settings_.beta2,
+                      group.decay, settings_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
     for (at::Tensor& value : values) value.mutable_grad().reset();
   }
 }

@@ -24,7 +24,8 @@ at::Tensor draw(const WeightRef& weight, std::string_view account, const Trainin
   if (account == "sink") deviation = 0.0;
   if (account == "lambda" && weight.stored_shape.size() == 1) deviation = kLambdaVectorStd;
   RandomStream random(seed, weight.tensor);
-  for (std::int64_t i = 0; i < values.numel(); ++i) data[i] = mean + deviation * (deviation == 0.0 ? 0.0 : random.normal());
+  for (std::int64_t i = 0; i < values.numel(); ++i)
+    data[i] = mean + deviation * (deviation == 0.0 ? 0.0 : random.normal());
   return values.to(target.device, target.dtype);
 }
 
@@ -35,7 +36,8 @@ Parameters Parameters::create(const ModelSpec& model, const TrainingSettings& se
                               TorchTarget target) {
   Parameters result(target);
   for_each_weight(model, [&](const WeightRef& weight, std::string_view account, std::int64_t) {
-    HEADROOM_CHECK(!weight.transposed && weight.row_begin == 0 && weight.row_count < 0, "a part of a tensor in training");
+    HEADROOM_CHECK(!weight.transposed && weight.row_begin == 0 && weight.row_count < 0,
+                   "a part of a tensor in training");
     Parameter parameter;
     parameter.name = weight.tensor;
     parameter.account = account;
@@ -45,8 +47,8 @@ Parameters Parameters::create(const ModelSpec& model, const TrainingSettings& se
                             .to(target.device, target.dtype);
     else
       parameter.value = draw(weight, account, settings, seed, target);
-    parameter.trained = std::ranges::none_of(
-        frozen, [&](const std::string& name) { return name == weight.tensor || name == account; });
+    parameter.trained =
+        std::ranges::none_of(frozen, [&](const std::string& name) { return name == weight.tensor || name == account; });
     parameter.value.set_requires_grad(parameter.trained);
     result.parameters_.push_back(std::move(parameter));
   });

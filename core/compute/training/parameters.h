@@ -23,8 +23,9 @@ class Parameters final : public WeightProvider {
   // Drawn for (seed, name): norms 1, sink logits 0, V1's λ vectors N(0, 0.1²), the rest N(0, σ²), σ being
   // settings.initial_std or 1/√inputs. The task's own embedding takes the place of a drawn one. Every weight reference
   // of the model must use its whole tensor as it is stored.
-  static Parameters create(const ModelSpec& model, const TrainingSettings& settings, std::span<const std::string> frozen,
-                           std::span<const float> embedding, std::uint64_t seed, TorchTarget target);
+  static Parameters create(const ModelSpec& model, const TrainingSettings& settings,
+                           std::span<const std::string> frozen, std::span<const float> embedding, std::uint64_t seed,
+                           TorchTarget target);
 
   [[nodiscard]] std::vector<Parameter>& all() { return parameters_; }
   [[nodiscard]] const std::vector<Parameter>& all() const { return parameters_; }

@@ -36,7 +36,8 @@ class Trainer {
 
   Result<TrainingOutcome> run() {
     const auto begin = std::chrono::steady_clock::now();
-    HEADROOM_TRY(const TrainableModel model, TrainableModel::create(request_.variant->model, parameters_, task_.length()));
+    HEADROOM_TRY(const TrainableModel model,
+                 TrainableModel::create(request_.variant->model, parameters_, task_.length()));
     for (const Parameter& parameter : parameters_.all()) {
       outcome_.parameters += parameter.value.numel();
       if (parameter.trained) outcome_.trained_parameters += parameter.value.numel();
@@ -44,7 +45,9 @@ class Trainer {
     HEADROOM_TRY_VOID(prepare_folder());
     const std::int64_t first = outcome_.step;
     auto saved = begin;
-    const auto since = [](auto from) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count(); };
+    const auto since = [](auto from) {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+    };
     for (bool last = false; !last;) {
       const std::int64_t step = outcome_.step;
       const bool stop = observer_.stop_requested() || (request_.stop_after >= 0 && step >= first + request_.stop_after);
@@ -53,7 +56,8 @@ class Trainer {
         saved = std::chrono::steady_clock::now();
       }
       if (stop) {
-        HEADROOM_TRY_VOID(write_model(request_.folder));  // what there is can be looked at; the state says it is not the end
+        HEADROOM_TRY_VOID(
+            write_model(request_.folder));  // what there is can be looked at; the state says it is not the end
         break;
       }
       HEADROOM_TRY(last, one_step(model, step));
@@ -71,7 +75,8 @@ class Trainer {
   }
 
   [[nodiscard]] BatchTensors batch(Split split, std::int64_t index) const {
-    return {task_.batch(split, request_.seed, static_cast<std::uint64_t>(index), settings_.batch), parameters_.target()};
+    return {task_.batch(split, request_.seed, static_cast<std::uint64_t>(index), settings_.batch),
+            parameters_.target()};
   }
 
   // What is measured before step `step`, and the step; true where the training ends before it.
@@ -80,7 +85,9 @@ class Trainer {
     const BatchTensors now = batch(Split::Training, step);
     bool last = step == settings_.steps;
     // A state saved at the end has the measurements of that step in its history.
-    const auto measured = [&](const std::vector<double>& steps) { return !steps.empty() && steps.back() == static_cast<double>(step); };
+    const auto measured = [&](const std::vector<double>& steps) {
+      return !steps.empty() && steps.back() == static_cast<double>(step);
+    };
     if (last || step % settings_.validate_every == 0) {
       if (!measured(history.validation_step)) validate(model, step);
       last = last || history.validation_error.back() < settings_.stop_below_error;
@@ -90,7 +97,8 @@ class Trainer {
       measure_heads(model, now, history);
     }
     for (const std::int64_t kept : request_.variant->checkpoints)
-      if (kept == step && request_.seed == request_.recipe->seeds.front()) HEADROOM_TRY_VOID(write_model(request_.folder / step_folder(step)));
+      if (kept == step && request_.seed == request_.recipe->seeds.front())
+        HEADROOM_TRY_VOID(write_model(request_.folder / step_folder(step)));
     if (last) {
       HEADROOM_TRY_VOID(write_model(request_.folder));
       outcome_.finished = true;
@@ -123,7 +131,8 @@ class Trainer {
       const BatchTensors given = batch(Split::Validation, index);
       const TrainableModel::Output output = model(given.tokens);
       loss += task_loss(output, given).item<double>() / static_cast<double>(settings_.validation_batches);
-      if (given.residual.defined()) error = std::fmax(error, (output.added - given.residual).abs().max().item<double>());
+      if (given.residual.defined())
+        error = std::fmax(error, (output.added - given.residual).abs().max().item<double>());
     }
     outcome_.history.validation_step.push_back(static_cast<double>(step));
     outcome_.history.validation_loss.push_back(loss);

@@ -25,7 +25,8 @@ Arrays arrays_of(TrainingHistory& history) {
                    {"validation_error", &history.validation_error},
                    {"statistics_step", &history.statistics_step}};
   for (const HeadStatistic& statistic : training_statistics())
-    arrays.emplace_back(std::string("heads/") + std::string(statistic.name), &history.heads[std::string(statistic.name)]);
+    arrays.emplace_back(std::string("heads/") + std::string(statistic.name),
+                        &history.heads[std::string(statistic.name)]);
   return arrays;
 }
 
@@ -63,7 +64,9 @@ std::map<std::string, std::string> training_identity(const TrainingRequest& requ
 
 TensorBytes tensor_bytes(const std::string& name, const at::Tensor& tensor) {
   const char* dtype = tensor.scalar_type() == at::kDouble ? "F64" : tensor.scalar_type() == at::kFloat ? "F32" : "BF16";
-  return {name, dtype, tensor.sizes().vec(),
+  return {name,
+          dtype,
+          tensor.sizes().vec(),
           {static_cast<const std::byte*>(tensor.const_data_ptr()), static_cast<std::size_t>(tensor.nbytes())}};
 }
 
@@ -78,7 +81,9 @@ Result<void> save_state(const TrainingRequest& request, std::int64_t step, const
   }
   TrainingHistory copy = history;
   for (const auto& [name, values] : arrays_of(copy))
-    tensors.push_back({kHistoryPrefix + name, "F64", {static_cast<std::int64_t>(values->size())},
+    tensors.push_back({kHistoryPrefix + name,
+                       "F64",
+                       {static_cast<std::int64_t>(values->size())},
                        std::as_bytes(std::span<const double>(*values))});
   std::map<std::string, std::string> metadata = training_identity(request);
   metadata["step"] = std::to_string(step);

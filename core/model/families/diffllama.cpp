@@ -58,6 +58,7 @@ Result<ModelSpec> translate(const ModelSource& source) {
 
 }  // namespace
 
-extern constinit const Family kFamily_diffllama{"diffllama", "DiffLlama: DIFF V1 with heads paired by halves", translate};
+extern constinit const Family kFamily_diffllama{"diffllama", "DiffLlama: DIFF V1 with heads paired by halves",
+                                                translate};
 
 }  // namespace headroom

@@ -59,7 +59,8 @@ Result<ModelSpec> translate(const ModelSource& source) {
   HEADROOM_TRY(const std::int64_t inner, config.integer("n_inner", 4 * hidden, 1, 1 << 24));
   if (hidden % model.num_heads != 0) {
     Error error(ErrorCode::Corrupt, "n_embd does not divide among the heads");
-    error.at_tensor("n_head").wanted("a divisor of n_embd = " + std::to_string(hidden), std::to_string(model.num_heads));
+    error.at_tensor("n_head").wanted("a divisor of n_embd = " + std::to_string(hidden),
+                                     std::to_string(model.num_heads));
     return error;
   }
   HEADROOM_TRY(const double epsilon, config.norm_epsilon("layer_norm_epsilon", 1e-5));

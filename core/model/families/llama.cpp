@@ -23,6 +23,7 @@ Result<ModelSpec> translate(const ModelSource& source) {
 
 }  // namespace
 
-extern constinit const Family kFamily_llama{"llama", "Llama, TinyLlama, SmolLM2: RMSNorm, GQA, RoPE, SwiGLU", translate};
+extern constinit const Family kFamily_llama{"llama", "Llama, TinyLlama, SmolLM2: RMSNorm, GQA, RoPE, SwiGLU",
+                                            translate};
 
 }  // namespace headroom

@@ -18,7 +18,9 @@ inline std::vector<std::string> hostile_names() {
           "注意力模型-チェックポイント-漢字仮名交じり文の長い名前",
           "👩‍👩‍👧‍👦 family 🇨🇦",
           "\x1B[31mred\x1B[0m\n\ttwo lines",
-          "\xE2\x80\xAE" "reversed " "הקדמה ארוכה",
+          "\xE2\x80\xAE"
+          "reversed "
+          "הקדמה ארוכה",
           std::string("broken \xFF\xFE utf-8"),
           "a b",
           ""};
@@ -34,7 +36,9 @@ class PanelBench : public CommandLookup {
     state.settings.scale = scale;
   }
 
-  [[nodiscard]] std::string disabled_reason(std::string_view line) const override { return table.disabled_reason(state, line); }
+  [[nodiscard]] std::string disabled_reason(std::string_view line) const override {
+    return table.disabled_reason(state, line);
+  }
   [[nodiscard]] std::string key_text(std::string_view line) const override { return table.key_of(state, line); }
 
   void frame() {
@@ -110,7 +114,8 @@ class PanelBench : public CommandLookup {
 };
 
 // A run of four tokens with one head of one layer; differential: two maps and λ = 0.5 in every row.
-inline std::shared_ptr<const RunSnapshot> small_run(bool differential, const std::vector<std::string>& tokens = {"   ", " Public", "x", "\n"}) {
+inline std::shared_ptr<const RunSnapshot> small_run(bool differential, const std::vector<std::string>& tokens = {
+                                                                           "   ", " Public", "x", "\n"}) {
   constexpr std::int64_t kLength = 4;
   auto maps = std::make_shared<MapSource>();
   maps->id = next_map_source_id();

@@ -229,7 +229,8 @@ CATCH_TEST_CASE("panel title: what it is about, elided; maximises and folds") {
   PanelBench bench([](PanelContext& c) {
     const Rect frame{0, 69, 300, 400};
     c.painter().begin_panel("map", frame);
-    const Rect body = draw_panel_title(c, frame, "map", "Map", "L17.H4", "softmax · a model whose name is longer than the bar");
+    const Rect body =
+        draw_panel_title(c, frame, "map", "Map", "L17.H4", "softmax · a model whose name is longer than the bar");
     CATCH_CHECK(body == Rect{0, 99, 300, 400});
     c.painter().end_panel();
   });

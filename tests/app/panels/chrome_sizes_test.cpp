@@ -1,5 +1,5 @@
-// Bars, start page and overlays at all sizes, scales and themes, with names that people should not choose: no text leaves
-// its panel, is cut or touches another.
+// Bars, start page and overlays at all sizes, scales and themes, with names that people should not choose: no text
+// leaves its panel, is cut or touches another.
 #include "app/panels/bars.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
@@ -22,7 +22,8 @@ void draw_all(PanelContext& c) {
 void hostile(State& state) {
   const std::vector<std::string> names = test::hostile_names();
   for (const std::string& name : names) {
-    state.recent.push_back({"/home/" + name + "/x", name, name, 1'760'000'000, 123'456'789, state.recent.size() % 3 == 2});
+    state.recent.push_back(
+        {"/home/" + name + "/x", name, name, 1'760'000'000, 123'456'789, state.recent.size() % 3 == 2});
     state.demos.push_back({"/demo/trigger/" + name, name, name + " " + name, name, ""});
     state.messages.push_back({MessageLevel::Warning, name, "09:41:07"});
   }
@@ -45,15 +46,18 @@ CATCH_TEST_CASE("bars, start page and overlays at all sizes, scales and themes")
             bench.state.settings.dark = dark;
             bench.state.overlay = static_cast<Overlay>(overlay);
             if (open) {
-              test::show_run(bench.state, test::small_run(overlay % 2 == 1, {names[0], names[2], names[3], names[5]}), names[static_cast<std::size_t>(overlay)]);
+              test::show_run(bench.state, test::small_run(overlay % 2 == 1, {names[0], names[2], names[3], names[5]}),
+                             names[static_cast<std::size_t>(overlay)]);
               bench.state.hover.query = 3;
               bench.state.hover.key = 1;
               bench.facts.set("map.readout", names[0]);
             }
-            if (overlay % 4 == 3) bench.state.errors.push_back({1, names[0], Error(ErrorCode::Io, names[4]), "run", names[1]});
+            if (overlay % 4 == 3)
+              bench.state.errors.push_back({1, names[0], Error(ErrorCode::Io, names[4]), "run", names[1]});
             for (int i = 0; i < 3; ++i) {
               bench.frame();
-              CATCH_INFO(size.x << " x " << size.y << " at " << scale << (open ? ", open" : "") << ", overlay " << overlay);
+              CATCH_INFO(size.x << " x " << size.y << " at " << scale << (open ? ", open" : "") << ", overlay "
+                                << overlay);
               CATCH_REQUIRE(bench.wrong() == "");
               // Then with a rested pointer, for what a hover shows, and scrolled.
               bench.input.pointer = {0.5f * bench.input.window.x1, 0.6f * bench.input.window.y1};

@@ -46,7 +46,8 @@ void compare_with_quick(CompareBench& bench) {
   for (auto& [name, values] : layer->summary) {
     const std::size_t each = values.size() / 5;
     const std::vector<double> other = changed.summary.at(name);
-    values.assign(other.begin() + static_cast<std::ptrdiff_t>(2 * each), other.begin() + static_cast<std::ptrdiff_t>(3 * each));
+    values.assign(other.begin() + static_cast<std::ptrdiff_t>(2 * each),
+                  other.begin() + static_cast<std::ptrdiff_t>(3 * each));
   }
   layer->series.clear();
   data->data[1] = layer;
@@ -101,7 +102,8 @@ CATCH_TEST_CASE("atlas and list in a comparison: no text is cut or lies on anoth
           state.view.compare.sort = sort;
           state.view.compare.descending = quick;
           state.view.selection.query = 150, state.view.selection.key = 190;
-          CATCH_INFO(size.x << " × " << size.y << " at " << scale << (quick ? ", quick" : "") << ", sort " << static_cast<int>(sort));
+          CATCH_INFO(size.x << " × " << size.y << " at " << scale << (quick ? ", quick" : "") << ", sort "
+                            << static_cast<int>(sort));
           bench.settle();
           check_clean(*bench.painter);
         }
@@ -149,7 +151,8 @@ CATCH_TEST_CASE("a quick what-if in a comparison: what it did not compute is not
   CATCH_CHECK(atlas->source == Rect{0, 0, 5, 2});  // layer 2 is empty cells
   for (const std::int64_t head : {0, 1, 2, 3, 4}) CATCH_CHECK(atlas_value(bench, 0, head) == 0.0f);
   for (const std::int64_t head : {0, 1, 3, 4}) CATCH_CHECK(atlas_value(bench, 1, head) == 0.0f);
-  CATCH_CHECK(static_cast<double>(atlas_value(bench, 1, 2)) == Approx(distance_by_hand(bench.maps(0), bench.maps(1), 2)).epsilon(1e-4));
+  CATCH_CHECK(static_cast<double>(atlas_value(bench, 1, 2)) ==
+              Approx(distance_by_hand(bench.maps(0), bench.maps(1), 2)).epsilon(1e-4));
   CATCH_CHECK(std::isnan(atlas_value(bench, 2, 2)));
   CATCH_CHECK(bench.painter->shows("below the dashes: not computed"));
   int dashes = 0;
@@ -171,14 +174,15 @@ CATCH_TEST_CASE("the crosshair stops at the captions of the maps", "[compare]") 
   for (const char* name : {"softmax", "orange: B attends more"})
     for (const RecordedText* text : bench.painter->find(name)) {
       if (!bench.centre.contains(text->box.centre) || text->baseline.y < bench.centre.y0 + 60.0f) continue;
-      const Rect box = Rect::sized(text->box.centre.x - 0.5f * text->width, text->box.centre.y - 5.0f, text->width, 10.0f);
+      const Rect box =
+          Rect::sized(text->box.centre.x - 0.5f * text->width, text->box.centre.y - 5.0f, text->width, 10.0f);
       bool crossed = false, any = false;
       for (const RecordedShape& shape : bench.painter->shapes()) {
         if (shape.kind == RecordedShape::Kind::Line && shape.color == dark_theme().accent && shape.bounds.x0 > box.x0 &&
             shape.bounds.x1 < box.x1 && shape.bounds.y0 < box.y0 && shape.bounds.y1 > box.y1)
           crossed = any = true;
-        if (shape.kind == RecordedShape::Kind::FillRect && shape.color == dark_theme().empty && shape.bounds.contains({box.x0, box.y0}) &&
-            shape.bounds.contains({box.x1 - 0.1f, box.y1 - 0.1f}))
+        if (shape.kind == RecordedShape::Kind::FillRect && shape.color == dark_theme().empty &&
+            shape.bounds.contains({box.x0, box.y0}) && shape.bounds.contains({box.x1 - 0.1f, box.y1 - 0.1f}))
           crossed = false;
       }
       captions += any ? 1 : 0;
@@ -187,7 +191,8 @@ CATCH_TEST_CASE("the crosshair stops at the captions of the maps", "[compare]") 
   CATCH_CHECK(captions > 0);
 }
 
-CATCH_TEST_CASE("row and column of both runs: sums and norms are those of the cells, the shorter bar is seen", "[compare]") {
+CATCH_TEST_CASE("row and column of both runs: sums and norms are those of the cells, the shorter bar is seen",
+                "[compare]") {
   CompareBench bench;
   State& state = bench.session.edit();
   state.view.selection.query = 120;
@@ -225,7 +230,9 @@ CATCH_TEST_CASE("row and column of both runs: sums and norms are those of the ce
   const Rect area = lay_out_compare(request).row;
   int of_b = 0, before_b = 0;
   for (const RecordedShape& shape : bench.painter->shapes()) {
-    if (shape.kind != RecordedShape::Kind::FillRect || shape.bounds.centre_y() < area.y0 || shape.bounds.y1 > area.y1 + 0.5f) continue;
+    if (shape.kind != RecordedShape::Kind::FillRect || shape.bounds.centre_y() < area.y0 ||
+        shape.bounds.y1 > area.y1 + 0.5f)
+      continue;
     of_b += shape.color == dark_theme().accent ? 1 : 0;
     before_b += of_b > 0 && shape.color == dark_theme().text3 ? 1 : 0;
   }

@@ -17,7 +17,8 @@ ErrorCard damaged(int id) {
   card.id = id;
   card.title = "Cannot open diff-v2-1b-step-40000";
   card.error = Error(ErrorCode::Corrupt, "the file ends before its last tensor does");
-  card.error.in_file("/train/diff_v2/model-00002-of-00003.safetensors").at_tensor("model.layers.17.self_attn.o_proj.weight");
+  card.error.in_file("/train/diff_v2/model-00002-of-00003.safetensors")
+      .at_tensor("model.layers.17.self_attn.o_proj.weight");
   card.error.at_offset(1610612736).wanted("1 644 167 168 bytes", "1 612 709 888").advise("copy the file again");
   card.retry = "open /train/diff_v2";
   card.stays_open = "SmolLM2-135M stays open; nothing was lost.";
@@ -28,8 +29,9 @@ CATCH_TEST_CASE("error card: what, where, why, what to do, and what stays open")
   PanelBench bench = cards();
   bench.state.errors = {damaged(7)};
   bench.frame();
-  for (const char* text : {"Cannot open diff-v2-1b-step-40000", "Corrupt", "What", "The file ends before", "Where", "o_proj.weight, byte 1",
-                           "Why", "expected 1 644 167 168 bytes; found 1 612 709 888", "Do", "Copy the file again", "stays open"}) {
+  for (const char* text : {"Cannot open diff-v2-1b-step-40000", "Corrupt", "What", "The file ends before", "Where",
+                           "o_proj.weight, byte 1", "Why", "expected 1 644 167 168 bytes; found 1 612 709 888", "Do",
+                           "Copy the file again", "stays open"}) {
     CATCH_INFO(text);
     CATCH_CHECK(bench.shows(text));
   }
@@ -48,13 +50,15 @@ CATCH_TEST_CASE("error card: its buttons run commands of this card") {
   bench.click(bench.place("Copy details"));
   bench.click(bench.place("Close"));
   bench.click(bench.place("Try again"));
-  CATCH_CHECK(bench.taken() == std::vector<std::string>{"error.copy 7", "error.close 7", "open /train/diff_v2", "error.close 7"});
+  CATCH_CHECK(bench.taken() ==
+              std::vector<std::string>{"error.copy 7", "error.close 7", "open /train/diff_v2", "error.close 7"});
   bench.state.errors[0].retry.clear();
   bench.frame();
   CATCH_CHECK_FALSE(bench.shows("Try again"));
 }
 
-CATCH_TEST_CASE("error card: its file is shown in its folder where there is a file manager; else the button says why not") {
+CATCH_TEST_CASE(
+    "error card: its file is shown in its folder where there is a file manager; else the button says why not") {
   PanelBench bench = cards();
   bench.state.errors = {damaged(7)};
   bench.frame();

@@ -20,17 +20,20 @@ CATCH_TEST_CASE("no text of the head panel is cut, outside or on another, for an
       test::SnapshotOptions options;
       options.kind = kind, options.length = length, options.hostile = true;
       HeadsBench bench(options);
-      for (const Rect frame : {kFrame, Rect{1068, 69, 1440, 770}, Rect{762, 69, 1024, 536}, Rect{0, 69, 1440, 870}, Rect{0, 0, 700, 2400}, Rect{0, 0, 120, 200}})
+      for (const Rect frame : {kFrame, Rect{1068, 69, 1440, 770}, Rect{762, 69, 1024, 536}, Rect{0, 69, 1440, 870},
+                               Rect{0, 0, 700, 2400}, Rect{0, 0, 120, 200}})
         for (const bool dark : {true, false})
           for (const char* rms : {"relative", "raw", "weights"}) {
             bench.dark = dark;
             bench.state.view.head.rms = rms;
-            for (const char* opened : {"", "decomposition", "sinks", "logits", "lambda", "gain", "gate", "cancellation", "norm"}) {
+            for (const char* opened :
+                 {"", "decomposition", "sinks", "logits", "lambda", "gain", "gate", "cancellation", "norm"}) {
               bench.state.view.head.folded.clear();
               if (*opened != '\0') bench.state.view.head.folded = {opened};
               if (*opened != '\0' && (!dark || std::string(rms) != "relative")) continue;
-              holds(bench.draw(draw_head_panel, frame), std::string(kind) + " n " + std::to_string(length) + " " + rms + " " + opened + " " +
-                                                            std::to_string(frame.width()) + "×" + std::to_string(frame.height()));
+              holds(bench.draw(draw_head_panel, frame), std::string(kind) + " n " + std::to_string(length) + " " + rms +
+                                                            " " + opened + " " + std::to_string(frame.width()) + "×" +
+                                                            std::to_string(frame.height()));
             }
           }
       bench.state.view.head.across_model = true;
@@ -56,7 +59,8 @@ CATCH_TEST_CASE("a wide head panel has its sections side by side, whole and all 
         CATCH_CHECK(logits.baseline.x >= numbers.baseline.x + 400.0f);
         if (frame.height() > 800.0f) CATCH_CHECK_FALSE(painter.shows("more below"));
         // A number stands within a hand of its name.
-        const RecordedText& name = *painter.find(std::string(kind) == "softmax" ? "sink score α₀" : "map cosine").front();
+        const RecordedText& name =
+            *painter.find(std::string(kind) == "softmax" ? "sink score α₀" : "map cosine").front();
         float nearest = 1e9f;
         for (const RecordedText& text : painter.texts())
           if (std::abs(text.baseline.y - name.baseline.y) < 4.0f && text.baseline.x > name.baseline.x + name.width)
@@ -120,13 +124,16 @@ CATCH_TEST_CASE("the three terms add to log ρ in every row, and the bounds are 
     const auto sum = layer.row_values("rows/weight_sum", 1), lambda = layer.row_values("rows/lambda", 1);
     for (std::size_t i = 0; i < 160; ++i) {
       CATCH_CAPTURE(kind, i);
-      CATCH_CHECK(series.log_e[i] + series.log_r[i] + series.half_log_kappa[i] == Approx(series.log_rho[i]).margin(1e-12));
+      CATCH_CHECK(series.log_e[i] + series.log_r[i] + series.half_log_kappa[i] ==
+                  Approx(series.log_rho[i]).margin(1e-12));
       CATCH_CHECK(series.log_rho[i] == Approx(std::log(static_cast<double>(series.rho[i]))).margin(1e-5));
       const double n = static_cast<double>(std::min<std::size_t>(i + 1, 50));
       CATCH_CHECK(series.visible[i] == n);
       CATCH_CHECK((series.faint[i] != 0) == (n < 50.0));  // min(min_row, max n_i)
       CATCH_CHECK(series.low[i] == Approx(std::abs(static_cast<double>(sum[i])) / std::sqrt(n)));
-      const double high = std::string(kind) == "softmax" ? static_cast<double>(sum[i]) : std::sqrt(1.0 + static_cast<double>(lambda[i]) * static_cast<double>(lambda[i]));
+      const double high = std::string(kind) == "softmax"
+                              ? static_cast<double>(sum[i])
+                              : std::sqrt(1.0 + static_cast<double>(lambda[i]) * static_cast<double>(lambda[i]));
       CATCH_CHECK(series.high[i] == Approx(high));
     }
     double mean = 0.0;
@@ -139,7 +146,8 @@ CATCH_TEST_CASE("the three terms add to log ρ in every row, and the bounds are 
     for (const float logit : logits)
       if (!std::isnan(logit)) largest = std::max(largest, static_cast<double>(logit));
     CATCH_CHECK(series.outliers[0].logit == largest);
-    CATCH_CHECK((series.outliers[0].logit >= series.outliers[1].logit && series.outliers[1].logit >= series.outliers[2].logit));
+    CATCH_CHECK(
+        (series.outliers[0].logit >= series.outliers[1].logit && series.outliers[1].logit >= series.outliers[2].logit));
   }
 }
 
@@ -161,10 +169,13 @@ CATCH_TEST_CASE("cancellation follows metrics M15, and V1's epsilon is read back
   const auto l1 = layer->row_values("rows/weight_l1", 1), l2 = layer->row_values("rows/weight_l2", 1);
   const auto parts = layer->row_values("rows/weight_l2_component", 1), lambda = layer->row_values("rows/lambda", 1);
   for (const std::size_t i : {std::size_t{0}, std::size_t{77}, std::size_t{159}}) {
-    const double la = static_cast<double>(lambda[i]), a = static_cast<double>(parts[i]), b = static_cast<double>(parts[n + i]);
+    const double la = static_cast<double>(lambda[i]), a = static_cast<double>(parts[i]),
+                 b = static_cast<double>(parts[n + i]);
     CATCH_CHECK(series.weight_cancellation[i] == Approx(static_cast<double>(l1[i]) / (1.0 + la)));
-    CATCH_CHECK(series.energy_cancellation[i] == Approx(static_cast<double>(l2[i]) / std::sqrt(a * a + la * la * b * b)));
-    CATCH_CHECK(series.after_norm[i] == Approx(static_cast<double>(series.rms[i]) * static_cast<double>(series.gain[i])));
+    CATCH_CHECK(series.energy_cancellation[i] ==
+                Approx(static_cast<double>(l2[i]) / std::sqrt(a * a + la * la * b * b)));
+    CATCH_CHECK(series.after_norm[i] ==
+                Approx(static_cast<double>(series.rms[i]) * static_cast<double>(series.gain[i])));
   }
 }
 

@@ -25,14 +25,17 @@ CATCH_TEST_CASE("no text of the heads' views is cut, outside or on another, at a
     const char* kind;
     std::int64_t layers, heads, finished;
   };
-  for (const Model& model : {Model{"softmax", 30, 9, -1}, Model{"diff_v2", 1, 1, -1}, Model{"diff_v1", 4, 3, 2}, Model{"gated", 128, 128, -1},
-                             Model{"softmax", 2, 64, 0}, Model{"softmax_sink", 61, 5, 12}}) {
+  for (const Model& model :
+       {Model{"softmax", 30, 9, -1}, Model{"diff_v2", 1, 1, -1}, Model{"diff_v1", 4, 3, 2},
+        Model{"gated", 128, 128, -1}, Model{"softmax", 2, 64, 0}, Model{"softmax_sink", 61, 5, 12}}) {
     test::SnapshotOptions options;
-    options.kind = model.kind, options.layers = model.layers, options.heads = model.heads, options.finished = model.finished;
+    options.kind = model.kind, options.layers = model.layers, options.heads = model.heads,
+    options.finished = model.finished;
     options.series = false, options.nan_quantity = "value_drain";
     HeadsBench bench(options, {std::min<std::int64_t>(1, model.layers - 1), 0});
     bench.state.runs.front().name = "a model with a name that is much longer than any panel could ever be wide";
-    for (const Rect frame : {kFrame, Rect{0, 69, 190, 536}, Rect{0, 69, 620, 860}, Rect{0, 69, 1150, 860}, Rect{0, 69, 2560, 1400}, Rect{10, 10, 80, 90}, Rect{0, 0, 120, 300}})
+    for (const Rect frame : {kFrame, Rect{0, 69, 190, 536}, Rect{0, 69, 620, 860}, Rect{0, 69, 1150, 860},
+                             Rect{0, 69, 2560, 1400}, Rect{10, 10, 80, 90}, Rect{0, 0, 120, 300}})
       each_look([&](bool dark, float scale) {
         bench.dark = dark, bench.scale = scale;
         for (const HeadsView view : {HeadsView::Atlas, HeadsView::Scatter, HeadsView::Table}) {
@@ -41,8 +44,10 @@ CATCH_TEST_CASE("no text of the heads' views is cut, outside or on another, at a
           for (const char* quantity : {"sink_score", "value_drain", "lambda_mean", "no_such_thing"}) {
             bench.state.view.heads.quantity = bench.state.view.heads.y = quantity;
             bench.state.view.heads.filter = std::string(quantity) == "no_such_thing" ? "sink_score >" : "";
-            const std::string where = std::string(model.kind) + " " + std::to_string(model.layers) + "×" + std::to_string(model.heads) + " view " +
-                                      std::to_string(static_cast<int>(view)) + " " + quantity + " " + std::to_string(frame.width()) + "×" + std::to_string(frame.height());
+            const std::string where = std::string(model.kind) + " " + std::to_string(model.layers) + "×" +
+                                      std::to_string(model.heads) + " view " + std::to_string(static_cast<int>(view)) +
+                                      " " + quantity + " " + std::to_string(frame.width()) + "×" +
+                                      std::to_string(frame.height());
             holds(bench.draw(draw_heads_panel, frame), where);
             if (scale != 1.0f) break;
           }
@@ -58,7 +63,8 @@ CATCH_TEST_CASE("the model and columns panels hold their texts too") {
     options.kind = kind, options.layers = 12, options.heads = 4, options.series = false;
     HeadsBench bench(options);
     bench.state.view.heads.lasso = {{0, 1}, {3, 2}, {11, 3}, {99, 0}};
-    for (const Rect frame : {Rect{621, 69, 1440, 870}, Rect{400, 69, 800, 560}, Rect{700, 69, 1024, 500}, Rect{0, 0, 140, 160}})
+    for (const Rect frame :
+         {Rect{621, 69, 1440, 870}, Rect{400, 69, 800, 560}, Rect{700, 69, 1024, 500}, Rect{0, 0, 140, 160}})
       each_look([&](bool dark, float scale) {
         bench.dark = dark, bench.scale = scale;
         holds(bench.draw(draw_model_panel, frame), std::string("model ") + kind);
@@ -86,7 +92,8 @@ CATCH_TEST_CASE("the atlas shows the run's values, one cell per head, and counts
   int over = 0;
   for (std::int64_t l = 0; l < 4; ++l)
     for (std::int64_t h = 0; h < 5; ++h) {
-      CATCH_CHECK((*map.image.values)[static_cast<std::size_t>(l * 5 + h)] == static_cast<float>(run.at("sink_score", l, h)));
+      CATCH_CHECK((*map.image.values)[static_cast<std::size_t>(l * 5 + h)] ==
+                  static_cast<float>(run.at("sink_score", l, h)));
       over += run.at("sink_score", l, h) > 0.3 ? 1 : 0;
     }
   CATCH_CHECK(bench.fact("heads.count_over") == over);
@@ -116,7 +123,8 @@ CATCH_TEST_CASE("a click on a cell selects its head, another releases it, the po
   CATCH_CHECK(bench.hover.head == HeadRef{2, 3});
   bench.state.view.selection.head = HeadRef{2, 3};
   CATCH_CHECK(bench.click(draw_heads_panel, kFrame, cell) == std::vector<std::string>{"select none"});
-  CATCH_CHECK(bench.click(draw_heads_panel, kFrame, {cell.x, grid.y1 + 0.5f * grid.height() / 4.0f}).empty());  // not computed
+  CATCH_CHECK(
+      bench.click(draw_heads_panel, kFrame, {cell.x, grid.y1 + 0.5f * grid.height() / 4.0f}).empty());  // not computed
 
   // By value: the largest head of the layer comes first.
   bench.state.view.heads.by_value = true;
@@ -124,7 +132,8 @@ CATCH_TEST_CASE("a click on a cell selects its head, another releases it, the po
   std::int64_t largest = 0;
   for (std::int64_t h = 1; h < 5; ++h)
     if (run.at("sink_score", 1, h) > run.at("sink_score", 1, largest)) largest = h;
-  CATCH_CHECK(bench.click(draw_heads_panel, kFrame, {grid.x0 + 4.0f, grid.y0 + 1.5f * grid.height() / 4.0f}) == std::vector<std::string>{"select " + head_text({1, largest})});
+  CATCH_CHECK(bench.click(draw_heads_panel, kFrame, {grid.x0 + 4.0f, grid.y0 + 1.5f * grid.height() / 4.0f}) ==
+              std::vector<std::string>{"select " + head_text({1, largest})});
 }
 
 CATCH_TEST_CASE("the threshold follows the pointer on the colour bar") {
@@ -133,7 +142,8 @@ CATCH_TEST_CASE("the threshold follows the pointer on the colour bar") {
   HeadsBench bench(options);
   bench.draw(draw_heads_panel, kFrame);
   const RecordedText& above = *bench.painter->find("above").front();
-  const std::vector<std::string> lines = bench.drag(draw_heads_panel, kFrame, {{150.0f, above.baseline.y + 24.0f}, {230.0f, above.baseline.y + 24.0f}});
+  const std::vector<std::string> lines =
+      bench.drag(draw_heads_panel, kFrame, {{150.0f, above.baseline.y + 24.0f}, {230.0f, above.baseline.y + 24.0f}});
   CATCH_REQUIRE(lines.size() >= 2);
   double before = 0.0;
   for (const std::string& line : lines) {
@@ -148,10 +158,12 @@ CATCH_TEST_CASE("cells, contour and thinned labels of the atlas") {
   const AtlasLayout layout = lay_out_atlas({0, 0, 276, 650}, 30, 9, 12.0f);
   CATCH_CHECK(layout.cell_width == std::floor(layout.cell_width));
   for (std::size_t row : {0u, 13u, 29u})
-    for (std::size_t column : {0u, 8u}) CATCH_CHECK(layout.at(layout.cell(row, column).centre()) == AtlasCell{row, column});
+    for (std::size_t column : {0u, 8u})
+      CATCH_CHECK(layout.at(layout.cell(row, column).centre()) == AtlasCell{row, column});
   CATCH_CHECK_FALSE(layout.at({layout.grid.x1 + 1.0f, layout.grid.y0}).has_value());
   for (const auto& [layers, heads] : {std::pair{1, 1}, {128, 128}, {1, 128}, {128, 1}}) {
-    const AtlasLayout other = lay_out_atlas({0, 0, 276, 650}, static_cast<std::size_t>(layers), static_cast<std::size_t>(heads), 18.0f);
+    const AtlasLayout other =
+        lay_out_atlas({0, 0, 276, 650}, static_cast<std::size_t>(layers), static_cast<std::size_t>(heads), 18.0f);
     CATCH_CHECK((other.grid.x1 <= 276.0f && other.grid.y1 <= other.bar.y0 && !other.grid.empty()));
   }
   CATCH_CHECK(lay_out_atlas({0, 0, 20, 20}, 30, 9, 12.0f).grid.empty());
@@ -194,8 +206,10 @@ CATCH_TEST_CASE("the scatter plot puts heads where their values are and the lass
   // Larger values lie farther right and higher.
   for (std::size_t i = 1; i < 60; ++i) {
     const HeadRef a = head_of_row(run, i - 1), b = head_of_row(run, i);
-    CATCH_CHECK((run.at("sink_score", a.layer, a.head) < run.at("sink_score", b.layer, b.head)) == (discs[i - 1].x < discs[i].x));
-    CATCH_CHECK((run.at("context_rms_relative_mean", a.layer, a.head) < run.at("context_rms_relative_mean", b.layer, b.head)) == (discs[i - 1].y > discs[i].y));
+    CATCH_CHECK((run.at("sink_score", a.layer, a.head) < run.at("sink_score", b.layer, b.head)) ==
+                (discs[i - 1].x < discs[i].x));
+    CATCH_CHECK((run.at("context_rms_relative_mean", a.layer, a.head) <
+                 run.at("context_rms_relative_mean", b.layer, b.head)) == (discs[i - 1].y > discs[i].y));
   }
   CATCH_CHECK(bench.fact("heads.shown") == 60.0);
 
@@ -215,7 +229,8 @@ CATCH_TEST_CASE("the scatter plot puts heads where their values are and the lass
   const std::vector<Vec2> path = {{x0 + 1.0f, y0}, {500.0f, y0}, {500.0f, 700.0f}, {x0 + 1.0f, 700.0f}};
   std::string expected = "lasso ";
   for (std::size_t i = 0; i < 60; ++i)
-    if (points_inside(path, std::vector<Vec2>{discs[i]}).size() == 1) expected += (expected.size() > 6 ? "," : "") + head_text(head_of_row(run, i));
+    if (points_inside(path, std::vector<Vec2>{discs[i]}).size() == 1)
+      expected += (expected.size() > 6 ? "," : "") + head_text(head_of_row(run, i));
   const std::vector<std::string> lines = bench.drag(draw_heads_panel, frame, path);
   CATCH_REQUIRE(lines.size() == 1);
   CATCH_CHECK(lines.front() == expected);
@@ -226,7 +241,8 @@ CATCH_TEST_CASE("the scatter plot puts heads where their values are and the lass
   for (std::size_t i = 1; i < 60; ++i)
     if (distance(i) < distance(nearest)) nearest = i;
   bench.state.view.selection.head.reset();
-  CATCH_CHECK(bench.click(draw_heads_panel, frame, pointer) == std::vector<std::string>{"select " + head_text(head_of_row(run, nearest))});
+  CATCH_CHECK(bench.click(draw_heads_panel, frame, pointer) ==
+              std::vector<std::string>{"select " + head_text(head_of_row(run, nearest))});
 }
 
 CATCH_TEST_CASE("the table shows the sorted rows with the window's digits, and the medians") {
@@ -249,15 +265,18 @@ CATCH_TEST_CASE("the table shows the sorted rows with the window's digits, and t
     CATCH_CHECK(found.front()->baseline.y > y);
     y = found.front()->baseline.y;
     bool value = false;
-    for (const RecordedText* text : painter.find(fixed_text(run.at("sink_score", head.layer, head.head), 3))) value = value || std::abs(text->baseline.y - y) < 1.0f;
+    for (const RecordedText* text : painter.find(fixed_text(run.at("sink_score", head.layer, head.head), 3)))
+      value = value || std::abs(text->baseline.y - y) < 1.0f;
     CATCH_CHECK(value);
   }
   const std::vector<double> sinks = head_values(run, parse_quantity("sink_score").value());
   CATCH_CHECK(painter.shows("median of " + std::to_string(table.rows.size())));
   CATCH_CHECK(painter.shows(fixed_text(median_of(sinks, table.rows), 3)));
-  CATCH_CHECK(bench.click(draw_heads_panel, frame, {40.0f, y}) == std::vector<std::string>{"select " + head_text(head_of_row(run, table.rows[9]))});
+  CATCH_CHECK(bench.click(draw_heads_panel, frame, {40.0f, y}) ==
+              std::vector<std::string>{"select " + head_text(head_of_row(run, table.rows[9]))});
   const RecordedText& title = *bench.painter->find("mean ρ").front();
-  CATCH_CHECK(bench.click(draw_heads_panel, frame, {title.baseline.x + 4.0f, title.baseline.y - 3.0f}) == std::vector<std::string>{"heads.sort context_rms_relative_mean"});
+  CATCH_CHECK(bench.click(draw_heads_panel, frame, {title.baseline.x + 4.0f, title.baseline.y - 3.0f}) ==
+              std::vector<std::string>{"heads.sort context_rms_relative_mean"});
 }
 
 CATCH_TEST_CASE("colours of a quantity: what it can be, or round ends about its values") {
@@ -276,7 +295,8 @@ CATCH_TEST_CASE("colours of a quantity: what it can be, or round ends about its 
   HeadsBench pair(options);
   const RunSnapshot& run = *pair.state.runs.front().data;
   const std::string both = head_tip(run, parse_quantity("sink_score").value(), {1, 1});
-  for (std::size_t c = 0; c < 2; ++c) CATCH_CHECK(both.find(fixed_text(run.at("sink_score", 1, 1, c), 3)) != std::string::npos);
+  for (std::size_t c = 0; c < 2; ++c)
+    CATCH_CHECK(both.find(fixed_text(run.at("sink_score", 1, 1, c), 3)) != std::string::npos);
   CATCH_CHECK(both.find(fixed_text(run.at("sink_score_net", 1, 1), 3)) != std::string::npos);
 }
 

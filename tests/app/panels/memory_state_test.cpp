@@ -1,4 +1,5 @@
-// The map panel where memory does not suffice, at many sizes and in both themes; the tool bar and the prompt say it before.
+// The map panel where memory does not suffice, at many sizes and in both themes; the tool bar and the prompt say it
+// before.
 #include "app/panels/memory_state.h"
 
 #include "app/panels/map_subject.h"
@@ -39,14 +40,16 @@ void show(MapBench& bench, const RunEntry& run) {
 
 }  // namespace
 
-CATCH_TEST_CASE("memory state: what is needed against what is allowed, its parts, and buttons; at every size", "[map]") {
+CATCH_TEST_CASE("memory state: what is needed against what is allowed, its parts, and buttons; at every size",
+                "[map]") {
   MapBench bench;
   const Refused refused;
   CATCH_REQUIRE_FALSE(refused.entry.budget->fit.fits);
   CATCH_REQUIRE_FALSE(refused.entry.offers.empty());
   show(bench, refused.entry);
   for (const bool dark : {true, false})
-    for (const Rect& frame : {Rect{301, 69, 1099, 774}, Rect{0, 0, 300, 200}, Rect{0, 0, 460, 420}, Rect{0, 0, 260, 700}, Rect{0, 0, 900, 130}, Rect{0, 0, 1900, 1300}}) {
+    for (const Rect& frame : {Rect{301, 69, 1099, 774}, Rect{0, 0, 300, 200}, Rect{0, 0, 460, 420},
+                              Rect{0, 0, 260, 700}, Rect{0, 0, 900, 130}, Rect{0, 0, 1900, 1300}}) {
       bench.dark = dark;
       bench.frame = frame;
       bench.draw();
@@ -103,7 +106,8 @@ CATCH_TEST_CASE("memory state: layers without maps say how many there was room f
   run.budget = budget;
   bench.draw();
   for (const std::string& line : bench.painter->violations()) CATCH_CHECK(line == "");
-  CATCH_CHECK(map_subject(bench.session.state()).why.ends_with("There was room for 12 of 30 layers in 0.50 GB, as set for runs."));
+  CATCH_CHECK(map_subject(bench.session.state())
+                  .why.ends_with("There was room for 12 of 30 layers in 0.50 GB, as set for runs."));
   budget->maps = false;
   CATCH_CHECK(map_subject(bench.session.state()).why == "This run was asked to keep no maps.");
 }

@@ -22,7 +22,8 @@ using test::small_run;
 using Lines = std::vector<std::string>;
 
 struct OverlayBench : PanelBench {
-  explicit OverlayBench(Overlay which, std::string text = {}) : PanelBench([](PanelContext& c) { draw_overlay(c, c.ui.input.window); }) {
+  explicit OverlayBench(Overlay which, std::string text = {})
+      : PanelBench([](PanelContext& c) { draw_overlay(c, c.ui.input.window); }) {
     state.overlay = which;
     state.overlay_text = std::move(text);
   }
@@ -106,7 +107,8 @@ CATCH_TEST_CASE("palette: completions of choices, heads, commands and paths") {
   const std::string folder = temp.path().string();
   const Lines paths = palette_completions(table, state, "open " + folder + "/a");
   CATCH_CHECK(paths == Lines{"open \"" + folder + "/a folder/", "open \"" + folder + "/a file.h5\""});
-  CATCH_CHECK(palette_completions(table, state, "open \"" + folder + "/a fi") == Lines{"open \"" + folder + "/a file.h5\""});
+  CATCH_CHECK(palette_completions(table, state, "open \"" + folder + "/a fi") ==
+              Lines{"open \"" + folder + "/a file.h5\""});
 }
 
 CATCH_TEST_CASE("palette: arrows, clicks, Escape, a click beside it") {
@@ -195,8 +197,10 @@ CATCH_TEST_CASE("log: messages, the latest first, wrapped") {
   OverlayBench bench(Overlay::Log);
   bench.frame();
   CATCH_CHECK(bench.shows("Nothing was reported so far"));
-  bench.state.messages = {{MessageLevel::Info, "first", "09:41:07"}, {MessageLevel::Warning, "second\nof two lines", "09:42:00"}};
-  for (const std::string& name : test::hostile_names()) bench.state.messages.push_back({MessageLevel::Error, name + " " + name, "10:00:00"});
+  bench.state.messages = {{MessageLevel::Info, "first", "09:41:07"},
+                          {MessageLevel::Warning, "second\nof two lines", "09:42:00"}};
+  for (const std::string& name : test::hostile_names())
+    bench.state.messages.push_back({MessageLevel::Error, name + " " + name, "10:00:00"});
   bench.frame();
   CATCH_CHECK(bench.wrong() == "");
   bench.input.pointer = {700, 400};

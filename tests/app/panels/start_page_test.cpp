@@ -28,7 +28,8 @@ CATCH_TEST_CASE("start page: recent files open, missing ones are dimmed and look
   PanelBench bench = start_page();
   bench.state.recent = {{"/models/Smol LM", "SmolLM2-135M", "30 layers × 9 heads", 1'760'000'000, 513'000'000, false},
                         {"/old/pythia", "pythia-160m", "12 layers", 1'700'000'000, 1, true}};
-  bench.state.demos = {{"/demo/trigger/diff_v2", "Trigger task", "softmax must park attention", "6 variants, 16 tokens", ""}};
+  bench.state.demos = {
+      {"/demo/trigger/diff_v2", "Trigger task", "softmax must park attention", "6 variants, 16 tokens", ""}};
   bench.frame();
   CATCH_CHECK(bench.shows("513 MB"));
   CATCH_CHECK(bench.shows("moved or deleted"));
@@ -38,7 +39,8 @@ CATCH_TEST_CASE("start page: recent files open, missing ones are dimmed and look
   bench.click(bench.place("pythia-160m"));
   bench.click(bench.place("Trigger task"));
   bench.click(bench.place("clear the list"));
-  CATCH_CHECK(bench.taken() == Lines{"open.run \"/models/Smol LM\"", "open.panel /old", "open.run /demo/trigger/diff_v2", "clear-recent"});
+  CATCH_CHECK(bench.taken() == Lines{"open.run \"/models/Smol LM\"", "open.panel /old",
+                                     "open.run /demo/trigger/diff_v2", "clear-recent"});
 }
 
 CATCH_TEST_CASE("start page: as the design has it at 1440 × 900") {
@@ -54,8 +56,10 @@ CATCH_TEST_CASE("start page: as the design has it at 1440 × 900") {
 }
 
 CATCH_TEST_CASE("start page: a small window scrolls to the last demo") {
-  PanelBench bench([](PanelContext& c) { draw_start_page(c, window_layout(c.ui.input.window, c.state).start); }, {1024, 640}, 2.0f);
-  for (int i = 0; i < 4; ++i) bench.state.demos.push_back({"/d" + std::to_string(i), "demo " + std::to_string(i), "a line", "detail", ""});
+  PanelBench bench([](PanelContext& c) { draw_start_page(c, window_layout(c.ui.input.window, c.state).start); },
+                   {1024, 640}, 2.0f);
+  for (int i = 0; i < 4; ++i)
+    bench.state.demos.push_back({"/d" + std::to_string(i), "demo " + std::to_string(i), "a line", "detail", ""});
   bench.frame();
   CATCH_CHECK_FALSE(bench.shows("demo 3"));
   bench.move({250, 200});

@@ -26,13 +26,15 @@ CATCH_TEST_CASE("no token is cut, outside or on another, whatever it says") {
         HeadsBench bench(options);
         bench.state.view.selection.query = length / 2;
         bench.state.view.selection.key = length - 1;
-        for (const Rect frame : {kFrame, Rect{0, 537, 1024, 615}, Rect{0, 0, 2560, 300}, Rect{0, 0, 200, 100}, Rect{0, 0, 1024, 30}, Rect{0, 0, 60, 60}})
+        for (const Rect frame : {kFrame, Rect{0, 537, 1024, 615}, Rect{0, 0, 2560, 300}, Rect{0, 0, 200, 100},
+                                 Rect{0, 0, 1024, 30}, Rect{0, 0, 60, 60}})
           for (const char* tint : {"received", "attention", "lambda", "rms", "norm_gain", "none"})
             for (const bool dark : {true, false}) {
               if (length > 600 && (!dark || std::string(tint) != "received")) continue;
               bench.dark = dark;
               bench.state.view.tokens.tint = tint;
-              holds(bench.draw(draw_tokens_panel, frame), std::string(kind) + " n " + std::to_string(length) + " " + tint + " " + std::to_string(frame.width()));
+              holds(bench.draw(draw_tokens_panel, frame), std::string(kind) + " n " + std::to_string(length) + " " +
+                                                              tint + " " + std::to_string(frame.width()));
             }
       }
 }
@@ -46,7 +48,8 @@ CATCH_TEST_CASE("lines hold whole tokens in order, and equal prompts break alike
     CATCH_REQUIRE(lines.starts.back() == 3000);
     for (std::int64_t line = 0; line < lines.lines(); ++line) {
       float width = 0.0f;
-      const std::int64_t begin = lines.starts[static_cast<std::size_t>(line)], end = lines.starts[static_cast<std::size_t>(line) + 1];
+      const std::int64_t begin = lines.starts[static_cast<std::size_t>(line)],
+                         end = lines.starts[static_cast<std::size_t>(line) + 1];
       CATCH_REQUIRE(end > begin);
       for (std::int64_t t = begin; t < end; ++t) width += lines.width_of(t) + (t > begin ? kTokenGap : 0.0f);
       CATCH_CHECK(width <= lines.width + 0.01f);
@@ -82,7 +85,8 @@ CATCH_TEST_CASE("tokens are tinted by the run's values, text stands out from its
   for (std::size_t i = 0; i < shown; ++i) CATCH_CHECK(grounds[i] == scale_color(scale, received[i]));
   std::size_t token = 0;
   for (const RecordedText& text : painter.texts())
-    if (text.style.size == kTokenSize && text.style.face == Face::Sans && text.baseline.y > kFrame.y0 + 30.0f && token < shown) {
+    if (text.style.size == kTokenSize && text.style.face == Face::Sans && text.baseline.y > kFrame.y0 + 30.0f &&
+        token < shown) {
       CATCH_CHECK(text.style.color == text_on(grounds[token]));
       CATCH_CHECK(contrast_ratio(text.style.color, grounds[token]) >= 4.5);
       ++token;

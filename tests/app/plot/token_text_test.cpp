@@ -78,15 +78,9 @@ CATCH_TEST_CASE("Random bytes become text that can be drawn") {
     std::string bytes;
     for (std::size_t i = random() % 12; i > 0; --i) {
       switch (random() % 3) {
-        case 0:
-          bytes.push_back(static_cast<char>(random() % 256));
-          break;
-        case 1:
-          append_utf8(bytes, static_cast<char32_t>(random() % 0x800));
-          break;
-        default:
-          append_utf8(bytes, static_cast<char32_t>(random() % 0x110000));
-          break;
+        case 0: bytes.push_back(static_cast<char>(random() % 256)); break;
+        case 1: append_utf8(bytes, static_cast<char32_t>(random() % 0x800)); break;
+        default: append_utf8(bytes, static_cast<char32_t>(random() % 0x110000)); break;
       }
     }
     const std::string shown = visible_token(bytes);
@@ -121,7 +115,7 @@ CATCH_TEST_CASE("Elided text fits, keeps its ends and its graphemes whole") {
   CATCH_CHECK(elide_end("responsibilities", 9 * 5.6f + 0.01f, measure, Face::Sans, 10.0f) == "responsi…");
 
   const std::vector<std::string> clusters = {text(u8"e\u0301"), text(u8"👩\u200D🔬"), text(u8"🇩🇪"),
-                                             text(u8"각"),      text(u8"नि"),       "x"};
+                                             text(u8"각"),      text(u8"नि"),         "x"};
   std::mt19937 random(8);
   for (int round = 0; round < 2000; ++round) {
     std::vector<std::string> parts;

@@ -46,7 +46,8 @@ CATCH_TEST_CASE("Any word survives being quoted and split again", "[session]") {
 }
 
 CATCH_TEST_CASE("Keys are read and written", "[session]") {
-  for (const char* text : {"Ctrl+Shift+R", "S", "0", "?", "Ctrl+=", "Ctrl+-", "Ctrl+,", "Shift+Down", "Esc", "F11", "Alt+Left", "Tab"}) {
+  for (const char* text :
+       {"Ctrl+Shift+R", "S", "0", "?", "Ctrl+=", "Ctrl+-", "Ctrl+,", "Shift+Down", "Esc", "F11", "Alt+Left", "Tab"}) {
     const auto press = parse_key(text);
     CATCH_REQUIRE(press.has_value());
     CATCH_CHECK(key_name(*press) == text);
@@ -77,20 +78,39 @@ CATCH_TEST_CASE("Every entry of the palette is a command that exists, with a tit
     CATCH_CHECK(keys.emplace(entry.key, entry.line).second);
   }
   // window.md, Keys.
-  const std::map<std::string, std::string> promised = {
-      {"Ctrl+O", "open.dialog"}, {"Ctrl+P", "palette"}, {"Ctrl+R", "run"}, {"Esc", "release"}, {"Left", "select.left"},
-      {"Shift+Down", "select.next-over"}, {"1", "map net"}, {"S", "map.scale next"}, {"0", "map.fit"}, {"Z", "map.exclude-sink"},
-      {"Tab", "panel.next"}, {"F11", "panel.maximise"}, {"X", "compare.swap"}, {"P", "pin"}, {"Ctrl+C", "copy"}, {"Ctrl+E", "export"},
-      {"Ctrl+Z", "undo"}, {"Ctrl+Y", "redo"}, {"?", "keys"}, {"Ctrl+=", "scale larger"}, {"Ctrl+-", "scale smaller"}, {"Ctrl+,", "settings"}};
+  const std::map<std::string, std::string> promised = {{"Ctrl+O", "open.dialog"},
+                                                       {"Ctrl+P", "palette"},
+                                                       {"Ctrl+R", "run"},
+                                                       {"Esc", "release"},
+                                                       {"Left", "select.left"},
+                                                       {"Shift+Down", "select.next-over"},
+                                                       {"1", "map net"},
+                                                       {"S", "map.scale next"},
+                                                       {"0", "map.fit"},
+                                                       {"Z", "map.exclude-sink"},
+                                                       {"Tab", "panel.next"},
+                                                       {"F11", "panel.maximise"},
+                                                       {"X", "compare.swap"},
+                                                       {"P", "pin"},
+                                                       {"Ctrl+C", "copy"},
+                                                       {"Ctrl+E", "export"},
+                                                       {"Ctrl+Z", "undo"},
+                                                       {"Ctrl+Y", "redo"},
+                                                       {"?", "keys"},
+                                                       {"Ctrl+=", "scale larger"},
+                                                       {"Ctrl+-", "scale smaller"},
+                                                       {"Ctrl+,", "settings"}};
   for (const auto& [key, line] : promised) CATCH_CHECK(keys[key] == line);
 }
 
 CATCH_TEST_CASE("With nothing open every command says why it cannot run, or can", "[session]") {
   const CommandTable table = make_command_table();
   const State state;
-  for (const char* line : {"run", "select L0.H0", "map net", "zoom 0 1 0 1", "what-if sink=off", "compare", "export x.h5", "copy", "undo"})
+  for (const char* line :
+       {"run", "select L0.H0", "map net", "zoom 0 1 0 1", "what-if sink=off", "compare", "export x.h5", "copy", "undo"})
     CATCH_CHECK_FALSE(table.disabled_reason(state, line).empty());
-  for (const char* line : {"open x", "palette", "theme dark", "quit", "heads table"}) CATCH_CHECK(table.disabled_reason(state, line).empty());
+  for (const char* line : {"open x", "palette", "theme dark", "quit", "heads table"})
+    CATCH_CHECK(table.disabled_reason(state, line).empty());
   CATCH_CHECK(table.disabled_reason(state, "nonsense") == "no such command");
 }
 

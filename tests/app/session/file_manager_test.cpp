@@ -20,7 +20,8 @@ class Programs {
   void add(const std::string& name, int code) {
     const fs::path path = folder_.path() / "bin" / name;
     fs::create_directories(path.parent_path());
-    std::ofstream(path) << "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" << (folder_.path() / name).string() << "'\nexit " << code << "\n";
+    std::ofstream(path) << "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" << (folder_.path() / name).string() << "'\nexit "
+                        << code << "\n";
     fs::permissions(path, fs::perms::owner_all);
   }
   [[nodiscard]] Desktop desktop(std::string bus, std::string name) const {
@@ -56,7 +57,8 @@ CATCH_TEST_CASE("a path as a URI: nothing in it can end a word, a text or a list
   CATCH_CHECK(file_uri("/a b,c'd\"e]f%\n\xC3\xBC$`") == "file:///a%20b%2Cc%27d%22e%5Df%25%0A%C3%BC%24%60");
 }
 
-CATCH_TEST_CASE("a file is shown over the bus, by gdbus before dbus-send; the folder by xdg-open where that fails", "[file manager]") {
+CATCH_TEST_CASE("a file is shown over the bus, by gdbus before dbus-send; the folder by xdg-open where that fails",
+                "[file manager]") {
   Programs programs;
   const std::string path = (programs.folder() / "it's; a $(model), \"x\".gguf").string();
   std::ofstream(path) << "x";
@@ -87,13 +89,15 @@ CATCH_TEST_CASE("a file is shown over the bus, by gdbus before dbus-send; the fo
   fs::remove(programs.folder() / "bin" / "gdbus");
   CATCH_REQUIRE(show_in_file_manager(desktop, path).has_value());
   CATCH_CHECK(programs.arguments("dbus-send").back() == "string:");
-  CATCH_CHECK(programs.arguments("dbus-send")[programs.arguments("dbus-send").size() - 2] == "array:string:" + file_uri(path));
+  CATCH_CHECK(programs.arguments("dbus-send")[programs.arguments("dbus-send").size() - 2] ==
+              "array:string:" + file_uri(path));
 }
 
 CATCH_TEST_CASE("what is gone is looked for in the nearest folder that is there", "[file manager]") {
   Programs programs;
   programs.add("xdg-open", 0);
-  CATCH_REQUIRE(show_in_file_manager(programs.desktop("", "XFCE"), (programs.folder() / "gone" / "model.gguf").string()).has_value());
+  CATCH_REQUIRE(show_in_file_manager(programs.desktop("", "XFCE"), (programs.folder() / "gone" / "model.gguf").string())
+                    .has_value());
   CATCH_CHECK(programs.arguments("xdg-open") == Words{programs.folder().string()});
 }
 

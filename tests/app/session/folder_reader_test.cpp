@@ -79,7 +79,8 @@ CATCH_TEST_CASE("folders that never answer are no reason to wait, to grow withou
   const auto begin = std::chrono::steady_clock::now();
   {
     FolderReader reader({}, behind(gate));
-    for (std::size_t i = 0; i < FolderReader::kMostAtOnce; ++i) CATCH_CHECK(reader.listing("/" + std::to_string(i), false) == nullptr);
+    for (std::size_t i = 0; i < FolderReader::kMostAtOnce; ++i)
+      CATCH_CHECK(reader.listing("/" + std::to_string(i), false) == nullptr);
     const auto refused = reader.listing("/one more", false);
     CATCH_REQUIRE(refused);
     CATCH_REQUIRE(refused->error);
@@ -89,11 +90,13 @@ CATCH_TEST_CASE("folders that never answer are no reason to wait, to grow withou
   }
   CATCH_CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
   open(*gate);  // they end before the test does
-  CATCH_CHECK(comes([&] { return (std::lock_guard(gate->mutex), gate->done == static_cast<int>(FolderReader::kMostAtOnce)); }));
+  CATCH_CHECK(
+      comes([&] { return (std::lock_guard(gate->mutex), gate->done == static_cast<int>(FolderReader::kMostAtOnce)); }));
 }
 
 CATCH_TEST_CASE("what reading throws is an error of that folder", "[folders]") {
-  FolderReader reader({}, [](const auto&, const auto&) -> Result<FileList> { throw std::runtime_error("no memory for names"); });
+  FolderReader reader(
+      {}, [](const auto&, const auto&) -> Result<FileList> { throw std::runtime_error("no memory for names"); });
   CATCH_CHECK(reader.listing("/a", false) == nullptr);
   CATCH_REQUIRE(comes([&] { return !reader.waiting(); }));
   CATCH_REQUIRE(reader.listing("/a", false)->error);

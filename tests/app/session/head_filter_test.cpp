@@ -55,11 +55,13 @@ CATCH_TEST_CASE("filters agree with the same conditions written by hand") {
   agrees(*run, "layer / 2 / 2 < 1", [&](auto l, auto) { return static_cast<double>(l) / 4.0 < 1.0; });
   agrees(*run, "-sink_score < -0.5", [&](auto l, auto h) { return sink(l, h) > 0.5; });
   agrees(*run, "0.2 < sink_score <= 0.6", [&](auto l, auto h) { return sink(l, h) > 0.2 && sink(l, h) <= 0.6; });
-  agrees(*run, "sink_score ≥ 0.3 && layer ≠ 2 || ! head ≤ 3", [&](auto l, auto h) { return (sink(l, h) >= 0.3 && l != 2) || h > 3; });
+  agrees(*run, "sink_score ≥ 0.3 && layer ≠ 2 || ! head ≤ 3",
+         [&](auto l, auto h) { return (sink(l, h) >= 0.3 && l != 2) || h > 3; });
   agrees(*run, "kind == \"diff_v2\" and head != 0", [&](auto, auto h) { return h != 0; });
   agrees(*run, "kind != 'diff_v2'", [](auto, auto) { return false; });
   agrees(*run, "sink_score[first] > sink_score[second]", [&](auto l, auto h) { return sink(l, h) > sink(l, h, 1); });
-  agrees(*run, "rows_inside_bound[softmax]*100 > 50e0", [&](auto l, auto h) { return run->at("rows_inside_bound", l, h, 0) > 0.5; });
+  agrees(*run, "rows_inside_bound[softmax]*100 > 50e0",
+         [&](auto l, auto h) { return run->at("rows_inside_bound", l, h, 0) > 0.5; });
   agrees(*run, "top_key_mass[second, 8] < .5", [&](auto l, auto h) { return run->at("top_key_mass", l, h, 8) < 0.5; });
 }
 
@@ -74,16 +76,18 @@ CATCH_TEST_CASE("a comparison with a missing value is false") {
 }
 
 CATCH_TEST_CASE("errors name the place") {
-  const auto column = [](std::string_view text) { return error_of(text).message.substr(0, error_of(text).message.find(':')); };
+  const auto column = [](std::string_view text) {
+    return error_of(text).message.substr(0, error_of(text).message.find(':'));
+  };
   CATCH_CHECK(column("sink_scor > 0.3") == "column 1");
   CATCH_CHECK(error_of("sink_scor > 0.3").hint == "did you mean sink_score?");
   CATCH_CHECK(error_of("layer > 2 and sink_scor > 0.3").offset == 14);
   CATCH_CHECK(column("layer > 2 and sink_scor > 0.3") == "column 15");
-  CATCH_CHECK(column("layer ≥ 2 and bogus > 1") == "column 15");     // columns count characters
-  CATCH_CHECK(error_of("layer ≥ 2 and bogus > 1").offset == 16);     // offsets count bytes
+  CATCH_CHECK(column("layer ≥ 2 and bogus > 1") == "column 15");  // columns count characters
+  CATCH_CHECK(error_of("layer ≥ 2 and bogus > 1").offset == 16);  // offsets count bytes
   CATCH_CHECK(error_of("layer = 2").hint == "write ==");
   CATCH_CHECK(column("layer = 2") == "column 7");
-  CATCH_CHECK(column("sink_score") == "column 1");                   // a value is no condition
+  CATCH_CHECK(column("sink_score") == "column 1");  // a value is no condition
   CATCH_CHECK(column("layer > 2 layer") == "column 11");
   CATCH_CHECK(column("layer >") == "column 8");
   CATCH_CHECK(column("(layer > 2") == "column 11");
@@ -107,7 +111,8 @@ CATCH_TEST_CASE("errors name the place") {
 }
 
 CATCH_TEST_CASE("what a filter compares a quantity with") {
-  const HeadFilter filter = HeadFilter::parse("sink_score > 0.3 and -0.5 < logit_min and sink_score + 1 < 3 and layer > 4").value();
+  const HeadFilter filter =
+      HeadFilter::parse("sink_score > 0.3 and -0.5 < logit_min and sink_score + 1 < 3 and layer > 4").value();
   const auto ref = [](const char* name) { return parse_quantity(name).value(); };
   CATCH_CHECK(filter.bounds(ref("sink_score")) == std::vector<double>{0.3});
   CATCH_CHECK(filter.bounds(ref("logit_min")) == std::vector<double>{-0.5});

@@ -48,7 +48,8 @@ CATCH_TEST_CASE("CSV and TSV hold every digit of the run's values") {
   options.layers = 2, options.heads = 2, options.series = false;
   const auto run = test::make_snapshot(options);
   HeadsState view;
-  view.columns = {"sink_score", "top_key_mass[second,8]", "lambda_mean", "rows_inside_bound[softmax]", "no_such_quantity"};
+  view.columns = {"sink_score", "top_key_mass[second,8]", "lambda_mean", "rows_inside_bound[softmax]",
+                  "no_such_quantity"};
   view.sort = "head", view.descending = false;
   const std::string csv = copy_heads(*run, view, TableFormat::Csv).value();
   std::istringstream lines(csv);
@@ -80,14 +81,17 @@ CATCH_TEST_CASE("LaTeX is a booktabs table with the window's digits and nothing 
   view.columns = {"sink_score", "logit_min", "rows_inside_bound", "norm_gain_max"};
   view.filter = "layer == 0";
   const std::string text = copy_heads(*run, view, TableFormat::Latex).value();
-  const auto value = [&](const char* name) { return run->at(name, 0, 0, name == std::string("rows_inside_bound") ? 2 : 0); };
+  const auto value = [&](const char* name) {
+    return run->at(name, 0, 0, name == std::string("rows_inside_bound") ? 2 : 0);
+  };
   std::string smallest = number_text(*find_quantity_info("logit_min"), value("logit_min"));
   smallest.replace(0, 3, "$-$");  // the minus sign
-  CATCH_CHECK(text == "\\begin{tabular}{llrrrr}\n\\toprule\n"
-                      "head & kind & sink $\\alpha_0$ & min logit & inside, \\% & max gain \\\\\n\\midrule\n"
-                      "L0.H0 & diff\\_v2 & " + number_text(*find_quantity_info("sink_score"), value("sink_score")) + " & " +
-                      smallest + " & " + fixed_text(100.0 * value("rows_inside_bound"), 1) +
-                      " & -- \\\\\n\\bottomrule\n\\end{tabular}\n");
+  CATCH_CHECK(text ==
+              "\\begin{tabular}{llrrrr}\n\\toprule\n"
+              "head & kind & sink $\\alpha_0$ & min logit & inside, \\% & max gain \\\\\n\\midrule\n"
+              "L0.H0 & diff\\_v2 & " +
+                  number_text(*find_quantity_info("sink_score"), value("sink_score")) + " & " + smallest + " & " +
+                  fixed_text(100.0 * value("rows_inside_bound"), 1) + " & -- \\\\\n\\bottomrule\n\\end{tabular}\n");
 }
 
 CATCH_TEST_CASE("medians ignore what has no value") {
@@ -103,7 +107,8 @@ CATCH_TEST_CASE("points inside a lasso") {
   const float nan = std::nanf("");
   const std::vector<Vec2> points = {{5, 5}, {11, 5}, {-1, 5}, {5, -1}, {9.9f, 9.9f}, {nan, 5}, {5, nan}};
   CATCH_CHECK(points_inside(square, points) == std::vector<std::size_t>{0, 4});
-  const std::vector<Vec2> hook = {{0, 0}, {10, 0}, {10, 10}, {8, 10}, {8, 2}, {2, 2}, {2, 10}, {0, 10}};  // open at the bottom
+  const std::vector<Vec2> hook = {{0, 0}, {10, 0}, {10, 10}, {8, 10},
+                                  {8, 2}, {2, 2},  {2, 10},  {0, 10}};  // open at the bottom
   const std::vector<Vec2> around = {{1, 5}, {5, 5}, {9, 5}, {5, 1}};
   CATCH_CHECK(points_inside(hook, around) == std::vector<std::size_t>{0, 2, 3});
   const std::vector<Vec2> line = {{0, 0}, {10, 0}};

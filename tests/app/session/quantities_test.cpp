@@ -110,7 +110,9 @@ CATCH_TEST_CASE("numbers have digits per quantity, shares in per cent") {
 
 CATCH_TEST_CASE("the usual columns have values in this run") {
   test::SnapshotOptions options;
-  const auto has = [](const std::vector<std::string>& names, const char* name) { return std::ranges::count(names, name) == 1; };
+  const auto has = [](const std::vector<std::string>& names, const char* name) {
+    return std::ranges::count(names, name) == 1;
+  };
   const auto softmax = usual_columns(*make_snapshot(options));
   CATCH_CHECK(has(softmax, "sink_score"));
   CATCH_CHECK_FALSE(has(softmax, "lambda_mean"));

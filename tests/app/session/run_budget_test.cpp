@@ -28,7 +28,8 @@ struct Bench {
 
 }  // namespace
 
-CATCH_TEST_CASE("run budget: half of what is free, or what is set less what earlier runs keep, and never more than is free") {
+CATCH_TEST_CASE(
+    "run budget: half of what is free, or what is set less what earlier runs keep, and never more than is free") {
   Bench bench;
   RunBudget budget = make_run_budget(bench.request, 64, bench.question);
   CATCH_CHECK(budget.budget_bytes == 32000000000u);
@@ -73,7 +74,8 @@ CATCH_TEST_CASE("run budget: offers are round, fit, and their lines do what they
   bench.question.free.bytes = static_cast<double>(bench.memory(50000).all_bytes()) - 1.0;
   const RunBudget fewer = bench.with(least, 50000);
   CATCH_REQUIRE(fewer.offers.size() == 2);
-  CATCH_CHECK(std::stod(fewer.offers[1].lines[0].substr(7)) * 1e9 >= static_cast<double>(bench.memory(50000).least_bytes()));
+  CATCH_CHECK(std::stod(fewer.offers[1].lines[0].substr(7)) * 1e9 >=
+              static_cast<double>(bench.memory(50000).least_bytes()));
   bench.question.free.bytes = static_cast<double>(bench.memory(50000).least_bytes()) - 1.0;
   CATCH_CHECK(bench.with(least, 50000).offers.size() == 1);
 }
@@ -112,7 +114,8 @@ CATCH_TEST_CASE("run budget: fewer layers are announced, and what ran out of mem
 }
 
 CATCH_TEST_CASE("run budget: round numbers and amounts") {
-  for (const auto& [value, wanted] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {7, 7}, {99, 99}, {101, 100}, {119, 110}, {999, 990}, {7639, 7600}, {131071, 130000}})
+  for (const auto& [value, wanted] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {0, 0}, {7, 7}, {99, 99}, {101, 100}, {119, 110}, {999, 990}, {7639, 7600}, {131071, 130000}})
     CATCH_CHECK(round_down(value) == wanted);
   CATCH_CHECK(memory_text(470e6) == "0.47 GB");
   CATCH_CHECK(memory_text(33e6) == "33 MB");

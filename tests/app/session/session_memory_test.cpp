@@ -13,7 +13,8 @@ class Bench {
   explicit Bench(TraceSpan trace = {}) : session(options(std::move(trace))) {
     session.load_compute_library();
     wait();
-    const auto demo = std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets" / "demo" / "bytes" / "diff_v2";
+    const auto demo =
+        std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets" / "demo" / "bytes" / "diff_v2";
     run("open " + quote_word(demo.string()));
   }
   void wait() {
@@ -94,7 +95,8 @@ CATCH_TEST_CASE("A run beyond the budget is not begun, and its offers run", "[se
   CATCH_CHECK(bench.shown().error->code == ErrorCode::OutOfMemory);
   CATCH_CHECK(bench.state().messages.back().text.find("was not started") != std::string::npos);
   const std::vector<RunOffer> offers = bench.shown().offers;
-  const auto first = std::ranges::find_if(offers, [](const RunOffer& offer) { return offer.lines[0].starts_with("prompt.first "); });
+  const auto first =
+      std::ranges::find_if(offers, [](const RunOffer& offer) { return offer.lines[0].starts_with("prompt.first "); });
   CATCH_REQUIRE(first != offers.end());
   const std::size_t runs = bench.state().runs.size();
   for (const std::string& line : first->lines) bench.run(line);
@@ -133,7 +135,8 @@ CATCH_TEST_CASE("A layer that does not fit again leaves the run as it is", "[ses
   CATCH_CHECK(bench.shown().data->layer(1)->maps);
 }
 
-CATCH_TEST_CASE("Memory that runs out on the way: what was finished stays, and a smaller run is offered", "[session][memory]") {
+CATCH_TEST_CASE("Memory that runs out on the way: what was finished stays, and a smaller run is offered",
+                "[session][memory]") {
   int layers = 0;
   Bench bench([&](const char* name, double, double) {
     if (std::string_view(name) == "layer" && ++layers == 2) throw std::bad_alloc();

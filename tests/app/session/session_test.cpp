@@ -18,11 +18,16 @@ using Clock = std::chrono::steady_clock;
 
 double seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
-std::filesystem::path assets() { return std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets"; }
+std::filesystem::path assets() {
+  return std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets";
+}
 
 class Bench {
  public:
-  explicit Bench(std::filesystem::path config = {}) : session_(options(std::move(config))) { session_.load_compute_library(); wait(); }
+  explicit Bench(std::filesystem::path config = {}) : session_(options(std::move(config))) {
+    session_.load_compute_library();
+    wait();
+  }
 
   Session* operator->() { return &session_; }
   [[nodiscard]] const State& state() const { return session_.state(); }
@@ -97,9 +102,12 @@ CATCH_TEST_CASE("Whatever the window reads equals the exported run file", "[sess
     CATCH_REQUIRE(values.has_value());
     const std::size_t each = values->size() / (data.layers.size() * data.heads.size());
     for (std::size_t i = 0; i < values->size(); ++i) {
-      const double shown = data.at(name, data.layers[i / each / data.heads.size()], data.heads[i / each % data.heads.size()], i % each);
-      if (std::isnan((*values)[i])) CATCH_CHECK(std::isnan(shown));
-      else CATCH_CHECK(static_cast<float>(shown) == static_cast<float>((*values)[i]));
+      const double shown =
+          data.at(name, data.layers[i / each / data.heads.size()], data.heads[i / each % data.heads.size()], i % each);
+      if (std::isnan((*values)[i]))
+        CATCH_CHECK(std::isnan(shown));
+      else
+        CATCH_CHECK(static_cast<float>(shown) == static_cast<float>((*values)[i]));
     }
   }
   // The file exists: another export to it is refused and leaves it alone.
@@ -164,7 +172,8 @@ CATCH_TEST_CASE("An address opens with its place selected", "[session]") {
   CATCH_CHECK(requests[0].text.ends_with("bytes/diff_v2::L1.H1[37,5]"));
 }
 
-CATCH_TEST_CASE("A quick what-if changes one head; a complete one changes what follows, and equals a run of its own", "[session]") {
+CATCH_TEST_CASE("A quick what-if changes one head; a complete one changes what follows, and equals a run of its own",
+                "[session]") {
   Bench bench;
   bench.demo("bytes/diff_v2");
   bench.run("run");
@@ -250,9 +259,30 @@ CATCH_TEST_CASE("Wrong arguments are refused with what was expected, and change 
   bench.demo("bytes/softmax");
   bench.run("run");
   const ViewState before = bench.state().view;
-  for (const char* line : {"select L9.H0", "select x", "zoom 0 1", "zoom 5 5 0 1", "zoom 0 1e9 0 1", "zoom nan 1 0 1", "map colourful", "map first",
-                           "map.scale cubic", "map.range 1 0", "pin 999999 0", "pin a b", "heads tree", "heads.threshold much", "heads.quantity nothing",
-                           "lasso L0", "compare.mode side", "show 77", "layer.recompute x", "head.rms some", "swipe on", "ids 1,,2", "prompt \"\"", "nonsense"}) {
+  for (const char* line : {"select L9.H0",
+                           "select x",
+                           "zoom 0 1",
+                           "zoom 5 5 0 1",
+                           "zoom 0 1e9 0 1",
+                           "zoom nan 1 0 1",
+                           "map colourful",
+                           "map first",
+                           "map.scale cubic",
+                           "map.range 1 0",
+                           "pin 999999 0",
+                           "pin a b",
+                           "heads tree",
+                           "heads.threshold much",
+                           "heads.quantity nothing",
+                           "lasso L0",
+                           "compare.mode side",
+                           "show 77",
+                           "layer.recompute x",
+                           "head.rms some",
+                           "swipe on",
+                           "ids 1,,2",
+                           "prompt \"\"",
+                           "nonsense"}) {
     CATCH_INFO(line);
     CATCH_CHECK_FALSE(bench.refusal(line).empty());
   }
@@ -311,8 +341,9 @@ CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view; a move
     bench.run("open " + quote_word(copy.string()));
     bench.run("ids 5,6,7,8,9,10,11,12");
     bench.run("run");
-    for (const char* line : {"select L1.H2", "pin 5 3", "map first", "map.scale linear", "map.range 0.1 0.5", "map.pool mean", "zoom 1 7 0 6", "heads scatter",
-                             "heads.filter \"layer > 0\"", "heads.columns sink_score,top_key_mass[first,4]", "tokens.tint lambda", "head.rms raw"})
+    for (const char* line : {"select L1.H2", "pin 5 3", "map first", "map.scale linear", "map.range 0.1 0.5",
+                             "map.pool mean", "zoom 1 7 0 6", "heads scatter", "heads.filter \"layer > 0\"",
+                             "heads.columns sink_score,top_key_mass[first,4]", "tokens.tint lambda", "head.rms raw"})
       bench.run(line);
     bench.run("session.save " + file);
     view = bench.state().view;
@@ -338,12 +369,15 @@ CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view; a move
     bench.run("session.open " + file + " " + quote_word((folder.path() / "moved").string()));
     CATCH_CHECK(bench.state().view.selection.head == HeadRef{1, 2});
   }
-  for (const char* text : {"", "{", "[]", "{\"headroom_session\": 1}", "{\"headroom_session\": 1, \"files\": [{}]}", "{\"headroom_session\": 9, \"files\": [{\"path\": \"x\"}]}"}) {
+  for (const char* text : {"", "{", "[]", "{\"headroom_session\": 1}", "{\"headroom_session\": 1, \"files\": [{}]}",
+                           "{\"headroom_session\": 9, \"files\": [{\"path\": \"x\"}]}"}) {
     folder.write("b.session", text);
     CATCH_CHECK_FALSE(load_session(folder.path() / "b.session").has_value());
   }
   // Nonsense inside of the view leaves the defaults.
-  folder.write("c.session", R"({"headroom_session": 1, "files": [{"path": "x"}], "shown": 7, "view": {"layer": -1, "map": {"kind": 99, "range": [2, 1], "window": "all"}}})");
+  folder.write(
+      "c.session",
+      R"({"headroom_session": 1, "files": [{"path": "x"}], "shown": 7, "view": {"layer": -1, "map": {"kind": 99, "range": [2, 1], "window": "all"}}})");
   const auto odd = load_session(folder.path() / "c.session");
   CATCH_REQUIRE(odd.has_value());
   CATCH_CHECK(odd->shown == 0);
@@ -386,7 +420,8 @@ CATCH_TEST_CASE("A layer without maps is computed again", "[session]") {
   CATCH_CHECK(bench.state().data()->complete);
 }
 
-CATCH_TEST_CASE("A script runs line by line; an expectation that fails names file, line and what was found", "[session]") {
+CATCH_TEST_CASE("A script runs line by line; an expectation that fails names file, line and what was found",
+                "[session]") {
   const TempFolder folder;
   Bench bench;
   Facts facts;
@@ -401,7 +436,8 @@ CATCH_TEST_CASE("A script runs line by line; an expectation that fails names fil
     }
     return {};
   };
-  CATCH_CHECK(run("theme light # comment\n\nexpect n == 3\nexpect n >= 3\nexpect name ~ v2\nexpect n ~ 3.0000000001\n").has_value());
+  CATCH_CHECK(run("theme light # comment\n\nexpect n == 3\nexpect n >= 3\nexpect name ~ v2\nexpect n ~ 3.0000000001\n")
+                  .has_value());
   CATCH_CHECK_FALSE(bench.state().settings.dark);
   const auto failed = run("theme dark\nexpect n == 4\n");
   CATCH_REQUIRE_FALSE(failed.has_value());

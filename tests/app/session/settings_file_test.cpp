@@ -9,7 +9,9 @@
 namespace headroom::test {
 namespace {
 
-void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -67,8 +69,9 @@ CATCH_TEST_CASE("A damaged file gives the defaults and is kept as a backup", "[s
 
 CATCH_TEST_CASE("Wrong types and absurd values of single settings are passed over", "[session]") {
   const TempFolder folder;
-  write(settings_path(folder.path()),
-        R"({"version": 1, "settings": {"dark": "yes", "scale": 99, "tile_mb": -5, "dtype": 7, "memory_gb": 1e300, "keys": {"a": 1}},
+  write(
+      settings_path(folder.path()),
+      R"({"version": 1, "settings": {"dark": "yes", "scale": 99, "tile_mb": -5, "dtype": 7, "memory_gb": 1e300, "keys": {"a": 1}},
             "layout": [], "recent": [1, {"path": 5}, {"path": "/ok"}]})");
   const LoadedState loaded = load_settings(folder.path());
   CATCH_CHECK(loaded.note.empty());

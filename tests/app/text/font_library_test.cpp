@@ -30,13 +30,15 @@ CATCH_TEST_CASE("text is as wide as its size at any size, and as its parts") {
     CATCH_CHECK(width > 60.0f);
     CATCH_CHECK(width < 140.0f);
     for (const float size : {10.0f, 13.75f, 24.0f}) {
-      CATCH_CHECK(static_cast<double>(fonts().width("Attention 0.123", face, size)) == near(static_cast<double>(width * size / 12.0f), 1e-5));
+      CATCH_CHECK(static_cast<double>(fonts().width("Attention 0.123", face, size)) ==
+                  near(static_cast<double>(width * size / 12.0f), 1e-5));
     }
     CATCH_CHECK(fonts().width("", face, 12.0f) == 0.0f);
   }
   // Numbers in columns: every digit, the point and the minus are equally wide.
   const float digit = fonts().width("0", Face::Mono, 12.0f);
-  for (const char* text : {"1", "7", ".", "−", " ", "W"}) CATCH_CHECK(static_cast<double>(fonts().width(text, Face::Mono, 12.0f)) == near(static_cast<double>(digit), 1e-5));
+  for (const char* text : {"1", "7", ".", "−", " ", "W"})
+    CATCH_CHECK(static_cast<double>(fonts().width(text, Face::Mono, 12.0f)) == near(static_cast<double>(digit), 1e-5));
 }
 
 CATCH_TEST_CASE("every sign that the window uses has a glyph or a drawing in every face") {
@@ -48,7 +50,8 @@ CATCH_TEST_CASE("every sign that the window uses has a glyph or a drawing in eve
       CATCH_CHECK((glyph.font != kBoxFont || glyph.glyph == 0x2922));
       const GlyphPicture picture = fonts().rasterise({glyph.font, glyph.glyph, 12 * 64});
       CATCH_CHECK(picture.width > 0);
-      CATCH_CHECK(picture.pixels.size() == static_cast<std::size_t>(picture.width * picture.height) * (picture.coloured ? 4 : 1));
+      CATCH_CHECK(picture.pixels.size() ==
+                  static_cast<std::size_t>(picture.width * picture.height) * (picture.coloured ? 4 : 1));
     }
   }
 }
@@ -88,12 +91,14 @@ CATCH_TEST_CASE("control characters are left out, invalid bytes and unknown char
       return static_cast<double>(std::count(picture.pixels.begin(), picture.pixels.end(), 255)) /
              static_cast<double>(picture.pixels.size());
     };
-    CATCH_CHECK(inked(12) > 0.15);   // a frame
-    CATCH_CHECK(inked(48) > 0.08);   // a frame with digits
+    CATCH_CHECK(inked(12) > 0.15);  // a frame
+    CATCH_CHECK(inked(48) > 0.08);  // a frame with digits
   }
   // Two characters that no font has are told apart once their codes can be read.
-  CATCH_CHECK((fonts().rasterise({kBoxFont, 0xE000, 32 * 64}).pixels != fonts().rasterise({kBoxFont, 0xE001, 32 * 64}).pixels));
-  CATCH_CHECK((fonts().rasterise({kBoxFont, 0xE000, 12 * 64}).pixels == fonts().rasterise({kBoxFont, 0xE001, 12 * 64}).pixels));
+  CATCH_CHECK(
+      (fonts().rasterise({kBoxFont, 0xE000, 32 * 64}).pixels != fonts().rasterise({kBoxFont, 0xE001, 32 * 64}).pixels));
+  CATCH_CHECK(
+      (fonts().rasterise({kBoxFont, 0xE000, 12 * 64}).pixels == fonts().rasterise({kBoxFont, 0xE001, 12 * 64}).pixels));
 }
 
 CATCH_TEST_CASE("right-to-left words are ordered for display inside left-to-right text") {

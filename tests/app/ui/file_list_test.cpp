@@ -23,13 +23,15 @@ std::vector<std::string> names(const FileList& list) {
 
 CATCH_TEST_CASE("file list: folders first, natural order, hidden ones left out") {
   const test::TempFolder temp;
-  for (const char* name : {"step10.safetensors", "step9.safetensors", "Alpha.h5", "beta.txt", ".secret"}) write(temp.path() / name);
+  for (const char* name : {"step10.safetensors", "step9.safetensors", "Alpha.h5", "beta.txt", ".secret"})
+    write(temp.path() / name);
   write(temp.path() / "zeta" / "x");
   write(temp.path() / "model" / "config.json");
   write(temp.path() / "model" / "model.safetensors");
   const auto list = list_folder(temp.path());
   CATCH_REQUIRE(list);
-  CATCH_CHECK(names(*list) == std::vector<std::string>{"model", "zeta", "Alpha.h5", "beta.txt", "step9.safetensors", "step10.safetensors"});
+  CATCH_CHECK(names(*list) == std::vector<std::string>{"model", "zeta", "Alpha.h5", "beta.txt", "step9.safetensors",
+                                                       "step10.safetensors"});
   CATCH_CHECK(list->items[0].kind == FileKind::ModelFolder);
   CATCH_CHECK(list->items[1].kind == FileKind::Folder);
   CATCH_CHECK(list->items[2].kind == FileKind::Run);

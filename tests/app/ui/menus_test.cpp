@@ -26,10 +26,12 @@ UiBench bar() {
   return UiBench([](Ui& ui) {
     ui.push_id("bar");
     ui.menu_button("file", {0, 0, 50, 28}, "File", [] { return file_items(); });
-    ui.menu_button("view", {50, 0, 100, 28}, "View", [] { return std::vector<MenuItem>{item("Dark", "theme dark"), item("Light", "theme light")}; });
+    ui.menu_button("view", {50, 0, 100, 28}, "View",
+                   [] { return std::vector<MenuItem>{item("Dark", "theme dark"), item("Light", "theme light")}; });
     ui.pop_id();
     ui.combo("scale", {300, 100, 420, 124}, "scale", "log", [] {
-      std::vector<MenuItem> items{item("linear", "map.scale linear"), item("log", "map.scale log10"), item("symlog", "map.scale symlog")};
+      std::vector<MenuItem> items{item("linear", "map.scale linear"), item("log", "map.scale log10"),
+                                  item("symlog", "map.scale symlog")};
       items[1].checked = true;
       return items;
     });
@@ -180,7 +182,8 @@ CATCH_TEST_CASE("menu: longer than the window it scrolls, by wheel and by keys")
   UiBench bench([](Ui& ui) {
     ui.menu_button("m", {0, 0, 50, 28}, "Menu", [] {
       std::vector<MenuItem> items;
-      for (int i = 0; i < 100; ++i) items.push_back(item(("number " + std::to_string(i)).c_str(), ("run " + std::to_string(i)).c_str()));
+      for (int i = 0; i < 100; ++i)
+        items.push_back(item(("number " + std::to_string(i)).c_str(), ("run " + std::to_string(i)).c_str()));
       return items;
     });
   });
@@ -196,7 +199,9 @@ CATCH_TEST_CASE("menu: longer than the window it scrolls, by wheel and by keys")
 }
 
 CATCH_TEST_CASE("context menu: opens at the pointer on a right click") {
-  UiBench bench([](Ui& ui) { ui.context_menu("c", {100, 100, 300, 300}, [] { return std::vector<MenuItem>{item("Copy", "copy")}; }); });
+  UiBench bench([](Ui& ui) {
+    ui.context_menu("c", {100, 100, 300, 300}, [] { return std::vector<MenuItem>{item("Copy", "copy")}; });
+  });
   bench.right_click({50, 50});
   CATCH_CHECK_FALSE(bench.painter->shows("Copy"));
   bench.right_click({200, 200});

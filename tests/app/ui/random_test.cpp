@@ -37,14 +37,16 @@ CATCH_TEST_CASE("random events over all widgets") {
       [&](Ui& ui) {
         ui.push_id("bar");
         for (int i = 0; i < 3; ++i) {
-          ui.menu_button(std::to_string(i), Rect::sized(60.0f * static_cast<float>(i), 0, 60, 28), "Menu", [] { return menu(0); });
+          ui.menu_button(std::to_string(i), Rect::sized(60.0f * static_cast<float>(i), 0, 60, 28), "Menu",
+                         [] { return menu(0); });
         }
         ui.pop_id();
         ui.combo("combo", {10, 40, 150, 64}, "scale", "log", [] { return menu(1); });
         ui.context_menu("context", {0, 300, 800, 600}, [] { return menu(2); });
         ui.button({170, 40, 250, 64}, "Button", shape % 3 == 0 ? "disabled" : "button");
         ui.icon_button({260, 40, 284, 64}, Icon::Maximise, "maximise", "a tip");
-        const std::vector<Choice> choices{{"a", "choose a", true, ""}, {"b", "choose b", false, ""}, {"c", "choose c", false, "never"}};
+        const std::vector<Choice> choices{
+            {"a", "choose a", true, ""}, {"b", "choose b", false, ""}, {"c", "choose c", false, "never"}};
         ui.segmented({300, 40}, 22, choices);
         ui.check_box({10, 80, 120, 100}, "check", shape % 2 == 0, "check");
         ui.radio({10, 110, 120, 130}, "radio", true, "radio");
@@ -80,17 +82,34 @@ CATCH_TEST_CASE("random events over all widgets") {
       {800.0f, 600.0f});
   bench.lookup.reasons["disabled"] = "it cannot work";
   const std::array<const char*, 9> typed{"a", " ", "é", "注", "👩‍👧", "\xCC\x81", "\xFF", "xyz", "\xE2\x80\xAE"};
-  const std::array<Key, 16> keys{Key::Left, Key::Right, Key::Up, Key::Down, Key::Home, Key::End, Key::PageUp, Key::PageDown,
-                                 Key::Enter, Key::Escape, Key::Tab, Key::Backspace, Key::Delete, letter_key('A'), letter_key('Z'), letter_key('V')};
-  const std::array<Vec2, 14> places{{{30, 14}, {90, 14}, {80, 52}, {200, 52}, {270, 52}, {330, 50}, {400, 92}, {472, 92},
-                                     {600, 100}, {60, 90}, {60, 120}, {200, 90}, {60, 200}, {500, 360}}};
+  const std::array<Key, 16> keys{Key::Left,   Key::Right,      Key::Up,         Key::Down,
+                                 Key::Home,   Key::End,        Key::PageUp,     Key::PageDown,
+                                 Key::Enter,  Key::Escape,     Key::Tab,        Key::Backspace,
+                                 Key::Delete, letter_key('A'), letter_key('Z'), letter_key('V')};
+  const std::array<Vec2, 14> places{{{30, 14},
+                                     {90, 14},
+                                     {80, 52},
+                                     {200, 52},
+                                     {270, 52},
+                                     {330, 50},
+                                     {400, 92},
+                                     {472, 92},
+                                     {600, 100},
+                                     {60, 90},
+                                     {60, 120},
+                                     {200, 90},
+                                     {60, 200},
+                                     {500, 360}}};
   std::size_t commands = 0, checked = 0;
   for (int event = 0; event < 100000; ++event) {
     Input& in = bench.input;
     switch (next(12)) {
       case 0: in.pointer = {static_cast<float>(next(820) - 10), static_cast<float>(next(620) - 10)}; break;
-      case 1: case 2: in.pointer = places[static_cast<std::size_t>(next(static_cast<int>(places.size())))]; break;
-      case 3: in.pointer = in.pointer + Vec2{static_cast<float>(next(21) - 10), static_cast<float>(next(21) - 10)}; break;
+      case 1:
+      case 2: in.pointer = places[static_cast<std::size_t>(next(static_cast<int>(places.size())))]; break;
+      case 3:
+        in.pointer = in.pointer + Vec2{static_cast<float>(next(21) - 10), static_cast<float>(next(21) - 10)};
+        break;
       case 4: {
         const auto button = static_cast<std::size_t>(next(4) == 0 ? kRightButton : kLeftButton);
         if (next(2) == 0 && !in.down[button]) {  // a quick click
@@ -106,14 +125,19 @@ CATCH_TEST_CASE("random events over all widgets") {
       }
       case 5: in.wheel.y = static_cast<float>(next(7) - 3); break;
       case 6: in.text = typed[static_cast<std::size_t>(next(9))]; break;
-      case 7: case 8: {
+      case 7:
+      case 8: {
         Modifiers modifiers{.ctrl = next(3) == 0, .shift = next(3) == 0, .alt = next(20) == 0};
         in.keys.push_back({keys[static_cast<std::size_t>(next(16))], modifiers, next(4) == 0});
         break;
       }
       case 9: overlay = next(40) == 0 ? next(3) : overlay; break;
       case 10: shape = next(6); break;
-      default: in.time += 0.1 * next(10); in.focused = next(50) != 0; in.pointer_inside = next(30) != 0; break;
+      default:
+        in.time += 0.1 * next(10);
+        in.focused = next(50) != 0;
+        in.pointer_inside = next(30) != 0;
+        break;
     }
     bench.frame();
     commands += bench.taken().size();

@@ -108,7 +108,9 @@ CATCH_TEST_CASE("text edit: undo takes back a word of typing, an erasing, a past
 
 CATCH_TEST_CASE("text edit: one line takes no line ends and no control characters") {
   TextEdit line = edit_of("");
-  line.insert("a\r\nb\tc\x01\x7F" "d");
+  line.insert(
+      "a\r\nb\tc\x01\x7F"
+      "d");
   CATCH_CHECK(line.text() == "a b cd");
   TextEdit lines = edit_of("", true);
   lines.insert(std::string_view("a\r\nb\rc\td\0e", 11));

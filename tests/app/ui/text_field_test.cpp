@@ -181,7 +181,8 @@ CATCH_TEST_CASE("text field: many lines scroll by whole lines, with the caret an
   Field field;
   field.area = {100, 100, 300, 200};
   field.options.multiline = true;
-  for (int i = 0; i < 50; ++i) field.value += "line " + std::to_string(i) + " of the prompt, longer than the field is\n";
+  for (int i = 0; i < 50; ++i)
+    field.value += "line " + std::to_string(i) + " of the prompt, longer than the field is\n";
   field.bench.click({120, 110});
   field.bench.key(Key::End, kCtrl);
   field.bench.type("the end");

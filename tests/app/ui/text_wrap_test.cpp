@@ -41,7 +41,8 @@ CATCH_TEST_CASE("wrap: what does not fit the lines ends in an ellipsis") {
 
 CATCH_TEST_CASE("wrap: control characters and overrides are made visible and counted") {
   CATCH_CHECK(shown_text("a\x1B[0m") == "a\\x1B[0m");
-  CATCH_CHECK(shown_text("\xE2\x80\xAE" "x") == "\\u{202E}x");
+  CATCH_CHECK(shown_text("\xE2\x80\xAE"
+                         "x") == "\\u{202E}x");
   CATCH_CHECK(shown_text("a\tb") == "a→b");
   CATCH_CHECK(shown_text("a\nb", true) == "a\nb");
   for (const std::string& line : wrapped("\x01\x02\x03\x04\x05", 8)) CATCH_CHECK(line.size() <= 8);

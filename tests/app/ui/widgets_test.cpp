@@ -193,7 +193,9 @@ CATCH_TEST_CASE("tooltip: comes after 0.4 s of rest, stays inside the window, wr
 }
 
 CATCH_TEST_CASE("segmented: as wide as its texts, runs what is clicked, dims what cannot be chosen") {
-  const std::vector<Choice> choices{{"weights", "map net", true, ""}, {"logits", "map logits", false, ""}, {"first", "map first", false, "no second map"}};
+  const std::vector<Choice> choices{{"weights", "map net", true, ""},
+                                    {"logits", "map logits", false, ""},
+                                    {"first", "map first", false, "no second map"}};
   float width = 0.0f, measured = 0.0f;
   UiBench bench([&](Ui& ui) {
     measured = ui.segmented({20, 20}, 22, choices, false);
@@ -314,7 +316,9 @@ CATCH_TEST_CASE("splitter: tells how far it was dragged") {
 
 CATCH_TEST_CASE("label: fits its width, whole in a tooltip; control characters are shown") {
   float width = 0.0f;
-  UiBench bench([&](Ui& ui) { width = ui.label({10, 50}, "a very long name of a checkpoint \x1B[31m", ui.theme.body(ui.theme.text), 100.0f); });
+  UiBench bench([&](Ui& ui) {
+    width = ui.label({10, 50}, "a very long name of a checkpoint \x1B[31m", ui.theme.body(ui.theme.text), 100.0f);
+  });
   CATCH_CHECK(width <= 100.0f);
   CATCH_CHECK(bench.painter->violations().empty());
   bench.move({20, 46});

@@ -31,7 +31,9 @@ double resident_megabytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576.0;
 }
 
-std::filesystem::path assets() { return std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets"; }
+std::filesystem::path assets() {
+  return std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets";
+}
 
 class KeptClipboard final : public Clipboard {
  public:
@@ -45,8 +47,12 @@ class KeptClipboard final : public Clipboard {
 class SessionLookup final : public CommandLookup {
  public:
   explicit SessionLookup(const Session& session) : session_(session) {}
-  std::string disabled_reason(std::string_view line) const override { return session_.commands().disabled_reason(session_.state(), line); }
-  std::string key_text(std::string_view line) const override { return session_.commands().key_of(session_.state(), line); }
+  std::string disabled_reason(std::string_view line) const override {
+    return session_.commands().disabled_reason(session_.state(), line);
+  }
+  std::string key_text(std::string_view line) const override {
+    return session_.commands().key_of(session_.state(), line);
+  }
 
  private:
   const Session& session_;
@@ -110,8 +116,8 @@ class Monkey {
   [[nodiscard]] const State& state() const { return session_.state(); }
   [[nodiscard]] std::string where() const {
     const Rect& w = input_.window;
-    return std::to_string(static_cast<int>(w.x1)) + " x " + std::to_string(static_cast<int>(w.y1)) + " at " + std::to_string(scale_) +
-           ", after " + last_line_;
+    return std::to_string(static_cast<int>(w.x1)) + " x " + std::to_string(static_cast<int>(w.y1)) + " at " +
+           std::to_string(scale_) + ", after " + last_line_;
   }
   [[nodiscard]] bool supported() const { return input_.window.width() >= 1024.0f && input_.window.height() >= 640.0f; }
 
@@ -183,7 +189,8 @@ CATCH_TEST_CASE("10⁵ random events on the whole window", "[window]") {
     if (frames % 10 == 0 && monkey.supported()) {
       ++checked;
       const std::vector<std::string> outside = monkey.painter().texts_outside();
-      if (!outside.empty() && cut.size() < 20) cut.insert(outside.front() + ", event " + std::to_string(made) + ", " + monkey.where());
+      if (!outside.empty() && cut.size() < 20)
+        cut.insert(outside.front() + ", event " + std::to_string(made) + ", " + monkey.where());
     }
     centres.insert(monkey.state().view.centre);
     views.insert(monkey.state().view.heads.view);

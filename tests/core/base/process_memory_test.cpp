@@ -16,7 +16,9 @@ namespace {
 
 class MadeSystem {
  public:
-  MadeSystem() { write("proc/meminfo", "MemTotal:       16000000 kB\nMemFree:         100 kB\nMemAvailable:    8000000 kB\n"); }
+  MadeSystem() {
+    write("proc/meminfo", "MemTotal:       16000000 kB\nMemFree:         100 kB\nMemAvailable:    8000000 kB\n");
+  }
   void write(const std::string& path, const std::string& text) const {
     std::filesystem::create_directories((folder_.path() / path).parent_path());
     std::ofstream(folder_.path() / path) << text;

@@ -24,11 +24,13 @@ CATCH_TEST_CASE("serial queue: jobs run in order, on one thread that is not the 
   std::set<std::thread::id> threads;
   SerialQueue queue(2);
   for (int i = 0; i < 100; ++i)
-    CATCH_REQUIRE(queue.submit([&, i](const std::stop_token&) {
-      order.push_back(i);
-      threads.insert(std::this_thread::get_id());
-      return done();
-    }).has_value());
+    CATCH_REQUIRE(queue
+                      .submit([&, i](const std::stop_token&) {
+                        order.push_back(i);
+                        threads.insert(std::this_thread::get_id());
+                        return done();
+                      })
+                      .has_value());
   CATCH_REQUIRE(queue.finish().has_value());
   CATCH_REQUIRE(order.size() == 100);
   for (int i = 0; i < 100; ++i) CATCH_CHECK(order[static_cast<std::size_t>(i)] == i);
@@ -46,7 +48,8 @@ CATCH_TEST_CASE("serial queue: no more jobs than its bound wait, and each lets g
     const auto held = std::make_shared<int>(0);
     std::latch begun(1), go(1);
     SerialQueue queue(bound);
-    CATCH_REQUIRE(queue.submit([&, held](const std::stop_token&) { return begun.count_down(), go.wait(), done(); }).has_value());
+    CATCH_REQUIRE(
+        queue.submit([&, held](const std::stop_token&) { return begun.count_down(), go.wait(), done(); }).has_value());
     begun.wait();
     std::size_t taken = 0;
     while (taken < 100 && queue.submit([held](const std::stop_token&) { return done(); }, [] { return true; })) ++taken;
@@ -62,10 +65,12 @@ CATCH_TEST_CASE("serial queue: the first error comes back, and nothing runs afte
   SerialQueue queue(4);
   std::latch all_in(1);
   bool ran_after = false;
-  CATCH_REQUIRE(queue.submit([&](const std::stop_token&) -> Result<void> {
-    all_in.wait();
-    return Error(ErrorCode::Io, "the disk is full");
-  }).has_value());
+  CATCH_REQUIRE(queue
+                    .submit([&](const std::stop_token&) -> Result<void> {
+                      all_in.wait();
+                      return Error(ErrorCode::Io, "the disk is full");
+                    })
+                    .has_value());
   for (int i = 0; i < 3; ++i)
     CATCH_REQUIRE(queue.submit([&](const std::stop_token&) { return ran_after = true, done(); }).has_value());
   all_in.count_down();
@@ -114,17 +119,20 @@ CATCH_TEST_CASE("serial queue: cancelling tells the running job and drops the on
     std::latch begun(1);
     std::atomic<bool> told{false}, second_ran{false};
     auto queue = std::make_unique<SerialQueue>(2);
-    CATCH_REQUIRE(queue->submit([&](const std::stop_token& token) {
-      begun.count_down();
-      while (!token.stop_requested()) std::this_thread::yield();
-      told = true;
-      return done();
-    }).has_value());
+    CATCH_REQUIRE(queue
+                      ->submit([&](const std::stop_token& token) {
+                        begun.count_down();
+                        while (!token.stop_requested()) std::this_thread::yield();
+                        told = true;
+                        return done();
+                      })
+                      .has_value());
     CATCH_REQUIRE(queue->submit([&](const std::stop_token&) { return second_ran = true, done(); }).has_value());
     begun.wait();
     if (!by_destructor) {
       queue->cancel();
-      for (const Result<void>& result : {queue->finish(), queue->submit([](const std::stop_token&) { return done(); })}) {
+      for (const Result<void>& result :
+           {queue->finish(), queue->submit([](const std::stop_token&) { return done(); })}) {
         CATCH_REQUIRE_FALSE(result.has_value());
         CATCH_CHECK(result.error().code == ErrorCode::Cancelled);
       }

@@ -114,19 +114,27 @@ CATCH_TEST_CASE("what is no model at all is told to be none: what it is, what wa
       {"\n\n  # title\n", "Not a checkpoint: this is a text file", ""},
       {std::string(39, 'a') + umlaut + "b and more", "Not a checkpoint: this is a text file", "a\xC3\xBC…"},
       {"an ESC \x1B[2J in a log", "Not a checkpoint: this is a text file", "an ESC"},
-      {std::string(2111, 'x') + umlaut + "cut in two where reading ends", "Not a checkpoint: this is a text file", "xxx…"},
-      {"\xFF\xFEt\x00" "e\x00x\x00t\x00."s, "Not a checkpoint: this is a text file", "bytes that begin with FF FE 74 00"},
+      {std::string(2111, 'x') + umlaut + "cut in two where reading ends", "Not a checkpoint: this is a text file",
+       "xxx…"},
+      {"\xFF\xFEt\x00"
+       "e\x00x\x00t\x00."s,
+       "Not a checkpoint: this is a text file", "bytes that begin with FF FE 74 00"},
       {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"s, "Not a checkpoint: this is a PNG picture", ""},
       {"\xFF\xD8\xFF\xE0\0\x10JFIF\0"s, "Not a checkpoint: this is a JPEG picture", ""},
       {"GIF89a\x01\0\x01\0"s, "Not a checkpoint: this is a picture", ""},
       {"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "Not a checkpoint: this is an SVG picture", ""},
-      {"<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "Not a checkpoint: this is an SVG picture", ""},
+      {"<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
+       "Not a checkpoint: this is an SVG picture", ""},
       {"%PDF-1.7\n%\xE2\xE3\xCF\xD3\n", "Not a checkpoint: this is a PDF document", ""},
-      {"\x7f" "ELF\x02\x01\x01"s + std::string(20, '\0'), "Not a checkpoint: this is a program", ""},
+      {"\x7f"
+       "ELF\x02\x01\x01"s +
+           std::string(20, '\0'),
+       "Not a checkpoint: this is a program", ""},
       {"SQLite format 3\0"s + std::string(84, '\x10'), "Not a checkpoint: this is an SQLite database", ""},
       {std::string(4096, '\0'), "Not a checkpoint: the file begins with nothing but zeros", ""},
       {"\x9D\x03\xFF\x00\x12\x34\x56\x78\x9A\xBC\xDE\xF0\x11\x22\x33\x44"s,
-       "Not a checkpoint: this file is of no kind that Headroom knows", "bytes that begin with 9D 03 FF 00 12 34 56 78"},
+       "Not a checkpoint: this file is of no kind that Headroom knows",
+       "bytes that begin with 9D 03 FF 00 12 34 56 78"},
   };
   const TempFolder folder;
   std::size_t i = 0;
@@ -157,10 +165,12 @@ CATCH_TEST_CASE("a damaged safetensors file is not taken for another kind") {
   for (std::size_t size = 1; size < 8; ++size)
     CATCH_CHECK(message(safetensors(header, "x").substr(0, size)).find("too short") != std::string::npos);
   CATCH_CHECK(message(little_endian<std::uint64_t>(70'000) + header).find("The header says 70000 bytes") == 0);
-  CATCH_CHECK(message("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF" + header).find("header length is above the limit") != std::string::npos);
+  CATCH_CHECK(message("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF" + header).find("header length is above the limit") !=
+              std::string::npos);
   // 65,279 is FF FE, a text's byte order mark; 0x00E0FFD8FF would be a picture's first bytes.
   CATCH_CHECK(message(little_endian<std::uint64_t>(65'279) + header).find("The header says 65279 bytes") == 0);
-  CATCH_CHECK(message(little_endian<std::uint64_t>(40) + " " + header).find("does not begin with {") != std::string::npos);
+  CATCH_CHECK(message(little_endian<std::uint64_t>(40) + " " + header).find("does not begin with {") !=
+              std::string::npos);
 }
 
 }  // namespace headroom::test

@@ -60,7 +60,10 @@ CATCH_TEST_CASE("GGUF: metadata of every type, shapes in torch order, values") {
   header += gguf_entry("k.u64", U64, little_endian(~std::uint64_t{0}));
   header += gguf_entry("k.i64", I64, little_endian(std::int64_t{-5'000'000'000}));
   header += gguf_entry("k.f64", F64, little_endian(0.1));
-  header += gguf_entry("tokenizer.ggml.tokens", Array, text_array({"a", "\xC4\xA0" "b"}));
+  header += gguf_entry("tokenizer.ggml.tokens", Array,
+                       text_array({"a",
+                                   "\xC4\xA0"
+                                   "b"}));
   header += gguf_tensor("weight", {3, 2}, 0, 0) + gguf_tensor("quantised", {32}, 8, 32);
   const auto opened = open_bytes(gguf_file(header, values + std::string(8, '\0') + block));
   CATCH_REQUIRE(opened.has_value());
@@ -80,7 +83,10 @@ CATCH_TEST_CASE("GGUF: metadata of every type, shapes in torch order, values") {
                                                       {"k.u64", ~std::uint64_t{0}},
                                                       {"k.i64", -5'000'000'000},
                                                       {"k.f64", 0.1},
-                                                      {"tokenizer.ggml.tokens", {"a", "\xC4\xA0" "b"}}});
+                                                      {"tokenizer.ggml.tokens",
+                                                       {"a",
+                                                        "\xC4\xA0"
+                                                        "b"}}});
   const TensorInfo* weight = checkpoint.find("weight");
   CATCH_REQUIRE(weight != nullptr);
   CATCH_CHECK(weight->shape == std::vector<std::int64_t>{2, 3});
@@ -234,13 +240,33 @@ CATCH_TEST_CASE("GGUF: SmolLM2 opens with the values that the gguf package reads
     double sum;
   };
   const std::vector<Case> cases = {
-      {"token_embd.weight", "Q8_0", 1785664, {49152, 576},
-       {-0x1.b468p-4F, 0x1.0e28p-5F, 0x1.8ad8p-5F, -0x1.761p-6F}, -0x1.55ap-5F, -0x1.dfc85b1fcp+13},
-      {"blk.0.attn_q.weight", "Q4_1", 33806656, {576, 576},
-       {-0x1.8a8p-4F, 0x1.424p-3F, -0x1.8a8p-4F, -0x1.76p-1F}, -0x1.06p-2F, 0x1.d9c928p+5},
-      {"blk.29.ffn_down.weight", "Q4_1", 80630848, {576, 1536},
-       {-0x1.17ep-2F, 0x1.7d8p-3F, 0x1.7d8p-3F, 0x1.8c8p-5F}, 0x1.dp-5F, 0x1.8eaf88p+5},
-      {"output_norm.weight", "F32", 98360128, {576}, {0x1.c2p+0F, 0x1.d2p+0F, 0x1.c8p+0F, 0x1.9ap+0F}, 0x1.fcp+0F,
+      {"token_embd.weight",
+       "Q8_0",
+       1785664,
+       {49152, 576},
+       {-0x1.b468p-4F, 0x1.0e28p-5F, 0x1.8ad8p-5F, -0x1.761p-6F},
+       -0x1.55ap-5F,
+       -0x1.dfc85b1fcp+13},
+      {"blk.0.attn_q.weight",
+       "Q4_1",
+       33806656,
+       {576, 576},
+       {-0x1.8a8p-4F, 0x1.424p-3F, -0x1.8a8p-4F, -0x1.76p-1F},
+       -0x1.06p-2F,
+       0x1.d9c928p+5},
+      {"blk.29.ffn_down.weight",
+       "Q4_1",
+       80630848,
+       {576, 1536},
+       {-0x1.17ep-2F, 0x1.7d8p-3F, 0x1.7d8p-3F, 0x1.8c8p-5F},
+       0x1.dp-5F,
+       0x1.8eaf88p+5},
+      {"output_norm.weight",
+       "F32",
+       98360128,
+       {576},
+       {0x1.c2p+0F, 0x1.d2p+0F, 0x1.c8p+0F, 0x1.9ap+0F},
+       0x1.fcp+0F,
        0x1.0395400p+10},
   };
   for (const Case& test : cases) {

@@ -167,9 +167,8 @@ CATCH_TEST_CASE("catalogue 10: a file truncated, extended or rewritten while ope
   };
   change("truncated", [](const fs::path& path) { fs::resize_file(path, 3); });
   change("extended", [](const fs::path& path) { fs::resize_file(path, 20); });
-  change("touched", [](const fs::path& path) {
-    fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(5));
-  });
+  change("touched",
+         [](const fs::path& path) { fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(5)); });
 }
 
 CATCH_TEST_CASE("reads outside of the file are refused, at 64-bit limits too") {

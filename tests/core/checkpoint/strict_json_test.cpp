@@ -31,7 +31,9 @@ CATCH_TEST_CASE("JSON: valid texts give the values they spell") {
   CATCH_CHECK(value("1e-05").get<double>() == 1e-5);
   CATCH_CHECK(value("1.0").is_number_float());
   CATCH_CHECK(value("-2.5E+3").get<double>() == -2500.0);
-  CATCH_CHECK(value("\"\\u0120a\\n\\\\\\/\\ud83d\\ude00 \xC4\xA0\"") == "\xC4\xA0" "a\n\\/\xF0\x9F\x98\x80 \xC4\xA0");
+  CATCH_CHECK(value("\"\\u0120a\\n\\\\\\/\\ud83d\\ude00 \xC4\xA0\"") ==
+              "\xC4\xA0"
+              "a\n\\/\xF0\x9F\x98\x80 \xC4\xA0");
   CATCH_CHECK(value("\"\\u0000\"").get<std::string>() == std::string(1, '\0'));
 }
 

@@ -43,13 +43,15 @@ CATCH_TEST_CASE("benchmark: operations are those of the visible half of every ma
 
 CATCH_TEST_CASE("benchmark: every case has every variant, and ratios are those of its times") {
   const auto report = run_benchmark(
-      small_request({{"softmax", 4, 2, 16, 96}, {"diff_v2", 2, 1, 16, 48}, {"diff_v1", 2, 2, 16, 48}, {"softmax", 4, 2, 16, 48}}),
+      small_request(
+          {{"softmax", 4, 2, 16, 96}, {"diff_v2", 2, 1, 16, 48}, {"diff_v1", 2, 2, 16, 48}, {"softmax", 4, 2, 16, 48}}),
       kQuiet, {});
   CATCH_REQUIRE(report);
   CATCH_REQUIRE(report->cases.size() == 4);
   CATCH_CHECK(report->skipped.empty());
   CATCH_CHECK(!report->window);
-  const std::vector<std::string> expected = {"sdpa", "context", "row_statistics", "everything", "rounds_to_one", "histograms"};
+  const std::vector<std::string> expected = {"sdpa",       "context",       "row_statistics",
+                                             "everything", "rounds_to_one", "histograms"};
   for (const BenchmarkCase& measured : report->cases) {
     CATCH_INFO(measured.shape.kind);
     std::vector<std::string> names = names_of(measured);
@@ -78,11 +80,14 @@ CATCH_TEST_CASE("benchmark: every case has every variant, and ratios are those o
 }
 
 CATCH_TEST_CASE("benchmark: goals of metrics.md §5.4 from n = 2048 on, for AVX2 those of AVX2") {
-  const auto variants_of = [](const BenchmarkShape& shape, bool avx2) { return BenchmarkInputs(shape).variants(avx2, {}); };
+  const auto variants_of = [](const BenchmarkShape& shape, bool avx2) {
+    return BenchmarkInputs(shape).variants(avx2, {});
+  };
   const auto goal = [](const auto& variants, const char* name) {
     return std::ranges::find(variants, name, [](const auto& variant) { return variant.name; })->goal;
   };
-  const auto wide = variants_of({"softmax", 2, 1, 16, 32}, false), narrow = variants_of({"softmax", 2, 1, 16, 32}, true);
+  const auto wide = variants_of({"softmax", 2, 1, 16, 32}, false),
+             narrow = variants_of({"softmax", 2, 1, 16, 32}, true);
   CATCH_CHECK(goal(wide, "row_statistics") == 0.75);
   CATCH_CHECK(goal(wide, "everything") == 1.15);
   CATCH_CHECK(goal(narrow, "row_statistics") == 0.8);
@@ -98,8 +103,8 @@ CATCH_TEST_CASE("benchmark: goals of metrics.md §5.4 from n = 2048 on, for AVX2
 }
 
 CATCH_TEST_CASE("benchmark: the kernels' errors are those of float32") {
-  const auto report =
-      run_benchmark(small_request({{"softmax", 4, 2, 64, 200}, {"diff_v2", 2, 1, 32, 200}, {"diff_v1", 2, 1, 32, 200}}), kQuiet, {});
+  const auto report = run_benchmark(
+      small_request({{"softmax", 4, 2, 64, 200}, {"diff_v2", 2, 1, 32, 200}, {"diff_v1", 2, 1, 32, 200}}), kQuiet, {});
   CATCH_REQUIRE(report);
   CATCH_REQUIRE(report->accuracy.size() == 3);
   for (const BenchmarkAccuracy& accuracy : report->accuracy) {
@@ -142,8 +147,11 @@ CATCH_TEST_CASE("benchmark: threads and instructions are held and given back") {
 }
 
 CATCH_TEST_CASE("benchmark: shapes and instructions that are not there are refused") {
-  const std::vector<BenchmarkShape> wrong = {{"diff_v3", 1, 1, 16, 32}, {"softmax", 3, 2, 16, 32}, {"softmax", 0, 1, 16, 32},
-                                             {"softmax", 1, 1, 0, 32},  {"softmax", 1, 1, 16, 2 << 20}};
+  const std::vector<BenchmarkShape> wrong = {{"diff_v3", 1, 1, 16, 32},
+                                             {"softmax", 3, 2, 16, 32},
+                                             {"softmax", 0, 1, 16, 32},
+                                             {"softmax", 1, 1, 0, 32},
+                                             {"softmax", 1, 1, 16, 2 << 20}};
   for (const BenchmarkShape& shape : wrong) {
     const auto report = run_benchmark(small_request({shape}), kQuiet, {});
     CATCH_REQUIRE(!report);

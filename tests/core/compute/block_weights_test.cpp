@@ -44,8 +44,7 @@ struct Fixture {
 
 // 0, 1, 2, … from `first` in the given shape.
 bool counts(const at::Tensor& tensor, std::int64_t rows, std::int64_t columns) {
-  return tensor.defined() &&
-         at::equal(tensor, at::arange(rows * columns, at::kDouble).view({rows, columns}));
+  return tensor.defined() && at::equal(tensor, at::arange(rows * columns, at::kDouble).view({rows, columns}));
 }
 
 }  // namespace
@@ -85,8 +84,8 @@ CATCH_TEST_CASE("block weights: an error shows where its block is taken, not bef
     for (int layer = 0; layer < bad; ++layer) CATCH_REQUIRE(reader.take_block({}).has_value());
     const Error error = bad < kLayers ? reader.take_block({}).error() : reader.take_head({}).error();
     CATCH_CHECK(error.code == ErrorCode::Corrupt);
-    CATCH_CHECK(error.tensor == (bad < kLayers ? "model.layers." + std::to_string(bad) + ".mlp.up_proj.weight"
-                                               : "lm_head.weight"));
+    CATCH_CHECK(error.tensor ==
+                (bad < kLayers ? "model.layers." + std::to_string(bad) + ".mlp.up_proj.weight" : "lm_head.weight"));
   }
 }
 

@@ -1,5 +1,5 @@
-// Bytes that C++ allocations and tensors take in this test program; blocked_run_test.cpp includes the counting operators.
-// Tensors count on the thread that holds a TensorBytes guard.
+// Bytes that C++ allocations and tensors take in this test program; blocked_run_test.cpp includes the counting
+// operators. Tensors count on the thread that holds a TensorBytes guard.
 #pragma once
 
 #include <ATen/Parallel.h>

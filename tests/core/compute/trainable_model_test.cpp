@@ -141,8 +141,7 @@ class Expected {
       request.dtype = ComputeDtype::Float64;
       request.backend = "reference";
       request.output = twin.folder.path() / ("run" + std::to_string(s) + ".h5");
-      auto outcome = analyze(
-          library(), request, [](double, const std::string&) {}, nullptr);
+      auto outcome = analyze(library(), request, [](double, const std::string&) {}, nullptr);
       if (!outcome) CATCH_FAIL(describe(outcome.error()));
       CATCH_REQUIRE(outcome->min_row == 1);
       const auto file = RunFile::open(request.output);

@@ -73,8 +73,7 @@ CATCH_TEST_CASE("whole run: no allocation as large as a part of an n × n map, w
     const Threads one(1);
     const c10::DebugInfoGuard tensors(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<TensorBytes>());
     counted_memory().largest = 0;
-    const auto outcome = analyze(
-        **library, request, [](double, const std::string&) {}, nullptr);
+    const auto outcome = analyze(**library, request, [](double, const std::string&) {}, nullptr);
     const std::int64_t largest = counted_memory().largest;
     CATCH_INFO(way.backend << " in " << dtype_name(way.dtype) << ": at most " << largest << " bytes at once");
     CATCH_REQUIRE(outcome.has_value());

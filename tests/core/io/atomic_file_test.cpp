@@ -76,7 +76,7 @@ CATCH_TEST_CASE("An existing target needs force and keeps its permissions") {
   CATCH_CHECK(content(target) == "old");
   CATCH_REQUIRE(file->commit());
   CATCH_CHECK(content(target) == "new");
-  struct stat status {};
+  struct stat status{};
   CATCH_REQUIRE(stat(target.c_str(), &status) == 0);
   CATCH_CHECK((status.st_mode & 0777) == 0640);
 }
@@ -90,7 +90,8 @@ CATCH_TEST_CASE("An input is never the target, whatever its name") {
   std::filesystem::create_directory_symlink(folder.path(), folder.path() / "here");
   for (const char* name : {"model.gguf", "hard", "soft", "softer", "here/model.gguf", "./here/././model.gguf"}) {
     CATCH_INFO(name);
-    CATCH_CHECK(create_error(folder.path() / name, true, {folder.path() / "absent", input}) == ErrorCode::InvalidArgument);
+    CATCH_CHECK(create_error(folder.path() / name, true, {folder.path() / "absent", input}) ==
+                ErrorCode::InvalidArgument);
   }
   // The input may itself be named by a link.
   CATCH_CHECK(create_error(input, true, {folder.path() / "softer"}) == ErrorCode::InvalidArgument);
@@ -202,9 +203,9 @@ CATCH_TEST_CASE("One writer per target") {
   CATCH_REQUIRE(first);
   CATCH_CHECK(create_error(folder.path() / "out.h5") == ErrorCode::Io);
   CATCH_CHECK(run_child([&] {
-    const auto second = AtomicFile::create(folder.path() / "out.h5", true, {});
-    return second ? 1 : static_cast<int>(second.error().code == ErrorCode::Io ? 0 : 2);
-  }) == 0);
+                const auto second = AtomicFile::create(folder.path() / "out.h5", true, {});
+                return second ? 1 : static_cast<int>(second.error().code == ErrorCode::Io ? 0 : 2);
+              }) == 0);
   CATCH_CHECK(AtomicFile::create(folder.path() / "other.h5", false, {}));
   put(*first, "first");
   CATCH_REQUIRE(first->commit());
@@ -216,11 +217,11 @@ CATCH_TEST_CASE("What a killed writer left goes at the next start") {
   const auto target = folder.write("out.h5", "old");
   const auto kill_one = [&] {
     CATCH_REQUIRE(run_child([&] {
-      auto file = AtomicFile::create(target, true, {});
-      if (!file || write(file->descriptor(), "half", 4) != 4) return 1;
-      raise(SIGKILL);
-      return 2;
-    }) == -SIGKILL);
+                    auto file = AtomicFile::create(target, true, {});
+                    if (!file || write(file->descriptor(), "half", 4) != 4) return 1;
+                    raise(SIGKILL);
+                    return 2;
+                  }) == -SIGKILL);
     CATCH_CHECK(content(target) == "old");
     CATCH_REQUIRE(names_in(folder.path()).size() == 2);
   };

@@ -60,15 +60,15 @@ CATCH_TEST_CASE("Element counts saturate") {
 
 CATCH_TEST_CASE("Chunks are one matrix of a layer, at most 1 MiB") {
   CATCH_CHECK(chunk_shape(Shape{}, 4, true).empty());
-  CATCH_CHECK(chunk_shape(Shape{30, 9, 60}, 4, true).empty());                              // 64,800 bytes: contiguous
+  CATCH_CHECK(chunk_shape(Shape{30, 9, 60}, 4, true).empty());  // 64,800 bytes: contiguous
   CATCH_CHECK(chunk_shape(Shape{30, 9, 0, 100000}, 4, true).empty());
-  CATCH_CHECK(chunk_shape(Shape{64, 256}, 4, true) == Shape{1, 256});                       // 65,536 bytes: chunked
-  CATCH_CHECK(chunk_shape(Shape{30, 9, 2, 2048}, 4, true) == Shape{1, 1, 2, 2048});         // one head
-  CATCH_CHECK(chunk_shape(Shape{30, 9, 2, 64}, 4, true) == Shape{1, 9, 2, 64});             // small heads together
+  CATCH_CHECK(chunk_shape(Shape{64, 256}, 4, true) == Shape{1, 256});                          // 65,536 bytes: chunked
+  CATCH_CHECK(chunk_shape(Shape{30, 9, 2, 2048}, 4, true) == Shape{1, 1, 2, 2048});            // one head
+  CATCH_CHECK(chunk_shape(Shape{30, 9, 2, 64}, 4, true) == Shape{1, 9, 2, 64});                // small heads together
   CATCH_CHECK(chunk_shape(Shape{2, 4, 2, 1024, 1024}, 4, true) == Shape{1, 1, 1, 256, 1024});  // rows ≤ 1 MiB
   CATCH_CHECK(chunk_shape(Shape{1000000}, 8, true) == Shape{131072});
   CATCH_CHECK(chunk_shape(Shape{2, 1000000}, 8, true) == Shape{1, 131072});
-  CATCH_CHECK(chunk_shape(Shape{8000, 3}, 8, false) == Shape{8000, 3});                     // no layers: rows together
+  CATCH_CHECK(chunk_shape(Shape{8000, 3}, 8, false) == Shape{8000, 3});  // no layers: rows together
 }
 
 }  // namespace headroom::test

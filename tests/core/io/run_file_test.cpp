@@ -85,8 +85,8 @@ CATCH_TEST_CASE("A run file reads back what was written") {
   CATCH_SECTION("the description, in the order of creation and without axes") {
     std::vector<std::string> paths;
     for (const DatasetInfo& info : file->datasets()) paths.push_back(info.path);
-    CATCH_CHECK(paths == std::vector<std::string>{"sink_null", "kv_head", "attention_kind", "inside", "none", "untouched",
-                                                  "rows/lse", "rows/is_special", "hist/count"});
+    CATCH_CHECK(paths == std::vector<std::string>{"sink_null", "kv_head", "attention_kind", "inside", "none",
+                                                  "untouched", "rows/lse", "rows/is_special", "hist/count"});
     const DatasetInfo* lse = file->find("rows/lse");
     CATCH_REQUIRE(lse != nullptr);
     CATCH_CHECK(lse->axes == std::vector<std::string>{"layer", "head", "position"});

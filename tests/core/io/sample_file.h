@@ -36,17 +36,53 @@ inline bool fill_sample(RunFileWriter& writer, std::string& failure) {
               ok(writer.set_attribute("program", "overrides", std::string("[]")));
 
   const auto axis = [&](AxisDef definition) { good = good && ok(writer.add_axis(definition)); };
-  axis({.group = "", .name = "layer", .size = kLayers, .values = {0, 2, 5}, .type = ElementType::Int32,
-        .labels = {}, .units = "1", .long_name = "model layer"});
-  axis({.group = "", .name = "head", .size = kHeads, .values = {}, .type = ElementType::Int32, .labels = {}, .units = "",
+  axis({.group = "",
+        .name = "layer",
+        .size = kLayers,
+        .values = {0, 2, 5},
+        .type = ElementType::Int32,
+        .labels = {},
+        .units = "1",
+        .long_name = "model layer"});
+  axis({.group = "",
+        .name = "head",
+        .size = kHeads,
+        .values = {},
+        .type = ElementType::Int32,
+        .labels = {},
+        .units = "",
         .long_name = ""});
-  axis({.group = "", .name = "quantile", .size = 2, .values = {0.25, 0.5}, .type = ElementType::Float64, .labels = {},
-        .units = "1", .long_name = "quantile"});
-  axis({.group = "", .name = "bound", .size = 2, .values = {}, .type = ElementType::String,
-        .labels = {"softmax", "dïff"}, .units = "", .long_name = "bound"});
-  axis({.group = "rows", .name = "position", .size = kPositions, .values = {}, .type = ElementType::Int32, .labels = {},
-        .units = "", .long_name = ""});
-  axis({.group = "", .name = "nothing", .size = 0, .values = {}, .type = ElementType::Int32, .labels = {}, .units = "",
+  axis({.group = "",
+        .name = "quantile",
+        .size = 2,
+        .values = {0.25, 0.5},
+        .type = ElementType::Float64,
+        .labels = {},
+        .units = "1",
+        .long_name = "quantile"});
+  axis({.group = "",
+        .name = "bound",
+        .size = 2,
+        .values = {},
+        .type = ElementType::String,
+        .labels = {"softmax", "dïff"},
+        .units = "",
+        .long_name = "bound"});
+  axis({.group = "rows",
+        .name = "position",
+        .size = kPositions,
+        .values = {},
+        .type = ElementType::Int32,
+        .labels = {},
+        .units = "",
+        .long_name = ""});
+  axis({.group = "",
+        .name = "nothing",
+        .size = 0,
+        .values = {},
+        .type = ElementType::Int32,
+        .labels = {},
+        .units = "",
         .long_name = ""});
 
   const auto dataset = [&](const std::string& group, const std::string& name, std::vector<std::string> axes,
@@ -74,7 +110,9 @@ inline bool fill_sample(RunFileWriter& writer, std::string& failure) {
   dataset("hist", "count", {"layer", "head"}, ElementType::Int64, false);
 
   const auto write = [&](const std::string& path, const Index& start, const Index& count,
-                         const std::vector<double>& values) { good = good && ok(writer.write(path, start, count, values)); };
+                         const std::vector<double>& values) {
+    good = good && ok(writer.write(path, start, count, values));
+  };
   write("sink_null", {}, {}, {0.125});
   for (std::int64_t layer = 0; layer < kLayers; ++layer) {
     std::vector<double> lse;
@@ -84,8 +122,10 @@ inline bool fill_sample(RunFileWriter& writer, std::string& failure) {
     for (std::int64_t head = 0; head < kHeads; ++head) {
       kv.push_back(head == 4 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(head / 2));
       counts.push_back(static_cast<double>(layer * 4294967296 + head));
-      for (int bound = 0; bound < 2; ++bound) inside.push_back(static_cast<double>(layer * 100 + head * 10 + bound) / 8);
-      for (std::int64_t position = 0; position < kPositions; ++position) lse.push_back(sample_lse(layer, head, position));
+      for (int bound = 0; bound < 2; ++bound)
+        inside.push_back(static_cast<double>(layer * 100 + head * 10 + bound) / 8);
+      for (std::int64_t position = 0; position < kPositions; ++position)
+        lse.push_back(sample_lse(layer, head, position));
     }
     write("rows/lse", {layer, 0, 0}, {1, kHeads, kPositions}, lse);
     write("kv_head", {layer, 0}, {1, kHeads}, kv);

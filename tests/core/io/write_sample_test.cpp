@@ -33,7 +33,8 @@ CATCH_TEST_CASE("Open and read the run file that Python wrote", "[.open]") {
     }
     if (outcome) outcome = (*file)->verify();
   }
-  const std::string text = outcome ? "ok" : std::string(code_name(outcome.error().code)) + ": " + describe(outcome.error());
+  const std::string text =
+      outcome ? "ok" : std::string(code_name(outcome.error().code)) + ": " + describe(outcome.error());
   std::printf("OUTCOME %s\n", text.c_str());
   CATCH_SUCCEED("the caller reads the outcome");
 }

@@ -102,7 +102,9 @@ const Effect kEffects[] = {
     {Kind::V2, {"pairing=halves", "pairing=adjacent"}, "q2 k0 v0 - q3 k0 v0, lambda projection"},
     {Kind::V2, {"first-map=off", "second-map=off"}, "q2 k0 v0"},
     {Kind::V2, {"second-map=off", "first-map=off"}, "0·q2 k0 v0 - q3 k0 v0, lambda projection"},
-    {Kind::V2, {"lambda=0.5", "second-map=off", "second-map=off", "first-map=off"}, "0·q2 k0 v0 - q3 k0 v0, lambda 0.5"},
+    {Kind::V2,
+     {"lambda=0.5", "second-map=off", "second-map=off", "first-map=off"},
+     "0·q2 k0 v0 - q3 k0 v0, lambda 0.5"},
     {Kind::V2, {"pairing=halves", "second-map=off", "L0.H1:first-map=off"}, "0·q1 k0 v0 - q5 k1 v1, lambda projection"},
     // Independent ones add up.
     {Kind::V1,

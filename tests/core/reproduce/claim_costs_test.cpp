@@ -9,7 +9,9 @@
 namespace headroom::test {
 namespace {
 
-double number(const ClaimTable& table, std::size_t row, std::size_t column) { return std::get<double>(table.rows.at(row).at(column)); }
+double number(const ClaimTable& table, std::size_t row, std::size_t column) {
+  return std::get<double>(table.rows.at(row).at(column));
+}
 const std::string& text(const ClaimTable& table, std::size_t row, std::size_t column) {
   return std::get<std::string>(table.rows.at(row).at(column));
 }
@@ -53,7 +55,8 @@ CATCH_TEST_CASE("claim 7: parameters of V2 and of Transformers of h and 2h heads
   }
   // (12288 + 288)/16640 and 20512/24576 of the weights are left.
   CATCH_REQUIRE(report.findings.size() == 1);
-  CATCH_CHECK(report.findings[0].sentence.find("saves 24.4 % with one key head and 16.5 % with 32") != std::string::npos);
+  CATCH_CHECK(report.findings[0].sentence.find("saves 24.4 % with one key head and 16.5 % with 32") !=
+              std::string::npos);
   CATCH_CHECK(report.verdict() == Verdict::Mixed);
 }
 
@@ -66,9 +69,13 @@ CATCH_TEST_CASE("claim 8: caches, arithmetic and the least time of decoding") {
     const char* times;
   };
   // V2's 8 FLOP a byte are more than 4.8: there its arithmetic takes 8/4.8 of the time of its reading.
-  for (const Case& example : {Case{"the default", {}, "all", Verdict::Agrees, "is 1.00 times, its least decoding time 1.00 times"},
-                              Case{"little arithmetic", {"slow", 4.8e12, 1e12}, "60 %", Verdict::Differs,
-                                   "is 1.00 times, its least decoding time 1.67 times"}}) {
+  for (const Case& example :
+       {Case{"the default", {}, "all", Verdict::Agrees, "is 1.00 times, its least decoding time 1.00 times"},
+        Case{"little arithmetic",
+             {"slow", 4.8e12, 1e12},
+             "60 %",
+             Verdict::Differs,
+             "is 1.00 times, its least decoding time 1.67 times"}}) {
     CATCH_INFO(example.name);
     ClaimOptions options;
     options.device = example.device;
@@ -89,7 +96,8 @@ CATCH_TEST_CASE("claim 8: caches, arithmetic and the least time of decoding") {
         const double maps = kind == "diff_v2" ? 64.0 : 32.0;
         const double context = kind == "diff_v1" ? 256.0 : 128.0;
         const double flops = 2.0 * n * maps * (128.0 + context);
-        const double seconds = std::max(read / options.device.bytes_per_second, flops / options.device.flops_per_second);
+        const double seconds =
+            std::max(read / options.device.bytes_per_second, flops / options.device.flops_per_second);
         CATCH_CHECK(text(table, row, 0) == kind);
         CATCH_CHECK(number(table, row, 1) == n);
         CATCH_CHECK(number(table, row, 2) == near(cache / 1e6, 1e-14));

@@ -17,7 +17,9 @@ Finding compare(const std::vector<double>& left, const std::vector<double>& righ
   return smaller("The loss", {"A", a}, {"B", b});
 }
 
-bool says(const Finding& finding, const std::string& words) { return finding.sentence.find(words) != std::string::npos; }
+bool says(const Finding& finding, const std::string& words) {
+  return finding.sentence.find(words) != std::string::npos;
+}
 
 Verdict together(const std::vector<Verdict>& verdicts) {
   ClaimReport report;
@@ -31,8 +33,9 @@ CATCH_TEST_CASE("claim: the interval of the seeds' differences decides") {
   // Differences 2, 3, 4: 3 ± 4.303·1/√3 = 3 ± 2.484.
   const Finding agrees = compare({1, 2, 3}, {3, 5, 7});
   CATCH_CHECK(agrees.verdict == Verdict::Agrees);
-  CATCH_CHECK(agrees.sentence ==
-              "The loss is smaller in A than in B: 2.00 ± 1.00 and 5.00 ± 2.00; difference 3, 95 % interval [0.516, 5.48].");
+  CATCH_CHECK(
+      agrees.sentence ==
+      "The loss is smaller in A than in B: 2.00 ± 1.00 and 5.00 ± 2.00; difference 3, 95 % interval [0.516, 5.48].");
   // The same turned round.
   const Finding differs = compare({3, 5, 7}, {1, 2, 3});
   CATCH_CHECK(differs.verdict == Verdict::Differs);
@@ -49,11 +52,11 @@ CATCH_TEST_CASE("claim: the interval of the seeds' differences decides") {
 }
 
 CATCH_TEST_CASE("claim: the interval is Student's at every number of seeds") {
-  // 97.5 % points by integrating the density (Simpson, 20,000 intervals); beyond ten degrees the program's own may be up to
-  // 1.5 % wide of them.
-  const std::pair<int, double> points[] = {{1, 12.7062}, {2, 4.3027}, {3, 3.1824}, {4, 2.7764}, {5, 2.5706}, {6, 2.4469},
-                                           {7, 2.3646}, {8, 2.3060}, {9, 2.2622}, {10, 2.2281}, {11, 2.2010}, {15, 2.1314},
-                                           {20, 2.0860}, {30, 2.0423}, {60, 2.0003}, {120, 1.9799}};
+  // 97.5 % points by integrating the density (Simpson, 20,000 intervals); beyond ten degrees the program's own may be
+  // up to 1.5 % wide of them.
+  const std::pair<int, double> points[] = {
+      {1, 12.7062}, {2, 4.3027},  {3, 3.1824},  {4, 2.7764},  {5, 2.5706},  {6, 2.4469},  {7, 2.3646},  {8, 2.3060},
+      {9, 2.2622},  {10, 2.2281}, {11, 2.2010}, {15, 2.1314}, {20, 2.0860}, {30, 2.0423}, {60, 2.0003}, {120, 1.9799}};
   for (const auto& [degrees, t] : points) {
     CATCH_INFO(degrees);
     // n numbers 1 apart: their variance is n(n + 1)/12, that of the mean (n + 1)/12.
@@ -61,7 +64,8 @@ CATCH_TEST_CASE("claim: the interval is Student's at every number of seeds") {
     const double half = t * std::sqrt(static_cast<double>(n + 1) / 12.0);
     const auto verdict = [&](double mean) {
       std::vector<double> left(n, 0.0), right;
-      for (std::size_t i = 0; i < n; ++i) right.push_back(mean + static_cast<double>(i) - 0.5 * static_cast<double>(n - 1));
+      for (std::size_t i = 0; i < n; ++i)
+        right.push_back(mean + static_cast<double>(i) - 0.5 * static_cast<double>(n - 1));
       return compare(left, right).verdict;
     };
     const double slack = degrees <= 10 ? 1.001 : 1.015;
@@ -73,8 +77,8 @@ CATCH_TEST_CASE("claim: the interval is Student's at every number of seeds") {
 }
 
 CATCH_TEST_CASE("claim: one seed decides nothing, and a seed that one side lacks does not count") {
-  for (const Finding& finding : {compare({1}, {100}), compare({1, kNaN}, {100, 200}), compare({1, 2}, {100}), compare({}, {}),
-                                 compare({kNaN, kNaN}, {kNaN, kNaN})}) {
+  for (const Finding& finding : {compare({1}, {100}), compare({1, kNaN}, {100, 200}), compare({1, 2}, {100}),
+                                 compare({}, {}), compare({kNaN, kNaN}, {kNaN, kNaN})}) {
     CATCH_CHECK(finding.verdict == Verdict::Undecided);
     CATCH_CHECK(says(finding, "; one seed decides nothing."));
     CATCH_CHECK_FALSE(says(finding, "interval"));

@@ -13,7 +13,9 @@ namespace headroom::test {
 class IdleBackend final : public ComputeBackend {
  public:
   Result<AttentionChoice> choose_attention(const ForwardOptions&) override { return refusal(); }
-  Result<ForwardSummary> run(const ModelSource&, const ModelSpec&, const ForwardOptions&, ForwardObserver&) override { return refusal(); }
+  Result<ForwardSummary> run(const ModelSource&, const ModelSpec&, const ForwardOptions&, ForwardObserver&) override {
+    return refusal();
+  }
   Result<BenchmarkReport> benchmark(const BenchmarkRequest&, const std::function<void(double, const std::string&)>&,
                                     const kernels::StopRequested&) override {
     return refusal();

@@ -25,8 +25,11 @@ ClaimReport example_report() {
                 {std::string("diff_v2"), Spread{{0.5, kNaN}}, 0.25},
                 {std::string("none"), Spread{{kNaN}}, -1234567.0, Spread{}}};
   report.tables = {table};
-  report.findings = {{"Sentence one.", Verdict::Undecided}, {"Sentence two.", Verdict::Agrees}, {"Sentence three.", Verdict::Differs},
-                     {"Sentence four.", Verdict::Agrees}, {"Sentence five.", Verdict::Mixed}};
+  report.findings = {{"Sentence one.", Verdict::Undecided},
+                     {"Sentence two.", Verdict::Agrees},
+                     {"Sentence three.", Verdict::Differs},
+                     {"Sentence four.", Verdict::Agrees},
+                     {"Sentence five.", Verdict::Mixed}};
   report.remarks = "A remark.";
   return report;
 }
@@ -56,8 +59,8 @@ CATCH_TEST_CASE("report: a claim is its title, its words, its tables and its sen
   CATCH_CHECK(text.find("## 3. A title: mixed\n\n> What the text says.\n\nA caption\n\n| heads |") == 0);
   CATCH_CHECK(text.find("\nA remark.\n") != std::string::npos);
   std::vector<std::size_t> places;
-  for (const char* sentence : {"\n- Sentence two.\n", "\n- Sentence four.\n", "\n- Sentence three.\n", "\n- Sentence five.\n",
-                               "\n- Sentence one.\n"}) {
+  for (const char* sentence : {"\n- Sentence two.\n", "\n- Sentence four.\n", "\n- Sentence three.\n",
+                               "\n- Sentence five.\n", "\n- Sentence one.\n"}) {
     CATCH_INFO(sentence);
     CATCH_CHECK(count(text, sentence) == 1);
     places.push_back(text.find(sentence));
@@ -84,8 +87,10 @@ CATCH_TEST_CASE("report: JSON has the numbers themselves, null where there is no
   CATCH_CHECK(json.at("verdict") == "mixed");
   CATCH_CHECK(json.at("remarks") == "A remark.");
   CATCH_CHECK(json.at("findings").size() == 5);
-  CATCH_CHECK(json.at("findings")[0] == nlohmann::ordered_json({{"verdict", "undecided"}, {"sentence", "Sentence one."}}));
-  CATCH_CHECK(json.at("findings")[2] == nlohmann::ordered_json({{"verdict", "does not agree"}, {"sentence", "Sentence three."}}));
+  CATCH_CHECK(json.at("findings")[0] ==
+              nlohmann::ordered_json({{"verdict", "undecided"}, {"sentence", "Sentence one."}}));
+  CATCH_CHECK(json.at("findings")[2] ==
+              nlohmann::ordered_json({{"verdict", "does not agree"}, {"sentence", "Sentence three."}}));
   const auto& table = json.at("tables").at(0);
   CATCH_CHECK(table.at("caption") == "A caption");
   CATCH_CHECK(table.at("columns") == nlohmann::json({"heads", "loss", "count", "none"}));
@@ -115,9 +120,11 @@ CATCH_TEST_CASE("report: the whole has every claim's verdict, every claim and ev
   models.rows = {{std::string("softmax")}};
   const std::vector<ClaimReport> reports = {example_report(), second};
   const std::string text = report_markdown(facts, reports, {models});
-  for (const std::string& fact : {facts.program, facts.git_commit, facts.command_line, facts.created_utc, facts.machine})
+  for (const std::string& fact :
+       {facts.program, facts.git_commit, facts.command_line, facts.created_utc, facts.machine})
     CATCH_CHECK(count(text, fact) == 1);
-  CATCH_CHECK(text.find("| claim | verdict |\n|---|---|\n| 3. A title | mixed |\n| 7. Another | agrees |\n") != std::string::npos);
+  CATCH_CHECK(text.find("| claim | verdict |\n|---|---|\n| 3. A title | mixed |\n| 7. Another | agrees |\n") !=
+              std::string::npos);
   for (const ClaimReport& report : reports) CATCH_CHECK(count(text, claim_markdown(report)) == 1);
   CATCH_CHECK(count(text, "## The models\n\n" + table_markdown(models)) == 1);
   CATCH_CHECK(count(report_markdown(facts, reports, {}), "## The models") == 0);

@@ -325,9 +325,8 @@ CATCH_TEST_CASE("analysis: what a backend hands over is its own again when the c
       HEADROOM_TRY_VOID(send(1000.0 * static_cast<double>(row), kVocabulary,
                              [&](auto values) { return observer.on_logits(row, 1, values); }));
     for (const int component : {0, -1})
-      HEADROOM_TRY_VOID(send(component, kLength * kLength, [&](auto values) {
-        return observer.on_exact_rows(1, 2, component, 0, kLength, values);
-      }));
+      HEADROOM_TRY_VOID(send(component, kLength * kLength,
+                             [&](auto values) { return observer.on_exact_rows(1, 2, component, 0, kLength, values); }));
     return {};
   };
   const auto outcome = fixture.run();
@@ -369,7 +368,10 @@ CATCH_TEST_CASE("analysis: a file that cannot grow ends the run with an I/O erro
       if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 90;
       const auto outcome = fixture.run();
       if (outcome) return 0;
-      return outcome.error().code == ErrorCode::Io && outcome.error().message.find("needs at least ") != std::string::npos ? 10 : 11;
+      return outcome.error().code == ErrorCode::Io &&
+                     outcome.error().message.find("needs at least ") != std::string::npos
+                 ? 10
+                 : 11;
     });
     CATCH_INFO("step " << step);
     CATCH_CHECK(code == 10);

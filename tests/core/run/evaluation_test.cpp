@@ -41,7 +41,8 @@ class FakeBackend final : public ComputeBackend {
       LayerRecord layer = dense_layer(golden_head(false, kLength));
       layer.layer = l;
       for (const std::int64_t h : options.heads) {
-        const HeadProgram& program = model.blocks[static_cast<std::size_t>(l)].attention.heads[static_cast<std::size_t>(h)];
+        const HeadProgram& program =
+            model.blocks[static_cast<std::size_t>(l)].attention.heads[static_cast<std::size_t>(h)];
         HeadRecord record = dense_record(golden_head(program.has_second(), kLength), layer, program);
         record.head = h;
         if (change) change({sequence, l, h}, record);
@@ -82,9 +83,16 @@ struct Fixture {
     for (std::int32_t s = 0; s < sequences; ++s) request.sequences.push_back({s, 5, 5, 5, 5, 5, 5, 5});
   }
   static ModelSpec designed(const char* kind) {
-    auto spec = design_model({{"model_type", "headroom"}, {"vocab_size", 8}, {"hidden_size", 8}, {"num_hidden_layers", kLayers},
-                              {"intermediate_size", 0}, {"num_attention_heads", kHeads}, {"num_key_value_heads", 3},
-                              {"head_dim", 16}, {"max_position_embeddings", 32}, {"attention", {{"kind", kind}}}});
+    auto spec = design_model({{"model_type", "headroom"},
+                              {"vocab_size", 8},
+                              {"hidden_size", 8},
+                              {"num_hidden_layers", kLayers},
+                              {"intermediate_size", 0},
+                              {"num_attention_heads", kHeads},
+                              {"num_key_value_heads", 3},
+                              {"head_dim", 16},
+                              {"max_position_embeddings", 32},
+                              {"attention", {{"kind", kind}}}});
     if (!spec) throw std::runtime_error(describe(spec.error()));
     return std::move(*spec);
   }

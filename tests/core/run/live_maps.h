@@ -22,7 +22,8 @@ struct MadeMaps {
   const auto in_reach = [&](std::int64_t key) {
     if (source.causal && key > i) return false;
     if (source.causal && source.window > 0 && key <= i - source.window) return false;
-    return std::find(head.program.hidden_keys.begin(), head.program.hidden_keys.end(), key) == head.program.hidden_keys.end();
+    return std::find(head.program.hidden_keys.begin(), head.program.hidden_keys.end(), key) ==
+           head.program.hidden_keys.end();
   };
   if (in_reach(j)) return true;
   if (i != j) return false;
@@ -35,8 +36,10 @@ struct MadeMaps {
                                      std::int64_t i, std::int64_t j) {
   double sum = 0.0;
   for (std::int64_t c = 0; c < source.head_dim; ++c)
-    sum += static_cast<double>(source.queries[static_cast<std::size_t>((map.query_block * source.length + i) * source.head_dim + c)]) *
-           static_cast<double>(source.keys[static_cast<std::size_t>((map.key_block * source.length + j) * source.head_dim + c)]);
+    sum += static_cast<double>(
+               source.queries[static_cast<std::size_t>((map.query_block * source.length + i) * source.head_dim + c)]) *
+           static_cast<double>(
+               source.keys[static_cast<std::size_t>((map.key_block * source.length + j) * source.head_dim + c)]);
   double z = source.scale * sum;
   if (source.softcap > 0.0) z = source.softcap * std::tanh(z / source.softcap);
   return z / head.program.temperature;

@@ -22,7 +22,8 @@ bool same_number(T a, T b) {
 // The first difference in words; empty where all values are the same bits (NaN equals NaN).
 template <typename A, typename B>
 std::string difference(const std::string& name, const A& a, const B& b) {
-  if (a.size() != b.size()) return name + " has " + std::to_string(a.size()) + " and " + std::to_string(b.size()) + " values";
+  if (a.size() != b.size())
+    return name + " has " + std::to_string(a.size()) + " and " + std::to_string(b.size()) + " values";
   for (std::size_t i = 0; i < a.size(); ++i)
     if (!same_number(a[i], b[i])) {
       std::ostringstream text;
@@ -34,16 +35,18 @@ std::string difference(const std::string& name, const A& a, const B& b) {
 }
 
 std::string difference(const LayerSnapshot& a, const LayerSnapshot& b) {
-  if (a.layer != b.layer || a.kind != b.kind || a.heads != b.heads || a.programs != b.programs || a.kv_heads != b.kv_heads ||
-      a.visible != b.visible || a.length != b.length || a.context_dim != b.context_dim)
+  if (a.layer != b.layer || a.kind != b.kind || a.heads != b.heads || a.programs != b.programs ||
+      a.kv_heads != b.kv_heads || a.visible != b.visible || a.length != b.length || a.context_dim != b.context_dim)
     return "the layers are described differently";
   if (a.summary.size() != b.summary.size() || a.series.size() != b.series.size()) return "not the same quantities";
   std::string found;
   const auto add = [&](const std::string& text) {
     if (found.empty()) found = text;
   };
-  for (const auto& [name, values] : a.summary) add(b.summary.contains(name) ? difference(name, values, b.summary.find(name)->second) : name);
-  for (const auto& [name, values] : a.series) add(b.series.contains(name) ? difference(name, values, b.series.find(name)->second) : name);
+  for (const auto& [name, values] : a.summary)
+    add(b.summary.contains(name) ? difference(name, values, b.summary.find(name)->second) : name);
+  for (const auto& [name, values] : a.series)
+    add(b.series.contains(name) ? difference(name, values, b.series.find(name)->second) : name);
   add(difference("output_alignment", a.output_alignment, b.output_alignment));
   if (!a.maps != !b.maps) return "maps in one only";
   if (!a.maps) return found;
@@ -67,7 +70,8 @@ std::string difference(const RunSnapshot& a, const RunSnapshot& b, std::int64_t 
 }  // namespace
 
 CATCH_TEST_CASE("live run: every number of the run file is in the snapshot") {
-  for (const char* name : {"backcopy/diff_v2", "bytes/diff_v2", "bytes/softmax", "bytes/diff_v1", "bytes/gated", "trigger_bos/softmax_sink"}) {
+  for (const char* name : {"backcopy/diff_v2", "bytes/diff_v2", "bytes/softmax", "bytes/diff_v1", "bytes/gated",
+                           "trigger_bos/softmax_sink"}) {
     CATCH_INFO(name);
     const LiveModel demo(name, 160);  // so that the first rows are not eligible
     const TempFolder folder;
@@ -82,7 +86,9 @@ CATCH_TEST_CASE("live run: every number of the run file is in the snapshot") {
     const auto file = required(RunFile::open(folder.path() / "run.h5"));
     std::set<std::string> seen;
     for (const DatasetInfo& info : file->datasets()) {
-      if (info.axes.size() < 2 || info.axes[0] != "layer" || info.axes[1] != "head" || info.path.starts_with("program/")) continue;
+      if (info.axes.size() < 2 || info.axes[0] != "layer" || info.axes[1] != "head" ||
+          info.path.starts_with("program/"))
+        continue;
       seen.insert(info.path);
       const std::vector<double> written = required(file->read(info.path));
       std::vector<double> kept;
@@ -208,14 +214,16 @@ CATCH_TEST_CASE("live run: beyond the budget the layers measured first lose maps
   LiveRunRequest request = demo.request();
   request.keep_bytes = one + one / 2;
   std::vector<Snapshot> published;
-  const Snapshot run = required(run_live(live_backend(), request, [&](Snapshot s) { published.push_back(std::move(s)); }, {}, {}));
+  const Snapshot run =
+      required(run_live(live_backend(), request, [&](Snapshot s) { published.push_back(std::move(s)); }, {}, {}));
   CATCH_CHECK(published.front()->data[0]->maps);
   for (std::size_t i = 0; i < layers; ++i) {
     CATCH_CHECK(static_cast<bool>(run->data[i]->maps) == (i + 1 == layers));
     CATCH_CHECK(run->data[i]->series.empty() == (i + 1 != layers));
     CATCH_CHECK(run->data[i]->key_norms.empty() == (i + 1 != layers));
     CATCH_CHECK(run->data[i]->summary.size() == all->data[i]->summary.size());
-    CATCH_CHECK(difference("sink_score", run->data[i]->summary.at("sink_score"), all->data[i]->summary.at("sink_score")) == "");
+    CATCH_CHECK(
+        difference("sink_score", run->data[i]->summary.at("sink_score"), all->data[i]->summary.at("sink_score")) == "");
   }
   // A single layer measured again takes the place of another.
   LiveRunRequest again = request;
@@ -242,7 +250,8 @@ CATCH_TEST_CASE("live run: the budget counts every layer once and drops in the o
       model.layers.#.self_attn.q_proj.weight 16 8
       model.layers.#.self_attn.k_proj.weight 8 8
       model.layers.#.self_attn.v_proj.weight 8 8
-      model.layers.#.self_attn.o_proj.weight 8 16)", 4));
+      model.layers.#.self_attn.o_proj.weight 8 16)",
+                                       4));
   const LiveModel made(files.path().string(), 40);
   const auto kept = [](const Snapshot& run) {
     std::vector<bool> layers;
@@ -278,8 +287,13 @@ CATCH_TEST_CASE("live run: a stopped run keeps what it published") {
   const LiveModel demo("bytes/softmax");
   Snapshot kept;
   std::atomic<bool> stop{false};
-  const auto result = run_live(live_backend(), demo.request(), [&](Snapshot run) { kept = std::move(run); stop = true; }, {},
-                               [&] { return stop.load(); });
+  const auto result = run_live(
+      live_backend(), demo.request(),
+      [&](Snapshot run) {
+        kept = std::move(run);
+        stop = true;
+      },
+      {}, [&] { return stop.load(); });
   CATCH_REQUIRE(!result.has_value());
   CATCH_CHECK(result.error().code == ErrorCode::Cancelled);
   CATCH_REQUIRE(kept);

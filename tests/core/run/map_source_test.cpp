@@ -11,9 +11,9 @@
 namespace headroom::test {
 namespace {
 
-constexpr kernels::WindowMap kMaps[] = {kernels::WindowMap::Net,          kernels::WindowMap::First,
-                                        kernels::WindowMap::Second,       kernels::WindowMap::ScaledSecond,
-                                        kernels::WindowMap::FirstLogits,  kernels::WindowMap::SecondLogits};
+constexpr kernels::WindowMap kMaps[] = {kernels::WindowMap::Net,         kernels::WindowMap::First,
+                                        kernels::WindowMap::Second,      kernels::WindowMap::ScaledSecond,
+                                        kernels::WindowMap::FirstLogits, kernels::WindowMap::SecondLogits};
 
 void serial(std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
   for (std::int64_t task = 0; task < tasks; ++task) body(task);
@@ -119,7 +119,8 @@ CATCH_TEST_CASE("map source: what a run kept gives its exact maps") {
             CATCH_REQUIRE(cell.visible == (j <= i));
             if (!cell.visible) continue;
             worst_cell = std::max(worst_cell, std::abs(cell.net - exact));
-            worst_window = std::max(worst_window, std::abs(static_cast<double>(values[static_cast<std::size_t>(i * n + j)]) - exact));
+            worst_window = std::max(worst_window,
+                                    std::abs(static_cast<double>(values[static_cast<std::size_t>(i * n + j)]) - exact));
             for (std::int64_t m = 0; m < 2; ++m) {
               const double a = weights[static_cast<std::size_t>(((head_at * 2 + m) * n + i) * n + j)];
               const double found = m == 0 ? cell.first : cell.second;

@@ -1,4 +1,5 @@
-// Tiles: which ones a view needs, what every texel holds, in which order they are computed, and what a small budget keeps.
+// Tiles: which ones a view needs, what every texel holds, in which order they are computed, and what a small budget
+// keeps.
 #include "core/run/map_tiles.h"
 
 #include <atomic>
@@ -33,9 +34,11 @@ bool all_there(TileStore& store, std::span<const TileKey> keys) {
   return std::ranges::all_of(keys, [&](const TileKey& key) { return store.find(key) != nullptr; });
 }
 
-std::vector<TileKey> all_tiles(const MapSource& source, std::int64_t head, WindowMap map, Pooling pooling, std::int32_t level) {
+std::vector<TileKey> all_tiles(const MapSource& source, std::int64_t head, WindowMap map, Pooling pooling,
+                               std::int32_t level) {
   const auto length = static_cast<double>(source.length);
-  return visible_tiles({0, length, 0, length, 1.0, source.length}, {source.id, head, map, pooling, level, 0, 0}, source.causal);
+  return visible_tiles({0, length, 0, length, 1.0, source.length}, {source.id, head, map, pooling, level, 0, 0},
+                       source.causal);
 }
 
 // One texel by its definition.
@@ -113,7 +116,8 @@ CATCH_TEST_CASE("tiles: a view needs the tiles it touches, its centre first, non
   const TileView view{100, 1900, 300, 1500, 1, 2000};
   double last = 0.0;
   for (const auto& [row, column] : places(view, false)) {
-    const double distance = std::hypot((static_cast<double>(row) + 0.5) * 512 - 1000, (static_cast<double>(column) + 0.5) * 512 - 900);
+    const double distance =
+        std::hypot((static_cast<double>(row) + 0.5) * 512 - 1000, (static_cast<double>(column) + 0.5) * 512 - 900);
     CATCH_CHECK(distance >= last - 1e-9);
     last = distance;
   }
@@ -122,7 +126,8 @@ CATCH_TEST_CASE("tiles: a view needs the tiles it touches, its centre first, non
 CATCH_TEST_CASE("tiles: every texel of every level is the pooling of exact cells") {
   const auto source = made_maps({.length = 600});
   TileStore store(kPlenty, 2, {});
-  const std::tuple<std::int64_t, WindowMap> shown_maps[] = {{2, WindowMap::Net}, {2, WindowMap::SecondLogits}, {4, WindowMap::First}};
+  const std::tuple<std::int64_t, WindowMap> shown_maps[] = {
+      {2, WindowMap::Net}, {2, WindowMap::SecondLogits}, {4, WindowMap::First}};
   for (const auto& [head, map] : shown_maps)
     for (std::int32_t level = 0; level <= top_level(source->length); ++level)
       for (const Pooling pooling : {Pooling::MaxMagnitude, Pooling::Mean, Pooling::Positive, Pooling::Negative}) {
@@ -143,13 +148,15 @@ CATCH_TEST_CASE("tiles: every texel of every level is the pooling of exact cells
           for (std::int32_t row = 0; row < tile->rows; row += level == 0 ? 3 : 1)
             for (std::int32_t column = 0; column < tile->columns; ++column) {
               const double expected = pooled(*source, key, key.row * kTileSize + row, key.column * kTileSize + column);
-              const auto found = static_cast<double>((*tile->values)[static_cast<std::size_t>(row * tile->columns + column)]);
+              const auto found =
+                  static_cast<double>((*tile->values)[static_cast<std::size_t>(row * tile->columns + column)]);
               const bool right = std::isnan(expected) ? std::isnan(found) : std::abs(found - expected) <= 2e-5;
               wrong += !right;
               negative += found < 0.0;
             }
         }
-        CATCH_INFO("head " << head << ", map " << static_cast<int>(map) << ", level " << level << ", pooling " << static_cast<int>(pooling));
+        CATCH_INFO("head " << head << ", map " << static_cast<int>(map) << ", level " << level << ", pooling "
+                           << static_cast<int>(pooling));
         CATCH_CHECK(wrong == 0);
         CATCH_CHECK(serials.size() == keys.size());
         CATCH_CHECK(!serials.contains(0));
@@ -173,15 +180,18 @@ CATCH_TEST_CASE("tiles: rows and columns are exact, come before any tile and sta
   CATCH_REQUIRE(frames_until(store, [&] {
     return store.row(source, 2, WindowMap::Net, 123) && store.column(source, 2, WindowMap::SecondLogits, 7);
   }));
-  const auto row = store.row(source, 2, WindowMap::Net, 123), column = store.column(source, 2, WindowMap::SecondLogits, 7);
+  const auto row = store.row(source, 2, WindowMap::Net, 123),
+             column = store.column(source, 2, WindowMap::SecondLogits, 7);
   CATCH_REQUIRE(row->size() == 400);
   CATCH_REQUIRE(column->size() == 400);
   for (std::int64_t i = 0; i < 400; ++i) {
     const double in_row = shown(source->cell(2, 123, i), WindowMap::Net);
     const double in_column = shown(source->cell(2, i, 7), WindowMap::SecondLogits);
     const auto at = static_cast<std::size_t>(i);
-    CATCH_CHECK((std::isnan(in_row) ? std::isnan((*row)[at]) : std::abs(static_cast<double>((*row)[at]) - in_row) < 1e-5));
-    CATCH_CHECK((std::isnan(in_column) ? std::isnan((*column)[at]) : std::abs(static_cast<double>((*column)[at]) - in_column) < 2e-5));
+    CATCH_CHECK(
+        (std::isnan(in_row) ? std::isnan((*row)[at]) : std::abs(static_cast<double>((*row)[at]) - in_row) < 1e-5));
+    CATCH_CHECK((std::isnan(in_column) ? std::isnan((*column)[at])
+                                       : std::abs(static_cast<double>((*column)[at]) - in_column) < 2e-5));
   }
   CATCH_CHECK(store.row(source, 2, WindowMap::Net, 123) == row);
   CATCH_CHECK(!store.row(source, 2, WindowMap::Net, 400));

@@ -1,5 +1,5 @@
-// The estimate of a run's memory against what the process really took, for shapes of which each makes another part large;
-// and what a budget leaves room for.
+// The estimate of a run's memory against what the process really took, for shapes of which each makes another part
+// large; and what a budget leaves room for.
 #include "core/run/run_memory.h"
 
 #include <malloc.h>
@@ -25,14 +25,20 @@ class HollowModel {
  public:
   explicit HollowModel(const Shape& s) {
     const bool differential = std::string_view(s.kind) == "diff_v2";
-    nlohmann::json config = {{"model_type", "headroom"}, {"vocab_size", s.vocab}, {"hidden_size", s.hidden}, {"num_hidden_layers", s.layers},
-                             {"num_attention_heads", s.heads}, {"num_key_value_heads", s.kv_heads}, {"head_dim", s.head_dim},
-                             {"intermediate_size", s.inner}, {"max_position_embeddings", 1 << 20}, {"attention", {{"kind", s.kind}}}};
-    const std::string query = std::to_string(s.heads * s.head_dim * (differential ? 2 : 1)), key = std::to_string(s.kv_heads * s.head_dim),
-                      hidden = std::to_string(s.hidden), inner = std::to_string(s.inner), vocab = std::to_string(s.vocab),
+    nlohmann::json config = {
+        {"model_type", "headroom"},       {"vocab_size", s.vocab},          {"hidden_size", s.hidden},
+        {"num_hidden_layers", s.layers},  {"num_attention_heads", s.heads}, {"num_key_value_heads", s.kv_heads},
+        {"head_dim", s.head_dim},         {"intermediate_size", s.inner},   {"max_position_embeddings", 1 << 20},
+        {"attention", {{"kind", s.kind}}}};
+    const std::string query = std::to_string(s.heads * s.head_dim * (differential ? 2 : 1)),
+                      key = std::to_string(s.kv_heads * s.head_dim), hidden = std::to_string(s.hidden),
+                      inner = std::to_string(s.inner), vocab = std::to_string(s.vocab),
                       context = std::to_string(s.heads * s.head_dim);
-    std::string text = "model.embed_tokens.weight " + vocab + " " + hidden + "\nmodel.norm.weight " + hidden + "\nlm_head.weight " + vocab + " " + hidden;
-    const auto tensor = [&](const std::string& name, const std::string& extents) { text += "\nmodel.layers.#." + name + ".weight " + extents; };
+    std::string text = "model.embed_tokens.weight " + vocab + " " + hidden + "\nmodel.norm.weight " + hidden +
+                       "\nlm_head.weight " + vocab + " " + hidden;
+    const auto tensor = [&](const std::string& name, const std::string& extents) {
+      text += "\nmodel.layers.#." + name + ".weight " + extents;
+    };
     tensor("input_layernorm", hidden);
     tensor("self_attn.q_proj", query + " " + hidden);
     tensor("self_attn.k_proj", key + " " + hidden);
@@ -88,7 +94,8 @@ Measured measure(const LiveRunRequest& given) {
   request.keep_bytes = std::size_t{1} << 40;
   const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
   Measured measured;
-  measured.estimated = static_cast<double>(estimate_run_memory(request, length, live_backend().info().threads).all_bytes());
+  measured.estimated =
+      static_cast<double>(estimate_run_memory(request, length, live_backend().info().threads).all_bytes());
   if (!forget_peak()) return measured;
   const double before = status_bytes("VmRSS");
   const Snapshot run = live(request);
@@ -106,7 +113,8 @@ void warm_up() {
 }
 
 void check_bound(const char* name, const Measured& measured, double most = 2.2) {
-  std::printf("%s: estimated %.0f MB, measured %.0f MB, ratio %.2f\n", name, measured.estimated / 1e6, measured.grown / 1e6, measured.ratio());
+  std::printf("%s: estimated %.0f MB, measured %.0f MB, ratio %.2f\n", name, measured.estimated / 1e6,
+              measured.grown / 1e6, measured.ratio());
   CATCH_INFO(name << ": estimated " << measured.estimated << ", measured " << measured.grown);
   CATCH_CHECK(measured.ratio() >= 1.0);
   CATCH_CHECK(measured.ratio() < most);
@@ -122,7 +130,8 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
     check_bound("a long prompt", measure(model.open(8000).request()));
   }
   {
-    const HollowModel model({.layers = 3, .hidden = 1024, .heads = 16, .kv_heads = 16, .head_dim = 64, .inner = 4096, .vocab = 50000});
+    const HollowModel model(
+        {.layers = 3, .hidden = 1024, .heads = 16, .kv_heads = 16, .head_dim = 64, .inner = 4096, .vocab = 50000});
     const LiveModel opened = model.open(48);
     check_bound("large weights", measure(opened.request()));
     LiveRunRequest narrow = opened.request();
@@ -130,7 +139,14 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
     check_bound("large weights, bfloat16", measure(narrow));
   }
   {
-    const HollowModel model({.kind = "diff_v2", .layers = 4, .hidden = 512, .heads = 16, .kv_heads = 8, .head_dim = 32, .inner = 2048, .vocab = 4096});
+    const HollowModel model({.kind = "diff_v2",
+                             .layers = 4,
+                             .hidden = 512,
+                             .heads = 16,
+                             .kv_heads = 8,
+                             .head_dim = 32,
+                             .inner = 2048,
+                             .vocab = 4096});
     const LiveModel opened = model.open(3000);
     check_bound("DIFF V2, many heads", measure(opened.request()));
     LiveRunRequest wide = opened.request();
@@ -141,7 +157,8 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
 
 CATCH_TEST_CASE("run memory: a run keeps as many layers as were announced, and stays within the budget") {
   warm_up();
-  const HollowModel model({.layers = 12, .hidden = 128, .heads = 8, .kv_heads = 8, .head_dim = 32, .inner = 256, .vocab = 512});
+  const HollowModel model(
+      {.layers = 12, .hidden = 128, .heads = 8, .kv_heads = 8, .head_dim = 32, .inner = 256, .vocab = 512});
   const LiveModel opened = model.open(2000);
   LiveRunRequest request = opened.request();
   request.inputs = std::make_shared<LayerInputs>(0);
@@ -195,7 +212,9 @@ CATCH_TEST_CASE("run memory: the longest prompt that fits, and a run that keeps 
   request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 30);
   // Queries and keys as floats, and λ and two log-sum-exps of every row as doubles.
   const AttentionSpec& attention = demo.model->spec.blocks[0].attention;
-  const auto maps = static_cast<std::size_t>(96 * ((attention.num_query_blocks + attention.num_key_blocks) * attention.head_dim * 4 + demo.model->spec.num_heads * 24));
+  const auto maps =
+      static_cast<std::size_t>(96 * ((attention.num_query_blocks + attention.num_key_blocks) * attention.head_dim * 4 +
+                                     demo.model->spec.num_heads * 24));
   CATCH_CHECK(with - kept_layer_bytes(request, 96) == maps);
   CATCH_CHECK(estimate_run_memory(request, 96, 2).inputs == 0);
   const Snapshot run = live(request);
@@ -215,7 +234,8 @@ CATCH_TEST_CASE("run memory: the estimate bounds what SmolLM2 takes") {
   if (!forget_peak()) return void(std::printf("SKIPPED: the peak of the resident size cannot be reset here\n"));
   std::vector<std::size_t> lengths = {512, 2048};
   if (std::getenv("HEADROOM_LONG_PROMPT")) lengths.push_back(7639);
-  for (const std::size_t length : lengths) check_bound(("SmolLM2, " + std::to_string(length) + " tokens").c_str(), measure(LiveModel(path, length).request()));
+  for (const std::size_t length : lengths)
+    check_bound(("SmolLM2, " + std::to_string(length) + " tokens").c_str(), measure(LiveModel(path, length).request()));
 }
 
 }  // namespace headroom::test

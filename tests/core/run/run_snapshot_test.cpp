@@ -53,7 +53,8 @@ CATCH_TEST_CASE("run snapshot: a run file read back is the run in memory, rounde
       CATCH_CHECK(b.visible.size() == 1);
       CATCH_CHECK(a.key_norms == b.key_norms);
       CATCH_CHECK(a.value_norms == b.value_norms);
-      CATCH_CHECK((std::isnan(a.lambda_init) ? std::isnan(b.lambda_init) : std::abs(a.lambda_init - b.lambda_init) < 1e-7));
+      CATCH_CHECK(
+          (std::isnan(a.lambda_init) ? std::isnan(b.lambda_init) : std::abs(a.lambda_init - b.lambda_init) < 1e-7));
       for (std::size_t h = 0; h < a.programs.size(); ++h) {
         HeadProgram program = a.programs[h];
         // The file holds a constant only where λ is one.
