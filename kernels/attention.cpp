@@ -1,5 +1,6 @@
 #include "kernels/attention.h"
 
+#include <cstddef>
 #include <initializer_list>
 #include <limits>
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace headroom {
 namespace {

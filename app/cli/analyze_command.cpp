@@ -1,6 +1,9 @@
 #include "app/cli/analyze_command.h"
 
+#include <cstdint>
 #include <cstdio>
+#include <system_error>
+#include <utility>
 
 #include "app/cli/address.h"
 #include "app/cli/peak_memory.h"

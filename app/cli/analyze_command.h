@@ -1,6 +1,7 @@
 // `headroom analyze PATH …`: runs a checkpoint on a prompt and writes the run file. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "app/cli/bench_report.h"
 #include "app/cli/peak_memory.h"

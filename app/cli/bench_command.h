@@ -2,6 +2,7 @@
 // --model, where the time of a real analysis goes. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 

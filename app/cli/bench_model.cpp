@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <system_error>
+#include <vector>
 
 #include "core/base/format.h"
 

@@ -1,6 +1,7 @@
 // `headroom bench --model`: whole analyses beside forwards without statistics. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>

@@ -1,5 +1,7 @@
 #include "app/cli/bench_report.h"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "app/cli/progress.h"

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 #include "app/cli/analyze_command.h"
 #include "app/cli/bench_command.h"

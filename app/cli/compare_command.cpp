@@ -1,6 +1,8 @@
 #include "app/cli/compare_command.h"
 
 #include <cstdio>
+#include <memory>
+#include <string>
 
 #include "app/cli/report_error.h"
 #include "core/base/result.h"

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 
 #include "app/cli/report_error.h"

@@ -1,10 +1,14 @@
 #include "app/cli/inspect_command.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "app/cli/address.h"
 #include "app/cli/report_error.h"

@@ -1,5 +1,9 @@
 #include "app/cli/prompt_input.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
 #include <unistd.h>
 
 #include "core/base/format.h"

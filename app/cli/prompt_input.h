@@ -1,6 +1,7 @@
 // The prompt of a run from the command line: text, a text file, token ids or a file of them. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "app/cli/progress.h"

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
 
 #include "app/cli/progress.h"
 #include "core/base/format.h"

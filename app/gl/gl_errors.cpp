@@ -2,7 +2,9 @@
 
 #include <epoxy/gl.h>
 
+#include <cstddef>
 #include <set>
+#include <utility>
 
 #include "core/base/format.h"
 

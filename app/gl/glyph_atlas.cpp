@@ -1,6 +1,8 @@
 #include "app/gl/glyph_atlas.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 namespace headroom {
 namespace {

@@ -2,6 +2,7 @@
 // only, with a current context.
 #pragma once
 
+#include <cstddef>
 #include <unordered_map>
 #include <vector>
 

@@ -1,6 +1,8 @@
 #include "app/gl/map_textures.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace headroom {
 namespace {

@@ -1,6 +1,7 @@
 // Textures of map images, kept by id until they change or room is needed. Main thread only, with a current context.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>

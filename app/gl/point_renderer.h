@@ -3,6 +3,8 @@
 // device. Main thread only, with a current context.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>

@@ -1,8 +1,11 @@
 #include "app/gl/shader.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include "core/base/format.h"
 

@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/about_text.h"
 #include "app/panels/overlay.h"

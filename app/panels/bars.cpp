@@ -1,8 +1,10 @@
 #include "app/panels/bars.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"

@@ -2,6 +2,7 @@
 // times are called. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,6 +1,9 @@
 // The columns of the table of heads: check boxes by group, with a search.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 #include "app/panels/heads_parts.h"
 #include "app/session/commands.h"

@@ -1,6 +1,13 @@
 // What lies on and round the maps of a pair: pointer, marks, captions, controls, the swipe's divider, facts.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/panels/compare_maps.h"
 #include "app/panels/map_hand.h"

@@ -2,6 +2,8 @@
 // of plain values in logical pixels; safe from any thread.
 #pragma once
 
+#include <cstdint>
+
 #include "app/panels/map_geometry.h"
 
 namespace headroom {

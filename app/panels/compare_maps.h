@@ -2,10 +2,12 @@
 // − A, and A and B with a divider between them. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

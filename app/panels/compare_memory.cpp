@@ -1,5 +1,8 @@
 #include "app/panels/compare_memory.h"
 
+#include <cstddef>
+#include <string_view>
+
 #include "app/session/commands.h"
 
 namespace headroom {

@@ -2,6 +2,12 @@
 // difference; where the attention moved.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/compare_maps.h"
 #include "app/panels/compare_parts.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 #include "app/panels/heads_parts.h"
 #include "app/panels/what_if_text.h"

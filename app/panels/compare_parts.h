@@ -2,6 +2,7 @@
 // values; and the bars of attention received that both panels have. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>

@@ -1,6 +1,11 @@
 // The row and the column of the crosshair in both runs, on one axis, and their difference.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/compare_maps.h"
 #include "app/panels/head_sections.h"

@@ -3,7 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/compare_parts.h"
 #include "app/panels/heads_parts.h"

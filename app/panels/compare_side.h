@@ -1,6 +1,9 @@
 // The side panel of a comparison: heads by how much they differ, row distance by layer, loss. Main thread only.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "app/panels/compare_memory.h"
 #include "app/panels/panel.h"
 #include "app/panels/what_if_text.h"

@@ -2,6 +2,10 @@
 // changes.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "app/panels/bars.h"
 #include "app/panels/panel.h"

@@ -1,3 +1,7 @@
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "app/panels/panel.h"
 #include "app/plot/number_text.h"
 

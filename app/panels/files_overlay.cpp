@@ -1,8 +1,13 @@
 // The program's own file chooser, for desktops without one and for people who like keys.
 #include <algorithm>
+#include <any>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "app/panels/bars.h"
 #include "app/panels/overlay.h"

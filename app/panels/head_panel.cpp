@@ -2,6 +2,12 @@
 // folded.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/head_sections.h"
 #include "app/panels/model_ribbons.h"

@@ -2,6 +2,7 @@
 // drawn. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

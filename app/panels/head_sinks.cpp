@@ -2,6 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/head_sections.h"
 #include "app/plot/number_text.h"

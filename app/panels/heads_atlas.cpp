@@ -1,7 +1,15 @@
 // The atlas: one cell per head, layers down, coloured by a quantity.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "app/panels/compare_memory.h"
 #include "app/panels/heads_layout.h"

@@ -2,6 +2,7 @@
 // Pure functions of plain values in logical pixels; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

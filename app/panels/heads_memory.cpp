@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "app/panels/panel.h"
 #include "app/panels/quick_layers.h"

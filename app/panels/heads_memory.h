@@ -3,11 +3,15 @@
 // everything follows from what is passed in, so that an empty one gives the same pictures. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/panels/head_series.h"
 #include "app/panels/tokens_layout.h"

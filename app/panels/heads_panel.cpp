@@ -1,5 +1,9 @@
 // The heads of the model: atlas, scatter or table, and the table's columns.
 #include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/panels/heads_parts.h"
 #include "app/plot/number_text.h"

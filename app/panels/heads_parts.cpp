@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 #include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"

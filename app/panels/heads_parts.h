@@ -2,6 +2,7 @@
 // data. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,6 +1,7 @@
 // Rows of heads with a number per column: the table's body, and the lasso's list. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>

@@ -2,6 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/panels/heads_parts.h"
 #include "app/plot/color_bar.h"

@@ -2,6 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/panels/heads_parts.h"
 #include "app/panels/heads_rows.h"

@@ -1,6 +1,10 @@
 // All keys by group, from the table of commands; what cannot work at the moment is dimmed, with its reason.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/panels/bars.h"
 #include "app/panels/overlay.h"

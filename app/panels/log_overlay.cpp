@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 #include "app/panels/overlay.h"
 #include "app/ui/text_wrap.h"

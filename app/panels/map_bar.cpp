@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string>
 
 #include "app/panels/map_labels.h"
 #include "app/plot/color_bar.h"

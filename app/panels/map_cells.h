@@ -2,8 +2,11 @@
 // causal hairline, strips of single keys, the crosshair, the lens and the overview. Main thread only.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "app/panels/map_subject.h"

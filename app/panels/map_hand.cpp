@@ -1,5 +1,7 @@
 #include "app/panels/map_hand.h"
 
+#include <cstdint>
+
 #include "app/panels/map_cells.h"
 
 namespace headroom {

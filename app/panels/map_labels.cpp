@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 
 #include "app/plot/label_layout.h"
 #include "app/plot/number_text.h"

@@ -1,8 +1,10 @@
 // Labels of queries and keys round the map, the texts and curves of its profiles, its colour bar. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,9 @@
 // What lies on the map: crosshair, pinned cell, lens, overview.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
 
 #include "app/panels/map_cells.h"
 #include "app/plot/number_text.h"

@@ -1,6 +1,12 @@
 // The row and the column of the crosshair beside the map, and their numbers.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/map_labels.h"
 #include "app/plot/number_text.h"

@@ -1,5 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/map_subject.h"
 #include "app/plot/number_text.h"

@@ -2,7 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/plot/number_text.h"
 #include "app/plot/series.h"

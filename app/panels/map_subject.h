@@ -2,6 +2,7 @@
 // once a frame; borrows from it. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

@@ -1,6 +1,8 @@
 // The row of controls above the map, and the card in place of a map that is not there. Main thread only.
 #pragma once
 
+#include <string>
+
 #include "app/panels/map_subject.h"
 #include "app/panels/panel.h"
 

@@ -2,6 +2,8 @@
 // and what can be done. Main thread only.
 #pragma once
 
+#include <string>
+
 #include "app/panels/panel.h"
 
 namespace headroom {

@@ -1,5 +1,10 @@
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/panels/bars.h"
 #include "app/session/commands.h"

@@ -1,6 +1,11 @@
 // The whole model at a glance: quantities by layer as ribbons, below them the heads of the lasso.
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "app/panels/heads_rows.h"
 #include "app/panels/model_ribbons.h"

@@ -2,6 +2,8 @@
 // drawing on the main thread.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,9 @@
 // What lies over the window: one box at a time, with a scrim under it. Main thread only.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "app/panels/panel.h"
 

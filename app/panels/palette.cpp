@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "app/panels/overlay.h"
 #include "app/plot/token_text.h"

@@ -1,4 +1,9 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/panels/palette.h"
 #include "app/ui/file_list.h"

@@ -2,8 +2,10 @@
 // noticed. A panel is a function of these and a rectangle; it changes nothing but through commands. Main thread only.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "app/session/state.h"
 #include "app/ui/ui.h"

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/panels/panel.h"
 #include "app/ui/text_wrap.h"

@@ -1,6 +1,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "app/panels/overlay.h"
 #include "app/plot/number_text.h"

@@ -1,6 +1,8 @@
 #include "app/panels/quick_layers.h"
 
+#include <cstdint>
 #include <cstdlib>
+#include <string>
 
 #include "app/panels/what_if_text.h"
 

@@ -2,6 +2,7 @@
 // them hold with the change, and which are stale. Pure functions; safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "app/session/state.h"

@@ -1,5 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/bars.h"
 #include "app/panels/overlay.h"

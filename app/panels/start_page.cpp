@@ -1,7 +1,12 @@
 // What is seen while nothing is open: where to drop a file, what was open before, the demos.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <ctime>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/panels/bars.h"
 #include "app/plot/number_text.h"

@@ -1,5 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/panels/bars.h"
 #include "app/plot/number_text.h"

@@ -1,6 +1,7 @@
 #include "app/panels/tokens_layout.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <unordered_map>
 
 #include "app/plot/token_text.h"

@@ -2,6 +2,7 @@
 // once, so that a prompt of 131 072 tokens is laid out in milliseconds. Pure; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -3,6 +3,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/panels/heads_parts.h"
 #include "app/panels/tokens_tint.h"

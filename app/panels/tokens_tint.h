@@ -2,6 +2,7 @@
 // which the tile store computes; main thread only.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>

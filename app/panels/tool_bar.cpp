@@ -1,5 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "app/panels/bars.h"
 #include "app/panels/memory_state.h"

@@ -2,6 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/panels/compare_parts.h"
 #include "app/panels/what_if_parts.h"

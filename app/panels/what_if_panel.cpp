@@ -2,6 +2,13 @@
 // the mass of key 0 went.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/panels/compare_maps.h"
 #include "app/panels/compare_parts.h"

@@ -1,6 +1,7 @@
 // What the what-if panel is about in one frame, the list of changes it offers, and its parts. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 #include "app/panels/heads_parts.h"
 #include "app/panels/what_if_parts.h"

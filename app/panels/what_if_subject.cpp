@@ -1,5 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/panels/what_if_parts.h"
 #include "app/panels/what_if_text.h"

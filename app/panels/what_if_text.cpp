@@ -1,6 +1,8 @@
 #include "app/panels/what_if_text.h"
 
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "app/plot/number_text.h"
 

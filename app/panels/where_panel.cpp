@@ -1,7 +1,10 @@
 // "Where you are": the place of the visible window in a long map, and what of the map is kept.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include "app/panels/map_cells.h"
 #include "app/plot/number_text.h"

@@ -1,6 +1,8 @@
 #include "app/panels/window_frame.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "app/panels/window_layout.h"
 #include "app/plot/number_text.h"

@@ -1,6 +1,8 @@
 #include "app/panels/window_layout.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "app/plot/theme.h"
 

@@ -1,6 +1,8 @@
 #include "app/plot/color_map.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "app/plot/theme.h"

@@ -3,6 +3,7 @@
 // any.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -1,5 +1,6 @@
 #include "app/plot/painter.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 

@@ -1,5 +1,8 @@
 #include "app/plot/plain_measure.h"
 
+#include <cstddef>
+#include <string_view>
+
 #include "app/plot/unicode.h"
 
 namespace headroom {

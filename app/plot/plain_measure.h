@@ -1,6 +1,8 @@
 // Text widths by a simple rule, the same on every machine: for unit tests of layouts. Immutable; safe from any thread.
 #pragma once
 
+#include <string_view>
+
 #include "app/plot/painter.h"
 
 namespace headroom {

@@ -2,6 +2,7 @@
 // finite values count. Pure functions; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

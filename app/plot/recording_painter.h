@@ -2,7 +2,11 @@
 // leave their panel or touch each other. For tests and for reports on a layout. Main thread only.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/plot/painter.h"

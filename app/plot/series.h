@@ -2,6 +2,8 @@
 // a pure layout function, safe from any thread, and a drawing function, main thread only, that clips to the frame.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

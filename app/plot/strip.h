@@ -2,6 +2,7 @@
 // layout, safe from any thread; drawing on the main thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

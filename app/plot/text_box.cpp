@@ -1,5 +1,7 @@
 #include "app/plot/text_box.h"
 
+#include <cmath>
+
 namespace headroom {
 namespace {
 

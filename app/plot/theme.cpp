@@ -1,5 +1,7 @@
 #include "app/plot/theme.h"
 
+#include <cstdint>
+
 namespace headroom {
 namespace {
 

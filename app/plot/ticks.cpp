@@ -1,9 +1,12 @@
 #include "app/plot/ticks.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "app/plot/number_text.h"
 

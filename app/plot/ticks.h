@@ -1,6 +1,7 @@
 // Ticks of axes: 1-2-5 steps, decades, and labels that do not touch. Pure functions; safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "app/plot/unicode.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 namespace headroom {

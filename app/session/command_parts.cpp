@@ -1,6 +1,10 @@
 #include "app/session/command_parts.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
 
 namespace headroom {
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cctype>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "app/session/state.h"

@@ -1,6 +1,9 @@
 // Two runs of the same tokens beside each other.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
 
 #include "app/session/command_parts.h"
 

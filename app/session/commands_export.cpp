@@ -1,4 +1,9 @@
 // Export and copying.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
 #include "app/session/head_table.h"

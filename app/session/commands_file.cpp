@@ -1,4 +1,10 @@
 // Opening, closing, recent files, prompts.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "app/session/command_parts.h"
 #include "core/checkpoint/input_file.h"
 #include "core/text/prompt_ids.h"

@@ -1,6 +1,15 @@
 // The selection, and how the heads are shown.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/session/command_parts.h"
 #include "app/session/quantities.h"

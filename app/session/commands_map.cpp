@@ -1,5 +1,7 @@
 // What the map shows and how.
 #include <cmath>
+#include <functional>
+#include <string>
 
 #include "app/session/command_parts.h"
 

@@ -1,5 +1,6 @@
 // Running and cancelling, devices and types.
 #include <algorithm>
+#include <string>
 
 #include "app/session/command_parts.h"
 

@@ -1,4 +1,7 @@
 // For scripts: a person's hands. `wait` and `expect` belong to the runner of scripts (session/script.h).
+#include <cstddef>
+#include <utility>
+
 #include "app/session/command_parts.h"
 
 namespace headroom {

@@ -1,5 +1,8 @@
 // What-ifs (formats §4): a changed head program beside the one of the checkpoint.
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/session/command_parts.h"
 

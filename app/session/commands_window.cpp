@@ -1,6 +1,10 @@
 // The window itself: overlays, theme, scale, panels, undo.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "app/session/command_parts.h"
 

@@ -10,7 +10,9 @@
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "core/base/format.h"
 

@@ -1,6 +1,8 @@
 #include "app/session/folder_reader.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>

@@ -2,6 +2,8 @@
 // neither the window nor opening nor leaving the program. Main thread only; `wake` and `read` are called on the others.
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>

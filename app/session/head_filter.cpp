@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <optional>
+#include <system_error>
+#include <utility>
 
 namespace headroom {
 

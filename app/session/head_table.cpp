@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"

@@ -1,9 +1,13 @@
 #include "app/session/quantities.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <system_error>
 
 #include "app/plot/number_text.h"
 #include "core/run/quantity.h"

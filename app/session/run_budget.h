@@ -2,6 +2,8 @@
 // one was not started. Pure functions; main thread or compute thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 

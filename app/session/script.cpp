@@ -1,8 +1,14 @@
 #include "app/session/script.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 #include "app/session/command_parts.h"
 #include "core/base/format.h"

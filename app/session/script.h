@@ -3,8 +3,10 @@
 // window needed. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <fstream>
+#include <span>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "core/base/format.h"
 

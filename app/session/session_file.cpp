@@ -1,6 +1,11 @@
 #include "app/session/session_file.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "app/session/json_values.h"
 #include "core/checkpoint/input_file.h"

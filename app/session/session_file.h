@@ -2,6 +2,8 @@
 // checkpoint is told by its path, and by its files' sizes whether it is still the one it was. Main or I/O thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -2,8 +2,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "app/session/file_manager.h"
 #include "app/session/session.h"

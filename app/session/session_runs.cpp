@@ -1,9 +1,18 @@
 // Runs: prompts to tokens, runs on the compute thread, what-ifs, layers measured again, export.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "app/session/session.h"
 #include "core/base/format.h"

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <functional>
+#include <span>
 #include <sstream>
+#include <system_error>
 
 #include "app/session/json_values.h"
 #include "core/io/atomic_file.h"

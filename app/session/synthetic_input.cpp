@@ -1,5 +1,8 @@
 #include "app/session/synthetic_input.h"
 
+#include <cstddef>
+#include <utility>
+
 namespace headroom {
 namespace {
 

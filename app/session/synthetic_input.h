@@ -2,6 +2,7 @@
 // thread only.
 #pragma once
 
+#include <array>
 #include <deque>
 
 #include "app/session/session.h"

@@ -1,6 +1,7 @@
 // Order of display of text with right-to-left runs. Pure functions; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #include "app/text/font_face.h"
 
+#include <utility>
+
 #include <hb-ot.h>
 
 namespace headroom {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <unordered_map>
 
 #include "app/text/bidi.h"

@@ -2,6 +2,7 @@
 // size, so that text measured in logical pixels is as wide as it is drawn at any scale. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

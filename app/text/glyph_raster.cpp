@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numbers>
+#include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include FT_OUTLINE_H
 

@@ -2,6 +2,7 @@
 // disk; no state. Safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>

@@ -1,4 +1,5 @@
 // Icons drawn with lines and polygons, so that they are crisp at every scale.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>

@@ -1,6 +1,12 @@
 // The text field: one line that scrolls sideways, or several that wrap.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/plot/token_text.h"
 #include "app/plot/unicode.h"

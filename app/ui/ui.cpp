@@ -1,6 +1,11 @@
 #include "app/ui/ui.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
+#include <unordered_map>
+#include <utility>
 
 #include "app/plot/token_text.h"
 #include "app/ui/ui_state.h"

@@ -1,8 +1,12 @@
 // What the widgets keep between frames and within one. Internal to app/ui. Main thread only.
 #pragma once
 
+#include <any>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 

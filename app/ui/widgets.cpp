@@ -1,6 +1,12 @@
 // Labels, buttons, switches, sliders, scroll bars and dividers.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/plot/token_text.h"
 #include "app/ui/ui_state.h"

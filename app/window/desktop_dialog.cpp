@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "app/session/file_manager.h"

@@ -4,9 +4,13 @@
 #include <png.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include "app/gl/gl_errors.h"
 #include "app/gl/gl_handle.h"

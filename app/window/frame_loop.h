@@ -2,6 +2,7 @@
 // result. Owns the window, its painter and the trace's frame events. Main thread only.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>

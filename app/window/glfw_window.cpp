@@ -4,9 +4,12 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "app/window/input_queue.h"
 #include "app/window/key_names.h"

@@ -3,6 +3,8 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui_internal.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace headroom {

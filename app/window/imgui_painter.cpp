@@ -1,10 +1,17 @@
 #include "app/window/imgui_painter.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <numbers>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "app/gl/glyph_atlas.h"
 #include "app/gl/map_renderer.h"

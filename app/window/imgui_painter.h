@@ -2,9 +2,13 @@
 // context, which outlives it. Main thread only.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "app/plot/painter.h"
 #include "app/plot/theme.h"

@@ -1,7 +1,10 @@
 #include "app/window/input_queue.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 
 #include "core/base/utf8.h"
 

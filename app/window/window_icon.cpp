@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 
 #include "app/plot/color_map.h"
 #include "app/plot/theme.h"

@@ -1,6 +1,7 @@
 #include "core/base/serial_queue.h"
 
 #include <chrono>
+#include <utility>
 
 namespace headroom {
 namespace {

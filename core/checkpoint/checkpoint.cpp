@@ -1,8 +1,12 @@
 #include "core/checkpoint/checkpoint.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <new>
 #include <system_error>
+#include <type_traits>
 
 #include "core/base/check.h"
 #include "core/checkpoint/checkpoint_folder.h"

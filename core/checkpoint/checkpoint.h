@@ -3,6 +3,7 @@
 // Immutable after open(); reads are pread and safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>

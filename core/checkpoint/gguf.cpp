@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/checkpoint/byte_reader.h"

@@ -1,9 +1,12 @@
 #include "core/checkpoint/gguf_metadata.h"
 
 #include <array>
+#include <cstddef>
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/base/utf8.h"
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "core/base/result.h"
 #include "core/checkpoint/byte_reader.h"

@@ -2,7 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/checkpoint/byte_reader.h"

@@ -1,6 +1,8 @@
 #include "core/checkpoint/shard_index.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 #include <system_error>
 
 #include "core/base/format.h"

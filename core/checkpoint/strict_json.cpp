@@ -1,6 +1,7 @@
 #include "core/checkpoint/strict_json.h"
 
 #include <new>
+#include <string>
 #include <vector>
 
 #include "core/checkpoint/json_tokens.h"

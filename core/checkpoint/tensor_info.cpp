@@ -1,5 +1,7 @@
 #include "core/checkpoint/tensor_info.h"
 
+#include <cstddef>
+
 namespace headroom {
 
 std::int64_t TensorInfo::element_count() const {

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <type_traits>
 
 #include "core/base/check.h"

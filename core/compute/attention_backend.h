@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 #include "core/compute/attention_backend.h"
 #include "core/compute/blocked_attention.h"

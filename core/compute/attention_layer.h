@@ -2,6 +2,10 @@
 // W_O, and the record of what was measured. Compute thread only.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include <ATen/core/Tensor.h>
 
 #include "core/base/result.h"

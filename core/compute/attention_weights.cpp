@@ -1,6 +1,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "core/compute/attention_layer.h"
 

@@ -8,8 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <numeric>
+#include <string_view>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/compute/benchmark_case.h"

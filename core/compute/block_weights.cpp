@@ -1,5 +1,10 @@
 #include "core/compute/block_weights.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
+#include <utility>
+
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <omp.h>

@@ -2,7 +2,10 @@
 // computes: two blocks are in memory at most. Compute thread only.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <stop_token>
 
 #include "core/base/serial_queue.h"
 #include "core/compute/attention_layer.h"

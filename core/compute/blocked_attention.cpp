@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/compute/blocked_task.h"
 #include "core/compute/parallel.h"

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -5,6 +5,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/compute/blocked_head.h"

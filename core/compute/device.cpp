@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 
 #include <charconv>
+#include <cstddef>
 #include <filesystem>
+#include <system_error>
 
 namespace headroom {
 namespace {

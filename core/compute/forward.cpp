@@ -4,9 +4,17 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/compute/attention_backend.h"

@@ -1,5 +1,10 @@
 #include "core/compute/rotary.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include <ATen/ATen.h>
 
 namespace headroom {

@@ -1,6 +1,8 @@
 // cos and sin tables of a layer's rotary embedding, and their application. Compute thread only.
 #pragma once
 
+#include <cstdint>
+
 #include <ATen/core/Tensor.h>
 
 #include "core/compute/weights.h"

@@ -3,6 +3,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <cstddef>
 #include <new>
 #include <string>
 

@@ -1,5 +1,9 @@
 #include "core/compute/weights.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include <ATen/ATen.h>
 
 namespace headroom {

@@ -2,6 +2,9 @@
 // layers made of them. Compute thread only.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include <ATen/core/Tensor.h>
 
 #include "core/base/result.h"

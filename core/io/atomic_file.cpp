@@ -12,6 +12,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/base/format.h"

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/io/element_type.h"

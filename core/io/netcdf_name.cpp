@@ -1,5 +1,7 @@
 #include "core/io/netcdf_name.h"
 
+#include <cstddef>
+
 #include "core/base/format.h"
 #include "core/base/utf8.h"
 

@@ -3,6 +3,7 @@
 #include <hdf5_hl.h>
 
 #include <array>
+#include <cstddef>
 
 #include "core/base/format.h"
 #include "core/io/blocks.h"

@@ -3,6 +3,8 @@
 #include <hdf5_hl.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include <hdf5_hl.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <utility>

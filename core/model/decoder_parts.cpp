@@ -1,6 +1,12 @@
 #include "core/model/decoder_parts.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 

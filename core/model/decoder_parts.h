@@ -2,7 +2,10 @@
 // Pure functions; safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/model/config_reader.h"
 #include "core/model/model_source.h"

@@ -1,5 +1,7 @@
 #include "core/model/family.h"
 
+#include <string>
+
 namespace headroom {
 namespace {
 

@@ -1,8 +1,12 @@
 #include "core/model/gguf_names.h"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace headroom {
 namespace {

@@ -2,6 +2,7 @@
 // Pure functions; safe from any thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>

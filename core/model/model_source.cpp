@@ -1,6 +1,9 @@
 #include "core/model/model_source.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <set>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "core/model/model_spec.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace headroom {
 

@@ -1,6 +1,10 @@
 // Claim 6: does a trained softmax model learn differences, W_O of one head the negative of another's?
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/reproduce/claims.h"

@@ -1,5 +1,11 @@
 // Claim 1: where the context RMS of each kind of head lies, before and after training.
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/reproduce/claims.h"

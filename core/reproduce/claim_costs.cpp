@@ -1,5 +1,11 @@
 // Claims 7 and 8: what follows from configs alone, parameters and the costs of decoding.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/model/family.h"

@@ -1,7 +1,13 @@
 // Claim 2: the gain of V1's norm grows like √n.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/reproduce/claims.h"

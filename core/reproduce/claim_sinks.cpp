@@ -1,5 +1,11 @@
 // Claim 4: attention sinks of softmax and of V2, with and without a BOS, by every definition of M1.
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/reproduce/claims.h"

@@ -1,6 +1,11 @@
 // Claims 3 and 5: what training histories say of pairing and of the largest logit.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/reproduce/claims.h"

@@ -1,8 +1,11 @@
 // The claims of the DIFF V2 text, each examined by one function on the models of a Study. Owned by the study's thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/reproduce/claim.h"
 #include "core/reproduce/study.h"

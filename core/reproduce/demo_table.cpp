@@ -2,6 +2,12 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 

@@ -2,6 +2,10 @@
 // gave when it was made. One thread.
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "core/reproduce/claim.h"

@@ -1,6 +1,9 @@
 #include "core/reproduce/report.h"
 
 #include <cmath>
+#include <cstddef>
+#include <utility>
+#include <variant>
 
 #include "core/base/format.h"
 

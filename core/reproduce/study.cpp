@@ -1,6 +1,8 @@
 #include "core/reproduce/study.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 #include <system_error>
 
 #include "core/base/check.h"

@@ -2,6 +2,8 @@
 // first step; with their evaluations and training histories. One thread; HDF5 is used on it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -9,6 +11,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"

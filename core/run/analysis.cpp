@@ -2,7 +2,15 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "core/base/format.h"
 #include "core/base/utc.h"

@@ -3,11 +3,18 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/run/run_difference.h"
 

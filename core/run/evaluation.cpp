@@ -1,8 +1,11 @@
 #include "core/run/evaluation.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
+#include <string_view>
 
 #include "core/run/quantity_tools.h"
 

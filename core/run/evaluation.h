@@ -2,9 +2,12 @@
 // metrics §2.4 asks (never rows of different sequences pooled). No file is written. One thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"

@@ -1,8 +1,12 @@
 // A run whose results stay in memory and are published layer by layer: what the window runs. Compute thread only.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/run/compute.h"
 #include "core/run/run_snapshot.h"

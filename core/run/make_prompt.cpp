@@ -1,6 +1,8 @@
 #include "core/run/make_prompt.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "core/text/prompt_ids.h"
 

@@ -1,6 +1,7 @@
 // From text or token ids to the prompt of a run. Safe from any thread as far as the tokenizer is.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/base/result.h"

@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <cstddef>
 #include <list>
 #include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 namespace headroom {
 namespace {

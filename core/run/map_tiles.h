@@ -3,6 +3,7 @@
 // TileStore: main thread only; its worker is its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -1,5 +1,8 @@
 #include "core/run/open_model.h"
 
+#include <string>
+#include <utility>
+
 #include "core/checkpoint/strict_json.h"
 
 namespace headroom {

@@ -1,4 +1,9 @@
 // The root group, continued: what only a second map, a norm or a gate gives. NaN for heads without it.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
 #include "core/run/quantity_tools.h"
 
 namespace headroom {

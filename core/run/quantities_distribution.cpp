@@ -1,5 +1,10 @@
 // The groups /keys, /hist, /maps and /weights: columns, histograms, pooled maps and sink logits of a head.
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "core/run/quantity_tools.h"
 

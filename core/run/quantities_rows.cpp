@@ -1,4 +1,11 @@
 // The group /rows: one number per query row.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 #include "core/run/quantity_tools.h"
 
 namespace headroom {

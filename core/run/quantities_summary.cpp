@@ -1,6 +1,12 @@
 // The root group: one number per head and map.
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <string_view>
+#include <vector>
 
 #include "core/run/quantity_tools.h"
 

@@ -1,8 +1,13 @@
 // Small pieces that the entries of the quantity table share. Pure functions; safe from any thread.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/run/quantity.h"

@@ -1,8 +1,19 @@
 // A run file as a snapshot.
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <limits>
+#include <map>
+#include <memory>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
 
 #include "core/io/hdf5_error.h"
 #include "core/run/run_plan.h"

@@ -3,6 +3,12 @@
 // that thread.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/base/serial_queue.h"
 #include "core/run/analysis.h"
 #include "core/run/run_layout.h"

@@ -3,6 +3,7 @@
 // its worker is its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>

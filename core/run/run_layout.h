@@ -1,6 +1,12 @@
 // Lays a run file out before anything is computed: root attributes, axes and every dataset. One thread: HDF5.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
 #include "core/io/run_file_writer.h"
 #include "core/run/analysis.h"
 #include "core/run/quantity.h"

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <set>
+#include <string_view>
 
 #include "core/base/format.h"
 #include "core/model/what_if.h"

@@ -2,6 +2,7 @@
 // model and the prompt alone; and how many layers' maps fit into a budget. Pure functions; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

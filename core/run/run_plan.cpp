@@ -1,7 +1,11 @@
 #include "core/run/run_plan.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "core/base/format.h"
 

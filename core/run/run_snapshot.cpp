@@ -1,6 +1,8 @@
 #include "core/run/run_snapshot.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <limits>
 
 namespace headroom {

@@ -2,6 +2,7 @@
 // values. A violation is a bug of this program, never a finding. Pure functions; safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

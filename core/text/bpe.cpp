@@ -1,6 +1,7 @@
 #include "core/text/bpe.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <queue>

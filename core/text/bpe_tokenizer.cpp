@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <system_error>
 
 #include "core/base/check.h"
 #include "core/base/format.h"

@@ -2,10 +2,13 @@
 // tokenizer.json and of GGUF fill the parts. Immutable after creation; safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/text/added_tokens.h"

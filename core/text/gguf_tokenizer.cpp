@@ -2,7 +2,15 @@
 // tokenizer.ggml.pre.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/text/bpe_tokenizer.h"

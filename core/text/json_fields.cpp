@@ -1,5 +1,6 @@
 #include "core/text/json_fields.h"
 
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>

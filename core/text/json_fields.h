@@ -2,9 +2,11 @@
 // the field. Safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 

@@ -1,5 +1,8 @@
 #include "core/text/normalizer.h"
 
+#include <cstddef>
+#include <utility>
+
 #include "core/text/json_fields.h"
 
 namespace headroom {

@@ -1,5 +1,7 @@
 #include "core/text/post_processor.h"
 
+#include <cstddef>
+
 #include "core/text/json_fields.h"
 
 namespace headroom {

@@ -1,7 +1,10 @@
 #include "core/text/prompt_ids.h"
 
 #include <charconv>
+#include <cstddef>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "core/base/format.h"
 

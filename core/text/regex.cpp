@@ -4,6 +4,7 @@
 #include <pcre2.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 
 #include "core/base/check.h"

@@ -1,5 +1,12 @@
 // Tokenizer::from_tokenizer_json: the parts of a tokenizer.json.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/checkpoint/strict_json.h"

@@ -1,6 +1,7 @@
 #include "core/text/vocabulary.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "core/base/format.h"
 

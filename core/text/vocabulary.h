@@ -1,6 +1,7 @@
 // Tokens and their ids. Ids may have gaps. Immutable after the last add(); then safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -3,6 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/model/config_reader.h"
 #include "core/training/byte_vocabulary.h"

@@ -1,5 +1,7 @@
 #include "core/training/byte_vocabulary.h"
 
+#include <cstddef>
+
 #include <nlohmann/json.hpp>
 
 namespace headroom {

@@ -1,6 +1,13 @@
 // Next byte of a natural text (metrics §6.4): windows of the text behind a BOS.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/model/config_reader.h"
 #include "core/training/byte_vocabulary.h"

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <set>
 #include <span>
+#include <string_view>
 
 #include "core/checkpoint/input_file.h"
 #include "core/checkpoint/sha256.h"

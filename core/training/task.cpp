@@ -1,5 +1,8 @@
 #include "core/training/task.h"
 
+#include <optional>
+#include <utility>
+
 #include "core/checkpoint/input_file.h"
 #include "core/model/config_reader.h"
 

@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/utc.h"
 #include "core/io/run_file_writer.h"

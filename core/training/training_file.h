@@ -2,7 +2,10 @@
 // beside the numbers), schema_name "headroom-training". One thread at a time: HDF5.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "core/base/result.h"
 #include "core/training/training.h"

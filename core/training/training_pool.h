@@ -3,9 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "core/run/compute.h"
 #include "core/training/training.h"

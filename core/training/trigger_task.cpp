@@ -1,6 +1,13 @@
 // The trigger task (after Ran-Milo, arXiv 2603.11487; metrics §6.2) as a token model: at the trigger token the block
 // adds the mean of the tokens' features to the residual stream, elsewhere nothing.
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "core/model/config_reader.h"
 #include "core/training/random_stream.h"

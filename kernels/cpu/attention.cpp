@@ -1,8 +1,14 @@
 #include "kernels/cpu/attention.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "kernels/cpu/flush_denormals.h"
 #include "kernels/cpu/hidden_keys.h"

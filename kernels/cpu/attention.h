@@ -8,6 +8,7 @@
 // two strips at most kKeptBytes each; per part of a head in flight (16 at most) up to 24·n bytes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "kernels/attention.h"

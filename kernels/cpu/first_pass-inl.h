@@ -7,6 +7,8 @@
 #define HEADROOM_KERNELS_CPU_FIRST_PASS_INL_H_
 #endif
 
+#include <cstdint>
+
 #include "kernels/cpu/strip-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,6 +1,7 @@
 // Hidden keys of a head as flags, for kernels that ask key by key. Empty where none is hidden.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -1,10 +1,12 @@
 // Working memory that tasks borrow, so that as many pieces exist as run at once. Safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace headroom::kernels {

@@ -8,6 +8,8 @@
 #define HEADROOM_KERNELS_CPU_SECOND_PASS_INL_H_
 #endif
 
+#include <cstdint>
+
 #include "kernels/cpu/first_pass-inl.h"
 
 HWY_BEFORE_NAMESPACE();

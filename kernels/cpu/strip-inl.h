@@ -7,6 +7,8 @@
 #define HEADROOM_KERNELS_CPU_STRIP_INL_H_
 #endif
 
+#include <cstdint>
+
 #include <hwy/contrib/math/math-inl.h>
 
 #include "kernels/cpu/tile-inl.h"

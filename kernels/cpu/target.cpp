@@ -1,5 +1,7 @@
 #include "kernels/cpu/target.h"
 
+#include <cstdint>
+
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 

@@ -1,3 +1,5 @@
+#include <cstddef>
+
 #include "kernels/cuda/cuda_machine.cuh"
 
 #include <cuda_runtime.h>

@@ -1,6 +1,8 @@
 // The current device, on one stream. One thread.
 #pragma once
 
+#include <cstddef>
+
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/machine.h"

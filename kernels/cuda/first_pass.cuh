@@ -3,6 +3,8 @@
 // channels.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/cuda/tile.cuh"
 
 namespace headroom::kernels::cuda {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 #include <type_traits>
+#include <vector>
 
 namespace headroom::kernels::cuda {
 namespace {

@@ -1,6 +1,8 @@
 #include "kernels/cuda/heads.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/cuda/head_plan.h"

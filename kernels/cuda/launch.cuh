@@ -1,6 +1,8 @@
 // CudaMachine::launch() for one input type; a source for each, so that they compile side by side.
 #pragma once
 
+#include <cstddef>
+
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/check.cuh"

@@ -1,3 +1,5 @@
+#include <cstddef>
+
 #include "kernels/cuda/launch.cuh"
 
 namespace headroom::kernels::cuda {

@@ -2,6 +2,8 @@
 // both maps share their values, Σ w² r². A block owns 64 queries and walks over the keys.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/cuda/second_pass.cuh"
 
 namespace headroom::kernels::cuda {

@@ -3,6 +3,8 @@
 // pooled sums and maxima stay in registers and are added up in one fixed order. Counts go through integer atomics.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/cuda/first_pass.cuh"
 
 namespace headroom::kernels::cuda {

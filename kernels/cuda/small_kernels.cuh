@@ -2,6 +2,8 @@
 // parts.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/cuda/second_pass.cuh"
 
 namespace headroom::kernels::cuda {

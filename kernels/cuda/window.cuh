@@ -2,6 +2,8 @@
 // of scores (one, where a cell is larger), and walks over their tiles in one fixed order.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/cuda/second_pass.cuh"
 #include "kernels/window.h"
 

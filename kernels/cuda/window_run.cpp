@@ -1,9 +1,13 @@
 #include "kernels/cuda/window_run.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 #include "kernels/cuda/head_plan.h"
 #include "kernels/cuda/shared_use.h"

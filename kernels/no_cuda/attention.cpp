@@ -1,4 +1,7 @@
 // The names of kernels/cuda in a build without CUDA.
+#include <cstddef>
+#include <span>
+
 #include "kernels/cuda/attention.h"
 
 #include "kernels/cuda/device_buffer.h"

@@ -1,9 +1,13 @@
 #include "kernels/reference/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <vector>
 
 namespace headroom::kernels {
 namespace {

@@ -2,7 +2,10 @@
 // Safe from any thread on separate outputs.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "kernels/attention.h"
 

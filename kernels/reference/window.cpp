@@ -1,7 +1,11 @@
 #include "kernels/reference/window.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "kernels/reference/attention.h"
 

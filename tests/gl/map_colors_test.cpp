@@ -1,7 +1,13 @@
 // Maps on the screen against scale_color(): every pixel, every scale, values on and beside the edges between colours.
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ios>
 #include <limits>
+#include <memory>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "app/gl/color_steps.h"
 #include "app/gl/map_renderer.h"

@@ -7,7 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <random>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "app/window/frame_loop.h"
 #include "core/base/format.h"

@@ -1,9 +1,16 @@
 // What ImguiPainter puts on device pixels: edges, hairlines, layers, clips, many vertices, text, points; and what GL
 // itself reports.
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <random>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "app/gl/gl_errors.h"
 #include "app/gl/point_raster.h"

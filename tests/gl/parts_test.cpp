@@ -1,11 +1,19 @@
 // The parts of the window that need no display: input in order, triangles of lines and polygons, the trace.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <span>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "app/gl/point_raster.h"
 #include "app/gl/shader.h"

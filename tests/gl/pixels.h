@@ -4,6 +4,8 @@
 #include <epoxy/gl.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <memory>

@@ -1,6 +1,12 @@
 // The printed values of metrics.md §7 and architectures.md §15 from the reference, to their last digit.
-#include "tests/support/attention_goldens.h"
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "kernels/reference/attention.h"
+#include "tests/support/attention_goldens.h"
 #include "tests/support/catch.h"
 
 namespace headroom::test {

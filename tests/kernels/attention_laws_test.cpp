@@ -1,6 +1,11 @@
 // What holds for any queries, keys and values (metrics.md §4.2 and §7): sums, bounds, invariances, extreme logits.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "kernels/reference/attention.h"
 #include "tests/support/attention_cases.h"

@@ -1,4 +1,9 @@
 // The scalar reference against the definitions written out as whole matrices, for every row of the table of cases.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "kernels/attention.h"
 
 #include "kernels/reference/attention.h"

@@ -1,4 +1,7 @@
 // The fused CPU backend against the scalar double reference on data that strain its arithmetic.
+#include <cstdint>
+#include <vector>
+
 #include "tests/kernels/cpu_runs.h"
 
 namespace headroom::test {

@@ -1,4 +1,7 @@
 // The fused CPU backend against the scalar double reference: kinds, lengths, widths, masks, both ways of pass 2.
+#include <cstdint>
+#include <vector>
+
 #include "tests/kernels/cpu_runs.h"
 
 namespace headroom::test {

@@ -2,6 +2,8 @@
 #include "kernels/cpu/target.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/peak.h"

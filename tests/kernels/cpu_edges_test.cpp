@@ -1,5 +1,14 @@
 // The CPU kernels at the edges of their input: not-a-number, infinities, strides, and the last byte of every tensor.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>

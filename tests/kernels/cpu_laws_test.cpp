@@ -1,6 +1,12 @@
 // What holds for any data (metrics.md §4.2 and §7), from the CPU kernels: sums, bounds, invariances, printed values.
 // Sums of weights carry float's rounding of up to 64 additions: 4e-6 of 1.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "tests/kernels/cpu_runs.h"
 #include "tests/support/attention_goldens.h"

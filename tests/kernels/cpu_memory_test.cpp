@@ -1,4 +1,9 @@
 // What the CPU kernels allocate: nothing for what is not wanted, and beyond the outputs no more than their header says.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "tests/kernels/cpu_runs.h"
 #include "tests/support/counted_new.h"
 

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/attention.h"

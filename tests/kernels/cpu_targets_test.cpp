@@ -1,5 +1,9 @@
 // Every instruction set that the CPU kernels are compiled for and this machine has, against the reference; and the
 // floating-point mode that a call leaves behind.
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include <hwy/targets.h>
 
 #include "tests/kernels/cpu_runs.h"

@@ -1,9 +1,16 @@
 // The CPU kernels under threads: the same bits for any number of them and any order of tasks, and cancellation.
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <random>
+#include <span>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/kernels/cpu_runs.h"
 

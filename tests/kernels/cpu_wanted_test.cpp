@@ -1,5 +1,9 @@
 // Every subset of the statistics that can be wanted from the CPU kernels: what it has is what all of them have, what it
 // has not is empty.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "tests/kernels/cpu_runs.h"
 #include "tests/kernels/wanted_subsets.h"
 

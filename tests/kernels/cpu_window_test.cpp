@@ -1,9 +1,19 @@
 // Windows of maps: the CPU kernel against the definition, at every reduction and for every kind of head.
 #include "kernels/cpu/window.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "kernels/reference/attention.h"
 #include "kernels/reference/window.h"

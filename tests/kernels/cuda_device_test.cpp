@@ -1,7 +1,12 @@
 // The CUDA kernels on a real device, on the table of cases: skipped, with the reason, where there is none.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "kernels/cuda/device_buffer.h"
 #include "kernels/cuda/window.h"

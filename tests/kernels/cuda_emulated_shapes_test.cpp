@@ -1,7 +1,14 @@
 // The emulated CUDA kernels on what the table of cases does not have: widths, padding, pooling of every size, little
 // shared memory, peaked and odd data, subsets of statistics, errors.
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/kernels/cuda_emulated.h"
 #include "tests/support/near.h"

@@ -1,6 +1,8 @@
 // The CUDA kernels, run thread by thread on the processor, against the scalar reference: the same templates that nvcc
 // compiles, on the table of cases. It shows that the arithmetic, the layouts and the barriers are right; it is no run
 // on a device.
+#include <cstdint>
+
 #include "tests/kernels/cuda_emulated.h"
 
 namespace headroom::test {

@@ -1,4 +1,15 @@
 // The CUDA window kernel in the emulator, against whole matrices in double.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "kernels/cuda/window_run.h"
 
 #include "tests/kernels/cuda_emulated.h"

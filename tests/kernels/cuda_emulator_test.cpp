@@ -2,6 +2,11 @@
 // it is there to notice.
 #include "tests/support/cuda_emulator.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "tests/support/catch.h"

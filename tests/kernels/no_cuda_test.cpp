@@ -1,4 +1,5 @@
 // The CUDA names as any caller sees them: they link in every build, and where they cannot run they say why.
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

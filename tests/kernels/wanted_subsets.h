@@ -1,6 +1,8 @@
 // Subsets of the statistics that can be wanted: checks that a backend left the rest empty. Plain functions.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/attention.h"
 #include "tests/support/catch.h"
 

@@ -2,9 +2,13 @@
 // emulator. One thread.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "kernels/cuda/machine.h"
 #include "kernels/cuda/net_rows.cuh"

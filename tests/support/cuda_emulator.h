@@ -7,10 +7,13 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "kernels/cuda/machine.h"
 #include "tests/support/fibers.h"

@@ -2,6 +2,8 @@
 // problems it gives.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 

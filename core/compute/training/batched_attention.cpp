@@ -3,7 +3,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace headroom {
 namespace {

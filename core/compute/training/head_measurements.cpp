@@ -4,7 +4,12 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace headroom {
 namespace {

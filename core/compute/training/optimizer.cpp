@@ -1,5 +1,10 @@
 #include "core/compute/training/optimizer.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 

@@ -1,6 +1,9 @@
 // AdamW on the trained parameters by LibTorch's fused step, with state that can be saved. Owned by one thread.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/compute/training/parameters.h"

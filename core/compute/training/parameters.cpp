@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "core/base/check.h"
 #include "core/training/random_stream.h"

@@ -1,5 +1,9 @@
 #include "core/compute/training/trainable_model.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
 #include <ATen/ATen.h>
 
 namespace headroom {

@@ -2,6 +2,8 @@
 // rotation and what follows the heads are those of the analysis. Owned by one thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "core/compute/block_weights.h"

@@ -5,9 +5,17 @@
 #include <c10/core/GradMode.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/compute/device.h"
 #include "core/compute/training/head_measurements.h"

@@ -3,8 +3,17 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 

@@ -2,6 +2,10 @@
 // safetensors file. Owned by one thread.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
+
 #include "core/compute/training/optimizer.h"
 #include "core/io/safetensors_writer.h"
 #include "core/training/training.h"

@@ -1,5 +1,11 @@
 // DiffLlama of transformers (architectures §3): DIFF V1 whose pairs are halves, query heads i and i + H/2, with the
 // value heads of both side by side and a norm without weight.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/model/decoder_parts.h"
 #include "core/model/family.h"
 

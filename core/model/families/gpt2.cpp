@@ -1,6 +1,11 @@
 // GPT-2 (architectures §6.7): LayerNorm, learned positions, q|k|v fused in one Conv1D stored [in, out]. nanoGPT's
 // files, which hold the same weights as Linear [out, in], are told apart by the shape of c_attn.
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/model/decoder_parts.h"
 #include "core/model/family.h"

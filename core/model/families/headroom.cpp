@@ -1,6 +1,12 @@
 // The project's own checkpoint folder (formats §2): softmax, softmax_one, softmax_sink, gated, diff_v1 and diff_v2
 // in a llama-like decoder. Every unknown key is refused.
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/model/decoder_parts.h"
 #include "core/model/family.h"

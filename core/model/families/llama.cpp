@@ -1,4 +1,7 @@
 // Llama 1 … 3.3, TinyLlama, SmolLM2, CodeLlama, Yi (architectures §6.1).
+#include <cstdint>
+#include <string>
+
 #include "core/model/decoder_parts.h"
 #include "core/model/family.h"
 

@@ -1,6 +1,10 @@
 #include "app/panels/bars.h"
 
+#include <cstdint>
 #include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"

@@ -1,5 +1,9 @@
 // Bars, start page and overlays at all sizes, scales and themes, with names that people should not choose: no text
 // leaves its panel, is cut or touches another.
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "app/panels/bars.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"

@@ -2,8 +2,17 @@
 // runs what the panels ask for, a painter that records, a pointer.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "app/panels/compare_memory.h"
 #include "app/panels/heads_memory.h"

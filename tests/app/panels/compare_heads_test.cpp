@@ -1,5 +1,12 @@
 // What neighbours the compare panel's maps: the atlas of row distances, the sorted list, rows and columns of both runs,
 // quick what-ifs whose other layers are not computed.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "app/panels/compare_geometry.h"
 #include "app/panels/compare_side.h"
 #include "app/plot/number_text.h"

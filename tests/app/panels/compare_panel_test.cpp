@@ -1,6 +1,16 @@
 // The compare panel as it is drawn: texts within it at many sizes and in every state, cells that are those of the runs,
 // and what the pointer does.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <optional>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/panels/compare_geometry.h"
 #include "app/panels/compare_side.h"

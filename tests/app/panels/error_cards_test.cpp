@@ -1,3 +1,7 @@
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
 

@@ -1,4 +1,10 @@
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "app/panels/head_series.h"
 #include "app/plot/number_text.h"

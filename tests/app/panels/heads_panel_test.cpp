@@ -1,4 +1,11 @@
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/panels/heads_layout.h"
 #include "app/panels/heads_parts.h"

@@ -2,9 +2,17 @@
 // and a pointer. Every command line that the panel asks for is run by the session and must succeed.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "app/panels/panel.h"
 #include "app/plot/plain_measure.h"

@@ -2,7 +2,14 @@
 // point, panning, pieces of tiles.
 #include "app/panels/map_geometry.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <random>
+#include <vector>
 
 #include "tests/support/catch.h"
 

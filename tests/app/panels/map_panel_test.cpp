@@ -1,7 +1,19 @@
 // The map panel as it is drawn: texts within the panel at many sizes, values that are those of the cells, and what the
 // pointer does.
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "app/panels/map_cells.h"
 #include "app/panels/map_geometry.h"

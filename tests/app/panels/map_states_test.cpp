@@ -1,4 +1,9 @@
 // What the map panel shows where there is no map, half a map or an unusual one.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "app/panels/map_geometry.h"
 #include "app/panels/map_subject.h"
 #include "tests/app/panels/map_bench.h"

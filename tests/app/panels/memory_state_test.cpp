@@ -1,5 +1,9 @@
 // The map panel where memory does not suffice, at many sizes and in both themes; the tool bar and the prompt say it
 // before.
+#include <cstdint>
+#include <memory>
+#include <string>
+
 #include "app/panels/memory_state.h"
 
 #include "app/panels/map_subject.h"

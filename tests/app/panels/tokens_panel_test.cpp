@@ -1,5 +1,9 @@
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "app/panels/tokens_layout.h"
 #include "app/panels/tokens_tint.h"

@@ -1,5 +1,15 @@
 // The what-if panel as it is drawn: texts within it at many sizes and in every state, the changes it offers, numbers
 // before and after, and what its controls ask for.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "app/panels/compare_geometry.h"
 #include "app/panels/map_labels.h"
 #include "app/panels/what_if_parts.h"

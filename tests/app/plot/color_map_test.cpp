@@ -2,7 +2,11 @@
 // that the design promises.
 #include "app/plot/color_map.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ios>
 #include <limits>
 
 #include "app/plot/theme.h"

@@ -1,8 +1,13 @@
 // Labels never touch and never leave their frame, whatever is asked for; those that matter most are placed first.
 #include "app/plot/label_layout.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "app/plot/plain_measure.h"
 #include "tests/support/catch.h"

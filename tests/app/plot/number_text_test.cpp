@@ -2,6 +2,7 @@
 #include "app/plot/number_text.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 

@@ -2,7 +2,10 @@
 #include "app/plot/plot_frame.h"
 
 #include <cmath>
+#include <cstddef>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"

@@ -1,7 +1,11 @@
 // The painter that records finds what tests rely on it to find: texts cut, outside, on top of each other.
 #include "app/plot/recording_painter.h"
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "app/plot/plain_measure.h"
 #include "app/plot/theme.h"

@@ -2,8 +2,13 @@
 // curves.
 #include "app/plot/series.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"

@@ -2,6 +2,8 @@
 #include "app/plot/strip.h"
 
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"

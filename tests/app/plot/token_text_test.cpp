@@ -1,7 +1,10 @@
 // Any bytes at all become text that can be drawn, shows what it holds, and is cut between graphemes only.
 #include "app/plot/token_text.h"
 
+#include <cstddef>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "app/plot/plain_measure.h"
 #include "app/plot/unicode.h"

@@ -1,9 +1,13 @@
 // The grammar of command lines and keys, and the table of commands as a whole.
 #include "app/session/commands.h"
 
+#include <cstddef>
 #include <map>
 #include <random>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/session/state.h"
 #include "tests/support/catch.h"

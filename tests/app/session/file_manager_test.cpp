@@ -3,6 +3,9 @@
 
 #include <chrono>
 #include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/session/session.h"
 #include "tests/support/catch.h"

@@ -2,8 +2,13 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "tests/support/catch.h"

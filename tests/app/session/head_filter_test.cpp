@@ -1,6 +1,11 @@
 #include "app/session/head_filter.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/support/catch.h"
 #include "tests/support/snapshots.h"

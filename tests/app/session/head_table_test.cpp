@@ -1,7 +1,12 @@
 #include "app/session/head_table.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "app/plot/number_text.h"
 #include "tests/support/catch.h"

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/run/quantity.h"
 #include "tests/support/catch.h"

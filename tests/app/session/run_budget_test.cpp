@@ -1,4 +1,10 @@
 // What a run takes against what it may take: limits, texts and the offers that fit.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "app/session/run_budget.h"
 
 #include "tests/core/run/live_runs.h"

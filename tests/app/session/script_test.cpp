@@ -2,7 +2,12 @@
 #include "app/session/script.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"

@@ -1,6 +1,15 @@
 // Runs that do not fit into memory: said before, not begun, offered smaller; and memory that runs out on the way.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <new>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "app/session/session.h"
 #include "tests/support/catch.h"

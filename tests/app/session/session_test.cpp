@@ -1,10 +1,19 @@
 // The session without a window: opening, running, selecting, what-ifs, comparing, undo; with the demos and LibTorch.
 #include "app/session/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "app/session/script.h"
 #include "core/io/run_file.h"

@@ -1,7 +1,10 @@
 // Settings that are kept: damaged, newer and shared files lose nothing.
 #include "app/session/settings_file.h"
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "app/text/bidi.h"
 #include "app/text/font_files.h"

@@ -1,6 +1,9 @@
 #include "app/ui/file_list.h"
 
+#include <cstddef>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"

@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <vector>
+
 #include "app/ui/fuzzy.h"
 
 #include "tests/support/catch.h"

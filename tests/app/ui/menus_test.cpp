@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include "tests/app/ui/ui_bench.h"
 #include "tests/support/catch.h"
 

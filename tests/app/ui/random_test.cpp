@@ -1,6 +1,10 @@
 // 10⁵ random events over all widgets: nothing breaks, nothing is drawn where it should not be, memory stays small.
 #include <array>
+#include <cstddef>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/app/ui/ui_bench.h"
 #include "tests/support/catch.h"

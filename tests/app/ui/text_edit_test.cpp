@@ -1,3 +1,8 @@
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "app/ui/text_edit.h"
 
 #include "tests/support/catch.h"

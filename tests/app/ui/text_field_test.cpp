@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <string>
+
 #include "tests/app/ui/ui_bench.h"
 #include "tests/support/catch.h"
 

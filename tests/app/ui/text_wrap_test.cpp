@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "app/ui/text_wrap.h"
 
 #include "app/plot/plain_measure.h"

@@ -1,10 +1,12 @@
 // A window without a screen for tests of widgets: frames with made-up input, what they drew, what they ran. One thread.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

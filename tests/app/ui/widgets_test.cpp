@@ -1,4 +1,7 @@
 #include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "tests/app/ui/ui_bench.h"
 #include "tests/support/catch.h"

@@ -2,12 +2,19 @@
 // number, nothing cut inside the supported range, and memory stays where it was.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "app/panels/heads_memory.h"
 #include "app/panels/window_frame.h"

@@ -1,4 +1,7 @@
 // A broken promise inside the program: an exception that says where, what and which text.
+#include <stdexcept>
+#include <string>
+
 #include "core/base/check.h"
 
 #include "tests/support/catch.h"

@@ -1,5 +1,8 @@
 // What a person and a script see of an error: one line with every field, escaped, and the exit code of faults.md
 // rule 10.
+#include <string>
+#include <string_view>
+
 #include "core/base/error.h"
 
 #include "tests/support/catch.h"

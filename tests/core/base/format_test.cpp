@@ -1,4 +1,7 @@
 // printf-style text of any length as a std::string.
+#include <cstddef>
+#include <string>
+
 #include "core/base/format.h"
 
 #include "tests/support/catch.h"

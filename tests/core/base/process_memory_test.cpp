@@ -3,9 +3,12 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tests/support/catch.h"

@@ -2,6 +2,8 @@
 #include "core/base/result.h"
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "tests/support/catch.h"
 

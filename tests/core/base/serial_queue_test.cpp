@@ -3,11 +3,14 @@
 #include "core/base/serial_queue.h"
 
 #include <atomic>
+#include <cstddef>
 #include <latch>
 #include <memory>
 #include <new>
 #include <set>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/catch.h"

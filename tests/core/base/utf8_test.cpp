@@ -3,6 +3,11 @@
 #include "core/base/utf8.h"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <ios>
+#include <string>
+#include <string_view>
 
 #include "tests/support/catch.h"
 

@@ -2,7 +2,13 @@
 // careless arithmetic: the result is the same data, other data that is well-formed, or an error; never a crash.
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <random>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/builders.h"

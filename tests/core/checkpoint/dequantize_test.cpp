@@ -2,8 +2,13 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/checkpoint/sha256.h"

@@ -1,3 +1,9 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "core/checkpoint/detect.h"
 
 #include "core/checkpoint/checkpoint.h"

@@ -1,7 +1,15 @@
 #include "core/checkpoint/gguf.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/builders.h"

@@ -6,6 +6,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"

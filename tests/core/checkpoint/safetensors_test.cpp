@@ -1,7 +1,13 @@
 #include "core/checkpoint/safetensors.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/builders.h"

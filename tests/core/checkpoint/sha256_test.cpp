@@ -1,5 +1,7 @@
 #include "core/checkpoint/sha256.h"
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,4 +1,10 @@
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/builders.h"

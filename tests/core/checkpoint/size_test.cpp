@@ -1,6 +1,12 @@
 // Large headers and large files: time and memory stay bounded by the header.
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/builders.h"

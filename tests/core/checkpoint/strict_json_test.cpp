@@ -1,6 +1,11 @@
 #include "core/checkpoint/strict_json.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/support/catch.h"
 

@@ -3,7 +3,11 @@
 #include "core/compute/attention_backend.h"
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "core/compute/device.h"
 #include "kernels/reference/attention.h"

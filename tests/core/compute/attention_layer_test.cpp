@@ -6,8 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/attention_goldens.h"
 #include "tests/support/catch.h"

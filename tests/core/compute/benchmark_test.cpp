@@ -5,6 +5,8 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "core/compute/benchmark_case.h"
 #include "kernels/cpu/attention.h"

@@ -1,5 +1,11 @@
 // The reader that is one block ahead: what it hands over, in which order, when an error shows, and that it can be
 // stopped and left at any moment.
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
 #include "core/compute/block_weights.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,12 @@
 // The blocked backend against the scalar reference, in float32 and float64, over the table of cases.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "core/compute/blocked_attention.h"
 
 #include "kernels/reference/attention.h"

@@ -5,11 +5,16 @@
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <span>
+#include <type_traits>
+#include <vector>
 
 #include "tests/core/compute/counted_memory.h"
 #include "tests/support/attention_cases.h"

@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <c10/core/Allocator.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tests/support/counted_memory.h"

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "core/run/compute.h"
 #include "tests/support/catch.h"

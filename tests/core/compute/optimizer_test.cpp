@@ -5,8 +5,12 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/core/compute/counted_memory.h"
 #include "tests/core/compute/training_models.h"

@@ -7,7 +7,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"

@@ -4,10 +4,19 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/compute/training/training_state.h"
 #include "core/run/open_model.h"

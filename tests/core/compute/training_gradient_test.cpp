@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "core/compute/training/trainable_model.h"
 #include "tests/core/compute/counted_memory.h"

@@ -5,9 +5,11 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/compute/training/trainable_model.h"

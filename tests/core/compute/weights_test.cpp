@@ -3,8 +3,15 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/compute/attention_layer.h"
 #include "tests/core/checkpoint/builders.h"

@@ -1,5 +1,12 @@
 // No backend but the reference ever holds n × n values: during a whole analysis no single allocation has n²/4 bytes, a
 // sixteenth of one float32 map.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <nlohmann/json.hpp>

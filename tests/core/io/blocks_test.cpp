@@ -1,6 +1,9 @@
 #include "core/io/blocks.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "tests/support/catch.h"
 

@@ -1,8 +1,13 @@
 #include "core/io/compare.h"
 
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/core/io/sample_file.h"
 #include "tests/support/catch.h"

@@ -1,5 +1,6 @@
 #include "core/io/netcdf_name.h"
 
+#include <cstddef>
 #include <set>
 #include <string>
 

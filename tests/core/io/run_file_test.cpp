@@ -1,9 +1,16 @@
 #include "core/io/run_file.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tests/core/io/sample_file.h"
 #include "tests/support/catch.h"

@@ -1,10 +1,16 @@
 // Safetensors files that are written, byte by byte and as Checkpoint::open reads them.
 #include "core/io/safetensors_writer.h"
 
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 #include "tests/support/catch.h"

@@ -1,4 +1,5 @@
 // Hidden helpers of tests/oracle/test_run_file_interop.py, which names the files in the environment.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>

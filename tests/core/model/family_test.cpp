@@ -4,6 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/model/decoder_parts.h"
 #include "tests/core/model/family_rows.h"

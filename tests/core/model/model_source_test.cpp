@@ -2,7 +2,13 @@
 // says about a checkpoint without a config or with tensors that nobody uses.
 #include "core/model/model_source.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "core/base/check.h"
 #include "tests/core/model/model_files.h"

@@ -2,6 +2,9 @@
 // in its own spelling, bit for bit in float32.
 #include "core/model/rope.h"
 
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <vector>
 

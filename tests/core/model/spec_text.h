@@ -1,6 +1,8 @@
 // A model description as text, for comparison with what a test expects. Plain functions.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <string_view>

@@ -1,4 +1,11 @@
 // What-ifs (formats §4): what each name changes in which heads, what it refuses and why, and that later ones win.
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/model/what_if.h"
 
 #include "core/model/decoder_parts.h"

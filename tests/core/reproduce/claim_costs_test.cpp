@@ -1,5 +1,12 @@
 // Claims 7 and 8 against the counts that the definitions give, written out here.
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
 
 #include "core/reproduce/claims.h"
 #include "tests/core/reproduce/empty_study.h"

@@ -3,6 +3,11 @@
 #include "core/reproduce/claim.h"
 
 #include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/reproduce/claims.h"
 #include "tests/support/catch.h"

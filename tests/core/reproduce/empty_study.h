@@ -2,7 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "core/reproduce/study.h"
 #include "core/training/training.h"

@@ -2,8 +2,11 @@
 #include "core/reproduce/report.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/catch.h"
 #include "tests/support/near.h"

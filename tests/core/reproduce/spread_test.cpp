@@ -2,6 +2,8 @@
 #include "core/reproduce/spread.h"
 
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "tests/support/catch.h"
 #include "tests/support/near.h"

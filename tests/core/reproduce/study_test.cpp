@@ -1,4 +1,8 @@
 // What a study refuses before anything is trained.
+#include <fstream>
+#include <memory>
+#include <string>
+
 #include "core/reproduce/study.h"
 
 #include "tests/core/reproduce/empty_study.h"

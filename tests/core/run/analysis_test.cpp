@@ -5,7 +5,19 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/io/run_file.h"
 #include "tests/core/io/child.h"

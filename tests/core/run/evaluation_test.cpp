@@ -3,7 +3,16 @@
 #include "core/run/evaluation.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/model/family.h"
 #include "core/training/training.h"

@@ -3,6 +3,10 @@
 #include "core/run/head_view.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "tests/core/run/dense_head.h"
 #include "tests/support/catch.h"

@@ -2,7 +2,11 @@
 // and a temperature. The log-sum-exp is computed as it is defined.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <random>
 
 #include "core/run/map_source.h"

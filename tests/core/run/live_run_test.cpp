@@ -1,10 +1,18 @@
 // A run in memory against the run file of the same prompt, and against itself when it begins later or ends earlier.
 #include "core/run/live_run.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/io/run_file.h"
 #include "tests/core/model/model_files.h"

@@ -2,7 +2,13 @@
 // opened once a test; the backend is the program's own.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "core/run/live_run.h"
 #include "tests/support/catch.h"

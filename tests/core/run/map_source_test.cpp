@@ -1,7 +1,13 @@
 // Windows and single cells of kept maps: against the definition, and against the exact maps of a run file.
 #include "core/run/map_source.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "core/io/run_file.h"
 #include "tests/core/run/live_maps.h"

@@ -2,11 +2,20 @@
 // keeps.
 #include "core/run/map_tiles.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <set>
+#include <span>
 #include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "tests/core/run/live_maps.h"
 #include "tests/support/catch.h"

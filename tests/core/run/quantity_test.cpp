@@ -4,8 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/core/run/contract.h"
 #include "tests/core/run/dense_head.h"

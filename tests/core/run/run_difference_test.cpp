@@ -1,8 +1,15 @@
 // Row distances, difference texels and changed keys against sums over single cells in double; the jobs on their thread.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "core/run/run_difference.h"
 #include "tests/core/run/live_maps.h"

@@ -2,7 +2,16 @@
 // every choice of what to write.
 #include "core/run/run_layout.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/io/run_file.h"
 #include "tests/core/run/contract.h"

@@ -5,9 +5,17 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/core/model/model_files.h"
 #include "tests/core/run/live_runs.h"

@@ -2,7 +2,14 @@
 #include "core/run/run_snapshot.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/io/run_file.h"
 #include "core/io/run_file_writer.h"

@@ -2,6 +2,9 @@
 #include "core/run/self_check.h"
 
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "tests/core/run/dense_head.h"
 #include "tests/support/catch.h"

@@ -1,11 +1,16 @@
 // Tokenizers from GGUF metadata. The vocabularies of tests/fixtures/tokenizers are written as GGUF keys; their ids must
 // stay those of the `tokenizers` library.
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/text/tokenizer.h"

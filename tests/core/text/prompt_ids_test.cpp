@@ -1,6 +1,8 @@
 #include "core/text/prompt_ids.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/support/catch.h"
 

@@ -1,5 +1,7 @@
 // Damaged and unsupported tokenizer.json files: the entry or the component is named.
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/text/tokenizer.h"
 #include "tests/support/catch.h"

@@ -1,9 +1,14 @@
 // Every tokenizer of tests/fixtures/tokenizers against the ids that the `tokenizers` library gave
 // (tests/oracle/make_tokenizer_fixtures.py).
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/text/tokenizer.h"
 #include "tests/support/catch.h"

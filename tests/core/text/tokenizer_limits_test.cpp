@@ -2,8 +2,11 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/text/tokenizer.h"
 #include "tests/support/catch.h"

@@ -1,4 +1,11 @@
 // The tokenizer.json that goes with a checkpoint encodes as its task does.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/training/byte_vocabulary.h"
 
 #include "core/text/tokenizer.h"

@@ -1,7 +1,12 @@
 // Recipes: what is read of them, every mistake by the name of its field, and the learning rate of a step.
 #include "core/training/recipe.h"
 
+#include <cstdint>
+#include <filesystem>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/checkpoint/sha256.h"
 #include "tests/core/training/task_text.h"

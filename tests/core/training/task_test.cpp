@@ -2,9 +2,14 @@
 #include "core/training/task.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "tests/core/training/task_text.h"
 #include "tests/support/near.h"

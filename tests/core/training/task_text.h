@@ -2,10 +2,14 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/training/task.h"

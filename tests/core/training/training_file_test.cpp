@@ -2,7 +2,14 @@
 #include "core/training/training_file.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/io/run_file.h"
 #include "tests/core/training/task_text.h"
