@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <type_traits>
 

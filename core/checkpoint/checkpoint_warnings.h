@@ -2,7 +2,7 @@
 // checkpoints. Sentences with names escaped for the terminal. Safe from any thread.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "core/checkpoint/strict_json.h"
 
 #include <new>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

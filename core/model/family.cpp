@@ -1,5 +1,6 @@
 #include "core/model/family.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace headroom {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
@@ -43,31 +44,30 @@ std::int64_t stored_row(std::int64_t row, std::int64_t rows, std::int64_t heads)
 }  // namespace
 
 Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkpoint) {
-  ModelSource source;
-  source.checkpoint_ = std::move(checkpoint);
-  if (source.checkpoint_->format() == ContainerFormat::Gguf && source.checkpoint_->config().is_null()) {
-    HEADROOM_TRY(GgufModel model, translate_gguf(*source.checkpoint_));
-    source.config_ = std::move(model.config);
-    source.tensors_ = std::move(model.tensors);
-    return source;
+  if (checkpoint->format() == ContainerFormat::Gguf && checkpoint->config().is_null()) {
+    HEADROOM_TRY(GgufModel model, translate_gguf(*checkpoint));
+    return ModelSource(std::move(checkpoint), std::move(model.config), std::move(model.tensors));
   }
-  source.config_ = source.checkpoint_->config();
-  if (!source.config_.is_object()) {
+  nlohmann::json config = checkpoint->config();
+  if (!config.is_object()) {
     Error error(ErrorCode::Corrupt, "there is no config.json that says how to run these tensors");
-    error.in_file(source.checkpoint_->path().string());
+    error.in_file(checkpoint->path().string());
     error.advise("put config.json beside the weights, or give one with --config FILE");
     return error;
   }
-  for (const TensorInfo& tensor : source.checkpoint_->tensors())
-    source.tensors_.emplace(unwrapped(tensor.name), SourceTensor{&tensor, 0});
-  return source;
+  std::map<std::string, SourceTensor, std::less<>> tensors;
+  for (const TensorInfo& tensor : checkpoint->tensors())
+    tensors.emplace(unwrapped(tensor.name), SourceTensor{&tensor, 0});
+  return ModelSource(std::move(checkpoint), std::move(config), std::move(tensors));
 }
 
-ModelSource ModelSource::design(nlohmann::json config) {
-  ModelSource source;
-  source.config_ = std::move(config);
-  return source;
-}
+ModelSource ModelSource::design(nlohmann::json config) { return ModelSource(nullptr, std::move(config), {}); }
+
+ModelSource::ModelSource(std::shared_ptr<const Checkpoint> checkpoint, nlohmann::json config,
+                         std::map<std::string, SourceTensor, std::less<>> tensors)
+    : checkpoint_(std::move(checkpoint)),
+      config_(std::make_shared<const nlohmann::json>(std::move(config))),
+      tensors_(std::move(tensors)) {}
 
 const SourceTensor* ModelSource::find(std::string_view name) const {
   const auto found = tensors_.find(name);

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,7 +36,7 @@ class ModelSource {
 
   [[nodiscard]] bool has_weights() const { return checkpoint_ != nullptr; }
   [[nodiscard]] const Checkpoint& checkpoint() const { return *checkpoint_; }
-  [[nodiscard]] const nlohmann::json& config() const { return config_; }
+  [[nodiscard]] const nlohmann::json& config() const { return *config_; }
   [[nodiscard]] const SourceTensor* find(std::string_view name) const;
   [[nodiscard]] const std::map<std::string, SourceTensor, std::less<>>& tensors() const { return tensors_; }
 
@@ -53,7 +53,8 @@ class ModelSource {
   [[nodiscard]] Result<void> check_weights(const ModelSpec& model, std::vector<std::string>& warnings) const;
 
  private:
-  ModelSource() = default;
+  ModelSource(std::shared_ptr<const Checkpoint> checkpoint, nlohmann::json config,
+              std::map<std::string, SourceTensor, std::less<>> tensors);
   template <typename Real>
   Result<void> read_as(const WeightRef& weight, std::span<Real> out) const;
   template <typename Real>
@@ -61,7 +62,7 @@ class ModelSource {
   Result<const SourceTensor*> locate(const WeightRef& weight) const;
 
   std::shared_ptr<const Checkpoint> checkpoint_;
-  nlohmann::json config_;
+  std::shared_ptr<const nlohmann::json> config_;  // never null
   std::map<std::string, SourceTensor, std::less<>> tensors_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -57,19 +58,20 @@ Result<Recipe> wide_recipe() {
   recipe.training.initial_std = 0.02;
   Variant variant;
   variant.name = "diff_v1";
-  variant.config = {{"model_type", "headroom"},
-                    {"vocab_size", kWideVocabulary},
-                    {"hidden_size", 256},
-                    {"num_hidden_layers", 1},
-                    {"intermediate_size", 0},
-                    {"num_attention_heads", 2},
-                    {"num_key_value_heads", 2},
-                    {"head_dim", 64},
-                    {"max_position_embeddings", kWideVocabulary},
-                    {"rms_norm_eps", 1e-5},
-                    {"position", "rope"},
-                    {"attention", {{"kind", "diff_v1"}}}};
-  HEADROOM_TRY(variant.model, design_model(variant.config));
+  const nlohmann::json config = {{"model_type", "headroom"},
+                                 {"vocab_size", kWideVocabulary},
+                                 {"hidden_size", 256},
+                                 {"num_hidden_layers", 1},
+                                 {"intermediate_size", 0},
+                                 {"num_attention_heads", 2},
+                                 {"num_key_value_heads", 2},
+                                 {"head_dim", 64},
+                                 {"max_position_embeddings", kWideVocabulary},
+                                 {"rms_norm_eps", 1e-5},
+                                 {"position", "rope"},
+                                 {"attention", {{"kind", "diff_v1"}}}};
+  variant.config = config.dump();
+  HEADROOM_TRY(variant.model, design_model(config));
   recipe.variants.push_back(std::move(variant));
   return recipe;
 }
@@ -110,7 +112,7 @@ Result<Gain> measure(Study& study, const StudiedModel& model, const std::vector<
 
 // A text of `length` tokens behind BOS, as the byte models read it.
 Result<std::vector<std::int32_t>> text_ids(const Study& study, std::int64_t length) {
-  nlohmann::json task = study.recipe("bytes").json.at("task");
+  nlohmann::json task = nlohmann::json::parse(study.recipe("bytes").json).at("task");
   task["length"] = length;
   HEADROOM_TRY(const std::unique_ptr<Task> longer, create_task(task, study.options().assets / "recipes"));
   return evaluation_sequences(*longer, 1).front();

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 

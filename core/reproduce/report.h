@@ -1,7 +1,7 @@
 // What `headroom reproduce` writes: the report for a person (Markdown) and the same numbers as JSON. Pure functions.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

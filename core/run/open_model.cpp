@@ -1,5 +1,6 @@
 #include "core/run/open_model.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 

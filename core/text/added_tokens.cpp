@@ -1,6 +1,7 @@
 #include "core/text/added_tokens.h"
 
 #include <utf8proc.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>

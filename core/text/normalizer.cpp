@@ -1,6 +1,7 @@
 #include "core/text/normalizer.h"
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/text/json_fields.h"

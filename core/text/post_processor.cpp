@@ -1,6 +1,7 @@
 #include "core/text/post_processor.h"
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 
 #include "core/text/json_fields.h"
 

@@ -1,5 +1,6 @@
 #include "core/training/checkpoint_writer.h"
 
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "core/io/atomic_file.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <set>
 #include <span>
@@ -92,12 +93,13 @@ Result<Variant> read_variant(const std::string& name, const nlohmann::json& obje
   ConfigReader settings(object, place + ".");
   Variant variant;
   variant.name = name;
-  variant.config = model_config;
+  nlohmann::json config = model_config;
   const nlohmann::json& changes = settings.raw("model");
   if (!changes.is_null() && !changes.is_object())
     return wrong(place + ".model", "a variant changes keys of the model", "an object", changes.dump());
-  if (changes.is_object()) variant.config.merge_patch(changes);
-  HEADROOM_TRY_VOID(complete_config(task, variant.config));
+  if (changes.is_object()) config.merge_patch(changes);
+  HEADROOM_TRY_VOID(complete_config(task, config));
+  variant.config = config.dump();
   const nlohmann::json& what_ifs = settings.raw("what_if");
   if (!what_ifs.is_null() && !what_ifs.is_array())
     return wrong(place + ".what_if", "what-ifs are a list", "a list of texts", what_ifs.dump());
@@ -118,7 +120,7 @@ Result<Variant> read_variant(const std::string& name, const nlohmann::json& obje
   variant.checkpoints.assign(unique.begin(), unique.end());
   HEADROOM_TRY_VOID(settings.refuse_unread());
 
-  auto model = design_model(variant.config);
+  auto model = design_model(config);
   if (!model) {
     model.error().message += " (variant " + name + ")";
     return model.error();
@@ -167,7 +169,7 @@ Result<Recipe> parse(const nlohmann::json& json, const std::filesystem::path& fo
   if (!json.is_object()) return wrong("", "a recipe is an object", "an object", json.type_name());
   ConfigReader reader(json);
   Recipe recipe;
-  recipe.json = json;
+  recipe.json = json.dump();
   HEADROOM_TRY(recipe.about, reader.text("about", std::nullopt));
   HEADROOM_TRY(recipe.licence, reader.text("licence", std::nullopt));
   HEADROOM_TRY(std::unique_ptr<Task> task, create_task(reader.raw("task"), folder));

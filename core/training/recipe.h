@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +34,7 @@ struct TrainingSettings {
 
 struct Variant {
   std::string name;
-  nlohmann::json config;                  // a whole config.json of model_type headroom
+  std::string config;                     // content of a config.json of model_type headroom
   ModelSpec model;                        // what-ifs applied
   std::vector<WhatIf> what_ifs;           // head programs that the config cannot say (architectures §11)
   std::vector<std::int64_t> checkpoints;  // steps kept beside the last one, ascending; of the recipe's first seed
@@ -44,9 +43,9 @@ struct Variant {
 struct Recipe {
   std::string name;  // of the file, without .json
   std::string about;
-  std::string licence;  // of the weights
-  std::string sha256;   // of the file
-  nlohmann::json json;  // the file
+  std::string licence;        // of the weights
+  std::string sha256;         // of the file
+  std::string json = "null";  // the file's content
   std::shared_ptr<const Task> task;
   TrainingSettings training;
   std::vector<Variant> variants;

@@ -1,5 +1,6 @@
 #include "core/training/task.h"
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 

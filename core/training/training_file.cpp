@@ -144,7 +144,7 @@ Result<void> write_training_file(const TrainingRequest& request, const TrainingO
       {"created_utc", now},
       {"command_line", command_line},
       {"program_git_commit", request.git_commit},
-      {"recipe", recipe.json.dump()},
+      {"recipe", recipe.json},
       {"recipe_sha256", recipe.sha256},
       {"variant", request.variant->name},
       {"seed", static_cast<std::int64_t>(request.seed)},

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <omp.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -182,7 +183,7 @@ class Trainer {
       kept.push_back(parameter.value.detach().cpu().to(narrow ? at::kBFloat16 : at::kFloat).contiguous());
       tensors.push_back(tensor_bytes(parameter.name, kept.back()));
     }
-    nlohmann::json config = request_.variant->config;
+    nlohmann::json config = nlohmann::json::parse(request_.variant->config);
     config["training"] = training_note();
     const std::map<std::string, std::string> siblings = {
         {"tokenizer.json", task_.tokenizer_json()},

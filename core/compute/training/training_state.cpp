@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
 // stopped and left at any moment.
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>

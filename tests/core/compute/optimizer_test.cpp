@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstddef>

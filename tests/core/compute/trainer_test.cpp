@@ -3,6 +3,7 @@
 #include "core/compute/training/trainer.h"
 
 #include <ATen/ATen.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,7 @@
 // Configs that cannot be run (faults.md 45–47): the field is named, with what was expected and found, before any tensor
 // is looked at; keys that change the mathematics are refused, and bookkeeping is not.
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>

@@ -4,6 +4,7 @@
 #include "core/training/training.h"
 
 #include <sys/resource.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

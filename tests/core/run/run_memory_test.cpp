@@ -3,6 +3,7 @@
 #include "core/run/run_memory.h"
 
 #include <malloc.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>

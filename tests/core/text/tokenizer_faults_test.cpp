@@ -1,5 +1,6 @@
 // Damaged and unsupported tokenizer.json files: the entry or the component is named.
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
