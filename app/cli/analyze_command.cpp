@@ -19,7 +19,6 @@
 namespace headroom {
 namespace {
 
-constexpr int kPartialResult = 8;
 constexpr int kInternalBug = 70;
 
 Result<ComputeDtype> parse_dtype(const std::string& name) {

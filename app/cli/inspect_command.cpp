@@ -19,8 +19,6 @@
 namespace headroom {
 namespace {
 
-constexpr int kPartialResult = 8;
-
 // What inspect knows: the checkpoint always; the model where a family describes it, else the reason why not.
 struct Inspection {
   std::shared_ptr<const Checkpoint> checkpoint;

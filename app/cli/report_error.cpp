@@ -6,18 +6,18 @@
 namespace headroom {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+nlohmann::ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
 
 }  // namespace
 
-Json error_object(const Error& error) {
+nlohmann::ordered_json error_object(const Error& error) {
   return {{"code", code_name(error.code)},
           {"message", error.message},
           {"file", text_or_null(error.file)},
           {"tensor", text_or_null(error.tensor)},
-          {"offset", error.offset ? Json(*error.offset) : Json()},
+          {"offset", error.offset ? nlohmann::ordered_json(*error.offset) : nlohmann::ordered_json()},
           {"expected", text_or_null(error.expected)},
           {"found", text_or_null(error.found)},
           {"hint", text_or_null(error.hint)}};
@@ -25,7 +25,8 @@ Json error_object(const Error& error) {
 
 std::string error_json(const Error& error) {
   // Paths and names from files need not be UTF-8.
-  return Json{{"error", error_object(error)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return nlohmann::ordered_json{{"error", error_object(error)}}.dump(-1, ' ', false,
+                                                                     nlohmann::ordered_json::error_handler_t::replace);
 }
 
 int report_error(const Error& error, bool json) {
@@ -45,9 +46,11 @@ int report_bug(const std::string& what, bool json) {
   std::fflush(stdout);
   std::fprintf(stderr, "headroom: %s\n", describe(error).c_str());
   if (json) {
-    Json object = error_object(error);
+    nlohmann::ordered_json object = error_object(error);
     object["code"] = "bug";
-    std::printf("%s\n", Json{{"error", object}}.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", nlohmann::ordered_json{{"error", object}}
+                            .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+                            .c_str());
     std::fflush(stdout);
   }
   return kInternalBug;

@@ -9,6 +9,8 @@
 
 namespace headroom {
 
+inline constexpr int kPartialResult = 8;  // exit code: what could be done is done
+
 // {code, message, file, tensor, offset, expected, found, hint}; members that do not apply are null.
 [[nodiscard]] nlohmann::ordered_json error_object(const Error& error);
 

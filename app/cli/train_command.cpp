@@ -18,8 +18,6 @@
 namespace headroom {
 namespace {
 
-constexpr int kPartialResult = 8;
-
 Error unknown_name(const std::string& option, const std::string& name, const std::vector<Recipe>& recipes) {
   std::string known;
   for (const Recipe& recipe : recipes)

@@ -45,7 +45,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kLine = 20.0f;
+constexpr float kVersionLine = 20.0f;
 
 struct AboutLine {
   std::string name, value, licence;
@@ -121,13 +121,13 @@ void draw_about(PanelContext& context, Rect window) {
     rest.cut_top(text + 10.0f);
   }
   const std::vector<AboutLine> lines = about_lines(context.state);
-  const float offset = ui.scroll("about", rest, kLine * static_cast<float>(lines.size()), kLine);
-  const auto top = static_cast<std::size_t>(offset / kLine);
-  const auto count = static_cast<std::size_t>(std::max(0.0f, std::floor(rest.height() / kLine)));
+  const float offset = ui.scroll("about", rest, kVersionLine * static_cast<float>(lines.size()), kVersionLine);
+  const auto top = static_cast<std::size_t>(offset / kVersionLine);
+  const auto count = static_cast<std::size_t>(std::max(0.0f, std::floor(rest.height() / kVersionLine)));
   const float right = rest.x1 - 18.0f, second = rest.x0 + std::round(0.28f * (right - rest.x0));
   for (std::size_t i = top; i < std::min(lines.size(), top + count); ++i) {
     const AboutLine& line = lines[i];
-    const float y = rest.y0 + kLine * (static_cast<float>(i - top) + 0.5f);
+    const float y = rest.y0 + kVersionLine * (static_cast<float>(i - top) + 0.5f);
     if (line.heading) {
       ui.label_at(rest.x0, y, line.name, {Face::SansSemibold, 12.0f, theme.text}, right - rest.x0);
       painter.fill_rect({rest.x0, y + 9.0f, right, y + 10.0f}, theme.grid);

@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kRow = 20.0f;
+constexpr float kColumnRow = 20.0f;
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -103,15 +103,15 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
   const std::vector<Line> lines = lines_of(memory, search);
   if (lines.empty()) draw_note(context, body, "No quantity has this in its name.");
   // Whole rows only.
-  const auto fitting = static_cast<std::size_t>(std::max(0.0f, std::floor(body.height() / kRow)));
-  body.y1 = body.y0 + static_cast<float>(fitting) * kRow;
+  const auto fitting = static_cast<std::size_t>(std::max(0.0f, std::floor(body.height() / kColumnRow)));
+  body.y1 = body.y0 + static_cast<float>(fitting) * kColumnRow;
   const float offset = ui.scroll("list", {body.x0, body.y0, body.x1 + measure::kPadding, body.y1},
-                                 static_cast<float>(lines.size()) * kRow, kRow);
-  const auto first = static_cast<std::size_t>(std::max(0.0f, std::round(offset / kRow)));
+                                 static_cast<float>(lines.size()) * kColumnRow, kColumnRow);
+  const auto first = static_cast<std::size_t>(std::max(0.0f, std::round(offset / kColumnRow)));
   for (std::size_t i = first; i < std::min(lines.size(), first + fitting); ++i) {
     const Line& line = lines[i];
-    const float y = body.y0 + static_cast<float>(i - first) * kRow;
-    const Rect row{body.x0, y, body.x1 - 6.0f, y + kRow};
+    const float y = body.y0 + static_cast<float>(i - first) * kColumnRow;
+    const Rect row{body.x0, y, body.x1 - 6.0f, y + kColumnRow};
     if (line.info == nullptr) {
       const char* name = group_title(line.group);
       if (ui.width(name, theme.plot_title()) > row.width()) continue;

@@ -14,10 +14,6 @@ constexpr float kRowsBelow = 109.0f;  // of the compare panel's large map: both 
 constexpr float kColumnsBeside = 60.0f;  // right of it: both columns and their difference
 constexpr float kTop = 36.0f;            // of the tool bar with its gaps
 
-float snapped(float value, double scale) {
-  return static_cast<float>(std::floor(static_cast<double>(value) * scale + 1e-3) / scale);
-}
-
 // Room left of a map: query labels and the strip of key 0. Right of the last one: the colour bar with its labels.
 struct Sides {
   float left = 26.0f, right = 8.0f;
@@ -69,7 +65,7 @@ MapLayout linked_map(Rect area, const MapWindow& window, std::int64_t length, do
                height = std::max(1.0, std::floor(size * queries + 1e-6));
   layout.cell_x = static_cast<float>(width / keys / pixel_scale);
   layout.cell_y = static_cast<float>(height / queries / pixel_scale);
-  layout.map = Rect::sized(snapped(area.x0, pixel_scale), snapped(area.y0, pixel_scale),
+  layout.map = Rect::sized(whole_pixel(area.x0, pixel_scale), whole_pixel(area.y0, pixel_scale),
                            static_cast<float>(width / pixel_scale), static_cast<float>(height / pixel_scale));
   return layout;
 }

@@ -19,7 +19,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kChangedKeys = 8;
+constexpr std::size_t kComparedKeys = 8;
 
 std::vector<Choice> modes_of(const State& state) {
   const CompareMode mode = state.view.compare.mode;
@@ -29,7 +29,7 @@ std::vector<Choice> modes_of(const State& state) {
           {"difference", "compare.mode difference", mode == CompareMode::Difference, ""}};
 }
 
-std::string sink_line(const MapSubject& subject) {
+std::string side_sink_line(const MapSubject& subject) {
   if (!subject.layer) return "";
   const std::span<const double> values = subject.layer->values("sink_score", subject.ref.head);
   return values.empty() || std::isnan(values.front()) ? "" : "α₀ " + fixed_text(values.front(), 3);
@@ -39,7 +39,7 @@ void caption_of_run(PanelContext& context, const MapLayout& layout, const MapSub
                     const std::string& title) {
   const Theme& theme = context.theme();
   const CaptionLine lines[] = {
-      {letter, theme.title()}, {title, theme.hint()}, {sink_line(subject), {Face::Mono, 12.0f, theme.text}}};
+      {letter, theme.title()}, {title, theme.hint()}, {side_sink_line(subject), {Face::Mono, 12.0f, theme.text}}};
   draw_caption(context, layout, subject.causal, lines);
 }
 
@@ -64,7 +64,7 @@ void note_of_run(PanelContext& context, const MapLayout& layout, const MapSubjec
   draw_map_note(context, layout, head, why, false);
 }
 
-void draw_bars(PanelContext& context, Rect area, const MapPair& pair) {
+void draw_received_bars(PanelContext& context, Rect area, const MapPair& pair) {
   ReceivedBars bars;
   bars.title = area.width() >= 520.0f
                    ? "Where the mass of key 0 went: attention received by the eight keys that change most"
@@ -81,7 +81,7 @@ void draw_bars(PanelContext& context, Rect area, const MapPair& pair) {
     const auto in_a = attention_received(*pair.a.layer, pair.a.ref.head),
                in_b = attention_received(*pair.b.layer, pair.b.ref.head);
     if (in_a.empty() || in_b.empty()) bars.none = "One of the runs kept no attention received per key.";
-    keys = most_changed_keys(in_a, in_b, kChangedKeys, keys_seen_often(pair.a.length, pair.a.causal));
+    keys = most_changed_keys(in_a, in_b, kComparedKeys, keys_seen_often(pair.a.length, pair.a.causal));
   } else if (!pair.same_length() && pair.a.layer && pair.b.layer) {
     bars.none = "The runs have different numbers of tokens.";
   }
@@ -177,11 +177,11 @@ void draw_maps(PanelContext& context, CompareMemory& memory, Rect body, const Ma
                !difference);
   context.ui.pop_id();
   draw_pair_profiles(context, layout, pair, marks);
-  if (!layout.plot.empty()) draw_bars(context, layout.plot, pair);
+  if (!layout.plot.empty()) draw_received_bars(context, layout.plot, pair);
   set_pair_facts(context, pair, layout.large, level, marks, "A", "B", difference);
 }
 
-void set_facts(PanelContext& context, CompareMemory& memory, const MapPair& pair) {
+void set_compare_facts(PanelContext& context, CompareMemory& memory, const MapPair& pair) {
   static constexpr const char* kModes[] = {"side", "swipe", "flip", "difference"};
   context.facts.set("compare.mode", std::string(kModes[static_cast<int>(context.state.view.compare.mode)]));
   context.facts.set("compare.flipped", context.state.view.compare.flipped ? 1.0 : 0.0);
@@ -245,7 +245,7 @@ void draw_compare_panel(PanelContext& context, Rect centre, Rect side) {
   } else {
     const MapPair pair = make_map_pair(context, memory, a, b);
     draw_maps(context, memory, body, pair, titles);
-    set_facts(context, memory, pair);
+    set_compare_facts(context, memory, pair);
   }
   ui.pop_clip();
   ui.pop_id();

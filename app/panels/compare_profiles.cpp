@@ -32,8 +32,8 @@ ProfileBars bars_of(const Rect& area, const ColorScale& scale, bool both_signs, 
   return bars;
 }
 
-void draw_bars(PanelContext& context, const MapLayout& layout, std::span<const float> values, const ProfileBars& bars,
-               bool column) {
+void draw_profile_bars(PanelContext& context, const MapLayout& layout, std::span<const float> values,
+                       const ProfileBars& bars, bool column) {
   if (column)
     draw_column_bars(context, layout, values, bars);
   else
@@ -55,7 +55,7 @@ void draw_difference(PanelContext& context, const MapLayout& layout, Rect area, 
   context.painter().fill_rect(area, theme.empty);
   ProfileBars bars = bars_of(area, scale, true, column, theme.first);
   bars.negative = theme.second;
-  if (a && b) draw_bars(context, layout, difference_of(*a, *b), bars, column);
+  if (a && b) draw_profile_bars(context, layout, difference_of(*a, *b), bars, column);
   draw_zero(context, bars, column);
   context.ui.tooltip(area, column ? "B − A of the column, on the scale of the difference"
                                   : "B − A of the row, on the scale of the difference");
@@ -91,13 +91,13 @@ void draw_pair_bars(PanelContext& context, const MapLayout& layout, const PairBa
   const bool both_signs = bars.scale.low < 0.0f || has_sign(bars.a) || has_sign(bars.b);
   const ProfileBars of_a = bars_of(bars.area, bars.scale, both_signs, bars.column, bars.color_a),
                     of_b = bars_of(bars.area, bars.scale, both_signs, bars.column, bars.color_b);
-  if (bars.a) draw_bars(context, layout, *bars.a, of_a, bars.column);
-  if (bars.b) draw_bars(context, layout, *bars.b, of_b, bars.column);
+  if (bars.a) draw_profile_bars(context, layout, *bars.a, of_a, bars.column);
+  if (bars.b) draw_profile_bars(context, layout, *bars.b, of_b, bars.column);
   if (bars.a && bars.b) {
     std::vector<float> shorter(std::min(bars.a->size(), bars.b->size()), std::nanf(""));
     for (std::size_t i = 0; i < shorter.size(); ++i)
       if (std::abs((*bars.a)[i]) < std::abs((*bars.b)[i])) shorter[i] = (*bars.a)[i];
-    draw_bars(context, layout, shorter, of_a, bars.column);
+    draw_profile_bars(context, layout, shorter, of_a, bars.column);
   }
   draw_zero(context, of_a, bars.column);
 }

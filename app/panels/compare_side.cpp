@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,11 +16,11 @@
 #include "app/panels/quick_layers.h"
 #include "app/plot/number_text.h"
 #include "app/session/quantities.h"
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kSinkScore = "sink_score";
 constexpr const char* kRho = "context_rms_relative_mean";
 constexpr const char* kEntropy = "entropy_normalized_mean";
@@ -51,7 +50,7 @@ struct PlacedColumn {
 constexpr float kHeadColumn = 48.0f, kColumn = 56.0f;
 
 // As many columns as the width holds, the sorted one among them.
-std::vector<PlacedColumn> place_columns(Rect area, ComparedSort sort) {
+std::vector<PlacedColumn> place_compared_columns(Rect area, ComparedSort sort) {
   const auto count = static_cast<std::size_t>(std::clamp((area.width() - kHeadColumn - 22.0f) / kColumn, 1.0f, 6.0f));
   std::vector<const ColumnInfo*> chosen;
   for (const ColumnInfo& info : kColumns) chosen.push_back(&info);
@@ -79,7 +78,7 @@ void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> 
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   const Rect inner{area.x0 + measure::kPadding, area.y0, area.x1 - measure::kPadding, area.y1};
-  const std::vector<PlacedColumn> columns = place_columns(inner, sort);
+  const std::vector<PlacedColumn> columns = place_compared_columns(inner, sort);
   Rect header = area;
   header.y1 = header.y0 + 22.0f;
   ui.label_at(inner.x0, header.centre_y(), "head", theme.hint(), 40.0f);

@@ -16,7 +16,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kWidth = 560.0f, kHead = 48.0f, kSide = 20.0f, kButtons = 26.0f;
+constexpr float kCardWidth = 560.0f, kHead = 48.0f, kSide = 20.0f, kButtons = 26.0f;
 
 struct Paragraph {
   std::string label, text;
@@ -186,7 +186,7 @@ void draw_error_cards(PanelContext& context, Rect map_frame) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   const float margin = map_frame.width() < 420.0f ? 6.0f : 24.0f;
-  const float width = std::min(kWidth, std::floor(map_frame.width() - 2.0f * margin));
+  const float width = std::min(kCardWidth, std::floor(map_frame.width() - 2.0f * margin));
   const float right = map_frame.x1 - margin, top = map_frame.y0 + 8.0f;
   float bottom = map_frame.y1 - (map_frame.height() < 420.0f ? 6.0f : 23.0f);
   if (width < 120.0f) return;

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr float kRow = 24.0f;
+constexpr float kFileRow = 24.0f;
 constexpr double kTypedFor = 1.0;  // seconds that letters belong together
 constexpr double kSlow = 0.2;      // seconds after which a folder is told to be still being read
 
@@ -83,8 +83,8 @@ void draw_places(PanelContext& context, Rect area, std::string& folder) {
   const Theme& theme = context.theme();
   ui.push_id("places");
   for (const Place& place : places_of(context.state)) {
-    if (area.height() < kRow) break;
-    const Rect row = area.cut_top(kRow);
+    if (area.height() < kFileRow) break;
+    const Rect row = area.cut_top(kFileRow);
     ui.push_id(place.path);
     const Interaction hit = ui.interact("place", row, Cursor::Hand);
     const bool here = place.path == folder;
@@ -203,13 +203,13 @@ void draw_files(PanelContext& context, Rect window) {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].name == wanted) selected = static_cast<double>(i);
     }
-    ui.scroll_to("list", kRow * static_cast<float>(selected), kRow * (static_cast<float>(selected) + 1.0f));
+    ui.scroll_to("list", kFileRow * static_cast<float>(selected), kFileRow * (static_cast<float>(selected) + 1.0f));
     wanted.clear();
   }
   const auto last = static_cast<double>(items.empty() ? 0 : items.size() - 1);
   const double before = selected;
   const bool keys = !ui.wants_text();
-  const auto page = std::max(1.0, std::floor(static_cast<double>(area.height() / kRow)) - 1.0);
+  const auto page = std::max(1.0, std::floor(static_cast<double>(area.height() / kFileRow)) - 1.0);
   bool open = false, enter = false, up = false;
   if (keys) {
     if (ui.key(Key::Down)) selected += 1.0;
@@ -231,14 +231,15 @@ void draw_files(PanelContext& context, Rect window) {
   }
   selected = std::clamp(selected, 0.0, last);
   if (selected != before)
-    ui.scroll_to("list", kRow * static_cast<float>(selected), kRow * (static_cast<float>(selected) + 1.0f));
+    ui.scroll_to("list", kFileRow * static_cast<float>(selected), kFileRow * (static_cast<float>(selected) + 1.0f));
 
-  const float offset = ui.scroll("list", area, kRow * static_cast<float>(items.size()), kRow);
-  const auto top = static_cast<std::size_t>(offset / kRow);
-  const auto rows = static_cast<std::size_t>(std::max(0.0f, std::floor(area.height() / kRow)));
+  const float offset = ui.scroll("list", area, kFileRow * static_cast<float>(items.size()), kFileRow);
+  const auto top = static_cast<std::size_t>(offset / kFileRow);
+  const auto rows = static_cast<std::size_t>(std::max(0.0f, std::floor(area.height() / kFileRow)));
   const std::int64_t now = std::time(nullptr);
   for (std::size_t i = top; i < std::min(items.size(), top + rows); ++i) {
-    const Rect row = Rect::sized(area.x0, area.y0 + kRow * static_cast<float>(i - top), area.width() - 12.0f, kRow);
+    const Rect row =
+        Rect::sized(area.x0, area.y0 + kFileRow * static_cast<float>(i - top), area.width() - 12.0f, kFileRow);
     const Interaction hit = ui.interact(items[i].name, row);
     draw_item(ui, row, items[i], static_cast<double>(i) == selected, hit.hovered, now);
     if (hit.pressed) selected = static_cast<double>(i);
@@ -299,7 +300,7 @@ void draw_files(PanelContext& context, Rect window) {
     path = short_path(folder);
     selected = 0.0;
     typed.clear();
-    ui.scroll_to("list", 0.0f, kRow);
+    ui.scroll_to("list", 0.0f, kFileRow);
   }
   ui.pop_id();
   end_box(context);

@@ -16,7 +16,7 @@
 namespace headroom {
 namespace {
 
-struct Curve {
+struct LabelledCurve {
   std::string name;
   const std::vector<RowBin>* bins;
   Color color;
@@ -40,14 +40,14 @@ Points points_of(const std::vector<RowBin>& bins) {
 }
 
 // Medians over n_i with their names at the right ends. Rows that do not count lie under the veil.
-PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const Curve> curves, Range range, bool log,
-                             std::span<const ReferenceLine> lines) {
+PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const LabelledCurve> curves, Range range,
+                             bool log, std::span<const ReferenceLine> lines) {
   PanelContext& context = view.context;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   std::vector<EndLabel> ends;
   double first = std::numeric_limits<double>::infinity(), last = 2.0;
-  for (const Curve& curve : curves) {
+  for (const LabelledCurve& curve : curves) {
     if (curve.bins->empty()) continue;
     ends.push_back({curve.bins->back().median, curve.name, curve.color});
     first = std::min(first, curve.bins->front().low);
@@ -67,14 +67,14 @@ PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const Cur
   for (std::size_t i = 0; i < view.series.rows(); ++i)
     if (view.series.faint[i] == 0) counted = std::min(counted, view.series.visible[i]);
   if (counted > x.low) draw_veil(painter, frame, theme, x.low, counted);
-  for (const Curve& curve : curves)
+  for (const LabelledCurve& curve : curves)
     if (curve.quartiles) {
       const Points points = points_of(*curve.bins);
       draw_band(painter, frame, points.x, points.lower, points.upper, curve.color.faded(0.22f));
     }
   LabelSpace space(frame.inner);
   draw_lines(painter, frame, lines, space);
-  for (const Curve& curve : curves) {
+  for (const LabelledCurve& curve : curves) {
     const Points points = points_of(*curve.bins);
     draw_curve(painter, frame, points.x, points.median, curve.color, curve.width);
   }
@@ -83,9 +83,9 @@ PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const Cur
   return frame;
 }
 
-Range range_of(std::span<const Curve> curves, bool log) {
+Range range_of(std::span<const LabelledCurve> curves, bool log) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const Curve& curve : curves)
+  for (const LabelledCurve& curve : curves)
     for (const RowBin& bin : *curve.bins)
       for (const double value :
            {bin.median, curve.quartiles ? bin.lower : bin.median, curve.quartiles ? bin.upper : bin.median})
@@ -99,10 +99,10 @@ Range range_of(std::span<const Curve> curves, bool log) {
 void draw_decomposition(HeadPanelView& view, Rect area) {
   const Theme& theme = view.context.theme();
   const HeadSeries& series = view.series;
-  const std::array<Curve, 4> curves = {{{"½ log κ", &series.kappa_bins, theme.kappa},
-                                        {"log e", &series.e_bins, theme.first},
-                                        {"log r̃", &series.r_bins, theme.second},
-                                        {"log ρ", &series.rho_bins, theme.accent, false, 2.0f}}};
+  const std::array<LabelledCurve, 4> curves = {{{"½ log κ", &series.kappa_bins, theme.kappa},
+                                                {"log e", &series.e_bins, theme.first},
+                                                {"log r̃", &series.r_bins, theme.second},
+                                                {"log ρ", &series.rho_bins, theme.accent, false, 2.0f}}};
   Range range = range_of(curves, false);
   range.low = std::min(range.low, -0.5);
   range.high = std::max(range.high, 0.5);
@@ -116,7 +116,7 @@ void draw_decomposition(HeadPanelView& view, Rect area) {
 void draw_cancellation(HeadPanelView& view, Rect area) {
   const Theme& theme = view.context.theme();
   const HeadSeries& series = view.series;
-  std::vector<Curve> curves;
+  std::vector<LabelledCurve> curves;
   if (!series.output_bins.empty()) curves.push_back({"output", &series.output_bins, theme.accent, true, 2.0f});
   curves.push_back({"energy", &series.energy_bins, theme.first, series.output_bins.empty()});
   curves.push_back({"weight", &series.weight_bins, theme.second});
@@ -137,8 +137,8 @@ void draw_through_norm(HeadPanelView& view, Rect area) {
   const double factor = 1.0 - view.layer.lambda_init;
   for (RowBin& bin : scaled)
     for (double* value : {&bin.lower, &bin.median, &bin.upper}) *value *= factor;
-  std::vector<Curve> curves = {{"after the norm", &series.after_bins, theme.first},
-                               {"before", &series.before_bins, theme.accent, true, 2.0f}};
+  std::vector<LabelledCurve> curves = {{"after the norm", &series.after_bins, theme.first},
+                                       {"before", &series.before_bins, theme.accent, true, 2.0f}};
   if (factor > 0.0 && std::isfinite(factor))
     curves.insert(curves.begin() + 1, {"× (1 − λ init)", &scaled, theme.second});
   draw_median_curves(view, area, curves, range_of(curves, true), true, {});

@@ -17,7 +17,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kMostPoints = 20000;
+constexpr std::size_t kMostLambdas = 20000;
 
 // A quantity of the rows over their positions, its histogram as the margin.
 void draw_over_position(HeadPanelView& view, Rect area, std::span<const float> values, Color color, Range range) {
@@ -25,7 +25,7 @@ void draw_over_position(HeadPanelView& view, Rect area, std::span<const float> v
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   std::vector<double> x_values, y_values, all;
-  const std::size_t every = 1 + values.size() / kMostPoints;
+  const std::size_t every = 1 + values.size() / kMostLambdas;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = static_cast<double>(values[i]);
     all.push_back(value);

@@ -16,7 +16,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kRow = 18.0f;
+constexpr float kNumberLine = 18.0f;
 
 // A row of a differential head: what each column shows; an empty name leaves it out, "–" where the run has no such
 // number.
@@ -101,7 +101,7 @@ void draw_pair(HeadPanelView& view, Rect area) {
   for (std::size_t c = 0; c < 3; ++c)
     context.painter().text_at(right[c], area.y0 - 11.0f, names[c], {Face::SansSemibold, 11.0f, colors[c]},
                               Painter::Align::Right);
-  float y = area.y0 + 0.5f * kRow;
+  float y = area.y0 + 0.5f * kNumberLine;
   for (const PairRow* row : pair_rows(view)) {
     const QuantityInfo* info = find_quantity_info(row->quantity);
     if (info == nullptr) continue;
@@ -117,7 +117,7 @@ void draw_pair(HeadPanelView& view, Rect area) {
     }
     if (row->dash || !std::isnan(net)) draw_number(context, right[2], y, *info, net, theme.text, 11.0f);
     context.ui.tooltip({area.x0, y - 9.0f, area.x1, y + 9.0f}, info->long_name + "\n" + info->definition);
-    y += kRow;
+    y += kNumberLine;
   }
 }
 
@@ -149,7 +149,7 @@ void draw_numbers(HeadPanelView& view, Rect area) {
   const Theme& theme = context.theme();
   const float strip = std::clamp(area.width() - 168.0f, 50.0f, std::max(160.0f, 0.55f * area.width()));
   const float right = area.x1 - strip - 12.0f;  // of the numbers
-  float y = area.y0 + 0.5f * kRow;
+  float y = area.y0 + 0.5f * kNumberLine;
   for (const std::string& name : head_numbers(view)) {
     const HeadColumn& column = view.memory.column(name);
     if (column.ref.info == nullptr) continue;
@@ -164,7 +164,7 @@ void draw_numbers(HeadPanelView& view, Rect area) {
     const std::string ends = strip_hint(strip_range(column.sample, threshold), info.decimals);
     context.ui.tooltip({area.x0, y - 9.0f, area.x1, y + 9.0f},
                        info.long_name + "\n" + info.definition + (ends.empty() ? "" : "\n" + ends));
-    y += kRow;
+    y += kNumberLine;
   }
 }
 

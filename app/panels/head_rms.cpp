@@ -32,7 +32,7 @@ RmsSubject subject_of(const HeadPanelView& view) {
 }
 
 // Rows to draw: all, or every k-th where there are very many.
-constexpr std::size_t kMostPoints = 40000;
+constexpr std::size_t kMostRmsRows = 40000;
 
 template <typename T>
 std::vector<double> thinned(std::span<const T> values, std::size_t every) {
@@ -172,7 +172,7 @@ void draw_rms(HeadPanelView& view, Rect area) {
   const BoundCurves curves = bound_curves(most, lambda);
   const bool whole_low = !series.pair && view.program.sink == SinkSource::None;  // a softmax row: 1/√n … 1
   LabelSpace space(frame.inner);
-  const std::size_t every = 1 + series.rows() / kMostPoints;
+  const std::size_t every = 1 + series.rows() / kMostRmsRows;
   const std::vector<double> n = thinned(std::span<const double>(series.visible), every);
   const std::vector<double> values = thinned(subject.values, every);
   const std::vector<double> row_low = thinned(std::span<const double>(series.low), every);

@@ -5,18 +5,14 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/base/numbers.h"
+
 namespace headroom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 double finite_log(double value) { return value > 0.0 && std::isfinite(value) ? std::log(value) : kNaN; }
 
 // The second half where a series has one value per map and row.
-std::span<const float> map_part(std::span<const float> values, std::size_t map, std::size_t rows) {
-  return values.size() == 2 * rows ? values.subspan(map * rows, rows) : std::span<const float>();
-}
-
 // The interval that the head's weights keep ρ in for values of length one (metrics §4.2). A sink takes a share of each
 // map; how much of which is kept for single maps only.
 void fill_bounds(HeadSeries& series, std::span<const float> weight_sum, const HeadProgram& program) {

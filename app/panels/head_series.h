@@ -51,6 +51,11 @@ struct HeadSeries {
   [[nodiscard]] double mean(std::span<const double> values) const;
 };
 
+// The first or second map's part of a series of both, [2, rows]; empty where there is no such series.
+[[nodiscard]] inline std::span<const float> map_part(std::span<const float> values, std::size_t map, std::size_t rows) {
+  return values.size() == 2 * rows ? values.subspan(map * rows, rows) : std::span<const float>();
+}
+
 // `layer` outlives the result, which borrows its series.
 [[nodiscard]] HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, std::int64_t head);
 

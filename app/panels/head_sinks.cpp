@@ -20,7 +20,7 @@ namespace headroom {
 namespace {
 
 constexpr Color kPlain{0, 0, 0, 0};
-constexpr std::size_t kMostPoints = 20000;
+constexpr std::size_t kMostSinkRows = 20000;
 
 std::string token_at(const RunSnapshot& run, std::int64_t position) {
   if (!run.prompt || position < 0 || static_cast<std::size_t>(position) >= run.prompt->ids.size()) return "";
@@ -55,7 +55,7 @@ struct Positions {
 };
 Positions positions_of(std::span<const float> values, bool largest = true) {
   Positions out;
-  const std::size_t every = 1 + values.size() / kMostPoints;
+  const std::size_t every = 1 + values.size() / kMostSinkRows;
   for (std::size_t i = 0; i < values.size(); i += every) {
     std::size_t best = i;
     for (std::size_t j = i; j < std::min(values.size(), i + every); ++j)
@@ -64,10 +64,6 @@ Positions positions_of(std::span<const float> values, bool largest = true) {
     out.y.push_back(static_cast<double>(values[best]));
   }
   return out;
-}
-
-std::span<const float> map_part(std::span<const float> values, std::size_t map, std::size_t rows) {
-  return values.size() == 2 * rows ? values.subspan(map * rows, rows) : std::span<const float>();
 }
 
 void draw_received(HeadPanelView& view, Rect area) {

@@ -76,7 +76,7 @@ std::vector<std::size_t> cell_order(const RunSnapshot& run, const HeadColumn& co
   return order;
 }
 
-void draw_controls(Atlas& atlas, Rect row) {
+void draw_atlas_controls(Atlas& atlas, Rect row) {
   const HeadsState& view = atlas.context.state.view.heads;
   Ui& ui = atlas.context.ui;
   Rect left = row;
@@ -477,7 +477,7 @@ void draw_atlas(PanelContext& context, HeadsMemory& memory, Rect body) {
   context.facts.set("heads.threshold", threshold);
   context.facts.set("heads.quantity", atlas_quantity(state.view));
 
-  draw_controls(atlas, controls);
+  draw_atlas_controls(atlas, controls);
   if (column.ref.info == nullptr) {
     draw_note(context, body, "There is no quantity of this name.", "Choose one above.");
     return;

@@ -76,7 +76,8 @@ void place_columns(Rows& table, Rect& area) {
   }
 }
 
-void draw_title(Rows& table, const std::string& name, const std::string& title, Rect cell, bool sorted, bool right) {
+void draw_column_title(Rows& table, const std::string& name, const std::string& title, Rect cell, bool sorted,
+                       bool right) {
   PanelContext& context = table.context;
   const Theme& theme = context.theme();
   const bool can = !table.options.sort.empty();
@@ -170,7 +171,7 @@ void draw_cell(Rows& table, const Column& column, std::size_t row, Rect cell) {
   }
 }
 
-void draw_row(Rows& table, std::size_t row, Rect line) {
+void draw_head_row(Rows& table, std::size_t row, Rect line) {
   PanelContext& context = table.context;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
@@ -237,14 +238,14 @@ void draw_head_rows(PanelContext& context, HeadsMemory& memory, std::span<const 
 
   // Titles and histograms.
   Rect header = area.cut_top(options.histograms ? 56.0f : 22.0f);
-  draw_title(table, "head", "head", {table.head.x0, header.y0, table.head.x1, header.y1}, options.sort == "head",
-             false);
+  draw_column_title(table, "head", "head", {table.head.x0, header.y0, table.head.x1, header.y1}, options.sort == "head",
+                    false);
   if (!table.kind.empty())
-    draw_title(table, "kind", "kind", {table.kind.x0, header.y0, table.kind.x1, header.y1}, options.sort == "kind",
-               false);
+    draw_column_title(table, "kind", "kind", {table.kind.x0, header.y0, table.kind.x1, header.y1},
+                      options.sort == "kind", false);
   for (const Column& column : table.columns) {
     const Rect cell{column.span.x0, header.y0, column.span.x1, header.y1};
-    draw_title(table, column.name, column.title, cell, column.sorted, true);
+    draw_column_title(table, column.name, column.title, cell, column.sorted, true);
     context.ui.tooltip(
         {cell.x0, cell.y0, cell.x1, cell.y0 + 20.0f},
         column.data->ref.info->long_name + "  " + column.name + "\n" + column.data->ref.info->definition);
@@ -295,8 +296,8 @@ void draw_head_rows(PanelContext& context, HeadsMemory& memory, std::span<const 
   const float offset = context.ui.scroll("rows", area, static_cast<float>(rows.size()) * height, height);
   const auto first = static_cast<std::size_t>(std::max(0.0f, std::round(offset / height)));
   for (std::size_t i = first; i < std::min(rows.size(), first + fitting); ++i)
-    draw_row(table, rows[i],
-             Rect::sized(area.x0, area.y0 + static_cast<float>(i - first) * height, area.width(), height));
+    draw_head_row(table, rows[i],
+                  Rect::sized(area.x0, area.y0 + static_cast<float>(i - first) * height, area.width(), height));
 }
 
 }  // namespace headroom

@@ -76,7 +76,7 @@ std::string role_of(const RunSnapshot& run, HeadRef head) {
   return "";
 }
 
-void draw_controls(PanelContext& context, Rect row) {
+void draw_scatter_controls(PanelContext& context, Rect row) {
   const HeadsState& view = context.state.view.heads;
   const float width = (row.width() - 2.0f * measure::kGap) / 3.0f;
   const auto axis_menu = [](std::string command, std::string axis, std::string selected, bool log) {
@@ -364,7 +364,7 @@ void draw_scatter(PanelContext& context, HeadsMemory& memory, Rect body) {
   const Theme& theme = context.theme();
   Painter& painter = context.painter();
   body = body.inset(measure::kPadding, 8.0f);
-  draw_controls(context, body.cut_top(measure::kPanelControl));
+  draw_scatter_controls(context, body.cut_top(measure::kPanelControl));
   body.cut_top(10.0f);
   Scatter scatter{context,
                   *memory.run(),

@@ -14,7 +14,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kRow = 25.0f, kGroupHead = 32.0f, kGroupGap = 21.0f;
+constexpr float kShortcutRow = 25.0f, kGroupHead = 32.0f, kGroupGap = 21.0f;
 
 struct KeyRow {
   std::vector<std::string> caps;
@@ -23,7 +23,7 @@ struct KeyRow {
 struct KeyGroup {
   std::string title;
   std::vector<KeyRow> rows;
-  [[nodiscard]] float height() const { return kGroupHead + kRow * static_cast<float>(rows.size()) + kGroupGap; }
+  [[nodiscard]] float height() const { return kGroupHead + kShortcutRow * static_cast<float>(rows.size()) + kGroupGap; }
 };
 
 // Lines that belong together share a row.
@@ -105,7 +105,7 @@ std::vector<std::vector<std::size_t>> columns_of(const std::vector<KeyGroup>& gr
   return out;
 }
 
-void draw_row(PanelContext& context, const KeyRow& row, float x, float right, float y) {
+void draw_shortcut(PanelContext& context, const KeyRow& row, float x, float right, float y) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   float caps = 0.0f;
@@ -150,7 +150,7 @@ void draw_keys(PanelContext& context, Rect window) {
   Rect rest = draw_box_title(context, box, "Keys", "what works now" + head + "; dimmed keys give their reason", "keys");
   const Rect foot = rest.cut_bottom(rest.height() < 260.0f ? 28.0f : 48.0f);
   const float margin = width < 600.0f ? 12.0f : 24.0f;
-  const float offset = ui.scroll("keys", rest, content + 16.0f, kRow);
+  const float offset = ui.scroll("keys", rest, content + 16.0f, kShortcutRow);
   ui.push_clip(rest.inset(1.0f, 0.0f));
   const auto shows = [&](float y) { return y - 10.0f >= rest.y0 && y + 10.0f <= rest.y1; };
   const float step = (box.width() - 2.0f * margin + 32.0f) / static_cast<float>(columns.size());
@@ -164,8 +164,8 @@ void draw_keys(PanelContext& context, Rect window) {
       painter.fill_rect({x, y + 20.0f, right, y + 21.0f}, theme.line);
       y += kGroupHead;
       for (const KeyRow& row : groups[i].rows) {
-        if (shows(y + 7.0f)) draw_row(context, row, x, right, y + 7.0f);
-        y += kRow;
+        if (shows(y + 7.0f)) draw_shortcut(context, row, x, right, y + 7.0f);
+        y += kShortcutRow;
       }
       y += kGroupGap;
     }

@@ -10,7 +10,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kLine = 18.0f;
+constexpr float kMessageLine = 18.0f;
 
 struct LogLine {
   const Message* message;
@@ -48,12 +48,12 @@ void draw_log(PanelContext& context, Rect window) {
       first = false;
     }
   }
-  const float offset = ui.scroll("log", rest, kLine * static_cast<float>(lines.size()), kLine);
-  const auto top = static_cast<std::size_t>(offset / kLine);
-  const auto shown = static_cast<std::size_t>(std::max(0.0f, std::floor(rest.height() / kLine)));
+  const float offset = ui.scroll("log", rest, kMessageLine * static_cast<float>(lines.size()), kMessageLine);
+  const auto top = static_cast<std::size_t>(offset / kMessageLine);
+  const auto shown = static_cast<std::size_t>(std::max(0.0f, std::floor(rest.height() / kMessageLine)));
   for (std::size_t i = top; i < std::min(lines.size(), top + shown); ++i) {
     const LogLine& line = lines[i];
-    const float y = rest.y0 + kLine * (static_cast<float>(i - top) + 0.5f);
+    const float y = rest.y0 + kMessageLine * (static_cast<float>(i - top) + 0.5f);
     const bool bad = line.message->level == MessageLevel::Error, warning = line.message->level == MessageLevel::Warning;
     if (line.first) {
       ui.label_at(rest.x0, y, line.message->when, {Face::Mono, 11.0f, theme.text3}, when);

@@ -106,10 +106,6 @@ CellSize cell_size(double w, double h, double keys, double queries, double scale
   return {rounded(keys), rounded(queries)};
 }
 
-float snapped(float value, double scale) {
-  return static_cast<float>(std::floor(static_cast<double>(value) * scale + 1e-3) / scale);
-}
-
 Rect below(const Rect& r, float gap, float height) { return {r.x0, r.y1 + gap, r.x1, r.y1 + gap + height}; }
 
 }  // namespace
@@ -139,7 +135,7 @@ MapLayout lay_out_map(const MapLayoutRequest& request) {
 
   layout.tool_bar =
       Rect{body.x0 + measure::kPadding, body.y0 + 7, body.x1 - measure::kPadding, body.y0 + 7 + measure::kPanelControl};
-  const float x0 = snapped(body.x0 + room.left, scale), y0 = snapped(body.y0 + room.top, scale);
+  const float x0 = whole_pixel(body.x0 + room.left, scale), y0 = whole_pixel(body.y0 + room.top, scale);
   layout.area = Rect::sized(x0, y0, room.width, room.height);
   layout.cell_x = static_cast<float>(cells.x / scale);
   layout.cell_y = static_cast<float>(cells.y / scale);

@@ -16,7 +16,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kLine = 14.0f;
+constexpr float kProfileLine = 14.0f;
 
 // How far along the scale a value lies: from its low end, or from the middle of one with both signs.
 double share_of(const ColorScale& scale, double value) {
@@ -42,7 +42,7 @@ void draw_right_lines(PanelContext& context, const Rect& area, float first_centr
     if (y + 7 > area.y1) return;
     const std::string text = elide_end(line.text, area.width(), context.ui.measure(), line.style.face, line.style.size);
     context.painter().text_at(area.x1, y, text, line.style, Painter::Align::Right);
-    y += kLine;
+    y += kProfileLine;
   }
 }
 
@@ -173,7 +173,7 @@ RowShown draw_row_profile(PanelContext& context, const MapLayout& layout, const 
   if (area.empty()) return shown;
   const Rect ticks{layout.row_ticks.x0, area.y1, layout.row_ticks.x1, layout.row_ticks.y1};
   painter.fill_rect(area, theme.empty);
-  const TextStyle name{Face::SansSemibold, kLine - 3, theme.accent}, number{Face::Sans, 11.0f, theme.text2};
+  const TextStyle name{Face::SansSemibold, kProfileLine - 3, theme.accent}, number{Face::Sans, 11.0f, theme.text2};
 
   if (three) {
     struct Part {

@@ -4,17 +4,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "app/panels/memory_state.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "core/base/format.h"
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string layer_text(std::int64_t layer) { return "layer " + std::to_string(layer); }
 

@@ -14,7 +14,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kWidth = 520.0f, kRow = 18.0f, kBar = 8.0f, kButton = 26.0f, kGap = 12.0f;
+constexpr float kStateWidth = 520.0f, kPartRow = 18.0f, kBar = 8.0f, kButton = 26.0f, kGap = 12.0f;
 constexpr std::size_t kMostItems = 5;
 
 struct Amount {
@@ -71,7 +71,7 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   const RunBudget& budget = *run.budget;
   const Rect inner = body.inset(12, 8);
   if (inner.width() < 40 || inner.height() < 24) return;
-  const float width = std::floor(std::min(kWidth, inner.width())), x = std::round(inner.centre_x() - 0.5f * width);
+  const float width = std::floor(std::min(kStateWidth, inner.width())), x = std::round(inner.centre_x() - 0.5f * width);
   const double needed = static_cast<double>(budget.fit.needed_bytes),
                allowed = static_cast<double>(budget.budget_bytes);
   const bool least = !budget.fit.fits && budget.maps && budget.memory.layers > 1;
@@ -89,13 +89,13 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   float room = inner.height() - headline - offers_height;
   const bool with_why = room >= why_height + 6.0f;
   if (with_why) room -= why_height + 6.0f;
-  const float bars_height = kGap + 2.0f * kRow;
+  const float bars_height = kGap + 2.0f * kPartRow;
   const bool with_bars = with_why && room >= bars_height;
   if (with_bars) room -= bars_height;
   std::vector<Amount> parts;
-  if (with_bars && room >= kGap + 2.0f * kRow)
-    parts = parts_of(budget, std::min(kMostItems, static_cast<std::size_t>((room - kGap) / kRow) - 1));
-  const float parts_height = parts.empty() ? 0.0f : kGap + static_cast<float>(parts.size()) * kRow;
+  if (with_bars && room >= kGap + 2.0f * kPartRow)
+    parts = parts_of(budget, std::min(kMostItems, static_cast<std::size_t>((room - kGap) / kPartRow) - 1));
+  const float parts_height = parts.empty() ? 0.0f : kGap + static_cast<float>(parts.size()) * kPartRow;
   const float total = headline + (with_why ? why_height + 6.0f : 0.0f) + (with_bars ? bars_height : 0.0f) +
                       parts_height + offers_height;
   float y = std::round(std::max(inner.y0, inner.centre_y() - 0.5f * total));
@@ -107,15 +107,15 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   // Labels, bars and amounts in three columns.
   const float amounts = 72.0f, labels = std::min(150.0f, 0.35f * width), bars = width - labels - amounts - 16.0f;
   const auto bar_row = [&](const char* label, double bytes, Color color) {
-    ui.label_at(x, y + 0.5f * kRow, label, theme.body(theme.text2), labels);
+    ui.label_at(x, y + 0.5f * kPartRow, label, theme.body(theme.text2), labels);
     const float longest = static_cast<float>(bytes / std::max({needed, allowed, 1.0}));
     if (bars > 20.0f) {
-      const Rect frame = Rect::sized(x + labels + 8.0f, y + 0.5f * (kRow - kBar), bars, kBar);
+      const Rect frame = Rect::sized(x + labels + 8.0f, y + 0.5f * (kPartRow - kBar), bars, kBar);
       painter.fill_rect(frame, theme.hover, 2.0f);
       painter.fill_rect(Rect::sized(frame.x0, frame.y0, std::max(1.0f, bars * longest), kBar), color, 2.0f);
     }
-    painter.text_at(x + width, y + 0.5f * kRow, memory_text(bytes), number, Painter::Align::Right);
-    y += kRow;
+    painter.text_at(x + width, y + 0.5f * kPartRow, memory_text(bytes), number, Painter::Align::Right);
+    y += kPartRow;
   };
   if (with_bars) {
     y += kGap;
@@ -125,12 +125,13 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   if (!parts.empty()) {
     y += kGap;
     for (const Amount& part : parts) {
-      const float name = ui.label_at(x, y + 0.5f * kRow, part.what, theme.body(theme.text2), width - amounts - 8.0f);
+      const float name =
+          ui.label_at(x, y + 0.5f * kPartRow, part.what, theme.body(theme.text2), width - amounts - 8.0f);
       const float left = x + std::ceil(name) + 12.0f, right = x + width - amounts - 8.0f;
       if (!part.formula.empty() && ui.width(part.formula, theme.hint()) <= right - left)
-        painter.text_at(right, y + 0.5f * kRow, part.formula, theme.hint(), Painter::Align::Right);
-      painter.text_at(x + width, y + 0.5f * kRow, part.text, number, Painter::Align::Right);
-      y += kRow;
+        painter.text_at(right, y + 0.5f * kPartRow, part.formula, theme.hint(), Painter::Align::Right);
+      painter.text_at(x + width, y + 0.5f * kPartRow, part.text, number, Painter::Align::Right);
+      y += kPartRow;
     }
   }
   if (run.offers.empty()) return;

@@ -11,11 +11,11 @@
 namespace headroom {
 namespace {
 
-constexpr float kRow = 32.0f, kHead = 51.0f, kFoot = 34.0f;
+constexpr float kCommandRow = 32.0f, kHead = 51.0f, kFoot = 34.0f;
 constexpr std::size_t kMostRows = 10;
 
 // The title with its matched letters in the accent.
-void draw_title(Ui& ui, float x, float y, float most, const PaletteItem& item) {
+void draw_command_title(Ui& ui, float x, float y, float most, const PaletteItem& item) {
   const Theme& theme = ui.theme;
   const bool enabled = item.disabled.empty();
   const TextStyle plain{Face::Sans, 13.0f, enabled ? theme.text : theme.off};
@@ -45,7 +45,7 @@ void draw_title(Ui& ui, float x, float y, float most, const PaletteItem& item) {
   }
 }
 
-void draw_row(Ui& ui, Rect row, const PaletteItem& item, bool hot) {
+void draw_command(Ui& ui, Rect row, const PaletteItem& item, bool hot) {
   const Theme& theme = ui.theme;
   Painter& painter = ui.painter;
   const float y = row.centre_y();
@@ -69,7 +69,7 @@ void draw_row(Ui& ui, Rect row, const PaletteItem& item, bool hot) {
     if (right > least + 40.0f)
       right -= ui.label_at(right, y, line, style, right - least, Painter::Align::Right) + 16.0f;
   }
-  draw_title(ui, x, y, right - x, item);
+  draw_command_title(ui, x, y, right - x, item);
 }
 
 }  // namespace
@@ -88,8 +88,9 @@ void draw_palette(PanelContext& context, Rect window) {
   }
   // Room for the rows first, so that the box does not change while one types.
   const float room = window.height() - 16.0f - kHead - kFoot;
-  const auto rows = static_cast<std::size_t>(std::clamp(std::floor(room / kRow), 1.0f, static_cast<float>(kMostRows)));
-  const float height = kHead + kRow * static_cast<float>(rows) + kFoot;
+  const auto rows =
+      static_cast<std::size_t>(std::clamp(std::floor(room / kCommandRow), 1.0f, static_cast<float>(kMostRows)));
+  const float height = kHead + kCommandRow * static_cast<float>(rows) + kFoot;
   const float top = std::min(97.0f, std::floor(0.11f * window.height()));
   const Rect box = begin_box(context, "palette", window, {640.0f, height}, top);
   Rect rest = box;
@@ -131,21 +132,21 @@ void draw_palette(PanelContext& context, Rect window) {
   const auto at = static_cast<std::size_t>(hot);
   ui.push_id("rows");
   if (hot != before || typed.changed)
-    ui.scroll_to("list", kRow * static_cast<float>(at), kRow * static_cast<float>(at + 1));
-  const float offset = ui.scroll("list", rest, kRow * static_cast<float>(list.items.size()), kRow);
-  const auto top_row = static_cast<std::size_t>(offset / kRow);
+    ui.scroll_to("list", kCommandRow * static_cast<float>(at), kCommandRow * static_cast<float>(at + 1));
+  const float offset = ui.scroll("list", rest, kCommandRow * static_cast<float>(list.items.size()), kCommandRow);
+  const auto top_row = static_cast<std::size_t>(offset / kCommandRow);
   std::optional<std::size_t> chosen;
   for (std::size_t i = top_row; i < std::min(list.items.size(), top_row + rows); ++i) {
-    const Rect row =
-        Rect::sized(rest.x0 + 1.0f, rest.y0 + kRow * static_cast<float>(i - top_row), rest.width() - 2.0f, kRow);
+    const Rect row = Rect::sized(rest.x0 + 1.0f, rest.y0 + kCommandRow * static_cast<float>(i - top_row),
+                                 rest.width() - 2.0f, kCommandRow);
     const Interaction hit = ui.interact(std::to_string(i), row);
     if (hit.hovered && i != at) painter.fill_rect(row, theme.raised);
-    draw_row(ui, row, list.items[i], i == at);
+    draw_command(ui, row, list.items[i], i == at);
     if (hit.clicked) chosen = i;
   }
   ui.pop_id();
   if (list.items.empty()) {
-    painter.text_at(rest.x0 + 19.0f, rest.y0 + 0.5f * kRow, "No command is called so.", theme.body(theme.text3));
+    painter.text_at(rest.x0 + 19.0f, rest.y0 + 0.5f * kCommandRow, "No command is called so.", theme.body(theme.text3));
   }
 
   // Tab goes through what the typed line can become.

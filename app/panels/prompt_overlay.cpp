@@ -17,7 +17,7 @@
 namespace headroom {
 namespace {
 
-std::string joined(const std::vector<std::int32_t>& ids) {
+std::string ids_line(const std::vector<std::int32_t>& ids) {
   std::string text;
   for (const std::int32_t id : ids) text += (text.empty() ? "" : " ") + std::to_string(id);
   return text;
@@ -41,7 +41,7 @@ void draw_prompt(PanelContext& context, Rect window) {
   const bool first = ui.appeared("prompt");
   if (first) {
     text = prompt.text;
-    ids = joined(prompt.ids);
+    ids = ids_line(prompt.ids);
     limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
     by_ids = prompt.ids.empty() ? 0.0 : 1.0;
   }
@@ -105,7 +105,7 @@ void draw_prompt(PanelContext& context, Rect window) {
   }
   // Of the prompt that is set, and of it alone: a text has no tokens before it is applied.
   const std::string set_limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
-  const bool unchanged = as_ids ? !prompt.ids.empty() && value == joined(prompt.ids)
+  const bool unchanged = as_ids ? !prompt.ids.empty() && value == ids_line(prompt.ids)
                                 : prompt.ids.empty() && value == prompt.text && limit == set_limit;
   if (const RunBudget* estimate = unchanged ? context.state.estimate.get() : nullptr) {
     const std::int64_t count = estimate->memory.length;

@@ -16,7 +16,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kRow = 34.0f, kKeyRow = 26.0f;
+constexpr float kSettingRow = 34.0f, kKeyRow = 26.0f;
 
 struct Setting {
   const char* title;
@@ -211,15 +211,16 @@ void draw_settings(PanelContext& context, Rect window) {
   Ui& ui = context.ui;
   const std::vector<Setting> settings = settings_of(context.state);
   const auto rows = static_cast<float>(settings.size());
-  const Rect box = begin_box(context, "settings", window, {820.0f, 50.0f + 12.0f + kRow * rows + 12.0f + 300.0f});
+  const Rect box =
+      begin_box(context, "settings", window, {820.0f, 50.0f + 12.0f + kSettingRow * rows + 12.0f + 300.0f});
   Rect rest = draw_box_title(context, box, "Settings", "kept for the next start", "settings");
   const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   rest = {rest.x0 + margin, rest.y0 + 8.0f, rest.x1 - margin, rest.y1 - 10.0f};
   const float label = std::min(200.0f, std::round(0.34f * rest.width()));
   // In a small window the settings scroll and the keys lie below them.
   const float keys = 32.0f + 5.0f * kKeyRow;
-  if (rest.height() >= kRow * rows + 12.0f + keys) {
-    for (const Setting& setting : settings) draw_setting(context, setting, rest.cut_top(kRow), label);
+  if (rest.height() >= kSettingRow * rows + 12.0f + keys) {
+    for (const Setting& setting : settings) draw_setting(context, setting, rest.cut_top(kSettingRow), label);
     rest.cut_top(12.0f);
     draw_key_editor(context, rest);
   } else {
@@ -231,12 +232,12 @@ void draw_settings(PanelContext& context, Rect window) {
       page = ui.input.pointer.x > bar.x0 + ui.segmented({0, 0}, 22.0f, std::span(pages).first(1), false) ? 1.0 : 0.0;
     }
     if (page == 0.0) {
-      const float offset = ui.scroll("settings", rest, kRow * rows, kRow);
-      const auto top = static_cast<std::size_t>(offset / kRow);
+      const float offset = ui.scroll("settings", rest, kSettingRow * rows, kSettingRow);
+      const auto top = static_cast<std::size_t>(offset / kSettingRow);
       Rect part = rest;
       part.x1 -= 14.0f;
-      for (std::size_t i = top; i < settings.size() && part.height() >= kRow; ++i) {
-        draw_setting(context, settings[i], part.cut_top(kRow), label);
+      for (std::size_t i = top; i < settings.size() && part.height() >= kSettingRow; ++i) {
+        draw_setting(context, settings[i], part.cut_top(kSettingRow), label);
       }
     } else {
       draw_key_editor(context, rest);

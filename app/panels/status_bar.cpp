@@ -18,7 +18,7 @@ namespace headroom {
 namespace {
 
 // "key 129 “␣License”": a name, values, in the order in which they go when there is no room.
-struct Part {
+struct NamedValue {
   std::string name, value;
   Color color;
 };
@@ -36,7 +36,7 @@ double row_max(const LayerSnapshot& layer, std::int64_t head, std::int64_t query
   return std::exp(static_cast<double>(logits[at]) - static_cast<double>(lse[at]));
 }
 
-void cell_parts(const PanelContext& context, const RunSnapshot& run, std::vector<Part>& parts) {
+void cell_parts(const PanelContext& context, const RunSnapshot& run, std::vector<NamedValue>& parts) {
   const State& state = context.state;
   const Theme& theme = context.theme();
   const Selection& selection = state.view.selection;
@@ -78,10 +78,10 @@ void cell_parts(const PanelContext& context, const RunSnapshot& run, std::vector
   if (std::isfinite(most)) parts.push_back({"row max", readout_text(most), theme.text});
 }
 
-std::vector<Part> left_parts(const PanelContext& context) {
+std::vector<NamedValue> left_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
-  std::vector<Part> parts;
+  std::vector<NamedValue> parts;
   if (state.nothing_open()) {
     if (state.ready_seconds > 0.0) parts.push_back({format("Ready in %.1f s", state.ready_seconds), "", theme.text3});
     if (!state.device.failed.empty()) {
@@ -178,7 +178,7 @@ void draw_status_bar(PanelContext& context, Rect frame) {
 
   right -= 6.0f;
   float x = frame.x0 + measure::kPadding;
-  for (const Part& part : left_parts(context)) {
+  for (const NamedValue& part : left_parts(context)) {
     const TextStyle name = theme.body(part.value.empty() ? part.color : theme.text3),
                     value{Face::Mono, 12.0f, part.color};
     const bool sentence = part.name.empty();

@@ -31,7 +31,7 @@ struct Tokens {
 };
 
 // The title bar: what tints, on which scale, and which part of the text is in view (drawn when that is known).
-Rect draw_title(PanelContext& context, const TokenTint& tint, Rect bar) {
+Rect draw_tokens_title(PanelContext& context, const TokenTint& tint, Rect bar) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   context.painter().fill_rect({bar.x0, bar.y1 - 1.0f, bar.x1, bar.y1}, theme.line);
@@ -255,7 +255,7 @@ void draw_tokens_panel(PanelContext& context, Rect frame) {
   context.ui.push_id("tokens");
   const TokenTint tint = make_token_tint(context, memory, context.state.view.tokens.tint);
   const Rect bar = frame.cut_top(std::min(kTitle, frame.height()));
-  const Rect rest = draw_title(context, tint, bar);
+  const Rect rest = draw_tokens_title(context, tint, bar);
   const RunSnapshot* run = memory.run();
   if (run == nullptr || run->prompt == nullptr || run->prompt->ids.empty()) {
     draw_note(context, frame.inset(measure::kPadding, 4.0f), "The prompt appears here token by token once it has run.",

@@ -23,15 +23,15 @@ float sized(float window, float narrow, float wide) {
   return std::floor(narrow + (wide - narrow) * std::min(1.0f, (window - 1024.0f) / 416.0f));
 }
 
-struct Part {
+struct StyledText {
   std::string text;
   TextStyle style;
   float gap = 10.0f;
 };
 
 // Texts side by side as far as there is room; the first that does not fit is elided, the others are left out.
-void draw_parts(Ui& ui, float x, float right, float y, const std::vector<Part>& parts) {
-  for (const Part& part : parts) {
+void draw_parts(Ui& ui, float x, float right, float y, const std::vector<StyledText>& parts) {
+  for (const StyledText& part : parts) {
     if (part.text.empty()) continue;
     if (right - x < 24.0f) return;
     const float w = ui.label_at(x, y, part.text, part.style, right - x);
@@ -51,7 +51,7 @@ std::string heads_text(const RunSnapshot& data) {
 }
 
 // What the run bar says of the shown run.
-std::vector<Part> status_parts(const PanelContext& context) {
+std::vector<StyledText> status_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
   const TextStyle more = theme.body(theme.text2), hint = theme.body(theme.text3);
@@ -122,7 +122,7 @@ const RunEntry* running(const State& state) {
 void draw_progress(PanelContext& context, const RunEntry& run, float x, float right, float y) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
-  std::vector<Part> parts;
+  std::vector<StyledText> parts;
   const bool shown = &run == context.state.shown();
   parts.push_back({run.doing.empty() ? "running" : run.doing, theme.body(theme.text)});
   if (!shown) parts.push_back({run.name, theme.body(theme.text3)});
@@ -133,7 +133,7 @@ void draw_progress(PanelContext& context, const RunEntry& run, float x, float ri
                      0.0f});
   }
   float texts = 0.0f;
-  for (const Part& part : parts) texts += std::ceil(ui.width(shown_text(part.text), part.style)) + part.gap;
+  for (const StyledText& part : parts) texts += std::ceil(ui.width(shown_text(part.text), part.style)) + part.gap;
   const float room = right - x;
   const float bar = std::min(300.0f, room - 14.0f - std::min(texts, std::max(120.0f, 0.5f * room)));
   if (bar >= 40.0f) {

@@ -20,7 +20,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kRow = 21.0f;
+constexpr float kChangeRow = 21.0f;
 
 void draw_offer(PanelContext& context, Rect area, const OfferedChange& offer, std::size_t more, bool unfolded,
                 const std::function<void()>& unfold) {
@@ -124,10 +124,10 @@ void add_changes(PanelContext& context, CompareMemory& memory, PartColumn& colum
                        static_cast<std::ptrdiff_t>(i);
     const bool foldable = same > 2;
     if (foldable && !first && unfolded == 0.0) continue;
-    column.add(kRow, [&context, offer](Rect area) { draw_offer(context, area, offer, 0, false, {}); });
+    column.add(kChangeRow, [&context, offer](Rect area) { draw_offer(context, area, offer, 0, false, {}); });
     if (foldable && first) {
       const bool open = unfolded != 0.0;
-      column.add(kRow, [&context, &unfolded, offer, same, open](Rect area) {
+      column.add(kChangeRow, [&context, &unfolded, offer, same, open](Rect area) {
         draw_offer(context, area, {"more for this reason: " + offer.reason, "", "", false, {}, offer.reason}, same - 1,
                    open, [&unfolded, open] { unfolded = open ? 0.0 : 1.0; });
       });

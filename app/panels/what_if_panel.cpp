@@ -115,7 +115,7 @@ void draw_rows(PanelContext& context, const PairLayout& layout, const MapPair& p
   }
 }
 
-void draw_bars(PanelContext& context, Rect area, const WhatIfSubject& subject) {
+void draw_changed_keys(PanelContext& context, Rect area, const WhatIfSubject& subject) {
   ReceivedBars bars;
   bars.title = "Where the mass of key 0 went";
   bars.name_a = "before";
@@ -213,11 +213,11 @@ void draw_centre(PanelContext& context, CompareMemory& memory, Rect body, const 
   context.ui.pop_id();
   draw_rows(context, layout, pair, subject, marks);
   if (!layout.plot.empty()) draw_what_if_rms(context, memory, layout.plot, subject);
-  if (!layout.second_plot.empty()) draw_bars(context, layout.second_plot, subject);
+  if (!layout.second_plot.empty()) draw_changed_keys(context, layout.second_plot, subject);
   set_pair_facts(context, pair, labelled, level, marks, "before", "after", difference);
 }
 
-void set_facts(PanelContext& context, const WhatIfSubject& subject) {
+void set_what_if_facts(PanelContext& context, const WhatIfSubject& subject) {
   static constexpr const char* kStatus[] = {"blocked", "nothing chosen", "computing", "done", "failed", "cancelled"};
   context.facts.set("what_if.status", std::string(kStatus[static_cast<int>(subject.status)]));
   context.facts.set("what_if.changes", changes_title(context.state.view.what_if));
@@ -231,7 +231,7 @@ void draw_what_if_panel(PanelContext& context, Rect centre, Rect change) {
   Painter& painter = context.painter();
   Ui& ui = context.ui;
   const WhatIfSubject subject = what_if_subject(context, memory);
-  set_facts(context, subject);
+  set_what_if_facts(context, subject);
   painter.begin_panel("what-if", centre);
   ui.push_id("what-if");
   ui.push_clip(centre);

@@ -16,13 +16,13 @@ namespace {
 
 constexpr double kFirstBin = 16.0;  // rows with fewer visible keys are drawn one by one
 
-struct Curve {
+struct QuantileCurve {
   std::vector<double> x, lower, median, upper;
   std::vector<double> few_x, few_y;  // rows before the bins
 };
 
-Curve curve_of(const HeadSeries& series) {
-  Curve curve;
+QuantileCurve curve_of(const HeadSeries& series) {
+  QuantileCurve curve;
   for (const RowBin& bin : bins_over_visible(series.visible, series.rho, kFirstBin, 6)) {
     curve.x.push_back(bin.centre);
     curve.lower.push_back(bin.lower);
@@ -58,10 +58,10 @@ void draw_what_if_rms(PanelContext& context, CompareMemory& memory, Rect area, c
               "Rows of the layers measured first give way when memory is short.");
     return;
   }
-  const Curve first = curve_of(before), second = after ? curve_of(*after) : Curve();
+  const QuantileCurve first = curve_of(before), second = after ? curve_of(*after) : QuantileCurve();
   const double most = std::max(2.0, *std::ranges::max_element(before.visible));
   double low = 0.6 / std::sqrt(most), high = 1.2;
-  for (const Curve* curve : {&first, &second})
+  for (const QuantileCurve* curve : {&first, &second})
     for (const auto* values : {&curve->lower, &curve->upper, &curve->few_y})
       for (const double value : *values)
         if (value > 0.0 && std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
@@ -87,7 +87,7 @@ void draw_what_if_rms(PanelContext& context, CompareMemory& memory, Rect area, c
   LabelSpace space(frame.inner);
   draw_curve(painter, frame, n, one, theme.text, 1.5f);
   draw_dashed_curve(painter, frame, n, ones, theme.text, 1.5f, 5.0f, 3.0f);
-  const auto draw = [&](const Curve& curve, Color color) {
+  const auto draw = [&](const QuantileCurve& curve, Color color) {
     draw_band(painter, frame, curve.x, curve.lower, curve.upper, color.faded(0.25f));
     draw_curve(painter, frame, curve.x, curve.median, color);
     draw_cloud(painter, frame, curve.few_x, curve.few_y, color);

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,11 +14,10 @@
 #include "app/session/commands.h"
 #include "app/session/quantities.h"
 #include "core/base/format.h"
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 const LayerSnapshot* layer_of(const RunEntry* run, HeadRef head) {
   const LayerSnapshot* layer = run && run->data ? run->data->layer(head.layer) : nullptr;

@@ -13,7 +13,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kRow = 18.0f;
+constexpr float kPlaceRow = 18.0f;
 
 std::string span_text(double from, double to) {
   return grouped_text(static_cast<std::int64_t>(std::floor(from + 1e-6))) + " … " +
@@ -32,14 +32,14 @@ double fact(const Facts& facts, std::string_view name) {
 }
 
 // Rows of a name, a value and a remark at the right; left out one by one when there is no more room below.
-class Rows {
+class PlaceRows {
  public:
-  Rows(PanelContext& context, Rect area) : context_(context), area_(area) {}
+  PlaceRows(PanelContext& context, Rect area) : context_(context), area_(area) {}
   [[nodiscard]] bool room(float height) const { return area_.height() >= height; }
   [[nodiscard]] Rect& area() { return area_; }
   void add(std::string_view name, const std::string& value, const std::string& remark, double bar = -1.0) {
-    if (!room(kRow)) return;
-    const Rect row = area_.cut_top(kRow);
+    if (!room(kPlaceRow)) return;
+    const Rect row = area_.cut_top(kPlaceRow);
     const Theme& theme = context_.theme();
     const float x = row.x0 + 91;
     context_.ui.label_at(row.x0, row.centre_y(), name, theme.body(theme.text2), 86);
@@ -119,7 +119,7 @@ void draw_tile_table(PanelContext& context, Rect& rest, const MapSubject& subjec
                                  ? statistics.kept_by_level[static_cast<std::size_t>(l)]
                                  : 0;
     // Where there is no room for all, levels with nothing kept go first, and room stays for the four rows below.
-    const float below = 4 * kRow + 8, all = 17.5f * static_cast<float>(l + 1);
+    const float below = 4 * kPlaceRow + 8, all = 17.5f * static_cast<float>(l + 1);
     if (rest.height() < all + below && kept == 0 && l != level) continue;
     if (rest.height() < 17.5f + 8) return;
     const Rect row = rest.cut_top(17.5f);
@@ -180,7 +180,7 @@ void draw_where_panel(PanelContext& context, Rect frame) {
     const std::int32_t level =
         std::isfinite(level_fact) ? static_cast<std::int32_t>(level_fact) : top_level(subject.length);
     {
-      Rows rows(context, rest);
+      PlaceRows rows(context, rest);
       const std::string side = grouped_text(std::int64_t{1} << level);
       rows.add("queries", span_text(w.query0, w.query1), grouped_text(std::llround(queries)));
       rows.add("keys", span_text(w.key0, w.key1), grouped_text(std::llround(keys)));
@@ -192,7 +192,7 @@ void draw_where_panel(PanelContext& context, Rect frame) {
     const TileStore::Statistics statistics = context.tiles.statistics();
     draw_tile_table(context, rest, subject, level, statistics);
     rest.cut_top(6);
-    Rows rows(context, rest);
+    PlaceRows rows(context, rest);
     const double needed = fact(context.facts, "map.tiles_needed"), ready = fact(context.facts, "map.tiles_ready");
     if (needed > 0)
       rows.add(ready < needed ? "sharpening" : "sharp", short_text(ready) + " of " + short_text(needed) + " tiles", "",

@@ -12,7 +12,8 @@
 namespace headroom {
 namespace {
 
-constexpr float kTickSize = 10.0f, kTitleSize = 11.0f, kTitleLine = 15.0f, kLabelGap = 6.0f, kTickMark = 3.0f;
+constexpr float kBarTickSize = 10.0f, kBarTitleSize = 11.0f, kBarTitleLine = 15.0f, kBarLabelGap = 6.0f,
+                kBarTickMark = 3.0f;
 constexpr float kLeastGapVertical = 26.0f, kLeastGapHorizontal = 34.0f;
 
 struct Candidate {
@@ -79,12 +80,6 @@ float pixel_of(const ColorBarSpec& spec, const Rect& bar, double value) {
   return spec.vertical ? bar.y1 - position * bar.height() : bar.x0 + position * bar.width();
 }
 
-Rect moved_into(Rect rect, const Rect& outer) {
-  const float dx = rect.x0 < outer.x0 ? outer.x0 - rect.x0 : rect.x1 > outer.x1 ? outer.x1 - rect.x1 : 0.0f;
-  const float dy = rect.y0 < outer.y0 ? outer.y0 - rect.y0 : rect.y1 > outer.y1 ? outer.y1 - rect.y1 : 0.0f;
-  return rect.shifted(dx, dy);
-}
-
 std::vector<Rect> bars_on(const Histogram& histogram, const ColorBarSpec& spec, const ColorBarLayout& layout,
                           double full) {
   std::vector<Rect> bars;
@@ -108,9 +103,10 @@ void place_marks(ColorBarLayout& layout, const ColorBarSpec& spec, const TextMea
   const float top = layout.title.empty() ? layout.outer.y0 : layout.title_rect.y1 + 0.5f;
   for (Candidate& each : candidates(spec, length, spec.vertical ? kLeastGapVertical : kLeastGapHorizontal)) {
     ColorBarLayout::Mark mark{each.value, pixel_of(spec, bar, each.value), std::move(each.label), {}};
-    const float width = measure.width(mark.label, Face::Mono, kTickSize);
-    const Rect rect = spec.vertical ? text_rect_at(bar.x1 + kLabelGap, mark.pixel, width, kTickSize)
-                                    : text_rect_at(mark.pixel, bar.y1 + 9.0f, width, kTickSize, Painter::Align::Centre);
+    const float width = measure.width(mark.label, Face::Mono, kBarTickSize);
+    const Rect rect = spec.vertical
+                          ? text_rect_at(bar.x1 + kBarLabelGap, mark.pixel, width, kBarTickSize)
+                          : text_rect_at(mark.pixel, bar.y1 + 9.0f, width, kBarTickSize, Painter::Align::Centre);
     // Along the bar a label may move to stay inside; across it there is room or there is none.
     mark.label_rect = moved_into(rect, spec.vertical ? Rect{rect.x0, top, rect.x1, layout.outer.y1}
                                                      : Rect{layout.outer.x0, rect.y0, layout.outer.x1, rect.y1});
@@ -133,10 +129,10 @@ ColorBarLayout lay_out_color_bar(const Rect& outer, const ColorBarSpec& spec, co
   Rect rest = outer;
   if (spec.vertical) {
     if (!spec.title.empty()) {
-      layout.title = elide_end(spec.title, outer.width(), measure, Face::Sans, kTitleSize);
-      const float width = measure.width(layout.title, Face::Sans, kTitleSize);
-      layout.title_rect = text_rect_at(outer.x0, outer.y0 + 5.0f, width, kTitleSize);
-      rest.cut_top(kTitleLine);
+      layout.title = elide_end(spec.title, outer.width(), measure, Face::Sans, kBarTitleSize);
+      const float width = measure.width(layout.title, Face::Sans, kBarTitleSize);
+      layout.title_rect = text_rect_at(outer.x0, outer.y0 + 5.0f, width, kBarTitleSize);
+      rest.cut_top(kBarTitleLine);
     }
     layout.bar = rest.cut_left(spec.thickness);
   } else {
@@ -187,8 +183,8 @@ void draw_color_bar(Painter& painter, const Rect& outer, const ColorBarSpec& spe
   };
   for (const ColorBarLayout::Mark& mark : layout.marks) {
     const float edge = spec.vertical ? bar.width() : bar.height();
-    across(mark.pixel, -edge, kTickMark, theme.faint, 1.0f);
-    painter.text({mark.label_rect.x0, mark.label_rect.y0 + kTextAscent * kTickSize}, mark.label, theme.tick());
+    across(mark.pixel, -edge, kBarTickMark, theme.faint, 1.0f);
+    painter.text({mark.label_rect.x0, mark.label_rect.y0 + kTextAscent * kBarTickSize}, mark.label, theme.tick());
   }
   if (layout.threshold) {
     const float before = layout.histogram.empty() ? 2.0f : layout.histogram.height();
@@ -202,7 +198,8 @@ void draw_color_bar(Painter& painter, const Rect& outer, const ColorBarSpec& spe
     painter.fill_polygon(spec.vertical ? right : down, theme.warn);
   }
   if (!layout.title.empty()) {
-    painter.text({layout.title_rect.x0, layout.title_rect.y0 + kTextAscent * kTitleSize}, layout.title, theme.hint());
+    painter.text({layout.title_rect.x0, layout.title_rect.y0 + kTextAscent * kBarTitleSize}, layout.title,
+                 theme.hint());
   }
 }
 

@@ -64,6 +64,11 @@ struct Rect {
   friend bool operator==(const Rect&, const Rect&) = default;
 };
 
+// The last whole device pixel at or before `value`, in logical pixels; `scale` device pixels are one logical pixel.
+[[nodiscard]] inline float whole_pixel(float value, double scale) {
+  return static_cast<float>(std::floor(static_cast<double>(value) * scale + 1e-3) / scale);
+}
+
 // sRGB, straight alpha.
 struct Color {
   std::uint8_t r = 0, g = 0, b = 0, a = 255;

@@ -74,18 +74,6 @@ std::vector<AxisMark> marks_of(const Axis& axis, const AxisSpec& spec, double ga
   }
 }
 
-// Moves a rectangle into another along the axes, as little as can be.
-Rect moved_into(Rect rect, const Rect& outer) {
-  const auto shift = [](float low, float high, float from, float to) {
-    return low < from ? from - low : high > to ? std::max(to - high, from - low) : 0.0f;
-  };
-  return rect.shifted(shift(rect.x0, rect.x1, outer.x0, outer.x1), shift(rect.y0, rect.y1, outer.y0, outer.y1));
-}
-
-void draw_text_in(Painter& painter, const Rect& rect, const std::string& text, const TextStyle& style) {
-  painter.text({rect.x0, rect.y0 + kTextAscent * style.size}, text, style);
-}
-
 }  // namespace
 
 Rect PlotFrame::right_margin(float gap, float width) const {

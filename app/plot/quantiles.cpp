@@ -4,18 +4,16 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "app/plot/ticks.h"
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<double> finite(NumberView values) {
+std::vector<double> finite_values(NumberView values) {
   std::vector<double> out;
   out.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -48,13 +46,13 @@ Ends robust_ends(const std::vector<double>& sorted, double tail) {
 }  // namespace
 
 double quantile(NumberView values, double p) {
-  std::vector<double> sorted = finite(values);
+  std::vector<double> sorted = finite_values(values);
   std::sort(sorted.begin(), sorted.end());
   return of_sorted(sorted, p);
 }
 
 std::vector<double> quantiles(NumberView values, std::span<const double> p) {
-  std::vector<double> sorted = finite(values);
+  std::vector<double> sorted = finite_values(values);
   std::sort(sorted.begin(), sorted.end());
   std::vector<double> out;
   for (const double each : p) out.push_back(of_sorted(sorted, each));
@@ -140,7 +138,7 @@ std::vector<RowBin> bins_over_visible(NumberView visible, NumberView values, dou
 }
 
 RobustRange robust_range(NumberView values, double tail) {
-  std::vector<double> sorted = finite(values);
+  std::vector<double> sorted = finite_values(values);
   if (sorted.empty()) return {};
   std::sort(sorted.begin(), sorted.end());
   const Ends ends = robust_ends(sorted, tail);
@@ -149,7 +147,7 @@ RobustRange robust_range(NumberView values, double tail) {
 }
 
 RobustRange robust_log_range(NumberView values, double tail, double decades) {
-  std::vector<double> sorted = finite(values), positive;
+  std::vector<double> sorted = finite_values(values), positive;
   std::copy_if(sorted.begin(), sorted.end(), std::back_inserter(positive), [](double v) { return v > 0.0; });
   if (positive.empty()) return {1e-4, 1.0, !sorted.empty(), false};
   const double smallest = *std::min_element(sorted.begin(), sorted.end());
@@ -164,7 +162,7 @@ RobustRange robust_log_range(NumberView values, double tail, double decades) {
 }
 
 RobustRange robust_signed_range(NumberView values, double tail) {
-  std::vector<double> sorted = finite(values), magnitudes;
+  std::vector<double> sorted = finite_values(values), magnitudes;
   for (const double v : sorted) magnitudes.push_back(std::abs(v));
   if (magnitudes.empty()) return {-1.0, 1.0, false, false};
   std::sort(magnitudes.begin(), magnitudes.end());

@@ -24,7 +24,7 @@ std::string described(const Rect& r) {
   return "[" + number(r.x0) + ", " + number(r.y0) + " – " + number(r.x1) + ", " + number(r.y1) + "]";
 }
 
-bool finite(const Rect& r) {
+bool is_finite(const Rect& r) {
   return std::isfinite(r.x0) && std::isfinite(r.y0) && std::isfinite(r.x1) && std::isfinite(r.y1);
 }
 
@@ -157,7 +157,7 @@ void RecordingPainter::end_panel() {
 }
 
 void RecordingPainter::push_clip(Rect clip) {
-  if (!finite(clip)) misuses_.push_back("a clip is not finite");
+  if (!is_finite(clip)) misuses_.push_back("a clip is not finite");
   clips_.push_back(clips_.empty() ? clip : clips_.back().intersected(clip));
 }
 
@@ -171,7 +171,7 @@ void RecordingPainter::pop_clip() {
 
 void RecordingPainter::add(RecordedShape::Kind kind, std::span<const Vec2> points, Rect bounds, Color color,
                            float width) {
-  if (!finite(bounds) || !std::isfinite(width)) {
+  if (!is_finite(bounds) || !std::isfinite(width)) {
     misuses_.push_back("a shape is not finite: " + headroom::described(bounds));
   }
   shapes_.push_back({kind,
@@ -230,14 +230,14 @@ void RecordingPainter::text(Vec2 baseline, std::string_view text, const TextStyl
                       clips_.empty() ? kEverything : clips_.back(),
                       panel(),
                       layer()};
-  if (!finite(record.box.bounds())) misuses_.push_back("a text is not at a finite place: \"" + record.text + "\"");
+  if (!is_finite(record.box.bounds())) misuses_.push_back("a text is not at a finite place: \"" + record.text + "\"");
   if (!drawable(text)) misuses_.push_back("a text holds control characters or no UTF-8: " + described(record));
   if (style.size < kLeastSize) misuses_.push_back("a text is smaller than 10 px: " + described(record));
   texts_.push_back(std::move(record));
 }
 
 void RecordingPainter::map(Rect target, const MapImage& image, Rect source, const MapShading& shading) {
-  if (!finite(target) || !finite(source)) misuses_.push_back("a map is not finite");
+  if (!is_finite(target) || !is_finite(source)) misuses_.push_back("a map is not finite");
   const bool sized = image.width >= 0 && image.height >= 0 &&
                      (!image.values || image.values->size() == static_cast<std::size_t>(image.width) *
                                                                    static_cast<std::size_t>(image.height));

@@ -16,7 +16,7 @@ constexpr float kFar = 1e6f;
 
 bool on_axis(const Axis& axis, double value) { return std::isfinite(value) && (!axis.log || value > 0.0); }
 
-bool finite(Vec2 p) { return std::isfinite(p.x) && std::isfinite(p.y); }
+bool both_finite(Vec2 p) { return std::isfinite(p.x) && std::isfinite(p.y); }
 
 Vec2 held(Vec2 p) { return {std::clamp(p.x, -kFar, kFar), std::clamp(p.y, -kFar, kFar)}; }
 
@@ -45,7 +45,7 @@ std::vector<std::vector<Vec2>> curve_pieces(const PlotFrame& frame, NumberView x
   bool open = false;
   for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
     Vec2 point{};
-    if (!on_axis(frame.x, x[i]) || !on_axis(frame.y, y[i]) || !finite(point = frame.at(x[i], y[i]))) {
+    if (!on_axis(frame.x, x[i]) || !on_axis(frame.y, y[i]) || !both_finite(point = frame.at(x[i], y[i]))) {
       open = false;
       continue;
     }
@@ -123,7 +123,7 @@ std::vector<std::vector<Vec2>> band_polygons(const PlotFrame& frame, NumberView 
       continue;
     }
     const Vec2 a = held({frame.x.pixel(x[i]), pixel_y(low[i])}), b = held({frame.x.pixel(x[i]), pixel_y(high[i])});
-    if (!finite(a) || !finite(b)) {
+    if (!both_finite(a) || !both_finite(b)) {
       close();
       continue;
     }
@@ -154,7 +154,7 @@ CloudPoints cloud_points(const PlotFrame& frame, NumberView x, NumberView y, std
   for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
     if (!on_axis(frame.x, x[i]) || !on_axis(frame.y, y[i])) continue;
     const Vec2 point = frame.at(x[i], y[i]);
-    if (!finite(point) || !seen.contains(point)) continue;
+    if (!both_finite(point) || !seen.contains(point)) continue;
     (i < faint.size() && faint[i] != 0 ? out.faint : out.strong).push_back(point);
   }
   return out;

@@ -21,10 +21,6 @@ Rect box_at(float x0, float y0, float width, float size) {
   return Rect::sized(x0, y0, width, (kTextAscent + kTextDescent) * size);
 }
 
-void draw_text_in(Painter& painter, const Rect& rect, std::string_view text, const TextStyle& style) {
-  painter.text({rect.x0, rect.y0 + kTextAscent * style.size}, text, style);
-}
-
 // Places for a label beside a line through the frame, best first: near the ends, then along it.
 std::vector<Rect> places_beside(const Rect& in, const PlacedLine& line, bool horizontal, float width, float size) {
   std::vector<Rect> places;

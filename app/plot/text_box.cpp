@@ -1,5 +1,6 @@
 #include "app/plot/text_box.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace headroom {
@@ -62,6 +63,17 @@ Rect text_rect_at(float x, float y, float width, float size, Painter::Align alig
   const float left = align == Painter::Align::Left ? x : align == Painter::Align::Right ? x - width : x - 0.5f * width;
   const float baseline = y + 0.36f * size;
   return {left, baseline - kTextAscent * size, left + width, baseline + kTextDescent * size};
+}
+
+void draw_text_in(Painter& painter, const Rect& rect, std::string_view text, const TextStyle& style) {
+  painter.text({rect.x0, rect.y0 + kTextAscent * style.size}, text, style);
+}
+
+Rect moved_into(Rect rect, const Rect& outer) {
+  const auto shift = [](float low, float high, float from, float to) {
+    return low < from ? from - low : high > to ? std::max(to - high, from - low) : 0.0f;
+  };
+  return rect.shifted(shift(rect.x0, rect.x1, outer.x0, outer.x1), shift(rect.y0, rect.y1, outer.y0, outer.y1));
 }
 
 }  // namespace headroom

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 
 #include "app/plot/geometry.h"
 #include "app/plot/painter.h"
@@ -31,5 +32,10 @@ struct OrientedBox {
 [[nodiscard]] OrientedBox text_box(Vec2 baseline, float width, float size, float angle = 0.0f);
 // Text as Painter::text_at draws it.
 [[nodiscard]] Rect text_rect_at(float x, float y, float width, float size, Painter::Align align = Painter::Align::Left);
+// Text that fills such a rectangle.
+void draw_text_in(Painter& painter, const Rect& rect, std::string_view text, const TextStyle& style);
+// Moves a rectangle into another along the axes, as little as can be; its beginning stays in sight where it is too
+// long.
+[[nodiscard]] Rect moved_into(Rect rect, const Rect& outer);
 
 }  // namespace headroom

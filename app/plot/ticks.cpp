@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "app/plot/number_text.h"
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array kDigits{1, 2, 5};
 
 // digit · 10^exponent, exact multiples of which are correctly rounded.

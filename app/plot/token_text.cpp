@@ -8,7 +8,6 @@ namespace headroom {
 namespace {
 
 constexpr std::string_view kSpace = "␣", kNewline = "↵", kTab = "→", kEllipsis = "…", kDottedCircle = "◌";
-constexpr char32_t kJoiner = 0x200D;
 
 std::string escaped_byte(unsigned char byte) {
   char buffer[8];

@@ -81,8 +81,6 @@ bool holds(std::span<const Span> spans, char32_t c) {
   return after != spans.begin() && c <= std::prev(after)->last;
 }
 
-constexpr char32_t kJoiner = 0x200D;
-
 bool is_flag_half(char32_t c) { return c >= 0x1F1E6 && c <= 0x1F1FF; }
 bool is_hangul(char32_t c) {
   return (c >= 0x1100 && c <= 0x11FF) || (c >= 0xA960 && c <= 0xA97C) || (c >= 0xAC00 && c <= 0xD7FB);

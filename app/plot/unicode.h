@@ -19,6 +19,8 @@ struct CodePoint {
 // off).
 [[nodiscard]] std::optional<CodePoint> decode_utf8(std::string_view bytes, std::size_t at);
 
+inline constexpr char32_t kJoiner = 0x200D;  // zero width
+
 // Belongs to the character before it: combining marks, variation selectors, the zero width joiner, emoji modifiers.
 [[nodiscard]] bool is_joining(char32_t c);
 [[nodiscard]] bool is_wide(char32_t c);  // East Asian wide and emoji

@@ -35,8 +35,9 @@ void add_script_commands(CommandTable& table);
 [[nodiscard]] std::string joined_arguments(Arguments arguments);
 
 // Reasons; empty: it can be done.
-[[nodiscard]] std::string needs_data(const State& state);        // a run with at least one layer
-[[nodiscard]] std::string needs_head(const State& state);        // and a selected head in it
+[[nodiscard]] std::string needs_data(const State& state);  // a run with at least one layer
+[[nodiscard]] std::string needs_head(const State& state);  // and a selected head in it
+[[nodiscard]] inline std::string head_reason(const State& state, Arguments) { return needs_head(state); }
 [[nodiscard]] std::string needs_second_map(const State& state);  // and that one differential
 [[nodiscard]] std::string needs_checkpoint(const State& state);  // of the shown run
 [[nodiscard]] std::string needs_other_run(const State& state);

@@ -13,8 +13,6 @@
 namespace headroom {
 namespace {
 
-std::string head_reason(const State& state, Arguments) { return needs_head(state); }
-
 std::string address(const State& state) {
   const RunEntry& run = *state.shown();
   const ModelEntry* model = state.find_model(run.model);

@@ -12,8 +12,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::uint64_t kLargestPrompt = std::uint64_t{64} << 20;
-
 Result<void> open_path(Session& session, Arguments arguments, bool run) {
   if (arguments.size() != 1) return wrong_arguments("open", "PATH", arguments);
   session.edit().overlay = Overlay::None;

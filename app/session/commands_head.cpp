@@ -18,7 +18,6 @@ namespace headroom {
 namespace {
 
 std::string data_reason(const State& state, Arguments) { return needs_data(state); }
-std::string head_reason(const State& state, Arguments) { return needs_head(state); }
 
 std::string threshold_reason(const State& state, Arguments) {
   if (std::string reason = needs_data(state); !reason.empty()) return reason;

@@ -6,16 +6,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <system_error>
 
 #include "app/plot/number_text.h"
+#include "core/base/numbers.h"
 #include "core/run/quantity.h"
 
 namespace headroom {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Group = QuantityGroup;
 
 // What the window adds to a quantity of the run file.

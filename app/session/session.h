@@ -25,6 +25,8 @@
 
 namespace headroom {
 
+inline constexpr std::uint64_t kLargestPrompt = std::uint64_t{64} << 20;  // bytes of a text file
+
 // A command that needs the window: done by the application after the next frame.
 struct WindowRequest {
   enum class Kind {

@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
-constexpr std::uint64_t kLargestFile = 64 << 20;
+constexpr int kSessionVersion = 1;
+constexpr std::uint64_t kLargestSession = 64 << 20;
 
 template <typename T>
 json optional_json(const std::optional<T>& value) {
@@ -148,7 +148,7 @@ Result<void> save_session(const std::filesystem::path& path, const SavedSession&
   json files = json::array();
   for (const SavedSession::File& file : session.files)
     files.push_back({{"path", file.path}, {"bytes", file.size_bytes}});
-  const json root = {{"headroom_session", kVersion},
+  const json root = {{"headroom_session", kSessionVersion},
                      {"files", files},
                      {"shown", session.shown},
                      {"prompt",
@@ -166,7 +166,7 @@ Result<void> save_session(const std::filesystem::path& path, const SavedSession&
 }
 
 Result<SavedSession> load_session(const std::filesystem::path& path) {
-  HEADROOM_TRY(const std::string text, read_text_file(path, kLargestFile));
+  HEADROOM_TRY(const std::string text, read_text_file(path, kLargestSession));
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto damaged = [&](const char* what) {
     Error error(ErrorCode::Corrupt, std::string("the session file ") + what);
@@ -174,7 +174,7 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
   };
   if (!root.is_object() || !root.contains("headroom_session") || !root["headroom_session"].is_number_integer())
     return damaged("is none");
-  if (root["headroom_session"].get<std::int64_t>() > kVersion) {
+  if (root["headroom_session"].get<std::int64_t>() > kSessionVersion) {
     Error error(ErrorCode::Unsupported, "the session file is of a newer version of the program");
     return error.in_file(path.string());
   }

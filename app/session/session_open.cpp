@@ -29,7 +29,6 @@ double steady_seconds() {
 
 constexpr std::int64_t kDefaultTokens = 512;
 constexpr double kUnaskedOperations = 2e12;  // seconds on any processor
-constexpr std::uint64_t kLargestPrompt = std::uint64_t{64} << 20;
 
 std::string short_name(const std::filesystem::path& path) {
   std::filesystem::path clean = path.lexically_normal();

@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
-constexpr std::uintmax_t kLargestFile = 4 << 20;
+constexpr int kSettingsVersion = 1;
+constexpr std::uintmax_t kLargestSettings = 4 << 20;
 constexpr std::size_t kRecentFiles = 20;
 
 json to_json(const KeptState& kept) {
@@ -33,7 +33,7 @@ json to_json(const KeptState& kept) {
                       {"bytes", file.size_bytes}});
   const Settings& s = kept.settings;
   const Layout& l = kept.layout;
-  return {{"version", kVersion},
+  return {{"version", kSettingsVersion},
           {"settings",
            {{"dark", s.dark},
             {"scale", s.scale},
@@ -123,7 +123,7 @@ LoadedState load_settings(const std::filesystem::path& folder) {
     loaded.may_save = !error;
     return loaded;
   };
-  if (std::filesystem::file_size(path, error) > kLargestFile || error) return damaged("is larger than 4 MiB");
+  if (std::filesystem::file_size(path, error) > kLargestSettings || error) return damaged("is larger than 4 MiB");
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
@@ -136,7 +136,7 @@ LoadedState load_settings(const std::filesystem::path& folder) {
   if (!root.is_object()) return damaged("is damaged");
   const auto version = root.find("version");
   if (version == root.end() || !version->is_number_integer()) return damaged("has no version");
-  if (version->get<std::int64_t>() > kVersion) {
+  if (version->get<std::int64_t>() > kSettingsVersion) {
     loaded.note =
         "the settings file is of a newer version of the program; the defaults are used and it is left as it is";
     loaded.may_save = false;

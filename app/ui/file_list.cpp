@@ -1,4 +1,5 @@
 #include "app/ui/file_list.h"
+#include "app/ui/fuzzy.h"
 
 #include <algorithm>
 #include <array>
@@ -14,18 +15,17 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostCompletions = 100;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
 bool ends_with(std::string_view name, std::string_view ending) {
   if (name.size() <= ending.size()) return false;
   return std::equal(ending.begin(), ending.end(), name.end() - static_cast<std::ptrdiff_t>(ending.size()),
-                    [](char a, char b) { return a == lower(b); });
+                    [](char a, char b) { return a == ascii_lower(b); });
 }
 
 bool begins_with(std::string_view name, std::string_view beginning) {
   return name.size() >= beginning.size() && std::equal(beginning.begin(), beginning.end(), name.begin(),
-                                                       [](char a, char b) { return lower(a) == lower(b); });
+                                                       [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
 }
 
 std::int64_t unix_seconds(fs::file_time_type time) {
@@ -144,7 +144,7 @@ bool natural_less(std::string_view a, std::string_view b) {
       k = end_b;
       continue;
     }
-    const auto x = static_cast<unsigned char>(lower(a[i])), y = static_cast<unsigned char>(lower(b[k]));
+    const auto x = static_cast<unsigned char>(ascii_lower(a[i])), y = static_cast<unsigned char>(ascii_lower(b[k]));
     if (x != y) return x < y;
     ++i;
     ++k;

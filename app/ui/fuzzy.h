@@ -9,6 +9,8 @@
 
 namespace headroom {
 
+[[nodiscard]] constexpr char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 struct FuzzyMatch {
   double score = 0.0;                  // higher is better
   std::vector<std::size_t> positions;  // bytes of `text` that matched, ascending

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/plot/token_text.h"
+#include "app/ui/fuzzy.h"
 #include "app/ui/ui_state.h"
 
 namespace headroom {
@@ -106,8 +107,6 @@ int step(const std::vector<MenuItem>& items, int from, int by) {
   }
   return from;
 }
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 void draw_level(Ui& ui, const std::vector<MenuItem>& items, const Layout& layout, int hot) {
   const Theme& theme = ui.theme;
@@ -430,7 +429,7 @@ void Ui::finish_menus() {
     for (int i = 1; i <= count; ++i) {
       const int at = (std::max(menu.levels[k].hot, -1) + i + count) % count;
       const MenuItem& item = (*items[k])[static_cast<std::size_t>(at)];
-      if (is_heading(item) || item.title.empty() || lower(item.title[0]) != lower(input.text[0])) continue;
+      if (is_heading(item) || item.title.empty() || ascii_lower(item.title[0]) != ascii_lower(input.text[0])) continue;
       menu.levels[k].hot = at;
       menu.levels[k].by_key = true;
       changed = true;

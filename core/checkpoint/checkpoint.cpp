@@ -23,25 +23,23 @@
 
 namespace headroom {
 
-namespace fs = std::filesystem;
-
 struct Checkpoint::State {
-  fs::path path;
-  fs::path folder;  // of config.json and the tokenizer
+  std::filesystem::path path;
+  std::filesystem::path folder;  // of config.json and the tokenizer
   ContainerFormat format = ContainerFormat::Safetensors;
   std::string format_name;
   std::vector<InputFile> files;
   std::vector<TensorInfo> tensors;
   std::vector<std::string> missing_tensors;
   nlohmann::json config;
-  fs::path config_path;
+  std::filesystem::path config_path;
   nlohmann::json metadata;
   std::vector<std::string> warnings;
 
   Result<void> open_path(const CheckpointOptions& options);
-  Result<void> open_file(const fs::path& file, bool lenient);
-  Result<void> open_shards(const fs::path& index_file, bool lenient);
-  Result<void> open_config(const fs::path& given);
+  Result<void> open_file(const std::filesystem::path& file, bool lenient);
+  Result<void> open_shards(const std::filesystem::path& index_file, bool lenient);
+  Result<void> open_config(const std::filesystem::path& given);
 
   void warn(std::vector<std::string> texts) { std::move(texts.begin(), texts.end(), std::back_inserter(warnings)); }
 };
@@ -53,7 +51,7 @@ constexpr JsonLimits kConfigLimits{std::uint64_t{64} << 20, 64};
 constexpr std::size_t kReadElements = std::size_t{1} << 16;  // a multiple of every block; decoded while in the cache
 constexpr std::size_t kHashBytes = std::size_t{1} << 20;
 
-Result<nlohmann::json> read_config(const fs::path& path) {
+Result<nlohmann::json> read_config(const std::filesystem::path& path) {
   HEADROOM_TRY(const InputFile file, InputFile::open(path));
   if (file.size_bytes() > kConfigLimits.size_bytes) {
     Error error(ErrorCode::Corrupt, "The config is too large");
@@ -108,7 +106,7 @@ Result<void> read_elements(const InputFile& file, const TensorInfo& tensor, std:
 
 }  // namespace
 
-Result<void> Checkpoint::State::open_file(const fs::path& file_path, bool lenient) {
+Result<void> Checkpoint::State::open_file(const std::filesystem::path& file_path, bool lenient) {
   HEADROOM_TRY(InputFile file, InputFile::open(file_path));
   HEADROOM_TRY(format, detect_format(file));
   HEADROOM_TRY(ContainerContent content,
@@ -121,7 +119,7 @@ Result<void> Checkpoint::State::open_file(const fs::path& file_path, bool lenien
   return {};
 }
 
-Result<void> Checkpoint::State::open_shards(const fs::path& index_file, bool lenient) {
+Result<void> Checkpoint::State::open_shards(const std::filesystem::path& index_file, bool lenient) {
   HEADROOM_TRY(const ShardIndex index, read_shard_index(index_file));
   std::vector<std::uint32_t> shard_of_file;
   std::vector<bool> present(index.shards.size());
@@ -161,12 +159,12 @@ Result<void> Checkpoint::State::open_shards(const fs::path& index_file, bool len
   return {};
 }
 
-Result<void> Checkpoint::State::open_config(const fs::path& given) {
+Result<void> Checkpoint::State::open_config(const std::filesystem::path& given) {
   if (format == ContainerFormat::Gguf) {
     if (!given.empty()) warnings.emplace_back("the config file is not used: a GGUF file describes the model itself");
     return {};
   }
-  const fs::path file = given.empty() ? folder / "config.json" : given;
+  const std::filesystem::path file = given.empty() ? folder / "config.json" : given;
   auto parsed = read_config(file);
   if (parsed) {
     config = std::move(*parsed);
@@ -179,9 +177,9 @@ Result<void> Checkpoint::State::open_config(const fs::path& given) {
 
 Result<void> Checkpoint::State::open_path(const CheckpointOptions& options) {
   std::error_code code;
-  const fs::file_status status = fs::status(path, code);
+  const std::filesystem::file_status status = std::filesystem::status(path, code);
   if (code) return path_error(path, code.value());
-  if (status.type() == fs::file_type::directory) {
+  if (status.type() == std::filesystem::file_type::directory) {
     folder = path;
     HEADROOM_TRY(const FolderWeights weights, find_weights(path));
     HEADROOM_TRY_VOID(weights.index.empty() ? open_file(weights.file, options.lenient)
@@ -196,7 +194,8 @@ Result<void> Checkpoint::State::open_path(const CheckpointOptions& options) {
 
 Checkpoint::Checkpoint(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-Result<std::shared_ptr<const Checkpoint>> Checkpoint::open(const fs::path& path, const CheckpointOptions& options) {
+Result<std::shared_ptr<const Checkpoint>> Checkpoint::open(const std::filesystem::path& path,
+                                                           const CheckpointOptions& options) {
   try {
     auto state = std::make_shared<State>();
     state->path = path;
@@ -207,10 +206,10 @@ Result<std::shared_ptr<const Checkpoint>> Checkpoint::open(const fs::path& path,
   }
 }
 
-const fs::path& Checkpoint::path() const { return state_->path; }
+const std::filesystem::path& Checkpoint::path() const { return state_->path; }
 std::string Checkpoint::name() const {
   std::error_code code;
-  const fs::path whole = fs::absolute(state_->path, code).lexically_normal();
+  const std::filesystem::path whole = std::filesystem::absolute(state_->path, code).lexically_normal();
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 ContainerFormat Checkpoint::format() const { return state_->format; }
@@ -232,7 +231,8 @@ const TensorInfo* Checkpoint::find(std::string_view name) const {
 }
 
 Result<std::string> Checkpoint::read_sibling(std::string_view file_name) const {
-  HEADROOM_CHECK(fs::path(file_name).filename() == fs::path(file_name), "a file name without folders");
+  HEADROOM_CHECK(std::filesystem::path(file_name).filename() == std::filesystem::path(file_name),
+                 "a file name without folders");
   return read_text_file(state_->folder / file_name, kSiblingLimit);
 }
 

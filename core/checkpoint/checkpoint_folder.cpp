@@ -11,8 +11,6 @@
 namespace headroom {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Contents {
   std::vector<std::string> indices;
   std::vector<std::string> safetensors;
@@ -29,12 +27,12 @@ bool is_other_weights(const std::string& name) {
          std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
 }
 
-Result<Contents> list_folder(const fs::path& folder) {
+Result<Contents> list_folder(const std::filesystem::path& folder) {
   std::error_code code;
-  fs::directory_iterator entries(folder, code);
+  std::filesystem::directory_iterator entries(folder, code);
   if (code) return path_error(folder, code.value());
   Contents contents;
-  for (const fs::directory_iterator end; entries != end && !code; entries.increment(code)) {
+  for (const std::filesystem::directory_iterator end; entries != end && !code; entries.increment(code)) {
     const std::string name = entries->path().filename().string();
     if (name.starts_with('.')) continue;
     if (name == "config.json") contents.has_config = true;
@@ -53,7 +51,7 @@ Result<Contents> list_folder(const fs::path& folder) {
   return contents;
 }
 
-Error several(const fs::path& folder, const char* what, const std::vector<std::string>& names) {
+Error several(const std::filesystem::path& folder, const char* what, const std::vector<std::string>& names) {
   Error error(ErrorCode::Corrupt,
               std::string("The folder holds several ") + what + " and nothing says which one is meant");
   error.in_file(folder.string()).wanted("one", std::to_string(names.size()) + ": " + names[0] + ", " + names[1] + " …");
@@ -62,7 +60,7 @@ Error several(const fs::path& folder, const char* what, const std::vector<std::s
 
 }  // namespace
 
-Result<FolderWeights> find_weights(const fs::path& folder) {
+Result<FolderWeights> find_weights(const std::filesystem::path& folder) {
   HEADROOM_TRY(const Contents contents, list_folder(folder));
   const auto has = [](const std::vector<std::string>& names, const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();

@@ -24,7 +24,7 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-bool is_integer(DType dtype) { return dtype >= DType::I64 && dtype <= DType::BOOL; }
+bool is_integer_dtype(DType dtype) { return dtype >= DType::I64 && dtype <= DType::BOOL; }
 
 bool is_float8(DType dtype) { return dtype >= DType::F8_E4M3 && dtype <= DType::F8_E5M2FNUZ; }
 
@@ -94,7 +94,7 @@ std::vector<std::string> tensor_warnings(std::span<const TensorInfo> tensors) {
   for (const TensorInfo& tensor : tensors) {
     const bool parameter = tensor.name.ends_with(".weight") || tensor.name.ends_with(".bias");
     if (tensor.name.empty()) warnings.push_back("a tensor has an empty name");
-    if (parameter && is_integer(tensor.dtype)) integers.add(tensor.name);
+    if (parameter && is_integer_dtype(tensor.dtype)) integers.add(tensor.name);
     if (is_float8(tensor.dtype) && !has_scale(tensors, tensor.name)) unscaled.add(tensor.name);
     if (tensor.dtype != DType::Unsupported) continue;
     unsupported.add(tensor.name);

@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::uint64_t kSmallestEntry = 8 + 1 + 4 + 1;       // key of one byte, type, value of one byte
 constexpr std::uint64_t kSmallestTensor = 8 + 1 + 4 + 4 + 8;  // name of one byte, rank 0, type, offset
-constexpr std::uint32_t kRankLimit = 4;
+constexpr std::uint32_t kGgufRankLimit = 4;
 constexpr std::uint32_t kTypeLimit = 1000;  // beyond it an id is damage and not a type from the future
 constexpr std::uint64_t kDefaultAlignment = 32;
 
-Error corrupt(const std::string& message) { return Error(ErrorCode::Corrupt, "GGUF: " + message); }
+Error corrupt_gguf(const std::string& message) { return Error(ErrorCode::Corrupt, "GGUF: " + message); }
 
 struct Header {
   std::uint32_t version = 0;
@@ -34,7 +34,7 @@ struct Header {
 
 Result<Header> read_header(ByteReader& reader) {
   HEADROOM_TRY(const auto magic, reader.number<std::uint32_t>("the GGUF magic"));
-  if (magic != 0x46554747) return corrupt("the file does not begin with GGUF").at_offset(0);
+  if (magic != 0x46554747) return corrupt_gguf("the file does not begin with GGUF").at_offset(0);
   Header header;
   HEADROOM_TRY(header.version, reader.number<std::uint32_t>("the GGUF version"));
   if ((header.version & 0xFFFF) == 0) {
@@ -48,7 +48,7 @@ Result<Header> read_header(ByteReader& reader) {
   HEADROOM_TRY(header.tensor_count, reader.number<std::uint64_t>("the tensor count"));
   HEADROOM_TRY(header.entry_count, reader.number<std::uint64_t>("the metadata count"));
   const auto too_many = [&](const char* what, std::uint64_t count, std::uint64_t most, std::uint64_t offset) {
-    return corrupt(std::string("the file is too short for its number of ") + what)
+    return corrupt_gguf(std::string("the file is too short for its number of ") + what)
         .at_offset(offset)
         .wanted("at most " + std::to_string(most), std::to_string(count));
   };
@@ -64,22 +64,23 @@ Result<std::uint64_t> read_alignment(const nlohmann::json& metadata) {
   if (found == metadata.end()) return kDefaultAlignment;
   const auto alignment = found->get<std::uint64_t>();
   if (std::has_single_bit(alignment)) return alignment;
-  return corrupt("general.alignment is not a power of two").wanted("", std::to_string(alignment));
+  return corrupt_gguf("general.alignment is not a power of two").wanted("", std::to_string(alignment));
 }
 
 // Size in bytes from type and shape; empty where the layout of the type is not known.
 Result<std::optional<std::uint64_t>> tensor_size(const TensorInfo& tensor, const GgmlType* type) {
   std::int64_t count = 1;
   for (auto extent = tensor.shape.rbegin(); extent != tensor.shape.rend(); ++extent)
-    if (__builtin_mul_overflow(count, *extent, &count)) return corrupt("the product of the shape does not fit 64 bits");
+    if (__builtin_mul_overflow(count, *extent, &count))
+      return corrupt_gguf("the product of the shape does not fit 64 bits");
   if (!type || type->block_elements == 0) return std::optional<std::uint64_t>();
   const std::int64_t row = tensor.shape.empty() ? 1 : tensor.shape.back();
   if (row % type->block_elements != 0) {
-    return corrupt("the fastest axis is not a whole number of blocks")
+    return corrupt_gguf("the fastest axis is not a whole number of blocks")
         .wanted(format("a multiple of %u", type->block_elements), std::to_string(row));
   }
   const auto size = checked_multiply(static_cast<std::uint64_t>(count) / type->block_elements, type->block_bytes);
-  if (!size) return corrupt("the size of the tensor does not fit 64 bits");
+  if (!size) return corrupt_gguf("the size of the tensor does not fit 64 bits");
   return size;
 }
 
@@ -102,14 +103,14 @@ class TensorListReader {
   // Makes offsets absolute and checks the last tensor against the end of the file.
   Result<std::vector<TensorInfo>> finish(std::uint64_t file_size, std::vector<std::string>& warnings) {
     const auto data_begin = align(reader_.position());
-    if (!data_begin) return corrupt("the data section begins beyond 64 bits");
+    if (!data_begin) return corrupt_gguf("the data section begins beyond 64 bits");
     if (tensors_.empty()) return std::move(tensors_);
     if (unknown_size_) close_unknown(file_size > *data_begin ? file_size - *data_begin : 0);
     for (TensorInfo& tensor : tensors_) {
       const auto begin = checked_add(*data_begin, tensor.offset);
       const auto end = begin ? checked_add(*begin, tensor.size_bytes) : std::nullopt;
       if (!end || *end > file_size) {
-        return corrupt("the file ends before this tensor does")
+        return corrupt_gguf("the file ends before this tensor does")
             .at_tensor(tensor.name)
             .wanted("at least " + (end ? std::to_string(*end) : "2^64") + " bytes", std::to_string(file_size))
             .advise("it may have been cut off: download or copy it again");
@@ -134,18 +135,18 @@ class TensorListReader {
 
   Result<void> entry(TensorInfo& tensor, std::uint64_t begin) {
     HEADROOM_TRY(const auto rank, reader_.number<std::uint32_t>("the rank of a tensor"));
-    if (rank > kRankLimit)
-      return corrupt("a tensor has more than 4 axes").at_offset(begin).wanted("", std::to_string(rank));
+    if (rank > kGgufRankLimit)
+      return corrupt_gguf("a tensor has more than 4 axes").at_offset(begin).wanted("", std::to_string(rank));
     tensor.shape.resize(rank);
     for (auto extent = tensor.shape.rbegin(); extent != tensor.shape.rend(); ++extent) {
       HEADROOM_TRY(const auto value, reader_.number<std::uint64_t>("the shape of a tensor"));
       if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        return corrupt("an extent is above 2^63 − 1").at_offset(begin).wanted("", std::to_string(value));
+        return corrupt_gguf("an extent is above 2^63 − 1").at_offset(begin).wanted("", std::to_string(value));
       *extent = static_cast<std::int64_t>(value);
     }
     HEADROOM_TRY(const auto id, reader_.number<std::uint32_t>("the type of a tensor"));
     HEADROOM_TRY(tensor.offset, reader_.number<std::uint64_t>("the offset of a tensor"));
-    if (id > kTypeLimit) return corrupt("unknown tensor type").at_offset(begin).wanted("", std::to_string(id));
+    if (id > kTypeLimit) return corrupt_gguf("unknown tensor type").at_offset(begin).wanted("", std::to_string(id));
     const GgmlType* type = find_ggml_type(id);
     tensor.dtype = type ? type->dtype : DType::Unsupported;
     tensor.dtype_name = type ? std::string(type->name) : "type " + std::to_string(id);
@@ -159,7 +160,7 @@ class TensorListReader {
     if (unknown_size_ && tensor.offset >= next_offset_ && tensor.offset % alignment_ == 0) {
       close_unknown(tensor.offset);
     } else if (tensor.offset != next_offset_) {
-      return corrupt("the offset is not the end of the tensor before, aligned")
+      return corrupt_gguf("the offset is not the end of the tensor before, aligned")
           .at_offset(begin)
           .wanted(std::to_string(next_offset_), std::to_string(tensor.offset));
     }
@@ -167,14 +168,14 @@ class TensorListReader {
     tensor.size_bytes = size.value_or(0);
     const auto end = checked_add(tensor.offset, tensor.size_bytes);
     if (!end || *end > reader_.remaining()) {
-      return corrupt("the file ends before this tensor does")
+      return corrupt_gguf("the file ends before this tensor does")
           .at_offset(begin)
           .wanted("at most " + std::to_string(reader_.remaining()) + " bytes of data",
                   end ? std::to_string(*end) : "more than 2^64")
           .advise("it may have been cut off: download or copy it again");
     }
     const auto next = align(*end);
-    if (!next) return corrupt("the offsets exceed 64 bits").at_offset(begin);
+    if (!next) return corrupt_gguf("the offsets exceed 64 bits").at_offset(begin);
     next_offset_ = *next;
     return {};
   }
@@ -190,7 +191,7 @@ class TensorListReader {
     const auto same_name = [](const TensorInfo& a, const TensorInfo& b) { return a.name == b.name; };
     std::sort(tensors_.begin(), tensors_.end(), by_name);
     const auto twice = std::adjacent_find(tensors_.begin(), tensors_.end(), same_name);
-    if (twice != tensors_.end()) return corrupt("two tensors have the same name").at_tensor(twice->name);
+    if (twice != tensors_.end()) return corrupt_gguf("two tensors have the same name").at_tensor(twice->name);
     return std::move(tensors_);
   }
 
@@ -201,7 +202,7 @@ class TensorListReader {
   std::vector<TensorInfo> tensors_;
 };
 
-Result<ContainerContent> read_checked(const InputFile& file) {
+Result<ContainerContent> read_gguf_checked(const InputFile& file) {
   ByteReader reader(file);
   HEADROOM_TRY(const Header header, read_header(reader));
   ContainerContent content;
@@ -221,7 +222,7 @@ Result<ContainerContent> read_checked(const InputFile& file) {
 }  // namespace
 
 Result<ContainerContent> read_gguf(const InputFile& file) {
-  auto content = read_checked(file);
+  auto content = read_gguf_checked(file);
   if (!content) content.error().in_file(file.path().string());
   return content;
 }

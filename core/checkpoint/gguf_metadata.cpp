@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kNameLimit = 4096;
+constexpr std::uint64_t kKeyLimit = 4096;
 constexpr std::uint64_t kStringLimit = std::uint64_t{16} << 20;
 constexpr std::uint64_t kValueLimit = 8'000'000;  // scalars of the whole file; vocabularies have 10⁶
 constexpr std::uint64_t kAllStringsLimit = std::uint64_t{256} << 20;  // bytes
@@ -85,7 +85,7 @@ struct ValueType {
   std::uint32_t element = TypeCount;  // of an array
 };
 
-bool is_integer(std::uint32_t type) { return type <= I32 || type == U64 || type == I64; }
+bool is_integer_type(std::uint32_t type) { return type <= I32 || type == U64 || type == I64; }
 bool is_real(std::uint32_t type) { return type == F32 || type == F64; }
 
 std::string type_text(ValueType value) {
@@ -97,15 +97,15 @@ std::string type_text(ValueType value) {
 const char* mismatch(Wanted wanted, ValueType value) {
   const bool array = value.type == Array;
   switch (wanted) {
-    case Wanted::Integer: return is_integer(value.type) ? nullptr : "an integer";
+    case Wanted::Integer: return is_integer_type(value.type) ? nullptr : "an integer";
     case Wanted::Integers:
-      return is_integer(array ? value.element : value.type) ? nullptr : "an integer or an array of integers";
+      return is_integer_type(array ? value.element : value.type) ? nullptr : "an integer or an array of integers";
     case Wanted::Real: return is_real(value.type) ? nullptr : "f32 or f64";
     case Wanted::Text: return value.type == String ? nullptr : "string";
     case Wanted::Truth: return value.type == Bool ? nullptr : "bool";
     case Wanted::TextArray: return array && value.element == String ? nullptr : "array of string";
     case Wanted::RealArray: return array && is_real(value.element) ? nullptr : "array of f32";
-    case Wanted::IntegerArray: return array && is_integer(value.element) ? nullptr : "array of i32";
+    case Wanted::IntegerArray: return array && is_integer_type(value.element) ? nullptr : "array of i32";
     case Wanted::Alignment: return value.type == U32 ? nullptr : "u32";
   }
   return nullptr;
@@ -237,7 +237,7 @@ class MetadataReader {
 Result<std::string> read_gguf_name(ByteReader& reader, const char* what) {
   const std::uint64_t begin = reader.position();
   HEADROOM_TRY(const auto size, reader.number<std::uint64_t>(what));
-  HEADROOM_TRY(std::string name, reader.text(size, kNameLimit, what));
+  HEADROOM_TRY(std::string name, reader.text(size, kKeyLimit, what));
   const auto refuse = [&](const char* reason) {
     Error error(ErrorCode::Corrupt, "GGUF: " + std::string(what) + reason);
     return error.at_offset(begin);

@@ -13,13 +13,11 @@
 namespace headroom {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; }
 
-fs::path absolute_path(const fs::path& path) {
+std::filesystem::path absolute_path(const std::filesystem::path& path) {
   std::error_code ignored;
-  const fs::path absolute = fs::absolute(path, ignored);
+  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
   return ignored ? path : absolute;
 }
 
@@ -32,34 +30,34 @@ std::string_view kind_name(mode_t mode) {
   return "something else";
 }
 
-Error not_regular(const fs::path& path, mode_t mode) {
+Error not_regular(const std::filesystem::path& path, mode_t mode) {
   Error error(ErrorCode::Corrupt, "Not a regular file");
   error.in_file(path.string()).wanted("a regular file", kind_name(mode));
   return error;
 }
 
-Error not_found(const fs::path& path) {
+Error not_found(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (fs::is_symlink(fs::symlink_status(path, ignored))) {
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, ignored))) {
     Error error(ErrorCode::NotFound, "The link points to nothing");
-    const fs::path target = fs::read_symlink(path, ignored);
+    const std::filesystem::path target = std::filesystem::read_symlink(path, ignored);
     error.in_file(path.string()).wanted("", target.string());
     return error;
   }
   Error error(ErrorCode::NotFound, "No such file or folder");
   error.in_file(path.string());
-  fs::path parent = absolute_path(path).parent_path();
-  while (parent.has_relative_path() && !fs::exists(parent, ignored)) parent = parent.parent_path();
+  std::filesystem::path parent = absolute_path(path).parent_path();
+  while (parent.has_relative_path() && !std::filesystem::exists(parent, ignored)) parent = parent.parent_path();
   error.advise("the nearest folder that exists is " + parent.string());
   return error;
 }
 
-Error not_permitted(const fs::path& path) {
+Error not_permitted(const std::filesystem::path& path) {
   Error error(ErrorCode::Io, "No permission to read the file");
   error.in_file(path.string()).wanted("read permission", "none");
-  fs::path folder;
-  const fs::path absolute = absolute_path(path);
-  for (const fs::path& part : absolute.parent_path()) {
+  std::filesystem::path folder;
+  const std::filesystem::path absolute = absolute_path(path);
+  for (const std::filesystem::path& part : absolute.parent_path()) {
     folder /= part;
     if (faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) == 0) continue;
     error.message = "No permission to enter the folder " + folder.string();
@@ -71,7 +69,7 @@ Error not_permitted(const fs::path& path) {
 
 }  // namespace
 
-Error path_error(const fs::path& path, int error_number) {
+Error path_error(const std::filesystem::path& path, int error_number) {
   switch (error_number) {
     case ENOENT:
     case ENOTDIR: return not_found(path);
@@ -86,7 +84,7 @@ Error path_error(const fs::path& path, int error_number) {
   return error.in_file(path.string());
 }
 
-Result<InputFile> InputFile::open(const fs::path& path) {
+Result<InputFile> InputFile::open(const std::filesystem::path& path) {
   struct stat status{};
   // stat() first: opening a pipe or a device can block or have effects.
   if (::stat(path.c_str(), &status) != 0) return path_error(path, errno);
@@ -156,7 +154,7 @@ Result<void> InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) 
   return {};
 }
 
-Result<std::string> read_text_file(const fs::path& path, std::uint64_t limit_bytes) {
+Result<std::string> read_text_file(const std::filesystem::path& path, std::uint64_t limit_bytes) {
   HEADROOM_TRY(const InputFile file, InputFile::open(path));
   if (file.size_bytes() > limit_bytes) {
     Error error(ErrorCode::OutOfMemory, "The file is larger than this program reads as text");

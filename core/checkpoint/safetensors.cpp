@@ -26,13 +26,13 @@ constexpr std::uint64_t kLengthBytes = 8;
 
 unsigned long long print(std::uint64_t value) { return value; }
 
-Error corrupt(const std::string& message) { return Error(ErrorCode::Corrupt, message); }
+Error corrupt_safetensors(const std::string& message) { return Error(ErrorCode::Corrupt, message); }
 
 // The header's bytes, after the checks that need no JSON.
 Result<std::string> header_text(const InputFile& file) {
   const std::uint64_t size = file.size_bytes();
   if (size < kLengthBytes) {
-    return corrupt("The file is too short for a safetensors header length")
+    return corrupt_safetensors("The file is too short for a safetensors header length")
         .wanted("at least 8 bytes", std::to_string(size));
   }
   ByteReader reader(file);
@@ -41,29 +41,29 @@ Result<std::string> header_text(const InputFile& file) {
   if (length > kHeaderLimit || length > available) {
     const std::uint64_t swapped = __builtin_bswap64(length);
     if (swapped <= kHeaderLimit && swapped <= available && swapped > 1) {
-      return corrupt("The safetensors header length looks byte-swapped")
+      return corrupt_safetensors("The safetensors header length looks byte-swapped")
           .at_offset(0)
           .wanted("a little-endian length", format("%llu, which is %llu swapped", print(length), print(swapped)));
     }
   }
   if (length > kHeaderLimit) {
-    return corrupt("The safetensors header length is above the limit")
+    return corrupt_safetensors("The safetensors header length is above the limit")
         .at_offset(0)
         .wanted("at most 100000000 bytes", std::to_string(length));
   }
   if (length > available) {
-    return corrupt(format("The header says %llu bytes, the file has %llu", print(length), print(available)))
+    return corrupt_safetensors(format("The header says %llu bytes, the file has %llu", print(length), print(available)))
         .at_offset(0)
         .advise("the file is cut off or not safetensors; download it again");
   }
   if (length < 2)
-    return corrupt("The safetensors header length is too small")
+    return corrupt_safetensors("The safetensors header length is too small")
         .at_offset(0)
         .wanted("at least 2", std::to_string(length));
   HEADROOM_TRY(std::string text, reader.text(length, kHeaderLimit, "the safetensors header"));
   if (text.front() != '{') {
     const bool bom = text.starts_with("\xEF\xBB\xBF");
-    return corrupt("The safetensors header does not begin with {")
+    return corrupt_safetensors("The safetensors header does not begin with {")
         .at_offset(kLengthBytes)
         .wanted("", bom ? "a byte order mark" : format("byte 0x%02X", static_cast<unsigned char>(text.front())));
   }
@@ -89,7 +89,7 @@ Result<void> check_tiling(const InputFile& file, SafetensorsHeader& header, std:
   const auto hole = [&](std::uint64_t end, const std::string& where) -> Result<void> {
     const std::string message = unused_bytes_text(file, data_begin + expected, end - expected) + " " + where;
     if (!lenient) {
-      return corrupt(message)
+      return corrupt_safetensors(message)
           .at_offset(data_begin + expected)
           .advise("--lenient opens the file all the same, for reading only");
     }
@@ -99,7 +99,7 @@ Result<void> check_tiling(const InputFile& file, SafetensorsHeader& header, std:
   for (const Record& record : records) {
     const std::string where = "[" + std::to_string(record.begin) + ", " + std::to_string(record.end) + ")";
     if (record.begin < expected) {
-      return corrupt("Two tensors overlap")
+      return corrupt_safetensors("Two tensors overlap")
           .at_tensor(header.name(record))
           .at_offset(data_begin + record.begin)
           .wanted("a beginning at " + std::to_string(expected), where);
@@ -116,7 +116,7 @@ Result<void> check_tiling(const InputFile& file, SafetensorsHeader& header, std:
   return {};
 }
 
-Result<ContainerContent> read_checked(const InputFile& file, bool lenient) {
+Result<ContainerContent> read_safetensors_checked(const InputFile& file, bool lenient) {
   HEADROOM_TRY(const std::string text, header_text(file));
   const std::uint64_t data_begin = kLengthBytes + text.size();
   HEADROOM_TRY(SafetensorsHeader header, SafetensorsHeader::parse(text, file.size_bytes() - data_begin));
@@ -133,7 +133,7 @@ Result<ContainerContent> read_checked(const InputFile& file, bool lenient) {
   const auto same_name = [&](const Record& a, const Record& b) { return header.name(a) == header.name(b); };
   if (const auto twice = std::adjacent_find(records.begin(), records.end(), same_name); twice != records.end()) {
     const Record& second = twice->name_begin > std::next(twice)->name_begin ? *twice : *std::next(twice);
-    Error error = corrupt("Two tensors have the same name");
+    Error error = corrupt_safetensors("Two tensors have the same name");
     if (second.name_begin < text.size()) error.at_offset(kLengthBytes + second.name_begin);
     return error.at_tensor(header.name(*twice));
   }
@@ -146,7 +146,7 @@ Result<ContainerContent> read_checked(const InputFile& file, bool lenient) {
 }  // namespace
 
 Result<ContainerContent> read_safetensors(const InputFile& file, bool lenient) {
-  auto content = read_checked(file, lenient);
+  auto content = read_safetensors_checked(file, lenient);
   if (!content) content.error().in_file(file.path().string());
   return content;
 }

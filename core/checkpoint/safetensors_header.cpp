@@ -11,8 +11,8 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t kDepthLimit = 16;
-constexpr std::size_t kNameLimit = 4096;
-constexpr std::size_t kRankLimit = 16;
+constexpr std::size_t kTensorNameLimit = 4096;
+constexpr std::size_t kSafetensorsRankLimit = 16;
 constexpr std::size_t kMetadataLimit = std::size_t{16} << 20;
 constexpr std::size_t kUnknownDTypeLimit = 256;
 constexpr std::size_t kDTypeNameLimit = 64;
@@ -98,7 +98,7 @@ Result<void> SafetensorsHeader::parse_all(std::uint64_t data_size_bytes) {
       HEADROOM_TRY_VOID(parse_metadata(tokens));
       continue;
     }
-    if (name_text.size() > kNameLimit) return tokens.error_here("A tensor name is longer than 4096 bytes");
+    if (name_text.size() > kTensorNameLimit) return tokens.error_here("A tensor name is longer than 4096 bytes");
     if (name_text.find('\0') != std::string_view::npos) return tokens.error_here("A tensor name contains a NUL byte");
     std::uint64_t name_begin = tokens.offset() - kTextBegin + 1;
     if (!tokens.text_in_source()) {
@@ -185,7 +185,7 @@ Result<void> SafetensorsHeader::parse_shape(JsonTokens& tokens, Record& record) 
     constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (token != JsonToken::Unsigned || tokens.unsigned_value() > kMax)
       return tokens.error_here("An extent of shape is not an integer of 0 … 2^63 − 1");
-    if (record.rank == kRankLimit) return tokens.error_here("shape has more than 16 axes");
+    if (record.rank == kSafetensorsRankLimit) return tokens.error_here("shape has more than 16 axes");
     const auto extent = static_cast<std::int64_t>(tokens.unsigned_value());
     if (__builtin_mul_overflow(count, extent, &count))
       return tokens.error_here("The product of shape does not fit 64 bits");

@@ -13,8 +13,6 @@
 namespace headroom {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr JsonLimits kLimits{std::uint64_t{256} << 20, 16};
 
 // Why a shard's name is refused; null where it is fine.
@@ -26,27 +24,27 @@ const char* name_fault(std::string_view name) {
   if (name.find("://") != std::string_view::npos) return "it is a URL";
   if (name.front() == '/' || name.find('\\') != std::string_view::npos) return "it is an absolute path";
   if (name.size() > 1 && name[1] == ':') return "it is an absolute path";
-  for (const fs::path& part : fs::path(name))
+  for (const std::filesystem::path& part : std::filesystem::path(name))
     if (part == "..") return "it leads out of the folder";
   return nullptr;
 }
 
-bool is_inside(const fs::path& path, const fs::path& folder) {
+bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
 // A hub cache keeps MODEL/snapshots/REVISION/… as links into MODEL/blobs.
-bool is_hub_blob(const fs::path& target, const fs::path& folder) {
-  for (fs::path parent = folder.parent_path(); parent.has_relative_path(); parent = parent.parent_path())
+bool is_hub_blob(const std::filesystem::path& target, const std::filesystem::path& folder) {
+  for (std::filesystem::path parent = folder.parent_path(); parent.has_relative_path(); parent = parent.parent_path())
     if (parent.filename() == "snapshots") return target.parent_path() == parent.parent_path() / "blobs";
   return false;
 }
 
-Result<void> check_links(const fs::path& folder, const std::string& name) {
+Result<void> check_links(const std::filesystem::path& folder, const std::string& name) {
   std::error_code code;
-  const fs::path target = fs::canonical(folder / name, code);
+  const std::filesystem::path target = std::filesystem::canonical(folder / name, code);
   if (code) return {};  // not there: reported as missing, never opened
-  const fs::path real_folder = fs::canonical(folder, code);
+  const std::filesystem::path real_folder = std::filesystem::canonical(folder, code);
   if (!code && (is_inside(target, real_folder) || is_hub_blob(target, real_folder))) return {};
   Error error(ErrorCode::Corrupt, "A shard is a symbolic link that leads out of the model's folder");
   error.in_file((folder / name).string()).wanted("", target.string());
@@ -66,7 +64,7 @@ Result<ShardIndex> parse_index(const nlohmann::json& root) {
       Error error(ErrorCode::Corrupt, std::string("The index names a shard that is refused: ") + fault);
       return error.at_tensor(tensor).wanted("a file name inside the folder", name);
     }
-    index.shards.push_back(fs::path(name).lexically_normal().string());
+    index.shards.push_back(std::filesystem::path(name).lexically_normal().string());
   }
   std::vector<std::string> of_tensor = index.shards;
   std::sort(index.shards.begin(), index.shards.end());
@@ -93,7 +91,7 @@ std::string quote_list(std::span<const std::string> names) {
 
 }  // namespace
 
-Result<ShardIndex> read_shard_index(const fs::path& file) {
+Result<ShardIndex> read_shard_index(const std::filesystem::path& file) {
   const auto located = [&](Error error) { return error.in_file(file.string()); };
   HEADROOM_TRY(const std::string text, read_text_file(file, kLimits.size_bytes));
   auto root = parse_json(text, kLimits);

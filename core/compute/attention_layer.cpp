@@ -7,20 +7,18 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/compute/attention_backend.h"
 #include "core/compute/blocked_attention.h"
 
 namespace headroom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> to_vector(const at::Tensor& tensor) {
   const at::Tensor values = tensor.to(at::kCPU, at::kDouble).contiguous();

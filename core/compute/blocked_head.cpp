@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
+
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using kernels::HeadProblem;
 using kernels::KeyRange;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // e to this power is 0 in every precision, and times 0 it is 0, which −∞ is not.
 constexpr double kLowest = -1e4;
 

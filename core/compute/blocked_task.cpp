@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
@@ -15,7 +16,6 @@ using kernels::HeadStatistics;
 using kernels::MapStatistics;
 using kernels::UniformBins;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLn10 = 2.302585092994045684;
 constexpr std::size_t kNet = 2;
 

@@ -12,6 +12,8 @@
 
 namespace headroom {
 
+inline constexpr std::int64_t kBlockElements = 1 << 20;  // what is read of a dataset at once
+
 // Number of elements, 1 for a scalar; nothing checked for overflow beyond saturation at the largest int64.
 [[nodiscard]] std::int64_t element_count(std::span<const std::int64_t> shape);
 

@@ -13,8 +13,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::int64_t kBlockElements = 1 << 20;
-
 using Index = std::vector<std::int64_t>;
 
 // The place in the whole array of element i of the block at `start`.

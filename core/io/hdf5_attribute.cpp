@@ -14,7 +14,6 @@ namespace headroom {
 namespace {
 
 constexpr hssize_t kMaxAttributeElements = 1 << 20;  // far above any attribute of a run file
-constexpr std::size_t kMaxFixedStringBytes = 1 << 24;
 
 std::string operation(std::string_view verb, std::string_view name) {
   return "cannot " + std::string(verb) + " the attribute " + std::string(name);

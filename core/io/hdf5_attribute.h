@@ -2,6 +2,7 @@
 // One thread only, like HDF5.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,6 +13,8 @@
 #include "core/io/run_file_writer.h"
 
 namespace headroom {
+
+inline constexpr std::size_t kMaxFixedStringBytes = 1 << 24;
 
 // Replaces an attribute of that name. Text of any length.
 [[nodiscard]] Result<void> write_attribute(hid_t object, std::string_view name, const AttributeValue& value);

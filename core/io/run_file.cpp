@@ -19,9 +19,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::int64_t kBlockElements = 1 << 20;
-constexpr std::size_t kMaxFixedStringBytes = 1 << 24;
-
 Result<Hdf5File> open_hdf5(const std::filesystem::path& path, bool use_locks) {
   const Hdf5Properties access(H5Pcreate(H5P_FILE_ACCESS));
   // The environment variable HDF5_USE_FILE_LOCKING keeps its say; a file system without locks is no error.

@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-Error refuse(const std::string& text, const std::string& reason) {
+Error cannot_apply(const std::string& text, const std::string& reason) {
   Error error(ErrorCode::InvalidArgument, "the what-if '" + text + "' cannot be applied: " + reason);
   return error;
 }
@@ -224,20 +224,21 @@ Result<WhatIf> parse_what_if(std::string_view text) {
   what_if.text = text;
   const std::size_t equals = text.find('=');
   const std::size_t colon = text.substr(0, equals).find(':');
-  if (equals == std::string_view::npos) return refuse(what_if.text, "it has the form [L<layer>[.H<head>]:]NAME=VALUE");
+  if (equals == std::string_view::npos)
+    return cannot_apply(what_if.text, "it has the form [L<layer>[.H<head>]:]NAME=VALUE");
   const std::size_t name_begin = colon == std::string_view::npos ? 0 : colon + 1;
   if (colon != std::string_view::npos && !parse_scope(text.substr(0, colon), what_if))
-    return refuse(what_if.text, "a scope is written L3 or L3.H5");
+    return cannot_apply(what_if.text, "a scope is written L3 or L3.H5");
   what_if.name = text.substr(name_begin, equals - name_begin);
   what_if.value = text.substr(equals + 1);
   const Kind* kind = find_kind(what_if.name);
   if (!kind) {
     std::string names;
     for (const Kind& known : kKinds) names += (names.empty() ? "" : ", ") + std::string(known.name);
-    return refuse(what_if.text, "there is no what-if '" + what_if.name + "'; there are " + names);
+    return cannot_apply(what_if.text, "there is no what-if '" + what_if.name + "'; there are " + names);
   }
   if (!valid(kind->value, what_if.value))
-    return refuse(what_if.text, what_if.name + " takes " + kind->expected + ", not '" + what_if.value + "'");
+    return cannot_apply(what_if.text, what_if.name + " takes " + kind->expected + ", not '" + what_if.value + "'");
   return what_if;
 }
 
@@ -249,7 +250,7 @@ Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<Wh
     const Kind* kind = find_kind(what_if.name);
     const auto layers = static_cast<std::int64_t>(model.blocks.size());
     if (what_if.layer && *what_if.layer >= layers)
-      return refuse(what_if.text, format("the model has layers 0 to %lld", static_cast<long long>(layers - 1)));
+      return cannot_apply(what_if.text, format("the model has layers 0 to %lld", static_cast<long long>(layers - 1)));
     std::int64_t changed = 0, considered = 0;
     std::string reason;
     for (std::int64_t layer = 0; layer < layers; ++layer) {
@@ -258,7 +259,7 @@ Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<Wh
       AttentionSpec& attention = result.model.blocks[static_cast<std::size_t>(layer)].attention;
       const auto heads = static_cast<std::int64_t>(original.heads.size());
       if (what_if.head && *what_if.head >= heads)
-        return refuse(what_if.text, format("the layer has heads 0 to %lld", static_cast<long long>(heads - 1)));
+        return cannot_apply(what_if.text, format("the layer has heads 0 to %lld", static_cast<long long>(heads - 1)));
       for (std::int64_t h = 0; h < heads; ++h) {
         if (what_if.head && *what_if.head != h) continue;
         ++considered;
@@ -272,7 +273,7 @@ Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<Wh
           reason = unfit;
       }
     }
-    if (changed == 0 || (what_if.layer && !reason.empty())) return refuse(what_if.text, reason);
+    if (changed == 0 || (what_if.layer && !reason.empty())) return cannot_apply(what_if.text, reason);
     result.notes.push_back(format("%s: %lld of %lld heads", what_if.text.c_str(), static_cast<long long>(changed),
                                   static_cast<long long>(considered)));
   }

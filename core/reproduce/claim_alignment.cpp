@@ -18,7 +18,7 @@ struct Pairs {
 };
 
 // cos_F of all pairs of heads that share their values.
-Result<Pairs> measure(Study& study, const OpenedModel& opened, const ModelSpec& model) {
+Result<Pairs> measure_pairs(Study& study, const OpenedModel& opened, const ModelSpec& model) {
   Pairs pairs;
   EvaluationRequest request;
   request.source = &opened.source;
@@ -70,14 +70,14 @@ Result<ClaimReport> examine_output_alignment(Study& study, const ClaimOptions& o
   const Recipe& bytes = study.recipe("bytes");
   for (const std::uint64_t seed : bytes.seeds) {
     HEADROOM_TRY(const StudiedModel* model, study.model(bytes, *find_variant(bytes, "softmax"), seed, Moment::Trained));
-    HEADROOM_TRY(const Pairs pairs, measure(study, model->opened, model->spec));
+    HEADROOM_TRY(const Pairs pairs, measure_pairs(study, model->opened, model->spec));
     all.cosines.insert(all.cosines.end(), pairs.cosines.begin(), pairs.cosines.end());
     all.null_deviation = pairs.null_deviation;
   }
   add_row(table, report, "bytes, softmax, all seeds", all);
   if (options.checkpoint) {
     HEADROOM_TRY(const OpenedModel opened, open_model(*options.checkpoint, {}));
-    HEADROOM_TRY(const Pairs pairs, measure(study, opened, opened.spec));
+    HEADROOM_TRY(const Pairs pairs, measure_pairs(study, opened, opened.spec));
     if (!pairs.cosines.empty()) add_row(table, report, opened.checkpoint->name(), pairs);
   }
   report.tables.push_back(std::move(table));

@@ -20,16 +20,16 @@ struct Kind {
   const char* shown;
 };
 
-constexpr Kind kKinds[] = {{"bytes", "softmax", "softmax"},
-                           {"bytes", "softmax_one", "softmax_one"},
-                           {"bytes", "softmax_sink", "softmax_sink"},
-                           {"bytes", "gated", "gated (before its gate)"},
-                           {"bytes", "diff_v1", "DIFF V1, before its norm"},
-                           {"bytes", "diff_v1_no_norm", "DIFF V1 without norm"},
-                           {"bytes", "diff_v2", "DIFF V2"},
-                           {"bytes_ablations", "no_lambda", "V2 without λ"},
-                           {"bytes_ablations", "raw_lambda", "V2, λ without sigmoid"},
-                           {"bytes_ablations", "wrong_pairing", "V2, wrong pairing"}};
+constexpr Kind kRmsKinds[] = {{"bytes", "softmax", "softmax"},
+                              {"bytes", "softmax_one", "softmax_one"},
+                              {"bytes", "softmax_sink", "softmax_sink"},
+                              {"bytes", "gated", "gated (before its gate)"},
+                              {"bytes", "diff_v1", "DIFF V1, before its norm"},
+                              {"bytes", "diff_v1_no_norm", "DIFF V1 without norm"},
+                              {"bytes", "diff_v2", "DIFF V2"},
+                              {"bytes_ablations", "no_lambda", "V2 without λ"},
+                              {"bytes_ablations", "raw_lambda", "V2, λ without sigmoid"},
+                              {"bytes_ablations", "wrong_pairing", "V2, wrong pairing"}};
 
 // Places of .05, .5, .95 and 1 among quantile_points().
 constexpr std::size_t kFive = 2, kHalf = 5, kNinetyFive = 8, kLargest = 10;
@@ -73,7 +73,7 @@ Result<ClaimReport> examine_context_rms(Study& study, const ClaimOptions&) {
                     (moment == Moment::Initial ? "before the first step" : "after training") +
                     ": mean over heads ± standard deviation over seeds";
     table.columns = {"heads", "5 %", "median", "95 %", "largest", "‖w‖₂", "below 1/√n", "in [1/√n, 1)", "in (0, √2)"};
-    for (const Kind& kind : kKinds) {
+    for (const Kind& kind : kRmsKinds) {
       const auto number = [&](const char* name, std::size_t index) {
         return study.spread(kind.recipe, kind.variant, moment,
                             [&](const Evaluation& e) { return e.over_heads(name, index); });

@@ -81,8 +81,8 @@ struct Gain {
   double raw = 0.0, relative = 0.0;
 };
 
-Result<Gain> measure(Study& study, const StudiedModel& model, const std::vector<std::string>& what_ifs,
-                     std::vector<std::int32_t> ids) {
+Result<Gain> measure_gain(Study& study, const StudiedModel& model, const std::vector<std::string>& what_ifs,
+                          std::vector<std::int32_t> ids) {
   std::vector<WhatIf> changes;
   for (const std::string& text : what_ifs) {
     HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
@@ -157,11 +157,11 @@ Result<ClaimReport> examine_norm_gain(Study& study, const ClaimOptions& options)
                    study.random_model(wide, wide.variants.front(), seed, "wide/diff_v1_seed" + std::to_string(seed)));
       HEADROOM_TRY(const StudiedModel* before, study.model(bytes, v1, seed, Moment::Initial));
       HEADROOM_TRY(const StudiedModel* after, study.model(bytes, v1, seed, Moment::Trained));
-      HEADROOM_TRY(const Gain a, measure(study, wide_model, make_uniform, distinct));
-      HEADROOM_TRY(const Gain b, measure(study, wide_model, {}, distinct));
-      HEADROOM_TRY(const Gain c, measure(study, *after, make_uniform, text));
-      HEADROOM_TRY(const Gain d, measure(study, *before, {}, text));
-      HEADROOM_TRY(const Gain e, measure(study, *after, {}, text));
+      HEADROOM_TRY(const Gain a, measure_gain(study, wide_model, make_uniform, distinct));
+      HEADROOM_TRY(const Gain b, measure_gain(study, wide_model, {}, distinct));
+      HEADROOM_TRY(const Gain c, measure_gain(study, *after, make_uniform, text));
+      HEADROOM_TRY(const Gain d, measure_gain(study, *before, {}, text));
+      HEADROOM_TRY(const Gain e, measure_gain(study, *after, {}, text));
       uniform.values.push_back(a.relative), random.values.push_back(b.relative);
       uniform_text.values.push_back(c.relative), initial.values.push_back(d.relative);
       trained.values.push_back(e.relative), raw.values.push_back(e.raw);

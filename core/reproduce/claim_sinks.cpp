@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kSink = 0.3;     // Gu et al.'s ε (arXiv 2410.10781)
 constexpr double kSolved = 1e-3;  // mean square error of the trigger task
-constexpr const char* kKinds[] = {"softmax", "softmax_one",     "softmax_sink", "gated",
-                                  "diff_v1", "diff_v1_no_norm", "diff_v2"};
+constexpr const char* kSinkKinds[] = {"softmax", "softmax_one",     "softmax_sink", "gated",
+                                      "diff_v1", "diff_v1_no_norm", "diff_v2"};
 
 using Spreads = std::map<std::string, Spread>;  // by kind
 
@@ -44,7 +44,7 @@ Result<SinkScores> add_scores(Study& study, const char* recipe, const std::strin
                    "absolute share", "heads above 0.3: first", "net",           "absolute",
                    "‖v₀‖/mean ‖v‖",  "validation loss"};
   SinkScores scores;
-  for (const char* kind : kKinds) {
+  for (const char* kind : kSinkKinds) {
     if (!find_variant(study.recipe(recipe), kind)) continue;
     const auto number = [&](const char* name, std::size_t index) {
       return study.spread(recipe, kind, Moment::Trained,
@@ -115,7 +115,7 @@ Result<Spreads> add_rows(Study& study, const char* name, const std::string& show
   table.caption = shown + ": rows at a trigger, and idle rows, where attention has nothing to do (row 0 left out)";
   table.columns = {"heads", "rows", "to key 0: first", "second", "net", "λ", "ρ", "‖w‖₂", "output cancellation"};
   Spreads idle_key;
-  for (const char* kind : kKinds)
+  for (const char* kind : kSinkKinds)
     for (const bool acting : {false, true}) {
       if (!find_variant(recipe, kind)) continue;
       Spread first, second, net, lambda, rho, norm, cancellation;

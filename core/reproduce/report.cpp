@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-constexpr double kMostPlain = 1e6;
+constexpr double kMostWhole = 1e6;
 
 // The sentences of a claim, by what they came to.
 constexpr std::pair<Verdict, const char*> kHeadings[] = {{Verdict::Agrees, "May be claimed of these models:"},
@@ -21,7 +21,7 @@ constexpr std::pair<Verdict, const char*> kHeadings[] = {{Verdict::Agrees, "May 
 
 std::string number_text(double value) {
   if (std::isnan(value)) return "–";
-  if (value == std::floor(value) && std::abs(value) < kMostPlain) return format("%.0f", value);
+  if (value == std::floor(value) && std::abs(value) < kMostWhole) return format("%.0f", value);
   return Spread{{value}}.text();
 }
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 
 #include "core/base/format.h"
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kDigits = 3;
 constexpr int kMostDecimals = 5;  // three digits of 0.00123
 constexpr int kMoreDecimals = 4;  // for the sake of a small deviation

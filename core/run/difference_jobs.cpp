@@ -21,7 +21,6 @@
 namespace headroom {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Source = std::shared_ptr<const MapSource>;
 
 constexpr auto kBetweenWakes = std::chrono::milliseconds(60);
@@ -68,7 +67,7 @@ struct DifferenceJobs::State {
       for (std::int64_t task = 0; task < tasks; ++task) body(task);
     };
     const kernels::StopRequested stop = [&] { return token.stop_requested() || give_up.load(); };
-    auto last_wake = Clock::now() - kBetweenWakes;
+    auto last_wake = std::chrono::steady_clock::now() - kBetweenWakes;
     while (true) {
       Job job;
       {
@@ -87,8 +86,8 @@ struct DifferenceJobs::State {
         if (distance) finished.emplace_back(job.key, *distance);
         last = waiting.empty();
       }
-      if (distance && wake && (last || Clock::now() - last_wake >= kBetweenWakes)) {
-        last_wake = Clock::now();
+      if (distance && wake && (last || std::chrono::steady_clock::now() - last_wake >= kBetweenWakes)) {
+        last_wake = std::chrono::steady_clock::now();
         wake();
       }
     }

@@ -7,12 +7,11 @@
 #include <numeric>
 #include <string_view>
 
+#include "core/base/numbers.h"
 #include "core/run/quantity_tools.h"
 
 namespace headroom {
 namespace {
-
-using quantity::kNaN;
 
 constexpr std::int64_t kEveryRow = 1;
 constexpr const char* kRhoQuantiles = "context_rms_relative_quantile";

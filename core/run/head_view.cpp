@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
+
+#include "core/base/numbers.h"
 
 namespace headroom {
-namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
-
 HeadView::HeadView(const LayerRecord& layer_record, const HeadRecord& head_record, std::int64_t min_row)
     : layer(layer_record), head(head_record), length(layer_record.length) {
   has = {head.program.has_first(), head.program.has_second()};

@@ -21,8 +21,6 @@
 namespace headroom {
 namespace {
 
-constexpr double kFloat32Tolerance = 1e-5, kFloat64Tolerance = 1e-10;
-
 std::size_t size_of(const LayerInput& input) { return input.values.capacity() * sizeof(float); }
 
 // The same run as it would be written into a file.
@@ -47,7 +45,7 @@ Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_
   return error.wanted("0 to " + std::to_string(count - 1), "");
 }
 
-Result<void> check_request(const LiveRunRequest& request) {
+Result<void> check_live_request(const LiveRunRequest& request) {
   const auto layers = static_cast<std::int64_t>(request.model->spec.blocks.size());
   const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
   HEADROOM_TRY_VOID(check_indices(request.layers, layers, "layers"));
@@ -350,7 +348,7 @@ LiveRunEstimate estimate_live_run(const LiveRunRequest& request) {
 Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, const LiveRunRequest& request,
                                                     const PublishRun& publish, const ProgressReport& progress,
                                                     const kernels::StopRequested& stop) {
-  HEADROOM_TRY_VOID(check_request(request));
+  HEADROOM_TRY_VOID(check_live_request(request));
   HEADROOM_TRY(RunPlan plan, plan_run(as_analysis(request)));
   ForwardOptions& forward = plan.forward;
   forward.keep_projections = request.keep_maps;

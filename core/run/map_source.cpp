@@ -4,15 +4,13 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "core/base/check.h"
+#include "core/base/numbers.h"
 #include "kernels/cpu/window.h"
 
 namespace headroom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 const HeadProgram::Map* map_of(const MapSource::Head& head, std::size_t m) {
   const HeadProgram& program = head.program;

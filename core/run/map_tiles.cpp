@@ -18,7 +18,7 @@ namespace headroom {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Values = std::shared_ptr<const std::vector<float>>;
+using MapValues = std::shared_ptr<const std::vector<float>>;
 
 // Tiles of fewer cells take tens of milliseconds: coarse ones of them come first. Of the others the coarser one takes
 // longer, and the picture is there sooner when the finer ones come first.
@@ -181,7 +181,7 @@ struct TileStore::State {
   std::size_t bytes = 0, budget = 0;
   std::uint64_t shown_source = 0;
   struct KeptLine {
-    Values values;
+    MapValues values;
     std::uint64_t used = 0;
   };
   std::map<Line, KeptLine> lines;
@@ -209,7 +209,7 @@ struct TileStore::State {
   std::uint64_t line_orders = 0;
   Clock::time_point want_time;
   std::vector<std::shared_ptr<const Tile>> finished;
-  std::vector<std::pair<Line, Values>> finished_lines;
+  std::vector<std::pair<Line, MapValues>> finished_lines;
   std::uint64_t computed = 0, dropped = 0, serial = 0;
 
   std::function<void()> wake;
@@ -385,7 +385,7 @@ struct TileStore::State {
     }
   }
 
-  Values line(const Source& source, const Line& line) {
+  MapValues line(const Source& source, const Line& line) {
     if (const auto found = lines.find(line); found != lines.end()) {
       found->second.used = ++line_uses;
       return found->second.values;
@@ -400,7 +400,7 @@ struct TileStore::State {
     return nullptr;
   }
 
-  void keep_line(const Line& line, Values values) {
+  void keep_line(const Line& line, MapValues values) {
     lines[line] = {std::move(values), ++line_uses};
     while (lines.size() > kKeptLines)
       lines.erase(std::ranges::min_element(lines, {}, [](const auto& kept) { return kept.second.used; }));
@@ -462,7 +462,7 @@ void TileStore::also_want(std::shared_ptr<const MapSource> source, std::span<con
 
 bool TileStore::collect() {
   std::vector<std::shared_ptr<const Tile>> tiles;
-  std::vector<std::pair<Line, Values>> lines;
+  std::vector<std::pair<Line, MapValues>> lines;
   {
     const std::lock_guard lock(state_->mutex);
     tiles.swap(state_->finished);

@@ -14,7 +14,7 @@ using namespace quantity;
 
 namespace {
 
-void received(const Context& c, const std::vector<double>& column_sum, Out out) {
+void mean_received(const Context& c, const std::vector<double>& column_sum, Out out) {
   for (std::size_t k = 0; k < column_sum.size(); ++k)
     out[k] = c.head.rows_seeing[k] > 0 ? column_sum[k] / static_cast<double>(c.head.rows_seeing[k]) : kNaN;
 }
@@ -97,11 +97,11 @@ std::vector<Quantity> distribution_quantities() {
        "all",
        [](const Context& c, Out out) {
          for (std::size_t m = 0; m < 2; ++m)
-           if (c.head.has[m]) received(c, map(c, m).column_sum, part(out, m, 2));
+           if (c.head.has[m]) mean_received(c, map(c, m).column_sum, part(out, m, 2));
        }},
       {"keys", "attention_received_net", kByPosition, ElementType::Float32, "1", "net attention received by a key",
        "mean of w_ik over the rows that can see key k; NaN where a what-if hides it", "M1(d)", "all",
-       [](const Context& c, Out out) { received(c, c.head.head.statistics.column_sum, out); }},
+       [](const Context& c, Out out) { mean_received(c, c.head.head.statistics.column_sum, out); }},
       {"hist",
        "context_rms_relative",
        {"context_rms_relative_bin"},

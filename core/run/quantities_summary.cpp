@@ -17,7 +17,7 @@ using namespace quantity;
 namespace {
 
 // α_k: column mean over the rows that see key k.
-double received(const Context& c, const std::vector<double>& column_sum, std::int64_t key) {
+double received_at(const Context& c, const std::vector<double>& column_sum, std::int64_t key) {
   return at(column_sum, key) / static_cast<double>(c.head.rows_seeing[static_cast<std::size_t>(key)]);
 }
 
@@ -26,7 +26,7 @@ std::int64_t top_sink(const Context& c, const MapStatistics& m) {
   std::int64_t best = -1;
   for (std::int64_t k = 0; 2 * k < c.head.length; ++k) {
     if (c.head.rows_seeing[static_cast<std::size_t>(k)] == 0) continue;
-    if (best < 0 || received(c, m.column_sum, k) > received(c, m.column_sum, best)) best = k;
+    if (best < 0 || received_at(c, m.column_sum, k) > received_at(c, m.column_sum, best)) best = k;
   }
   return best;
 }
@@ -178,7 +178,7 @@ std::vector<Quantity> summary_quantities() {
        [](const Context& c, Out out) {
          per_component(c, out, [&](const MapStatistics& m) {
            const std::int64_t key = top_sink(c, m);
-           return key < 0 ? kNaN : received(c, m.column_sum, key);
+           return key < 0 ? kNaN : received_at(c, m.column_sum, key);
          });
        }},
       {"",

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/run/quantity.h"
 
 namespace headroom::quantity {
 
-inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Context = QuantityContext;
 using Out = std::span<double>;
 using kernels::MapStatistics;

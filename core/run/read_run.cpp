@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "core/base/format.h"
+#include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
 #include "core/run/run_layout.h"
@@ -23,8 +23,6 @@
 
 namespace headroom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 constexpr const char* kAttributes[] = {"schema_version",
                                        "title",

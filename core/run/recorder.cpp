@@ -4,25 +4,22 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
 #include "core/run/run_plan.h"
+#include "core/run/self_check.h"
 
 namespace headroom {
 namespace {
 
 // Jobs that wait behind the one that runs. Each holds one layer's record, so memory stays that of a few layers.
 constexpr std::size_t kWaiting = 1;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kFloat32Tolerance = 1e-5;
-constexpr double kFloat64Tolerance = 1e-10;
 
 std::string lambda_source_name(LambdaSource source) {
   switch (source) {

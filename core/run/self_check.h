@@ -10,6 +10,8 @@
 
 namespace headroom {
 
+inline constexpr double kFloat32Tolerance = 1e-5, kFloat64Tolerance = 1e-10;
+
 struct SelfCheck {
   std::int64_t rows = 0;                // rows looked at
   double worst_row_sum = 0.0;           // largest |Σ_j w_ij − (1 − λ_i)| (softmax heads without sink)
@@ -17,7 +19,7 @@ struct SelfCheck {
   std::vector<std::string> violations;  // sentences; at most a few
 };
 
-// Adds one head; `tolerance` is 1e-5 in float32 and 1e-10 in float64.
+// Adds one head; `tolerance` is the one of the run's dtype.
 void check_head(const HeadView& head, double tolerance, SelfCheck& check);
 
 }  // namespace headroom

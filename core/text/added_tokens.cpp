@@ -14,7 +14,7 @@ namespace headroom {
 namespace {
 
 // White_Space of Unicode.
-bool is_space(char32_t c) {
+bool is_white_space(char32_t c) {
   return (c >= 9 && c <= 13) || c == ' ' || c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) ||
          c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
@@ -62,7 +62,7 @@ bool starts_with_word(std::string_view text) {
 std::size_t trailing_space_begin(std::string_view text) {
   while (!text.empty()) {
     const Utf8Scalar scalar = last_scalar(text);
-    if (!scalar.valid || !is_space(scalar.code_point)) break;
+    if (!scalar.valid || !is_white_space(scalar.code_point)) break;
     text.remove_suffix(scalar.size_bytes);
   }
   return text.size();
@@ -72,7 +72,7 @@ std::size_t leading_space_size(std::string_view text) {
   const std::size_t size = text.size();
   while (!text.empty()) {
     const Utf8Scalar scalar = decode_utf8(text);
-    if (!scalar.valid || !is_space(scalar.code_point)) break;
+    if (!scalar.valid || !is_white_space(scalar.code_point)) break;
     text.remove_prefix(scalar.size_bytes);
   }
   return size - text.size();

@@ -59,7 +59,7 @@ struct GgufVocabulary {
   std::string unknown;
 };
 
-Result<GgufVocabulary> read_vocabulary(const nlohmann::json& metadata) {
+Result<GgufVocabulary> read_gguf_vocabulary(const nlohmann::json& metadata) {
   const nlohmann::json& list = json_field(metadata, "tokenizer.ggml.tokens");
   const nlohmann::json& types = json_field(metadata, "tokenizer.ggml.token_type");
   const auto corrupt = [](const char* key, std::string message) {
@@ -86,7 +86,7 @@ Result<GgufVocabulary> read_vocabulary(const nlohmann::json& metadata) {
 }
 
 // A merge is "left right"; the left part may itself begin with a space.
-Result<std::vector<BpeMerge>> read_merges(const nlohmann::json& metadata) {
+Result<std::vector<BpeMerge>> read_gguf_merges(const nlohmann::json& metadata) {
   const nlohmann::json& list = json_field(metadata, "tokenizer.ggml.merges");
   const auto corrupt = [](std::string message) {
     return Error(ErrorCode::Corrupt, std::move(message)).at_tensor("tokenizer.ggml.merges");
@@ -128,8 +128,8 @@ Result<void> add_frame(const nlohmann::json& metadata, bool bos_by_default, cons
 Result<BpeTokenizerParts> read_gpt2(const nlohmann::json& metadata) {
   HEADROOM_TRY(const std::string pre, json_string(metadata, "tokenizer.ggml.pre", "default"));
   HEADROOM_TRY(const PreSpec spec, pre_spec_named(pre));
-  HEADROOM_TRY(GgufVocabulary vocabulary, read_vocabulary(metadata));
-  HEADROOM_TRY(const auto merges, read_merges(metadata));
+  HEADROOM_TRY(GgufVocabulary vocabulary, read_gguf_vocabulary(metadata));
+  HEADROOM_TRY(const auto merges, read_gguf_merges(metadata));
   BpeTokenizerParts parts;
   parts.source = "GGUF (" + pre + ")";
   parts.added_tokens = std::move(vocabulary.added);
@@ -143,7 +143,7 @@ Result<BpeTokenizerParts> read_gpt2(const nlohmann::json& metadata) {
 
 // SentencePiece BPE: merges follow from the scores, spaces are U+2581, unknown characters become byte tokens.
 Result<BpeTokenizerParts> read_llama(const nlohmann::json& metadata) {
-  HEADROOM_TRY(GgufVocabulary vocabulary, read_vocabulary(metadata));
+  HEADROOM_TRY(GgufVocabulary vocabulary, read_gguf_vocabulary(metadata));
   const nlohmann::json& list = json_field(metadata, "tokenizer.ggml.scores");
   const auto is_number = [](const nlohmann::json& value) { return value.is_number(); };
   if (!list.is_array() || list.size() != vocabulary.tokens.tokens().size() ||

@@ -9,7 +9,7 @@
 namespace headroom {
 namespace {
 
-constexpr const char* kPlace = "normalizer";
+constexpr const char* kNormalizerPlace = "normalizer";
 
 Result<Regex> pattern_of(const nlohmann::json& component) {
   const nlohmann::json& pattern = json_field(component, "pattern");
@@ -21,7 +21,7 @@ Result<Regex> pattern_of(const nlohmann::json& component) {
 }
 
 Result<Normalizer::Step> make_step(const nlohmann::json& component) {
-  HEADROOM_TRY(const std::string type, json_type(component, kPlace));
+  HEADROOM_TRY(const std::string type, json_type(component, kNormalizerPlace));
   if (type == "NFC") return Normalizer::Step(UnicodeForm::Nfc);
   if (type == "NFD") return Normalizer::Step(UnicodeForm::Nfd);
   if (type == "NFKC") return Normalizer::Step(UnicodeForm::Nfkc);
@@ -35,7 +35,7 @@ Result<Normalizer::Step> make_step(const nlohmann::json& component) {
     HEADROOM_TRY(std::string content, json_string(component, "content", ""));
     return Normalizer::Step(Normalizer::Replace{std::move(pattern), std::move(content)});
   }
-  return unsupported_component(kPlace, type);
+  return unsupported_component(kNormalizerPlace, type);
 }
 
 Result<AlignedText> run(const Normalizer::Replace& replace, const AlignedText& text, RegexSession& session) {
@@ -62,7 +62,7 @@ AlignedText run(const Normalizer::Prepend& prepend, const AlignedText& text) {
 }  // namespace
 
 Result<Normalizer> Normalizer::create(const nlohmann::json& component) {
-  HEADROOM_TRY(const auto components, json_sequence(component, kPlace, "normalizers"));
+  HEADROOM_TRY(const auto components, json_sequence(component, kNormalizerPlace, "normalizers"));
   std::vector<Step> steps;
   for (const nlohmann::json& member : components) {
     HEADROOM_TRY(Step step, make_step(member));

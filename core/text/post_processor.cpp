@@ -8,7 +8,7 @@
 namespace headroom {
 namespace {
 
-constexpr const char* kPlace = "post_processor";
+constexpr const char* kPostProcessorPlace = "post_processor";
 
 Error bad_template(const std::string& what) {
   return Error(ErrorCode::Corrupt, "The post-processor's template is malformed: " + what)
@@ -47,7 +47,8 @@ Result<void> apply_template(const nlohmann::json& component, PostProcessor& resu
       return bad_template("neither SpecialToken nor Sequence");
     }
   }
-  if (sequences != 1) return unsupported_component(kPlace, "a template with more or less than one sequence");
+  if (sequences != 1)
+    return unsupported_component(kPostProcessorPlace, "a template with more or less than one sequence");
   result.before.insert(result.before.begin(), inner.before.begin(), inner.before.end());
   result.after.insert(result.after.end(), inner.after.begin(), inner.after.end());
   return {};
@@ -56,14 +57,14 @@ Result<void> apply_template(const nlohmann::json& component, PostProcessor& resu
 }  // namespace
 
 Result<PostProcessor> PostProcessor::create(const nlohmann::json& component) {
-  HEADROOM_TRY(const auto components, json_sequence(component, kPlace, "processors"));
+  HEADROOM_TRY(const auto components, json_sequence(component, kPostProcessorPlace, "processors"));
   PostProcessor result;
   for (const nlohmann::json& member : components) {
-    HEADROOM_TRY(const std::string type, json_type(member, kPlace));
+    HEADROOM_TRY(const std::string type, json_type(member, kPostProcessorPlace));
     if (type == "TemplateProcessing")
       HEADROOM_TRY_VOID(apply_template(member, result));
     else if (type != "ByteLevel")
-      return unsupported_component(kPlace, type);
+      return unsupported_component(kPostProcessorPlace, type);
   }
   return result;
 }

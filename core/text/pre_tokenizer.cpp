@@ -12,7 +12,7 @@
 namespace headroom {
 namespace {
 
-constexpr const char* kPlace = "pre_tokenizer";
+constexpr const char* kPreTokenizerPlace = "pre_tokenizer";
 
 constexpr std::array kBehaviors = {
     std::pair{"Isolated", SplitBehavior::Isolated}, std::pair{"Removed", SplitBehavior::Removed},
@@ -85,7 +85,7 @@ void append_joined(std::vector<Cut>& cuts, SplitBehavior behavior, std::vector<B
   if (backwards) std::reverse(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
 }
 
-Result<void> run(const PreTokenizer::Split& split, Words& words, RegexSession& session) {
+Result<void> split_words(const PreTokenizer::Split& split, Words& words, RegexSession& session) {
   std::vector<ByteRange> out;
   std::vector<ByteRange> matches;
   const std::string_view text = words.text.text();
@@ -105,7 +105,7 @@ Result<void> run(const PreTokenizer::Split& split, Words& words, RegexSession& s
   return {};
 }
 
-void run(const PreTokenizer::SpacePrefix&, Words& words) {
+void split_words(const PreTokenizer::SpacePrefix&, Words& words) {
   AlignedTextBuilder builder(words.text);
   std::vector<ByteRange> out;
   for (const ByteRange& word : words.ranges) {
@@ -117,7 +117,7 @@ void run(const PreTokenizer::SpacePrefix&, Words& words) {
   words = {builder.take(), std::move(out)};
 }
 
-void run(const PreTokenizer::Metaspace& metaspace, Words& words) {
+void split_words(const PreTokenizer::Metaspace& metaspace, Words& words) {
   using Prefix = PreTokenizer::Metaspace::Prefix;
   AlignedTextBuilder builder(words.text);
   std::vector<ByteRange> out;
@@ -157,7 +157,7 @@ Result<PreTokenizer::Metaspace> make_metaspace(const nlohmann::json& component) 
 }  // namespace
 
 Result<PreTokenizer> PreTokenizer::create(const nlohmann::json& component) {
-  HEADROOM_TRY(const auto components, json_sequence(component, kPlace, "pretokenizers"));
+  HEADROOM_TRY(const auto components, json_sequence(component, kPreTokenizerPlace, "pretokenizers"));
   PreTokenizer result;
   for (const nlohmann::json& member : components) HEADROOM_TRY_VOID(result.add(member));
   return result;
@@ -174,9 +174,9 @@ Result<PreTokenizer> PreTokenizer::create_byte_level(const std::vector<std::stri
 }
 
 Result<void> PreTokenizer::add(const nlohmann::json& component) {
-  HEADROOM_TRY(const std::string type, json_type(component, kPlace));
+  HEADROOM_TRY(const std::string type, json_type(component, kPreTokenizerPlace));
   // After ByteLevel the later steps would see its characters in place of the text.
-  if (byte_level_) return unsupported_component(kPlace, type + " after ByteLevel");
+  if (byte_level_) return unsupported_component(kPreTokenizerPlace, type + " after ByteLevel");
   if (type == "Split") {
     HEADROOM_TRY(Split split, make_split(component));
     steps_.emplace_back(std::move(split));
@@ -205,7 +205,7 @@ Result<void> PreTokenizer::add(const nlohmann::json& component) {
     steps_.emplace_back(std::move(metaspace));
     if (split) steps_.emplace_back(Split{std::move(sign), SplitBehavior::MergedWithNext, false});
   } else {
-    return unsupported_component(kPlace, type);
+    return unsupported_component(kPreTokenizerPlace, type);
   }
   return {};
 }
@@ -213,11 +213,11 @@ Result<void> PreTokenizer::add(const nlohmann::json& component) {
 Result<Words> PreTokenizer::apply(Words words, RegexSession& session) const {
   for (const Step& step : steps_) {
     if (const auto* split = std::get_if<Split>(&step))
-      HEADROOM_TRY_VOID(run(*split, words, session));
+      HEADROOM_TRY_VOID(split_words(*split, words, session));
     else if (const auto* prefix = std::get_if<SpacePrefix>(&step))
-      run(*prefix, words);
+      split_words(*prefix, words);
     else
-      run(std::get<Metaspace>(step), words);
+      split_words(std::get<Metaspace>(step), words);
   }
   return words;
 }

@@ -47,8 +47,8 @@ CATCH_TEST_CASE(
     device.load_matrices_transposed(registers, shared + 8 * device.thread());
     if (device.thread() == 13) transposed = registers[2];  // rows 2 and 3, element 3
   });
-  CATCH_CHECK(plain == (128u + 3 * 8 + 2 | (128u + 3 * 8 + 3) << 16));
-  CATCH_CHECK(transposed == (128u + 2 * 8 + 3 | (128u + 3 * 8 + 3) << 16));
+  CATCH_CHECK(plain == ((128u + 3 * 8 + 2) | (128u + 3 * 8 + 3) << 16));
+  CATCH_CHECK(transposed == ((128u + 2 * 8 + 3) | (128u + 3 * 8 + 3) << 16));
 }
 
 CATCH_TEST_CASE("emulator: a missing barrier changes the result with the order of threads, a present one does not") {

@@ -6,16 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/numbers.h"
+
 namespace headroom {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Means over batch and rows of [batch, heads, length].
 at::Tensor means(const at::Tensor& x) { return x.to(at::kDouble).mean(at::IntArrayRef{0, 2}); }

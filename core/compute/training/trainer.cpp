@@ -12,12 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/compute/device.h"
 #include "core/compute/training/head_measurements.h"
 #include "core/compute/training/optimizer.h"
@@ -29,7 +29,6 @@
 namespace headroom {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kLossWindow = 100;  // steps that the loss in config.json is a mean of
 
 class Trainer {

@@ -28,7 +28,7 @@ std::vector<HeadProgram> halves(std::int64_t sub_heads, std::int64_t kv_heads, d
   return programs;
 }
 
-Result<ModelSpec> translate(const ModelSource& source) {
+Result<ModelSpec> translate_diffllama(const ModelSource& source) {
   ConfigReader config(source.config());
   HEADROOM_TRY(const LlamaConfig llama, read_llama_config(config, 1e-5));
   const DecoderSizes& sizes = llama.sizes;
@@ -65,6 +65,6 @@ Result<ModelSpec> translate(const ModelSource& source) {
 }  // namespace
 
 extern constinit const Family kFamily_diffllama{"diffllama", "DiffLlama: DIFF V1 with heads paired by halves",
-                                                translate};
+                                                translate_diffllama};
 
 }  // namespace headroom

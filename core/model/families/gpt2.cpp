@@ -51,7 +51,7 @@ Layout detect_layout(const ModelSource& source, std::int64_t hidden) {
   return layout;
 }
 
-Result<ModelSpec> translate(const ModelSource& source) {
+Result<ModelSpec> translate_gpt2(const ModelSource& source) {
   ConfigReader config(source.config());
   ModelSpec model;
   model.model_type = "gpt2";
@@ -110,6 +110,6 @@ Result<ModelSpec> translate(const ModelSource& source) {
 
 }  // namespace
 
-extern constinit const Family kFamily_gpt2{"gpt2", "GPT-2: LayerNorm, learned positions, fused Conv1D", translate};
+extern constinit const Family kFamily_gpt2{"gpt2", "GPT-2: LayerNorm, learned positions, fused Conv1D", translate_gpt2};
 
 }  // namespace headroom

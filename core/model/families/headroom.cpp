@@ -171,7 +171,7 @@ void warn_of_training(const nlohmann::json& training, std::vector<std::string>& 
                          ": without it another function runs than the one that was trained");
 }
 
-Result<ModelSpec> translate(const ModelSource& source) {
+Result<ModelSpec> translate_headroom(const ModelSource& source) {
   ConfigReader config(source.config());
   HEADROOM_TRY_VOID(refuse_straddling_pairs(config));
   HEADROOM_TRY(const DecoderSizes sizes, read_sizes(config, 0));
@@ -224,6 +224,7 @@ Result<ModelSpec> translate(const ModelSource& source) {
 }  // namespace
 
 extern constinit const Family kFamily_headroom{
-    "headroom", "softmax, softmax_one, softmax_sink, gated, diff_v1, diff_v2 in a llama-like decoder", translate};
+    "headroom", "softmax, softmax_one, softmax_sink, gated, diff_v1, diff_v2 in a llama-like decoder",
+    translate_headroom};
 
 }  // namespace headroom

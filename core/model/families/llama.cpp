@@ -8,7 +8,7 @@
 namespace headroom {
 namespace {
 
-Result<ModelSpec> translate(const ModelSource& source) {
+Result<ModelSpec> translate_llama(const ModelSource& source) {
   ConfigReader config(source.config());
   HEADROOM_TRY(LlamaConfig llama, read_llama_config(config, 1e-6));
   HEADROOM_TRY(llama.mlp_bias, config.boolean("mlp_bias", false));
@@ -27,6 +27,6 @@ Result<ModelSpec> translate(const ModelSource& source) {
 }  // namespace
 
 extern constinit const Family kFamily_llama{"llama", "Llama, TinyLlama, SmolLM2: RMSNorm, GQA, RoPE, SwiGLU",
-                                            translate};
+                                            translate_llama};
 
 }  // namespace headroom

@@ -1,0 +1,63 @@
+"""Names in the unnamed namespaces of one folder's sources differ: unity_names.py ROOT.
+
+The build compiles several sources of a folder as one (headroom_unity in CMakeLists.txt). The same name in two of them is
+then defined twice, or, worse, two functions of one name become overloads, and a call may go to the other file's. Prints
+FOLDER: NAME: PLACES for each and exits 1 on any. It reads sources as clang-format leaves them.
+"""
+
+import os
+import re
+import sys
+from collections import defaultdict
+
+FOLDERS = ("app", "core")
+USING = re.compile(r"using (?:namespace )?[\w:]+;")
+TYPE = re.compile(r"(?:struct|class|enum class|enum)\s+(?:alignas\(\w+\)\s+)?(\w+)")
+ALIAS = re.compile(r"(?:using|namespace)\s+(\w+)\s*=")
+FUNCTION = re.compile(r"[^=({]*?([A-Za-z_]\w*)\(")
+VALUE = re.compile(r"[^=(]*?([A-Za-z_]\w*)\s*(?:\[\w*\])?\s*(?:=|\{|;)")
+
+
+def names_of(path):
+    """(name, line) of each definition at the outermost level of the file's unnamed namespaces."""
+    inside = False
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.rstrip("\n")
+            if line == "namespace {":
+                inside = True
+            elif line.startswith("}  // namespace"):
+                inside = False
+            elif inside and line and line[0] not in " }/#" and not line.startswith(("template", "static_assert", "extern")):
+                if USING.match(line):
+                    continue
+                found = TYPE.match(line) or ALIAS.match(line) or FUNCTION.match(line) or VALUE.match(line)
+                if found:
+                    yield found.group(1), number
+
+
+def faults(root):
+    for top in FOLDERS:
+        for folder, _, files in sorted(os.walk(os.path.join(root, top))):
+            places = defaultdict(list)
+            for file in sorted(files):
+                if file.endswith(".cpp"):
+                    for name, line in names_of(os.path.join(folder, file)):
+                        places[name].append((file, line))
+            for name, found in sorted(places.items()):
+                if len({file for file, _ in found}) > 1:
+                    where = ", ".join(f"{file}:{line}" for file, line in found)
+                    yield f"{os.path.relpath(folder, root)}: {name} is in the unnamed namespaces of {where}"
+
+
+def main():
+    root = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".")
+    if not os.path.isdir(os.path.join(root, "core")):
+        sys.exit(f"{root}: no core/ here; expected the repository's root")
+    found = list(faults(root))
+    print("\n".join(found) if found else "no name is in two unnamed namespaces of a folder")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
