@@ -3,8 +3,9 @@
 #include <new>
 
 #include "app/cli/command_line.h"
-#include "app/cli/signals.h"
-#include "app/process_settings.h"
+#include "app/process/process_settings.h"
+#include "app/process/signals.h"
+#include "app/window/application.h"
 
 // Every expected failure is a Result; what arrives here is a bug of the program, or memory that ran out.
 int main(int argc, char** argv) {
@@ -13,7 +14,7 @@ int main(int argc, char** argv) {
   headroom::apply_process_settings();
   headroom::install_signal_handlers();
   try {
-    return headroom::run_command_line(argc, argv);
+    return headroom::run_command_line(argc, argv, {headroom::run_window, headroom::command_table_text});
   } catch (const std::bad_alloc&) {
     std::fputs("headroom: out of memory\n", stderr);
     return kOutOfMemory;

@@ -241,6 +241,17 @@ PYTHON
   stamp "$deps/oracle.stamp" "$(cat "$list")"
 }
 
+# clang-format and clang-tidy as the style tests want them.
+need_style_tools() {
+  local list=$root/tests/style/requirements.txt
+  if stamped "$deps/style.stamp" "$(cat "$list")" && [ -x "$venv/bin/clang-format" ] && [ -x "$venv/bin/clang-tidy" ]; then
+    return
+  fi
+  need_venv
+  step 'installing clang-format and clang-tidy' pip_install -r "$list"
+  stamp "$deps/style.stamp" "$(cat "$list")"
+}
+
 fetch_demo() {
   local work=$deps/demo/download
   rm -rf "$work"

@@ -30,6 +30,7 @@ begin_setup
 choose_torch
 need_packages "${packages_to_build[@]}" "${packages_to_test[@]}"
 need_oracle
+need_style_tools
 need_torch
 need_demo
 build "$folder" -DCMAKE_BUILD_TYPE=Release "-DHEADROOM_STRICT=${HEADROOM_STRICT:-OFF}" "-DHEADROOM_PYTHON=$venv/bin/python" \
@@ -49,13 +50,18 @@ ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$(nproc)" --
 # A test that could not be started counts as failed; skipped is only one that gave its reason.
 count_status=0
 "$venv/bin/python" - "$folder/junit.xml" <<'PYTHON' || count_status=$?
-import os, sys
+import os, re, sys
 import xml.etree.ElementTree as xml
 
 cases = list(xml.parse(sys.argv[1]).getroot().iter("testcase")) if os.path.exists(sys.argv[1]) else []
-skipped = [c for c in cases if any((s.get("message") or "").startswith("SKIP_") for s in c.iter("skipped"))]
+reason_line = re.compile(r"^SKIPPED(?: \[\d+\] [^\n:]*(?::\d+)?)?: (.*)$", re.MULTILINE)
+reasons = {c: list(dict.fromkeys(reason_line.findall(c.findtext("system-out") or ""))) for c in cases}
+skipped = [c for c in cases if reasons[c] and any((s.get("message") or "").startswith("SKIP_") for s in c.iter("skipped"))]
 passed = [c for c in cases if c.get("status") == "run" and c not in skipped]
 failed = len(cases) - len(passed) - len(skipped)
+for case in cases:
+    for reason in reasons[case]:
+        print(f"skipped{'' if case in skipped else ' in part'}: {case.get('name')}: {reason}")
 print(f"{len(passed)} passed, {failed} failed" + (f", {len(skipped)} skipped" if skipped else ""))
 sys.exit(failed > 0 or not passed)
 PYTHON

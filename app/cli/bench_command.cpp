@@ -15,9 +15,9 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/peak_memory.h"
 #include "app/cli/progress.h"
-#include "app/cli/report_error.h"
-#include "app/cli/signals.h"
-#include "app/version.h"
+#include "app/process/report_error.h"
+#include "app/process/signals.h"
+#include "app/process/version.h"
 #include "core/base/format.h"
 #include "core/base/utc.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/progress.h"
-#include "app/version.h"
+#include "app/process/version.h"
 #include "core/base/format.h"
 
 namespace headroom {

@@ -18,12 +18,11 @@
 #include "app/cli/compare_command.h"
 #include "app/cli/doctor_command.h"
 #include "app/cli/inspect_command.h"
-#include "app/cli/report_error.h"
 #include "app/cli/reproduce_command.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/train_command.h"
-#include "app/version.h"
-#include "app/window/application.h"
+#include "app/process/report_error.h"
+#include "app/process/version.h"
 #include "core/base/error.h"
 
 namespace headroom {
@@ -227,7 +226,7 @@ int usage_error(const std::string& message, bool json) {
                       json);
 }
 
-int parse_and_run(int argc, char** argv, bool json) {
+int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bool json) {
   CLI::App app{"Headroom: what every attention head of a transformer checkpoint does", "headroom"};
   app.set_version_flag("--version", std::string("headroom ") + kVersion + " (" + kGitCommit + ")");
   app.require_subcommand(0, 1);
@@ -292,7 +291,7 @@ int parse_and_run(int argc, char** argv, bool json) {
     return run_analyze(analyze);
   }
   if (list_commands) {
-    std::fputs(command_table_text(markdown).c_str(), stdout);
+    std::fputs(window_program.command_table(markdown).c_str(), stdout);
     return 0;
   }
   // A mistyped command is not a file that is missing.
@@ -305,17 +304,17 @@ int parse_and_run(int argc, char** argv, bool json) {
     return usage_error("the window has no JSON; expected inspect, analyze, compare, bench, train, reproduce or doctor",
                        json);
   window.command_line = joined(argc, argv);
-  return run_window(window);
+  return window_program.run(window);
 }
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv, const WindowProgram& window_program) {
   occupy_closed_streams();
   // Asked of the words themselves: a line that does not parse is answered in the form it asked for too.
   const bool json = std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
   try {
-    return flush_standard_output(parse_and_run(argc, argv, json));
+    return flush_standard_output(parse_and_run(argc, argv, window_program, json));
   } catch (const std::bad_alloc&) {
     return report_error(Error(ErrorCode::OutOfMemory, "out of memory"), json);
   } catch (const std::exception& error) {

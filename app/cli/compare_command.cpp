@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "app/cli/report_error.h"
+#include "app/process/report_error.h"
 #include "core/base/result.h"
 #include "core/io/compare.h"
 #include "core/io/run_file.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <thread>
 
-#include "app/cli/report_error.h"
-#include "app/version.h"
+#include "app/process/report_error.h"
+#include "app/process/version.h"
 #include "core/base/error.h"
 #include "core/io/hdf5_info.h"
 #include "core/model/family.h"

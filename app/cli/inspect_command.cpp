@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/cli/address.h"
-#include "app/cli/report_error.h"
+#include "app/process/report_error.h"
 #include "core/base/format.h"
 #include "core/run/open_model.h"
 #include "core/run/run_layout.h"

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "app/cli/progress.h"
-#include "app/cli/report_error.h"
-#include "app/cli/signals.h"
-#include "app/version.h"
+#include "app/process/report_error.h"
+#include "app/process/signals.h"
+#include "app/process/version.h"
 #include "core/base/format.h"
 #include "core/base/utc.h"
 #include "core/reproduce/claims.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "app/cli/report_error.h"
+#include "app/process/report_error.h"
 
 namespace headroom {
 

@@ -2,11 +2,10 @@
 // noticed. A panel is a function of these and a rectangle; it changes nothing but through commands. Main thread only.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 
+#include "app/session/facts.h"
 #include "app/session/state.h"
 #include "app/ui/ui.h"
 
@@ -16,20 +15,6 @@ class CommandTable;
 class HeadsMemory;    // panels/heads_memory.h
 class CompareMemory;  // panels/compare_memory.h
 class FolderReader;   // session/folder_reader.h
-
-// What a script can ask for with `expect`: numbers and texts about what is on the screen, by name
-// ("map.cells_visible").
-class Facts {
- public:
-  void set(std::string_view name, double value);
-  void set(std::string_view name, std::string value);
-  [[nodiscard]] const std::string* find(std::string_view name) const;
-  void clear() { values_.clear(); }
-  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& all() const { return values_; }
-
- private:
-  std::map<std::string, std::string, std::less<>> values_;
-};
 
 struct PanelContext {
   Ui& ui;

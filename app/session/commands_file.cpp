@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/session/command_parts.h"
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 #include "core/text/prompt_ids.h"
 
 namespace headroom {

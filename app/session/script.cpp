@@ -12,7 +12,7 @@
 
 #include "app/session/command_parts.h"
 #include "core/base/format.h"
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 
 namespace headroom {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/panel.h"
+#include "app/session/facts.h"
 #include "app/session/session.h"
 
 namespace headroom {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/session/json_values.h"
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 #include "core/io/atomic_file.h"
 
 namespace headroom {

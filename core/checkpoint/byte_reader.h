@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/base/input_file.h"
 #include "core/base/result.h"
-#include "core/checkpoint/input_file.h"
 
 namespace headroom {
 

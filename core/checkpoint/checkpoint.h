@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/input_file.h"
 #include "core/base/result.h"
-#include "core/checkpoint/input_file.h"
 #include "core/checkpoint/tensor_info.h"
 
 namespace headroom {

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 
 namespace headroom {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 #include "core/checkpoint/tensor_info.h"
 
 namespace headroom {

@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
+#include "core/base/input_file.h"
 #include "core/base/result.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/checkpoint/input_file.h"
 
 namespace headroom {
 

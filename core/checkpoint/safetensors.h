@@ -2,9 +2,9 @@
 // Reads the header only. Safe from any thread.
 #pragma once
 
+#include "core/base/input_file.h"
 #include "core/base/result.h"
 #include "core/checkpoint/container.h"
-#include "core/checkpoint/input_file.h"
 
 namespace headroom {
 

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "core/base/format.h"
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 #include "core/checkpoint/strict_json.h"
 
 namespace headroom {

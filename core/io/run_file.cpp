@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/format.h"
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 #include "core/io/blocks.h"
 #include "core/io/element_type.h"
 #include "core/io/hdf5_attribute.h"

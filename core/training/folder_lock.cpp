@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 
 namespace headroom {
 

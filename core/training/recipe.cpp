@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 #include "core/checkpoint/sha256.h"
 #include "core/checkpoint/strict_json.h"
 #include "core/model/config_reader.h"

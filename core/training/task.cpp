@@ -1,11 +1,13 @@
 #include "core/training/task.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 #include "core/model/config_reader.h"
+#include "core/text/prompt_ids.h"
 
 namespace headroom {
 namespace {
@@ -45,6 +47,11 @@ std::vector<std::vector<std::int32_t>> evaluation_sequences(const Task& task, st
   for (auto at = batch.tokens.begin(); at != batch.tokens.end(); at += batch.length)
     sequences.emplace_back(at, at + batch.length);
   return sequences;
+}
+
+std::map<std::string, std::string> task_siblings(const Task& task) {
+  return {{"tokenizer.json", task.tokenizer_json()},
+          {kExamplePromptFile, ids_text(evaluation_sequences(task, 1).front()) + "\n"}};
 }
 
 Result<std::unique_ptr<Task>> create_task(const nlohmann::json& object, const std::filesystem::path& folder) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -52,6 +53,10 @@ class Task {
 
 // Sequences of the task that neither training nor validation draws.
 [[nodiscard]] std::vector<std::vector<std::int32_t>> evaluation_sequences(const Task& task, std::int64_t count = 64);
+
+// What lies beside a checkpoint of this task, by file name: its tokenizer, and the first evaluation sequence as the
+// prompt that shows what the model is for.
+[[nodiscard]] std::map<std::string, std::string> task_siblings(const Task& task);
 
 // From a recipe's `task` object; relative paths in it start at `folder`. Errors name the field.
 [[nodiscard]] Result<std::unique_ptr<Task>> create_task(const nlohmann::json& settings,

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/format.h"
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 #include "core/checkpoint/strict_json.h"
 #include "core/training/training_file.h"
 

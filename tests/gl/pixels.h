@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +13,9 @@
 
 #include "app/gl/gl_handle.h"
 #include "app/window/frame_loop.h"
+#include "tests/gl/display.h"
+#include "tests/support/catch.h"
+#include "tests/support/skip.h"
 
 namespace headroom::test {
 
@@ -25,16 +27,18 @@ inline int pixel(const PixelImage& image, int x, int y) {
 }
 inline int rgb(Color c) { return (c.r << 16) | (c.g << 8) | c.b; }
 
-// A hidden window with its painter; null, after having said why, where there is no display.
+// A hidden window with its painter; null, and the test skipped, where there is no display. Where there is one, fonts
+// and painter must come up: a shader that does not compile is a failure.
 struct Screen {
   std::unique_ptr<FontLibrary> fonts;
   std::unique_ptr<FrameLoop> loop;
   std::vector<std::string> reports;
 
   static std::unique_ptr<Screen> open(int width, int height, float scale = 1.0f) {
+    if (const std::string reason = no_display(); !reason.empty()) return skip(reason), nullptr;
     auto screen = std::make_unique<Screen>();
     auto fonts = FontLibrary::create();
-    if (!fonts) return std::printf("SKIPPED: %s\n", describe(fonts.error()).c_str()), nullptr;
+    if (!fonts) CATCH_FAIL("the fonts cannot be loaded: " + describe(fonts.error()));
     screen->fonts = std::move(*fonts);
     FrameLoopOptions options;
     options.window.width = width;
@@ -46,7 +50,7 @@ struct Screen {
     options.shader_folder = HEADROOM_SOURCE_SHADERS;
     options.report = [raw = screen.get()](const std::string& line) { raw->reports.push_back(line); };
     auto loop = FrameLoop::create(options, *screen->fonts);
-    if (!loop) return std::printf("SKIPPED: %s\n", describe(loop.error()).c_str()), nullptr;
+    if (!loop) CATCH_FAIL("the painter cannot be made: " + describe(loop.error()));
     screen->loop = std::move(*loop);
     return screen;
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tests/kernels/cuda_answers.h"
 #include "tests/kernels/dense_attention.h"
 #include "tests/support/narrow_tensors.h"
+#include "tests/support/skip.h"
 
 namespace headroom::test {
 namespace {
@@ -29,7 +31,7 @@ const StreamView kDefaultStream(nullptr);
 
 bool device_is_there() {
   const KernelStatus ready = kernels::cuda_ready();
-  if (!ready.ok()) std::cout << "SKIPPED: no CUDA device can be used: " << ready.text << "\n";
+  if (!ready.ok()) skip(std::string("no CUDA device can be used: ") + ready.text);
   return ready.ok();
 }
 

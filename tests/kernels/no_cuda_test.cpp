@@ -8,6 +8,7 @@
 #include "kernels/cuda/window.h"
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 
 namespace headroom::test {
 namespace {
@@ -28,7 +29,7 @@ CATCH_TEST_CASE("cuda: where no device can be used, every entry says so in a sen
   const KernelStatus ready = kernels::cuda_ready();
   CATCH_INFO(ready.call << ": " << ready.text);
   if (ready.ok()) {
-    CATCH_WARN("SKIPPED: this machine has a CUDA device");
+    skip("this machine has a CUDA device");
     return;
   }
   CATCH_CHECK((ready.code == StatusCode::Unsupported || ready.code == StatusCode::Device));

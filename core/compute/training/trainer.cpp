@@ -22,7 +22,6 @@
 #include "core/compute/training/head_measurements.h"
 #include "core/compute/training/optimizer.h"
 #include "core/compute/training/training_state.h"
-#include "core/text/prompt_ids.h"
 #include "core/training/checkpoint_writer.h"
 #include "core/training/folder_lock.h"
 
@@ -184,10 +183,7 @@ class Trainer {
     }
     nlohmann::json config = nlohmann::json::parse(request_.variant->config);
     config["training"] = training_note();
-    const std::map<std::string, std::string> siblings = {
-        {"tokenizer.json", task_.tokenizer_json()},
-        {kExamplePromptFile, ids_text(evaluation_sequences(task_, 1).front()) + "\n"}};
-    return write_checkpoint(folder, config, siblings, tensors);
+    return write_checkpoint(folder, config, task_siblings(task_), tensors);
   }
 
   const TrainingRequest& request_;

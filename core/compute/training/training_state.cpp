@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,13 +9,10 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "core/checkpoint/checkpoint.h"
 
 namespace headroom {
 namespace {
@@ -47,18 +43,19 @@ std::vector<std::pair<std::string, at::Tensor>> tensors_of(const Parameters& par
   return tensors;
 }
 
-Result<void> read_into(const Checkpoint& file, const std::string& name, at::Tensor& tensor) {
-  const TensorInfo* info = file.find(name);
-  if (!info || info->shape != tensor.sizes().vec()) {
+Result<void> read_into(const StateFile& file, const std::filesystem::path& path, const std::string& name,
+                       at::Tensor& tensor) {
+  const std::vector<std::int64_t>* shape = file.shape(name);
+  if (!shape || *shape != tensor.sizes().vec()) {
     Error error(ErrorCode::Corrupt, "the state of the training lacks a tensor");
-    return error.in_file(file.path().string()).at_tensor(name);
+    return error.in_file(path.string()).at_tensor(name);
   }
   at::Tensor values = at::empty(tensor.sizes(), tensor.scalar_type());
   const auto size = static_cast<std::size_t>(values.numel());
   if (values.scalar_type() == at::kDouble)
-    HEADROOM_TRY_VOID(file.read(*info, 0, std::span<double>(values.mutable_data_ptr<double>(), size)));
+    HEADROOM_TRY_VOID(file.read(name, std::span<double>(values.mutable_data_ptr<double>(), size)));
   else
-    HEADROOM_TRY_VOID(file.read(*info, 0, std::span<float>(values.mutable_data_ptr<float>(), size)));
+    HEADROOM_TRY_VOID(file.read(name, std::span<float>(values.mutable_data_ptr<float>(), size)));
   tensor.copy_(values);
   return {};
 }
@@ -97,35 +94,31 @@ Result<void> save_state(const TrainingRequest& request, std::int64_t step, const
                        std::as_bytes(std::span<const double>(*values))});
   std::map<std::string, std::string> metadata = training_identity(request);
   metadata["step"] = std::to_string(step);
-  return write_safetensors(request.folder / kStateFile, tensors, metadata);
+  return write_state_file(request.folder / kStateFile, tensors, metadata);
 }
 
 Result<std::int64_t> load_state(const TrainingRequest& request, Parameters& parameters, Optimizer& optimizer,
                                 TrainingHistory& history) {
   const at::NoGradGuard no_gradients;
   const std::filesystem::path path = request.folder / kStateFile;
-  HEADROOM_TRY(const std::shared_ptr<const Checkpoint> file, Checkpoint::open(path));
-  const auto field = [&](const std::string& name) {
-    const nlohmann::json& metadata = file->metadata();
-    return metadata.is_object() ? metadata.value(name, std::string()) : std::string();
-  };
+  HEADROOM_TRY(const StateFile file, StateFile::open(path));
   for (const auto& [name, wanted] : training_identity(request)) {
-    if (field(name) == wanted) continue;
+    if (file.text(name) == wanted) continue;
     Error error(ErrorCode::Corrupt, "the folder holds the state of another training");
-    error.in_file(path.string()).at_tensor(name).wanted(wanted, field(name));
+    error.in_file(path.string()).at_tensor(name).wanted(wanted, file.text(name));
     return error.advise("train into another folder, or begin anew with --force");
   }
-  for (auto& [name, tensor] : tensors_of(parameters, optimizer)) HEADROOM_TRY_VOID(read_into(*file, name, tensor));
+  for (auto& [name, tensor] : tensors_of(parameters, optimizer)) HEADROOM_TRY_VOID(read_into(file, path, name, tensor));
   for (const auto& [name, values] : arrays_of(history)) {
-    const TensorInfo* info = file->find(kHistoryPrefix + name);
-    if (!info || info->shape.size() != 1) {
+    const std::vector<std::int64_t>* shape = file.shape(kHistoryPrefix + name);
+    if (!shape || shape->size() != 1) {
       Error error(ErrorCode::Corrupt, "the state of the training lacks a part of its history");
       return error.in_file(path.string()).at_tensor(kHistoryPrefix + name);
     }
-    values->resize(static_cast<std::size_t>(info->shape.front()));
-    HEADROOM_TRY_VOID(file->read(*info, 0, std::span<double>(*values)));
+    values->resize(static_cast<std::size_t>(shape->front()));
+    HEADROOM_TRY_VOID(file.read(kHistoryPrefix + name, std::span<double>(*values)));
   }
-  const std::int64_t step = std::atoll(field("step").c_str());
+  const std::int64_t step = std::atoll(file.text("step").c_str());
   optimizer.set_steps_done(step);
   return step;
 }

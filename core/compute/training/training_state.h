@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/compute/training/optimizer.h"
-#include "core/io/safetensors_writer.h"
+#include "core/training/state_file.h"
 #include "core/training/training.h"
 
 namespace headroom {

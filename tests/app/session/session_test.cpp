@@ -18,6 +18,7 @@
 #include "app/session/script.h"
 #include "core/io/run_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
@@ -218,7 +219,7 @@ CATCH_TEST_CASE("A quick what-if changes one head; a complete one changes what f
 CATCH_TEST_CASE("Cancelling keeps the layers there are", "[session]") {
   const char* gguf = std::getenv("HEADROOM_DEMO_GGUF");
   if (!gguf || !*gguf || !std::filesystem::exists(gguf)) {
-    std::puts("SKIPPED: no demo model");
+    skip("no demo model");
     return;
   }
   Bench bench;

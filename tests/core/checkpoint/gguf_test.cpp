@@ -15,6 +15,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/builders.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
@@ -227,7 +228,7 @@ CATCH_TEST_CASE("GGUF: unsupported types are listed by name and refused only whe
 CATCH_TEST_CASE("GGUF: SmolLM2 opens with the values that the gguf package reads") {
   const char* path = std::getenv("HEADROOM_DEMO_GGUF");
   if (!path || !*path || !std::filesystem::exists(path)) {
-    CATCH_WARN("SKIPPED: HEADROOM_DEMO_GGUF does not name the demo model");
+    skip("HEADROOM_DEMO_GGUF does not name the demo model");
     return;
   }
   const auto opened = Checkpoint::open(path);

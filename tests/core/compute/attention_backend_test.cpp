@@ -13,6 +13,7 @@
 #include "kernels/reference/attention.h"
 #include "tests/support/attention_cases.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 #include "tests/support/statistics_match.h"
 
 namespace headroom::test {
@@ -118,7 +119,7 @@ CATCH_TEST_CASE("backend: what does not go together is a usage error that says w
 
 CATCH_TEST_CASE("backend: cuda without a device or without CUDA in the build says so and nothing else runs") {
   if (cuda_here()) {
-    std::cout << "SKIPPED: this machine has a CUDA device\n";
+    skip("this machine has a CUDA device");
     return;
   }
   const auto choice = choose_attention(options_of("cuda", ComputeDtype::Float32, "cuda"));

@@ -9,6 +9,7 @@
 
 #include "core/run/compute.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 
 namespace headroom::test {
 namespace {
@@ -46,7 +47,7 @@ CATCH_TEST_CASE("device: auto is no device that could be opened, and the message
 
 CATCH_TEST_CASE("device: cuda without a driver says so, advises the processor and ends with the code of the GPU") {
   if (driver_here()) {
-    std::cout << "SKIPPED: this machine has an NVIDIA driver\n";
+    skip("this machine has an NVIDIA driver");
     return;
   }
   for (const char* name : {"cuda", "cuda:0", "cuda:7"}) {

@@ -15,6 +15,7 @@
 
 #include "tests/core/io/child.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
@@ -127,7 +128,7 @@ CATCH_TEST_CASE("What is not a regular file is never replaced") {
 CATCH_TEST_CASE("Missing permission is said before any work") {
   const TempFolder folder;
   if (geteuid() == 0 && !folder.reachable_by_others()) {
-    CATCH_WARN("SKIPPED: permissions do not apply to root, and other users cannot enter the scratch folder");
+    skip("permissions do not apply to root, and other users cannot enter the scratch folder");
     return;
   }
   const auto closed = folder.path() / "closed";

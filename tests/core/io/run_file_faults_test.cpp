@@ -19,6 +19,7 @@
 #include "tests/core/io/child.h"
 #include "tests/core/io/sample_file.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
@@ -117,7 +118,7 @@ CATCH_TEST_CASE("A full disk leaves the old file, or writes the new one") {
     return refused >= 5 && written >= 5 ? 0 : 3;
   });
   if (code == 77) {
-    std::puts("SKIPPED: no right to mount a small file system here");
+    skip("no right to mount a small file system here");
     return;
   }
   CATCH_CHECK(code == 0);

@@ -20,6 +20,7 @@
 
 #include "tests/core/model/model_files.h"
 #include "tests/core/run/live_runs.h"
+#include "tests/support/skip.h"
 
 namespace headroom::test {
 namespace {
@@ -133,7 +134,7 @@ void check_bound(const char* name, const Measured& measured, double most = 2.2) 
 
 CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no more than about a factor of two") {
   warm_up();
-  if (!forget_peak()) return void(std::printf("SKIPPED: the peak of the resident size cannot be reset here\n"));
+  if (!forget_peak()) return skip("the peak of the resident size cannot be reset here");
   {
     const HollowModel model({.kind = "softmax"});
     check_bound("a long prompt", measure(model.open(8000).request()));
@@ -238,9 +239,9 @@ CATCH_TEST_CASE("run memory: the longest prompt that fits, and a run that keeps 
 
 CATCH_TEST_CASE("run memory: the estimate bounds what SmolLM2 takes") {
   const char* path = std::getenv("HEADROOM_DEMO_GGUF");
-  if (!path || !*path) return void(std::printf("SKIPPED: no demo model\n"));
+  if (!path || !*path) return skip("no demo model");
   warm_up();
-  if (!forget_peak()) return void(std::printf("SKIPPED: the peak of the resident size cannot be reset here\n"));
+  if (!forget_peak()) return skip("the peak of the resident size cannot be reset here");
   std::vector<std::size_t> lengths = {512, 2048};
   if (std::getenv("HEADROOM_LONG_PROMPT")) lengths.push_back(7639);
   for (const std::size_t length : lengths)

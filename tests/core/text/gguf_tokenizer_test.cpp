@@ -16,6 +16,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/text/tokenizer.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 
 namespace headroom {
 namespace {
@@ -175,7 +176,7 @@ CATCH_TEST_CASE("SmolLM2 encodes the GPL as the reference does") {
   const char* path = std::getenv("HEADROOM_DEMO_GGUF");
   std::ifstream file("/usr/share/common-licenses/GPL-3", std::ios::binary);
   if (path == nullptr || !std::filesystem::exists(path) || !file.good()) {
-    std::cout << "SKIPPED: the demo model or the text of the GPL is not here\n";
+    test::skip("the demo model or the text of the GPL is not here");
     return;
   }
   const auto checkpoint = Checkpoint::open(path);

@@ -1,4 +1,4 @@
-#include "app/cli/report_error.h"
+#include "app/process/report_error.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

@@ -23,7 +23,7 @@ if(NOT status EQUAL 0)
   endif()
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
-#include "app/version.h"
+#include "app/process/version.h"
 
 namespace headroom {
 

@@ -1,4 +1,4 @@
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

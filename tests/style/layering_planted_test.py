@@ -1,4 +1,4 @@
-"""Plants one violation at a time in a small tree: layering_test.py must name each, and be silent without any."""
+"""Plants one violation at a time in a small tree: layering.py must name each, and be silent without any."""
 
 import os
 import sys
@@ -7,15 +7,21 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import layering_test
+import layering
 
 CLEAN = {
     "kernels/cpu/a.cpp": '#include "kernels/a.h"\n\n#include <cmath>\n#include <hwy/highway.h>\n',
     "kernels/a.h": "#pragma once\n#include <cstddef>\n",
-    "core/base/b.h": '#pragma once\n#include "kernels/a.h"\n',
+    "core/base/b.h": '#pragma once\n',
+    "core/run/r.h": '#pragma once\n#include "kernels/a.h"\n',
     "core/io/run.cpp": "#include <hdf5.h>\n",
+    "core/README.md": "".join(
+        ["| folder | may include | its job |\n|---|---|---|\n"]
+        + [f"| `{folder}` | {cell} | its job |\n" for folder, cell in layering.table_rows("core").items()]
+    ),
     "core/compute/c.cpp": '#include "core/base/b.h"\n#include <ATen/ATen.h>\n',
-    "app/main.cpp": '#include "core/base/b.h"\n#include <CLI/CLI.hpp>\n#include <GLFW/glfw3.h>\n',
+    "app/main.cpp": '#include "app/cli/a.h"\n#include <GLFW/glfw3.h>\n',
+    "app/cli/a.h": '#include "core/base/b.h"\n#include <CLI/CLI.hpp>\n',
     "tests/core/b_test.cpp": '#include "app/x.h"\n#include "tests/support/catch.h"\n#include <ATen/ATen.h>\n',
     "README.md": "Texts lie in /usr/share/common-licenses; builds in build/work/ and $HOME/root/.\n",
 }
@@ -37,9 +43,18 @@ PLANTED = [
     ("core/compute/x.cpp", "#include <GL/gl.h>\n", "only app draws"),
     ("core/run/x.h", "#include <GLFW/glfw3.h>\n", "only app draws"),
     ("core/run/x.h", "#include <imgui.h>\n", "only app draws"),
-    ("app/x.cpp", '#include "tests/support/catch.h"\n', "app may not include tests"),
-    ("app/x.cpp", "#include <ATen/ATen.h>\n", "only core/compute knows LibTorch"),
-    ("app/x.cpp", '#include "kernels/a.h"\n', "app reaches kernels through core"),
+    ("app/cli/x.cpp", '#include "tests/support/catch.h"\n', "app may not include tests"),
+    ("app/cli/x.cpp", "#include <ATen/ATen.h>\n", "only core/compute knows LibTorch"),
+    ("app/cli/x.cpp", '#include "kernels/a.h"\n', "app reaches kernels through core"),
+    ("core/io/x.cpp", '#include "core/model/y.h"\n', "core/io may not include core/model"),
+    ("core/model/families/x.cpp", '#include "core/run/y.h"\n', "core/model may not include core/run"),
+    ("core/compute/training/x.cpp", '#include "core/io/y.h"\n', "core/compute may not include core/io"),
+    ("app/session/x.h", '#include "app/panels/y.h"\n', "app/session may not include app/panels"),
+    ("app/cli/x.cpp", '#include "app/window/y.h"\n', "app/cli may not include app/window"),
+    ("kernels/cpu/x.cpp", '#include "kernels/cuda/y.h"\n', "kernels/cpu may not include kernels/cuda"),
+    ("core/new/x.h", '#include "core/base/b.h"\n', "core/new has no row in the table of arrows"),
+    ("core/base/b.h", '#pragma once\n#include "core/base/b.h"\n', "includes itself"),
+    ("core/README.md", CLEAN["core/README.md"].replace("| base, checkpoint |", "| base |", 1), "says it may include 'base'"),
     ("core/base/x.cpp", '#include "b.h"\n', "a quoted include starts at the repository's root"),
     ("core/base/x.cpp", '#include "core/../app/x.h"\n', "includes start at the repository's root"),
     ("core/base/long.cpp", "int x;\n" * 601, "longer than 600 lines"),
@@ -63,21 +78,39 @@ class Planted(unittest.TestCase):
     def test_clean_tree_is_silent(self):
         with tempfile.TemporaryDirectory() as folder:
             tree(folder, CLEAN | {"core/base/just.cpp": "int x;\n" * 600})
-            self.assertEqual(layering_test.violations(folder), [])
+            self.assertEqual(layering.violations(folder), [])
 
     def test_each_violation_is_named(self):
         for path, text, sentence in PLANTED:
             with self.subTest(path=path, text=text[:50]), tempfile.TemporaryDirectory() as folder:
                 tree(folder, CLEAN | {path: text})
-                faults = layering_test.violations(folder)
+                faults = layering.violations(folder)
                 self.assertEqual(len(faults), 1, faults)
                 self.assertTrue(faults[0].startswith(path + ":"), faults[0])
                 self.assertIn(sentence, faults[0])
 
+    def test_a_circle_of_files_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree(folder, CLEAN | {"core/io/c.h": '#include "core/io/d.h"\n', "core/io/d.h": '#include "core/io/c.h"\n'})
+            self.assertEqual(
+                layering.violations(folder), ["core/io/d.h:1: includes itself: core/io/c.h -> core/io/d.h -> core/io/c.h"]
+            )
+
+    def test_a_circle_of_arrows_is_named(self):
+        arrows = dict(layering.ARROWS)
+        try:
+            layering.ARROWS["core/base"] = ["core/run"]
+            self.assertTrue(any("in a circle" in fault for fault in layering.table_faults()))
+            layering.ARROWS["core/base"] = ["core/nothing"]
+            self.assertTrue(any("which has no row" in fault for fault in layering.table_faults()))
+        finally:
+            layering.ARROWS.clear()
+            layering.ARROWS.update(arrows)
+
     def test_cuda_folder_may_know_the_cuda_runtime(self):
         with tempfile.TemporaryDirectory() as folder:
             tree(folder, CLEAN | {"kernels/cuda/k.cu": "#include <cuda_runtime.h>\n"})
-            self.assertEqual(layering_test.violations(folder), [])
+            self.assertEqual(layering.violations(folder), [])
 
 
 if __name__ == "__main__":

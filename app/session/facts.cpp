@@ -1,8 +1,7 @@
-#include <string>
-#include <string_view>
+#include "app/session/facts.h"
+
 #include <utility>
 
-#include "app/panels/panel.h"
 #include "app/plot/number_text.h"
 
 namespace headroom {

@@ -1,4 +1,4 @@
-#include "app/cli/signals.h"
+#include "app/process/signals.h"
 
 #include <unistd.h>
 

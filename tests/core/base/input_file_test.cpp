@@ -1,4 +1,4 @@
-#include "core/checkpoint/input_file.h"
+#include "core/base/input_file.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
@@ -65,7 +66,7 @@ CATCH_TEST_CASE("catalogue 1: a path that does not exist names the nearest folde
 CATCH_TEST_CASE("catalogue 2: permission denied says which permission") {
   const TempFolder folder;
   if (geteuid() == 0 && !folder.reachable_by_others()) {
-    CATCH_WARN("SKIPPED: permissions do not apply to root, and other users cannot enter the scratch folder");
+    skip("permissions do not apply to root, and other users cannot enter the scratch folder");
     return;
   }
   const fs::path file = folder.write("secret", "x");

@@ -1,4 +1,4 @@
-#include "app/process_settings.h"
+#include "app/process/process_settings.h"
 
 #include <malloc.h>
 #include <stdlib.h>

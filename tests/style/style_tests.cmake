@@ -1,0 +1,23 @@
+# The tree itself: layers, includes, names, form. None of them compiles anything.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# headroom_style_test(NAME SCRIPT argument…)
+function(headroom_style_test name script)
+  add_test(NAME "style: ${name}" COMMAND ${Python3_EXECUTABLE} -B ${script} ${ARGN}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/style)
+  set_tests_properties("style: ${name}" PROPERTIES LABELS style TIMEOUT 120)
+endfunction()
+
+headroom_style_test("layering" layering.py ${PROJECT_SOURCE_DIR})
+headroom_style_test("layering finds planted violations" layering_planted_test.py)
+headroom_style_test("standard headers are included where they are used" std_includes.py ${PROJECT_SOURCE_DIR})
+headroom_style_test("no name is in two unnamed namespaces of a folder" unity_names.py ${PROJECT_SOURCE_DIR})
+headroom_style_test("the checks of the tree find planted faults" planted_test.py)
+
+# The pinned tools are beside the Python that tests/run.sh prepares.
+get_filename_component(style_tools "${HEADROOM_PYTHON}" DIRECTORY)
+add_test(NAME "style: sources are as clang-format leaves them"
+  COMMAND ${CMAKE_COMMAND} -E env CLANG_FORMAT=${style_tools}/clang-format bash format.sh --check
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/style)
+set_tests_properties("style: sources are as clang-format leaves them" PROPERTIES LABELS style TIMEOUT 300
+  SKIP_RETURN_CODE ${HEADROOM_SKIP_CODE})
