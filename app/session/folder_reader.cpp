@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "app/session/worker.h"
+#include "core/base/mutex.h"
 
 namespace headroom {
 namespace {
@@ -24,11 +24,11 @@ struct FolderReader::Shared {
     std::uint64_t serial = 0;
     std::shared_ptr<const FolderListing> listing;
   };
-  std::mutex mutex;
-  std::function<void()> wake;  // these four under the mutex; empty once the reader is gone
-  std::vector<Arrived> arrived;
-  std::size_t reading = 0;
-  std::uint64_t serial = 0;  // of the last forget(): what was begun before it is dropped
+  Mutex mutex;
+  std::function<void()> wake HEADROOM_GUARDED_BY(mutex);  // empty once the reader is gone
+  std::vector<Arrived> arrived HEADROOM_GUARDED_BY(mutex);
+  std::size_t reading HEADROOM_GUARDED_BY(mutex) = 0;
+  std::uint64_t serial HEADROOM_GUARDED_BY(mutex) = 0;  // of the last forget(): what was begun before it is dropped
 };
 
 std::shared_ptr<const FolderListing> read_listing(const FolderReader::Read& read, const std::string& folder,
@@ -53,11 +53,12 @@ std::shared_ptr<const FolderListing> read_listing(const FolderReader::Read& read
 
 FolderReader::FolderReader(std::function<void()> wake, Read read)
     : read_(std::move(read)), shared_(std::make_shared<Shared>()) {
+  const MutexLock lock(shared_->mutex);
   shared_->wake = std::move(wake);
 }
 
 FolderReader::~FolderReader() {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->wake = nullptr;
 }
 
@@ -75,7 +76,7 @@ std::shared_ptr<const FolderListing> FolderReader::listing(const std::string& fo
   };
   std::uint64_t serial = 0;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     if (shared_->reading >= kMostAtOnce)
       return failed(std::to_string(kMostAtOnce) +
                     " folders do not answer: this one is not read before one of them does");
@@ -86,13 +87,13 @@ std::shared_ptr<const FolderListing> FolderReader::listing(const std::string& fo
     std::thread([shared = shared_, read = read_, key = last_, serial] {
       become_background_thread("folder", 0);
       std::shared_ptr<const FolderListing> listing = read_listing(read, key.first, key.second);
-      const std::lock_guard lock(shared->mutex);
+      const MutexLock lock(shared->mutex);
       --shared->reading;
       shared->arrived.push_back({key, serial, std::move(listing)});
       if (shared->wake) shared->wake();
     }).detach();
   } catch (const std::system_error& error) {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     --shared_->reading;
     return listings_[last_] = failed(std::string("no thread to read it on: ") + error.what());
   }
@@ -100,7 +101,7 @@ std::shared_ptr<const FolderListing> FolderReader::listing(const std::string& fo
 }
 
 void FolderReader::forget() {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   ++shared_->serial;
   listings_.clear();
 }
@@ -115,7 +116,7 @@ void FolderReader::collect() {
   std::vector<Shared::Arrived> arrived;
   std::uint64_t serial = 0;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     arrived.swap(shared_->arrived);
     serial = shared_->serial;
   }

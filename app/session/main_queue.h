@@ -3,9 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "core/base/mutex.h"
 
 namespace headroom {
 
@@ -15,7 +16,7 @@ class MainQueue {
 
   void post(std::function<void()> work) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       waiting_.push_back(std::move(work));
     }
     if (wake_) wake_();
@@ -25,7 +26,7 @@ class MainQueue {
   bool run() {
     std::vector<std::function<void()>> work;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       work.swap(waiting_);
     }
     for (const auto& job : work) job();
@@ -34,8 +35,8 @@ class MainQueue {
 
  private:
   const std::function<void()> wake_;
-  std::mutex mutex_;
-  std::vector<std::function<void()>> waiting_;  // under the mutex
+  Mutex mutex_;
+  std::vector<std::function<void()>> waiting_ HEADROOM_GUARDED_BY(mutex_);
 };
 
 }  // namespace headroom

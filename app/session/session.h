@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +21,7 @@
 #include "app/session/settings_file.h"
 #include "app/session/state.h"
 #include "app/session/worker.h"
+#include "core/base/mutex.h"
 
 namespace headroom {
 
@@ -172,7 +172,7 @@ class Session {
   std::map<int, LayerInputsPtr> inputs_;  // by run
   std::map<int, std::shared_ptr<const Prompt>> prompts_;
   std::map<int, std::shared_ptr<std::atomic<bool>>> stops_;  // by run, while it waits or runs
-  std::mutex hdf5_;                                          // held by the job that uses HDF5
+  Mutex hdf5_;                                               // held by the job that uses HDF5
   ComputeBackend* backend_ = nullptr;                        // compute thread only
   std::unique_ptr<TileStore> tiles_;
   std::unique_ptr<MainQueue> main_;

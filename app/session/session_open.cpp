@@ -109,7 +109,7 @@ void Session::open(const std::string& given, const OpenOptions& options) {
   if (is_run_file(path)) {
     io_->post([this, path, opening] {
       Result<std::shared_ptr<const RunSnapshot>> result = [&] {
-        const std::lock_guard lock(hdf5_);
+        const MutexLock lock(hdf5_);
         prepare_hdf5();
         return read_run(path);
       }();

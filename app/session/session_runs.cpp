@@ -468,7 +468,7 @@ Result<void> Session::export_run(const std::string& path) {
   message(MessageLevel::Info, "writing " + path);
   compute_->post([this, request, opened = model->model, stop, job, path] {
     request->model = opened.get();
-    const std::lock_guard lock(hdf5_);
+    const MutexLock lock(hdf5_);
     prepare_hdf5();
     Result<AnalysisOutcome> outcome = backend_
                                           ? analyze(*backend_, *request, {}, [stop] { return stop->load(); })

@@ -14,7 +14,7 @@ Worker::Worker(std::function<void()> at_start)
 
 Worker::~Worker() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting_.clear();
   }
   thread_.request_stop();
@@ -23,14 +23,14 @@ Worker::~Worker() {
 
 void Worker::post(Job job) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting_.push_back(std::move(job));
   }
   changed_.notify_all();
 }
 
 bool Worker::idle() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return waiting_.empty() && !running_;
 }
 
@@ -39,9 +39,9 @@ void Worker::work(const std::stop_token& token) {
   for (;;) {
     Job job;
     {
-      std::unique_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       running_ = false;
-      if (!changed_.wait(lock, token, [this] { return !waiting_.empty(); })) return;
+      if (!changed_.wait(mutex_, token, [this]() HEADROOM_REQUIRES(mutex_) { return !waiting_.empty(); })) return;
       job = std::move(waiting_.front());
       waiting_.pop_front();
       running_ = true;

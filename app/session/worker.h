@@ -5,9 +5,10 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
+
+#include "core/base/mutex.h"
 
 namespace headroom {
 
@@ -27,10 +28,10 @@ class Worker {
  private:
   void work(const std::stop_token& token);
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Job> waiting_;  // these two under the mutex
-  bool running_ = false;
+  std::deque<Job> waiting_ HEADROOM_GUARDED_BY(mutex_);
+  bool running_ HEADROOM_GUARDED_BY(mutex_) = false;
   const std::function<void()> at_start_;
   std::jthread thread_;  // last: it uses all the others
 };

@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <vector>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "app/panels/compare_memory.h"
 #include "app/panels/heads_memory.h"

@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "core/base/format.h"
+#include "core/base/mutex.h"
 
 namespace headroom {
 namespace {
@@ -37,28 +37,29 @@ void append_json_text(std::string& out, std::string_view text) {
 
 struct Trace::State {
   std::FILE* const file;
-  std::mutex mutex;  // guards what follows
-  std::string buffer = "[\n";
-  bool first = true;
-  std::vector<std::thread::id> threads;
+  Mutex mutex;
+  std::string buffer HEADROOM_GUARDED_BY(mutex) = "[\n";
+  bool first HEADROOM_GUARDED_BY(mutex) = true;
+  std::vector<std::thread::id> threads HEADROOM_GUARDED_BY(mutex);
 
   explicit State(std::FILE* opened) : file(opened) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
+    const MutexLock lock(mutex);
     buffer += "\n]\n";
     flush();
     std::fclose(file);
   }
 
-  void flush() {
+  void flush() HEADROOM_REQUIRES(mutex) {
     std::fwrite(buffer.data(), 1, buffer.size(), file);
     std::fflush(file);
     buffer.clear();
   }
 
   // Small numbers in the order in which threads appear.
-  std::size_t thread_number() {
+  std::size_t thread_number() HEADROOM_REQUIRES(mutex) {
     const std::thread::id self = std::this_thread::get_id();
     for (std::size_t i = 0; i < threads.size(); ++i) {
       if (threads[i] == self) return i + 1;
@@ -67,7 +68,7 @@ struct Trace::State {
     return threads.size();
   }
 
-  void add(const std::string& rest, std::string_view name) {
+  void add(const std::string& rest, std::string_view name) HEADROOM_REQUIRES(mutex) {
     if (!first) buffer += ",\n";
     first = false;
     buffer += "{\"name\":";
@@ -101,7 +102,7 @@ double Trace::now_us() {
 
 void Trace::event(std::string_view name, double start_us, double duration_us) {
   if (!state_) return;
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->add(format(",\"ph\":\"X\",\"ts\":%.1f,\"dur\":%.1f,\"pid\":%d,\"tid\":%zu}", start_us, duration_us,
                      static_cast<int>(getpid()), state_->thread_number()),
               name);
@@ -109,7 +110,7 @@ void Trace::event(std::string_view name, double start_us, double duration_us) {
 
 void Trace::name_thread(std::string_view name) {
   if (!state_) return;
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   std::string arguments = format(",\"ph\":\"M\",\"pid\":%d,\"tid\":%zu,\"args\":{\"name\":", static_cast<int>(getpid()),
                                  state_->thread_number());
   append_json_text(arguments, name);

@@ -23,35 +23,36 @@ Result<void> SerialQueue::failure() const {
   return {};
 }
 
-Result<void> SerialQueue::wait(const StopRequested& stop, const std::function<bool()>& ready,
-                               std::unique_lock<std::mutex>& lock) {
-  const auto over = [&] { return ready() || exception_ || error_ || cancelled_; };
-  while (!changed_.wait_for(lock, kPoll, over)) {
-    lock.unlock();
-    const bool stopped = stop && stop();
-    lock.lock();
+Result<void> SerialQueue::wait(const StopRequested& stop, const std::function<bool()>& ready) {
+  const auto over = [&]() HEADROOM_REQUIRES(mutex_) { return ready() || exception_ || error_ || cancelled_; };
+  while (!changed_.wait_for(mutex_, kPoll, over)) {
+    bool stopped = false;
+    {
+      const MutexUnlock unlocked(mutex_);
+      stopped = stop && stop();
+    }
     if (stopped && !over()) return Error(ErrorCode::Cancelled, "cancelled");
   }
   return failure();
 }
 
 Result<void> SerialQueue::submit(Job job, const StopRequested& stop) {
-  std::unique_lock lock(mutex_);
-  HEADROOM_TRY_VOID(wait(stop, [&] { return waiting_.size() < most_waiting_; }, lock));
+  const MutexLock lock(mutex_);
+  HEADROOM_TRY_VOID(wait(stop, [&]() HEADROOM_REQUIRES(mutex_) { return waiting_.size() < most_waiting_; }));
   waiting_.push_back(std::move(job));
   changed_.notify_all();
   return {};
 }
 
 Result<void> SerialQueue::finish(const StopRequested& stop) {
-  std::unique_lock lock(mutex_);
-  return wait(stop, [&] { return waiting_.empty() && !running_; }, lock);
+  const MutexLock lock(mutex_);
+  return wait(stop, [&]() HEADROOM_REQUIRES(mutex_) { return waiting_.empty() && !running_; });
 }
 
 void SerialQueue::cancel() {
   std::deque<Job> dropped;  // destroyed outside of the lock
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     cancelled_ = true;
     dropped.swap(waiting_);
   }
@@ -61,14 +62,17 @@ void SerialQueue::cancel() {
 }
 
 void SerialQueue::work(const std::stop_token& token) {
-  std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, token, [&] { return !waiting_.empty(); })) {
-    if (cancelled_) return;
-    Job job = std::move(waiting_.front());
-    waiting_.pop_front();
-    running_ = true;
-    changed_.notify_all();
-    lock.unlock();
+  while (true) {
+    Job job;
+    {
+      const MutexLock lock(mutex_);
+      if (!changed_.wait(mutex_, token, [&]() HEADROOM_REQUIRES(mutex_) { return !waiting_.empty(); })) return;
+      if (cancelled_) return;
+      job = std::move(waiting_.front());
+      waiting_.pop_front();
+      running_ = true;
+      changed_.notify_all();
+    }
     std::optional<Error> error;
     std::exception_ptr exception;
     try {
@@ -77,19 +81,17 @@ void SerialQueue::work(const std::stop_token& token) {
       exception = std::current_exception();
     }
     job = {};  // what it holds goes before the next one is taken
-    std::deque<Job> dropped;
-    lock.lock();
+    const bool failed = error.has_value() || exception;
+    std::deque<Job> dropped;  // destroyed outside of the lock
+    const MutexLock lock(mutex_);
     running_ = false;
-    if (error || exception) {
+    if (failed) {
       error_ = std::move(error);
       exception_ = exception;
       dropped.swap(waiting_);
     }
     changed_.notify_all();
-    if (error_ || exception_) {
-      lock.unlock();
-      return;
-    }
+    if (failed) return;
   }
 }
 

@@ -7,11 +7,11 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
 
+#include "core/base/mutex.h"
 #include "core/base/result.h"
 
 namespace headroom {
@@ -37,18 +37,19 @@ class SerialQueue {
   void cancel();
 
  private:
-  Result<void> wait(const StopRequested& stop, const std::function<bool()>& ready, std::unique_lock<std::mutex>& lock);
-  Result<void> failure() const;
+  // Until `ready` says so, in which the mutex is held.
+  Result<void> wait(const StopRequested& stop, const std::function<bool()>& ready) HEADROOM_REQUIRES(mutex_);
+  Result<void> failure() const HEADROOM_REQUIRES(mutex_);
   void work(const std::stop_token& token);
 
   const std::size_t most_waiting_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable_any changed_;
-  // Under the mutex.
-  std::deque<Job> waiting_;
-  bool running_ = false, cancelled_ = false;
-  std::optional<Error> error_;
-  std::exception_ptr exception_;
+  std::deque<Job> waiting_ HEADROOM_GUARDED_BY(mutex_);
+  bool running_ HEADROOM_GUARDED_BY(mutex_) = false;
+  bool cancelled_ HEADROOM_GUARDED_BY(mutex_) = false;
+  std::optional<Error> error_ HEADROOM_GUARDED_BY(mutex_);
+  std::exception_ptr exception_ HEADROOM_GUARDED_BY(mutex_);
 
   std::jthread thread_;  // last: it uses all the others
 };

@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <tuple>
@@ -17,6 +16,8 @@
 #include <vector>
 
 #include "core/run/run_difference.h"
+
+#include "core/base/mutex.h"
 
 namespace headroom {
 namespace {
@@ -54,11 +55,11 @@ struct DifferenceJobs::State {
   std::vector<PairKey> keys;  // of results->heads, in its order
   std::shared_ptr<const HeadDifferences> results = std::make_shared<HeadDifferences>();
 
-  std::mutex mutex;
+  Mutex mutex;
   std::condition_variable_any changed;
-  std::deque<Job> waiting;  // these three under the mutex
-  std::vector<std::pair<PairKey, RowDistance>> finished;
-  PairKey running;
+  std::deque<Job> waiting HEADROOM_GUARDED_BY(mutex);
+  std::vector<std::pair<PairKey, RowDistance>> finished HEADROOM_GUARDED_BY(mutex);
+  PairKey running HEADROOM_GUARDED_BY(mutex);
   std::atomic<bool> give_up{false};
   std::jthread worker;  // last: it uses all the others
 
@@ -71,8 +72,8 @@ struct DifferenceJobs::State {
     while (true) {
       Job job;
       {
-        std::unique_lock lock(mutex);
-        if (!changed.wait(lock, token, [&] { return !waiting.empty(); })) return;
+        const MutexLock lock(mutex);
+        if (!changed.wait(mutex, token, [&]() HEADROOM_REQUIRES(mutex) { return !waiting.empty(); })) return;
         job = std::move(waiting.front());
         waiting.pop_front();
         running = job.key;
@@ -81,7 +82,7 @@ struct DifferenceJobs::State {
       const auto distance = row_distance(*job.a, *job.b, job.key.head, distance_rows(job.a->length), alone, stop);
       bool last = false;
       {
-        const std::lock_guard lock(mutex);
+        const MutexLock lock(mutex);
         running = {};
         if (distance) finished.emplace_back(job.key, *distance);
         last = waiting.empty();
@@ -156,7 +157,7 @@ void DifferenceJobs::compare(const std::shared_ptr<const RunSnapshot>& a, const 
   state.results = std::move(next);
   state.publish();
   {
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     state.waiting.clear();
     bool goes_on = false;
     for (auto& [later, elsewhere, job] : jobs) {
@@ -175,7 +176,7 @@ void DifferenceJobs::compare(const std::shared_ptr<const RunSnapshot>& a, const 
 bool DifferenceJobs::collect() {
   std::vector<std::pair<PairKey, RowDistance>> finished;
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     finished.swap(state_->finished);
   }
   for (auto& [key, distance] : finished) state_->kept[key] = distance;

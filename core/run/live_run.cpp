@@ -7,11 +7,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/base/process_memory.h"
 #include "core/run/head_view.h"
 #include "core/run/run_memory.h"
@@ -278,17 +278,20 @@ class LiveRecorder final : public ForwardObserver {
 }  // namespace
 
 struct LayerInputs::State {
-  std::size_t budget = 0, bytes = 0;
-  mutable std::mutex mutex;
-  std::map<std::int64_t, std::shared_ptr<const LayerInput>> inputs;
+  explicit State(std::size_t budget_bytes) : budget(budget_bytes) {}
 
-  void erase(std::map<std::int64_t, std::shared_ptr<const LayerInput>>::iterator at) {
+  const std::size_t budget;
+  mutable Mutex mutex;
+  std::size_t bytes HEADROOM_GUARDED_BY(mutex) = 0;
+  std::map<std::int64_t, std::shared_ptr<const LayerInput>> inputs HEADROOM_GUARDED_BY(mutex);
+
+  void erase(std::map<std::int64_t, std::shared_ptr<const LayerInput>>::iterator at) HEADROOM_REQUIRES(mutex) {
     bytes -= size_of(*at->second);
     inputs.erase(at);
   }
 
   // The input, other than `newest`, whose absence costs the fewest layers: a run goes on from the one before it.
-  auto least_useful(std::int64_t newest) {
+  auto least_useful(std::int64_t newest) HEADROOM_REQUIRES(mutex) {
     auto best = inputs.end();
     std::int64_t best_gap = std::numeric_limits<std::int64_t>::max(), before = 0;
     for (auto at = inputs.begin(); at != inputs.end(); before = at->first, ++at) {
@@ -300,25 +303,23 @@ struct LayerInputs::State {
   }
 };
 
-LayerInputs::LayerInputs(std::size_t budget_bytes) : state_(std::make_unique<State>()) {
-  state_->budget = budget_bytes;
-}
+LayerInputs::LayerInputs(std::size_t budget_bytes) : state_(std::make_unique<State>(budget_bytes)) {}
 LayerInputs::~LayerInputs() = default;
 
 std::shared_ptr<const LayerInput> LayerInputs::find(std::int64_t layer) const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   const auto found = state_->inputs.find(layer);
   return found == state_->inputs.end() ? nullptr : found->second;
 }
 
 std::shared_ptr<const LayerInput> LayerInputs::nearest(std::int64_t layer) const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   const auto after = state_->inputs.upper_bound(layer);
   return after == state_->inputs.begin() ? nullptr : std::prev(after)->second;
 }
 
 void LayerInputs::add(std::shared_ptr<const LayerInput> input) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   const std::int64_t layer = input->layer;
   if (const auto old = state_->inputs.find(layer); old != state_->inputs.end()) state_->erase(old);
   state_->bytes += size_of(*input);
@@ -327,7 +328,7 @@ void LayerInputs::add(std::shared_ptr<const LayerInput> input) {
 }
 
 std::size_t LayerInputs::size_bytes() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   return state_->bytes;
 }
 

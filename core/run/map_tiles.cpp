@@ -8,11 +8,12 @@
 #include <cstddef>
 #include <list>
 #include <map>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
+
+#include "core/base/mutex.h"
 
 namespace headroom {
 namespace {
@@ -73,7 +74,7 @@ class Lanes {
 
   void run(std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       body_ = &body;
       tasks_ = tasks;
       next_ = 0;
@@ -81,9 +82,9 @@ class Lanes {
     }
     changed_.notify_all();
     take_part(body, tasks);
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     body_ = nullptr;  // who has not begun yet stays out
-    changed_.wait(lock, [&] { return inside_ == 0; });
+    changed_.wait(mutex_, [&]() HEADROOM_REQUIRES(mutex_) { return inside_ == 0; });
   }
 
  private:
@@ -92,28 +93,29 @@ class Lanes {
   }
   void work(const std::stop_token& token) {
     std::uint64_t seen = 0;
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     while (true) {
-      if (!changed_.wait(lock, token, [&] { return round_ != seen; })) return;
+      if (!changed_.wait(mutex_, token, [&]() HEADROOM_REQUIRES(mutex_) { return round_ != seen; })) return;
       seen = round_;
       if (!body_) continue;
       ++inside_;
       const auto* body = body_;
       const std::int64_t tasks = tasks_;
-      lock.unlock();
-      take_part(*body, tasks);
-      lock.lock();
+      {
+        const MutexUnlock unlocked(mutex_);
+        take_part(*body, tasks);
+      }
       --inside_;
       changed_.notify_all();
     }
   }
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable_any changed_;
-  const std::function<void(std::int64_t)>* body_ = nullptr;
-  std::int64_t tasks_ = 0;
-  std::uint64_t round_ = 0;
-  int inside_ = 0;
+  const std::function<void(std::int64_t)>* body_ HEADROOM_GUARDED_BY(mutex_) = nullptr;
+  std::int64_t tasks_ HEADROOM_GUARDED_BY(mutex_) = 0;
+  std::uint64_t round_ HEADROOM_GUARDED_BY(mutex_) = 0;
+  int inside_ HEADROOM_GUARDED_BY(mutex_) = 0;
   std::atomic<std::int64_t> next_{0};
   std::vector<std::jthread> threads_;  // last: they use the others
 };
@@ -187,53 +189,57 @@ struct TileStore::State {
   std::map<Line, KeptLine> lines;
   std::uint64_t line_uses = 0, frame = 0;
 
-  // Under the mutex.
-  mutable std::mutex mutex;
+  mutable Mutex mutex;
   std::condition_variable_any changed;
   struct Job {
     Source source;
     TileKey key;
     double cells = 0.0;
   };
-  std::vector<Job> waiting;         // most urgent first
-  std::set<TileKey> wanted;         // in this frame
-  std::set<TileKey> replaced;       // waited when the frame began: stale where they are not wanted again
-  std::set<TileKey> finished_keys;  // computed and not taken in yet, and the one that is being computed
+  std::vector<Job> waiting HEADROOM_GUARDED_BY(mutex);  // most urgent first
+  std::set<TileKey> wanted HEADROOM_GUARDED_BY(mutex);  // in this frame
+  std::set<TileKey> replaced
+      HEADROOM_GUARDED_BY(mutex);  // waited when the frame began: stale where they are not wanted again
+  std::set<TileKey> finished_keys
+      HEADROOM_GUARDED_BY(mutex);  // computed and not taken in yet, and the one that is being computed
   struct LineJob {
     Source source;
     std::uint64_t frame = 0;  // that asked last
     std::uint64_t order = 0;
   };
-  std::map<Line, LineJob> line_jobs;
-  std::set<Line> line_keys;  // computed and not taken in yet, and those that are being computed
-  std::uint64_t line_orders = 0;
-  Clock::time_point want_time;
-  std::vector<std::shared_ptr<const Tile>> finished;
-  std::vector<std::pair<Line, MapValues>> finished_lines;
-  std::uint64_t computed = 0, dropped = 0, serial = 0;
+  std::map<Line, LineJob> line_jobs HEADROOM_GUARDED_BY(mutex);
+  std::set<Line> line_keys
+      HEADROOM_GUARDED_BY(mutex);  // computed and not taken in yet, and those that are being computed
+  std::uint64_t line_orders HEADROOM_GUARDED_BY(mutex) = 0;
+  Clock::time_point want_time HEADROOM_GUARDED_BY(mutex);
+  std::vector<std::shared_ptr<const Tile>> finished HEADROOM_GUARDED_BY(mutex);
+  std::vector<std::pair<Line, MapValues>> finished_lines HEADROOM_GUARDED_BY(mutex);
+  std::uint64_t computed HEADROOM_GUARDED_BY(mutex) = 0;
+  std::uint64_t dropped HEADROOM_GUARDED_BY(mutex) = 0;
+  std::uint64_t serial HEADROOM_GUARDED_BY(mutex) = 0;
+  Trace trace HEADROOM_GUARDED_BY(mutex);
 
-  std::function<void()> wake;
-  Trace trace;
+  std::function<void()> wake;  // set before the threads start
   std::unique_ptr<Lanes> lanes;
   std::jthread worker;  // last: it uses all the others
 
-  void begin_frame() {
+  void begin_frame() HEADROOM_REQUIRES(mutex) {
     settle_replaced();
     for (const Job& job : waiting) replaced.insert(job.key);
     waiting.clear();
     wanted.clear();
   }
-  [[nodiscard]] std::uint64_t stale() const {
+  [[nodiscard]] std::uint64_t stale() const HEADROOM_REQUIRES(mutex) {
     return static_cast<std::uint64_t>(
         std::ranges::count_if(replaced, [&](const TileKey& key) { return !wanted.contains(key); }));
   }
-  void settle_replaced() {
+  void settle_replaced() HEADROOM_REQUIRES(mutex) {
     dropped += stale();
     replaced.clear();
   }
 
-  // Main thread, under the mutex.
-  void add_wanted(const Source& source, std::span<const TileKey> keys) {
+  // Main thread.
+  void add_wanted(const Source& source, std::span<const TileKey> keys) HEADROOM_REQUIRES(mutex) {
     want_time = Clock::now();
     for (const TileKey& key : keys) {
       if (key.source != source->id || !inside(*source, key) || !wanted.insert(key).second) continue;
@@ -248,21 +254,25 @@ struct TileStore::State {
   }
 
   void work(const std::stop_token& token) {
-    std::unique_lock lock(mutex);
-    while (changed.wait(lock, token, [&] { return !line_jobs.empty() || !waiting.empty(); })) {
+    const MutexLock lock(mutex);
+    const auto asked = [&]() HEADROOM_REQUIRES(mutex) { return !line_jobs.empty() || !waiting.empty(); };
+    while (changed.wait(mutex, token, asked)) {
       if (token.stop_requested()) return;
       if (!line_jobs.empty()) {
-        run_line(lock, token);
+        run_line(token);
         continue;
       }
       const Job job = waiting.front();
       waiting.erase(waiting.begin());
       finished_keys.insert(job.key);
-      lock.unlock();
-      const double begin_s = now_seconds();
-      std::shared_ptr<Tile> tile = compute(job, token);
-      if (trace) trace(tile ? "tile" : "tile given up", begin_s, now_seconds());
-      lock.lock();
+      const Trace traced = trace;
+      std::shared_ptr<Tile> tile;
+      {
+        const MutexUnlock unlocked(mutex);
+        const double begin_s = now_seconds();
+        tile = compute(job, token);
+        if (traced) traced(tile ? "tile" : "tile given up", begin_s, now_seconds());
+      }
       if (tile) {
         tile->serial = ++serial;
         ++computed;
@@ -273,40 +283,47 @@ struct TileStore::State {
         if (wanted.contains(job.key)) waiting.insert(waiting.begin(), job);
         continue;
       }
-      lock.unlock();
+      const MutexUnlock unlocked(mutex);
       if (wake) wake();
-      lock.lock();
     }
   }
 
-  // The line that was asked for last; the mutex is held before and after.
-  void run_line(std::unique_lock<std::mutex>& lock, const std::stop_token& token) {
+  // The line that was asked for last.
+  void run_line(const std::stop_token& token) HEADROOM_REQUIRES(mutex) {
     const auto latest = std::ranges::max_element(line_jobs, {}, [](const auto& job) { return job.second.order; });
     const Line line = latest->first;
     const Source source = latest->second.source;
     line_jobs.erase(latest);
     line_keys.insert(line);
-    lock.unlock();
+    const Trace traced = trace;
+    MapValues values;
+    {
+      const MutexUnlock unlocked(mutex);
+      const double begin_s = now_seconds();
+      values = compute_line(*source, line, token);
+      if (traced) traced(line.is_row ? "row" : "column", begin_s, now_seconds());
+    }
+    if (!values) return;
+    finished_lines.emplace_back(line, std::move(values));
+    const MutexUnlock unlocked(mutex);
+    if (wake) wake();
+  }
+
+  // Null where it was stopped.
+  MapValues compute_line(const MapSource& source, const Line& line, const std::stop_token& token) {
     kernels::WindowRequest request;
     request.map = line.map;
     request.row_begin = line.is_row ? line.index : 0;
-    request.rows = line.is_row ? 1 : source->length;
+    request.rows = line.is_row ? 1 : source.length;
     request.key_begin = line.is_row ? 0 : line.index;
-    request.keys = line.is_row ? source->length : 1;
-    auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(source->length));
+    request.keys = line.is_row ? source.length : 1;
+    auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(source.length));
     kernels::WindowCells cells;
     cells.mean = values->data();
     cells.stride = request.keys;
-    const double begin_s = now_seconds();
-    const Result<void> done =
-        source->window_of(line.head, request, cells, parallel(), [&] { return token.stop_requested(); });
-    if (trace) trace(line.is_row ? "row" : "column", begin_s, now_seconds());
-    lock.lock();
-    if (!done) return;
-    finished_lines.emplace_back(line, std::move(values));
-    lock.unlock();
-    if (wake) wake();
-    lock.lock();
+    const auto stop = [&] { return token.stop_requested(); };
+    if (!source.window_of(line.head, request, cells, parallel(), stop)) return nullptr;
+    return values;
   }
 
   [[nodiscard]] kernels::ParallelFor parallel() const {
@@ -347,8 +364,8 @@ struct TileStore::State {
       }
       const auto stop = [&] { return token.stop_requested() || given_up(job); };
       if (!source.window_of(job.key.head, request, cells, parallel(), stop)) return nullptr;
-      std::unique_lock lock(mutex);
-      while (!line_jobs.empty() && !token.stop_requested()) run_line(lock, token);
+      const MutexLock lock(mutex);
+      while (!line_jobs.empty() && !token.stop_requested()) run_line(token);
     }
     tile->values = std::move(values);
     return tile;
@@ -356,7 +373,7 @@ struct TileStore::State {
 
   [[nodiscard]] bool given_up(const Job& job) const {
     if (job.cells <= kQuickCells) return false;
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return !wanted.contains(job.key) && Clock::now() - want_time > kGrace;
   }
 
@@ -392,7 +409,7 @@ struct TileStore::State {
     }
     if (line.index < 0 || line.index >= source->length || !source->find(line.head)) return nullptr;
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (line_keys.contains(line)) return nullptr;
       line_jobs[line] = {source, frame, ++line_orders};
     }
@@ -422,7 +439,7 @@ TileStore::TileStore(std::size_t budget_bytes, int threads, std::function<void()
 TileStore::~TileStore() = default;
 
 void TileStore::set_trace(Trace trace) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->trace = std::move(trace);
 }
 
@@ -443,7 +460,7 @@ std::shared_ptr<const Tile> TileStore::find_covering(const TileKey& key) {
 
 void TileStore::want(std::shared_ptr<const MapSource> source, std::span<const TileKey> keys) {
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->begin_frame();
     if (source) state_->add_wanted(source, keys);
   }
@@ -454,7 +471,7 @@ void TileStore::want(std::shared_ptr<const MapSource> source, std::span<const Ti
 void TileStore::also_want(std::shared_ptr<const MapSource> source, std::span<const TileKey> keys) {
   if (!source) return;
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->add_wanted(source, keys);
   }
   state_->changed.notify_all();
@@ -464,7 +481,7 @@ bool TileStore::collect() {
   std::vector<std::shared_ptr<const Tile>> tiles;
   std::vector<std::pair<Line, MapValues>> lines;
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     tiles.swap(state_->finished);
     lines.swap(state_->finished_lines);
     for (const auto& tile : tiles) state_->finished_keys.erase(tile->key);
@@ -496,7 +513,7 @@ TileStore::Statistics TileStore::statistics() const {
     if (statistics.kept_by_level.size() <= level) statistics.kept_by_level.resize(level + 1);
     ++statistics.kept_by_level[level];
   }
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   statistics.waiting = state_->waiting.size() + state_->line_jobs.size();
   statistics.computed = state_->computed;
   statistics.dropped = state_->dropped + state_->stale();

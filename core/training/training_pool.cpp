@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -17,6 +16,7 @@
 
 #include "core/base/format.h"
 #include "core/base/input_file.h"
+#include "core/base/mutex.h"
 #include "core/checkpoint/strict_json.h"
 #include "core/training/training_file.h"
 
@@ -55,8 +55,8 @@ class Workers {
 
   // The next one that ended; nothing after a while.
   std::optional<Done> wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kIdle, [&] { return !done_.empty(); });
+    const MutexLock lock(mutex_);
+    changed_.wait_for(mutex_, kIdle, [&]() HEADROOM_REQUIRES(mutex_) { return !done_.empty(); });
     if (done_.empty()) return std::nullopt;
     Done done = std::move(done_.front());
     done_.pop_front();
@@ -71,7 +71,7 @@ class Workers {
       Observer observer(job, stop_);
       Done done{&job, stop_ ? Result<TrainingOutcome>(Error(ErrorCode::Cancelled, "cancelled"))
                             : backend_.train(job.request, observer)};
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       done_.push_back(std::move(done));
       changed_.notify_one();
     }
@@ -81,9 +81,9 @@ class Workers {
   std::deque<TrainingJob>& jobs_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> stop_ = false;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Done> done_;  // under the mutex
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Done> done_ HEADROOM_GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;
 };
 

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "kernels/mutex.h"
 
 namespace headroom::kernels {
 
@@ -22,7 +23,7 @@ class ScratchPool {
 
   [[nodiscard]] Piece borrow() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!pieces_.empty()) {
         Piece piece = std::move(pieces_.back());
         pieces_.pop_back();
@@ -32,14 +33,14 @@ class ScratchPool {
     return Piece(static_cast<float*>(::operator new[](bytes_, std::align_val_t{64})));
   }
   void give_back(Piece piece) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     pieces_.push_back(std::move(piece));
   }
 
  private:
   const std::size_t bytes_;
-  std::mutex mutex_;
-  std::vector<Piece> pieces_;
+  Mutex mutex_;
+  std::vector<Piece> pieces_ HEADROOM_GUARDED_BY(mutex_);
 };
 
 }  // namespace headroom::kernels

@@ -3,7 +3,7 @@
 Includes follow tests -> app -> core -> kernels, and inside a layer the arrows of ARROWS, which is the one table of them:
 the READMEs of the layers show the same one (--tables prints their rows). kernels know the standard library and Highway
 (kernels/cuda also the CUDA runtime), only core/compute knows LibTorch, only app draws, shaders and assets are data. No file
-includes itself by way of others. Tracked text names no machine's folders and no package registry's host. A source file has
+includes itself by way of others; a source includes its own header first. Tracked text names no machine's folders and no package registry's host. A source file has
 at most 600 lines.
 """
 
@@ -25,7 +25,7 @@ ARROWS = {
     "kernels/cpu": "kernels",
     "kernels/cuda": "kernels",
     "kernels/no_cuda": "kernels kernels/cuda",
-    "core/base": "",
+    "core/base": "kernels",
     "core/checkpoint": "core/base",
     "core/text": "core/base core/checkpoint",
     "core/io": "core/base",
@@ -193,12 +193,19 @@ def check_file(root, path, includes):
         return
     lines = data.decode("utf-8", errors="replace").splitlines()
     code = path.endswith(CPP) and path.split("/")[0] in LAYERS
+    own = os.path.splitext(path)[0] + ".h" if path.endswith((".cpp", ".cu")) and code else None
+    if own and not os.path.exists(os.path.join(root, own)):
+        own = None
     for number, line in enumerate(lines, 1):
         if MACHINE_FOLDER.search(line):
             yield f"{path}:{number}: a machine's folder: {line.strip()[:100]}"
         if REGISTRY_HOST.search(line):
             yield f"{path}:{number}: a package registry's host: {line.strip()[:100]}"
         include = INCLUDE.match(line) if code else None
+        if include and own:
+            if include.group(2) != own:
+                yield f"{path}:{number}: a source includes its own header first, which shows that it needs no other: {line.strip()}"
+            own = None
         if include and include.group(2).split("/")[0] in LAYERS:
             includes.setdefault(path, []).append(include.group(2))
         fault = include_fault(path, *include.groups()) if include else None

@@ -52,6 +52,7 @@ PLANTED = [
     ("app/session/x.h", '#include "app/panels/y.h"\n', "app/session may not include app/panels"),
     ("app/cli/x.cpp", '#include "app/window/y.h"\n', "app/cli may not include app/window"),
     ("kernels/cpu/x.cpp", '#include "kernels/cuda/y.h"\n', "kernels/cpu may not include kernels/cuda"),
+    ("core/base/b.cpp", '#include <string>\n\n#include "core/base/b.h"\n', "a source includes its own header first"),
     ("core/new/x.h", '#include "core/base/b.h"\n', "core/new has no row in the table of arrows"),
     ("core/base/b.h", '#pragma once\n#include "core/base/b.h"\n', "includes itself"),
     ("core/README.md", CLEAN["core/README.md"].replace("| base, checkpoint |", "| base |", 1), "says it may include 'base'"),
