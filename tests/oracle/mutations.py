@@ -1,13 +1,17 @@
 """Puts one wrong line at a time into a copy of the sources, rebuilds it, and says whether the oracle's tests notice.
 
     python tests/oracle/mutations.py WORK_FOLDER [--torch DIR] [NAME…]
+    python tests/oracle/mutations.py --check
 
-A script, not a test: each mutation costs a rebuild. The copy and its build stay in WORK_FOLDER for the next call.
+A script, not a test: each mutation costs a rebuild. The copy and its build stay in WORK_FOLDER for the next call. --check
+only asks whether every line is in the sources, once; the suite runs it, so that the list stays true. Lines are compared
+without regard to blanks and line breaks.
 """
 import argparse
 import dataclasses
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -22,6 +26,13 @@ class Mutation:
     right: str
     wrong: str
 
+    def pattern(self):
+        return re.compile(r"\s+".join(map(re.escape, self.right.split())))
+
+    def places(self, root):
+        path = root / self.file
+        return len(self.pattern().findall(path.read_text())) if path.is_file() else 0
+
 
 MUTATIONS = [
     Mutation("v2_pairing_swapped", "core/model/families/headroom.cpp", "head.first = {2 * i, block, {block}};",
@@ -34,23 +45,25 @@ MUTATIONS = [
              "head.first = {2 * i, 2 * i / group, values};"),
     Mutation("group_by_remainder", "core/model/decoder_parts.cpp", "const std::int64_t group = i / (heads / kv_heads);",
              "const std::int64_t group = i % kv_heads;"),
-    Mutation("lambda_sign", "core/compute/attention_layer.cpp", "return std::exp(dot(q1, k1)) - std::exp(dot(q2, k2))",
-             "return std::exp(dot(q1, k1)) + std::exp(dot(q2, k2))"),
+    Mutation("lambda_sign", "core/compute/attention_weights.cpp",
+             "at::exp(dot(weights.lambda_q1, weights.lambda_k1)) - at::exp(dot(weights.lambda_q2, weights.lambda_k2))",
+             "at::exp(dot(weights.lambda_q1, weights.lambda_k1)) + at::exp(dot(weights.lambda_q2, weights.lambda_k2))"),
     Mutation("lambda_init_from_one", "core/model/decoder_parts.cpp", "-0.3 * static_cast<double>(depth)",
              "-0.3 * static_cast<double>(depth + 1)"),
     Mutation("lambda_without_sigmoid", "core/compute/attention_layer.cpp", "lambda_sigmoid_ = at::sigmoid(lambda_raw_);",
              "lambda_sigmoid_ = lambda_raw_;"),
-    Mutation("one_minus_lambda_init_lost", "core/compute/attention_layer.cpp", "head.enabled ? head.post_scale : 0.0",
+    Mutation("one_minus_lambda_init_lost", "core/compute/attention_weights.cpp", "head.enabled ? head.post_scale : 0.0",
              "head.enabled ? 1.0 : 0.0"),
-    Mutation("norm_of_scaled_context", "core/compute/attention_layer.cpp",
-             "const at::Tensor normed_context = weights.head_norm(context);",
-             "const at::Tensor normed_context = weights.head_norm(context * column(scale).to(context.scalar_type()));"),
+    Mutation("norm_of_scaled_context", "core/compute/attention_weights.cpp",
+             "context = at::where(normed != 0.0, weights.head_norm(context), context);",
+             "context = at::where(normed != 0.0, weights.head_norm(context * column([](const HeadProgram& head) { return"
+             " head.post_scale; }).to(context.scalar_type())), context);"),
     Mutation("context_rms_after_norm", "core/compute/attention_layer.cpp",
-             "record.context_rms = to_vector(context.select(1, h).to(at::kDouble).square().mean(-1).sqrt());",
-             "record.context_rms = to_vector(weights_.head_norm(context).select(1, h).to(at::kDouble).square().mean(-1).sqrt());"),
+             "record.context_rms = row_squares<Real>(context.select(1, h));",
+             "record.context_rms = row_squares<Real>(weights_.head_norm(context).select(1, h));"),
     Mutation("subln_epsilon", "core/model/families/headroom.cpp", "kSublnEpsilon = 1e-5;", "kSublnEpsilon = 1e-6;"),
-    Mutation("window_one_wider", "kernels/attention.h", "? row + 1 - problem.window : 0;",
-             "? row - problem.window : 0;"),
+    Mutation("window_one_wider", "kernels/attention.h", "cut ? row + 1 - problem.window : 0",
+             "cut ? row - problem.window : 0"),
     Mutation("hidden_key_still_counted", "core/run/head_view.cpp", "mask.hidden_keys = head.program.hidden_keys;", ";"),
     Mutation("eligible_rows_strict", "core/run/head_view.cpp", "visible[i] >= std::min(min_row, most)",
              "visible[i] > std::min(min_row, most)"),
@@ -60,7 +73,7 @@ MUTATIONS = [
     Mutation("rotation_backwards", "core/compute/rotary.cpp", "first * cos_ - second * sin_", "first * cos_ + second * sin_"),
     Mutation("yarn_factor_lost", "core/compute/rotary.cpp", "(angles.sin() * factor)", "(angles.sin())"),
     Mutation("induction_key_itself", "core/compute/forward.cpp", "keys[i] = found->second + 1;", "keys[i] = found->second;"),
-    Mutation("gate_function", "core/compute/attention_layer.cpp", "at::sigmoid(weights.gate_projection(x)",
+    Mutation("gate_function", "core/compute/attention_weights.cpp", "at::sigmoid(weights.gate_projection(x)",
              "at::tanh(weights.gate_projection(x)"),
     Mutation("own_key_when_nothing_is_left", "kernels/attention.h",
              "if (segments.empty()) segments.push_back({row, row + 1});",
@@ -107,10 +120,19 @@ def tests_fail(folder, stop_early):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("work", type=pathlib.Path, nargs="?")
+    parser.add_argument("--check", action="store_true", help="only whether the lines are in the sources")
     parser.add_argument("--torch", default=None, help="folder of the LibTorch that CMake is given")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
+    stale = [f"{m.name}: {m.file} holds the line {m.places(ROOT)} times, not once" for m in MUTATIONS if m.places(ROOT) != 1]
+    if stale:
+        sys.exit("\n".join(stale))
+    if arguments.check:
+        print(f"{len(MUTATIONS)} lines are in the sources once")
+        return
+    if not arguments.work:
+        parser.error("a folder to work in is needed")
     source, folder = arguments.work.resolve() / "source", arguments.work.resolve() / "build"
     copy_sources(source)
     configure = ["cmake", "-S", source, "-B", folder, "-G", "Ninja"]
@@ -128,12 +150,8 @@ def main():
             continue
         path = source / mutation.file
         original = path.read_text()
-        if original.count(mutation.right) != 1:
-            print(f"stale     {mutation.name}: {mutation.file} holds the line {original.count(mutation.right)} times", flush=True)
-            survived.append(mutation.name)
-            continue
         try:
-            path.write_text(original.replace(mutation.right, mutation.wrong))
+            path.write_text(mutation.pattern().sub(lambda _: mutation.wrong, original))
             if build(source, folder).returncode:
                 print(f"no build  {mutation.name}", flush=True)
                 survived.append(mutation.name)

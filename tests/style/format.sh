@@ -19,13 +19,13 @@ if [ "${1:-}" != --check ]; then
   printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 40 "$program" -i
   exit
 fi
-# Each differing file is named once; clang-format itself would name every line.
+# clang-format names every line; a file is named once here.
 status=0
-printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 40 bash -c '
-  program=$1; shift; differing=0
-  for file; do
-    "$program" "$file" | cmp -s - "$file" || { echo "$file: not as clang-format leaves it"; differing=1; }
-  done
-  exit $differing' bash "$program" || status=1
-if [ "$status" -eq 0 ]; then echo "${#files[@]} files are formatted"; fi
+differing=$(printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 40 "$program" --dry-run -Werror 2>&1) || status=1
+if [ "$status" -eq 0 ]; then
+  echo "${#files[@]} files are formatted"
+else
+  named=$(sed -nE 's/^([^: ]+):[0-9]+:[0-9]+: error: code should be clang-formatted.*/\1: not as clang-format leaves it/p' <<<"$differing" | sort -u)
+  echo "${named:-$differing}"
+fi
 exit "$status"

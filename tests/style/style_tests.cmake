@@ -1,4 +1,4 @@
-# The tree itself: layers, includes, names, form. None of them compiles anything.
+# The tree itself: layers, includes, names and form.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # headroom_style_test(NAME SCRIPT argument…)
@@ -12,6 +12,7 @@ headroom_style_test("layering" layering.py ${PROJECT_SOURCE_DIR})
 headroom_style_test("layering finds planted violations" layering_planted_test.py)
 headroom_style_test("standard headers are included where they are used" std_includes.py ${PROJECT_SOURCE_DIR})
 headroom_style_test("no name is in two unnamed namespaces of a folder" unity_names.py ${PROJECT_SOURCE_DIR})
+headroom_style_test("each line of the list of mutations is in the sources" ../oracle/mutations.py --check)
 headroom_style_test("the checks of the tree find planted faults" planted_test.py)
 
 # The pinned tools are beside the Python that tests/run.sh prepares.
