@@ -301,7 +301,9 @@ job_count() {
   echo "${HEADROOM_JOBS:-$((cores < memory ? cores : memory))}"
 }
 
-# build FOLDER CMAKE-ARGUMENT…: configures when the arguments or the places changed, then compiles what changed.
+# build FOLDER CMAKE-ARGUMENT…: configures when the arguments or the places changed, then compiles what changed: all, or the
+# targets in the array build_targets.
+build_targets=()
 build() {
   local folder=$1 wanted fresh=()
   shift
@@ -315,5 +317,6 @@ build() {
       cmake "${fresh[@]}" -S "$root" -B "$folder" -G Ninja "-DHEADROOM_TORCH_DIR=$torch_dir" "$@"
     stamp "$folder/configured" "$wanted"
   fi
-  step "building ${folder#"$root"/} (minutes the first time)" cmake --build "$folder" -j "$(job_count)"
+  step "building ${folder#"$root"/} (minutes the first time)" cmake --build "$folder" -j "$(job_count)" \
+    ${build_targets[@]:+--target "${build_targets[@]}"}
 }

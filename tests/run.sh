@@ -5,6 +5,7 @@
 # HEADROOM_STRICT=ON makes warnings errors.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../app/setup.sh"
+source "$root/tests/run_ctest.sh"
 
 patterns=()
 while [ $# -gt 0 ]; do
@@ -42,28 +43,4 @@ if [ "${#patterns[@]}" -gt 0 ]; then
   joined=$(printf '|(%s)' "${patterns[@]}")
   selection=(-R "${joined#|}")
 fi
-status=0
-rm -f "$folder/junit.xml"
-ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$(nproc)" --output-junit "$folder/junit.xml" \
-  "${selection[@]}" || status=$?
-
-# A test that could not be started counts as failed; skipped is only one that gave its reason.
-count_status=0
-"$venv/bin/python" - "$folder/junit.xml" <<'PYTHON' || count_status=$?
-import os, re, sys
-import xml.etree.ElementTree as xml
-
-cases = list(xml.parse(sys.argv[1]).getroot().iter("testcase")) if os.path.exists(sys.argv[1]) else []
-reason_line = re.compile(r"^SKIPPED(?: \[\d+\] [^\n:]*(?::\d+)?)?: (.*)$", re.MULTILINE)
-reasons = {c: list(dict.fromkeys(reason_line.findall(c.findtext("system-out") or ""))) for c in cases}
-skipped = [c for c in cases if reasons[c] and any((s.get("message") or "").startswith("SKIP_") for s in c.iter("skipped"))]
-passed = [c for c in cases if c.get("status") == "run" and c not in skipped]
-failed = len(cases) - len(passed) - len(skipped)
-for case in cases:
-    for reason in reasons[case]:
-        print(f"skipped{'' if case in skipped else ' in part'}: {case.get('name')}: {reason}")
-print(f"{len(passed)} passed, {failed} failed" + (f", {len(skipped)} skipped" if skipped else ""))
-sys.exit(failed > 0 or not passed)
-PYTHON
-if [ "$status" -eq 0 ]; then status=$count_status; fi
-exit "$status"
+run_ctest "$folder" "${selection[@]}"
