@@ -18,6 +18,7 @@
 #include "app/cli/compare_command.h"
 #include "app/cli/doctor_command.h"
 #include "app/cli/inspect_command.h"
+#include "app/cli/quantities_command.h"
 #include "app/cli/reproduce_command.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/train_command.h"
@@ -220,6 +221,16 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 
+void add_quantities(CLI::App& app, QuantitiesArguments& arguments) {
+  CLI::App* command =
+      app.add_subcommand("quantities", "what every dataset of a run file is: formula, rows, range, source");
+  command
+      ->add_option("pattern", arguments.pattern, "only these: a name such as sink_score, or a pattern such as 'rows/*'")
+      ->check(nothing);
+  CLI::Option* markdown = command->add_flag("--markdown", arguments.markdown, "as core/run/QUANTITIES.md");
+  command->add_flag("--json", arguments.json, "machine-readable output")->excludes(markdown);
+}
+
 int usage_error(const std::string& message, bool json) {
   Error error(ErrorCode::InvalidArgument, message);
   return report_error(error.advise("headroom --help names the commands, headroom COMMAND --help the options of one"),
@@ -249,6 +260,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   InspectArguments inspect;
   AnalyzeArguments analyze;
   CompareArguments compare;
+  QuantitiesArguments quantities;
   BenchArguments bench;
   TrainArguments train;
   ReproduceArguments reproduce;
@@ -257,6 +269,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_inspect(app, inspect);
   add_analyze(app, analyze);
   add_compare(app, compare);
+  add_quantities(app, quantities);
   add_bench(app, bench);
   add_train(app, train);
   add_reproduce(app, reproduce);
@@ -268,11 +281,12 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice :
-       {&inspect.json, &analyze.json, &compare.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
+  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &quantities.json, &bench.json, &train.json,
+                       &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
+  if (app.got_subcommand("quantities")) return run_quantities(quantities);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
   if (app.got_subcommand("bench")) {
     bench.command_line = joined(argc, argv);
@@ -298,11 +312,12 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   for (const std::string& path : window.paths)
     if (path.find_first_of("/.:") == std::string::npos && !std::filesystem::exists(path))
       return usage_error("no such command and no such file: " + path +
-                             "; commands are inspect, analyze, compare, bench, train, reproduce and doctor",
+                             "; commands are inspect, analyze, compare, quantities, bench, train, reproduce and doctor",
                          json);
   if (json)
-    return usage_error("the window has no JSON; expected inspect, analyze, compare, bench, train, reproduce or doctor",
-                       json);
+    return usage_error(
+        "the window has no JSON; expected inspect, analyze, compare, quantities, bench, train, reproduce or doctor",
+        json);
   window.command_line = joined(argc, argv);
   return window_program.run(window);
 }

@@ -111,7 +111,7 @@ QuantityInfo make_info(const Quantity& quantity) {
   info.name = quantity.name;
   info.title = info.column = quantity.long_name;
   info.long_name = quantity.long_name;
-  info.definition = quantity.definition;
+  info.definition = definition_of(quantity);
   info.units = quantity.units == "1" ? "" : quantity.units;
   info.decimals = quantity_decimals(quantity.name);
   info.whole = quantity.type == ElementType::Int32;

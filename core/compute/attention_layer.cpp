@@ -11,6 +11,7 @@
 #include <numeric>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/numbers.h"
@@ -296,7 +297,8 @@ std::vector<float> block_values(const at::Tensor& x) {
   return values;
 }
 
-// cos_F of the W_O blocks of heads that share their values, row h for each measured head (metrics M16).
+// cos_F of the W_O blocks of heads that share their values, row h for each measured head
+// (core/run/QUANTITIES.md#weightsoutput_alignment).
 std::vector<double> output_alignment(const AttentionSpec& attention, const at::Tensor& o_weight,
                                      const std::vector<std::int64_t>& measured) {
   const auto heads = static_cast<std::int64_t>(attention.heads.size());
@@ -343,6 +345,20 @@ Result<void> send_exact_maps(const LayerHeads<Real, Real>& heads, const std::vec
   return {};
 }
 
+// What the maps are made of, block by block, and the contexts they make.
+Result<void> send_exact_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& context,
+                               const std::vector<std::int64_t>& measured, std::int64_t layer,
+                               ForwardObserver& observer) {
+  const std::pair<ExactBlock, const at::Tensor*> projections[] = {
+      {ExactBlock::Query, &q}, {ExactBlock::Key, &k}, {ExactBlock::Value, &v}};
+  for (const auto& [kind, projection] : projections)
+    for (std::int64_t block = 0; block < projection->size(1); ++block)
+      HEADROOM_TRY_VOID(observer.on_exact_block(layer, kind, block, to_vector(projection->select(1, block))));
+  for (const std::int64_t head : measured)
+    HEADROOM_TRY_VOID(observer.on_exact_block(layer, ExactBlock::Context, head, to_vector(context.select(1, head))));
+  return {};
+}
+
 template <typename Input, typename Real>
 Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
                              const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const TorchTarget& target,
@@ -355,7 +371,8 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
   const at::Tensor lambda_logits =
       weights.lambda_projection.weight.defined() ? weights.lambda_projection(x) : at::Tensor();
   const at::Tensor queries = as_input(q), keys = as_input(k);
-  LayerHeads<Input, Real> heads(attention, weights, queries, keys, as_input(v), lambda_logits, target, options,
+  const at::Tensor values = as_input(v);
+  LayerHeads<Input, Real> heads(attention, weights, queries, keys, values, lambda_logits, target, options,
                                 induction_key);
   at::Tensor context =
       at::empty({x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
@@ -373,8 +390,10 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     heads.measure_blocks();
     for (const std::int64_t h : options.heads) record.heads.push_back(heads.record(h, context));
     if constexpr (!narrow)
-      if (options.exact_maps)
+      if (options.exact_maps) {
         HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, options.heads, layer, x.size(0), target.device, observer));
+        HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, options.heads, layer, observer));
+      }
     record.layer = layer;
     record.kind = attention.kind;
     record.length = x.size(0);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/base/format.h"
+#include "core/base/numbers.h"
 #include "core/base/utc.h"
 #include "core/base/utf8.h"
 #include "core/checkpoint/sha256.h"
@@ -87,8 +88,10 @@ Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& requ
       {"institution", "not given"},
       {"source", request.program},
       {"history", now + " " + request.command_line},
-      {"references", "definitions stand in the attribute `definition` of every dataset, their source in `source`"},
-      {"comment", "symbols: a weights, w net weights, z scaled visible logits, n_i visible keys of row i"},
+      {"references",
+       "every dataset has its definition, range, rows and source as attributes; the symbols, rows and "
+       "intervals they speak of: core/run/QUANTITIES.md of the program, which `headroom quantities` prints"},
+      {"comment", "symbols: a weights, w net weights, z logits, c contexts, V_i the n_i keys that row i sees"},
       {"license", "the statistics follow the licence of the checkpoint and of the prompt"},
       {"created_utc", now},
       {"command_line", request.command_line},
@@ -146,6 +149,30 @@ Result<void> write_parameters(RunFileWriter& writer, const ModelSpec& model, con
   return {};
 }
 
+// What the formulas need of a layer beside its head programs.
+Result<void> write_layer_program(RunFileWriter& writer, const ModelSpec& model, const RunShape& shape) {
+  const auto epsilon = [](const NormSpec& norm) { return norm.kind == NormKind::None ? kNaN : norm.epsilon; };
+  for (std::size_t l = 0; l < shape.layers.size(); ++l) {
+    const BlockSpec& block = model.blocks[static_cast<std::size_t>(shape.layers[l])];
+    const AttentionSpec& attention = block.attention;
+    const std::pair<const char*, double> numbers[] = {
+        {"logit_scale", attention.scale},
+        {"softcap", attention.softcap > 0.0 ? attention.softcap : kNaN},
+        {"causal", attention.causal ? 1.0 : 0.0},
+        {"window", static_cast<double>(attention.window)},
+        {"head_dim", static_cast<double>(attention.head_dim)},
+        {"value_dim", static_cast<double>(attention.value_dim)},
+        {"input_norm_epsilon", epsilon(block.attention_norm)},
+        {"qk_norm_epsilon", attention.qk_norm == QkNormScope::None ? kNaN : epsilon(attention.q_norm)}};
+    const std::int64_t start[] = {static_cast<std::int64_t>(l)}, count[] = {1};
+    for (const auto& [name, number] : numbers) {
+      const double value[] = {number};
+      HEADROOM_TRY_VOID(writer.write(std::string("program/") + name, start, count, value));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 double SummaryTable::at(std::string_view name, std::size_t l, std::size_t h, std::size_t index) const {
@@ -178,6 +205,7 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   HEADROOM_TRY_VOID(define_run(*writer, shape));
   HEADROOM_TRY_VOID(write_tokens(*writer, request.prompt));
   HEADROOM_TRY_VOID(write_parameters(*writer, model, shape));
+  HEADROOM_TRY_VOID(write_layer_program(*writer, model, shape));
   const double null_value[] = {outcome.sink_null};
   HEADROOM_TRY_VOID(writer->write("sink_null", {}, {}, null_value));
 

@@ -44,6 +44,9 @@ struct ForwardOptions {
   std::int64_t last_layer = -1;
 };
 
+// What exact maps are made of and make.
+enum class ExactBlock : std::uint8_t { Query, Key, Value, Context };
+
 struct ForwardSummary {
   std::optional<double> next_token_loss;  // mean over tokens 1 … n − 1, nats
   std::int64_t non_finite_layer = -1;     // the first layer whose output holds NaN or infinity; the run ends there
@@ -70,6 +73,12 @@ class ForwardObserver {
   // Weights of one map (component 0 or 1) or the net map (−1) for rows [row, row + rows): [rows, length].
   virtual Result<void> on_exact_rows(std::int64_t /*layer*/, std::int64_t /*head*/, int /*component*/,
                                      std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) {
+    return {};
+  }
+  // With exact maps: a block of queries, keys (after norms and rotation) or values, or the context of a head (before
+  // norm, gate and W_O): [length, channels].
+  virtual Result<void> on_exact_block(std::int64_t /*layer*/, ExactBlock /*kind*/, std::int64_t /*block*/,
+                                      std::span<const double> /*values*/) {
     return {};
   }
   virtual void on_progress(double /*fraction*/, const std::string& /*what*/) {}

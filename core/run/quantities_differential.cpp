@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/run/quantity_tools.h"
@@ -46,87 +47,159 @@ double quantity::norm_gain(const Context& c, std::int64_t i) {
 }
 
 std::vector<Quantity> differential_quantities() {
+  constexpr std::string_view kTwoMaps = "with two maps", kSecondMap = "with a second map",
+                             kHeadNorm = "with a head norm (DIFF V1)", kGate = "with a gate";
   return {
-      {"", "weight_l1_mean", kNoAxes, ElementType::Float32, "1", "absolute mass of the net weights",
-       "mean of ‖w_i‖₁ = Σ_j |w_ij|", "M15", "eligible",
-       [](const Context& c, Out out) {
-         out[0] = c.head.mean([&](std::int64_t i) { return at(statistics(c).weight_l1, i); });
-       }},
-      {"", "negative_mass_mean", kNoAxes, ElementType::Float32, "1", "negative mass of the net weights",
-       "mean of (‖w_i‖₁ − Σ_j w_ij)/2", "M15", "eligible",
-       [](const Context& c, Out out) {
-         out[0] = c.head.mean([&](std::int64_t i) {
-           return std::max(0.0, at(statistics(c).weight_l1, i) - at(statistics(c).weight_sum, i)) / 2.0;
-         });
-       }},
-      {"", "weight_cancellation_mean", kNoAxes, ElementType::Float32, "1", "weight cancellation",
-       "mean of ‖w_i‖₁ / (1 + |λ_i|); 1 = disjoint maps", "M15; formats reading 8", "eligible",
-       [](const Context& c, Out out) {
-         out[0] = pair_mean(
-             c, [&](std::int64_t i) { return at(statistics(c).weight_l1, i) / (1.0 + std::abs(c.head.lambda(i))); });
-       }},
-      {"", "energy_cancellation_mean", kNoAxes, ElementType::Float32, "1", "energy cancellation",
-       "mean of ‖w_i‖₂ / √(‖a¹_i‖² + λ_i²‖a²_i‖²); 1 = disjoint maps", "M15", "eligible",
-       [](const Context& c, Out out) {
-         out[0] = pair_mean(c, [&](std::int64_t i) { return energy_cancellation(c, i); });
-       }},
-      {"", "output_cancellation_mean", kNoAxes, ElementType::Float32, "1", "output cancellation",
-       "mean of ‖c_i‖ / √(‖c¹_i‖² + λ_i²‖c²_i‖²)", "M15", "eligible",
-       [](const Context& c, Out out) {
-         out[0] = pair_mean(c, [&](std::int64_t i) { return output_cancellation(c, i); });
-       }},
-      {"", "map_cosine_mean", kNoAxes, ElementType::Float32, "1", "cosine of the two maps",
-       "mean of ⟨a¹_i, a²_i⟩ / (‖a¹_i‖‖a²_i‖)", "M15", "eligible",
-       [](const Context& c, Out out) { out[0] = pair_mean(c, [&](std::int64_t i) { return map_cosine(c, i); }); }},
-      {"", "lambda_mean", kNoAxes, ElementType::Float32, "1", "λ", "mean of λ_i (V1: the layer's scalar)", "M14",
-       "eligible",
-       [](const Context& c, Out out) {
-         out[0] = c.head.has[1] ? c.head.mean([&](std::int64_t i) { return c.head.lambda(i); }) : kNaN;
-       }},
-      {"", "lambda_std", kNoAxes, ElementType::Float32, "1", "spread of λ", "population standard deviation of λ_i",
-       "M14", "eligible",
-       [](const Context& c, Out out) {
-         if (!c.head.has[1]) return;
-         const double mean = c.head.mean([&](std::int64_t i) { return c.head.lambda(i); });
-         out[0] = std::sqrt(c.head.mean([&](std::int64_t i) {
-           const double difference = c.head.lambda(i) - mean;
-           return difference * difference;
-         }));
-       }},
-      {"",
-       "lambda_quantile",
-       {axis::kQuantile},
-       ElementType::Float32,
-       "1",
-       "quantiles of λ",
-       "quantiles of λ_i, linear interpolation (type 7)",
-       "M14",
-       "eligible",
-       [](const Context& c, Out out) {
-         if (!c.head.has[1]) return;
-         const auto values = c.head.eligible_values([&](std::int64_t i) { return c.head.lambda(i); });
-         std::ranges::copy(quantiles(values, quantile_points()), out.begin());
-       }},
-      {"", "norm_gain_median", kNoAxes, ElementType::Float32, "1", "median gain of the head norm",
-       "median of 1/√(RMS_i² + ε)", "M12", "eligible",
-       [](const Context& c, Out out) {
-         if (c.head.head.norm_epsilon < 0.0) return;
-         const auto values = c.head.eligible_values([&](std::int64_t i) { return norm_gain(c, i); });
-         out[0] = quantiles(values, {0.5})[0];
-       }},
-      {"", "norm_gain_max", kNoAxes, ElementType::Float32, "1", "largest gain of the head norm",
-       "max of 1/√(RMS_i² + ε)", "M12", "all",
-       [](const Context& c, Out out) {
-         if (c.head.head.norm_epsilon < 0.0) return;
-         out[0] = 0.0;
-         for (std::int64_t i = 0; i < c.head.length; ++i) out[0] = std::max(out[0], norm_gain(c, i));
-       }},
-      {"", "gate_mean", kNoAxes, ElementType::Float32, "1", "output gate",
-       "mean of g_i = σ(W_g x_i), over rows and channels", "M22; arXiv 2505.06708", "eligible",
-       [](const Context& c, Out out) {
-         if (!c.head.head.gate_mean.empty())
-           out[0] = c.head.mean([&](std::int64_t i) { return at(c.head.head.gate_mean, i); });
-       }},
+      {.name = "weight_l1_mean",
+       .long_name = "absolute mass of the net weights",
+       .formula = "mean_i ‖w_i‖₁, ‖w_i‖₁ = Σ_j |w_ij|",
+       .range = "[0, 1 + |λ|]",
+       .rows = "eligible",
+       .sources = {source::kCancellation},
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = c.head.mean([&](std::int64_t i) { return at(statistics(c).weight_l1, i); });
+           }},
+      {.name = "negative_mass_mean",
+       .long_name = "negative mass of the net weights",
+       .formula = "mean_i N_i, N_i = Σ_j max(−w_ij, 0) = (‖w_i‖₁ − Σ_j w_ij)/2",
+       .range = "[0, |λ|]",
+       .rows = "eligible",
+       .sources = {source::kCancellation},
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = c.head.mean([&](std::int64_t i) {
+               return std::max(0.0, at(statistics(c).weight_l1, i) - at(statistics(c).weight_sum, i)) / 2.0;
+             });
+           }},
+      {.name = "weight_cancellation_mean",
+       .long_name = "weight cancellation",
+       .formula = "mean_i ‖w_i‖₁ / (1 + |λ_i|)",
+       .remark = "1: the maps have no key in common",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .heads = kTwoMaps,
+       .sources = {source::kCancellation},
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = pair_mean(c, [&](std::int64_t i) {
+               return at(statistics(c).weight_l1, i) / (1.0 + std::abs(c.head.lambda(i)));
+             });
+           }},
+      {.name = "energy_cancellation_mean",
+       .long_name = "energy cancellation",
+       .formula = "mean_i ‖w_i‖₂ / √(‖a¹_i‖₂² + λ_i²‖a²_i‖₂²)",
+       .remark = "1: the maps have no key in common; above 1 only for λ < 0",
+       .range = "[0, √2]",
+       .rows = "eligible",
+       .heads = kTwoMaps,
+       .sources = {source::kCancellation},
+       .compute = [](const Context& c,
+                     Out out) { out[0] = pair_mean(c, [&](std::int64_t i) { return energy_cancellation(c, i); }); }},
+      {.name = "output_cancellation_mean",
+       .long_name = "output cancellation",
+       .formula = "mean_i ‖c_i‖₂ / √(‖c¹_i‖₂² + λ_i²‖c²_i‖₂²)",
+       .remark = "c^m_i = Σ_j a^m_ij v^m_j; 1: the parts are orthogonal, 0: they cancel",
+       .range = "[0, √2]",
+       .rows = "eligible",
+       .heads = kTwoMaps,
+       .sources = {source::kCancellation},
+       .compute = [](const Context& c,
+                     Out out) { out[0] = pair_mean(c, [&](std::int64_t i) { return output_cancellation(c, i); }); }},
+      {.name = "map_cosine_mean",
+       .long_name = "cosine of the two maps",
+       .formula = "mean_i Σ_j a¹_ij a²_ij / (‖a¹_i‖₂ ‖a²_i‖₂)",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .heads = kTwoMaps,
+       .sources = {source::kCancellation},
+       .compute = [](const Context& c,
+                     Out out) { out[0] = pair_mean(c, [&](std::int64_t i) { return map_cosine(c, i); }); }},
+      {.name = "lambda_mean",
+       .long_name = "λ",
+       .formula = "mean_i λ_i",
+       .remark = "DIFF V1: the layer's scalar",
+       .range = "(−∞, ∞)",
+       .rows = "eligible",
+       .heads = kSecondMap,
+       .sources = {source::kDiffV1, source::kDiffV2},
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = c.head.has[1] ? c.head.mean([&](std::int64_t i) { return c.head.lambda(i); }) : kNaN;
+           }},
+      {.name = "lambda_std",
+       .long_name = "spread of λ",
+       .formula = "√(mean_i (λ_i − mean_i λ_i)²)",
+       .remark = "of the population: divided by the number of rows",
+       .range = "[0, ∞)",
+       .rows = "eligible",
+       .heads = kSecondMap,
+       .sources = {source::kDiffV2},
+       .compute =
+           [](const Context& c, Out out) {
+             if (!c.head.has[1]) return;
+             const double mean = c.head.mean([&](std::int64_t i) { return c.head.lambda(i); });
+             out[0] = std::sqrt(c.head.mean([&](std::int64_t i) {
+               const double difference = c.head.lambda(i) - mean;
+               return difference * difference;
+             }));
+           }},
+      {.name = "lambda_quantile",
+       .axes = {axis::kQuantile},
+       .long_name = "quantiles of λ",
+       .formula = "quantile of λ_i at the probability on the axis",
+       .remark = "linear interpolation (type 7)",
+       .range = "(−∞, ∞)",
+       .rows = "eligible",
+       .heads = kSecondMap,
+       .sources = {source::kHyndman, source::kDiffV2},
+       .compute =
+           [](const Context& c, Out out) {
+             if (!c.head.has[1]) return;
+             const auto values = c.head.eligible_values([&](std::int64_t i) { return c.head.lambda(i); });
+             std::ranges::copy(quantiles(values, quantile_points()), out.begin());
+           }},
+      {.name = "norm_gain_median",
+       .long_name = "median gain of the head norm",
+       .formula = "median_i 1/√(RMS_i² + ε)",
+       .remark = "ε is program/norm_epsilon; type 7, which for a median is the usual one",
+       .range = "(0, 1/√ε]",
+       .rows = "eligible",
+       .heads = kHeadNorm,
+       .sources = {source::kDiffV1, source::kDiffV2},
+       .compute =
+           [](const Context& c, Out out) {
+             if (c.head.head.norm_epsilon < 0.0) return;
+             const auto values = c.head.eligible_values([&](std::int64_t i) { return norm_gain(c, i); });
+             out[0] = quantiles(values, {0.5})[0];
+           }},
+      {.name = "norm_gain_max",
+       .long_name = "largest gain of the head norm",
+       .formula = "max_i 1/√(RMS_i² + ε)",
+       .remark = "ε is program/norm_epsilon",
+       .range = "(0, 1/√ε]",
+       .rows = "all",
+       .heads = kHeadNorm,
+       .sources = {source::kDiffV1, source::kDiffV2},
+       .compute =
+           [](const Context& c, Out out) {
+             if (c.head.head.norm_epsilon < 0.0) return;
+             out[0] = 0.0;
+             for (std::int64_t i = 0; i < c.head.length; ++i) out[0] = std::max(out[0], norm_gain(c, i));
+           }},
+      {.name = "gate_mean",
+       .long_name = "output gate",
+       .formula = "mean_i g_i, g_i = mean over channels of σ(W_g x_i)",
+       .remark = "x_i is the layer's normed input",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .heads = kGate,
+       .sources = {source::kGates},
+       .compute =
+           [](const Context& c, Out out) {
+             if (!c.head.head.gate_mean.empty())
+               out[0] = c.head.mean([&](std::int64_t i) { return at(c.head.head.gate_mean, i); });
+           }},
   };
 }
 

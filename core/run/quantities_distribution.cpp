@@ -58,111 +58,157 @@ void pooled(const Context& c, const std::vector<double>& cells, bool divided, Ou
   }
 }
 
-const std::vector<std::string_view> kCells = {axis::kQueryBlock, axis::kKeyBlock};
-const std::vector<std::string_view> kComponentCells = {axis::kComponent, axis::kQueryBlock, axis::kKeyBlock};
-
 template <std::vector<double> kernels::HeadStatistics::* Member, bool Divided>
-Quantity pooled_map(std::string_view name, std::string_view long_name, std::string_view definition) {
-  return {"maps",     name,
-          kCells,     ElementType::Float32,
-          "1",        long_name,
-          definition, "§5.5 (5)",
-          "all",      [](const Context& c, Out out) { pooled(c, c.head.head.statistics.*Member, Divided, out); }};
+void pooled_map(const Context& c, Out out) {
+  pooled(c, c.head.head.statistics.*Member, Divided, out);
 }
 
 template <std::vector<double> MapStatistics::* Member, bool Divided>
-Quantity pooled_component(std::string_view name, std::string_view long_name, std::string_view definition) {
-  return {"maps",
-          name,
-          kComponentCells,
-          ElementType::Float32,
-          "1",
-          long_name,
-          definition,
-          "§5.5 (5)",
-          "all",
-          [](const Context& c, Out out) {
-            for (std::size_t m = 0; m < 2; ++m)
-              if (c.head.has[m]) pooled(c, map(c, m).*Member, Divided, part(out, m, 2));
-          }};
+void pooled_component(const Context& c, Out out) {
+  for (std::size_t m = 0; m < 2; ++m)
+    if (c.head.has[m]) pooled(c, map(c, m).*Member, Divided, part(out, m, 2));
+}
+
+std::vector<Quantity> key_quantities() {
+  return {
+      {.group = "keys",
+       .name = "attention_received",
+       .axes = kByComponentPosition,
+       .long_name = "attention received by a key",
+       .formula = "α_k = mean_i a_ik",
+       .remark = "NaN where a what-if hides the key",
+       .range = "[0, 1]",
+       .rows = "all",
+       .where = "that see key k",
+       .sources = {source::kGu, source::kSinks},
+       .compute =
+           [](const Context& c, Out out) {
+             for (std::size_t m = 0; m < 2; ++m)
+               if (c.head.has[m]) mean_received(c, map(c, m).column_sum, part(out, m, 2));
+           }},
+      {.group = "keys",
+       .name = "attention_received_net",
+       .axes = kByPosition,
+       .long_name = "net attention received by a key",
+       .formula = "mean_i w_ik",
+       .remark = "NaN where a what-if hides the key",
+       .range = "[−|λ|, 1 + |λ|]",
+       .rows = "all",
+       .where = "that see key k",
+       .sources = {source::kSinks},
+       .compute = [](const Context& c, Out out) { mean_received(c, c.head.head.statistics.column_sum, out); }},
+  };
+}
+
+std::vector<Quantity> histogram_quantities() {
+  std::vector<Quantity> table = {
+      {.name = "context_rms_relative",
+       .axes = {"context_rms_relative_bin"},
+       .long_name = "histogram of ρ",
+       .formula = "number of rows with ρ_i in each bin",
+       .compute =
+           [](const Context& c, Out out) {
+             count(log10_rho_bins(), c.head.length, [&](std::int64_t i) { return std::log10(at(c.head.rho, i)); }, out);
+           }},
+      {.name = "lambda",
+       .axes = {"lambda_bin"},
+       .long_name = "histogram of λ",
+       .formula = "number of rows with λ_i in each bin",
+       .heads = "with a second map",
+       .compute =
+           [](const Context& c, Out out) {
+             if (c.head.has[1])
+               count(lambda_bins(), c.head.length, [&](std::int64_t i) { return c.head.lambda(i); }, out);
+           }},
+      {.name = "logit",
+       .axes = {axis::kComponent, "logit_bin"},
+       .long_name = "histogram of the logits",
+       .formula = "number of visible entries with z_ij in each bin",
+       .compute = [](const Context& c, Out out) { copy_counts(c, out, &MapStatistics::logit_histogram); }},
+      {.name = "attention_weight",
+       .axes = {axis::kComponent, "attention_weight_bin"},
+       .long_name = "histogram of the attention weights",
+       .formula = "number of visible entries with a_ij in each bin",
+       .compute = [](const Context& c, Out out) { copy_counts(c, out, &MapStatistics::weight_histogram); }},
+  };
+  for (Quantity& quantity : table) {
+    quantity.group = "hist";
+    quantity.type = ElementType::Int64;
+    quantity.remark = "the outer bins hold what lies beyond them too";
+    quantity.range = "[0, n²]";
+    quantity.rows = "all";
+    quantity.sources = {source::kHistograms};
+  }
+  return table;
+}
+
+std::vector<Quantity> pooled_quantities() {
+  using kernels::HeadStatistics;
+  const std::vector<std::string_view> cells = {axis::kQueryBlock, axis::kKeyBlock};
+  const std::vector<std::string_view> component_cells = {axis::kComponent, axis::kQueryBlock, axis::kKeyBlock};
+  std::vector<Quantity> table = {
+      {.name = "pooled_mean",
+       .axes = cells,
+       .long_name = "pooled net map, mean",
+       .formula = "mean of w_ij over the visible entries of a block",
+       .range = "[−|λ|, 1 + |λ|]",
+       .compute = pooled_map<&HeadStatistics::pooled_sum, true>},
+      {.name = "pooled_max_abs",
+       .axes = cells,
+       .long_name = "pooled net map, largest magnitude",
+       .formula = "max of |w_ij| over the visible entries of a block",
+       .range = "[0, 1 + |λ|]",
+       .compute = pooled_map<&HeadStatistics::pooled_max_abs, false>},
+      {.name = "pooled_positive",
+       .axes = cells,
+       .long_name = "pooled net map, positive part",
+       .formula = "mean of max(w_ij, 0) over the visible entries of a block",
+       .range = "[0, 1 + |λ|]",
+       .compute = pooled_map<&HeadStatistics::pooled_positive, true>},
+      {.name = "pooled_negative",
+       .axes = cells,
+       .long_name = "pooled net map, negative part",
+       .formula = "mean of max(−w_ij, 0) over the visible entries of a block",
+       .range = "[0, |λ|]",
+       .compute = pooled_map<&HeadStatistics::pooled_negative, true>},
+      {.name = "pooled_mean_components",
+       .axes = component_cells,
+       .long_name = "pooled first and second map, mean",
+       .formula = "mean of a_ij over the visible entries of a block",
+       .range = "[0, 1]",
+       .compute = pooled_component<&MapStatistics::pooled_sum, true>},
+      {.name = "pooled_max_components",
+       .axes = component_cells,
+       .long_name = "pooled first and second map, largest",
+       .formula = "max of a_ij over the visible entries of a block",
+       .range = "[0, 1]",
+       .compute = pooled_component<&MapStatistics::pooled_max, false>},
+  };
+  for (Quantity& quantity : table) {
+    quantity.group = "maps";
+    quantity.remark = "NaN where a block has none";
+    quantity.rows = "all";
+    quantity.sources = {source::kHistograms};
+  }
+  return table;
 }
 
 }  // namespace
 
 std::vector<Quantity> distribution_quantities() {
-  using kernels::HeadStatistics;
-  return {
-      {"keys", "attention_received", kByComponentPosition, ElementType::Float32, "1", "attention received by a key",
-       "α_k: mean of a_ik over the rows that can see key k; NaN where a what-if hides it", "M1; formats reading 10",
-       "all",
-       [](const Context& c, Out out) {
-         for (std::size_t m = 0; m < 2; ++m)
-           if (c.head.has[m]) mean_received(c, map(c, m).column_sum, part(out, m, 2));
-       }},
-      {"keys", "attention_received_net", kByPosition, ElementType::Float32, "1", "net attention received by a key",
-       "mean of w_ik over the rows that can see key k; NaN where a what-if hides it", "M1(d)", "all",
-       [](const Context& c, Out out) { mean_received(c, c.head.head.statistics.column_sum, out); }},
-      {"hist",
-       "context_rms_relative",
-       {"context_rms_relative_bin"},
-       ElementType::Int64,
-       "1",
-       "histogram of ρ",
-       "number of rows with ρ_i in each bin; the outer bins hold what lies beyond them",
-       "§4.4",
-       "all",
-       [](const Context& c, Out out) {
-         count(log10_rho_bins(), c.head.length, [&](std::int64_t i) { return std::log10(at(c.head.rho, i)); }, out);
-       }},
-      {"hist",
-       "lambda",
-       {"lambda_bin"},
-       ElementType::Int64,
-       "1",
-       "histogram of λ",
-       "number of rows with λ_i in each bin; the outer bins hold what lies beyond them",
-       "M14",
-       "all",
-       [](const Context& c, Out out) {
-         if (c.head.has[1]) count(lambda_bins(), c.head.length, [&](std::int64_t i) { return c.head.lambda(i); }, out);
-       }},
-      {"hist",
-       "logit",
-       {axis::kComponent, "logit_bin"},
-       ElementType::Int64,
-       "1",
-       "histogram of the logits",
-       "number of visible entries with z_ij in each bin; the outer bins hold what lies beyond them",
-       "M6",
-       "all",
-       [](const Context& c, Out out) { copy_counts(c, out, &MapStatistics::logit_histogram); }},
-      {"hist",
-       "attention_weight",
-       {axis::kComponent, "attention_weight_bin"},
-       ElementType::Int64,
-       "1",
-       "histogram of the attention weights",
-       "number of visible entries with a_ij in each bin; the outer bins hold what lies beyond them",
-       "M9",
-       "all",
-       [](const Context& c, Out out) { copy_counts(c, out, &MapStatistics::weight_histogram); }},
-      pooled_map<&HeadStatistics::pooled_sum, true>("pooled_mean", "pooled net map, mean",
-                                                    "mean of w over the visible entries of a block"),
-      pooled_map<&HeadStatistics::pooled_max_abs, false>("pooled_max_abs", "pooled net map, largest magnitude",
-                                                         "max of |w| over the visible entries of a block"),
-      pooled_map<&HeadStatistics::pooled_positive, true>("pooled_positive", "pooled net map, positive part",
-                                                         "Σ max(w, 0) over a block ÷ its visible entries"),
-      pooled_map<&HeadStatistics::pooled_negative, true>("pooled_negative", "pooled net map, negative part",
-                                                         "Σ max(−w, 0) over a block ÷ its visible entries"),
-      pooled_component<&MapStatistics::pooled_sum, true>("pooled_mean_components", "pooled first and second map, mean",
-                                                         "mean of a over the visible entries of a block"),
-      pooled_component<&MapStatistics::pooled_max, false>("pooled_max_components",
-                                                          "pooled first and second map, largest",
-                                                          "max of a over the visible entries of a block"),
-      {"weights", "sink_logit", kNoAxes, ElementType::Float32, "1", "sink logit",
-       "logit of the implicit key: learned, or 0 for softmax-off-by-one; NaN without one", "M21", "",
-       [](const Context& c, Out out) { out[0] = c.head.head.sink_logit; }},
-  };
+  std::vector<Quantity> table = key_quantities();
+  for (const auto& part : {histogram_quantities(), pooled_quantities()})
+    table.insert(table.end(), part.begin(), part.end());
+  table.push_back({.group = "weights",
+                   .name = "sink_logit",
+                   .long_name = "sink logit",
+                   .formula = "b",
+                   .remark = "the logit of the implicit key as the run had it: learned, or 0 for softmax-off-by-one",
+                   .range = "(−∞, ∞)",
+                   .heads = "with a sink",
+                   .sources = {source::kMiller, source::kOpenAi},
+                   .compute = [](const Context& c, Out out) { out[0] = c.head.head.sink_logit; }});
+  return table;
 }
 
 }  // namespace headroom

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <string_view>
 #include <vector>
 
 #include "core/run/quantity_tools.h"
@@ -135,193 +134,393 @@ bool induced(const Context& c, std::int64_t row) {
 }  // namespace
 
 std::vector<Quantity> summary_quantities() {
-  const std::vector<std::string_view> by_quantile = {axis::kQuantile};
-  const std::vector<std::string_view> by_bound = {axis::kBound};
   return {
-      {"", "kv_head", kByComponent, ElementType::Int32, "1", "key head", "index of the key block that the map reads",
-       "formats reading 6", "",
-       [](const Context& c, Out out) {
-         for (std::size_t m = 0; m < 2; ++m) out[m] = static_cast<double>(c.head.head.kv_head[m]);
-       }},
-      {"", "sink_score", kByComponent, ElementType::Float32, "1", "attention-sink score of key 0",
-       "α_0: mean of a_i0 over the rows i that see key 0; NaN where a what-if hides it",
-       "M1; Gu et al. arXiv 2410.10781", "all",
-       [](const Context& c, Out out) {
-         per_component(c, out, [&](const MapStatistics& m) {
-           return mean_over_seers(c, [&](std::int64_t i) { return at(m.first_key_weight, i); });
-         });
-       }},
-      {"", "sink_score_net", kNoAxes, ElementType::Float32, "1", "net attention to key 0",
-       "mean of w_i0 over the rows i that see key 0", "M1(d)", "all",
-       [](const Context& c, Out out) {
-         out[0] = mean_over_seers(c, [&](std::int64_t i) { return at(c.head.head.statistics.first_key_net, i); });
-       }},
-      {"", "sink_score_absolute", kNoAxes, ElementType::Float32, "1", "absolute share of key 0",
-       "mean of |w_i0| / Σ_j |w_ij| over the rows i that see key 0", "M1(d)", "all",
-       [](const Context& c, Out out) {
-         const kernels::HeadStatistics& s = c.head.head.statistics;
-         out[0] = mean_over_seers(c, [&](std::int64_t i) { return at(s.first_key_absolute, i) / at(s.weight_l1, i); });
-       }},
-      {"", "implicit_sink_mass", kNoAxes, ElementType::Float32, "1", "mass given to nothing",
-       "mean of 1 − Σ_j w_ij (off-by-one and sink logit: the sink's share; V2: λ; softmax: 0)", "M21", "eligible",
-       [](const Context& c, Out out) {
-         out[0] = c.head.mean([&](std::int64_t i) { return 1.0 - at(c.head.head.statistics.weight_sum, i); });
-       }},
-      {"", "top_sink_position", kByComponent, ElementType::Int32, "1", "key with the largest sink score",
-       "argmax of α_k over k < n/2", "M1(e)", "all",
-       [](const Context& c, Out out) {
-         for (std::size_t m = 0; m < 2; ++m)
-           out[m] = c.head.has[m] ? static_cast<double>(top_sink(c, map(c, m))) : -1.0;
-       }},
-      {"", "top_sink_score", kByComponent, ElementType::Float32, "1", "largest sink score", "max of α_k over k < n/2",
-       "M1(e)", "all",
-       [](const Context& c, Out out) {
-         per_component(c, out, [&](const MapStatistics& m) {
-           const std::int64_t key = top_sink(c, m);
-           return key < 0 ? kNaN : received_at(c, m.column_sum, key);
-         });
-       }},
-      {"",
-       "top_key_mass",
-       {axis::kComponent, axis::kTopK},
-       ElementType::Float32,
-       "1",
-       "share of the most attended keys",
-       "share of all attention Σ_i Σ_j a_ij that falls on the k keys with the largest column sums",
-       "M1",
-       "all",
-       top_key_mass},
-      {"",
-       "top_key_position",
-       {axis::kComponent, axis::kRank},
-       ElementType::Int32,
-       "1",
-       "most attended keys",
-       "keys by column sum Σ_i a_ij, largest first, lower index first among equals",
-       "M1",
-       "all",
-       top_key_position},
-      {"", "logit_max", kByComponent, ElementType::Float32, "1", "largest logit",
-       "max of the scaled, soft-capped, visible logits z", "M6", "all",
-       [](const Context& c, Out out) {
-         per_component(c, out, [](const MapStatistics& m) { return largest(m.logit_max); });
-       }},
-      {"", "logit_min", kByComponent, ElementType::Float32, "1", "smallest logit",
-       "min of the scaled, soft-capped, visible logits z", "M6", "all",
-       [](const Context& c, Out out) {
-         per_component(c, out, [](const MapStatistics& m) { return smallest(m.logit_min); });
-       }},
-      {"", "logit_abs_max", kByComponent, ElementType::Float32, "1", "largest absolute logit",
-       "max of |z| over visible entries", "M6", "all",
-       [](const Context& c, Out out) {
-         per_component(c, out, [](const MapStatistics& m) {
-           return std::max(std::abs(largest(m.logit_max)), std::abs(smallest(m.logit_min)));
-         });
-       }},
-      {"", "logit_max_raw", kByComponent, ElementType::Float32, "1", "largest logit before the cap",
-       "S_max: signed max of scale·q·k over visible entries, before any soft-cap", "M6; Kimi K2 arXiv 2507.20534",
-       "all",
-       [](const Context& c, Out out) {
-         per_component(c, out, [](const MapStatistics& m) { return m.logit_max_raw; });
-       }},
-      {"", "query_norm_max", kByComponent, ElementType::Float32, "1", "largest query norm",
-       "max over rows of ‖q_i‖₂ after rotation and qk-norm", "M6", "all",
-       [](const Context& c, Out out) {
-         for (std::size_t m = 0; m < 2; ++m) out[m] = c.head.head.query_norm_max[m];
-       }},
-      {"", "key_norm_max", kByComponent, ElementType::Float32, "1", "largest key norm",
-       "max over keys of ‖k_j‖₂ after rotation and qk-norm", "M6", "all",
-       [](const Context& c, Out out) {
-         for (std::size_t m = 0; m < 2; ++m) out[m] = c.head.head.key_norm_max[m];
-       }},
-      {"", "entropy_mean", kByComponent, ElementType::Float32, "nat", "attention entropy",
-       "mean of H_i = −Σ_j a_ij ln a_ij", "M7; Zhai et al. arXiv 2303.06296", "eligible",
-       [](const Context& c, Out out) {
-         component_means(c, out, [](const MapStatistics& m, std::int64_t i) { return at(m.entropy, i); });
-       }},
-      {"", "entropy_normalized_mean", kByComponent, ElementType::Float32, "1", "normalised attention entropy",
-       "mean of H_i / ln n_i over rows with n_i > 1", "M7", "eligible",
-       [](const Context& c, Out out) {
-         const auto& visible = c.head.visible;
-         per_component(c, out, [&](const MapStatistics& m) {
-           return c.head.mean_if(
-               [&](std::int64_t i) {
-                 return at(m.entropy, i) / std::log(static_cast<double>(visible[static_cast<std::size_t>(i)]));
-               },
-               [&](std::int64_t i) { return visible[static_cast<std::size_t>(i)] > 1; });
-         });
-       }},
-      {"", "effective_keys_mean", kByComponent, ElementType::Float32, "1", "effective number of keys",
-       "mean of 1/‖a_i‖₂²", "M8", "eligible",
-       [](const Context& c, Out out) {
-         component_means(c, out,
-                         [](const MapStatistics& m, std::int64_t i) { return 1.0 / at(m.weight_l2_squared, i); });
-       }},
-      {"", "weight_l2_mean", kNoAxes, ElementType::Float32, "1", "norm of the net weights", "mean of e_i = ‖w_i‖₂",
-       "§4.4", "eligible",
-       [](const Context& c, Out out) {
-         out[0] =
-             c.head.mean([&](std::int64_t i) { return std::sqrt(at(c.head.head.statistics.weight_l2_squared, i)); });
-       }},
-      {"", "context_rms_mean", kNoAxes, ElementType::Float32, "1", "context RMS",
-       "mean of RMS_i = √(mean over channels of c_i²), before W_O, V1's norm and the gate", "§4.1", "eligible",
-       [](const Context& c, Out out) {
-         out[0] = c.head.mean([&](std::int64_t i) { return at(c.head.head.context_rms, i); });
-       }},
-      {"", "context_rms_min", kNoAxes, ElementType::Float32, "1", "smallest context RMS", "min of RMS_i", "§4.1", "all",
-       [](const Context& c, Out out) { out[0] = smallest(c.head.head.context_rms); }},
-      {"", "context_rms_max", kNoAxes, ElementType::Float32, "1", "largest context RMS", "max of RMS_i", "§4.1", "all",
-       [](const Context& c, Out out) { out[0] = largest(c.head.head.context_rms); }},
-      {"", "context_rms_quantile", by_quantile, ElementType::Float32, "1", "quantiles of the context RMS",
-       "quantiles of RMS_i, linear interpolation (type 7)", "§4.1", "eligible",
-       [](const Context& c, Out out) {
-         const auto values = c.head.eligible_values([&](std::int64_t i) { return at(c.head.head.context_rms, i); });
-         std::ranges::copy(quantiles(values, quantile_points()), out.begin());
-       }},
-      {"", "context_rms_relative_mean", kNoAxes, ElementType::Float32, "1", "context RMS in units of the values",
-       "mean of ρ_i = RMS_i / r̄_i, r̄_i = √(mean over visible keys of r_j²)", "§4.4", "eligible",
-       [](const Context& c, Out out) { out[0] = c.head.mean([&](std::int64_t i) { return at(c.head.rho, i); }); }},
-      {"", "rows_below_bound", by_bound, ElementType::Float32, "1", "rows below the interval",
-       "share of rows with ρ_i below the interval", "§4.2", "eligible", bound_share<0>},
-      {"", "rows_inside_bound", by_bound, ElementType::Float32, "1", "rows inside the interval",
-       "share of rows with ρ_i in the interval", "§4.2", "eligible", bound_share<1>},
-      {"", "rows_above_bound", by_bound, ElementType::Float32, "1", "rows above the interval",
-       "share of rows with ρ_i above the interval", "§4.2", "eligible", bound_share<2>},
-      {"", "coherence_mean", kNoAxes, ElementType::Float32, "1", "coherence of the values",
-       "κ = Σ_i RMS_i² / Σ_i q_i², q_i² = Σ_j w_ij² r_j²", "§4.4", "eligible", coherence},
-      {"", "value_drain", kNoAxes, ElementType::Float32, "1", "value of key 0 against the others",
-       "‖v_0‖ / mean over keys of ‖v_j‖", "M20", "all",
-       [](const Context& c, Out out) { out[0] = c.head.head.value_drain; }},
-      {"", "value_mean_share", kNoAxes, ElementType::Float32, "1", "share of the values' mean",
-       "m = ‖mean v‖² / mean ‖v‖² over all positions", "§4.5 T1", "all",
-       [](const Context& c, Out out) { out[0] = c.head.head.value_mean_share; }},
-      {"", "previous_token_score", kByComponent, ElementType::Float32, "1", "attention to the previous token",
-       "mean of a_{i,i−1} over rows i ≥ 1", "M10", "eligible",
-       [](const Context& c, Out out) {
-         per_component(c, out, [&](const MapStatistics& m) {
-           return c.head.mean_if([&](std::int64_t i) { return at(m.previous_weight, i); },
-                                 [](std::int64_t i) { return i >= 1; });
-         });
-       }},
-      {"", "self_score", kByComponent, ElementType::Float32, "1", "attention to the token itself", "mean of a_ii",
-       "M10", "eligible",
-       [](const Context& c, Out out) {
-         component_means(c, out, [](const MapStatistics& m, std::int64_t i) { return at(m.self_weight, i); });
-       }},
-      {"", "mean_distance", kByComponent, ElementType::Float32, "token", "mean distance of attention",
-       "mean of Σ_j a_ij (i − j)", "M10", "eligible",
-       [](const Context& c, Out out) {
-         component_means(c, out, [](const MapStatistics& m, std::int64_t i) { return at(m.mean_distance, i); });
-       }},
-      {"", "induction_score", kByComponent, ElementType::Float32, "1", "attention to what followed the same token",
-       "mean of a_{i,p+1} over rows whose token occurred before, p its latest earlier position; NaN if there is none",
-       "M10", "eligible",
-       [](const Context& c, Out out) {
-         per_component(c, out, [&](const MapStatistics& m) {
-           return c.head.mean_if([&](std::int64_t i) { return at(m.induction_weight, i); },
-                                 [&](std::int64_t i) { return induced(c, i); });
-         });
-       }},
+      {.name = "kv_head",
+       .axes = kByComponent,
+       .type = ElementType::Int32,
+       .long_name = "key head",
+       .formula = "k₁ or k₂ of the head program",
+       .remark = "the index of the key block that the map reads",
+       .range = "[0, h_k − 1]",
+       .sources = {source::kAinslie, source::kHeadPrograms},
+       .compute =
+           [](const Context& c, Out out) {
+             for (std::size_t m = 0; m < 2; ++m) out[m] = static_cast<double>(c.head.head.kv_head[m]);
+           }},
+      {.name = "sink_score",
+       .axes = kByComponent,
+       .long_name = "attention-sink score of key 0",
+       .formula = "α_0 = mean_i a_i0",
+       .remark = "row 0, whose weight is 1, counts too; NaN where a what-if hides key 0",
+       .range = "[0, 1]",
+       .rows = "all",
+       .where = "that see key 0",
+       .sources = {source::kGu, source::kSinks},
+       .compute =
+           [](const Context& c, Out out) {
+             per_component(c, out, [&](const MapStatistics& m) {
+               return mean_over_seers(c, [&](std::int64_t i) { return at(m.first_key_weight, i); });
+             });
+           }},
+      {.name = "sink_score_net",
+       .long_name = "net attention to key 0",
+       .formula = "mean_i w_i0",
+       .remark = "NaN where a what-if hides key 0",
+       .range = "[−|λ|, 1 + |λ|]",
+       .rows = "all",
+       .where = "that see key 0",
+       .sources = {source::kSinks},
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = mean_over_seers(c, [&](std::int64_t i) { return at(c.head.head.statistics.first_key_net, i); });
+           }},
+      {.name = "sink_score_absolute",
+       .long_name = "absolute share of key 0",
+       .formula = "mean_i |w_i0| / ‖w_i‖₁",
+       .remark = "NaN where a what-if hides key 0",
+       .range = "[0, 1]",
+       .rows = "all",
+       .where = "that see key 0",
+       .sources = {source::kSinks},
+       .compute =
+           [](const Context& c, Out out) {
+             const kernels::HeadStatistics& s = c.head.head.statistics;
+             out[0] =
+                 mean_over_seers(c, [&](std::int64_t i) { return at(s.first_key_absolute, i) / at(s.weight_l1, i); });
+           }},
+      {.name = "implicit_sink_mass",
+       .long_name = "mass given to nothing",
+       .formula = "mean_i (1 − Σ_j w_ij)",
+       .remark = "0 for softmax, the sink's share p_i for off-by-one and sink logits, λ_i for DIFF V2",
+       .range = "[−|λ|, 1 + |λ|]",
+       .rows = "eligible",
+       .sources = {source::kMiller, source::kOpenAi, source::kDiffV2},
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = c.head.mean([&](std::int64_t i) { return 1.0 - at(c.head.head.statistics.weight_sum, i); });
+           }},
+      {.name = "top_sink_position",
+       .axes = kByComponent,
+       .type = ElementType::Int32,
+       .long_name = "key with the largest sink score",
+       .formula = "argmax_k α_k over 2k < n",
+       .remark = "the first of equal ones; the later half of the keys is left out, since few rows see the last keys",
+       .range = "[0, n − 1]",
+       .rows = "all",
+       .where = "that see key k",
+       .sources = {source::kGu, source::kSinks},
+       .compute =
+           [](const Context& c, Out out) {
+             for (std::size_t m = 0; m < 2; ++m)
+               out[m] = c.head.has[m] ? static_cast<double>(top_sink(c, map(c, m))) : -1.0;
+           }},
+      {.name = "top_sink_score",
+       .axes = kByComponent,
+       .long_name = "largest sink score",
+       .formula = "max_k α_k over 2k < n",
+       .range = "[0, 1]",
+       .rows = "all",
+       .where = "that see key k",
+       .sources = {source::kGu, source::kSinks},
+       .compute =
+           [](const Context& c, Out out) {
+             per_component(c, out, [&](const MapStatistics& m) {
+               const std::int64_t key = top_sink(c, m);
+               return key < 0 ? kNaN : received_at(c, m.column_sum, key);
+             });
+           }},
+      {.name = "top_key_mass",
+       .axes = {axis::kComponent, axis::kTopK},
+       .long_name = "share of the most attended keys",
+       .formula = "Σ_{k ∈ K} Σ_i a_ik / Σ_j Σ_i a_ij",
+       .remark = "K: as many keys as the axis top_k says, those with the largest column sums Σ_i a_ik",
+       .range = "[0, 1]",
+       .rows = "all",
+       .sources = {source::kSinks},
+       .compute = top_key_mass},
+      {.name = "top_key_position",
+       .axes = {axis::kComponent, axis::kRank},
+       .type = ElementType::Int32,
+       .long_name = "most attended keys",
+       .formula = "keys k in descending order of Σ_i a_ik",
+       .remark = "the lower index first among equal sums; −1 beyond the n-th",
+       .range = "[0, n − 1]",
+       .rows = "all",
+       .sources = {source::kSinks},
+       .compute = top_key_position},
+      {.name = "logit_max",
+       .axes = kByComponent,
+       .long_name = "largest logit",
+       .formula = "max_i max_j z_ij",
+       .range = "(−∞, ∞)",
+       .rows = "all",
+       .sources = {source::kDiffV1, source::kLogits},
+       .compute = [](const Context& c,
+                     Out out) { per_component(c, out, [](const MapStatistics& m) { return largest(m.logit_max); }); }},
+      {.name = "logit_min",
+       .axes = kByComponent,
+       .long_name = "smallest logit",
+       .formula = "min_i min_j z_ij",
+       .range = "(−∞, ∞)",
+       .rows = "all",
+       .sources = {source::kLogits},
+       .compute = [](const Context& c,
+                     Out out) { per_component(c, out, [](const MapStatistics& m) { return smallest(m.logit_min); }); }},
+      {.name = "logit_abs_max",
+       .axes = kByComponent,
+       .long_name = "largest absolute logit",
+       .formula = "max_i max_j |z_ij|",
+       .range = "[0, ∞)",
+       .rows = "all",
+       .sources = {source::kLogits},
+       .compute =
+           [](const Context& c, Out out) {
+             per_component(c, out, [](const MapStatistics& m) {
+               return std::max(std::abs(largest(m.logit_max)), std::abs(smallest(m.logit_min)));
+             });
+           }},
+      {.name = "logit_max_raw",
+       .axes = kByComponent,
+       .long_name = "largest logit before the cap",
+       .formula = "S_max = max_i max_j s·q_i·k_j",
+       .remark = "before soft-cap and temperature, with its sign",
+       .range = "(−∞, ∞)",
+       .rows = "all",
+       .sources = {source::kKimi, source::kLogits},
+       .compute = [](const Context& c,
+                     Out out) { per_component(c, out, [](const MapStatistics& m) { return m.logit_max_raw; }); }},
+      {.name = "query_norm_max",
+       .axes = kByComponent,
+       .long_name = "largest query norm",
+       .formula = "max_i ‖q_i‖₂",
+       .remark = "after qk-norm and rotation; with key_norm_max it bounds the raw logits: |s·q·k| ≤ s·‖q‖·‖k‖",
+       .range = "[0, ∞)",
+       .rows = "all",
+       .sources = {source::kHenry, source::kLogits},
+       .compute =
+           [](const Context& c, Out out) {
+             for (std::size_t m = 0; m < 2; ++m) out[m] = c.head.head.query_norm_max[m];
+           }},
+      {.name = "key_norm_max",
+       .axes = kByComponent,
+       .long_name = "largest key norm",
+       .formula = "max_j ‖k_j‖₂",
+       .remark = "over all n keys, after qk-norm and rotation",
+       .range = "[0, ∞)",
+       .rows = "all",
+       .sources = {source::kHenry, source::kLogits},
+       .compute =
+           [](const Context& c, Out out) {
+             for (std::size_t m = 0; m < 2; ++m) out[m] = c.head.head.key_norm_max[m];
+           }},
+      {.name = "entropy_mean",
+       .axes = kByComponent,
+       .units = "nat",
+       .long_name = "attention entropy",
+       .formula = "mean_i H_i, H_i = −Σ_j a_ij ln a_ij",
+       .remark = "with a sink the sum is over the real keys, whose weights sum to less than 1",
+       .range = "[0, ln(n + 1)]",
+       .rows = "eligible",
+       .sources = {source::kZhai},
+       .compute =
+           [](const Context& c, Out out) {
+             component_means(c, out, [](const MapStatistics& m, std::int64_t i) { return at(m.entropy, i); });
+           }},
+      {.name = "entropy_normalized_mean",
+       .axes = kByComponent,
+       .long_name = "normalised attention entropy",
+       .formula = "mean_i H_i / ln n_i",
+       .remark = "at most 1, but for rows of two keys with a sink, which reach 2/(e ln 2) = 1.06",
+       .range = "[0, 1.0615]",
+       .rows = "eligible",
+       .where = "with n_i > 1",
+       .sources = {source::kZhai},
+       .compute =
+           [](const Context& c, Out out) {
+             const auto& visible = c.head.visible;
+             per_component(c, out, [&](const MapStatistics& m) {
+               return c.head.mean_if(
+                   [&](std::int64_t i) {
+                     return at(m.entropy, i) / std::log(static_cast<double>(visible[static_cast<std::size_t>(i)]));
+                   },
+                   [&](std::int64_t i) { return visible[static_cast<std::size_t>(i)] > 1; });
+             });
+           }},
+      {.name = "effective_keys_mean",
+       .axes = kByComponent,
+       .long_name = "effective number of keys",
+       .formula = "mean_i 1 / Σ_j a_ij²",
+       .remark = "at most n_i without a sink; a sink's share makes it larger",
+       .range = "[1, ∞)",
+       .rows = "eligible",
+       .sources = {source::kHill},
+       .compute =
+           [](const Context& c, Out out) {
+             component_means(c, out,
+                             [](const MapStatistics& m, std::int64_t i) { return 1.0 / at(m.weight_l2_squared, i); });
+           }},
+      {.name = "weight_l2_mean",
+       .long_name = "norm of the net weights",
+       .formula = "mean_i e_i, e_i = ‖w_i‖₂",
+       .remark = "what the intervals of the context are about",
+       .range = "[0, 1 + |λ|]",
+       .rows = "eligible",
+       .sources = {source::kIntervals, source::kDecomposition},
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = c.head.mean(
+                 [&](std::int64_t i) { return std::sqrt(at(c.head.head.statistics.weight_l2_squared, i)); });
+           }},
+      {.name = "context_rms_mean",
+       .long_name = "context RMS",
+       .formula = "mean_i RMS_i, RMS_i = RMS(c_i)",
+       .remark = "c_i is the context before head norm, gate and W_O",
+       .range = "[0, ∞)",
+       .rows = "eligible",
+       .sources = {source::kDiffV2, source::kContexts},
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = c.head.mean([&](std::int64_t i) { return at(c.head.head.context_rms, i); });
+           }},
+      {.name = "context_rms_min",
+       .long_name = "smallest context RMS",
+       .formula = "min_i RMS_i",
+       .range = "[0, ∞)",
+       .rows = "all",
+       .sources = {source::kDiffV2, source::kContexts},
+       .compute = [](const Context& c, Out out) { out[0] = smallest(c.head.head.context_rms); }},
+      {.name = "context_rms_max",
+       .long_name = "largest context RMS",
+       .formula = "max_i RMS_i",
+       .range = "[0, ∞)",
+       .rows = "all",
+       .sources = {source::kDiffV2, source::kContexts},
+       .compute = [](const Context& c, Out out) { out[0] = largest(c.head.head.context_rms); }},
+      {.name = "context_rms_quantile",
+       .axes = {axis::kQuantile},
+       .long_name = "quantiles of the context RMS",
+       .formula = "quantile of RMS_i at the probability on the axis",
+       .remark = "linear interpolation (type 7)",
+       .range = "[0, ∞)",
+       .rows = "eligible",
+       .sources = {source::kHyndman, source::kContexts},
+       .compute =
+           [](const Context& c, Out out) {
+             const auto values = c.head.eligible_values([&](std::int64_t i) { return at(c.head.head.context_rms, i); });
+             std::ranges::copy(quantiles(values, quantile_points()), out.begin());
+           }},
+      {.name = "context_rms_relative_mean",
+       .long_name = "context RMS in units of the values",
+       .formula = "mean_i ρ_i, ρ_i = RMS_i / r̄_i",
+       .remark = "r̄_i² is the mean of r_j² over the visible keys, r_j = RMS(v_j)",
+       .range = "[0, ∞)",
+       .rows = "eligible",
+       .sources = {source::kContexts},
+       .compute = [](const Context& c,
+                     Out out) { out[0] = c.head.mean([&](std::int64_t i) { return at(c.head.rho, i); }); }},
+      {.name = "rows_below_bound",
+       .axes = {axis::kBound},
+       .long_name = "rows below the interval",
+       .formula = "share of the rows with ρ_i below the interval",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .sources = {source::kDiffV2, source::kIntervals},
+       .compute = bound_share<0>},
+      {.name = "rows_inside_bound",
+       .axes = {axis::kBound},
+       .long_name = "rows inside the interval",
+       .formula = "share of the rows with ρ_i in the interval",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .sources = {source::kDiffV2, source::kIntervals},
+       .compute = bound_share<1>},
+      {.name = "rows_above_bound",
+       .axes = {axis::kBound},
+       .long_name = "rows above the interval",
+       .formula = "share of the rows with ρ_i above the interval",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .sources = {source::kDiffV2, source::kIntervals},
+       .compute = bound_share<2>},
+      {.name = "coherence_mean",
+       .long_name = "coherence of the values",
+       .formula = "κ = Σ_i RMS_i² / Σ_i q_i²",
+       .remark = "q_i² = Σ_j w_ij² r_j² is what uncorrelated values give; 1: they are, above: they add up, below: they "
+                 "cancel",
+       .range = "[0, ∞)",
+       .rows = "eligible",
+       .sources = {source::kDecomposition},
+       .compute = coherence},
+      {.name = "value_drain",
+       .long_name = "value of key 0 against the others",
+       .formula = "‖v_0‖₂ / mean_j ‖v_j‖₂",
+       .remark = "over all n keys; the values of the first map where a what-if gives the maps different ones",
+       .range = "[0, n]",
+       .rows = "all",
+       .sources = {source::kGu, source::kGuo},
+       .compute = [](const Context& c, Out out) { out[0] = c.head.head.value_drain; }},
+      {.name = "value_mean_share",
+       .long_name = "share of the values' mean",
+       .formula = "m = ‖mean_j v_j‖² / mean_j ‖v_j‖²",
+       .remark = "over all n keys; the values of the first map where a what-if gives the maps different ones",
+       .range = "[0, 1]",
+       .rows = "all",
+       .sources = {source::kContexts},
+       .compute = [](const Context& c, Out out) { out[0] = c.head.head.value_mean_share; }},
+      {.name = "previous_token_score",
+       .axes = kByComponent,
+       .long_name = "attention to the previous token",
+       .formula = "mean_i a_{i,i−1}",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .where = "with i ≥ 1",
+       .sources = {source::kElhage},
+       .compute =
+           [](const Context& c, Out out) {
+             per_component(c, out, [&](const MapStatistics& m) {
+               return c.head.mean_if([&](std::int64_t i) { return at(m.previous_weight, i); },
+                                     [](std::int64_t i) { return i >= 1; });
+             });
+           }},
+      {.name = "self_score",
+       .axes = kByComponent,
+       .long_name = "attention to the token itself",
+       .formula = "mean_i a_ii",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .sources = {source::kElhage},
+       .compute =
+           [](const Context& c, Out out) {
+             component_means(c, out, [](const MapStatistics& m, std::int64_t i) { return at(m.self_weight, i); });
+           }},
+      {.name = "mean_distance",
+       .axes = kByComponent,
+       .units = "token",
+       .long_name = "mean distance of attention",
+       .formula = "mean_i Σ_j a_ij (i − j)",
+       .range = "[0, n − 1]",
+       .rows = "eligible",
+       .sources = {source::kDosovitskiy},
+       .compute =
+           [](const Context& c, Out out) {
+             component_means(c, out, [](const MapStatistics& m, std::int64_t i) { return at(m.mean_distance, i); });
+           }},
+      {.name = "induction_score",
+       .axes = kByComponent,
+       .long_name = "attention to what followed the same token",
+       .formula = "mean_i a_{i,p+1}",
+       .remark = "p < i is the latest earlier position of row i's token; NaN where no token occurs twice",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .where = "whose token occurred before",
+       .sources = {source::kOlsson},
+       .compute =
+           [](const Context& c, Out out) {
+             per_component(c, out, [&](const MapStatistics& m) {
+               return c.head.mean_if([&](std::int64_t i) { return at(m.induction_weight, i); },
+                                     [&](std::int64_t i) { return induced(c, i); });
+             });
+           }},
   };
 }
 

@@ -47,7 +47,7 @@ inline double smallest(const std::vector<double>& values) {
   return values.empty() ? kNaN : result;
 }
 
-// 1/√(RMS_i² + ε) of V1's norm (M12); the head must have one.
+// 1/√(RMS_i² + ε) of DIFF V1's head norm; the head must have one.
 [[nodiscard]] double norm_gain(const Context& c, std::int64_t row);
 
 inline const std::vector<std::string_view> kNoAxes = {};

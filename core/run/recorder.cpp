@@ -73,6 +73,10 @@ std::int64_t Recorder::layer_index(std::int64_t layer) const {
   return std::lower_bound(shape_.layers.begin(), shape_.layers.end(), layer) - shape_.layers.begin();
 }
 
+std::int64_t Recorder::head_index(std::int64_t head) const {
+  return std::lower_bound(shape_.heads.begin(), shape_.heads.end(), head) - shape_.heads.begin();
+}
+
 Result<void> Recorder::on_layer(LayerRecord record) {
   // Shared only because a job has to be copyable.
   auto kept = std::make_shared<const LayerRecord>(std::move(record));
@@ -104,9 +108,7 @@ Result<void> Recorder::write_quantities(const LayerRecord& record, const std::ve
     const std::vector<double> values = quantity_values(quantity, views, request_, shape_);
     std::vector<std::int64_t> start(count.size(), 0);
     start[0] = l;
-    const std::string path = quantity.group.empty() ? std::string(quantity.name)
-                                                    : std::string(quantity.group) + "/" + std::string(quantity.name);
-    HEADROOM_TRY_VOID(writer_.write(path, start, count, values));
+    HEADROOM_TRY_VOID(writer_.write(path_of(quantity), start, count, values));
     if (quantity.group.empty()) {
       std::vector<double>& table = outcome_.summary.values[std::string(quantity.name)];
       table.resize(shape_.layers.size() * values.size(), kNaN);
@@ -176,6 +178,9 @@ Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) 
   HEADROOM_TRY_VOID(numbers("post_norm", [](P p) { return p.post_norm ? 1 : 0; }));
   HEADROOM_TRY_VOID(numbers("gated", [](P p) { return p.gated ? 1 : 0; }));
   HEADROOM_TRY_VOID(numbers("enabled", [](P p) { return p.enabled ? 1 : 0; }));
+  std::vector<double> epsilons;
+  for (const HeadRecord& head : record.heads) epsilons.push_back(head.norm_epsilon < 0.0 ? kNaN : head.norm_epsilon);
+  HEADROOM_TRY_VOID(writer_.write("program/norm_epsilon", start, count, epsilons));
   HEADROOM_TRY_VOID(strings("lambda_source", [](P p) { return lambda_source_name(p.lambda); }));
   HEADROOM_TRY_VOID(strings("sink", [](P p) { return sink_name(p.sink); }));
   HEADROOM_TRY_VOID(strings("hidden_keys", [](P p) {
@@ -246,7 +251,7 @@ Result<void> Recorder::on_logits(std::int64_t row, std::int64_t rows, std::span<
 Result<void> Recorder::on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row,
                                      std::int64_t rows, std::span<const double> values) {
   const std::int64_t l = layer_index(layer);
-  const std::int64_t h = std::lower_bound(shape_.heads.begin(), shape_.heads.end(), head) - shape_.heads.begin();
+  const std::int64_t h = head_index(head);
   return submit([this, l, h, component, row, rows,
                  kept = std::vector<double>(values.begin(), values.end())](const std::stop_token&) {
     if (component < 0) {
@@ -256,6 +261,22 @@ Result<void> Recorder::on_exact_rows(std::int64_t layer, std::int64_t head, int 
     const std::int64_t start[] = {l, h, component, row, 0}, count[] = {1, 1, 1, rows, shape_.length};
     return writer_.write("exact/weights", start, count, kept);
   });
+}
+
+Result<void> Recorder::on_exact_block(std::int64_t layer, ExactBlock kind, std::int64_t block,
+                                      std::span<const double> values) {
+  const std::int64_t l = layer_index(layer);
+  const char* path = kind == ExactBlock::Query   ? "exact/queries"
+                     : kind == ExactBlock::Key   ? "exact/keys"
+                     : kind == ExactBlock::Value ? "exact/values"
+                                                 : "exact/contexts";
+  const std::int64_t place = kind == ExactBlock::Context ? head_index(block) : block;
+  return submit(
+      [this, l, path, place, kept = std::vector<double>(values.begin(), values.end())](const std::stop_token&) {
+        const std::int64_t channels = static_cast<std::int64_t>(kept.size()) / shape_.length;
+        const std::int64_t start[] = {l, place, 0, 0}, count[] = {1, 1, shape_.length, channels};
+        return writer_.write(path, start, count, kept);
+      });
 }
 
 void Recorder::on_progress(double fraction, const std::string& what) {

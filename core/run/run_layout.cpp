@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,12 +48,6 @@ AxisDef label_axis(std::string name, std::vector<std::string> labels, std::strin
   axis.units = "1";
   axis.long_name = std::move(long_name);
   return axis;
-}
-
-DatasetDef dataset(std::string group, std::string name, std::vector<std::string> axes, ElementType type,
-                   std::string units, std::string long_name, std::string definition) {
-  return {std::move(group), std::move(name),      std::move(axes),       type,
-          std::move(units), std::move(long_name), std::move(definition), {}};
 }
 
 struct Histogram {
@@ -122,8 +117,18 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
     for (const char* name : {"query_block", "key_block"})
       HEADROOM_TRY_VOID(writer.add_axis(
           index_axis(name, counting(shape.pool_blocks, shape.pool_size), "first position of a block", "maps")));
-  if (shape.exact)
+  if (shape.exact) {
     HEADROOM_TRY_VOID(writer.add_axis(index_axis("key", counting(shape.length), "key position, from 0", "exact")));
+    const auto add = [&](const char* name, std::int64_t size, const char* long_name) {
+      return writer.add_axis(index_axis(name, counting(size), long_name, "exact"));
+    };
+    HEADROOM_TRY_VOID(add("context_channel", shape.context_dim, "channel of a head's context"));
+    HEADROOM_TRY_VOID(add("q_block", shape.query_blocks, "block of head_dim rows of the query projection"));
+    HEADROOM_TRY_VOID(add("k_block", shape.kv_blocks, "block of head_dim rows of the key projection"));
+    HEADROOM_TRY_VOID(add("v_block", shape.value_blocks, "block of value_dim rows of the value projection"));
+    HEADROOM_TRY_VOID(add("channel", shape.head_dim, "channel of a query or key"));
+    HEADROOM_TRY_VOID(add("value_channel", shape.value_dim, "channel of a value block"));
+  }
   if (shape.hidden) {
     HEADROOM_TRY_VOID(writer.add_axis(index_axis("layer_boundary", counting(shape.boundaries),
                                                  "0: input of block 0, k: output of block k − 1", "hidden")));
@@ -136,82 +141,25 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
   return {};
 }
 
-Result<void> define_quantities(RunFileWriter& writer, const RunShape& shape) {
-  for (const Quantity& quantity : head_quantities()) {
+Result<void> define_quantities(RunFileWriter& writer, std::span<const Quantity> quantities, const RunShape& shape) {
+  for (const Quantity& quantity : quantities) {
     if (!is_written(quantity, shape)) continue;
-    std::vector<std::string> axes = {"layer", "head"};
-    axes.insert(axes.end(), quantity.axes.begin(), quantity.axes.end());
-    DatasetDef def =
-        dataset(std::string(quantity.group), std::string(quantity.name), std::move(axes),
-                quantity.type == ElementType::Float32 ? shape.real : quantity.type, std::string(quantity.units),
-                std::string(quantity.long_name), std::string(quantity.definition));
-    def.attributes["source"] = quantity.source;
+    DatasetDef def;
+    def.group = quantity.group;
+    def.name = quantity.name;
+    def.axes = axes_of(quantity);
+    def.type = quantity.type == ElementType::Float32 ? shape.real : quantity.type;
+    def.units = quantity.units;
+    def.long_name = quantity.long_name;
+    def.definition = definition_of(quantity);
+    def.attributes["source"] = source_of(quantity);
     if (!quantity.rows.empty()) def.attributes["rows"] = quantity.rows;
-    def.missing_values = true;  // an integer of an absent map
+    if (!quantity.where.empty()) def.attributes["rows_where"] = quantity.where;
+    if (!quantity.heads.empty()) def.attributes["heads"] = quantity.heads;
+    if (!quantity.range.empty()) def.attributes["range"] = quantity.range;
+    def.missing_values = quantity.may_be_absent;
     HEADROOM_TRY_VOID(writer.add_dataset(def));
   }
-  return {};
-}
-
-Result<void> define_fixed(RunFileWriter& writer, const RunShape& shape) {
-  const ElementType real = shape.real;
-  std::vector<DatasetDef> defs = {
-      dataset("", "attention_kind", {"layer"}, ElementType::String, "1", "kind of attention",
-              "softmax, softmax_one, softmax_sink, gated, diff_v1, diff_v2"),
-      dataset("", "sink_null", {}, real, "1", "sink score of uniform causal attention", "H_n/n, H_n = Σ_{k=1..n} 1/k"),
-      dataset("tokens", "token_id", {"position"}, ElementType::Int32, "1", "token id", "index into the vocabulary"),
-      dataset("tokens", "token_text", {"position"}, ElementType::String, "1", "text of the token",
-              "the bytes of the prompt that the token covers; bytes that are no UTF-8 and NUL as \\xNN"),
-      dataset("tokens", "visible_keys", {"layer", "position"}, ElementType::Int32, "1", "keys a row can see",
-              "n_i under the layer's mask and the keys hidden from all of its heads"),
-      dataset("tokens", "is_special", {"position"}, ElementType::UInt8, "1", "control token",
-              "1 for control tokens such as BOS, else 0"),
-      dataset("weights", "output_alignment", {"layer", "head", "head_other"}, real, "1", "alignment of output blocks",
-              "cos_F of two heads' blocks of W_O; NaN for heads that do not share their values (M16)"),
-      dataset("weights", "lambda_init", {"layer"}, real, "1", "λ_init of DIFF V1", "0.8 − 0.6·exp(−0.3·layer)"),
-      dataset("weights", "parameters", {"layer", "kind"}, ElementType::Int64, "1", "parameters of the attention block",
-              "number of weights and biases of each part"),
-  };
-  if (!shape.summary_only) {
-    defs.push_back(dataset("keys", "key_norm", {"layer", "kv_head", "position"}, real, "1", "norm of a key",
-                           "‖k_j‖₂ after rotation and qk-norm"));
-    defs.push_back(
-        dataset("keys", "value_norm", {"layer", "kv_head", "position"}, real, "1", "norm of a value", "‖v_j‖₂"));
-  }
-  for (const char* name : {"q1", "k1", "q2", "k2"})
-    defs.push_back(dataset("program", name, {"layer", "head"}, ElementType::Int32, "1", "block that the map reads",
-                           "block of head_dim rows of the projection; −1: no such map"));
-  for (const char* name : {"value_blocks1", "value_blocks2"})
-    defs.push_back(dataset("program", name, {"layer", "head", "value_slot"}, ElementType::Int32, "1",
-                           "value blocks that the map multiplies",
-                           "blocks of rows of the value projection, concatenated; −1: no such map"));
-  for (DatasetDef& def : defs) def.missing_values = def.group == "program";
-  for (const char* name : {"lambda_source", "sink", "hidden_keys"})
-    defs.push_back(dataset("program", name, {"layer", "head"}, ElementType::String, "1", name,
-                           "part of the head program as it ran"));
-  for (const char* name : {"lambda_constant", "post_scale", "temperature"})
-    defs.push_back(dataset("program", name, {"layer", "head"}, ElementType::Float64, "1", name,
-                           "part of the head program as it ran"));
-  for (const char* name : {"first_enabled", "post_norm", "gated", "enabled"})
-    defs.push_back(dataset("program", name, {"layer", "head"}, ElementType::UInt8, "1", name,
-                           "1 where the head program has it, else 0"));
-  if (shape.exact) {
-    defs.push_back(dataset("exact", "weights", {"layer", "head", "component", "position", "key"}, real, "1",
-                           "attention weights", "a_ij; 0 where masked, NaN for an absent map"));
-    defs.push_back(dataset("exact", "net_weights", {"layer", "head", "position", "key"}, real, "1", "net weights",
-                           "w_ij = a¹_ij − λ_i a²_ij; 0 where masked"));
-  }
-  if (shape.hidden) {
-    defs.push_back(dataset("hidden", "residual", {"layer_boundary", "position", "feature"}, real, "1",
-                           "residual stream",
-                           "input of block 0, then the output of every block; before the final norm"));
-    defs.push_back(dataset("hidden", "logits", {"position", "vocab"}, real, "1", "logits of the next token",
-                           "lm_head(final norm(h)), soft-capped where the model does"));
-    defs.push_back(dataset("hidden", "residual_top", {"layer_boundary", "top", "field"}, real, "1",
-                           "largest values of the residual stream",
-                           "position, feature, value and |value| / median |h| of the three largest |h| (M3)"));
-  }
-  for (const DatasetDef& def : defs) HEADROOM_TRY_VOID(writer.add_dataset(def));
   return {};
 }
 
@@ -239,7 +187,13 @@ RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request) {
   shape.heads = request.heads;
   shape.all_heads = model.num_heads;
   for (const BlockSpec& block : model.blocks) {
-    shape.kv_blocks = std::max(shape.kv_blocks, block.attention.num_key_blocks);
+    const AttentionSpec& attention = block.attention;
+    shape.query_blocks = std::max(shape.query_blocks, attention.num_query_blocks);
+    shape.kv_blocks = std::max(shape.kv_blocks, attention.num_key_blocks);
+    shape.value_blocks = std::max(shape.value_blocks, attention.num_value_blocks);
+    shape.head_dim = std::max(shape.head_dim, attention.head_dim);
+    shape.value_dim = std::max(shape.value_dim, attention.value_dim);
+    shape.context_dim = std::max(shape.context_dim, attention.context_dim());
     for (const HeadProgram& head : block.attention.heads)
       shape.value_slots = std::max(shape.value_slots, static_cast<std::int64_t>(head.first.value_blocks.size()));
   }
@@ -262,6 +216,8 @@ RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request) {
 bool is_written(const Quantity& quantity, const RunShape& shape) {
   if (quantity.group == "maps")
     return shape.pool_blocks > 0 && (shape.components || quantity.axes.front() != axis::kComponent);
+  if (quantity.group == "exact") return shape.exact;
+  if (quantity.group == "hidden") return shape.hidden;
   const bool large = quantity.group == "rows" || quantity.group == "keys" || quantity.group == "hist";
   return !large || !shape.summary_only;
 }
@@ -287,8 +243,8 @@ std::vector<std::int64_t> extents(const Quantity& quantity, const RunShape& shap
 
 Result<void> define_run(RunFileWriter& writer, const RunShape& shape) {
   HEADROOM_TRY_VOID(define_axes(writer, shape));
-  HEADROOM_TRY_VOID(define_fixed(writer, shape));
-  return define_quantities(writer, shape);
+  HEADROOM_TRY_VOID(define_quantities(writer, other_quantities(), shape));
+  return define_quantities(writer, head_quantities(), shape);
 }
 
 }  // namespace headroom

@@ -18,8 +18,9 @@ struct RunShape {
   std::int64_t length = 0;
   std::vector<std::int64_t> layers, heads;
   std::int64_t all_heads = 0;
-  std::int64_t kv_blocks = 0;    // the most key blocks of a layer
-  std::int64_t value_slots = 0;  // the most value blocks of a head
+  std::int64_t query_blocks = 0, kv_blocks = 0, value_blocks = 0;  // the most of a layer
+  std::int64_t head_dim = 0, value_dim = 0, context_dim = 0;       // the largest of a layer
+  std::int64_t value_slots = 0;                                    // the most value blocks of a head
   std::int64_t pool_size = 0, pool_blocks = 0;
   std::int64_t hidden_size = 0, vocab_size = 0, boundaries = 0;
   std::int64_t min_row = 0;

@@ -46,11 +46,16 @@ Result<void> check_request(const AnalysisRequest& request, const ModelSpec& mode
         }
   if (request.exact_maps) {
     const double element = request.dtype == ComputeDtype::Float64 ? 8.0 : 4.0;
-    const double bytes = 3.0 * element * static_cast<double>(shape.layers.size() * shape.heads.size()) *
-                         static_cast<double>(shape.length) * static_cast<double>(shape.length);
+    // The maps, and a row of queries, keys, values and contexts for each token.
+    const auto heads = static_cast<std::int64_t>(shape.heads.size());
+    const std::int64_t channels = (shape.query_blocks + shape.kv_blocks) * shape.head_dim +
+                                  shape.value_blocks * shape.value_dim + heads * shape.context_dim;
+    const double bytes = element * static_cast<double>(shape.layers.size()) * static_cast<double>(shape.length) *
+                         static_cast<double>(3 * heads * shape.length + channels);
     const std::string formula =
-        format("3 maps × %zu layers × %zu heads × %lld² × %g bytes = %.2f GiB", shape.layers.size(), shape.heads.size(),
-               static_cast<long long>(shape.length), element, bytes / 1073741824.0);
+        format("%zu layers × (3 maps × %lld heads × %lld² + %lld channels × %lld) × %g bytes = %.2f GiB",
+               shape.layers.size(), static_cast<long long>(heads), static_cast<long long>(shape.length),
+               static_cast<long long>(channels), static_cast<long long>(shape.length), element, bytes / 1073741824.0);
     notes.push_back("exact maps: " + formula);
     if (bytes > request.exact_budget_bytes) {
       Error error(ErrorCode::OutOfMemory, "the exact maps are larger than their budget");
@@ -63,7 +68,7 @@ Result<void> check_request(const AnalysisRequest& request, const ModelSpec& mode
   return {};
 }
 
-// H_n / n: the score of key 0 under uniform causal attention (metrics M1).
+// H_n / n: the score of key 0 under uniform causal attention.
 double sink_null(std::int64_t length) {
   double sum = 0.0;
   for (std::int64_t k = 1; k <= length; ++k) sum += 1.0 / static_cast<double>(k);

@@ -17,6 +17,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,8 @@ namespace headroom::test {
 namespace {
 
 constexpr std::int64_t kLength = 8, kLayers = 3, kHeads = 4;
+// Of a token's queries, keys, values and contexts: 4 + 2 + 2 + 4 blocks of 4.
+constexpr std::int64_t kHeadDim = 4, kChannels = 48;
 
 // The query of head h of layer l is the golden query times 1 + l + h/10: every head has numbers of its own.
 HeadRecord record_of(const LayerRecord& layer, std::int64_t head, const HeadProgram& program) {
@@ -233,14 +236,14 @@ CATCH_TEST_CASE("analysis: what cannot be run is refused before any work, and le
            Case{"exact maps above their budget",
                 [](Fixture& f) {
                   f.request.exact_maps = true;
-                  f.request.exact_budget_bytes = 3.0 * 4.0 * 3 * 4 * 8 * 8 - 1.0;
+                  f.request.exact_budget_bytes = 4.0 * 3 * (3 * 4 * 8 * 8 + kChannels * 8) - 1.0;
                 },
                 ErrorCode::OutOfMemory, "budget"},
            Case{"exact maps above their budget in float64",
                 [](Fixture& f) {
                   f.request.exact_maps = true;
                   f.request.dtype = ComputeDtype::Float64;
-                  f.request.exact_budget_bytes = 3.0 * 8.0 * 3 * 4 * 8 * 8 - 1.0;
+                  f.request.exact_budget_bytes = 8.0 * 3 * (3 * 4 * 8 * 8 + kChannels * 8) - 1.0;
                 },
                 ErrorCode::OutOfMemory, "budget"},
            Case{"a folder that is not there", [](Fixture& f) { f.request.output = f.folder.path() / "no" / "run.h5"; },
@@ -272,12 +275,14 @@ CATCH_TEST_CASE("analysis: exact maps within their budget are announced with the
   fixture.request.layers = {1};
   fixture.request.heads = {0};
   fixture.request.exact_maps = true;
-  fixture.request.exact_budget_bytes = 3.0 * 4.0 * 8 * 8;
+  // One head: the contexts of three less.
+  fixture.request.exact_budget_bytes = 4.0 * (3 * 8 * 8 + (kChannels - 12) * 8);
   const auto outcome = fixture.run();
   CATCH_REQUIRE(outcome.has_value());
   CATCH_CHECK(fixture.backend.seen.exact_maps);
   CATCH_REQUIRE(outcome->notes.size() == 1);
-  CATCH_CHECK(outcome->notes[0].find("3 maps × 1 layers × 1 heads × 8²") != std::string::npos);
+  CATCH_CHECK(outcome->notes[0].find("1 layers × (3 maps × 1 heads × 8² + 36 channels × 8) × 4 bytes") !=
+              std::string::npos);
 }
 
 CATCH_TEST_CASE("analysis: an old file stays without --force, and as it was after a failure with it") {
@@ -340,6 +345,14 @@ CATCH_TEST_CASE("analysis: what a backend hands over is its own again when the c
     for (const int component : {0, -1})
       HEADROOM_TRY_VOID(send(component, kLength * kLength,
                              [&](auto values) { return observer.on_exact_rows(1, 2, component, 0, kLength, values); }));
+    HEADROOM_TRY_VOID(send(1.0, kLength * kHeadDim,
+                           [&](auto values) { return observer.on_exact_block(1, ExactBlock::Query, 3, values); }));
+    HEADROOM_TRY_VOID(send(2.0, kLength * kHeadDim,
+                           [&](auto values) { return observer.on_exact_block(1, ExactBlock::Key, 1, values); }));
+    HEADROOM_TRY_VOID(send(3.0, kLength * kHeadDim,
+                           [&](auto values) { return observer.on_exact_block(1, ExactBlock::Value, 0, values); }));
+    HEADROOM_TRY_VOID(send(4.0, kLength * kHeadDim,
+                           [&](auto values) { return observer.on_exact_block(1, ExactBlock::Context, 2, values); }));
     return {};
   };
   const auto outcome = fixture.run();
@@ -360,6 +373,22 @@ CATCH_TEST_CASE("analysis: what a backend hands over is its own again when the c
     wrong += logits[i] == static_cast<double>(1000 * (i / kVocabulary) + i % kVocabulary) ? 0 : 1;
   for (std::size_t i = 0; i < net.size(); ++i) wrong += net[i] == static_cast<double>(i) - 1.0 ? 0 : 1;
   for (std::size_t i = 0; i < net.size(); ++i) wrong += weights[i] == static_cast<double>(i) ? 0 : 1;
+  CATCH_CHECK(wrong == 0);
+  // One layer and one head are measured; blocks are those of the projections, head 2 is at place 0.
+  const std::size_t block = kLength * kHeadDim;
+  for (const auto& [path, offset, blocks, at] : {std::tuple{"exact/queries", 1.0, 4, 3},
+                                                 {"exact/keys", 2.0, 2, 1},
+                                                 {"exact/values", 3.0, 2, 0},
+                                                 {"exact/contexts", 4.0, 1, 0}}) {
+    const std::vector<double> values = *file->read(path);
+    CATCH_INFO(path);
+    CATCH_REQUIRE(values.size() == block * static_cast<std::size_t>(blocks));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (i / block == static_cast<std::size_t>(at))
+        wrong += values[i] == static_cast<double>(i % block) + offset ? 0 : 1;
+      else
+        wrong += std::isnan(values[i]) ? 0 : 1;
+  }
   CATCH_CHECK(wrong == 0);
   // Of boundary 1: 135 is its largest value, at the last feature of the last row.
   CATCH_CHECK(first_of(top, 12) == 7.0);

@@ -1,4 +1,5 @@
-// The datasets of a run file as formats.md §1 names them: path, axes and type. Constants.
+// The datasets that a run file of schema 1 promises (core/io/RUN_FILE.md): path, axes and type. New ones are added
+// here; one that goes or changes is another schema. Constants.
 #pragma once
 
 #include <sstream>
@@ -115,7 +116,7 @@ inline constexpr const char* kContractMaps = R"(
   maps/pooled_negative layer,head,query_block,key_block
 )";
 
-// --components; formats.md leaves the names open.
+// --components.
 inline constexpr const char* kContractComponents = R"(
   maps/pooled_mean_components layer,head,component,query_block,key_block
   maps/pooled_max_components layer,head,component,query_block,key_block
@@ -124,6 +125,10 @@ inline constexpr const char* kContractComponents = R"(
 inline constexpr const char* kContractExact = R"(
   exact/weights layer,head,component,position,key
   exact/net_weights layer,head,position,key
+  exact/contexts layer,head,position,context_channel
+  exact/queries layer,q_block,position,channel
+  exact/keys layer,k_block,position,channel
+  exact/values layer,v_block,position,value_channel
 )";
 
 inline constexpr const char* kContractHidden = R"(
@@ -132,7 +137,7 @@ inline constexpr const char* kContractHidden = R"(
   hidden/residual_top layer_boundary,top,field
 )";
 
-// The head program: formats.md lists its parts; once written, their names are public too.
+// The head program, and what the formulas need of a layer.
 inline constexpr const char* kContractProgram = R"(
   program/q1 layer,head int32
   program/k1 layer,head int32
@@ -150,6 +155,15 @@ inline constexpr const char* kContractProgram = R"(
   program/enabled layer,head uint8
   program/temperature layer,head float64
   program/hidden_keys layer,head string
+  program/norm_epsilon layer,head float64
+  program/logit_scale layer float64
+  program/softcap layer float64
+  program/causal layer uint8
+  program/window layer int32
+  program/head_dim layer int32
+  program/value_dim layer int32
+  program/input_norm_epsilon layer float64
+  program/qk_norm_epsilon layer float64
 )";
 
 [[nodiscard]] inline std::vector<ContractEntry> contract(std::initializer_list<const char*> parts) {

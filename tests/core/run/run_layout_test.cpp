@@ -1,4 +1,4 @@
-// The run file as it is laid out before anything is computed: the datasets of formats.md §1, no more and no fewer, for
+// The run file as it is laid out before anything is computed: the datasets of the contract, no more and no fewer, for
 // every choice of what to write.
 #include "core/run/run_layout.h"
 
@@ -27,7 +27,12 @@ RunShape small_shape() {
   shape.layers = {0, 3};
   shape.heads = {1, 2, 5};
   shape.all_heads = 6;
+  shape.query_blocks = 6;
   shape.kv_blocks = 2;
+  shape.value_blocks = 3;
+  shape.head_dim = 4;
+  shape.value_dim = 5;
+  shape.context_dim = 10;
   shape.value_slots = 2;
   shape.hidden_size = 4;
   shape.vocab_size = 7;
@@ -97,7 +102,12 @@ std::int64_t extent_of(const std::string& axis, const RunShape& shape) {
   if (axis == "bound") return 3;
   if (axis == "top_k") return 5;
   if (axis == "rank") return 16;
-  if (axis == "kv_head") return 2;
+  if (axis == "kv_head" || axis == "k_block") return 2;
+  if (axis == "q_block") return 6;
+  if (axis == "v_block") return 3;
+  if (axis == "channel") return 4;
+  if (axis == "value_channel") return 5;
+  if (axis == "context_channel") return 10;
   if (axis == "head_other") return 6;
   if (axis == "kind") return 9;  // q, k, v, o, lambda, sink, gate, qk_norm, head_norm
   if (axis == "value_slot") return 2;
@@ -116,7 +126,7 @@ std::int64_t extent_of(const std::string& axis, const RunShape& shape) {
 
 }  // namespace
 
-CATCH_TEST_CASE("run layout: exactly the datasets of formats.md, with axes, types, units, names and definitions") {
+CATCH_TEST_CASE("run layout: exactly the datasets that are promised, with axes, types, units, names and definitions") {
   for (const Layout& layout : kLayouts) {
     CATCH_INFO(layout.name);
     const TempFolder folder;
@@ -163,7 +173,13 @@ CATCH_TEST_CASE("run layout: the shape that follows from model and request") {
   model.vocab_size = 11;
   for (const std::int64_t key_blocks : {2, 6}) {
     model.blocks.emplace_back();
+    model.blocks.back().attention.num_query_blocks = 8;
     model.blocks.back().attention.num_key_blocks = key_blocks;
+    model.blocks.back().attention.num_value_blocks = 12 / key_blocks;
+    model.blocks.back().attention.head_dim = 5;
+    model.blocks.back().attention.value_dim = key_blocks;
+    model.blocks.back().attention.heads.resize(1);
+    model.blocks.back().attention.heads[0].first.value_blocks = {0, 1};
     model.blocks.back().attention.heads.resize(4);
     model.blocks.back().attention.heads[1].first.value_blocks = {0, 1};
   }
@@ -189,7 +205,12 @@ CATCH_TEST_CASE("run layout: the shape that follows from model and request") {
     CATCH_CHECK(shape.layers == std::vector<std::int64_t>{1});
     CATCH_CHECK(shape.heads == std::vector<std::int64_t>{0, 3});
     CATCH_CHECK(shape.all_heads == 4);
+    CATCH_CHECK(shape.query_blocks == 8);
     CATCH_CHECK(shape.kv_blocks == 6);
+    CATCH_CHECK(shape.value_blocks == 6);
+    CATCH_CHECK(shape.head_dim == 5);
+    CATCH_CHECK(shape.value_dim == 6);
+    CATCH_CHECK(shape.context_dim == 12);
     CATCH_CHECK(shape.value_slots == 2);
     CATCH_CHECK(shape.boundaries == 3);
     CATCH_CHECK(shape.real == ElementType::Float32);

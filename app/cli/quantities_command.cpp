@@ -1,0 +1,28 @@
+#include "app/cli/quantities_command.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "app/process/report_error.h"
+#include "core/base/error.h"
+#include "core/run/quantity_document.h"
+
+namespace headroom {
+
+int run_quantities(const QuantitiesArguments& arguments) {
+  const bool all = arguments.pattern.empty();
+  const std::vector<const Quantity*> chosen = all ? all_quantities() : matching_quantities(arguments.pattern);
+  if (chosen.empty()) {
+    Error error(ErrorCode::InvalidArgument, "there is no quantity “" + arguments.pattern + "”");
+    error.advise("headroom quantities lists them; * and ? stand for any characters and for one: 'rows/*'");
+    return report_error(error, arguments.json);
+  }
+  const std::string text = arguments.json       ? quantities_json(chosen, all)
+                           : arguments.markdown ? quantities_markdown(chosen, all)
+                                                : quantities_text(chosen, all);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace headroom
