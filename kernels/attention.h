@@ -1,7 +1,7 @@
 // The problem every attention backend solves for one output head, and the statistics it returns: scalar reference,
 // blocked, and the fused kernels alike. Plain data; a backend may be called from any thread on separate outputs.
-// Definitions: metrics.md M1–M18 and §4; symbols as there (z scaled, soft-capped, visible logits; a weights;
-// w = c₁a¹ − λa² the net map; n_i visible keys of row i).
+// Definitions and symbols: core/run/QUANTITIES.md (z scaled, soft-capped, visible logits; a weights; w = a¹ − λa² the
+// net map; n_i visible keys of row i).
 #pragma once
 
 #include <algorithm>
@@ -85,7 +85,7 @@ struct MapStatistics {
   std::vector<double> self_weight, previous_weight, induction_weight;  // 0 where not visible
   std::vector<double> mean_distance;                                   // Σ a (i − j)
   std::vector<double> context_energy;                                  // ‖Σ a v‖²
-  std::vector<std::int32_t> rounds_to_one;                             // #{j : m − z_ij ≤ −ln(1 − 2⁻⁹)} (M18, N₁)
+  std::vector<std::int32_t> rounds_to_one;                             // #{j : m − z_ij ≤ −ln(1 − 2⁻⁹)}, N₁
   std::vector<double> column_sum;                                      // per key: Σ_i a_ij
   double logit_max_raw = 0.0;  // scale·q·k, before cap and temperature, over all rows
   std::vector<std::int64_t> logit_histogram, weight_histogram;

@@ -13,8 +13,8 @@ namespace {
 double finite_log(double value) { return value > 0.0 && std::isfinite(value) ? std::log(value) : kNaN; }
 
 // The second half where a series has one value per map and row.
-// The interval that the head's weights keep ρ in for values of length one (metrics §4.2). A sink takes a share of each
-// map; how much of which is kept for single maps only.
+// The head's own interval of ρ (core/run/QUANTITIES.md#intervals). A sink takes a share of each map; how much of which
+// is kept for single maps only.
 void fill_bounds(HeadSeries& series, std::span<const float> weight_sum, const HeadProgram& program) {
   const std::size_t rows = series.rows();
   series.low.assign(rows, kNaN);

@@ -25,7 +25,7 @@ struct HeadSeries {
   std::vector<double> visible;      // n_i, per row
   std::vector<std::uint8_t> faint;  // rows that do not count: n_i < min(min_row, max n_i)
   std::span<const float> rho, rms, weight_l2, value_rms, uncorrelated, lambda, gain, gate, implicit;  // empty: none
-  // The head's own interval of ρ per row (metrics §4.2); NaN where a part of it is not kept.
+  // The head's own interval of ρ per row (core/run/QUANTITIES.md#intervals); NaN where a part of it is not kept.
   std::vector<double> low, high;
   // log ρ = log e + log r̃ + ½ log κ per row, natural logs, r̃ = q/(e·r̄), κ = RMS²/q².
   std::vector<double> log_rho, log_e, log_r, half_log_kappa;

@@ -28,7 +28,7 @@ struct Crosshair {
   bool hovered = false;
 };
 
-// The tiles of `layout.map` on the ground of masked cells; coarse ones get a frame and their level (design rule 25).
+// The tiles of `layout.map` on the ground of masked cells; coarse ones get a frame and their level.
 // `avoid`: no level is written there.
 TileProgress draw_tiles(PanelContext& context, const MapLayout& layout, const MapSubject& subject, const TileKey& like,
                         const ColorScale& scale, Rect avoid = {});

@@ -148,7 +148,7 @@ void set_view_facts(PanelContext& context, const MapLayout& layout, const MapSub
   facts.set("map.pixels_per_cell", layout.device_pixels_per_cell());
 }
 
-// What the numbers under the pointer are: rule 4.
+// What the numbers under the pointer are.
 void set_readout(PanelContext& context, const MapLayout& layout, const MapSubject& subject, std::int32_t level,
                  const MapMarks& marks) {
   const CellRange cells = visible_cells(layout);

@@ -1,4 +1,4 @@
-// Numbers as the window prints them (design rules 1 and 2): digits per quantity, U+2212 as minus, no sign on a
+// Numbers as the window prints them: digits per quantity, U+2212 as minus, no sign on a
 // difference that rounds to zero. Pure functions; safe from any thread.
 #pragma once
 
@@ -30,7 +30,7 @@ namespace headroom {
 // "10⁻⁴", "10", "1" for a power of ten on a log axis.
 [[nodiscard]] std::string power_text(int exponent);
 
-// How many decimals a quantity of the run file is printed with in panels (rule 1), by its name: three for what lives in
+// How many decimals a quantity of the run file is printed with in panels, by its name: three for what lives in
 // [0, 1], two for κ and effective keys, one for logits, distances and percentages.
 [[nodiscard]] int quantity_decimals(std::string_view name);
 

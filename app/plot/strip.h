@@ -1,4 +1,4 @@
-// The strip beside a head's number: every head of the model as a thin line, this head among them (design rule 3). Pure
+// The strip beside a head's number: every head of the model as a thin line, this head among them. Pure
 // layout, safe from any thread; drawing on the main thread.
 #pragma once
 

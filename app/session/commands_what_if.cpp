@@ -1,4 +1,4 @@
-// What-ifs (formats §4): a changed head program beside the one of the checkpoint.
+// What-ifs (core/io/RUN_FILE.md#what-ifs): a changed head program beside the one of the checkpoint.
 #include <algorithm>
 #include <string>
 #include <utility>

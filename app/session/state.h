@@ -96,7 +96,7 @@ struct TokensState {
 
 struct WhatIfState {
   std::string scope = "head";        // head, layer, model
-  std::vector<std::string> changes;  // "lambda=0.5", "sink=off": formats §4, without scope
+  std::vector<std::string> changes;  // "lambda=0.5", "sink=off": without scope
   friend bool operator==(const WhatIfState&, const WhatIfState&) = default;
 };
 

@@ -62,7 +62,7 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-// Two softmax shapes of metrics.md §5.6 and a small one, the h = 8, and pairs.
+// Two softmax shapes of large models and a small one, h = 8, and pairs.
 std::vector<BenchmarkShape> table_of_shapes() {
   return {{"softmax", 32, 8, 128}, {"softmax", 16, 16, 64}, {"softmax", 8, 2, 64},
           {"softmax", 8, 8, 64},   {"softmax", 8, 8, 128},  {"diff_v2", 8, 8, 64},

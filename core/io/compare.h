@@ -66,7 +66,7 @@ struct FileComparison {
 
 // A line per quantity that is not bit-equal, and a last line with the counts. Ends with a newline.
 [[nodiscard]] std::string comparison_table(const FileComparison& comparison);
-// The object of formats.md §3, indented.
+// The object that app/README.md describes, indented.
 [[nodiscard]] std::string comparison_json(const FileComparison& comparison);
 
 }  // namespace headroom

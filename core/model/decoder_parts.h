@@ -13,7 +13,7 @@
 
 namespace headroom {
 
-// The sizes of a decoder under their Hugging Face llama keys; missing ones by the rules of architectures §6.1.
+// The sizes of a decoder under their Hugging Face llama keys; missing ones by core/model/ARCHITECTURES.md#llama.
 struct DecoderSizes {
   std::int64_t layers = 0, hidden = 0, inner = 0, heads = 0, kv_heads = 0, head_dim = 0, vocab = 0, max_positions = 0;
 };

@@ -1,4 +1,5 @@
-// GGUF to Hugging Face: metadata to config keys and tensor names to llama-names (ggml docs/gguf.md).
+// GGUF to Hugging Face: metadata to config keys and tensor names to llama-names
+// (core/model/ARCHITECTURES.md#gguf).
 // Pure functions; safe from any thread.
 #pragma once
 

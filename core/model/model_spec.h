@@ -68,7 +68,8 @@ enum class SinkSource {
 
 // One output head. Blocks are head_dim-row slices of the projections' outputs; map m is
 // softmax(mask(scale · q_m k_mᵀ)) over the key block; the head's context is A¹V¹ − λ A²V² with V the concatenated value
-// blocks of each map, the same ones unless a what-if pairs heads of different groups (architectures §B).
+// blocks of each map, the same ones unless a what-if pairs heads of different groups
+// (core/model/ARCHITECTURES.md#head-programs).
 struct HeadProgram {
   struct Map {
     std::int64_t query_block = -1;  // −1: the head has no such map

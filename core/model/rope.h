@@ -1,5 +1,5 @@
 // Rotary position embedding as data: which channels rotate, in which layout, at which frequencies
-// (architectures: RoPE and its scalings). Immutable; safe from any thread.
+// (core/model/ARCHITECTURES.md#rotary-embedding). Immutable; safe from any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What-ifs: named changes of head programs, for the model, a layer or a head (formats §4). The same names on the
-// command line, in scripts and in a run file. Pure functions; safe from any thread.
+// What-ifs: named changes of head programs, for the model, a layer or a head (core/io/RUN_FILE.md#what-ifs).
+// The same names on the command line, in scripts and in a run file. Pure functions; safe from any thread.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,7 @@ Result<ClaimReport> examine_output_alignment(Study& study, const ClaimOptions& o
   report.claim =
       "A Transformer of 2h heads could learn what V2 builds in by W_O^{2i} ≈ −W_O^{2i+1} within a GQA group.";
   ClaimTable table;
-  table.caption = "cos_F of the W_O blocks of all pairs of heads in one GQA group (M16)";
+  table.caption = "cos_F of the W_O blocks of all pairs of heads in one GQA group";
   table.columns = {
       "model",     "pairs", "mean", "standard deviation", "of random matrices", "smallest", "expected of random ones",
       "below −0.5"};

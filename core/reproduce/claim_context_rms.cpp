@@ -114,7 +114,7 @@ Result<ClaimReport> examine_context_rms(Study& study, const ClaimOptions&) {
                                     {"V2", norm_of_weights["diff_v2trained"]},
                                     {"softmax", norm_of_weights["softmaxtrained"]}));
   report.remarks =
-      "The interval is a statement on ‖w‖₂; that ρ follows it supposes uncorrelated values (metrics §4.2), which byte models of "
+      "The interval is a statement on ‖w‖₂; that ρ follows it supposes uncorrelated values, which byte models of "
       "64 tokens with 16 channels need not have. n is at most 64. Matrices begin with σ = 1/√inputs, so that logits deviate by about 1 and "
       "the two maps of a head differ; the nearer to uniform, and so to each other, they begin, the less V2 without λ puts out.";
   return report;

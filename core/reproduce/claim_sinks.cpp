@@ -1,4 +1,4 @@
-// Claim 4: attention sinks of softmax and of V2, with and without a BOS, by every definition of M1.
+// Claim 4: attention sinks of softmax and of V2, with and without a BOS, by every definition of a sink.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -45,7 +45,7 @@ Result<ClaimReport> examine_pairing(Study& study, const ClaimOptions&) {
       "spikes, higher loss. Without λ, or without its sigmoid, the loss is higher; without the sigmoid it is less stable.";
   ClaimTable table;
   table.caption =
-      "Byte models, mean ± standard deviation over seeds; spikes: steps above the running median by 6 median deviations (M24)";
+      "Byte models, mean ± standard deviation over seeds; spikes: steps above the running median by 6 median deviations";
   table.columns = {"heads",           "validation loss", "gradient norm, median", "its largest / median",
                    "gradient spikes", "loss spikes"};
   std::map<std::string, Spread> loss, ratio, spikes;

@@ -1,5 +1,5 @@
-// Head quantities of a model over several sequences, each run alone: the mean over sequences and its standard error, as
-// metrics §2.4 asks (never rows of different sequences pooled). No file is written. One thread.
+// Head quantities of a model over several sequences, each run alone: the mean over sequences and its standard error;
+// rows of different sequences are never pooled: they are no independent samples. No file is written. One thread.
 #pragma once
 
 #include <cstddef>

@@ -35,7 +35,7 @@ class HeadView {
   std::vector<double> rho;                // RMS_i / r̄_i
 
   [[nodiscard]] double lambda(std::int64_t row) const;  // 0 without a second map
-  // metrics §4.2; `variant` is the head's own interval.
+  // core/run/QUANTITIES.md#intervals
   [[nodiscard]] RowBounds bounds(std::int64_t row, BoundKind kind) const;
 
   // value(row) over eligible rows that pass `also`; NaN where there is none.

@@ -1,4 +1,4 @@
-// The check every run makes of its own numbers: row sums, algebraic bounds on ‖w‖₂ (metrics §4.5 T0), non-finite
+// The check every run makes of its own numbers: row sums, the bounds that ‖w‖₂ has for any values, non-finite
 // values. A violation is a bug of this program, never a finding. Pure functions; safe from any thread.
 #pragma once
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* kBosText = "<s>";
 
-// GPT-2's printable stand-in of a byte, as UTF-8 (architectures §15): itself where printable, else U+0100 and on.
+// GPT-2's printable stand-in of a byte, as UTF-8 (Radford et al. 2019, bytes_to_unicode): itself where printable, else
+// U+0100 and on.
 std::string stand_in(unsigned char byte) {
   const auto printable = [](int b) { return (b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE; };
   int code_point = byte;

@@ -1,4 +1,4 @@
-// Next byte of a natural text (metrics §6.4): windows of the text behind a BOS.
+// Next byte of a natural text (assets/recipes/README.md#tasks): windows of the text behind a BOS.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

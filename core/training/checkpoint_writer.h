@@ -1,5 +1,5 @@
-// Writes a checkpoint folder of model_type headroom (formats §2): config.json, model.safetensors and what lies beside
-// them. Safe from any thread; one thread per folder.
+// Writes a checkpoint folder of model_type headroom (core/model/ARCHITECTURES.md#the-headroom-checkpoint-folder):
+// config.json, model.safetensors and what lies beside them. Safe from any thread; one thread per folder.
 #pragma once
 
 #include <filesystem>

@@ -36,7 +36,7 @@ struct Variant {
   std::string name;
   std::string config;                     // content of a config.json of model_type headroom
   ModelSpec model;                        // what-ifs applied
-  std::vector<WhatIf> what_ifs;           // head programs that the config cannot say (architectures §11)
+  std::vector<WhatIf> what_ifs;           // head programs that the config cannot say
   std::vector<std::int64_t> checkpoints;  // steps kept beside the last one, ascending; of the recipe's first seed
 };
 

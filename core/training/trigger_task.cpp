@@ -1,5 +1,5 @@
-// The trigger task (after Ran-Milo, arXiv 2603.11487; metrics §6.2) as a token model: at the trigger token the block
-// adds the mean of the tokens' features to the residual stream, elsewhere nothing.
+// The trigger task (after Ran-Milo, arXiv 2603.11487; assets/recipes/README.md#tasks) as a token model: at the trigger
+// token the block adds the mean of the tokens' features to the residual stream, elsewhere nothing.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

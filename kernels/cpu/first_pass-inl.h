@@ -1,5 +1,6 @@
-// Pass 1: context and row statistics of one map for one strip, in one sweep over the keys (metrics.md §2.3), for one
-// Highway target. Every row subtracts a reference that is at most kSlack (log2) below its largest score so far.
+// Pass 1: context and row statistics of one map for one strip, in one sweep over the keys (online softmax:
+// Milakov and Gimelshein 2018, arXiv 1805.02867), for one Highway target. Every row subtracts a reference that is at
+// most kSlack (log2) below its largest score so far.
 #if defined(HEADROOM_KERNELS_CPU_FIRST_PASS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADROOM_KERNELS_CPU_FIRST_PASS_INL_H_
 #undef HEADROOM_KERNELS_CPU_FIRST_PASS_INL_H_

@@ -135,7 +135,7 @@ struct SecondPass {
  private:
   HWY_NOINLINE void final_weights(const MapPass& map, int m, std::int64_t count, const float* HWY_RESTRICT z) {
     const Tag d;
-    // N₁ (metrics M18): max − z ≤ −ln(1 − 2⁻⁹).
+    // N₁: max − z ≤ −ln(1 − 2⁻⁹).
     const Vector near = hn::Set(d, static_cast<float>(__builtin_log2(1.0 - 1.0 / 512.0)));
     const std::int64_t padded = round_up(count, 4);
     for (int v = 0; v < kVectors; ++v) {

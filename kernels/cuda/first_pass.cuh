@@ -1,6 +1,6 @@
-// The first pass: attention of one map with everything that one online softmax yields per row (metrics.md §2.3). A
-// block owns 64 queries and walks over the keys; blocks of later chunks of value channels repeat the scores for their
-// channels.
+// The first pass: attention of one map with everything that one online softmax (Milakov and Gimelshein 2018,
+// arXiv 1805.02867) yields per row. A block owns 64 queries and walks over the keys; blocks of later chunks of value
+// channels repeat the scores for their channels.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The printed values of metrics.md §7 and architectures.md §15 from the reference, to their last digit.
+// The goldens (tests/support/attention_goldens.h) from the reference, to their last digit.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -53,7 +53,7 @@ double coherence(const Golden& golden) {
 
 }  // namespace
 
-CATCH_TEST_CASE("goldens: softmax of metrics.md §7") {
+CATCH_TEST_CASE("goldens: softmax") {
   const Golden golden = run(Pairing::Single);
   const SoftmaxGoldens expected;
   const kernels::MapStatistics& map = golden.statistics.maps[0];
@@ -75,7 +75,7 @@ CATCH_TEST_CASE("goldens: softmax of metrics.md §7") {
   CATCH_CHECK(same_digits(coherence(golden), expected.coherence));
 }
 
-CATCH_TEST_CASE("goldens: the differential pair of metrics.md §7") {
+CATCH_TEST_CASE("goldens: the differential pair") {
   const Golden golden = run(Pairing::V2);
   const DifferentialGoldens expected;
   const SoftmaxGoldens first;

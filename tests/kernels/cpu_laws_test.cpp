@@ -1,4 +1,4 @@
-// What holds for any data (metrics.md §4.2 and §7), from the CPU kernels: sums, bounds, invariances, printed values.
+// What holds for any data (core/run/QUANTITIES.md), from the CPU kernels: sums, bounds, invariances, printed values.
 // Sums of weights carry float's rounding of up to 64 additions: 4e-6 of 1.
 #include <algorithm>
 #include <cmath>
@@ -304,7 +304,7 @@ CATCH_TEST_CASE("cpu laws: grouped key heads are the same as repeated ones") {
   }
 }
 
-CATCH_TEST_CASE("cpu laws: the printed values of metrics.md §7") {
+CATCH_TEST_CASE("cpu laws: the goldens") {
   const auto narrow = [](Pairing pairing) {
     const AttentionData<double> wide = golden_attention(pairing);
     AttentionData<float> data;

@@ -1,5 +1,5 @@
-// Attention as whole matrices in double, from the definitions of metrics.md and with none of the code under test: the
-// mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow. Plain
+// Attention as whole matrices in double, from the definitions of core/run/QUANTITIES.md and with none of the code under
+// test: the mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow. Plain
 // functions.
 #pragma once
 
@@ -26,7 +26,7 @@ class Matrix {
   std::vector<double> values_;
 };
 
-// 0 ≤ j ≤ i, i − window < j, not hidden; a row that would see nothing keeps its own key (formats.md, what-ifs). Padding
+// 0 ≤ j ≤ i, i − window < j, not hidden; a row that would see nothing keeps its own key. Padding
 // neither sees nor is seen.
 [[nodiscard]] inline bool dense_visible(const kernels::HeadProblem<double>& p, std::int64_t i, std::int64_t j) {
   if (i < p.first_key || j < p.first_key) return false;
@@ -92,7 +92,7 @@ struct DenseHead {
   return head;
 }
 
-// The statistics of metrics.md from the matrices.
+// The statistics of core/run/QUANTITIES.md from the matrices.
 [[nodiscard]] inline kernels::HeadStatistics dense_statistics(const kernels::HeadProblem<double>& p,
                                                               const kernels::StatisticsRequest& request) {
   const DenseHead head = dense_head(p);

@@ -1,4 +1,4 @@
-"""The program as a user calls it: exit code and bytes, and what faults.md and formats.md §3 say of every refusal."""
+"""The program as a user calls it: exit code and bytes, and what tests/FAULTS.md says of every refusal."""
 import dataclasses
 import functools
 import hashlib

@@ -236,7 +236,7 @@ def gpt2_attention(model, layer, x):
 
 
 def re_paired(attention, pairing):
-    """What-if: another pairing of query blocks (formats §4). Each keeps the key block that its own map reads in the
+    """What-if: another pairing of query blocks (core/io/RUN_FILE.md#what-ifs). Each keeps the key block that its own map reads in the
     model, and brings its own value block: the one of its map in V2; in V1, where both maps multiply the two blocks of a
     pair side by side, the first block for a first map and the second for a second."""
     own = {}

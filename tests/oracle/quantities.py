@@ -1,6 +1,6 @@
-"""Every dataset of formats.md §1 from dense maps. One function per group; names are the file's.
+"""Every dataset of a run file (core/run/QUANTITIES.md) from dense maps. One function per group; names are the file's.
 
-Absent values are NaN, in integer datasets −1 (reading 5). Rows are 0-based; n_i is the number of keys row i sees.
+Absent values are NaN, in integer datasets −1. Rows are 0-based; n_i is the number of keys row i sees.
 """
 import math
 
@@ -74,7 +74,7 @@ def component_rows(m, visible):
 
 
 def variant_interval(head, n_i, kind):
-    """Bounds on e_i of metrics §4.2 for the head's own variant, per row."""
+    """Bounds on e_i for the head's own variant (core/run/QUANTITIES.md#intervals), per row."""
     root = torch.sqrt(n_i.double())
     if len(head.maps) == 2:
         lam = head.lam
@@ -259,7 +259,7 @@ def rounds_to_one(m, visible, slack):
 
 
 def compute(trace, ids, maps=None, min_row=64):
-    """path → array [layer, head, …] for every dataset of formats §1, and helper entries that begin with `_`."""
+    """path → array [layer, head, …] for every dataset of a run file, and helper entries that begin with `_`."""
     n = len(ids)
     if n < 128:
         min_row = 1

@@ -2,7 +2,7 @@
 learning-rate schedule. What the program's own training is compared with, step by step. Imports only; nothing runs here.
 
 A model is a dict of leaf tensors under the names of the checkpoint folder, so that `safetensors.torch.load_file` gives one and
-`save_file` writes one. Equations: formats §2, architectures §B; `forward.py` says them again, independently, for one sequence.
+`save_file` writes one. Equations: core/model/ARCHITECTURES.md; `forward.py` says them again, independently, for one sequence.
 """
 import math
 from dataclasses import dataclass

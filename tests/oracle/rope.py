@@ -1,4 +1,4 @@
-"""Rotary frequencies of architectures §A.3, written from the text in float64. Independent of the program."""
+"""Rotary frequencies (core/model/ARCHITECTURES.md#rotary-embedding), written from the text in float64. Independent of the program."""
 import math
 
 import torch

@@ -1,4 +1,4 @@
-"""Commands, options, exit codes and machine-readable output: product.md, formats.md §3."""
+"""Commands, options, exit codes and machine-readable output (README.md, app/README.md)."""
 import re
 
 import h5py

@@ -5,7 +5,9 @@ datasets are read from the file: one that has no recomputation fails.
 """
 import json
 import pathlib
+import re
 import subprocess
+import textwrap
 
 import h5py
 import numpy as np
@@ -325,3 +327,16 @@ def test_parts_of_the_document(command):
     none = command("quantities", "sink_scor")
     assert none.code == 2 and "sink_scor" in none.errors
     assert command("quantities", "sink_score", "--json", "--markdown").code == 2
+
+
+def test_the_examples_of_the_page_of_the_run_file(command, tmp_path, monkeypatch):
+    """Python of core/io/RUN_FILE.md, as it stands there."""
+    path, _ = run_of(command, tmp_path, "bytes/softmax", [], "float64", {})
+    blocks = re.findall(r"\n\n((?:    .*\n|\n(?=    ))+)", (ASSETS.parent / "core" / "io" / "RUN_FILE.md").read_text())
+    opening, again = (next(block for block in blocks if word in block) for word in ("import xarray", "logit_scale"))
+    monkeypatch.chdir(path.parent)
+    opening = opening.split("    using HDF5")[0].replace("3, component", "1, component").replace("[3, 5, 0]", "[1, 1, 0]")
+    exec(textwrap.dedent(opening), {})
+    names = {}
+    exec(textwrap.dedent(again), names)
+    assert np.abs(names["a"] - names["file"]["exact/weights"][0, 0, 0]).max() < 1e-12

@@ -1,6 +1,6 @@
-"""Bad input from the catalogue of faults.md: the exit code, one line that names the place, nothing left, nothing changed.
+"""Bad input from tests/FAULTS.md: the exit code, one line that names the place, nothing left, nothing changed.
 
-Numbers in names are the catalogue's. Every refusal is asked for twice, as text and with --json.
+Numbers in names are that document's. Every refusal is asked for twice, as text and with --json.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""Goldens of metrics §7 and architectures §15, first against the oracle itself, then against the program."""
+"""Goldens: numbers that were computed once, in double and apart from both, first against the oracle itself, then against the program."""
 import math
 
 import h5py
@@ -12,7 +12,7 @@ import quantities
 import rope
 
 N, D = 64, 16
-# Values as printed in metrics §7. The second and third groups belong to the differential map.
+# Of the input of tests/support/attention_goldens.h. The second and third groups belong to the differential map.
 SOFTMAX = {
     "sink_score": 0.05741787484, "alpha_5": 0.03917211268, "mean_lse": 4.048097068, "entropy_mean": 2.457590683,
     "mean_l2": 0.4098266601, "logit_max": 5.206552199, "logit_abs_max": 7.257406548, "context_rms_mean": 0.2659052276,
@@ -67,7 +67,7 @@ def one_hot_checkpoint(folder, kind, q, k, v, lambda_logits=None):
 
 
 def from_datasets(read):
-    """The goldens' quantities out of datasets of formats §1; `read(name)` gives [layer, head, …]."""
+    """The goldens' quantities out of datasets of a run file; `read(name)` gives [layer, head, …]."""
     return {
         "sink_score": read("sink_score")[0, 0, 0], "alpha_5": read("keys/attention_received")[0, 0, 0, 5],
         "mean_lse": read("rows/lse")[0, 0, 0].mean(), "entropy_mean": read("entropy_mean")[0, 0, 0],

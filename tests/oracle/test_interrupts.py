@@ -1,4 +1,4 @@
-"""Signals, kills and disturbances while a run is under way: faults.md 10, 84, 88, 94, 107, 120."""
+"""Signals, kills and disturbances while a run is under way (tests/FAULTS.md)."""
 import fcntl
 import os
 import resource

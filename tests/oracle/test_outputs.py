@@ -1,4 +1,4 @@
-"""Where a run may be written: faults.md G. Refused targets and failing runs change nothing, and inputs are never written."""
+"""Where a run may be written (tests/FAULTS.md#writing). Refused targets and failing runs change nothing, and inputs are never written."""
 import os
 import resource
 import shutil

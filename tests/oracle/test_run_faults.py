@@ -1,4 +1,4 @@
-"""Prompts, tokenizers, devices, memory and numbers: faults.md F and H, and what a run says of them."""
+"""Prompts, tokenizers, devices, memory and numbers (tests/FAULTS.md), and what a run says of them."""
 import hashlib
 import json
 import os

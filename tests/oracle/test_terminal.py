@@ -1,4 +1,4 @@
-"""Terminals, pipes, closed streams and locales: faults.md 119, product.md (results on stdout, progress on stderr)."""
+"""Terminals, pipes, closed streams and locales (tests/FAULTS.md#terminal): results on stdout, progress on stderr."""
 import os
 import re
 import shutil

@@ -499,7 +499,7 @@ def added(folder, ids):
 
 
 def test_with_a_bos_the_trigger_task_is_solved_by_a_sink(command, tmp_path):
-    """metrics §6.2: the error falls below 0.01, and rows that ask for nothing give more than 0.9 of their attention to BOS."""
+    """The error falls below 0.01, and rows that ask for nothing give more than 0.9 of their attention to BOS."""
     folder = train_shipped(command, "trigger_bos", tmp_path, 1500, "softmax")["softmax"]
     task = shipped_task("trigger_bos")
     ids, targets = task.batch("validation", 1, 777, 32)
@@ -518,7 +518,7 @@ def test_with_a_bos_the_trigger_task_is_solved_by_a_sink(command, tmp_path):
 
 
 def test_without_a_bos_softmax_cannot_be_quiet_and_diff_v2_can(command, tmp_path):
-    """metrics §6.2: DIFF V2 reaches a mean square error below 1e-3, softmax stays above."""
+    """DIFF V2 reaches a mean square error below 1e-3, softmax stays above."""
     folders = train_shipped(command, "trigger_no_bos", tmp_path, 2000, "softmax", "diff_v2")
     ids, targets = shipped_task("trigger_no_bos").batch("validation", 1, 777, 64)
     errors = {name: np.square(added(folder, ids) - targets).mean() for name, folder in folders.items()}

@@ -1,4 +1,4 @@
-"""Every what-if of formats §4, in every scope, against the oracle with the same change; unfitting ones are refused."""
+"""Every what-if (core/io/RUN_FILE.md#what-ifs), in every scope, against the oracle with the same change; unfitting ones are refused."""
 import json
 import subprocess
 
@@ -26,7 +26,7 @@ MODELS = {
     "gpt2": ("gpt2", C.gpt2_config()),
     "diffllama": ("diffllama", C.diffllama_config(num_attention_heads=8)),
 }
-# What formats.md does not settle is left out of the comparison, by name.
+# The first map is absent then; test_definitions.py compares what is left.
 FIRST_OFF = ["kv_head", "sink_score", "top_*", "logit_*", "query_norm_max", "key_norm_max", "entropy_*", "effective_keys_mean",
              "previous_token_score", "self_score", "mean_distance", "induction_score", "*_cancellation_mean", "map_cosine_mean",
              "weight_cancellation_mean", "energy_cancellation_mean", "output_cancellation_mean", "rows_*", "hist", "exact/weights",

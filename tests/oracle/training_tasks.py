@@ -1,5 +1,5 @@
 """Random numbers and batches of the tasks that models are trained on, from their description alone (core/training/random_stream.h,
-assets/recipes/README.md, metrics §6.2 to §6.4). Run as a script it prints the numbers of tests/core/training/random_stream_test.cpp."""
+assets/recipes/README.md#tasks). Run as a script it prints the numbers of tests/core/training/random_stream_test.cpp."""
 import json
 import math
 

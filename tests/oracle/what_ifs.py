@@ -1,4 +1,4 @@
-"""The what-ifs of formats.md §4 as data: `[L<layer>[.H<head>]:]NAME=VALUE`, later ones win."""
+"""The what-ifs (core/io/RUN_FILE.md#what-ifs) as data: `[L<layer>[.H<head>]:]NAME=VALUE`, later ones win."""
 import re
 
 

@@ -37,7 +37,7 @@ iterator array deque list map set span string string_view unordered_map vector: 
 atomic: atomic atomic_bool atomic_flag atomic_int atomic_size_t atomic_thread_fence memory_order_acq_rel
   memory_order_acquire memory_order_relaxed memory_order_release memory_order_seq_cst
 bit: bit_cast bit_ceil bit_floor bit_width countl_zero countr_zero endian has_single_bit popcount
-cctype: isalnum isalpha isdigit isspace isxdigit tolower toupper
+cctype: isalnum isalpha isdigit islower isspace isxdigit tolower toupper
 charconv: chars_format from_chars to_chars
 chrono: chrono_literals
 chrono ratio: micro milli nano

@@ -13,7 +13,10 @@ headroom_style_test("layering finds planted violations" layering_planted_test.py
 headroom_style_test("standard headers are included where they are used" std_includes.py ${PROJECT_SOURCE_DIR})
 headroom_style_test("no name is in two unnamed namespaces of a folder" unity_names.py ${PROJECT_SOURCE_DIR})
 headroom_style_test("each line of the list of mutations is in the sources" ../oracle/mutations.py --check)
+headroom_style_test("references lead to what anybody can open" references.py ${PROJECT_SOURCE_DIR})
+headroom_style_test("every asset has its licence" licences.py ${PROJECT_SOURCE_DIR})
 headroom_style_test("the checks of the tree find planted faults" planted_test.py)
+headroom_style_test("the checks of references and licences find planted faults" references_planted_test.py)
 
 # The pinned tools are beside the Python that tests/run.sh prepares.
 get_filename_component(style_tools "${HEADROOM_PYTHON}" DIRECTORY)

@@ -36,7 +36,8 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Which blocks of the layer's queries, keys and values output head h reads (architectures.md, index tables).
+// Which blocks of the layer's queries, keys and values output head h reads
+// (core/model/ARCHITECTURES.md#index-tables).
 enum class Pairing {
   Single,      // q h, k and v of its group
   V1,          // q 2h and 2h + 1, k 2g and 2g + 1, values 2g and 2g + 1 concatenated

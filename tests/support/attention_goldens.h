@@ -1,4 +1,6 @@
-// The test input of metrics.md §7 and its printed values. Plain data; safe from any thread.
+// An input that formulas give, and what was computed from it once: in double, by a program of its own with dense maps,
+// apart from everything here. tests/oracle/test_goldens.py holds the oracle to the same values. Plain data; safe from
+// any thread.
 #pragma once
 
 #include <cmath>
@@ -38,8 +40,7 @@ inline constexpr std::int64_t kGoldenDim = 16;
 // One head: softmax with Q1 (Pairing::Single) or the differential pair of Q1 and Q2 (Pairing::V2).
 [[nodiscard]] inline AttentionData<double> golden_attention(Pairing pairing) {
   AttentionData<double> data;
-  data.shape = {
-      .name = "metrics.md §7", .pairing = pairing, .heads = 1, .head_dim = kGoldenDim, .value_dim = kGoldenDim};
+  data.shape = {.name = "goldens", .pairing = pairing, .heads = 1, .head_dim = kGoldenDim, .value_dim = kGoldenDim};
   data.length = kGoldenLength;
   data.key = golden_key();
   data.value = golden_value();

@@ -1,5 +1,5 @@
-// DiffLlama of transformers (architectures §3): DIFF V1 whose pairs are halves, query heads i and i + H/2, with the
-// value heads of both side by side and a norm without weight.
+// DiffLlama of transformers (core/model/ARCHITECTURES.md#diffllama): DIFF V1 whose pairs are halves, query heads i and
+// i + H/2, with the value heads of both side by side and a norm without weight.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -39,6 +39,9 @@ Result<ModelSpec> translate_diffllama(const ModelSource& source) {
   }
 
   ModelSpec model;
+  if (sizes.kv_heads % 2 != 0)
+    model.warnings.push_back(
+        "num_key_value_heads is odd, which transformers refuses since release 5; values are paired as its eager code did");
   model.model_type = "diffllama";
   model.num_heads = sizes.heads / 2;
   const std::string prefix = llama_prefix(source);

@@ -1,5 +1,5 @@
-// GPT-2 (architectures §6.7): LayerNorm, learned positions, q|k|v fused in one Conv1D stored [in, out]. nanoGPT's
-// files, which hold the same weights as Linear [out, in], are told apart by the shape of c_attn.
+// GPT-2 (core/model/ARCHITECTURES.md#gpt2): LayerNorm, learned positions, q|k|v fused in one Conv1D stored [in, out].
+// nanoGPT's files, which hold the same weights as Linear [out, in], are told apart by the shape of c_attn.
 #include <cmath>
 #include <cstdint>
 #include <optional>

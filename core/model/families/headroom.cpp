@@ -1,5 +1,5 @@
-// The project's own checkpoint folder (formats §2): softmax, softmax_one, softmax_sink, gated, diff_v1 and diff_v2
-// in a llama-like decoder. Every unknown key is refused.
+// The project's own checkpoint folder (core/model/ARCHITECTURES.md#the-headroom-checkpoint-folder): softmax,
+// softmax_one, softmax_sink, gated, diff_v1 and diff_v2 in a llama-like decoder. Every unknown key is refused.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -75,8 +75,8 @@ std::vector<HeadProgram> diff_v2_heads(const DecoderSizes& sizes) {
   return programs;
 }
 
-// unilm V1 (architectures §B.1): the flash files pair k1 with q1 and k2 with q2; the naive file repeats the 2·h_kv key
-// sub-heads before pairing, which differs under GQA.
+// unilm V1 (core/model/ARCHITECTURES.md#index-tables): the flash files pair k1 with q1 and k2 with q2; the naive file
+// repeats the 2·h_kv key sub-heads before pairing, which differs under GQA.
 std::vector<HeadProgram> diff_v1_heads(const DecoderSizes& sizes, const AttentionSettings& settings, double init) {
   const std::int64_t repeat = sizes.heads / sizes.kv_heads;
   std::vector<HeadProgram> programs(static_cast<std::size_t>(sizes.heads));

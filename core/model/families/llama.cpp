@@ -1,4 +1,4 @@
-// Llama 1 … 3.3, TinyLlama, SmolLM2, CodeLlama, Yi (architectures §6.1).
+// Llama 1 … 3.3, TinyLlama, SmolLM2, CodeLlama, Yi (core/model/ARCHITECTURES.md#llama).
 #include <cstdint>
 #include <string>
 

@@ -118,7 +118,7 @@ CATCH_TEST_CASE("numbers, shares and the premise are the run's") {
   CATCH_CHECK(painter.shows("√(1+λᵢ²)"));
 }
 
-CATCH_TEST_CASE("the three terms add to log ρ in every row, and the bounds are those of metrics 4.2") {
+CATCH_TEST_CASE("the three terms add to log ρ in every row, and the bounds are the head's own interval") {
   for (const char* kind : {"softmax", "diff_v2", "diff_v1"}) {
     test::SnapshotOptions options;
     options.kind = kind, options.window = 50;
@@ -157,7 +157,7 @@ CATCH_TEST_CASE("the three terms add to log ρ in every row, and the bounds are 
   }
 }
 
-CATCH_TEST_CASE("cancellation follows metrics M15, and V1's epsilon is read back from gain and RMS") {
+CATCH_TEST_CASE("cancellation follows its definition, and V1's epsilon is read back from gain and RMS") {
   test::SnapshotOptions options;
   options.kind = "diff_v1";
   auto run = std::make_shared<RunSnapshot>(*test::make_snapshot(options));

@@ -106,7 +106,7 @@ CATCH_TEST_CASE("what-if panel: every change of the format is offered; one that 
     CATCH_REQUIRE(at != offers.end());
     return *at;
   };
-  // The names of formats §4, and nothing else.
+  // The names of core/io/RUN_FILE.md#what-ifs, and nothing else.
   for (const char* name : {"second-map=", "first-map=", "lambda=", "lambda=none", "lambda=raw",
                            "pairing=", "norm=", "normalizer=", "sink=", "hide-key=", "temperature=", "gate=", "head="})
     (void)find(name);

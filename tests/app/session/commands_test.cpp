@@ -81,7 +81,7 @@ CATCH_TEST_CASE("Every entry of the palette is a command that exists, with a tit
     CATCH_CHECK(parse_key(entry.key).has_value());
     CATCH_CHECK(keys.emplace(entry.key, entry.line).second);
   }
-  // window.md, Keys.
+  // Keys that hands have learnt.
   const std::map<std::string, std::string> promised = {{"Ctrl+O", "open.dialog"},
                                                        {"Ctrl+P", "palette"},
                                                        {"Ctrl+R", "run"},

@@ -1,5 +1,5 @@
-// What a person and a script see of an error: one line with every field, escaped, and the exit code of faults.md
-// rule 10.
+// What a person and a script see of an error: one line with every field, escaped, and the exit code of
+// core/checkpoint/FORMATS.md#exit-codes.
 #include <string>
 #include <string_view>
 

@@ -80,7 +80,7 @@ CATCH_TEST_CASE("dequantize: every code of the small floats equals numpy's and t
   }
 }
 
-// Values of architectures.md §12.1: maximum, smallest subnormal, special codes.
+// The formats of core/checkpoint/FORMATS.md#dtypes: maximum, smallest subnormal, special codes.
 CATCH_TEST_CASE("dequantize: landmarks of the 8-bit floats") {
   const auto value = [](DType dtype, std::uint8_t code) { return decode<double>(dtype, std::vector{code}).front(); };
   CATCH_CHECK(value(DType::F8_E4M3, 0x7E) == 448.0);

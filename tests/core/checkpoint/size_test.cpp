@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sanitizers and a busy machine: figures are those of faults.md times this.
+// Sanitizers and a busy machine: figures are multiplied by this.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr double kSlack = 10;
 constexpr bool kMemoryCounts = false;

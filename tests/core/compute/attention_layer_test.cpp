@@ -1,5 +1,6 @@
-// A whole attention layer against the equations of architectures.md written with LibTorch's softmax in double, for each
-// kind of head program; what its record holds; the goldens of metrics.md §7; stopping.
+// A whole attention layer against the equations of core/model/ARCHITECTURES.md written with LibTorch's softmax in
+// double, for each kind of head program; what its record holds; the goldens (tests/support/attention_goldens.h);
+// stopping.
 #include "core/compute/attention_layer.h"
 
 #include <ATen/ATen.h>
@@ -421,7 +422,7 @@ CATCH_TEST_CASE("attention layer: the record of keys, values and output blocks")
   }
 }
 
-CATCH_TEST_CASE("attention layer: goldens of metrics.md §7 in its record") {
+CATCH_TEST_CASE("attention layer: the goldens in its record") {
   // Token i is the i-th unit vector, so that column i of a projection is what row i gets.
   const at::Tensor x = at::eye(kGoldenLength, at::kDouble);
   const auto rows = [](const std::vector<double>& values) {

@@ -81,7 +81,7 @@ CATCH_TEST_CASE("benchmark: every case has every variant, and ratios are those o
   CATCH_CHECK(report->scaling[0].everything > 0.0);
 }
 
-CATCH_TEST_CASE("benchmark: goals of metrics.md §5.4 from n = 2048 on, for AVX2 those of AVX2") {
+CATCH_TEST_CASE("benchmark: goals (kernels/README.md#speed) from n = 2048 on, for AVX2 those of AVX2") {
   const auto variants_of = [](const BenchmarkShape& shape, bool avx2) {
     return BenchmarkInputs(shape).variants(avx2, {});
   };
@@ -110,7 +110,7 @@ CATCH_TEST_CASE("benchmark: the kernels' errors are those of float32") {
   CATCH_REQUIRE(report);
   CATCH_REQUIRE(report->accuracy.size() == 3);
   for (const BenchmarkAccuracy& accuracy : report->accuracy) {
-    // metrics.md §5.6: 1e-5. Not exact either: a zero would mean that nothing was compared.
+    // 1e-5: float32 sums of 10³ terms. Not exact either: a zero would mean that nothing was compared.
     CATCH_CHECK(accuracy.context_error > 0.0);
     CATCH_CHECK(accuracy.context_error < 1e-5);
     // The yardstick computes the same contexts.

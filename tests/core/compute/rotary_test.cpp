@@ -94,7 +94,7 @@ CATCH_TEST_CASE("rotary: YaRN's attention factor multiplies the rotated channels
   rope.scaling.truncate = false;
   const at::Tensor x = random_blocks(3, 1, 6);
   const at::Tensor y = Rotary(rope, 3, kDouble)(x);
-  // Position 0 turns by nothing; 1.3465735903 is printed in architectures.md §15.
+  // Position 0 turns by nothing; 1.3465735903 = 0.1·ln 32 + 1.
   for (std::int64_t c = 0; c < 4; ++c) CATCH_CHECK(at3(y, 0, 0, c) == near(1.3465735903 * at3(x, 0, 0, c), 5e-11));
   for (std::int64_t c = 4; c < 6; ++c) CATCH_CHECK(at3(y, 0, 0, c) == at3(x, 0, 0, c));
   const auto length = [](const at::Tensor& t, std::int64_t p, std::int64_t i) {

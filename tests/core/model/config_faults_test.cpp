@@ -1,5 +1,5 @@
-// Configs that cannot be run (faults.md 45–47): the field is named, with what was expected and found, before any tensor
-// is looked at; keys that change the mathematics are refused, and bookkeeping is not.
+// Configs that cannot be run (tests/FAULTS.md, 45 to 47): the field is named, with what was expected and found, before
+// any tensor is looked at; keys that change the mathematics are refused, and bookkeeping is not.
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>

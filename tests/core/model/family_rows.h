@@ -1,5 +1,6 @@
 // The table of families: a config as its library writes it, the tensors of its checkpoint, and the description that
-// follows from them by architectures.md. A new family is one row (and one more for each form it has). Constants.
+// follows from them by core/model/ARCHITECTURES.md. A new family is one row (and one more for each form it has).
+// Constants.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,7 @@ struct FamilyRow {
   const char* description;  // as spec_text.h spells it
 };
 
-// The tensors of §A.7 without attention, for vocab 11, hidden 8, inner 12.
+// The tensors of a llama-like decoder without attention, for vocab 11, hidden 8, inner 12.
 #define HEADROOM_LLAMA_FRAME                                                                     \
   "model.embed_tokens.weight 11 8\n model.norm.weight 8\n ?lm_head.weight 11 8\n"                \
   "model.layers.#.input_layernorm.weight 8\n model.layers.#.post_attention_layernorm.weight 8\n" \
@@ -28,7 +29,7 @@ struct FamilyRow {
   R"("num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4, "rms_norm_eps": 1e-5,)" \
   R"("max_position_embeddings": 32, "tie_word_embeddings": false, "hidden_act": "silu",)"
 
-// q_proj, k_proj, v_proj, o_proj of `headroom`'s kinds (formats §2), d = 4.
+// q_proj, k_proj, v_proj, o_proj of `headroom`'s kinds (core/model/ARCHITECTURES.md#tensors), d = 4.
 #define HEADROOM_PLAIN_PROJECTIONS                                                             \
   "model.layers.#.self_attn.q_proj.weight 16 8\n model.layers.#.self_attn.k_proj.weight 8 8\n" \
   "model.layers.#.self_attn.v_proj.weight 8 8\n model.layers.#.self_attn.o_proj.weight 8 16\n"

@@ -1,5 +1,5 @@
-// Every row of the family table: config and tensors give the description that architectures.md asks for, and a
-// checkpoint that does not fit is refused with the tensor's name.
+// Every row of the family table: config and tensors give the description that core/model/ARCHITECTURES.md asks for, and
+// a checkpoint that does not fit is refused with the tensor's name.
 #include "core/model/family.h"
 
 #include <algorithm>
@@ -127,7 +127,7 @@ CATCH_TEST_CASE("family: a tensor of another shape is named, expected and found"
 }
 
 CATCH_TEST_CASE("family: lambda_init by depth") {
-  // architectures.md §B.2, printed with six digits.
+  // 0.8 − 0.6·exp(−0.3·depth), with six digits.
   const std::pair<std::int64_t, double> goldens[] = {{-1, -0.009915}, {0, 0.200000}, {1, 0.355509},  {2, 0.470713},
                                                      {3, 0.556058},   {5, 0.666122}, {10, 0.770128}, {17, 0.796342},
                                                      {31, 0.799945},  {10000, 0.8}};
@@ -147,6 +147,24 @@ CATCH_TEST_CASE("family: a file without lm_head is tied and says so") {
   CATCH_CHECK(model->lm_head.weight.tensor == "model.embed_tokens.weight");
   CATCH_REQUIRE(model->warnings.size() == 1);
   CATCH_CHECK(model->warnings.front().find("lm_head.weight") != std::string::npos);
+}
+
+CATCH_TEST_CASE(
+    "family: a DiffLlama with an odd number of key heads is warned about, and pairs values as eager code did") {
+  const auto row =
+      std::ranges::find(kFamilyRows, std::string_view("diffllama: halves, groups of two"), &FamilyRow::name);
+  CATCH_REQUIRE(row != kFamilyRows.end());
+  RowFiles files = files_of(*row);
+  files.config["num_key_value_heads"] = 1;
+  std::vector<TensorLine> tensors = files.lines();
+  for (TensorLine& tensor : tensors)
+    if (tensor.name.ends_with("k_proj.weight") || tensor.name.ends_with("v_proj.weight")) tensor.shape[0] = 2;
+  const auto model = ModelFolder(files.config, tensors).describe();
+  CATCH_REQUIRE(model.has_value());
+  CATCH_REQUIRE(model->warnings.size() == 1);
+  CATCH_CHECK(model->warnings.front().find("num_key_value_heads is odd") != std::string::npos);
+  for (const HeadProgram& head : model->blocks[0].attention.heads)
+    CATCH_CHECK(head.first.value_blocks == std::vector<std::int64_t>{0, 0});
 }
 
 CATCH_TEST_CASE("family: an unknown or absent model_type is unsupported, by name") {

@@ -1,5 +1,5 @@
 // GGUF as a model: metadata and tensor names under their Hugging Face names, and the rows of Q and K, which llama files
-// hold interleaved per head, in their order again (architectures.md §12.3).
+// hold interleaved per head, in their order again (core/model/ARCHITECTURES.md#gguf).
 #include "core/model/gguf_names.h"
 
 #include <algorithm>

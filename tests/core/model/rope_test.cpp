@@ -1,5 +1,6 @@
-// Rotary frequencies of every scaling: the goldens of architectures.md §15, and transformers' own numbers for configs
-// in its own spelling, bit for bit in float32.
+// Rotary frequencies of every scaling: goldens of the configs of Llama 3 and gpt-oss, computed in double from the
+// formulas of core/model/ARCHITECTURES.md#scalings, and transformers' own numbers for configs in its own spelling, bit
+// for bit in float32.
 #include "core/model/rope.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// What-ifs (formats §4): what each name changes in which heads, what it refuses and why, and that later ones win.
+// What-ifs (core/io/RUN_FILE.md#what-ifs): what each name changes in which heads, what it refuses and why, and that
+// later ones win.
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -19,8 +20,8 @@ constexpr std::int64_t kHeads = 4;
 
 enum class Kind { Softmax, SoftmaxOne, Sink, Gated, V1, V2 };
 
-// h = 4 output heads, the head programs of §B.1 written out: V1 (MHA) 2i, 2i+1 on values 2i, 2i+1; V2 with two value
-// heads, pair i on ⌊i/2⌋.
+// h = 4 output heads, the head programs of core/model/ARCHITECTURES.md#index-tables written out: V1 (MHA) 2i, 2i+1 on
+// values 2i, 2i+1; V2 with two value heads, pair i on ⌊i/2⌋.
 AttentionSpec attention_of(Kind kind) {
   AttentionSpec attention;
   for (std::int64_t i = 0; i < kHeads; ++i) {

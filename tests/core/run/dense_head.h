@@ -26,7 +26,7 @@ struct DenseHead {
   double sink = 0.0;
 };
 
-// X(i, c) = s·sin(A(i+1)(c+1) + B(i+1) + C(c+1)): the test input of metrics.md §7.
+// X(i, c) = s·sin(A(i+1)(c+1) + B(i+1) + C(c+1)): the input of the goldens (tests/support/attention_goldens.h).
 [[nodiscard]] inline std::vector<double> sine_matrix(std::int64_t rows, std::int64_t columns, double a, double b,
                                                      double c, double s) {
   std::vector<double> values;

@@ -1,5 +1,5 @@
-// Rows, keys and intervals of a head: visible keys, eligible rows, the bounds of metrics.md §4.2, and quantiles as
-// numpy has them.
+// Rows, keys and intervals of a head: visible keys, eligible rows, the intervals of core/run/QUANTITIES.md, and
+// quantiles as numpy has them.
 #include "core/run/head_view.h"
 
 #include <cmath>
@@ -99,7 +99,7 @@ CATCH_TEST_CASE("head view: eligible rows see at least min(min_row, max n_i) key
   CATCH_CHECK(std::isnan(view.mean_if(rms, [](std::int64_t) { return false; })));
 }
 
-CATCH_TEST_CASE("head view: the intervals of metrics.md §4.2 at n_i = 1 and n_i = 4") {
+CATCH_TEST_CASE("head view: the intervals (core/run/QUANTITIES.md#intervals) at n_i = 1 and n_i = 4") {
   const LayerRecord layer = plain_layer(4);
   struct Case {
     const char* name;

@@ -1,4 +1,5 @@
-// What the three tasks ask of a model, from their definitions (metrics §6.2 to §6.4), on batches that are drawn.
+// What the three tasks ask of a model, from their definitions (assets/recipes/README.md#tasks), on batches that are
+// drawn.
 #include "core/training/task.h"
 
 #include <algorithm>
