@@ -1,16 +1,18 @@
-# Dear ImGui 1.86 to 1.91 as headroom::imgui: the system's package, or any source tree named by HEADROOM_IMGUI_DIR. Only
+# Dear ImGui 1.86 to 1.93 as headroom::imgui: the system's package, or any source tree named by HEADROOM_IMGUI_DIR. Only
 # its core, its draw lists and its OpenGL 3 renderer are used.
 set(HEADROOM_IMGUI_DIR "" CACHE PATH "Source tree of Dear ImGui 1.86 or newer; empty: the system's package")
 
 add_library(headroom_imgui INTERFACE)
 if(HEADROOM_IMGUI_DIR)
-  set(imgui_sources imgui.cpp imgui_draw.cpp imgui_tables.cpp imgui_widgets.cpp backends/imgui_impl_opengl3.cpp)
-  list(TRANSFORM imgui_sources PREPEND ${HEADROOM_IMGUI_DIR}/)
-  foreach(imgui_source ${imgui_sources})
-    if(NOT EXISTS ${imgui_source})
-      message(FATAL_ERROR "HEADROOM_IMGUI_DIR: ${imgui_source} is not there")
+  foreach(imgui_source imgui.cpp imgui_draw.cpp backends/imgui_impl_opengl3.cpp)
+    if(NOT EXISTS ${HEADROOM_IMGUI_DIR}/${imgui_source})
+      message(FATAL_ERROR "HEADROOM_IMGUI_DIR: ${HEADROOM_IMGUI_DIR}/${imgui_source} is not there")
     endif()
   endforeach()
+  # A tree may have more files of its own beside those of a release, which its imgui.cpp calls.
+  file(GLOB imgui_sources CONFIGURE_DEPENDS ${HEADROOM_IMGUI_DIR}/imgui*.cpp)
+  list(FILTER imgui_sources EXCLUDE REGEX "/imgui_demo\\.cpp$")
+  list(APPEND imgui_sources ${HEADROOM_IMGUI_DIR}/backends/imgui_impl_opengl3.cpp)
   add_library(headroom_imgui_sources STATIC ${imgui_sources})
   target_include_directories(headroom_imgui_sources SYSTEM PUBLIC ${HEADROOM_IMGUI_DIR})
   target_link_libraries(headroom_imgui_sources PRIVATE ${CMAKE_DL_LIBS})

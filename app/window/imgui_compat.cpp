@@ -14,7 +14,7 @@ ImTextureID texture_id(unsigned texture) {
 #if IMGUI_VERSION_NUM >= 19140  // an integer since 1.91.4
   return static_cast<ImTextureID>(texture);
 #else
-  return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(texture));
+  return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(texture));  // NOLINT(performance-no-int-to-ptr)
 #endif
 }
 
@@ -34,10 +34,11 @@ ImguiDrawLists::ImguiDrawLists(int count) : state_(std::make_unique<State>()) {
   ImGui::GetIO().IniFilename = nullptr;
   state_->ready = ImGui_ImplOpenGL3_Init("#version 330 core");
   // 16-bit indices, and more than 65,536 vertices in a list.
-  state_->shared.InitialFlags =
-      ImDrawListFlags_AntiAliasedLines | ImDrawListFlags_AntiAliasedFill | ImDrawListFlags_AllowVtxOffset;
-  state_->shared.SetCircleTessellationMaxError(0.25f);
-  state_->shared.CurveTessellationTol = 1.25f;
+#if IMGUI_VERSION_NUM >= 19300  // one set of flags for lists and primitives since 1.93.0
+  state_->shared.InitialDrawFlags = ImDrawFlags_UseVtxOffset;
+#else
+  state_->shared.InitialFlags = ImDrawListFlags_AllowVtxOffset;
+#endif
   for (int i = 0; i < count; ++i) state_->lists.push_back(std::make_unique<ImDrawList>(&state_->shared));
 }
 
@@ -80,11 +81,13 @@ void ImguiDrawLists::render() {
     data.TotalIdxCount += list->IdxBuffer.Size;
   }
   data.Valid = true;
-  data.CmdListsCount = static_cast<int>(filled.size());
 #if IMGUI_VERSION_NUM >= 18973  // an ImVector since 1.89.8
   for (ImDrawList* list : filled) data.CmdLists.push_back(list);
 #else
   data.CmdLists = filled.data();
+#endif
+#if IMGUI_VERSION_NUM < 19290  // the vector's own size since 1.92.9
+  data.CmdListsCount = static_cast<int>(filled.size());
 #endif
   data.DisplayPos = {0.0f, 0.0f};
   data.DisplaySize = {state_->width, state_->height};
@@ -92,12 +95,21 @@ void ImguiDrawLists::render() {
   ImGui_ImplOpenGL3_RenderDrawData(&data);
 }
 
+#if IMGUI_VERSION_NUM >= 19200  // renamed in 1.92.0
+void ImguiDrawLists::push_texture(ImDrawList& list, unsigned texture) { list.PushTexture(texture_id(texture)); }
+void ImguiDrawLists::pop_texture(ImDrawList& list) { list.PopTexture(); }
+#else
 void ImguiDrawLists::push_texture(ImDrawList& list, unsigned texture) { list.PushTextureID(texture_id(texture)); }
 void ImguiDrawLists::pop_texture(ImDrawList& list) { list.PopTextureID(); }
+#endif
 
 void ImguiDrawLists::add_callback(ImDrawList& list, ImDrawCallback callback, void* data) {
   list.AddCallback(callback, data);
+#if IMGUI_VERSION_NUM >= 19280  // the backend says it since 1.92.8
+  list.AddCallback(ImGui::GetPlatformIO().DrawCallback_ResetRenderState, nullptr);
+#else
   list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+#endif
 }
 
 const char* ImguiDrawLists::version() { return IMGUI_VERSION; }

@@ -1,5 +1,6 @@
 // The one place that knows which Dear ImGui this is: its context, its OpenGL 3 backend and draw lists of our own, for
-// versions 1.86 to 1.91. Main thread only, with a current GL context.
+// versions 1.86 to 1.93. Shapes are triangles of our own (tessellate.h): those of Dear ImGui differ between versions,
+// and since 1.93 take their soft edges from its own font texture. Main thread only, with a current GL context.
 #pragma once
 
 #include <imgui.h>

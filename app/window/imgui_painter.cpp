@@ -128,8 +128,28 @@ struct ImguiPainter::State {
     add_mesh(color);
   }
 
-  void add_command(std::variant<MapDraw, PointDraw, Clear> draw) {
-    commands.push_back({this, std::move(draw)});
+  // A circle, and a rectangle with round corners, as device_points.
+  void outline(Vec2 centre, float radius) {
+    device_points.clear();
+    append_arc(device_points, centre, radius, 0.0f, 2.0f * std::numbers::pi_v<float>);
+  }
+  void outline(const Rect& r, float radius) {
+    constexpr float kQuarter = 0.5f * std::numbers::pi_v<float>;
+    radius = std::clamp(radius, 0.0f, 0.5f * std::min(r.width(), r.height()));
+    device_points.clear();
+    append_arc(device_points, {r.x1 - radius, r.y1 - radius}, radius, 0.0f, kQuarter);
+    append_arc(device_points, {r.x0 + radius, r.y1 - radius}, radius, kQuarter, 2.0f * kQuarter);
+    append_arc(device_points, {r.x0 + radius, r.y0 + radius}, radius, 2.0f * kQuarter, 3.0f * kQuarter);
+    append_arc(device_points, {r.x1 - radius, r.y0 + radius}, radius, 3.0f * kQuarter, 4.0f * kQuarter);
+  }
+  void fill_outline(Color color) {
+    mesh.clear();
+    append_convex(mesh, device_points);
+    add_mesh(color);
+  }
+
+  void add_command(const std::variant<MapDraw, PointDraw, Clear>& draw) {
+    commands.push_back({this, draw});
     ImguiDrawLists::add_callback(list(), &State::run_command, &commands.back());
   }
 
@@ -224,7 +244,8 @@ void ImguiPainter::fill_rect(Rect rect, Color color, float radius) {
   const Rect r = s.device(rect);
   if (radius <= 0.0f || radius * s.scale < 0.5f) return s.add_rect(r, color);
   if (color.a == 0 || s.outside(r)) return;
-  s.list().AddRectFilled({r.x0, r.y0}, {r.x1, r.y1}, packed(color), radius * s.scale);
+  s.outline(r, radius * s.scale);
+  s.fill_outline(color);
 }
 
 void ImguiPainter::stroke_rect(Rect rect, Color color, float width, float radius) {
@@ -240,10 +261,8 @@ void ImguiPainter::stroke_rect(Rect rect, Color color, float width, float radius
     return;
   }
   if (color.a == 0 || s.outside(r)) return;
-  const Rect middle = r.inset(0.5f * w);
-  ImDrawList& list = s.list();
-  list.PathRect({middle.x0, middle.y0}, {middle.x1, middle.y1}, std::max(0.0f, radius * s.scale - 0.5f * w));
-  list.PathStroke(packed(color), ImDrawFlags_Closed, w);
+  s.outline(r.inset(0.5f * w), radius * s.scale - 0.5f * w);
+  s.stroke(s.device_points, color, w, true);
 }
 
 void ImguiPainter::line(Vec2 from, Vec2 to, Color color, float width) {
@@ -287,7 +306,8 @@ void ImguiPainter::disc(Vec2 centre, float radius, Color color) {
   const Vec2 c = s.device(centre);
   const float r = radius * s.scale;
   if (color.a == 0 || s.outside({c.x - r - 1.0f, c.y - r - 1.0f, c.x + r + 1.0f, c.y + r + 1.0f})) return;
-  s.list().AddCircleFilled({c.x, c.y}, r, packed(color));
+  s.outline(c, r);
+  s.fill_outline(color);
 }
 
 void ImguiPainter::ring(Vec2 centre, float radius, Color color, float width) {
@@ -295,12 +315,7 @@ void ImguiPainter::ring(Vec2 centre, float radius, Color color, float width) {
   const Vec2 c = s.device(centre);
   const float r = radius * s.scale, reach = r + width * s.scale + 1.0f;
   if (color.a == 0 || r <= 0.0f || s.outside({c.x - reach, c.y - reach, c.x + reach, c.y + reach})) return;
-  const auto corners = static_cast<std::size_t>(std::clamp(std::ceil(4.5f * std::sqrt(r)) * 2.0f, 12.0f, 256.0f));
-  s.device_points.clear();
-  for (std::size_t i = 0; i < corners; ++i) {
-    const float angle = 2.0f * std::numbers::pi_v<float> * static_cast<float>(i) / static_cast<float>(corners);
-    s.device_points.push_back({c.x + r * std::cos(angle), c.y + r * std::sin(angle)});
-  }
+  s.outline(c, r);
   s.stroke(s.device_points, color, width * s.scale, true);
 }
 

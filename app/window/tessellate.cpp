@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <numeric>
 
 namespace headroom {
@@ -208,6 +209,38 @@ void append_polygon(Mesh& mesh, std::span<const Vec2> all_points) {
     const auto a = first + static_cast<std::uint32_t>(3 * i + 1),
                b = first + static_cast<std::uint32_t>(3 * ((i + 1) % n) + 1);
     mesh.indices.insert(mesh.indices.end(), {a, b, b + 1, a, b + 1, a + 1});
+  }
+}
+
+void append_convex(Mesh& mesh, std::span<const Vec2> all_points) {
+  constexpr float kSoft = 0.5f;
+  const std::vector<Vec2> points = distinct(all_points, true);
+  const std::size_t n = points.size();
+  if (n < 3) return;
+  const float outward = signed_area(points) > 0.0 ? -1.0f : 1.0f;  // normal() points to the right
+  const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    const Vec2 before = normal(points[(i + n - 1) % n], points[i]), after = normal(points[i], points[(i + 1) % n]);
+    const Vec2 sum = before + after;
+    const Vec2 mitre = sum * (outward * kSoft * 2.0f / std::max(dot(sum, sum), 1.0f));
+    mesh.vertices.push_back({points[i] - mitre, 1.0f});
+    mesh.vertices.push_back({points[i] + mitre, 0.0f});
+  }
+  const auto corner = [&](std::size_t i) { return first + static_cast<std::uint32_t>(2 * (i % n)); };
+  for (std::size_t i = 2; i < n; ++i) mesh.indices.insert(mesh.indices.end(), {corner(0), corner(i - 1), corner(i)});
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t a = corner(i), b = corner(i + 1);
+    mesh.indices.insert(mesh.indices.end(), {a, b, b + 1, a, b + 1, a + 1});
+  }
+}
+
+void append_arc(std::vector<Vec2>& points, Vec2 centre, float radius, float from, float to) {
+  const float whole = std::clamp(std::ceil(4.5f * std::sqrt(radius)) * 2.0f, 12.0f, 256.0f);
+  const float share = std::abs(to - from) / (2.0f * std::numbers::pi_v<float>);
+  const int steps = std::max(1, static_cast<int>(std::ceil(whole * share)));
+  for (int i = 0; i <= steps; ++i) {
+    const float angle = from + (to - from) * static_cast<float>(i) / static_cast<float>(steps);
+    points.push_back({centre.x + radius * std::cos(angle), centre.y + radius * std::sin(angle)});
   }
 }
 

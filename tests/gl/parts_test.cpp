@@ -169,6 +169,58 @@ CATCH_TEST_CASE("a stroke stays within its width, sharp corners included") {
   CATCH_CHECK(point.indices.empty());
 }
 
+// Coverage of the mesh at a point, by the barycentric coordinates of the triangle that holds it; 0 outside.
+double coverage_at(const Mesh& mesh, double x, double y) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i + 2 < mesh.indices.size(); i += 3) {
+    const MeshVertex* v[3];
+    for (std::size_t k = 0; k < 3; ++k) v[k] = &mesh.vertices[mesh.indices[i + k]];
+    const auto twice = [](double ax, double ay, double bx, double by, double cx, double cy) {
+      return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax);
+    };
+    const double ax = v[0]->at.x, ay = v[0]->at.y, bx = v[1]->at.x, by = v[1]->at.y, cx = v[2]->at.x, cy = v[2]->at.y;
+    const double all = twice(ax, ay, bx, by, cx, cy);
+    if (std::abs(all) < 1e-9) continue;
+    const double a = twice(x, y, bx, by, cx, cy) / all, b = twice(ax, ay, x, y, cx, cy) / all, c = 1.0 - a - b;
+    if (std::min({a, b, c}) < -1e-9) continue;
+    largest = std::max(largest, a * static_cast<double>(v[0]->coverage) + b * static_cast<double>(v[1]->coverage) +
+                                    c * static_cast<double>(v[2]->coverage));
+  }
+  return largest;
+}
+
+CATCH_TEST_CASE("a disc has the area of its circle, and an edge that is soft over a pixel") {
+  for (const float radius : {2.5f, 5.0f, 20.0f}) {
+    for (const bool reversed : {false, true}) {
+      std::vector<Vec2> points;
+      append_arc(points, {30, 30}, radius, 0.0f, reversed ? -6.2831853f : 6.2831853f);
+      for (const Vec2 p : points) CATCH_CHECK(std::hypot(p.x - 30, p.y - 30) == near(radius, 1e-4));
+      Mesh mesh;
+      append_convex(mesh, points);
+      double area = 0.0;
+      constexpr int kSteps = 4;
+      for (int i = 0; i < 60 * kSteps; ++i)
+        for (int j = 0; j < 60 * kSteps; ++j) area += coverage_at(mesh, (i + 0.5) / kSteps, (j + 0.5) / kSteps);
+      CATCH_CHECK(area / (kSteps * kSteps) == near(3.14159265 * static_cast<double>(radius * radius), 0.04));
+      CATCH_CHECK(coverage_at(mesh, 30.0 + static_cast<double>(radius) - 0.75, 30.001) == near(1.0, 1e-3));
+      CATCH_CHECK(coverage_at(mesh, 30.0 + static_cast<double>(radius) + 0.75, 30.001) == near(0.0, 1e-3));
+    }
+  }
+}
+
+CATCH_TEST_CASE("sides of a convex shape that lie between rows of pixels are sharp") {
+  Mesh mesh;
+  append_convex(mesh, std::vector<Vec2>{{10, 10}, {30, 10}, {30, 24}, {10, 24}});
+  for (int y = 8; y < 26; ++y)
+    for (int x = 8; x < 32; ++x) {
+      const bool inside = x >= 10 && x < 30 && y >= 10 && y < 24;
+      CATCH_CHECK(coverage_at(mesh, x + 0.5, y + 0.5) == near(inside ? 1.0 : 0.0, 1e-5));
+    }
+  Mesh line;
+  append_convex(line, std::vector<Vec2>{{1, 1}, {5, 1}});
+  CATCH_CHECK(line.indices.empty());
+}
+
 CATCH_TEST_CASE("squares are counted where they lie, and let less and less through") {
   const std::vector<Vec2> centres = {{2.0f, 2.0f}, {2.4f, 2.4f}, {-50, 0}, {NAN, 1}};
   const PointImage image = rasterise_points(centres, 1.0f, 2, 128, 0, 0, 6, 5);
