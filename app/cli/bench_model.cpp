@@ -88,7 +88,7 @@ Result<ModelBenchmark> benchmark_model(ComputeBackend& backend, AnalysisRequest 
     const auto show = [&](double fraction, const std::string& what) {
       progress(
           (static_cast<double>(round) + 0.5 * fraction) / static_cast<double>(rounds + 1),
-          format("round %lld of %lld, ", static_cast<long long>(round + 1), static_cast<long long>(rounds + 1)) + what);
+          format("round %lld of %lld, ", static_cast<long long>(round) + 1, static_cast<long long>(rounds) + 1) + what);
     };
     HEADROOM_TRY(const AnalysisOutcome outcome, analyze(backend, request, show, stop));
     NoObserver nobody(stop);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "core/base/format.h"
@@ -33,7 +34,7 @@ void ProgressLine::show(double fraction, const std::string& what) {
 }
 
 std::string duration_text(double seconds) {
-  const long long whole = static_cast<long long>(seconds + 0.5);
+  const long long whole = std::llround(seconds);
   if (seconds < 10.0) return format("%.1f s", seconds);
   if (whole < 60) return format("%lld s", whole);
   if (whole < 3600) return format("%lld min %lld s", whole / 60, whole % 60);

@@ -34,7 +34,7 @@ void GLAPIENTRY debug_message(GLenum, GLenum type, GLuint id, GLenum severity, G
     const auto& take = *static_cast<const std::function<void(const std::string&)>*>(user);
     take(format("GL %u: ", id) +
          (length >= 0 ? std::string(text, static_cast<std::size_t>(length)) : std::string(text)));
-  } catch (...) {  // out of memory, inside the driver's call
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory, inside the driver's call, which is C
   }
 }
 

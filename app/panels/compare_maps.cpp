@@ -224,7 +224,7 @@ void PairPainter::draw_difference(const MapLayout& layout) {
     for (TileKey at = key; at.level <= top_level(layout.length); ++at.level, at.row /= 2, at.column /= 2) {
       const auto tile_a = context_.tiles.find(at), tile_b = context_.tiles.find(key_of(pair_.b, at));
       if (!tile_a || !tile_b) {
-        if (at.level == level) texels_pending_ += kTileSize * kTileSize;
+        if (at.level == level) texels_pending_ += std::int64_t{kTileSize} * kTileSize;
         continue;
       }
       const auto piece = tile_piece(layout, key, at);

@@ -103,7 +103,7 @@ void draw_table(PanelContext& context, Rect area, std::span<const ComparedHead> 
   if (shown == 0) return;
   const Rect rows{view.x0, view.y0, view.x1, view.y0 + row_height * static_cast<float>(shown)};
   const float offset = ui.scroll("rows", rows, row_height * static_cast<float>(heads.size()), row_height);
-  const auto first = static_cast<std::size_t>(offset / row_height + 0.5f);
+  const auto first = static_cast<std::size_t>(std::lround(offset / row_height));
   double most = 0.0;
   for (const ComparedHead& head : heads)
     if (std::isfinite(head.value(sort))) most = std::max(most, std::abs(head.value(sort)));

@@ -79,7 +79,8 @@ std::string role_of(const RunSnapshot& run, HeadRef head) {
 void draw_scatter_controls(PanelContext& context, Rect row) {
   const HeadsState& view = context.state.view.heads;
   const float width = (row.width() - 2.0f * measure::kGap) / 3.0f;
-  const auto axis_menu = [](std::string command, std::string axis, std::string selected, bool log) {
+  const auto axis_menu = [](const std::string& command, const std::string& axis, const std::string& selected,
+                            bool log) {
     return [=] {
       std::vector<MenuItem> items = quantity_menu(command, selected);
       MenuItem scale;

@@ -154,8 +154,8 @@ void draw_ribbons(PanelContext& context, HeadsMemory& memory, Rect area, std::si
   const float height = std::min(200.0f, area.height() / static_cast<float>(used_rows));
   const float width = area.width() / static_cast<float>(columns);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const float x = area.x0 + static_cast<float>(i % columns) * width,
-                y = area.y0 + static_cast<float>(i / columns) * height;
+    const std::size_t row = i / columns, column = i % columns;
+    const float x = area.x0 + static_cast<float>(column) * width, y = area.y0 + static_cast<float>(row) * height;
     draw_one(context, memory, names[i], Rect::sized(x, y, width - (columns > 1 ? 12.0f : 0.0f), height - 8.0f));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -44,18 +45,24 @@ std::string fixed_magnitude(double value, int decimals) {
   return printed("%.*f", std::max(0, decimals), std::abs(value));
 }
 
+// Of a number printed with %e: the sign and digits behind the e.
+int exponent_in(std::string_view text) {
+  text.remove_prefix(text.find('e') + 1);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  int exponent = 0;
+  std::from_chars(text.data(), text.data() + text.size(), exponent);
+  return exponent;
+}
+
 // "5.0e-05" as "5.0e−5".
 std::string scientific_magnitude(double value, int decimals) {
   const std::string text = printed("%.*e", decimals, std::abs(value));
   const std::size_t e = text.find('e');
-  const int exponent = std::atoi(text.c_str() + e + 1);
+  const int exponent = exponent_in(text);
   return text.substr(0, e + 1) + (exponent < 0 ? kMinus : "") + std::to_string(std::abs(exponent));
 }
 
-int exponent_of(double value, int decimals) {
-  const std::string text = printed("%.*e", decimals, std::abs(value));
-  return std::atoi(text.c_str() + text.find('e') + 1);
-}
+int exponent_of(double value, int decimals) { return exponent_in(printed("%.*e", decimals, std::abs(value))); }
 
 }  // namespace
 

@@ -44,8 +44,9 @@ std::vector<std::vector<Vec2>> curve_pieces(const PlotFrame& frame, NumberView x
   std::vector<std::vector<Vec2>> pieces;
   bool open = false;
   for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    Vec2 point{};
-    if (!on_axis(frame.x, x[i]) || !on_axis(frame.y, y[i]) || !both_finite(point = frame.at(x[i], y[i]))) {
+    const bool on_axes = on_axis(frame.x, x[i]) && on_axis(frame.y, y[i]);
+    const Vec2 point = on_axes ? frame.at(x[i], y[i]) : Vec2{};
+    if (!on_axes || !both_finite(point)) {
       open = false;
       continue;
     }

@@ -14,12 +14,13 @@ void apply_process_settings() {
   rlimit limit{};
   const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   const int keep = limited ? 1 << 20 : 1 << 30;
-  if (!getenv("MALLOC_MMAP_THRESHOLD_")) mallopt(M_MMAP_THRESHOLD, keep);
-  if (!getenv("MALLOC_TRIM_THRESHOLD_")) mallopt(M_TRIM_THRESHOLD, keep);
+  if (!getenv("MALLOC_MMAP_THRESHOLD_"))
+    mallopt(M_MMAP_THRESHOLD, keep);  // NOLINT(concurrency-mt-unsafe): no other thread yet
+  if (!getenv("MALLOC_TRIM_THRESHOLD_")) mallopt(M_TRIM_THRESHOLD, keep);  // NOLINT(concurrency-mt-unsafe)
 #endif
   // By default a thread that waits at a barrier spins for about a millisecond. On a machine with other work the thread
   // it waits for is not running then: the same analysis takes up to five times as long.
-  if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "10000", /*overwrite=*/0);
+  if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "10000", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace headroom

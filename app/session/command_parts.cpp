@@ -41,6 +41,18 @@ std::optional<HeadRef> parse_head(std::string_view text) {
   return HeadRef{*layer, *head};
 }
 
+HeadAddress parse_head_address(std::string_view text) {
+  const std::size_t open = text.find('[');
+  if (open == std::string_view::npos) return {parse_head(text), {}};
+  const std::size_t comma = text.find(',', open);
+  if (comma == std::string_view::npos || text.back() != ']') return {};
+  const std::string parts[] = {std::string(text.substr(open + 1, comma - open - 1)),
+                               std::string(text.substr(comma + 1, text.size() - comma - 2))};
+  const auto query = index_argument(parts, 0), key = index_argument(parts, 1);
+  if (!query || !key) return {};
+  return {parse_head(text.substr(0, open)), {{*query, *key}}};
+}
+
 std::string joined_arguments(Arguments arguments) {
   std::string text;
   for (const std::string& argument : arguments) text += (text.empty() ? "" : " ") + argument;

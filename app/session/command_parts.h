@@ -2,6 +2,7 @@
 // only.
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,12 @@ void add_script_commands(CommandTable& table);
 [[nodiscard]] std::optional<double> number_argument(Arguments arguments, std::size_t index);
 [[nodiscard]] std::optional<std::int64_t> index_argument(Arguments arguments, std::size_t index);
 [[nodiscard]] std::optional<HeadRef> parse_head(std::string_view text);  // "L17.H4"
+// "L17.H4", or with a query and a key "L17.H4[37,0]"; no head where it is neither.
+struct HeadAddress {
+  std::optional<HeadRef> head;
+  std::optional<std::array<std::int64_t, 2>> cell;  // query, key
+};
+[[nodiscard]] HeadAddress parse_head_address(std::string_view text);
 // All arguments with single spaces between them.
 [[nodiscard]] std::string joined_arguments(Arguments arguments);
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -105,27 +104,18 @@ void add_head_commands(CommandTable& table) {
                  s.set_head({});
                  return {};
                }
-               std::string text = a.size() == 1 ? a[0] : "";
-               std::optional<std::int64_t> query, key;
-               if (const std::size_t at = text.find('['); at != std::string::npos) {
-                 long long q = -1, k = -1;
-                 if (std::sscanf(text.c_str() + at, "[%lld,%lld]", &q, &k) != 2 || q < 0 || k < 0)
-                   return wrong_arguments("select", "L0.H0[QUERY,KEY]", a);
-                 query = q, key = k;
-                 text.resize(at);
-               }
-               const auto head = parse_head(text);
+               const auto [head, cell] = parse_head_address(a.size() == 1 ? a[0] : "");
                const RunSnapshot& data = *s.state().data();
                if (!head || !std::ranges::count(data.layers, head->layer) ||
                    !std::ranges::count(data.heads, head->head))
                  return wrong_arguments(
                      "select", "a head of this run, such as " + head_text({data.layers.back(), data.heads.back()}), a);
-               s.set_head(*head);
-               if (query) {
-                 if (*query >= data.length || *key >= data.length)
-                   return wrong_arguments("select", "tokens of this run", a);
-                 s.edit().view.selection.query = query;
-                 s.edit().view.selection.key = key;
+               if (cell && std::max((*cell)[0], (*cell)[1]) >= data.length)
+                 return wrong_arguments("select", "tokens of this run", a);
+               s.set_head(head);
+               if (cell) {
+                 s.edit().view.selection.query = (*cell)[0];
+                 s.edit().view.selection.key = (*cell)[1];
                }
                return {};
              }});

@@ -114,7 +114,7 @@ std::string estimate_text(const RunBudget& budget) {
   const std::string needed = memory_text(static_cast<double>(budget.fit.needed_bytes)),
                     allowed = memory_text(static_cast<double>(budget.budget_bytes));
   if (!budget.fit.fits) return "takes up to " + needed + ", allowed " + allowed;
-  const std::string text = "takes up to " + needed + " of " + allowed;
+  std::string text = "takes up to " + needed + " of " + allowed;
   if (!budget.maps) return text + ": no maps are kept";
   if (budget.fit.kept_layers == budget.memory.layers) return text;
   const auto kept = static_cast<long long>(budget.fit.kept_layers),

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -87,12 +86,12 @@ void Session::open(const std::string& given, const OpenOptions& options) {
   OpenOptions opening = options;
   // An address: model/::L12.H5[37,0]
   if (const std::size_t at = given.rfind("::L"); at != std::string::npos && !std::filesystem::exists(given)) {
-    long long layer = -1, head = -1, query = -1, key = -1;
-    const int read = std::sscanf(given.c_str() + at, "::L%lld.H%lld[%lld,%lld]", &layer, &head, &query, &key);
-    if (read >= 1) {
+    const std::string text = given.substr(at + 2);
+    const HeadAddress address = parse_head_address(text.find(".H") == std::string::npos ? text + ".H0" : text);
+    if (address.head) {
       path = given.substr(0, at);
-      opening.head = HeadRef{layer, read >= 2 ? head : 0};
-      if (read == 4 && query >= 0 && key >= 0) opening.query = query, opening.key = key;
+      opening.head = address.head;
+      if (address.cell) opening.query = (*address.cell)[0], opening.key = (*address.cell)[1];
     }
   }
   for (const ModelEntry& entry : state_.models)

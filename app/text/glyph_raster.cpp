@@ -35,7 +35,7 @@ void place(FT_Outline& outline, const GlyphKey& key) {
     const FT_Matrix matrix = rotation(key.angle_10);
     FT_Outline_Transform(&outline, &matrix);
   }
-  FT_Outline_Translate(&outline, key.sub_x * 16, -key.sub_y * 16);
+  FT_Outline_Translate(&outline, FT_Pos{key.sub_x} * 16, FT_Pos{key.sub_y} * -16);
 }
 
 GlyphPicture picture_of(FT_Library library, FT_Outline& outline) {
@@ -85,7 +85,7 @@ GlyphPicture coloured_picture(const FT_Bitmap& bitmap, int left, int top, double
       for (unsigned sy = y0; sy < y1; ++sy) {
         const std::uint8_t* row = bitmap.buffer + static_cast<std::ptrdiff_t>(sy) * bitmap.pitch;
         for (unsigned sx = x0; sx < x1; ++sx) {
-          for (std::size_t c = 0; c < 4; ++c) sum[c] += row[sx * 4 + c];
+          for (std::size_t c = 0; c < 4; ++c) sum[c] += row[std::size_t{sx} * 4 + c];
         }
       }
       std::uint8_t* out = picture.pixels.data() + (static_cast<std::size_t>(y) * picture.width + x) * 4;
@@ -118,7 +118,7 @@ GlyphPicture rasterise_coloured(const FontFace& font, const GlyphKey& key) {
   if (FT_Load_Glyph(face, key.glyph, FT_LOAD_COLOR | FT_LOAD_NO_HINTING) != 0) return {};
   if (face->glyph->format != FT_GLYPH_FORMAT_BITMAP && FT_Render_Glyph(face->glyph, FT_RENDER_MODE_NORMAL) != 0)
     return {};
-  const FT_GlyphSlot slot = face->glyph;
+  FT_GlyphSlotRec_* const slot = face->glyph;
   if (slot->bitmap.pixel_mode != FT_PIXEL_MODE_BGRA) return {};
   return coloured_picture(slot->bitmap, slot->bitmap_left, slot->bitmap_top, ratio);
 }
@@ -190,8 +190,8 @@ GlyphPicture rasterise_glyph(FT_Library library, const FontFace& font, const Gly
     if (picture.width > 0 || !FT_IS_SCALABLE(face)) return picture;
   }
   if (FT_Set_Char_Size(face, key.size_64, key.size_64, 72, 72) != 0) return {};
-  const FT_Int32 hinting = key.angle_10 == 0 ? FT_LOAD_TARGET_LIGHT : FT_LOAD_NO_HINTING;
-  if (FT_Load_Glyph(face, key.glyph, hinting | FT_LOAD_NO_BITMAP) != 0) return {};
+  const auto hinting = static_cast<FT_Int32>(key.angle_10 == 0 ? FT_LOAD_TARGET_LIGHT : FT_LOAD_NO_HINTING);
+  if (FT_Load_Glyph(face, key.glyph, hinting | static_cast<FT_Int32>(FT_LOAD_NO_BITMAP)) != 0) return {};
   if (face->glyph->format != FT_GLYPH_FORMAT_OUTLINE) return {};
   FT_Outline& outline = face->glyph->outline;
   place(outline, key);
@@ -225,8 +225,9 @@ GlyphPicture rasterise_box(FT_Library library, const FontFace& digits, const Gly
         if (FT_Load_Char(face, static_cast<FT_ULong>(code[i]), FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP) != 0) continue;
         if (face->glyph->format != FT_GLYPH_FORMAT_OUTLINE) continue;
         const double advance = static_cast<double>(face->glyph->advance.x), cap = 0.72 * digit_em;
-        const double x = x0 + w + step_x * static_cast<double>(i % columns) + 0.5 * (step_x - advance);
-        const double y = y1 - w - step_y * static_cast<double>(i / columns + 1) + 0.5 * (step_y - cap);
+        const std::size_t row = i / columns, column = i % columns;
+        const double x = x0 + w + step_x * static_cast<double>(column) + 0.5 * (step_x - advance);
+        const double y = y1 - w - step_y * static_cast<double>(row + 1) + 0.5 * (step_y - cap);
         builder.append(face->glyph->outline, std::lround(x), std::lround(y));
       }
     }

@@ -376,9 +376,8 @@ void Ui::finish_menus() {
       choose(k, row, false);
       changed = true;
     }
-  } else if (!fresh && (input.pressed[kLeftButton] || input.pressed[kRightButton])) {
-    close_popups();
-  } else if (input.released[kLeftButton] && menu.armed && !menu.anchor.contains(input.pointer)) {
+  } else if ((!fresh && (input.pressed[kLeftButton] || input.pressed[kRightButton])) ||
+             (input.released[kLeftButton] && menu.armed && !menu.anchor.contains(input.pointer))) {
     close_popups();
   }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -54,10 +56,11 @@ double process_age_seconds() {
   const std::size_t size = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   const char* at = size ? std::strrchr(text, ')') : nullptr;
+  std::istringstream fields(at ? at + 1 : "");
+  std::string skipped;
   unsigned long long start = 0;
-  if (!at || std::sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                         &start) != 1)
-    return 0.0;
+  for (int i = 3; i < 22; ++i) fields >> skipped;
+  if (!(fields >> start)) return 0.0;
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
@@ -85,9 +88,12 @@ std::filesystem::path config_folder() {
 Result<void> parse_size(const std::string& text, WindowOptions& options) {
   if (text.empty()) return {};
   int width = 0, height = 0;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < 200 || height < 100 ||
-      width > 16384 || height > 16384) {
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, width);
+  const bool read = first.ec == std::errc() && first.ptr != end && *first.ptr == 'x';
+  const auto second = read ? std::from_chars(first.ptr + 1, end, height) : first;
+  if (!read || second.ec != std::errc() || second.ptr != end || width < 200 || height < 100 || width > 16384 ||
+      height > 16384) {
     Error error(ErrorCode::InvalidArgument, "--size is not a size");
     return error.wanted("WIDTHxHEIGHT in pixels, such as 1440x900", text);
   }
@@ -354,7 +360,7 @@ class Application {
     PixelImage part{x1 - x0, y1 - y0, {}};
     for (int y = y0; y < y1; ++y) {
       const auto row = image.rgb.begin() + 3 * (static_cast<std::ptrdiff_t>(y) * image.width + x0);
-      part.rgb.insert(part.rgb.end(), row, row + 3 * part.width);
+      part.rgb.insert(part.rgb.end(), row, row + std::ptrdiff_t{3} * part.width);
     }
     return part;
   }

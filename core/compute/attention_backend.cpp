@@ -1,6 +1,7 @@
 #include "core/compute/attention_backend.h"
 
 #include <ATen/Context.h>
+#include <ATen/Version.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <algorithm>

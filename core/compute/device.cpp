@@ -26,7 +26,7 @@ std::string open_cuda_library() {
     const char* reason = dlerror();
     return std::string("libtorch_cuda could not be opened: ") + (reason ? reason : "unknown reason");
   }
-  return at::globalContext().hasCUDA() ? "" : "LibTorch sees no CUDA device";
+  return at::Context::hasCUDA() ? "" : "LibTorch sees no CUDA device";
 }
 
 int device_count() {

@@ -119,7 +119,7 @@ class Forward {
     const std::int64_t end = options_.last_layer >= 0 ? options_.last_layer + 1 : layers + 1;
     layer_share_ = 1.0 / static_cast<double>(end - options_.first_layer);
     layer_begin_ = static_cast<double>(layer - options_.first_layer) * layer_share_;
-    layer_text_ = format("layer %lld of %lld", static_cast<long long>(layer + 1), static_cast<long long>(layers));
+    layer_text_ = format("layer %lld of %lld", static_cast<long long>(layer) + 1, static_cast<long long>(layers));
     reported_ = {};
     report(0.0);
   }

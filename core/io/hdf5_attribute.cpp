@@ -57,7 +57,7 @@ Result<std::string> read_text(hid_t attribute, hid_t type, hid_t space, std::siz
     // The memory type must have the file's character set, or HDF5 refuses the conversion.
     Hdf5Type memory(H5Tcopy(type));
     std::vector<char*> values(count, nullptr);
-    if (count > 0 && H5Aread(attribute, memory.get(), values.data()) < 0) {
+    if (count > 0 && H5Aread(attribute, memory.get(), static_cast<void*>(values.data())) < 0) {
       return hdf5_error(ErrorCode::Corrupt, operation("read", name));
     }
     for (const char* value : values) {
@@ -65,7 +65,7 @@ Result<std::string> read_text(hid_t attribute, hid_t type, hid_t space, std::siz
       if (!out.empty()) out += ", ";
       out += value;
     }
-    if (count > 0) H5Dvlen_reclaim(memory.get(), space, H5P_DEFAULT, values.data());
+    if (count > 0) H5Dvlen_reclaim(memory.get(), space, H5P_DEFAULT, static_cast<void*>(values.data()));
     return out;
   }
   const std::size_t width = H5Tget_size(type);
@@ -93,7 +93,7 @@ Result<void> write_attribute(hid_t object, std::string_view name, const Attribut
     const std::string stored = storable_text(*text);
     const char* pointer = stored.c_str();
     const Hdf5Type type = string_type();
-    return write_raw(object, name_text, type.get(), type.get(), space.get(), &pointer);
+    return write_raw(object, name_text, type.get(), type.get(), space.get(), static_cast<const void*>(&pointer));
   }
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     return write_raw(object, name_text, H5T_STD_I64LE, H5T_NATIVE_INT64, space.get(), whole);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -31,7 +32,7 @@ herr_t read_entry(unsigned, const H5E_error2_t* entry, void* data) noexcept {
     const std::string_view key = "errno = ";
     const std::size_t at = description.find(key);
     if (at != std::string::npos && text.error_number == 0) {
-      text.error_number = std::atoi(description.c_str() + at + key.size());
+      std::from_chars(description.data() + at + key.size(), description.data() + description.size(), text.error_number);
     }
     if (description.find("memory allocation failed") != std::string::npos) text.out_of_memory = true;
   } catch (...) {

@@ -88,13 +88,13 @@ Result<std::vector<std::string>> RunFile::State::read_text(const DatasetInfo& in
   if (count == 0) return out;
   if (is_variable) {
     std::vector<char*> values(count, nullptr);
-    if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, static_cast<void*>(values.data())) < 0) {
       return hdf5_error(ErrorCode::Corrupt, "cannot read a dataset");
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (values[i] != nullptr) out[i] = values[i];
     }
-    H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, values.data());
+    H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, static_cast<void*>(values.data()));
     return out;
   }
   std::string bytes(count * width, '\0');

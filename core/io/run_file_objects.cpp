@@ -149,7 +149,8 @@ Result<void> write_all_strings(const Hdf5Dataset& dataset, std::span<const std::
     pointers[i] = stored[i].c_str();
   }
   const Hdf5Type type = string_type();
-  if (H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0) return make_error("");
+  if (H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, static_cast<const void*>(pointers.data())) < 0)
+    return make_error("");
   return {};
 }
 

@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxHeadDim = 65536;
 constexpr std::int64_t kMaxVocab = 1 << 26;
 constexpr std::int64_t kMaxPositions = std::int64_t{1} << 40;
 
-Error refuse(std::string message, std::string field, std::string expected, std::string found) {
+Error refuse(std::string message, const std::string& field, const std::string& expected, const std::string& found) {
   Error error(ErrorCode::Corrupt, std::move(message));
   error.at_tensor(field).wanted(expected, found);
   return error;

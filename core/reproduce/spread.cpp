@@ -60,7 +60,7 @@ std::string Spread::text() const {
   if (width > 0.0)  // a digit of the deviation, where that is not far behind
     decimals = std::max(decimals, std::min(kMoreDecimals, -static_cast<int>(std::floor(std::log10(width)))));
   decimals = std::clamp(decimals, 0, kMostDecimals);
-  const std::string text = format("%.*f", decimals, center);
+  std::string text = format("%.*f", decimals, center);
   if (std::isnan(width)) return text;
   const std::string deviation = format("%.*f", decimals, width);
   const bool nothing = deviation.find_first_not_of("0.") == std::string::npos;

@@ -59,6 +59,7 @@ struct ForwardSummary {
 class ForwardObserver {
  public:
   virtual ~ForwardObserver() = default;
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps it
   virtual Result<void> on_layer(LayerRecord /*record*/) { return {}; }
   // Rows [row, row + rows) of the residual stream at a boundary: 0 the input of block 0, k the output of block k − 1.
   virtual Result<void> on_residual(std::int64_t /*boundary*/, std::int64_t /*row*/, std::int64_t /*rows*/,
@@ -66,6 +67,7 @@ class ForwardObserver {
     return {};
   }
   // The residual stream before a layer, [length, hidden size].
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual Result<void> on_input(std::int64_t /*layer*/, std::vector<float> /*values*/) { return {}; }
   virtual Result<void> on_logits(std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) {
     return {};

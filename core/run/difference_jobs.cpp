@@ -109,7 +109,7 @@ struct DifferenceJobs::State {
   }
 };
 
-DifferenceJobs::DifferenceJobs(std::function<void()> wake, std::function<void()> start_thread)
+DifferenceJobs::DifferenceJobs(std::function<void()> wake, const std::function<void()>& start_thread)
     : state_(std::make_unique<State>()) {
   state_->wake = std::move(wake);
   state_->worker = std::jthread([state = state_.get(), start_thread](const std::stop_token& token) {

@@ -230,8 +230,9 @@ struct TileStore::State {
     wanted.clear();
   }
   [[nodiscard]] std::uint64_t stale() const HEADROOM_REQUIRES(mutex) {
-    return static_cast<std::uint64_t>(
-        std::ranges::count_if(replaced, [&](const TileKey& key) { return !wanted.contains(key); }));
+    std::uint64_t count = 0;
+    for (const TileKey& key : replaced) count += wanted.contains(key) ? 0 : 1;
+    return count;
   }
   void settle_replaced() HEADROOM_REQUIRES(mutex) {
     dropped += stale();
@@ -425,7 +426,7 @@ struct TileStore::State {
 };
 
 TileStore::TileStore(std::size_t budget_bytes, int threads, std::function<void()> wake,
-                     std::function<void()> start_thread)
+                     const std::function<void()>& start_thread)
     : state_(std::make_unique<State>()) {
   state_->budget = budget_bytes;
   state_->wake = std::move(wake);
@@ -458,7 +459,7 @@ std::shared_ptr<const Tile> TileStore::find_covering(const TileKey& key) {
   return nullptr;
 }
 
-void TileStore::want(std::shared_ptr<const MapSource> source, std::span<const TileKey> keys) {
+void TileStore::want(const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys) {
   {
     const MutexLock lock(state_->mutex);
     state_->begin_frame();
@@ -468,7 +469,7 @@ void TileStore::want(std::shared_ptr<const MapSource> source, std::span<const Ti
   state_->changed.notify_all();
 }
 
-void TileStore::also_want(std::shared_ptr<const MapSource> source, std::span<const TileKey> keys) {
+void TileStore::also_want(const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys) {
   if (!source) return;
   {
     const MutexLock lock(state_->mutex);

@@ -53,7 +53,8 @@ class TileStore {
  public:
   // `wake` is called from the worker when a tile is done. `start_thread` runs at the worker's start (priorities,
   // names).
-  TileStore(std::size_t budget_bytes, int threads, std::function<void()> wake, std::function<void()> start_thread = {});
+  TileStore(std::size_t budget_bytes, int threads, std::function<void()> wake,
+            const std::function<void()>& start_thread = {});
   ~TileStore();
 
   // The tile if it is there; marks it as used.
@@ -62,9 +63,9 @@ class TileStore {
   [[nodiscard]] std::shared_ptr<const Tile> find_covering(const TileKey& key);
   // What is wanted now, most urgent first; replaces what was wanted before, and what is not wanted any more is not
   // begun.
-  void want(std::shared_ptr<const MapSource> source, std::span<const TileKey> keys);
+  void want(const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys);
   // For compare and swipe, when several maps are shown: adds to what is wanted in this frame.
-  void also_want(std::shared_ptr<const MapSource> source, std::span<const TileKey> keys);
+  void also_want(const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys);
   // Takes finished tiles in; call once a frame. True if there were any.
   bool collect();
   void set_budget(std::size_t bytes);

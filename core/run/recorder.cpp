@@ -232,7 +232,8 @@ Result<void> Recorder::finish_residual_top(std::int64_t boundary) {
   std::vector<double> fields(12, kNaN);
   for (std::size_t r = 0; r < residual_largest_.size(); ++r) {
     const auto [value, flat] = residual_largest_[r];
-    fields[4 * r] = static_cast<double>(flat / shape_.hidden_size);
+    const std::int64_t row = flat / shape_.hidden_size;
+    fields[4 * r] = static_cast<double>(row);
     fields[4 * r + 1] = static_cast<double>(flat % shape_.hidden_size);
     fields[4 * r + 2] = value;
     fields[4 * r + 3] = std::abs(value) / median;

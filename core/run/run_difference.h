@@ -66,7 +66,7 @@ struct HeadDifferences {
 class DifferenceJobs {
  public:
   // `wake` is called from the worker when there is something to collect. `start_thread` runs at the worker's start.
-  explicit DifferenceJobs(std::function<void()> wake, std::function<void()> start_thread = {});
+  explicit DifferenceJobs(std::function<void()> wake, const std::function<void()>& start_thread = {});
   ~DifferenceJobs();
   DifferenceJobs(const DifferenceJobs&) = delete;
   DifferenceJobs& operator=(const DifferenceJobs&) = delete;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -118,7 +120,13 @@ Result<std::int64_t> load_state(const TrainingRequest& request, Parameters& para
     values->resize(static_cast<std::size_t>(shape->front()));
     HEADROOM_TRY_VOID(file.read(kHistoryPrefix + name, std::span<double>(*values)));
   }
-  const std::int64_t step = std::atoll(file.text("step").c_str());
+  const std::string text = file.text("step");
+  std::int64_t step = 0;
+  if (const auto read = std::from_chars(text.data(), text.data() + text.size(), step);
+      read.ec != std::errc() || read.ptr != text.data() + text.size() || step < 0) {
+    Error error(ErrorCode::Corrupt, "the state of the training has no step");
+    return error.in_file(path.string()).at_tensor("step").wanted("a whole number", text);
+  }
   optimizer.set_steps_done(step);
   return step;
 }

@@ -27,7 +27,8 @@ struct AttentionSettings {
   std::int64_t window = 0;
 };
 
-Error refuse(ErrorCode code, std::string message, std::string field, std::string expected, std::string found) {
+Error refuse(ErrorCode code, std::string message, const std::string& field, const std::string& expected,
+             const std::string& found) {
   Error error(code, std::move(message));
   error.at_tensor(field).wanted(expected, found);
   return error;

@@ -271,6 +271,10 @@ CATCH_TEST_CASE("Wrong arguments are refused with what was expected, and change 
   const ViewState before = bench.state().view;
   for (const char* line : {"select L9.H0",
                            "select x",
+                           "select L0.H0[0,0]x",
+                           "select L0.H0[0]",
+                           "select L0.H0[99999999999999999999,0]",
+                           "select L0.H1[999999,0]",
                            "zoom 0 1",
                            "zoom 5 5 0 1",
                            "zoom 0 1e9 0 1",
