@@ -11,15 +11,15 @@ void resize_statistics(const HeadProblem<Input>& problem, const StatisticsReques
                        HeadStatistics& statistics) {
   statistics = {};
   if (request.wanted == 0) return;
-  const auto length = static_cast<std::size_t>(problem.length);
+  const auto length = static_cast<std::size_t>(problem.mask.length);
   const auto assign = [&](StatisticSet kind, std::initializer_list<std::vector<double>*> arrays) {
     if (request.wanted & kind)
       for (std::vector<double>* array : arrays) array->assign(length, 0.0);
   };
   std::size_t cells = 0;
-  if (request.pool_blocks > 0 && problem.length > 0) {
-    statistics.pool_size = (problem.length + request.pool_blocks - 1) / request.pool_blocks;
-    statistics.pool_blocks = (problem.length + statistics.pool_size - 1) / statistics.pool_size;
+  if (request.pool_blocks > 0 && problem.mask.length > 0) {
+    statistics.pool_size = (problem.mask.length + request.pool_blocks - 1) / request.pool_blocks;
+    statistics.pool_blocks = (problem.mask.length + statistics.pool_size - 1) / statistics.pool_size;
     cells = static_cast<std::size_t>(statistics.pool_blocks * statistics.pool_blocks);
   }
   for (std::size_t m = 0; m < 2; ++m) {

@@ -4,12 +4,12 @@
 // net map; n_i visible keys of row i).
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
+
+#include "kernels/mask.h"
 
 namespace headroom::kernels {
 
@@ -32,7 +32,7 @@ struct MapInput {
 
 template <typename Input>
 struct HeadProblem {
-  std::int64_t length = 0;
+  Mask mask;  // its length is the head's
   std::int64_t head_dim = 0;
   std::int64_t value_dim = 0;
   std::array<MapInput<Input>, 2> maps;  // w = a¹ − λ a²; with only the second: w = −λ a²
@@ -42,10 +42,6 @@ struct HeadProblem {
   double temperature = 1.0;  // divides the capped logits
   bool has_sink = false;     // one more key with logit `sink` and value 0
   double sink = 0.0;
-  bool causal = true;
-  std::int64_t window = 0;                      // 0: none; key j visible to query i iff i − window < j ≤ i
-  std::int64_t first_key = 0;                   // keys before it are padding: invisible, and rows before it see nothing
-  std::vector<std::int64_t> hidden_keys;        // ascending; a row that would see nothing keeps its own key
   const std::int64_t* induction_key = nullptr;  // [length]; −1 where a row has none
 };
 
@@ -115,55 +111,6 @@ struct HeadJob {
   std::int64_t context_stride = 0;
   HeadStatistics statistics;  // out
 };
-
-// Half-open range of keys a row can see before hidden keys are taken out; empty: begin == end.
-struct KeyRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
-template <typename Input>
-[[nodiscard]] KeyRange visible_range(const HeadProblem<Input>& problem, std::int64_t row) {
-  const std::int64_t end = problem.causal ? row + 1 : problem.length;
-  if (row < problem.first_key) return {end, end};
-  const bool cut = problem.causal && problem.window > 0 && row + 1 > problem.window;
-  return {std::max(problem.first_key, cut ? row + 1 - problem.window : 0), end};
-}
-
-// The ranges a row really sees, ascending: visible_range without the hidden keys, or the row's own key. Empty only for
-// rows of padding.
-template <typename Input>
-void visible_segments(const HeadProblem<Input>& problem, std::int64_t row, std::vector<KeyRange>& segments) {
-  segments.clear();
-  KeyRange rest = visible_range(problem, row);
-  if (rest.begin == rest.end) return;
-  for (const std::int64_t key : problem.hidden_keys) {
-    if (key < rest.begin || key >= rest.end) continue;
-    if (key > rest.begin) segments.push_back({rest.begin, key});
-    rest.begin = key + 1;
-  }
-  if (rest.begin < rest.end) segments.push_back(rest);
-  if (segments.empty()) segments.push_back({row, row + 1});
-}
-
-// Visible entries of each pooled cell, [blocks, blocks].
-template <typename Input>
-[[nodiscard]] std::vector<std::int64_t> pooled_counts(const HeadProblem<Input>& problem, std::int64_t pool_size,
-                                                      std::int64_t blocks) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(blocks * blocks));
-  std::vector<KeyRange> segments;
-  for (std::int64_t row = 0; row < problem.length; ++row) {
-    visible_segments(problem, row, segments);
-    for (KeyRange segment : segments)
-      while (segment.begin < segment.end) {
-        const std::int64_t block = segment.begin / pool_size;
-        const std::int64_t end = std::min(segment.end, (block + 1) * pool_size);
-        counts[static_cast<std::size_t>(row / pool_size * blocks + block)] += end - segment.begin;
-        segment.begin = end;
-      }
-  }
-  return counts;
-}
 
 // Sets every array of `statistics` to the size the problem and the request ask for, filled with 0 (raw maxima −∞).
 template <typename Input>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <string>
@@ -196,7 +197,8 @@ std::int64_t draw_non_finite(PanelContext& context, const MapLayout& layout, con
       const std::int64_t query = begin + (end - begin) * (y + 1) / height - 1;
       for (std::int32_t x = 0; x < width; ++x) {
         const std::int64_t key = cells.key0 + (cells.key1 - cells.key0) * x / width;
-        const bool seen = (!subject.causal || key <= query) && (subject.sliding <= 0 || key > query - subject.sliding);
+        const bool seen =
+            (!subject.causal || key <= query) && (subject.sliding <= 0 || std::abs(key - query) < subject.sliding);
         if (seen)
           (*values)[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)] =
               std::numeric_limits<float>::infinity();

@@ -112,9 +112,9 @@ bool run_reference(std::span<HeadJob<double>> jobs, const StopRequested& stop, c
     }
     HeadJob<double>& job = jobs[static_cast<std::size_t>(index)];
     const std::int64_t channels = job.problem.value_dim;
-    std::vector<double> context(static_cast<std::size_t>(job.problem.length * channels));
+    std::vector<double> context(static_cast<std::size_t>(job.problem.mask.length * channels));
     kernels::reference_attention(job.problem, job.request, job.statistics, context);
-    for (std::int64_t row = 0; row < job.problem.length; ++row)
+    for (std::int64_t row = 0; row < job.problem.mask.length; ++row)
       std::copy_n(context.data() + row * channels, channels, job.context + row * job.context_stride);
   };
   run_reported_tasks(static_cast<std::int64_t>(jobs.size()), run_job, progress);

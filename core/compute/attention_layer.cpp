@@ -241,7 +241,7 @@ class LayerHeads {
   kernels::HeadProblem<Input> problem(std::int64_t h) {
     const HeadProgram& program = attention_.heads[static_cast<std::size_t>(h)];
     kernels::HeadProblem<Input> problem;
-    problem.length = length_;
+    problem.mask = {length_, attention_.causal, attention_.window, 0, program.hidden_keys};
     problem.head_dim = attention_.head_dim;
     problem.value_dim = attention_.context_dim();
     if (program.has_first()) problem.maps[0] = map_input(program.first);
@@ -255,9 +255,6 @@ class LayerHeads {
     problem.temperature = program.temperature;
     problem.has_sink = program.sink != SinkSource::None;
     if (program.sink == SinkSource::Learned) problem.sink = weights_.sinks[static_cast<std::size_t>(h)];
-    problem.causal = attention_.causal;
-    problem.window = attention_.window;
-    problem.hidden_keys = program.hidden_keys;
     problem.induction_key = induction_key_.data();
     return problem;
   }

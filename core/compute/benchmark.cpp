@@ -304,7 +304,7 @@ class Benchmark {
       std::copy_n(sums.const_data_ptr<double>(), 64, lse.begin() + row);
     }
     kernels::HeadProblem<float> problem;
-    problem.length = kWindowLength;
+    problem.mask.length = kWindowLength;
     problem.head_dim = problem.value_dim = kWindowDim;
     problem.scale = scale;
     problem.maps[0] = {query.const_data_ptr<float>(),

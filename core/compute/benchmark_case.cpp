@@ -142,7 +142,7 @@ kernels::HeadProblem<Input> BenchmarkInputs::problem(std::int64_t head, const Ma
                                                      const at::Tensor& value) const {
   const std::int64_t kv = head / (shape_.heads / shape_.kv_heads);
   kernels::HeadProblem<Input> problem;
-  problem.length = shape_.length;
+  problem.mask.length = shape_.length;
   problem.head_dim = shape_.head_dim;
   problem.value_dim = value_dim_;
   problem.scale = 1.0 / std::sqrt(static_cast<double>(shape_.head_dim));

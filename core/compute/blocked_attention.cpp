@@ -50,8 +50,10 @@ bool blocked_attention(std::span<kernels::HeadJob<Real>> heads, const kernels::S
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const kernels::HeadProblem<Real>& problem = heads[h].problem;
     resize_statistics(problem, heads[h].request, heads[h].statistics);
-    if (!positions.defined() || positions.size(0) < problem.length) positions = positions_to(problem.length, device);
-    const auto boundaries = task_boundaries(problem.length, problem.causal && problem.window == 0, device);
+    if (!positions.defined() || positions.size(0) < problem.mask.length)
+      positions = positions_to(problem.mask.length, device);
+    const auto boundaries =
+        task_boundaries(problem.mask.length, problem.mask.causal && problem.mask.reaches_back(), device);
     for (std::size_t t = 0; t + 1 < boundaries.size(); ++t) works.push_back({h, boundaries[t], boundaries[t + 1]});
   }
   const auto each = [&](std::size_t tasks, const auto& body) {
@@ -80,14 +82,16 @@ template <typename Real>
 void blocked_weights(const kernels::HeadProblem<Real>& problem, std::size_t map, std::int64_t row, std::int64_t rows,
                      std::span<Real> weights, at::Device device) {
   const c10::InferenceMode no_gradients;
-  const BlockedHead<Real> head(problem, positions_to(problem.length, device));
+  const BlockedHead<Real> head(problem, positions_to(problem.mask.length, device));
   const Strip strip = head.strip(row, rows);
   std::fill(weights.begin(), weights.end(), Real(0));
   if (strip.count() == 0) return;
   const auto options = at::TensorOptions().dtype(c10::CppTypeToScalarType<Real>::value);
   at::Tensor z = at::empty({rows, strip.count()}, options.device(device)), a = at::empty_like(z);
   (void)head.weigh(map, strip, head.hidden(strip), z, z, a);
-  at::from_blob(weights.data(), {rows, problem.length}, options).narrow(1, strip.keys.begin, strip.count()).copy_(a);
+  at::from_blob(weights.data(), {rows, problem.mask.length}, options)
+      .narrow(1, strip.keys.begin, strip.count())
+      .copy_(a);
 }
 
 template bool blocked_attention<float>(std::span<kernels::HeadJob<float>>, const kernels::StopRequested&, at::Device);

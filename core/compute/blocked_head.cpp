@@ -12,7 +12,6 @@ namespace headroom {
 namespace {
 
 using kernels::HeadProblem;
-using kernels::KeyRange;
 
 // e to this power is 0 in every precision, and times 0 it is 0, which −∞ is not.
 constexpr double kLowest = -1e4;
@@ -29,81 +28,39 @@ at::Tensor from_host(const Value* data, std::int64_t length, at::Device device) 
   return at::from_blob(const_cast<Value*>(data), {length}, at::TensorOptions().dtype(type)).to(device);
 }
 
-at::Tensor flags(const std::vector<std::uint8_t>& values, at::Device device) {
-  return from_host(values.data(), static_cast<std::int64_t>(values.size()), device).to(at::kBool);
-}
-
 at::Tensor column(const at::Tensor& values, at::ScalarType real) { return values.to(real).unsqueeze(1); }
 
 }  // namespace
 
 template <typename Real>
 BlockedHead<Real>::BlockedHead(const HeadProblem<Real>& problem, const at::Tensor& positions)
-    : problem_(problem), positions_(positions) {
+    : problem_(problem), positions_(positions), mask_(problem.mask, positions) {
   const at::Device device = positions.device();
   for (std::size_t m = 0; m < 2; ++m) {
     const kernels::MapInput<Real>& input = problem.maps[m];
     if (!input.present()) continue;
     Map& map = maps_[m];
-    map.query = view(input.query, problem.length, problem.head_dim, input.query_stride, device);
-    map.key = view(input.key, problem.length, problem.head_dim, input.key_stride, device);
-    map.value = view(input.value, problem.length, problem.value_dim, input.value_stride, device);
+    map.query = view(input.query, problem.mask.length, problem.head_dim, input.query_stride, device);
+    map.key = view(input.key, problem.mask.length, problem.head_dim, input.key_stride, device);
+    map.value = view(input.value, problem.mask.length, problem.value_dim, input.value_stride, device);
     map.mean_square = m == 1 && input.value == problem.maps[0].value
                           ? maps_[0].mean_square
                           : at::linalg_vector_norm(map.value, 2, at::IntArrayRef{1}).square_().div_(problem.value_dim);
   }
   if (problem.maps[1].present())
-    lambda_ = column(from_host(problem.lambda, problem.length, device), c10::CppTypeToScalarType<Real>::value);
-  if (problem.induction_key) induction_key_ = from_host(problem.induction_key, problem.length, device);
-  prepare_mask(problem);
-}
-
-template <typename Real>
-void BlockedHead<Real>::prepare_mask(const HeadProblem<Real>& problem) {
-  const auto length = static_cast<std::size_t>(problem.length);
-  std::vector<std::uint8_t> key_hidden(length, 0), lonely(length, 0);
-  for (const std::int64_t key : problem.hidden_keys)
-    if (key >= 0 && key < problem.length) key_hidden[static_cast<std::size_t>(key)] = 1;
-  std::vector<std::int64_t> hidden_before(length + 1, 0);
-  for (std::size_t j = 0; j < length; ++j) hidden_before[j + 1] = hidden_before[j] + key_hidden[j];
-  visible_before_.assign(length + 1, 0);
-  for (std::size_t i = 0; i < length; ++i) {
-    const KeyRange range = visible_range(problem, static_cast<std::int64_t>(i));
-    std::int64_t visible =
-        range.end - range.begin -
-        (hidden_before[static_cast<std::size_t>(range.end)] - hidden_before[static_cast<std::size_t>(range.begin)]);
-    lonely[i] = visible == 0 && range.begin < range.end;
-    visible += lonely[i];
-    visible_before_[i + 1] = visible_before_[i] + visible;
-  }
-  if (hidden_before.back() == 0) return;
-  key_hidden_ = flags(key_hidden, positions_.device());
-  if (std::find(lonely.begin(), lonely.end(), 1) != lonely.end()) lonely_ = flags(lonely, positions_.device());
+    lambda_ = column(from_host(problem.lambda, problem.mask.length, device), c10::CppTypeToScalarType<Real>::value);
+  if (problem.induction_key) induction_key_ = from_host(problem.induction_key, problem.mask.length, device);
+  visible_before_.assign(static_cast<std::size_t>(problem.mask.length) + 1, 0);
+  for (std::int64_t i = 0; i < problem.mask.length; ++i)
+    visible_before_[static_cast<std::size_t>(i) + 1] =
+        visible_before_[static_cast<std::size_t>(i)] + problem.mask.visible(i);
 }
 
 template <typename Real>
 Strip BlockedHead<Real>::strip(std::int64_t row, std::int64_t rows) const {
-  const std::int64_t first = std::max(row, problem_.first_key);  // the first row that is no padding
+  const std::int64_t first = std::max(row, problem_.mask.first_key);  // the first row that is no padding
   if (first >= row + rows) return {row, rows, {}};
-  return {row, rows, {visible_range(problem_, first).begin, visible_range(problem_, row + rows - 1).end}};
-}
-
-template <typename Real>
-at::Tensor BlockedHead<Real>::hidden(const Strip& strip) const {
-  if (!problem_.causal && problem_.first_key == 0 && !key_hidden_.defined()) return {};
-  const at::Tensor rows = positions_.narrow(0, strip.row, strip.rows).unsqueeze(1);
-  const at::Tensor keys = positions_.narrow(0, strip.keys.begin, strip.count());
-  at::Tensor hidden = problem_.causal ? at::gt(keys, rows)
-                                      : at::zeros({strip.rows, strip.count()}, positions_.options().dtype(at::kBool));
-  if (problem_.causal && problem_.window > 0) hidden.logical_or_(at::le(keys, rows - problem_.window));
-  if (problem_.first_key > 0)
-    hidden.logical_or_(at::lt(keys, problem_.first_key)).logical_or_(at::lt(rows, problem_.first_key));
-  if (key_hidden_.defined()) hidden.logical_or_(key_hidden_.narrow(0, strip.keys.begin, strip.count()));
-  if (lonely_.defined()) {
-    const at::Tensor lonely = lonely_.narrow(0, strip.row, strip.rows).unsqueeze(1);
-    hidden.logical_and_(at::ne(keys, rows).logical_or_(lonely.logical_not()));
-  }
-  return hidden;
+  return {row, rows, {problem_.mask.keys_of(first).begin, problem_.mask.keys_of(row + rows - 1).end}};
 }
 
 template <typename Real>

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/compute/mask_tensor.h"
 #include "kernels/attention.h"
 
 namespace headroom {
@@ -19,7 +20,7 @@ struct Strip {
   std::int64_t row = 0, rows = 0;
   kernels::KeyRange keys;
 
-  [[nodiscard]] std::int64_t count() const { return keys.end - keys.begin; }
+  [[nodiscard]] std::int64_t count() const { return keys.size(); }
 };
 
 // What a strip's softmax leaves behind per row, [rows]; in double but for the maxima. A row that sees no key is `dead`.
@@ -50,7 +51,9 @@ class BlockedHead {
 
   [[nodiscard]] Strip strip(std::int64_t row, std::int64_t rows) const;
   // [rows, keys]: true where the row does not see the key; undefined where every row sees every key.
-  [[nodiscard]] at::Tensor hidden(const Strip& strip) const;
+  [[nodiscard]] at::Tensor hidden(const Strip& strip) const {
+    return mask_.hidden({strip.row, strip.row + strip.rows}, strip.keys);
+  }
   // Entries of the strip that are not hidden.
   [[nodiscard]] std::int64_t visible(const Strip& strip) const {
     return visible_before_[static_cast<std::size_t>(strip.row + strip.rows)] -
@@ -65,14 +68,11 @@ class BlockedHead {
                                at::Tensor& shifted, at::Tensor& weights) const;
 
  private:
-  void prepare_mask(const kernels::HeadProblem<Real>& problem);
-
   const kernels::HeadProblem<Real>& problem_;
   at::Tensor positions_;
   std::array<Map, 2> maps_;
   at::Tensor lambda_, induction_key_;
-  at::Tensor key_hidden_;  // [length]; undefined where no key is
-  at::Tensor lonely_;      // [length]: rows that would see nothing and keep their own key; undefined without
+  MaskTensor mask_;
   std::vector<std::int64_t> visible_before_;  // [length + 1]: visible entries of the rows before
 };
 

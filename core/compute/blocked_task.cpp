@@ -85,7 +85,7 @@ BlockedTask<Real>::BlockedTask(kernels::HeadJob<Real>& job, const BlockedHead<Re
       end_(end),
       device_(device),
       pair_(problem_.maps[0].present() && problem_.maps[1].present()) {
-  context_ = at::from_blob(job.context, {problem_.length, problem_.value_dim}, {job.context_stride, 1},
+  context_ = at::from_blob(job.context, {problem_.mask.length, problem_.value_dim}, {job.context_stride, 1},
                            options_of(c10::CppTypeToScalarType<Real>::value, device));
   if (job.request.wanted != 0) make_sums();
 }
@@ -98,20 +98,20 @@ void BlockedTask<Real>::make_sums() {
   for (std::size_t m = 0; m < 2; ++m) {
     if (!problem_.maps[m].present()) continue;
     Sums& sums = maps_[m];
-    if (wants(kernels::kColumnSums)) sums.column_sum = at::zeros({problem_.length}, doubles);
+    if (wants(kernels::kColumnSums)) sums.column_sum = at::zeros({problem_.mask.length}, doubles);
     if (const auto bins = job_.request.logit_bins.bins; bins > 0) sums.logit_histogram = at::zeros({bins}, counts);
     if (const auto bins = job_.request.log10_weight_bins.bins; bins > 0)
       sums.weight_histogram = at::zeros({bins}, counts);
     sums.logit_max_raw = at::full({}, -kInfinity, doubles);
     sums.pooled = {cells(), cells(), {}, {}};
   }
-  if (wants(kernels::kColumnSums)) net_.column_sum = at::zeros({problem_.length}, doubles);
+  if (wants(kernels::kColumnSums)) net_.column_sum = at::zeros({problem_.mask.length}, doubles);
   net_.pooled = {cells(), cells(), cells(), cells()};
 }
 
 template <typename Real>
 bool BlockedTask<Real>::run(const kernels::StopRequested& stop) {
-  const std::int64_t step = rows_per_strip(problem_.length, device_);
+  const std::int64_t step = rows_per_strip(problem_.mask.length, device_);
   std::int64_t largest = 0;
   for (std::int64_t row = begin_; row < end_; row += step) {
     const Strip strip = head_.strip(row, std::min(step, end_ - row));

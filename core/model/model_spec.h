@@ -111,7 +111,7 @@ struct AttentionSpec {
   RopeSpec rope;
   double scale = 1.0;
   double softcap = 0.0;     // 0: none; z ← c·tanh(z/c)
-  std::int64_t window = 0;  // 0: none; key j visible to query i iff i − window < j ≤ i
+  std::int64_t window = 0;  // 0: none; key j is seen by query i only where |i − j| < window
   bool causal = true;
   std::vector<HeadProgram> heads;
 

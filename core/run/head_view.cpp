@@ -8,15 +8,13 @@
 
 namespace headroom {
 HeadView::HeadView(const LayerRecord& layer_record, const HeadRecord& head_record, std::int64_t min_row)
-    : layer(layer_record), head(head_record), length(layer_record.length) {
+    : layer(layer_record),
+      head(head_record),
+      length(layer_record.length),
+      mask{layer_record.length, layer_record.causal, layer_record.window, 0, head_record.program.hidden_keys} {
   has = {head.program.has_first(), head.program.has_second()};
   pair = has[0] && has[1];
 
-  kernels::HeadProblem<double> mask;
-  mask.length = length;
-  mask.causal = layer.causal;
-  mask.window = layer.window;
-  mask.hidden_keys = head.program.hidden_keys;
   const auto size = static_cast<std::size_t>(length);
   visible.resize(size);
   value_rms_mean.resize(size);
@@ -26,11 +24,11 @@ HeadView::HeadView(const LayerRecord& layer_record, const HeadRecord& head_recor
   for (std::size_t j = 0; j < size; ++j) prefix[j + 1] = prefix[j] + head.value_mean_square[j];
   std::vector<kernels::KeyRange> segments;
   for (std::int64_t i = 0; i < length; ++i) {
-    visible_segments(mask, i, segments);
+    mask.segments(i, segments);
     const auto r = static_cast<std::size_t>(i);
     double squares = 0.0;
     for (const kernels::KeyRange& segment : segments) {
-      visible[r] += segment.end - segment.begin;
+      visible[r] += segment.size();
       squares += prefix[static_cast<std::size_t>(segment.end)] - prefix[static_cast<std::size_t>(segment.begin)];
       ++steps[static_cast<std::size_t>(segment.begin)];
       --steps[static_cast<std::size_t>(segment.end)];

@@ -26,6 +26,7 @@ class HeadView {
   const LayerRecord& layer;
   const HeadRecord& head;
   std::int64_t length;
+  kernels::Mask mask;                     // of the head
   bool pair = false;                      // two maps
   std::array<bool, 2> has{};              // which maps there are
   std::vector<std::int64_t> visible;      // n_i

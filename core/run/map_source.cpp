@@ -21,7 +21,7 @@ const HeadProgram::Map* map_of(const MapSource::Head& head, std::size_t m) {
 // The head as the kernels see it, without values.
 kernels::HeadProblem<float> problem_of(const MapSource& source, const MapSource::Head& head) {
   kernels::HeadProblem<float> problem;
-  problem.length = source.length;
+  problem.mask = source.mask(head);
   problem.head_dim = source.head_dim;
   for (std::size_t m = 0; m < 2; ++m) {
     const HeadProgram::Map* map = map_of(head, m);
@@ -37,9 +37,6 @@ kernels::HeadProblem<float> problem_of(const MapSource& source, const MapSource:
   problem.temperature = head.program.temperature;
   problem.has_sink = head.program.sink != SinkSource::None;
   problem.sink = head.sink;
-  problem.causal = source.causal;
-  problem.window = source.window;
-  problem.hidden_keys = head.program.hidden_keys;
   return problem;
 }
 
@@ -52,13 +49,6 @@ double logit(const kernels::HeadProblem<float>& problem, std::size_t m, std::int
   double z = problem.scale * sum;
   if (problem.softcap > 0.0) z = problem.softcap * std::tanh(z / problem.softcap);
   return z / problem.temperature;
-}
-
-bool is_visible(const kernels::HeadProblem<float>& problem, std::int64_t query, std::int64_t key) {
-  if (query < 0 || key < 0 || query >= problem.length || key >= problem.length) return false;
-  std::vector<kernels::KeyRange> segments;
-  kernels::visible_segments(problem, query, segments);
-  return std::ranges::any_of(segments, [&](const kernels::KeyRange& s) { return key >= s.begin && key < s.end; });
 }
 
 }  // namespace
@@ -100,7 +90,7 @@ MapSource::Cell MapSource::cell(std::int64_t head, std::int64_t query, std::int6
   const auto row = static_cast<std::size_t>(query);
   if (!found->lambda.empty()) cell.lambda = found->lambda[row];
   const kernels::HeadProblem<float> problem = problem_of(*this, *found);
-  cell.visible = is_visible(problem, query, key);
+  cell.visible = problem.mask.sees(query, key);
   if (!cell.visible) return cell;
   double net = 0.0;
   for (std::size_t m = 0; m < 2; ++m) {

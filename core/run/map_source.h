@@ -35,6 +35,9 @@ class MapSource {
   std::vector<Head> heads;  // ascending
 
   [[nodiscard]] const Head* find(std::int64_t head) const;
+  [[nodiscard]] kernels::Mask mask(const Head& head) const {
+    return {length, causal, window, 0, head.program.hidden_keys};
+  }
   [[nodiscard]] std::size_t size_bytes() const;
 
   // One window; `head` must be there. Cells of a map that the head lacks are not-a-number. Cancelled when `stop` says

@@ -46,12 +46,7 @@ void copy_counts(const Context& c, Out out, std::vector<std::int64_t> MapStatist
 // Cells of a pooled map; `divided` by the visible entries, NaN where there are none.
 void pooled(const Context& c, const std::vector<double>& cells, bool divided, Out out) {
   const kernels::HeadStatistics& s = c.head.head.statistics;
-  kernels::HeadProblem<double> mask;
-  mask.length = c.head.length;
-  mask.causal = c.head.layer.causal;
-  mask.window = c.head.layer.window;
-  mask.hidden_keys = c.head.head.program.hidden_keys;
-  const std::vector<std::int64_t> counts = pooled_counts(mask, s.pool_size, s.pool_blocks);
+  const std::vector<std::int64_t> counts = pooled_counts(c.head.mask, s.pool_size, s.pool_blocks);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const double visible = static_cast<double>(counts[i]);
     out[i] = counts[i] == 0 ? kNaN : divided ? cells[i] / visible : cells[i];

@@ -75,15 +75,8 @@ double mean_over_seers(const Context& c, const Value& value) {
   if (c.head.rows_seeing.front() == 0) return kNaN;
   double sum = 0.0;
   std::int64_t count = 0;
-  kernels::HeadProblem<double> mask;
-  mask.length = c.head.length;
-  mask.causal = c.head.layer.causal;
-  mask.window = c.head.layer.window;
-  mask.hidden_keys = c.head.head.program.hidden_keys;
-  std::vector<kernels::KeyRange> segments;
   for (std::int64_t i = 0; i < c.head.length; ++i) {
-    visible_segments(mask, i, segments);
-    if (segments.front().begin != 0) continue;
+    if (!c.head.mask.sees(i, 0)) continue;
     sum += value(i);
     ++count;
   }

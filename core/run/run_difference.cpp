@@ -20,29 +20,8 @@ bool row_is_finite(const MapSource::Head& head, std::int64_t row) {
   return !bad(head.lse[0]) && !bad(head.lse[1]) && !bad(head.lambda);
 }
 
-// The keys [begin, end) that a row can reach, hidden ones included.
-struct Reach {
-  std::int64_t begin = 0, end = 0;
-};
-Reach reach_of(const MapSource& source, std::int64_t row) {
-  if (!source.causal) return {0, source.length};
-  return {source.window > 0 ? std::max<std::int64_t>(0, row - source.window + 1) : 0, row + 1};
-}
-
-std::int64_t overlap(Reach reach, std::int64_t begin, std::int64_t end) {
-  return std::max<std::int64_t>(0, std::min(reach.end, end) - std::max(reach.begin, begin));
-}
-
-std::int64_t hidden_in(const std::vector<std::int64_t>& hidden, std::int64_t begin, std::int64_t end) {
-  if (end <= begin) return 0;
-  return std::ranges::lower_bound(hidden, end) - std::ranges::lower_bound(hidden, begin);
-}
-
-// Whether the row sees a key that is hidden in some head: a row that would see nothing keeps its own key.
-bool sees_hidden(Reach reach, const std::vector<std::int64_t>& hidden, std::int64_t row, std::int64_t key) {
-  if (key < reach.begin || key >= reach.end) return false;
-  if (!std::ranges::binary_search(hidden, key)) return true;
-  return key == row && hidden_in(hidden, reach.begin, reach.end) == reach.end - reach.begin;
+std::int64_t overlap(kernels::KeyRange keys, std::int64_t begin, std::int64_t end) {
+  return std::max<std::int64_t>(0, std::min(keys.end, end) - std::max(keys.begin, begin));
 }
 
 // Entries of a texel that A sees, that B sees, that one of them sees.
@@ -51,24 +30,26 @@ struct Counts {
 };
 
 struct Visibility {
-  const MapSource& a;
-  const MapSource& b;
-  const std::vector<std::int64_t>& hidden_a;
-  const std::vector<std::int64_t>& hidden_b;
+  kernels::Mask a, b;
   std::vector<std::int64_t> hidden;  // in A or in B
+
+  [[nodiscard]] bool hides_any(std::int64_t key0, std::int64_t key1) const {
+    const auto first = std::ranges::lower_bound(hidden, key0);
+    return first != hidden.end() && *first < key1;
+  }
 
   [[nodiscard]] Counts count(std::int64_t row0, std::int64_t row1, std::int64_t key0, std::int64_t key1) const {
     Counts counts;
     for (std::int64_t row = row0; row < row1; ++row) {
-      const Reach in_a = reach_of(a, row), in_b = reach_of(b, row);
+      const kernels::KeyRange in_a = a.keys_of(row), in_b = b.keys_of(row);
       std::int64_t only_a = overlap(in_a, key0, key1), only_b = overlap(in_b, key0, key1);
-      const Reach both{std::max(in_a.begin, in_b.begin), std::min(in_a.end, in_b.end)};
+      const kernels::KeyRange both{std::max(in_a.begin, in_b.begin), std::min(in_a.end, in_b.end)};
       std::int64_t either = only_a + only_b - overlap(both, key0, key1);
       // The hidden keys one by one.
       const auto from = std::ranges::lower_bound(hidden, key0), to = std::ranges::lower_bound(hidden, key1);
       for (auto key = from; key != to; ++key) {
-        const bool reached_a = *key >= in_a.begin && *key < in_a.end, reached_b = *key >= in_b.begin && *key < in_b.end;
-        const bool seen_a = sees_hidden(in_a, hidden_a, row, *key), seen_b = sees_hidden(in_b, hidden_b, row, *key);
+        const bool reached_a = in_a.holds(*key), reached_b = in_b.holds(*key);
+        const bool seen_a = a.sees(row, *key), seen_b = b.sees(row, *key);
         only_a -= reached_a && !seen_a ? 1 : 0;
         only_b -= reached_b && !seen_b ? 1 : 0;
         either -= (reached_a || reached_b) && !seen_a && !seen_b ? 1 : 0;
@@ -147,15 +128,17 @@ std::vector<float> difference_texels(const MapSource& a, const MapSource& b, con
 
   using kernels::WindowMap;
   if (tile_a.key.map == WindowMap::FirstLogits || tile_a.key.map == WindowMap::SecondLogits) return out;
-  Visibility visibility{a, b, in_a->program.hidden_keys, in_b->program.hidden_keys, {}};
-  std::ranges::set_union(visibility.hidden_a, visibility.hidden_b, std::back_inserter(visibility.hidden));
-  const bool same_reach = a.causal == b.causal && (!a.causal || a.window == b.window);
-  if (same_reach && visibility.hidden_a == visibility.hidden_b) return out;
+  Visibility visibility{a.mask(*in_a), b.mask(*in_b), {}};
+  const std::vector<std::int64_t>&hidden_a = visibility.a.hidden_keys, &hidden_b = visibility.b.hidden_keys;
+  std::ranges::set_union(hidden_a, hidden_b, std::back_inserter(visibility.hidden));
+  const bool same_reach =
+      visibility.a.behind() == visibility.b.behind() && visibility.a.ahead() == visibility.b.ahead();
+  if (same_reach && hidden_a == hidden_b) return out;
   const std::int64_t texel = std::int64_t{1} << tile_a.key.level, n = a.length;
   const std::int64_t first_row = tile_a.key.row * kTileSize * texel, first_key = tile_a.key.column * kTileSize * texel;
   for (std::int64_t column = 0; column < tile_a.columns; ++column) {
     const std::int64_t key0 = first_key + column * texel, key1 = std::min(n, key0 + texel);
-    if (same_reach && hidden_in(visibility.hidden, key0, key1) == 0) continue;
+    if (same_reach && !visibility.hides_any(key0, key1)) continue;
     for (std::int64_t row = 0; row < tile_a.rows; ++row) {
       const std::int64_t row0 = first_row + row * texel, row1 = std::min(n, row0 + texel);
       const Counts counts = visibility.count(row0, row1, key0, key1);

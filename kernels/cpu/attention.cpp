@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernels/cpu/flush_denormals.h"
-#include "kernels/cpu/hidden_keys.h"
 #include "kernels/cpu/part.h"
 #include "kernels/cpu/scratch_pool.h"
 
@@ -51,7 +50,7 @@ template <typename Input>
 struct HeadPlan {
   HeadJob<Input, float>* job = nullptr;
   std::array<const float*, 2> value_mean_square{};
-  HiddenKeys hidden;
+  std::vector<std::uint8_t> flags;
   std::vector<std::int64_t> boundaries;
   std::vector<std::unique_ptr<PartSums>> sums;
   std::atomic<std::int64_t> parts_left{0};
@@ -128,24 +127,20 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::i
     part.value_mean_square[m] = plan.value_mean_square[m];
     part.rows[m] = part_rows(statistics.maps[m]);
   }
-  part.length = problem.length;
+  part.mask = plain_mask(problem.mask, plan.flags);
   part.head_dim = problem.head_dim;
   part.value_dim = problem.value_dim;
   part.row_begin = plan.boundaries[index];
   part.row_end = plan.boundaries[index + 1];
-  const std::int64_t first_seeing = std::clamp(problem.first_key, part.row_begin, part.row_end - 1);
-  part.key_begin = std::min(visible_range(problem, first_seeing).begin, part.row_end) / 8 * 8;
+  const std::int64_t first_seeing = std::clamp(problem.mask.first_key, part.row_begin, part.row_end - 1);
+  part.key_begin = std::min(problem.mask.keys_of(first_seeing).begin, part.row_end) / 8 * 8;
+  part.key_end = std::min(part.mask.length, part.row_end + part.mask.ahead);
   part.lambda = problem.maps[1].present() ? problem.lambda : nullptr;
   part.scale = problem.scale;
   part.softcap = problem.softcap;
   part.temperature = problem.temperature;
   part.has_sink = problem.has_sink;
   part.sink = problem.sink;
-  part.causal = problem.causal;
-  part.window = problem.window;
-  part.first_key = problem.first_key;
-  part.hidden = plan.hidden.hidden.empty() ? nullptr : plan.hidden.hidden.data();
-  part.keeps_own = plan.hidden.keeps_own.empty() ? nullptr : plan.hidden.keeps_own.data();
   part.induction_key = problem.induction_key;
   part.rows_wanted = (job.request.wanted & kRowStatistics) != 0;
   part.columns_wanted = (job.request.wanted & kColumnSums) != 0;
@@ -164,9 +159,8 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::i
   part.first_key_net = data_or_null(statistics.first_key_net);
   part.first_key_absolute = data_or_null(statistics.first_key_absolute);
   const std::int64_t maps = problem.maps[0].present() && problem.maps[1].present() ? 2 : 1;
-  const std::int64_t widest = (problem.causal ? part.row_end : part.length) - part.key_begin;
-  const bool limited = problem.causal && problem.window > 0;
-  const std::int64_t reach = limited ? std::min(widest, problem.window + 2 * kWidestStrip + 8) : widest;
+  const std::int64_t reach =
+      std::min(part.key_end - part.key_begin, part.mask.behind + part.mask.ahead + 1 + 2 * kWidestStrip + 8);
   const std::int64_t bytes = reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float));
   part.keep_scores = part.second_pass && bytes <= kept_bytes;
   part.kept_keys = part.keep_scores ? reach : 0;
@@ -178,7 +172,7 @@ template <typename Input>
 void attach_sums(const HeadPlan<Input>& plan, Part<Input>& part, PartSums& sums) {
   const HeadStatistics& statistics = plan.job->statistics;
   const HeadProblem<Input>& problem = plan.job->problem;
-  const auto keys = static_cast<std::size_t>((problem.causal ? part.row_end : part.length) - part.key_begin);
+  const auto keys = static_cast<std::size_t>(part.key_end - part.key_begin);
   sums.key_begin = part.key_begin;
   std::size_t cells = 0;
   if (part.pool_blocks > 0) {
@@ -284,9 +278,9 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
     plan.job = &jobs[h];
     const HeadProblem<Input>& problem = jobs[h].problem;
     resize_statistics(problem, jobs[h].request, jobs[h].statistics);
-    if (problem.length == 0) continue;
-    plan.hidden = hidden_key_flags(problem);
-    plan.boundaries = part_boundaries(problem.length, problem.causal && problem.window == 0);
+    if (problem.mask.length == 0) continue;
+    plan.flags = mask_flags(problem.mask);
+    plan.boundaries = part_boundaries(problem.mask.length, problem.mask.causal && problem.mask.reaches_back());
     plan.sums.resize(plan.boundaries.size() - 1);
     plan.parts_left = static_cast<std::int64_t>(plan.sums.size());
     for (std::size_t p = 0; p < plan.sums.size(); ++p) {
@@ -298,10 +292,10 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
       if (!map.present() || jobs[h].request.wanted == 0) continue;
       const auto same = std::find_if(values.begin(), values.end(), [&](const Values& known) {
         return known.map->value == map.value && known.map->value_stride == map.value_stride &&
-               known.length == problem.length && known.value_dim == problem.value_dim;
+               known.length == problem.mask.length && known.value_dim == problem.value_dim;
       });
       value_of[h][m] = static_cast<std::size_t>(same - values.begin());
-      if (same == values.end()) values.push_back({&map, problem.length, problem.value_dim, {}});
+      if (same == values.end()) values.push_back({&map, problem.mask.length, problem.value_dim, {}});
     }
   }
   parallel_for(static_cast<std::int64_t>(values.size()), [&](std::int64_t index) {

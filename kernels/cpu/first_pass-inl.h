@@ -74,7 +74,7 @@ struct FirstPass {
     const Part<Input>& part = strip.part;
     const double infinity = __builtin_inf();
     for (std::int64_t lane = 0; lane < kWidth; ++lane) {
-      const bool sees = lane < strip.rows && strip.row + lane >= part.first_key;
+      const bool sees = lane < strip.rows && strip.row + lane >= part.mask.first_key;
       const double sum = map.sums[kSum][lane];
       double log_sum = -infinity, keep = 0.0, inverse = 0.0;
       if (sees) {

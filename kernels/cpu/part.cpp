@@ -38,7 +38,8 @@ class PartRunner {
   [[nodiscard]] HWY_INLINE std::int64_t floats() const { return arena_.used; }
 
   HWY_NOINLINE bool run() {
-    const bool narrow = part_.causal && part_.window > 0 && part_.window < 4 * kStripAlignment;
+    const bool narrow =
+        part_.mask.behind + 1 < part_.mask.length && part_.mask.behind + part_.mask.ahead + 1 < 4 * kStripAlignment;
     const std::int64_t step = narrow ? kWidth : kStrips * kWidth;
     for (std::int64_t row = part_.row_begin; row < part_.row_end; row += step) {
       if (part_.stop && part_.stop(part_.stop_context)) return false;
@@ -153,7 +154,7 @@ class PartRunner {
     const PartRows& rows = part_.rows[m];
     const MapPass& map = worker_->first.maps[m];
     const std::int64_t i = worker_->strip.row + lane;
-    const bool sees = i >= part_.first_key;
+    const bool sees = i >= part_.mask.first_key;
     const bool finite = map.largest[lane] != kMasked;  // not every logit is −∞
     if (rows.rounds_to_one)
       rows.rounds_to_one[i] = sees && finite ? static_cast<std::int32_t>(second_.rounds[m][lane]) : 0;
@@ -186,7 +187,7 @@ class PartRunner {
     const bool same_values = part_.maps[0].value == part_.maps[1].value;
     const auto map_energy = [&](int m) HWY_ATTR {
       const double inverse = static_cast<double>(worker_->first.maps[m].inverse[lane]);
-      return i < part_.first_key ? 0.0 : worker_->first.maps[m].sums[kEnergy][lane] * inverse * inverse;
+      return i < part_.mask.first_key ? 0.0 : worker_->first.maps[m].sums[kEnergy][lane] * inverse * inverse;
     };
     if (second_.pair) {
       part_.weight_sum[i] = second_.net[kNetSum][lane];
@@ -227,9 +228,7 @@ class PartRunner {
   HWY_INLINE double weight_at(int m, std::int64_t lane, std::int64_t j) {
     if (j < worker_->strip.key_begin || j >= worker_->strip.key_end) return 0.0;
     const std::int64_t i = worker_->strip.row + lane;
-    const bool hidden = part_.hidden && part_.hidden[j];
-    if (i < part_.first_key || j < part_.first_key || (hidden && !(j == i && part_.keeps_own[i]))) return 0.0;
-    if (part_.causal && (j > i || (part_.window > 0 && j <= i - part_.window))) return 0.0;
+    if (!part_.mask.sees(i, j)) return 0.0;
     const MapPass& map = worker_->first.maps[m];
     float score;
     if (part_.keep_scores) {

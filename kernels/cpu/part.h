@@ -35,16 +35,15 @@ template <typename Input>
 struct Part {
   MapInput<Input> maps[2];
   const float* value_mean_square[2];  // r_j², [length]
-  std::int64_t length, head_dim, value_dim;
+  PlainMask mask;
+  std::int64_t head_dim, value_dim;
   std::int64_t row_begin, row_end;
   std::int64_t key_begin;  // the first key that any row of the part sees, rounded down to a multiple of 8
+  std::int64_t key_end;    // behind the last one
   const double* lambda;    // null without a second map
   double scale, softcap, temperature;
-  bool has_sink, causal;
+  bool has_sink;
   double sink;
-  std::int64_t window, first_key;
-  const std::uint8_t* hidden;     // [length], 1: hidden; null: none is
-  const std::uint8_t* keeps_own;  // [length], 1: the row sees its own key although that is hidden; with `hidden`
   const std::int64_t* induction_key;
 
   bool rows_wanted, columns_wanted, second_pass;

@@ -40,7 +40,7 @@ struct SecondPass {
   HWY_INLINE SecondPass(Part<Input>& given, Arena& arena) : part(given) {
     pair = part.maps[0].present() && part.maps[1].present();
     needs_net = pair || part.maps[1].present();
-    const std::int64_t keys = round_up(part.length - part.key_begin, kBlock);
+    const std::int64_t keys = round_up(part.key_end - part.key_begin, kBlock);
     for (int kind = 0; kind < kKinds; ++kind) {
       if (kind == kNet ? !needs_net : !part.maps[kind].present()) continue;
       weights[kind] = arena.take(kBlockFloats);
@@ -97,7 +97,7 @@ struct SecondPass {
   // What is still in float goes to the part's doubles; call after the last strip.
   HWY_NOINLINE void fold_columns() {
     double* const wanted[kKinds] = {part.sums[0].column_sum, part.sums[1].column_sum, part.column_sum};
-    const std::int64_t keys = (part.causal ? part.row_end : part.length) - part.key_begin;
+    const std::int64_t keys = part.key_end - part.key_begin;
     for (int kind = 0; kind < kKinds; ++kind) {
       if (!columns[kind]) continue;
       for (std::int64_t k = 0; k < keys; ++k) {

@@ -24,7 +24,7 @@ constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 // Scores of masked entries, and the reference of a row that has seen none. Finite, so that no difference is NaN.
 constexpr float kMasked = -1e30f, kNoReference = -5e29f;
 // Lanes without a row that sees anything stand this far before every key.
-constexpr float kFarAway = -1e9f, kBeforeAll = -5e8f;
+constexpr float kFarAway = -1e9f;
 
 HWY_INLINE std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 HWY_INLINE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
@@ -66,7 +66,7 @@ struct Strip {
   std::int64_t key_begin = 0, key_end = 0;  // keys that any of them may see; begin is a multiple of 8
   bool plain = false;                       // every lane holds a row that sees keys
   int in_group = 0;                         // the first strip fetches keys ahead, the second one values
-  float lowest, highest;                    // visible: lowest ≤ i − j ≤ highest
+  float lowest, highest;                    // −ahead and behind: visible is lowest ≤ i − j ≤ highest
   float factor, cap_factor;                 // into the packed queries; after the cap
   float* packed[2] = {};                    // queries, [head_dim][kWidth]
   float* position;                          // per lane: its row − row
@@ -75,9 +75,8 @@ struct Strip {
   float raw_max[2] = {kMasked, kMasked};    // before a soft-cap
 
   HWY_INLINE Strip(const Part<Input>& given, Arena& arena) : part(given) {
-    const bool limited = part.causal && part.window > 0;
-    lowest = part.causal ? 0.0f : kBeforeAll;
-    highest = limited ? static_cast<float>(part.window - 1) : -kFarAway;
+    lowest = -static_cast<float>(part.mask.ahead);
+    highest = static_cast<float>(part.mask.behind);
     const bool capped = part.softcap > 0.0;
     factor = static_cast<float>(capped ? part.scale : part.scale * kLog2E / part.temperature);
     cap_factor = static_cast<float>(part.softcap * kLog2E / part.temperature);
@@ -94,16 +93,14 @@ struct Strip {
     rows = count;
     in_group = static_cast<int>((first - group) / kWidth);
     const std::int64_t last = row + rows - 1;
-    const bool limited = part.causal && part.window > 0;
-    const std::int64_t seen = limited ? larger(part.first_key, group + 1 - part.window) : part.first_key;
-    key_begin = larger(seen, 0) / 8 * 8;
-    key_end = part.causal ? last + 1 : part.length;
-    if (last < part.first_key || key_end < key_begin) key_end = key_begin;
-    plain = rows == kWidth && row >= part.first_key;
+    key_begin = larger(larger(part.mask.first_key, group - part.mask.behind), 0) / 8 * 8;
+    key_end = smaller(part.mask.length, last + part.mask.ahead + 1);
+    if (last < part.mask.first_key || key_end < key_begin) key_end = key_begin;
+    plain = rows == kWidth && row >= part.mask.first_key;
     for (std::int64_t lane = 0; lane < kWidth; ++lane) {
-      const bool sees = lane < rows && row + lane >= part.first_key;
+      const bool sees = lane < rows && row + lane >= part.mask.first_key;
       position[lane] = sees ? static_cast<float>(lane) : kFarAway;
-      keeps[lane] = lane < rows && part.hidden && part.keeps_own[row + lane] ? 1.0f : 0.0f;
+      keeps[lane] = lane < rows && part.mask.only_itself(row + lane) ? 1.0f : 0.0f;
     }
     for (int m = 0; m < 2; ++m)
       if (packed[m])
@@ -113,11 +110,12 @@ struct Strip {
 
   // Whether every lane sees every one of `count` keys from j on.
   HWY_INLINE bool all_visible(std::int64_t j, std::int64_t count) const {
-    if (!plain || j < part.first_key || j + count > (part.causal ? row + 1 : part.length)) return false;
-    if (part.causal && part.window > 0 && j <= row + kWidth - 1 - part.window) return false;
-    if (part.hidden)
+    if (!plain || j < part.mask.first_key || j + count > smaller(part.mask.length, row + part.mask.ahead + 1))
+      return false;
+    if (j < row + kWidth - 1 - part.mask.behind) return false;
+    if (part.mask.flags)
       for (std::int64_t k = j; k < j + count; ++k)
-        if (part.hidden[k]) return false;
+        if (part.mask.hides(k)) return false;
     return true;
   }
 
@@ -125,7 +123,7 @@ struct Strip {
   HWY_INLINE hn::Mask<Tag> visible(std::int64_t j, int vector) const {
     const Tag d;
     const Vector distance = hn::Add(hn::Load(d, position + vector * kLanes), hn::Set(d, static_cast<float>(row - j)));
-    if (j < part.first_key || j >= key_end || (part.hidden && part.hidden[j])) {
+    if (j < part.mask.first_key || j >= key_end || part.mask.hides(j)) {
       const Vector keep = hn::Load(d, keeps + vector * kLanes);
       return hn::And(hn::Eq(distance, hn::Zero(d)), hn::Gt(keep, hn::Zero(d)));
     }
@@ -138,13 +136,13 @@ struct Strip {
     const MapInput<Input>& map = part.maps[m];
     if constexpr (sizeof(Input) == sizeof(float)) {
       // Keys past the end of the tensor are not there to be read.
-      const std::int64_t direct = smaller(padded, (part.length - j) / kTileRows * kTileRows);
+      const std::int64_t direct = smaller(padded, (part.mask.length - j) / kTileRows * kTileRows);
       for (std::int64_t k = 0; k < direct; k += kTileRows) {
         const float* keys = map.key + (j + k) * map.key_stride;
         float* tile = z + k * kWidth;
         const std::int64_t next = j + k + kBlock;
         const bool fetches_keys = in_group == 0;
-        if (in_group < 2 && next + kTileRows <= part.length)
+        if (in_group < 2 && next + kTileRows <= part.mask.length)
           multiply_tile<kTileRows>(
               packed[m], keys, map.key_stride, 1, part.head_dim, false, tile,
               fetches_keys

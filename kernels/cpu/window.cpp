@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "kernels/cpu/flush_denormals.h"
-#include "kernels/cpu/hidden_keys.h"
 #include "kernels/cpu/scratch_pool.h"
 #include "kernels/cpu/window_task.h"
 
@@ -41,7 +41,7 @@ bool cpu_window(const HeadProblem<Input>& problem, const WindowLse& lse, const W
     fill_with_nan(request, cells);
     return true;
   }
-  const HiddenKeys hidden = hidden_key_flags(problem);
+  const std::vector<std::uint8_t> flags = mask_flags(problem.mask);
   std::atomic<bool> complete{true};
   struct Stop {
     const StopRequested* asked;
@@ -54,16 +54,11 @@ bool cpu_window(const HeadProblem<Input>& problem, const WindowLse& lse, const W
   whole.lse[0] = lse[0];
   whole.lse[1] = lse[1];
   whole.lambda = problem.maps[1].present() ? problem.lambda : nullptr;
-  whole.length = problem.length;
+  whole.mask = plain_mask(problem.mask, flags);
   whole.head_dim = problem.head_dim;
   whole.scale = problem.scale;
   whole.softcap = problem.softcap;
   whole.temperature = problem.temperature;
-  whole.causal = problem.causal;
-  whole.window = problem.window;
-  whole.first_key = problem.first_key;
-  whole.hidden = hidden.hidden.empty() ? nullptr : hidden.hidden.data();
-  whole.keeps_own = hidden.keeps_own.empty() ? nullptr : hidden.keeps_own.data();
   whole.map = request.map;
   whole.reduction = request.reduction;
   whole.stop_context = &stop_state;

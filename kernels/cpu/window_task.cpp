@@ -21,6 +21,7 @@ enum CellSum { kCellSum, kCellPositive, kCellCount, kCellHighest, kCellLowest, k
 static_assert(kCellSums == kWindowCellSums);
 
 HWY_INLINE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+HWY_INLINE std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
 
 template <typename Input>
 class WindowTiles {
@@ -90,16 +91,15 @@ class WindowTiles {
   }
 
   HWY_INLINE bool all_visible(std::int64_t row, std::int64_t rows) const {
-    if (keys_ < kWidth || row < task_.first_key || key_ < task_.first_key || task_.hidden) return false;
-    if (!task_.causal) return true;
-    return key_ + kWidth - 1 <= row && (task_.window == 0 || key_ > row + rows - 1 - task_.window);
+    const PlainMask& mask = task_.mask;
+    if (keys_ < kWidth || row < mask.first_key || key_ < mask.first_key || mask.flags) return false;
+    return key_ + kWidth - 1 <= row + mask.ahead && key_ >= row + rows - 1 - mask.behind;
   }
 
   HWY_INLINE bool none_visible(std::int64_t row, std::int64_t rows) const {
-    if (task_.hidden) return false;
-    const bool before = task_.causal && key_ > row + rows - 1;
-    const bool beyond = task_.causal && task_.window > 0 && key_ + keys_ - 1 <= row - task_.window;
-    return before || beyond || row + rows <= task_.first_key || key_ + keys_ <= task_.first_key;
+    const PlainMask& mask = task_.mask;
+    return key_ > row + rows - 1 + mask.ahead || key_ + keys_ - 1 < row - mask.behind || row + rows <= mask.first_key ||
+           key_ + keys_ <= mask.first_key;
   }
 
   // Lanes whose key row i sees.
@@ -107,17 +107,14 @@ class WindowTiles {
     const Tag d;
     const std::int64_t first = key_ + v * kLanes;
     // Lanes from `begin` to `end` are in the window and in the task; both are small or far beyond the lanes.
-    std::int64_t begin = task_.first_key - first, end = keys_ - v * kLanes;
-    if (task_.causal) {
-      end = smaller(end, i + 1 - first);
-      if (task_.window > 0 && i - task_.window + 1 - first > begin) begin = i - task_.window + 1 - first;
-    }
-    if (i < task_.first_key) end = begin;
+    const PlainMask& mask = task_.mask;
+    const std::int64_t begin = larger(mask.first_key, i - mask.behind) - first;
+    const std::int64_t end = i < mask.first_key ? begin : smaller(keys_ - v * kLanes, i + mask.ahead + 1 - first);
     HWY_ALIGN float seen[kLanes];
-    if (task_.hidden) {
+    if (mask.flags) {
       for (int lane = 0; lane < kLanes; ++lane) {
         bool sees = lane >= begin && lane < end;
-        if (sees && task_.hidden[first + lane]) sees = first + lane == i && task_.keeps_own[i] != 0;
+        if (sees && mask.hides(first + lane)) sees = first + lane == i && mask.only_itself(i);
         seen[lane] = sees ? 1.0f : 0.0f;
       }
       return hn::Gt(hn::Load(d, seen), hn::Zero(d));

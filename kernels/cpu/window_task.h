@@ -16,11 +16,9 @@ struct WindowTask {
   MapInput<Input> maps[2];  // those the request reads
   const double* lse[2];
   const double* lambda;
-  std::int64_t length, head_dim;
+  PlainMask mask;
+  std::int64_t head_dim;
   double scale, softcap, temperature;
-  bool causal;
-  std::int64_t window, first_key;
-  const std::uint8_t *hidden, *keeps_own;  // as in Part
   WindowMap map;
   std::int64_t row_begin, row_end, key_begin, key_end;  // entries of the task
   std::int64_t reduction;

@@ -31,23 +31,6 @@ Operand<Input> operand(const Input* data, std::int64_t stride) {
   return {data, stride, aligned};
 }
 
-// Which keys are hidden, and which rows see only themselves because all their keys are.
-template <class Input>
-void fill_flags(const HeadProblem<Input>& problem, std::uint8_t* flags) {
-  for (const std::int64_t key : problem.hidden_keys)
-    if (key >= 0 && key < problem.length) flags[key] |= kHiddenKey;
-  std::vector<std::int64_t> hidden_before(static_cast<std::size_t>(problem.length) + 1, 0);
-  for (std::int64_t j = 0; j < problem.length; ++j)
-    hidden_before[static_cast<std::size_t>(j) + 1] =
-        hidden_before[static_cast<std::size_t>(j)] + (flags[j] & kHiddenKey ? 1 : 0);
-  for (std::int64_t i = 0; i < problem.length; ++i) {
-    const KeyRange range = visible_range(problem, i);
-    const std::int64_t hidden =
-        hidden_before[static_cast<std::size_t>(range.end)] - hidden_before[static_cast<std::size_t>(range.begin)];
-    if (range.begin < range.end && hidden == range.end - range.begin) flags[i] |= kOnlyItself;
-  }
-}
-
 Bins bins_of(const UniformBins& bins, double unit) {
   return {static_cast<int>(bins.bins), static_cast<float>(unit / bins.width),
           static_cast<float>(-bins.low / bins.width)};
@@ -80,7 +63,7 @@ void finish_rows(HeadJob<Input, float>& job, const HeadPlan& plan, std::size_t m
                  std::vector<double>& value_energy) {
   const HeadProblem<Input>& problem = job.problem;
   MapStatistics& map = job.statistics.maps[m];
-  const auto length = static_cast<std::size_t>(problem.length);
+  const auto length = static_cast<std::size_t>(problem.mask.length);
   const float* rows = regions.outputs.host<float>(plan.maps[m].rows);
   const float* energy = regions.outputs.host<float>(plan.maps[m].energy);
   const std::int64_t chunks = (problem.value_dim + plan.value_chunk - 1) / plan.value_chunk;
@@ -110,7 +93,7 @@ void finish_net_rows(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& 
                      const std::array<std::vector<double>, 2>& value_energy) {
   const HeadProblem<Input>& problem = job.problem;
   HeadStatistics& statistics = job.statistics;
-  const auto length = static_cast<std::size_t>(problem.length);
+  const auto length = static_cast<std::size_t>(problem.mask.length);
   const float* net = regions.outputs.host<float>(plan.net_rows);
   const bool same_values = problem.maps[0].value == problem.maps[1].value;
   const std::size_t only = problem.maps[0].present() ? 0 : 1;
@@ -137,7 +120,7 @@ void finish_net_rows(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& 
 template <class Input>
 void finish_named(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& regions) {
   const HeadProblem<Input>& problem = job.problem;
-  const auto length = static_cast<std::size_t>(problem.length);
+  const auto length = static_cast<std::size_t>(problem.mask.length);
   for (std::size_t m = 0; m < 2; ++m) {
     if (!problem.maps[m].present()) continue;
     MapStatistics& map = job.statistics.maps[m];
@@ -188,14 +171,14 @@ KernelStatus check(const HeadJob<Input, float>& job) {
   const auto invalid = [](const char* text) { return KernelStatus{StatusCode::InvalidArgument, text}; };
   const auto unsupported = [](const char* text) { return KernelStatus{StatusCode::Unsupported, text}; };
   // A head without rows is fine; it gets empty statistics.
-  if (problem.length < 0 || problem.head_dim < 1 || problem.value_dim < 1)
+  if (problem.mask.length < 0 || problem.head_dim < 1 || problem.value_dim < 1)
     return invalid("a head's length is negative, or its head_dim or value_dim not positive");
   if (!problem.maps[0].present() && !problem.maps[1].present()) return invalid("a head has no map");
   if (problem.maps[1].present() && problem.lambda == nullptr) return invalid("a head with a second map has no λ");
   if (job.context == nullptr) return invalid("a head has no context to write to");
   for (const UniformBins* bins : {&request.logit_bins, &request.log10_weight_bins})
     if (bins->bins < 0 || (bins->bins > 0 && !(bins->width > 0.0))) return invalid("a histogram's bins have no width");
-  if (problem.length > kMaxLength) return unsupported("the CUDA kernels take at most 2^30 positions");
+  if (problem.mask.length > kMaxLength) return unsupported("the CUDA kernels take at most 2^30 positions");
   if (problem.head_dim > 256) return unsupported("the CUDA kernels take a head_dim of at most 256");
   if (problem.value_dim > 4096) return unsupported("the CUDA kernels take a value_dim of at most 4096");
   if (request.logit_bins.bins + request.log10_weight_bins.bins > kMaxBins)
@@ -208,7 +191,7 @@ template <class Input>
 void resize(HeadJob<Input, float>& job) {
   static constexpr float kPresent = 0.0f;
   HeadProblem<float> shape;
-  shape.length = job.problem.length;
+  shape.mask.length = job.problem.mask.length;
   for (std::size_t m = 0; m < 2; ++m)
     if (job.problem.maps[m].present()) shape.maps[m].query = &kPresent;
   resize_statistics(shape, job.request, job.statistics);
@@ -218,14 +201,14 @@ template <class Input>
 HeadPlan reserve(const HeadJob<Input, float>& job, int value_chunk, Regions& regions) {
   const HeadProblem<Input>& problem = job.problem;
   const StatisticSet wanted = job.request.wanted;
-  const std::int64_t length = problem.length;
+  const std::int64_t length = problem.mask.length;
   HeadPlan plan;
   plan.value_chunk = value_chunk;
   plan.keep_rows = (wanted & kRowStatistics) != 0;
   plan.pool_size = static_cast<int>(job.statistics.pool_size);
   plan.pool_blocks = static_cast<int>(job.statistics.pool_blocks);
   if (problem.maps[1].present()) plan.lambda = regions.inputs.reserve<float>(length);
-  if (!problem.hidden_keys.empty()) plan.flags = regions.inputs.reserve<std::uint8_t>(length);
+  if (!problem.mask.hidden_keys.empty()) plan.flags = regions.inputs.reserve<std::uint8_t>(length);
   if (wanted == 0) return plan;
 
   Region& outputs = regions.outputs;
@@ -260,7 +243,7 @@ HeadPlan reserve(const HeadJob<Input, float>& job, int value_chunk, Regions& reg
 template <class Input>
 HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPlan& plan, Regions& regions) {
   const HeadProblem<Input>& problem = job.problem;
-  const auto length = static_cast<std::size_t>(problem.length);
+  const auto length = static_cast<std::size_t>(problem.mask.length);
   HeadParameters<Input> head;
   for (std::size_t m = 0; m < 2; ++m) {
     const MapInput<Input>& given = problem.maps[m];
@@ -279,10 +262,11 @@ HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPla
     to.histograms = regions.outputs.device<unsigned long long>(map.histograms);
     head.sweep = head.sweep || map.column_sum || map.rounds_to_one || map.histograms || plan.pooled;
   }
-  head.mask = {static_cast<int>(problem.length), static_cast<int>(std::min(problem.window, problem.length)),
-               static_cast<int>(std::min(problem.first_key, problem.length)), problem.causal,
+  const kernels::Mask& mask = problem.mask;
+  head.mask = {static_cast<int>(mask.length), static_cast<int>(mask.behind()), static_cast<int>(mask.ahead()),
+               static_cast<int>(std::min(mask.first_key, mask.length)),
                regions.inputs.device<std::uint8_t>(plan.flags)};
-  if (plan.flags) fill_flags(problem, regions.inputs.host<std::uint8_t>(plan.flags));
+  if (plan.flags) std::ranges::copy(mask_flags(mask), regions.inputs.host<std::uint8_t>(plan.flags));
   const double unit = kLog2E / problem.temperature;
   head.scaling.logit = static_cast<float>(problem.scale * unit);
   head.scaling.raw = static_cast<float>(problem.scale);
@@ -328,7 +312,7 @@ template <class Input>
 void finish(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& regions) {
   const StatisticSet wanted = job.request.wanted;
   if (wanted == 0) return;
-  const auto length = static_cast<std::size_t>(job.problem.length);
+  const auto length = static_cast<std::size_t>(job.problem.mask.length);
   std::array<std::vector<double>, 2> value_energy;  // Σ a² r²
   for (std::size_t m = 0; m < 2; ++m) {
     if (!job.problem.maps[m].present()) continue;

@@ -17,13 +17,14 @@ constexpr double kBatchBytes = 1 << 30;
 
 template <class Input>
 double bytes_of(const HeadJob<Input, float>& job) {
-  const double length = static_cast<double>(job.problem.length), pooled = static_cast<double>(job.request.pool_blocks);
+  const double length = static_cast<double>(job.problem.mask.length),
+               pooled = static_cast<double>(job.request.pool_blocks);
   return length * 256.0 + (length / kTile * 2.0 + pooled) * pooled * kPooledKinds * 4.0;
 }
 
 template <class Input>
 double work_of(const HeadJob<Input, float>& job) {
-  const double length = static_cast<double>(job.problem.length);
+  const double length = static_cast<double>(job.problem.mask.length);
   return length * length * static_cast<double>(job.problem.head_dim + job.problem.value_dim);
 }
 
@@ -45,7 +46,8 @@ class Batch {
       resize(job);
       plans_.push_back(reserve(job, value_chunk(job.problem), regions_));
     }
-    if (std::all_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job.problem.length == 0; })) return {};
+    if (std::all_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job.problem.mask.length == 0; }))
+      return {};
     HEADROOM_KERNEL_TRY(regions_.inputs.allocate(true));
     HEADROOM_KERNEL_TRY(regions_.outputs.allocate(true));
     HEADROOM_KERNEL_TRY(regions_.scratch.allocate(false));

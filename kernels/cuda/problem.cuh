@@ -42,14 +42,11 @@ enum Pooled { kPoolSum1, kPoolMax1, kPoolSum2, kPoolMax2, kPoolPositive, kPoolNe
 inline constexpr int kPooledKinds = kPoolMaxAbs + 1;
 inline constexpr int kPooledKindsOfOneMap = 2;
 
-inline constexpr std::uint8_t kHiddenKey = 1;   // no row sees this key, save its own row if
-inline constexpr std::uint8_t kOnlyItself = 2;  // this row would see nothing
-
+// kernels/mask.h in a device's integers: PlainMask.
 struct Mask {
   int length = 0;
-  int window = 0;  // 0: none
+  int behind = 0, ahead = 0;
   int first_key = 0;
-  bool causal = true;
   const std::uint8_t* flags = nullptr;  // per position; null: no hidden keys
 };
 
@@ -125,7 +122,7 @@ HEADROOM_DEVICE int larger(int a, int b) { return a > b ? a : b; }
 
 HEADROOM_DEVICE bool visible(const Mask& mask, int i, int j) {
   if (i >= mask.length || j >= mask.length || i < mask.first_key || j < mask.first_key) return false;
-  if (mask.causal && (j > i || (mask.window > 0 && i - j >= mask.window))) return false;
+  if (i - j > mask.behind || j - i > mask.ahead) return false;
   if (mask.flags == nullptr) return true;
   return (mask.flags[i] & kOnlyItself) != 0 ? i == j : (mask.flags[j] & kHiddenKey) == 0;
 }
@@ -134,7 +131,7 @@ HEADROOM_DEVICE bool visible(const Mask& mask, int i, int j) {
 HEADROOM_DEVICE bool all_visible(const Mask& mask, int i0, int j0) {
   const int i1 = i0 + kTile - 1, j1 = j0 + kTile - 1;  // the last ones
   if (mask.flags != nullptr || larger(i1, j1) >= mask.length || smaller(i0, j0) < mask.first_key) return false;
-  return !mask.causal || (j1 <= i0 && (mask.window == 0 || i1 - j0 < mask.window));
+  return j1 - i0 <= mask.ahead && i1 - j0 <= mask.behind;
 }
 
 struct TileRange {
@@ -145,17 +142,14 @@ struct TileRange {
 HEADROOM_DEVICE TileRange key_range(const Mask& mask, int i0) {
   const int last = smaller(i0 + kTile, mask.length) - 1;
   if (last < mask.first_key) return {0, 0};
-  const int first = mask.causal && mask.window > 0 ? i0 + 1 - mask.window : 0;
-  return {larger(first, mask.first_key) / kTile * kTile, mask.causal ? last + 1 : mask.length};
+  return {larger(i0 - mask.behind, mask.first_key) / kTile * kTile, smaller(last + mask.ahead + 1, mask.length)};
 }
 
 // The queries that can see keys of [j0, j0 + kTile).
 HEADROOM_DEVICE TileRange query_range(const Mask& mask, int j0) {
   const int last = smaller(j0 + kTile, mask.length) - 1;
   if (last < mask.first_key) return {0, 0};
-  const bool windowed = mask.causal && mask.window > 0 && mask.window < mask.length;
-  return {larger(mask.causal ? j0 : 0, mask.first_key) / kTile * kTile,
-          windowed ? smaller(last + mask.window, mask.length) : mask.length};
+  return {larger(j0 - mask.ahead, mask.first_key) / kTile * kTile, smaller(last + mask.behind + 1, mask.length)};
 }
 
 }  // namespace headroom::kernels::cuda

@@ -30,7 +30,7 @@ void split_lse(const double* lse, std::int64_t rows, float* to) {
 template <class Input>
 KernelStatus check(const HeadProblem<Input>& problem, const WindowLse& lse, const WindowRequest& request) {
   const auto outside = [&](std::int64_t begin, std::int64_t count) {
-    return begin < 0 || count < 0 || begin > problem.length || count > problem.length - begin;
+    return begin < 0 || count < 0 || begin > problem.mask.length || count > problem.mask.length - begin;
   };
   if (outside(request.row_begin, request.rows) || outside(request.key_begin, request.keys) || request.reduction < 1)
     return {StatusCode::InvalidArgument, "the window does not lie inside the map"};
@@ -72,7 +72,7 @@ KernelStatus run_window(Machine& machine, const HeadProblem<Input>& problem, con
 
   WindowArguments<Input> arguments;
   arguments.map = request.map;
-  arguments.reduction = static_cast<int>(std::min<std::int64_t>(request.reduction, problem.length));
+  arguments.reduction = static_cast<int>(std::min<std::int64_t>(request.reduction, problem.mask.length));
   arguments.group = cells_in_tile(arguments.reduction);
   const SharedUse shared = use_shared(
       problem.head_dim, needs.first && needs.second ? 2 : 1, machine.shared_limit(),

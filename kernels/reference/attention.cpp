@@ -15,11 +15,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 ReferenceRow attention_row(const HeadProblem<double>& problem, const MapInput<double>& map, std::int64_t i) {
-  const auto length = static_cast<std::size_t>(problem.length);
+  const auto length = static_cast<std::size_t>(problem.mask.length);
   ReferenceRow row{std::vector<double>(length, -kInfinity), std::vector<double>(length, -kInfinity),
                    std::vector<double>(length, 0.0), std::vector<bool>(length, false), 0.0};
   std::vector<KeyRange> segments;
-  visible_segments(problem, i, segments);
+  problem.mask.segments(i, segments);
   double largest = problem.has_sink ? problem.sink : -kInfinity;
   for (const KeyRange& segment : segments)
     for (std::int64_t j = segment.begin; j < segment.end; ++j) {
@@ -127,10 +127,10 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
   const bool pair = problem.maps[0].present() && problem.maps[1].present();
   const bool same_values = pair && problem.maps[0].value == problem.maps[1].value;
   const std::int64_t blocks = statistics.pool_blocks;
-  for (std::int64_t i = 0; i < problem.length; ++i) {
+  for (std::int64_t i = 0; i < problem.mask.length; ++i) {
     const auto r = static_cast<std::size_t>(i);
     const double lambda = problem.maps[1].present() ? problem.lambda[i] : 0.0;
-    std::vector<double> net(static_cast<std::size_t>(problem.length), 0.0);
+    std::vector<double> net(static_cast<std::size_t>(problem.mask.length), 0.0);
     std::vector<double> energy(net.size(), 0.0);
     std::vector<bool> visible(net.size(), false);
     std::array<std::vector<double>, 2> weights;
@@ -143,7 +143,7 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
       double context_energy = 0.0;
       for (std::int64_t c = 0; c < problem.value_dim; ++c) {
         double sum = 0.0;
-        for (std::int64_t j = 0; j < problem.length; ++j)
+        for (std::int64_t j = 0; j < problem.mask.length; ++j)
           sum += row.a[static_cast<std::size_t>(j)] * map.value[j * map.value_stride + c];
         context_energy += sum * sum;
         out[static_cast<std::size_t>(c)] += coefficient * sum;

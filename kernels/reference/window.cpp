@@ -16,7 +16,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Row i of what the window shows, [length]; NaN where masked.
 std::vector<double> shown_row(const HeadProblem<double>& problem, WindowMap map, std::int64_t i) {
-  const auto length = static_cast<std::size_t>(problem.length);
+  const auto length = static_cast<std::size_t>(problem.mask.length);
   const WindowNeeds needs = window_needs(problem, map);
   std::vector<double> row(length, needs.first || needs.second ? 0.0 : kNaN);
   for (std::size_t m = 0; m < 2; ++m) {

@@ -100,7 +100,7 @@ CATCH_TEST_CASE("goldens: the differential pair") {
 CATCH_TEST_CASE("goldens: softmax1 of the logits 1, 0, −1, 2") {
   const std::vector<double> query(4, 1.0), key = {1.0, 0.0, -1.0, 2.0};
   kernels::HeadProblem<double> problem;
-  problem.length = 4;
+  problem.mask.length = 4;
   problem.head_dim = problem.value_dim = 1;
   problem.maps[0] = {query.data(), key.data(), key.data(), 1, 1, 1};
   problem.has_sink = true;

@@ -29,7 +29,7 @@ struct Run {
 
 Run run(const HeadProblem<double>& problem) {
   Run result;
-  result.context.resize(static_cast<std::size_t>(problem.length * problem.value_dim));
+  result.context.resize(static_cast<std::size_t>(problem.mask.length * problem.value_dim));
   kernels::reference_attention(problem, full_request(), result.statistics, result.context);
   return result;
 }
@@ -38,7 +38,7 @@ double sum(const std::vector<double>& values) { return std::accumulate(values.be
 
 std::int64_t visible_count(const HeadProblem<double>& problem, std::int64_t row) {
   std::vector<kernels::KeyRange> segments;
-  kernels::visible_segments(problem, row, segments);
+  problem.mask.segments(row, segments);
   std::int64_t count = 0;
   for (const kernels::KeyRange& segment : segments) count += segment.end - segment.begin;
   return count;
@@ -93,14 +93,14 @@ CATCH_TEST_CASE("laws: softmax-off-by-one keeps l / (l + 1) of a row") {
 
 CATCH_TEST_CASE("laws: the net row sums to c₁ − λ, and to less of each by its sink") {
   for_each_head([](const HeadProblem<double>& problem, const HeadStatistics& s) {
-    for (std::int64_t i = 0; i < problem.length; ++i) {
+    for (std::int64_t i = 0; i < problem.mask.length; ++i) {
       const auto r = static_cast<std::size_t>(i);
       double expected = 0.0;
       if (problem.maps[0].present()) expected += s.maps[0].weight_sum[r];
       if (problem.maps[1].present()) expected -= problem.lambda[i] * s.maps[1].weight_sum[r];
       CATCH_CHECK(std::abs(s.weight_sum[r] - expected) < kRounding);
     }
-    CATCH_CHECK(std::abs(sum(s.column_sum) - sum(s.weight_sum)) < kRounding * static_cast<double>(problem.length));
+    CATCH_CHECK(std::abs(sum(s.column_sum) - sum(s.weight_sum)) < kRounding * static_cast<double>(problem.mask.length));
   });
 }
 
@@ -120,7 +120,7 @@ CATCH_TEST_CASE("laws: 1/√n ≤ ‖a‖₂ ≤ 1, scaled by what a sink leaves
 CATCH_TEST_CASE("laws: |1 − λ|/√n ≤ ‖w‖₂ < √(1 + λ²) of a difference, and up to 1 + |λ| where λ is negative") {
   for_each_head([](const HeadProblem<double>& problem, const HeadStatistics& s) {
     if (s.cross.empty() || problem.has_sink) return;
-    for (std::int64_t i = 0; i < problem.length; ++i) {
+    for (std::int64_t i = 0; i < problem.mask.length; ++i) {
       const auto r = static_cast<std::size_t>(i);
       const double lambda = problem.lambda[i];
       const double n = static_cast<double>(visible_count(problem, i));
@@ -129,7 +129,7 @@ CATCH_TEST_CASE("laws: |1 − λ|/√n ≤ ‖w‖₂ < √(1 + λ²) of a diffe
       const double top = lambda >= 0.0 ? std::sqrt(1.0 + lambda * lambda) : 1.0 - lambda;
       CATCH_CHECK(l2 <= top * (1.0 + kRounding));
       if (lambda > 0.0) CATCH_CHECK(l2 < top);
-      if (problem.length == 1) CATCH_CHECK(l2 == near(std::abs(1.0 - lambda), kRounding));
+      if (problem.mask.length == 1) CATCH_CHECK(l2 == near(std::abs(1.0 - lambda), kRounding));
     }
   });
 }
@@ -142,8 +142,8 @@ CATCH_TEST_CASE("laws: the ends of V2's interval are reached by uniform and by d
   for (std::size_t i = 0; i < 4; ++i) first[i * 4] = third[i * 4 + 2] = 60.0;
   const std::vector<double> lambda = {0.1, 0.5, 0.7, 0.9};
   HeadProblem<double> problem;
-  problem.length = problem.head_dim = problem.value_dim = 4;
-  problem.causal = false;
+  problem.mask.length = problem.head_dim = problem.value_dim = 4;
+  problem.mask.causal = false;
   problem.lambda = lambda.data();
   problem.maps[0] = problem.maps[1] = {none.data(), key.data(), key.data(), 4, 4, 4};
   const Run uniform = run(problem);
@@ -163,7 +163,7 @@ CATCH_TEST_CASE("laws: negative and positive mass add to ‖w‖₁, which lies 
     CATCH_CHECK(std::abs(sum(s.pooled_positive) + sum(s.pooled_negative) - sum(s.weight_l1)) < 1e-10);
     CATCH_CHECK(std::abs(sum(s.pooled_positive) - sum(s.pooled_negative) - sum(s.weight_sum)) < 1e-10);
     if (problem.has_sink || !problem.maps[0].present()) return;
-    for (std::int64_t i = 0; i < problem.length; ++i) {
+    for (std::int64_t i = 0; i < problem.mask.length; ++i) {
       const double lambda = lambda_of(problem, i), l1 = s.weight_l1[static_cast<std::size_t>(i)];
       CATCH_CHECK(l1 >= std::abs(1.0 - lambda) - kRounding);
       CATCH_CHECK(l1 <= 1.0 + std::abs(lambda) + kRounding);
@@ -189,7 +189,7 @@ CATCH_TEST_CASE("laws: pooled mass adds to the column sums of its cells") {
   for_each_head([](const HeadProblem<double>& problem, const HeadStatistics& s) {
     std::vector<double> pooled(static_cast<std::size_t>(s.pool_blocks)), columns(pooled);
     for (std::size_t cell = 0; cell < s.pooled_sum.size(); ++cell) pooled[cell % pooled.size()] += s.pooled_sum[cell];
-    for (std::int64_t j = 0; j < problem.length; ++j)
+    for (std::int64_t j = 0; j < problem.mask.length; ++j)
       columns[static_cast<std::size_t>(j / s.pool_size)] += s.column_sum[static_cast<std::size_t>(j)];
     for (std::size_t block = 0; block < pooled.size(); ++block)
       CATCH_CHECK(std::abs(pooled[block] - columns[block]) < 1e-10);
@@ -203,7 +203,7 @@ CATCH_TEST_CASE("laws: a constant added to the logits of a row changes LSE and n
   std::vector<double> query = random.normals(n * 5), key = random.normals(n * 5), value = random.normals(n * 3);
   for (std::int64_t i = 0; i < n; ++i) key[static_cast<std::size_t>(i * 5 + 4)] = 1.0;
   HeadProblem<double> problem;
-  problem.length = n;
+  problem.mask.length = n;
   problem.head_dim = 5;
   problem.value_dim = 3;
   problem.maps[0] = {query.data(), key.data(), value.data(), 5, 5, 3};
@@ -283,9 +283,9 @@ CATCH_TEST_CASE("laws: special cases of one normaliser are another") {
   }
   CATCH_SECTION("a window of the whole length is causal; soft cap far above the logits is none") {
     HeadProblem<double> problem = softmax;
-    problem.window = 33;
+    problem.mask.window = 33;
     CATCH_CHECK(statistics_mismatch(run(problem).statistics, plain.statistics, 0.0) == "");
-    problem.window = 0;
+    problem.mask.window = 0;
     problem.softcap = 1e6;
     CATCH_CHECK(statistics_mismatch(run(problem).statistics, plain.statistics, 1e-9, 0.01) == "");
   }
@@ -326,7 +326,7 @@ CATCH_TEST_CASE("laws: logits of ±1e4 give finite rows that still sum to 1") {
   for (const bool sink : {false, true}) {
     std::vector<double> query = {1e4, -1e4, -1e4, 1e4, 1e4}, key = {1, -1, 1, -1, 1}, value = {1, 2, 3, 4, 5};
     HeadProblem<double> problem;
-    problem.length = 5;
+    problem.mask.length = 5;
     problem.head_dim = problem.value_dim = 1;
     problem.maps[0] = {query.data(), key.data(), value.data(), 1, 1, 1};
     problem.has_sink = sink;

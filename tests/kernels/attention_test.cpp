@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/attention.h"
-
 #include "kernels/reference/attention.h"
 #include "tests/kernels/dense_attention.h"
 #include "tests/kernels/wanted_subsets.h"
@@ -23,7 +21,7 @@ using kernels::StatisticsRequest;
 HeadStatistics reference(const HeadProblem<double>& problem, const StatisticsRequest& request,
                          std::vector<double>& context) {
   HeadStatistics statistics;
-  context.assign(static_cast<std::size_t>(problem.length * problem.value_dim), 0.0);
+  context.assign(static_cast<std::size_t>(problem.mask.length * problem.value_dim), 0.0);
   kernels::reference_attention(problem, request, statistics, context);
   return statistics;
 }
@@ -96,13 +94,13 @@ CATCH_TEST_CASE("reference attention: the weights of single rows are the dense m
     for (std::size_t m = 0; m < 2; ++m) {
       if (!problem.maps[m].present()) continue;
       const DenseMap dense = dense_map(problem, m);
-      for (std::int64_t i = 0; i < problem.length; ++i) {
+      for (std::int64_t i = 0; i < problem.mask.length; ++i) {
         CATCH_INFO(shape.name << ", map " << m << ", row " << i);
         std::vector<double> expected;
-        for (std::int64_t j = 0; j < problem.length; ++j) expected.push_back(dense.a(i, j));
+        for (std::int64_t j = 0; j < problem.mask.length; ++j) expected.push_back(dense.a(i, j));
         const std::vector<double> found = kernels::reference_weights(problem, m, i);
         CATCH_CHECK(array_mismatch("weights", found, expected, 1e-13) == "");
-        for (std::int64_t j = 0; j < problem.length; ++j)
+        for (std::int64_t j = 0; j < problem.mask.length; ++j)
           if (!dense_visible(problem, i, j)) CATCH_CHECK(found[static_cast<std::size_t>(j)] == 0.0);
       }
     }
@@ -123,61 +121,6 @@ CATCH_TEST_CASE("reference attention: without statistics the context is the same
     CATCH_CHECK(statistics.maps[0].lse.empty());
     CATCH_CHECK(statistics.pooled_sum.empty());
   }
-}
-
-CATCH_TEST_CASE("masks: the visible segments of every row are the keys that the mask's definition names") {
-  std::vector<AttentionCase> cases = attention_cases();
-  for (const AttentionCase& shape : padded_cases()) cases.push_back(shape);
-  for (const AttentionCase& shape : cases)
-    for (const std::int64_t length : {1, 2, 65, 70}) {
-      const auto data = random_attention<double>(shape, length, 2);
-      const HeadProblem<double> problem = data.problem(0);
-      std::vector<kernels::KeyRange> segments;
-      for (std::int64_t i = 0; i < length; ++i) {
-        CATCH_INFO(shape.name << ", length " << length << ", row " << i);
-        kernels::visible_segments(problem, i, segments);
-        std::vector<std::int64_t> found, expected;
-        for (const kernels::KeyRange& segment : segments) {
-          CATCH_CHECK(segment.begin < segment.end);
-          for (std::int64_t j = segment.begin; j < segment.end; ++j) found.push_back(j);
-        }
-        for (std::int64_t j = 0; j < length; ++j)
-          if (dense_visible(problem, i, j)) expected.push_back(j);
-        CATCH_CHECK(found == expected);
-      }
-    }
-}
-
-CATCH_TEST_CASE("masks: row i of a causal map sees i + 1 keys, of a window of W at most W, itself included") {
-  const auto count = [](const AttentionCase& shape, std::int64_t length, std::int64_t row) {
-    const auto data = random_attention<double>(shape, length, 3);
-    std::int64_t visible = 0;
-    for (const double a : kernels::reference_weights(data.problem(0), 0, row)) visible += a > 0.0 ? 1 : 0;
-    return visible;
-  };
-  for (const std::int64_t row : {0, 1, 2, 6, 7, 8, 19}) {
-    CATCH_CHECK(count({.name = "causal"}, 20, row) == row + 1);
-    CATCH_CHECK(count({.name = "window 7", .window = 7}, 20, row) == std::min<std::int64_t>(row + 1, 7));
-    CATCH_CHECK(count({.name = "window 1", .window = 1}, 20, row) == 1);
-    CATCH_CHECK(count({.name = "bidirectional", .causal = false}, 20, row) == 20);
-  }
-}
-
-CATCH_TEST_CASE("pooled counts: the visible entries of each cell, by counting") {
-  for (const AttentionCase& shape : attention_cases())
-    for (const std::int64_t length : {1, 5, 33, 64}) {
-      const auto data = random_attention<double>(shape, length, 2);
-      const HeadProblem<double> problem = data.problem(0);
-      for (const std::int64_t size : {1, 4, 7, 64}) {
-        const std::int64_t blocks = (length + size - 1) / size;
-        std::vector<std::int64_t> expected(static_cast<std::size_t>(blocks * blocks), 0);
-        for (std::int64_t i = 0; i < length; ++i)
-          for (std::int64_t j = 0; j < length; ++j)
-            expected[static_cast<std::size_t>(i / size * blocks + j / size)] += dense_visible(problem, i, j) ? 1 : 0;
-        CATCH_INFO(shape.name << ", length " << length << ", cells of " << size);
-        CATCH_CHECK(kernels::pooled_counts(problem, size, blocks) == expected);
-      }
-    }
 }
 
 }  // namespace headroom::test

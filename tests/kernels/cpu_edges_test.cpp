@@ -78,7 +78,7 @@ class Sight {
     const AttentionData<float> data = random_attention<float>(shape, kRows, 77);
     std::vector<kernels::KeyRange> segments;
     for (std::int64_t i = 0; i < kRows; ++i) {
-      kernels::visible_segments(data.problem(0), i, segments);
+      data.problem(0).mask.segments(i, segments);
       for (const kernels::KeyRange& segment : segments)
         for (std::int64_t j = segment.begin; j < segment.end; ++j)
           seen_[static_cast<std::size_t>(i * kRows + j)] = true;
@@ -136,8 +136,8 @@ void run_guarded(std::int64_t length, std::int64_t head_dim, std::int64_t value_
   const GuardedTensor<std::int64_t> induction(std::vector<std::int64_t>(static_cast<std::size_t>(length), length - 1));
   const GuardedTensor<float> context(std::vector<float>(static_cast<std::size_t>(length * value_dim), kUntouched));
   HeadProblem<Input> problem;
-  problem.length = length, problem.head_dim = head_dim, problem.value_dim = value_dim;
-  problem.causal = causal;
+  problem.mask.length = length, problem.head_dim = head_dim, problem.value_dim = value_dim;
+  problem.mask.causal = causal;
   problem.induction_key = induction.data();
   problem.scale = 0.25;
   problem.maps[0] = {q.data(), k.data(), v.data(), head_dim, head_dim, value_dim};

@@ -52,7 +52,7 @@ void for_each_head(const Body& body) {
 
 std::int64_t visible_count(const HeadProblem<float>& problem, std::int64_t row) {
   std::vector<kernels::KeyRange> segments;
-  kernels::visible_segments(problem, row, segments);
+  problem.mask.segments(row, segments);
   std::int64_t count = 0;
   for (const kernels::KeyRange& segment : segments) count += segment.end - segment.begin;
   return count;
@@ -64,7 +64,7 @@ CATCH_TEST_CASE("cpu laws: rows sum to what the sink leaves, net rows to c‚ÇÅ ‚à
   for_each_head([](const HeadProblem<float>& problem, const HeadStatistics& s) {
     for (const MapStatistics& map : s.maps) {
       for (std::size_t i = 0; i < map.lse.size(); ++i) {
-        const bool padding = static_cast<std::int64_t>(i) < problem.first_key;
+        const bool padding = static_cast<std::int64_t>(i) < problem.mask.first_key;
         const double kept = padding ? 0.0 : problem.has_sink ? -std::expm1(problem.sink - map.lse[i]) : 1.0;
         CATCH_CHECK(std::abs(map.weight_sum[i] - kept) <= kRounding);
       }
@@ -72,7 +72,7 @@ CATCH_TEST_CASE("cpu laws: rows sum to what the sink leaves, net rows to c‚ÇÅ ‚à
       CATCH_CHECK(sum(map.pooled_sum) == near(sum(map.weight_sum), kRounding));
     }
     double size = 1.0;
-    for (std::int64_t i = 0; i < problem.length; ++i) {
+    for (std::int64_t i = 0; i < problem.mask.length; ++i) {
       const auto r = static_cast<std::size_t>(i);
       const double lambda = problem.maps[1].present() ? problem.lambda[i] : 0.0;
       double expected = 0.0;
@@ -91,7 +91,7 @@ CATCH_TEST_CASE("cpu laws: rows sum to what the sink leaves, net rows to c‚ÇÅ ‚à
 CATCH_TEST_CASE("cpu laws: pooled mass is the column mass of its keys, and no cell without a visible entry has any") {
   for_each_head([](const HeadProblem<float>& problem, const HeadStatistics& s) {
     const auto blocks = static_cast<std::size_t>(s.pool_blocks);
-    const auto counts = kernels::pooled_counts(problem, s.pool_size, s.pool_blocks);
+    const auto counts = kernels::pooled_counts(problem.mask, s.pool_size, s.pool_blocks);
     const auto check = [&](const std::vector<double>& columns, const std::vector<double>& pooled) {
       std::vector<double> by_block(blocks, 0.0), by_cell(blocks, 0.0);
       for (std::size_t j = 0; j < columns.size(); ++j)
@@ -102,7 +102,7 @@ CATCH_TEST_CASE("cpu laws: pooled mass is the column mass of its keys, and no ce
       }
       for (std::size_t block = 0; block < blocks; ++block)
         CATCH_CHECK(std::abs(by_block[block] - by_cell[block]) <=
-                    kRounding * 3.0 * static_cast<double>(problem.length));
+                    kRounding * 3.0 * static_cast<double>(problem.mask.length));
     };
     for (const MapStatistics& map : s.maps)
       if (!map.lse.empty()) check(map.column_sum, map.pooled_sum);
@@ -208,13 +208,13 @@ CATCH_TEST_CASE("cpu laws: special cases of one normaliser are another") {
   }
   CATCH_SECTION("a window of the whole length is causal") {
     HeadProblem<float> problem = softmax;
-    problem.window = 150;
+    problem.mask.window = 150;
     CATCH_CHECK(statistics_mismatch(run(problem).statistics, plain.statistics, kRounding) == "");
   }
   CATCH_SECTION("padding is as if the rows and keys before it were not there") {
     HeadProblem<float> padded = softmax, shifted = softmax;
-    padded.first_key = 37;
-    shifted.length -= 37;
+    padded.mask.first_key = 37;
+    shifted.mask.length -= 37;
     kernels::MapInput<float>& map = shifted.maps[0];
     map.query += 37 * map.query_stride, map.key += 37 * map.key_stride, map.value += 37 * map.value_stride;
     shifted.induction_key = nullptr;

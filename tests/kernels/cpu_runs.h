@@ -51,7 +51,7 @@ template <typename Input>
   CpuAnswer answer;
   const auto heads = static_cast<std::int64_t>(problems.size());
   const std::int64_t channels = problems[0].value_dim;
-  answer.context.assign(static_cast<std::size_t>(problems[0].length * heads * channels), kUntouched);
+  answer.context.assign(static_cast<std::size_t>(problems[0].mask.length * heads * channels), kUntouched);
   std::vector<kernels::HeadJob<Input, float>> jobs;
   for (std::int64_t h = 0; h < heads; ++h)
     jobs.push_back(
@@ -94,7 +94,7 @@ void check_cpu(const AttentionCase& shape, std::int64_t length, std::uint64_t se
       std::int64_t visible = 0, logits = 0, weights = 0;
       std::vector<kernels::KeyRange> segments;
       for (std::int64_t i = 0; i < length; ++i) {
-        kernels::visible_segments(exact, i, segments);
+        exact.mask.segments(i, segments);
         for (const kernels::KeyRange& segment : segments) visible += segment.end - segment.begin;
       }
       for (const std::int64_t count : map.logit_histogram) logits += count;

@@ -84,7 +84,7 @@ CATCH_TEST_CASE("cpu threads: a head among others gets the bits it gets alone") 
   const Tensors<float> small(random_attention<float>(shapes[0], 70, 21));
   const Tensors<float> large(random_attention<float>(shapes[1], 500, 22));
   const auto job = [](const HeadProblem<float>& problem, std::vector<float>& context) {
-    context.assign(static_cast<std::size_t>(problem.length * problem.value_dim), kUntouched);
+    context.assign(static_cast<std::size_t>(problem.mask.length * problem.value_dim), kUntouched);
     return kernels::HeadJob<float, float>{problem, full_request(), context.data(), problem.value_dim, {}};
   };
   std::array<std::vector<float>, 4> contexts;

@@ -52,7 +52,7 @@ template <typename Input>
 kernels::WindowLse reference_lse(const kernels::HeadProblem<double>& problem, std::array<std::vector<double>, 2>& lse,
                                  const kernels::HeadProblem<Input>&) {
   for (std::size_t m = 0; m < 2; ++m)
-    for (std::int64_t i = 0; problem.maps[m].present() && i < problem.length; ++i)
+    for (std::int64_t i = 0; problem.maps[m].present() && i < problem.mask.length; ++i)
       lse[m].push_back(kernels::reference_row(problem, m, i).lse);
   return {lse[0].data(), lse[1].data()};
 }
@@ -153,7 +153,7 @@ CATCH_TEST_CASE("cpu window: bfloat16 inputs give the windows of the same number
   const auto wide = widened(data).problem(0);
   const auto plain = data.problem(0);
   kernels::HeadProblem<kernels::BFloat16> problem;
-  problem.length = 150;
+  problem.mask.length = 150;
   problem.head_dim = 24;
   problem.value_dim = plain.value_dim;
   problem.scale = plain.scale;
@@ -175,7 +175,7 @@ CATCH_TEST_CASE("cpu window: rows of padding are empty and large logits lose no 
   const auto exact = widened(data);
   auto problem = data.problem(0);
   auto wide = exact.problem(0);
-  problem.first_key = wide.first_key = 10;
+  problem.mask.first_key = wide.mask.first_key = 10;
   std::array<std::vector<double>, 2> lse;
   const kernels::WindowLse rows = reference_lse(wide, lse, problem);
   const WindowRequest request{WindowMap::First, 0, 30, 0, 30, 1};

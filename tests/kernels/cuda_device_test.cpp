@@ -63,7 +63,7 @@ class DeviceProblem {
         data = device;
         return;
       }
-    const auto bytes = static_cast<std::size_t>((problem_.length - 1) * stride + channels) * sizeof(Input);
+    const auto bytes = static_cast<std::size_t>((problem_.mask.length - 1) * stride + channels) * sizeof(Input);
     buffers_.push_back(std::make_unique<DeviceBuffer>(kDefaultStream));
     require_ok(buffers_.back()->allocate(bytes));
     require_ok(buffers_.back()->upload(data));

@@ -29,7 +29,7 @@ template <class Input>
   std::vector<kernels::HeadJob<Input, float>> jobs;
   answer.contexts.resize(problems.size());
   for (std::size_t h = 0; h < problems.size(); ++h) {
-    answer.contexts[h].assign(static_cast<std::size_t>(problems[h].length * problems[h].value_dim), NAN);
+    answer.contexts[h].assign(static_cast<std::size_t>(problems[h].mask.length * problems[h].value_dim), NAN);
     jobs.push_back({problems[h], request, answer.contexts[h].data(), problems[h].value_dim, {}});
   }
   const kernels::KernelStatus status = kernels::cuda::run_heads<Input>(machine, jobs, {});

@@ -274,7 +274,7 @@ CATCH_TEST_CASE("emulated CUDA: problems that are none, and a stop, are refused 
   CATCH_CHECK(code([](auto&) {}) == StatusCode::Ok);
   std::fill(context.begin(), context.end(), 7.0f);
   CATCH_CHECK(code([](auto&) {}, true) == StatusCode::Cancelled);
-  CATCH_CHECK(code([](auto& job) { job.problem.length = -1; }) == StatusCode::InvalidArgument);
+  CATCH_CHECK(code([](auto& job) { job.problem.mask.length = -1; }) == StatusCode::InvalidArgument);
   CATCH_CHECK(code([](auto& job) { job.problem.head_dim = 0; }) == StatusCode::InvalidArgument);
   CATCH_CHECK(code([](auto& job) { job.problem.maps = {}; }) == StatusCode::InvalidArgument);
   CATCH_CHECK(code([](auto& job) { job.problem.lambda = nullptr; }) == StatusCode::InvalidArgument);
@@ -283,7 +283,7 @@ CATCH_TEST_CASE("emulated CUDA: problems that are none, and a stop, are refused 
   CATCH_CHECK(code([](auto& job) { job.problem.head_dim = 257; }) == StatusCode::Unsupported);
   CATCH_CHECK(code([](auto& job) { job.request.logit_bins.bins = 5000; }) == StatusCode::Unsupported);
   CATCH_CHECK(context == std::vector<float>(context.size(), 7.0f));
-  CATCH_CHECK(code([](auto& job) { job.problem.length = 0; }) == StatusCode::Ok);
+  CATCH_CHECK(code([](auto& job) { job.problem.mask.length = 0; }) == StatusCode::Ok);
 }
 
 CATCH_TEST_CASE("emulated CUDA: many small batches give the bits of one, with a look at the stop before each") {

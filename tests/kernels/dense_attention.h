@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "kernels/attention.h"
@@ -26,19 +27,19 @@ class Matrix {
   std::vector<double> values_;
 };
 
-// 0 ≤ j ≤ i, i − window < j, not hidden; a row that would see nothing keeps its own key. Padding
+// 0 ≤ j, j ≤ i where causal, |i − j| < window, not hidden; a row that would see nothing keeps its own key. Padding
 // neither sees nor is seen.
 [[nodiscard]] inline bool dense_visible(const kernels::HeadProblem<double>& p, std::int64_t i, std::int64_t j) {
-  if (i < p.first_key || j < p.first_key) return false;
+  if (i < p.mask.first_key || j < p.mask.first_key) return false;
   const auto sees = [&](std::int64_t key) {
-    if (key < p.first_key) return false;
-    if (p.causal && key > i) return false;
-    if (p.causal && p.window > 0 && key <= i - p.window) return false;
-    return std::find(p.hidden_keys.begin(), p.hidden_keys.end(), key) == p.hidden_keys.end();
+    if (key < p.mask.first_key) return false;
+    if (p.mask.causal && key > i) return false;
+    if (p.mask.window > 0 && std::abs(key - i) >= p.mask.window) return false;
+    return std::find(p.mask.hidden_keys.begin(), p.mask.hidden_keys.end(), key) == p.mask.hidden_keys.end();
   };
   if (sees(j)) return true;
   if (j != i) return false;
-  for (std::int64_t key = 0; key < p.length; ++key)
+  for (std::int64_t key = 0; key < p.mask.length; ++key)
     if (sees(key)) return false;
   return true;
 }
@@ -50,10 +51,10 @@ struct DenseMap {
 
 [[nodiscard]] inline DenseMap dense_map(const kernels::HeadProblem<double>& p, std::size_t m) {
   const kernels::MapInput<double>& map = p.maps[m];
-  DenseMap dense{Matrix(p.length), Matrix(p.length), Matrix(p.length), {}};
-  for (std::int64_t i = 0; i < p.length; ++i) {
+  DenseMap dense{Matrix(p.mask.length), Matrix(p.mask.length), Matrix(p.mask.length), {}};
+  for (std::int64_t i = 0; i < p.mask.length; ++i) {
     double sum = p.has_sink ? std::exp(p.sink) : 0.0;
-    for (std::int64_t j = 0; j < p.length; ++j) {
+    for (std::int64_t j = 0; j < p.mask.length; ++j) {
       double dot = 0.0;
       for (std::int64_t c = 0; c < p.head_dim; ++c)
         dot += map.query[i * map.query_stride + c] * map.key[j * map.key_stride + c];
@@ -62,7 +63,7 @@ struct DenseMap {
       dense.z(i, j) = z / p.temperature;
       if (dense_visible(p, i, j)) sum += std::exp(dense.z(i, j));
     }
-    for (std::int64_t j = 0; j < p.length; ++j)
+    for (std::int64_t j = 0; j < p.mask.length; ++j)
       dense.a(i, j) = dense_visible(p, i, j) ? std::exp(dense.z(i, j)) / sum : 0.0;
     dense.lse.push_back(std::log(sum));
   }
@@ -76,13 +77,13 @@ struct DenseHead {
 };
 
 [[nodiscard]] inline DenseHead dense_head(const kernels::HeadProblem<double>& p) {
-  DenseHead head{{}, Matrix(p.length), std::vector<double>(static_cast<std::size_t>(p.length * p.value_dim))};
+  DenseHead head{{}, Matrix(p.mask.length), std::vector<double>(static_cast<std::size_t>(p.mask.length * p.value_dim))};
   for (std::size_t m = 0; m < 2; ++m) {
     const kernels::MapInput<double>& map = p.maps[m];
     if (!map.present()) continue;
     head.maps[m] = dense_map(p, m);
-    for (std::int64_t i = 0; i < p.length; ++i)
-      for (std::int64_t j = 0; j < p.length; ++j) {
+    for (std::int64_t i = 0; i < p.mask.length; ++i)
+      for (std::int64_t j = 0; j < p.mask.length; ++j) {
         const double part = (m == 0 ? 1.0 : -p.lambda[i]) * head.maps[m].a(i, j);
         head.net(i, j) += part;
         for (std::int64_t c = 0; c < p.value_dim; ++c)
@@ -96,7 +97,7 @@ struct DenseHead {
 [[nodiscard]] inline kernels::HeadStatistics dense_statistics(const kernels::HeadProblem<double>& p,
                                                               const kernels::StatisticsRequest& request) {
   const DenseHead head = dense_head(p);
-  const std::int64_t n = p.length;
+  const std::int64_t n = p.mask.length;
   kernels::HeadStatistics s;
   s.pool_size = (n + request.pool_blocks - 1) / request.pool_blocks;
   s.pool_blocks = (n + s.pool_size - 1) / s.pool_size;

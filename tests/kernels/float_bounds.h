@@ -42,7 +42,7 @@ struct Logits {
 // reference.
 [[nodiscard]] inline Logits logits(const kernels::HeadProblem<double>& p, std::size_t m) {
   const kernels::MapInput<double>& map = p.maps[m];
-  Logits result{std::vector<double>(static_cast<std::size_t>(p.length * p.length), NAN), 0.0, 0.0};
+  Logits result{std::vector<double>(static_cast<std::size_t>(p.mask.length * p.mask.length), NAN), 0.0, 0.0};
   const auto cap = [&](auto raw) {
     using Real = decltype(raw);
     const auto c = static_cast<Real>(p.softcap);
@@ -57,17 +57,17 @@ struct Logits {
   };
   double query_norm = 0.0, key_norm = 0.0;
   std::vector<float> query(static_cast<std::size_t>(p.head_dim)), keys;
-  for (std::int64_t j = 0; j < p.length; ++j) {
+  for (std::int64_t j = 0; j < p.mask.length; ++j) {
     const double* key = map.key + j * map.key_stride;
     for (std::int64_t c = 0; c < p.head_dim; ++c) keys.push_back(static_cast<float>(key[c]));
     key_norm = std::max(key_norm, norm(key));
     query_norm = std::max(query_norm, norm(map.query + j * map.query_stride));
   }
   std::vector<kernels::KeyRange> segments;
-  for (std::int64_t i = 0; i < p.length; ++i) {
+  for (std::int64_t i = 0; i < p.mask.length; ++i) {
     const double* q = map.query + i * map.query_stride;
     for (std::int64_t c = 0; c < p.head_dim; ++c) query[static_cast<std::size_t>(c)] = static_cast<float>(q[c]);
-    kernels::visible_segments(p, i, segments);
+    p.mask.segments(i, segments);
     for (const kernels::KeyRange& segment : segments)
       for (std::int64_t j = segment.begin; j < segment.end; ++j) {
         const double* k = map.key + j * map.key_stride;
@@ -80,7 +80,7 @@ struct Logits {
         }
         const double raw = p.scale * dot, z = cap(raw);
         const float narrow_raw = static_cast<float>(p.scale) * narrow;
-        result.z[static_cast<std::size_t>(i * p.length + j)] = z;
+        result.z[static_cast<std::size_t>(i * p.mask.length + j)] = z;
         if (!std::isfinite(raw)) continue;
         plain_raw = std::max(plain_raw, std::abs(static_cast<double>(narrow_raw) - raw));
         plain = std::max(plain, std::abs(static_cast<double>(cap(narrow_raw)) - z));
@@ -114,7 +114,7 @@ inline void near_edges(const kernels::UniformBins& bins, double value, double er
   FloatBounds result;
   kernels::HeadStatistics& bound = result.statistics;
   kernels::resize_statistics(p, request, bound);
-  const std::int64_t n = p.length, channels = p.value_dim;
+  const std::int64_t n = p.mask.length, channels = p.value_dim;
   const double u = kFloatRounding;
   result.context.assign(static_cast<std::size_t>(n * channels), 0.0);
   std::vector<double> net(static_cast<std::size_t>(n), 0.0), net_squares(net), root_energy(net);

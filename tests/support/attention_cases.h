@@ -108,6 +108,19 @@ struct AttentionCase {
       {.name = "pairs of different groups", .pairing = Pairing::OwnValues, .kv_heads = 2},
       {.name = "second map alone", .pairing = Pairing::SecondOnly},
       {.name = "second map alone, sink and window", .pairing = Pairing::SecondOnly, .sink = 0.0, .window = 11},
+      {.name = "softmax, bidirectional, window 6", .causal = false, .window = 6},
+      {.name = "softmax, bidirectional, window 1", .causal = false, .window = 1},
+      {.name = "sink, bidirectional, window 50, hidden keys",
+       .sink = 0.3,
+       .causal = false,
+       .window = 50,
+       .hidden_keys = {0, 7, 8, 61}},
+      {.name = "V2, bidirectional, window 3, hidden keys",
+       .pairing = Pairing::V2,
+       .causal = false,
+       .window = 3,
+       .hidden_keys = {4, 5, 6, 7, 8, 40}},
+      {.name = "V1, bidirectional, window 17", .pairing = Pairing::V1, .causal = false, .window = 17, .lambda = 0.6},
   };
 }
 
@@ -122,6 +135,7 @@ struct AttentionCase {
       {.name = "padding, V2", .pairing = Pairing::V2, .first_key = 64},
       {.name = "padding, V1, window, sink", .pairing = Pairing::V1, .sink = 0.0, .window = 70, .first_key = 3},
       {.name = "padding, second map alone", .pairing = Pairing::SecondOnly, .first_key = 1},
+      {.name = "padding, bidirectional, window 8", .causal = false, .window = 8, .first_key = 13},
   };
 }
 
@@ -141,7 +155,7 @@ struct AttentionData {
 
   [[nodiscard]] kernels::HeadProblem<Real> problem(std::int64_t head) const {
     kernels::HeadProblem<Real> result;
-    result.length = length;
+    result.mask = {length, shape.causal, shape.window, shape.first_key, shape.hidden_keys};
     result.head_dim = shape.head_dim;
     result.value_dim = context_dim();
     const std::int64_t group = head / (shape.heads / shape.kv_heads);
@@ -164,10 +178,6 @@ struct AttentionData {
     result.temperature = shape.temperature;
     result.has_sink = shape.sink.has_value();
     result.sink = shape.sink.value_or(0.0);
-    result.causal = shape.causal;
-    result.window = shape.window;
-    result.first_key = shape.first_key;
-    result.hidden_keys = shape.hidden_keys;
     result.induction_key = induction_key.data();
     return result;
   }

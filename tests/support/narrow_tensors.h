@@ -30,7 +30,7 @@ class Tensors {
   [[nodiscard]] kernels::HeadProblem<Input> problem(std::int64_t head) const {
     const kernels::HeadProblem<float> from = data_.problem(head);
     kernels::HeadProblem<Input> to;
-    to.length = from.length, to.head_dim = from.head_dim, to.value_dim = from.value_dim;
+    to.mask = from.mask, to.head_dim = from.head_dim, to.value_dim = from.value_dim;
     for (std::size_t m = 0; m < 2; ++m) {
       if (!from.maps[m].present()) continue;
       to.maps[m] = {query_.data() + (from.maps[m].query - data_.query.data()),
@@ -41,8 +41,7 @@ class Tensors {
                     from.maps[m].value_stride};
     }
     to.lambda = from.lambda, to.scale = from.scale, to.softcap = from.softcap, to.temperature = from.temperature;
-    to.has_sink = from.has_sink, to.sink = from.sink, to.causal = from.causal, to.window = from.window;
-    to.first_key = from.first_key, to.hidden_keys = from.hidden_keys, to.induction_key = from.induction_key;
+    to.has_sink = from.has_sink, to.sink = from.sink, to.induction_key = from.induction_key;
     return to;
   }
   [[nodiscard]] const AttentionData<float>& data() const { return data_; }

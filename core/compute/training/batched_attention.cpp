@@ -8,6 +8,9 @@
 #include <limits>
 #include <vector>
 
+#include "core/compute/mask_tensor.h"
+#include "kernels/mask.h"
+
 namespace headroom {
 namespace {
 
@@ -138,23 +141,17 @@ at::Tensor map_contexts(const AttentionSpec& attention, const AttentionWeights& 
   return context;
 }
 
-// 1 where a key is hidden from a row: after it, beyond the window, or hidden by a what-if, [heads or 1, length,
-// length].
+// True where a row does not see a key, [heads, length, length].
 at::Tensor hidden_entries(const AttentionSpec& attention, const at::Tensor& like) {
   const std::int64_t length = like.size(2);
-  const at::Tensor position = at::arange(length, at::kLong);
-  const at::Tensor row = position.unsqueeze(1), key = position.unsqueeze(0);
-  at::Tensor hidden = at::zeros({length, length}, at::kBool);
-  if (attention.causal) hidden = hidden | (key > row);
-  if (attention.window > 0) hidden = hidden | (key <= row - attention.window);
+  const at::Tensor positions = at::arange(length, at::TensorOptions().dtype(at::kInt).device(like.device()));
   std::vector<at::Tensor> by_head;
   for (const HeadProgram& head : attention.heads) {
-    at::Tensor own = hidden;
-    for (const std::int64_t k : head.hidden_keys) own = own | (key == k);
-    // A row that would see nothing keeps its own key.
-    by_head.push_back(own & ~(own.all(-1, true) & (row == key)));
+    const kernels::Mask mask{length, attention.causal, attention.window, 0, head.hidden_keys};
+    const at::Tensor hidden = MaskTensor(mask, positions).hidden({0, length}, {0, length});
+    by_head.push_back(hidden.defined() ? hidden : at::zeros({length, length}, positions.options().dtype(at::kBool)));
   }
-  return at::stack(by_head).to(like.device());
+  return at::stack(by_head);
 }
 
 }  // namespace

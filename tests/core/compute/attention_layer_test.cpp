@@ -148,7 +148,7 @@ Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, co
     const HeadProgram& head = spec.heads[h];
     at::Tensor masked = at::zeros({n, n}, at::kBool);
     if (spec.causal) masked = masked | (j > i);
-    if (spec.window > 0) masked = masked | (j <= i - spec.window);
+    if (spec.window > 0) masked = masked | ((i - j).abs() >= spec.window);
     for (const std::int64_t key : head.hidden_keys) masked = masked | (j == key);
     masked = masked & ~(masked.all(1, true) & (i == j));
     const auto map = [&](const HeadProgram::Map& blocks) {
@@ -357,6 +357,17 @@ CATCH_TEST_CASE("attention layer: heads that are switched off, cooled, paired ac
   spec.heads[2].second = {5, 0, {0}};
   spec.heads[3].hidden_keys = {0, 3, 4, 20};
   check_layer("what-ifs", spec, weights, 7);
+}
+
+CATCH_TEST_CASE("attention layer: a window where attention is not causal lies on both sides of a row") {
+  LayerBuilder builder(9);
+  AttentionSpec spec = pair_spec(4, 2, false);
+  spec.causal = false;
+  spec.window = 4;
+  AttentionWeights weights = builder.weights(spec);
+  weights.lambda_projection = {builder.normal({4, kHidden}, 0.5), {}};
+  spec.heads[1].hidden_keys = {2, 3, 4, 5, 6, 7, 8};
+  check_layer("bidirectional window", spec, weights, 9);
 }
 
 CATCH_TEST_CASE("attention layer: value blocks that are not neighbours are read as their concatenation") {

@@ -161,7 +161,7 @@ CATCH_TEST_CASE("blocked attention: rows of padding see nothing, and what is not
         request.wanted = wanted;
         kernels::HeadJob<double> job;
         job.problem = data.problem(0);
-        job.problem.first_key = first_key;
+        job.problem.mask.first_key = first_key;
         job.request = request;
         std::vector<double> context(static_cast<std::size_t>(length * data.context_dim()), -77.0),
             exact(context.size());

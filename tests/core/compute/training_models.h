@@ -28,6 +28,7 @@ struct TrainingCase {
   std::vector<std::string> what_ifs = {};
   bool library = true;      // whether scaled_dot_product_attention can run it
   const char* unused = "";  // ends of the names of parameters that nothing depends on, separated by spaces
+  bool causal = true;       // no config says otherwise yet
 };
 
 inline nlohmann::json training_config() {
@@ -61,6 +62,13 @@ inline std::vector<TrainingCase> training_cases() {
       {"softmax, tied, no position", with(none, {{"tie_word_embeddings", true}})},
       {"softmax, learned positions, q/k norms", {{"position", "learned"}, {"attention", {{"qk_norm", true}}}}},
       {"softmax, window, scale", attention({{"window", 3}, {"scale", 0.9}}), {}, false},
+      {"softmax, bidirectional, window", attention({{"window", 3}}), {}, false, "", false},
+      {"diff_v2, bidirectional, window, hidden keys",
+       with(v2, attention({{"window", 2}})),
+       {"L1:hide-key=3,4,5"},
+       false,
+       "",
+       false},
       {"softmax_one", attention({{"kind", "softmax_one"}}), {}, false},
       {"softmax_sink", attention({{"kind", "softmax_sink"}}), {}, false},
       {"gated by head", attention({{"kind", "gated"}, {"gate", "headwise"}})},
@@ -122,6 +130,7 @@ inline ModelSpec training_spec(const TrainingCase& given, bool language) {
   if (!model) CATCH_FAIL(given.name << ": " << describe(model.error()));
   auto changed = apply_what_ifs(*model, training_what_ifs(given));
   if (!changed) CATCH_FAIL(given.name << ": " << describe(changed.error()));
+  for (BlockSpec& block : changed->model.blocks) block.attention.causal = given.causal;
   return changed->model;
 }
 

@@ -100,14 +100,10 @@ struct DenseRow {
     record.kv_head[m] = program.first.key_block;
   }
   net.column_sum.resize(n);
-  kernels::HeadProblem<double> mask;
-  mask.length = head.length;
-  mask.causal = layer.causal;
-  mask.window = layer.window;
-  mask.hidden_keys = program.hidden_keys;
+  const kernels::Mask mask{head.length, layer.causal, layer.window, 0, program.hidden_keys};
   for (std::int64_t i = 0; i < head.length; ++i) {
     std::vector<kernels::KeyRange> segments;
-    visible_segments(mask, i, segments);
+    mask.segments(i, segments);
     std::vector<std::int64_t> keys;
     for (const kernels::KeyRange& segment : segments)
       for (std::int64_t j = segment.begin; j < segment.end; ++j) keys.push_back(j);
