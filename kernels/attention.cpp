@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <limits>
+#include <vector>
 
 namespace headroom::kernels {
 
@@ -44,6 +45,12 @@ void resize_statistics(const HeadProblem<Input>& problem, const StatisticsReques
   for (auto* pooled :
        {&statistics.pooled_sum, &statistics.pooled_max_abs, &statistics.pooled_positive, &statistics.pooled_negative})
     pooled->assign(cells, 0.0);
+}
+
+std::vector<double> nothing_negative(const std::vector<double>& pooled_sum) {
+  std::vector<double> negative = pooled_sum;
+  for (double& sum : negative) sum -= sum;
+  return negative;
 }
 
 template void resize_statistics<BFloat16>(const HeadProblem<BFloat16>&, const StatisticsRequest&, HeadStatistics&);

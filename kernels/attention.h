@@ -68,6 +68,15 @@ struct StatisticsRequest {
   std::int64_t pool_blocks = 0;          // pooled maps of ⌈length/B⌉² cells with B = ⌈length/pool_blocks⌉; 0: none
 };
 
+// What is not finite, the same for every backend. A row of a map is *undefined* where a logit that it sees is NaN or
+// +∞, the sink's among them, or where all of them are −∞ and no sink takes the row: softmax has no value there. Its
+// lse, its weights for the keys that it sees and everything made of them is NaN: its statistics, its context, the
+// column sums of the keys that it sees, the pooled cells that it touches. Its counts are 0 and its entries are in no
+// histogram. Logit extrema are those of the logits: NaN where one of them is NaN, else ±∞ where they reach it. A
+// visible logit of −∞ weighs nothing. A number of a value that is not finite counts as NaN: it makes that channel NaN
+// in the context of the rows that see the value, and their context_energy and uncorrelated_energy. A λ that is not
+// finite counts as NaN: it makes the context and the net map of its row NaN. What a mask hides never reaches a row.
+//
 // Per row unless said otherwise; empty where the head has no such map. A row that sees no key has lse −∞ (the sink's
 // logit with one), logit_max −∞, logit_min +∞ and 0 elsewhere, and its context is 0.
 struct MapStatistics {
@@ -118,6 +127,14 @@ void resize_statistics(const HeadProblem<Input>& problem, const StatisticsReques
 
 // body(task) for task = 0 … tasks − 1, in any order, possibly on several threads; returns when all are done.
 using ParallelFor = std::function<void(std::int64_t tasks, const std::function<void(std::int64_t)>& body)>;
+
+// The larger one; NaN where either is.
+[[nodiscard]] inline double larger_or_nan(double a, double b) { return a != a || a >= b ? a : b; }
+// NaN in place of an infinity.
+[[nodiscard]] inline double finite_or_nan(double x) { return x - x == 0.0 ? x : x - x; }
+
+// The negative part of a pooled map of weights from one softmax: 0, and NaN where the sum of a cell is.
+[[nodiscard]] std::vector<double> nothing_negative(const std::vector<double>& pooled_sum);
 
 // True when the work should stop; polled between units of work.
 using StopRequested = std::function<bool()>;

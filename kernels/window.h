@@ -31,7 +31,8 @@ struct WindowRequest {
 
 // Out: cell (R, C) at R · stride + C; null: not wanted. All are over the visible entries x of a cell, and not-a-number
 // where it has none: mean x, the x of largest magnitude with its sign (the positive one where both signs reach it),
-// Σ max(x, 0) / count, Σ max(−x, 0) / count.
+// Σ max(x, 0) / count, Σ max(−x, 0) / count. In a cell whose mean is not finite the second is the mean and the last two
+// are NaN. Entries of undefined rows (attention.h) and of rows whose λ is not finite are NaN where they are weights.
 struct WindowCells {
   float *mean = nullptr, *max_magnitude = nullptr, *positive = nullptr, *negative = nullptr;
   std::int64_t stride = 0;

@@ -332,8 +332,10 @@ Result<void> send_exact_maps(const LayerHeads<Real, Real>& heads, const std::vec
         const std::vector<double> values(weights.begin(), weights.end());
         HEADROOM_TRY_VOID(observer.on_exact_rows(layer, h, static_cast<int>(m), row, rows, values));
         for (std::size_t i = 0; i < net.size(); ++i) {
-          const std::int64_t query = row + static_cast<std::int64_t>(i) / length;
-          net[i] += (m == 0 ? 1.0 : -problem.lambda[query]) * values[i];
+          const std::int64_t query = row + static_cast<std::int64_t>(i) / length,
+                             key = static_cast<std::int64_t>(i) % length;
+          if (values[i] == 0.0 && !problem.mask.sees(query, key)) continue;
+          net[i] += (m == 0 ? 1.0 : -kernels::finite_or_nan(problem.lambda[query])) * values[i];
         }
       }
       HEADROOM_TRY_VOID(observer.on_exact_rows(layer, h, -1, row, rows, net));

@@ -30,6 +30,13 @@ at::Tensor from_host(const Value* data, std::int64_t length, at::Device device) 
 
 at::Tensor column(const at::Tensor& values, at::ScalarType real) { return values.to(real).unsqueeze(1); }
 
+// NaN where a row sees a key that is marked in a column; `marks` [keys, columns], `sums` [rows, columns].
+at::Tensor mark_seen(const at::Tensor& marks, const at::Tensor& hidden, const at::Tensor& sums) {
+  const at::Tensor seen = hidden.defined() ? at::mm(hidden.logical_not().to(marks.scalar_type()), marks)
+                                           : marks.sum(0, true).expand_as(sums);
+  return sums.masked_fill(at::gt(seen, 0.0), kNaN);
+}
+
 }  // namespace
 
 template <typename Real>
@@ -43,12 +50,33 @@ BlockedHead<Real>::BlockedHead(const HeadProblem<Real>& problem, const at::Tenso
     map.query = view(input.query, problem.mask.length, problem.head_dim, input.query_stride, device);
     map.key = view(input.key, problem.mask.length, problem.head_dim, input.key_stride, device);
     map.value = view(input.value, problem.mask.length, problem.value_dim, input.value_stride, device);
-    map.mean_square = m == 1 && input.value == problem.maps[0].value
-                          ? maps_[0].mean_square
-                          : at::linalg_vector_norm(map.value, 2, at::IntArrayRef{1}).square_().div_(problem.value_dim);
+    if (m == 1 && input.value == problem.maps[0].value && input.value_stride == problem.maps[0].value_stride) {
+      map.value = maps_[0].value;
+      map.mean_square = maps_[0].mean_square;
+      map.odd_channels = maps_[0].odd_channels;
+      map.odd = maps_[0].odd;
+      continue;
+    }
+    map.mean_square = at::linalg_vector_norm(map.value, 2, at::IntArrayRef{1}).square_().div_(problem.value_dim);
+    const at::Tensor finite = at::isfinite(map.mean_square);
+    if (finite.all().template item<bool>()) continue;
+    const at::ScalarType real = map.value.scalar_type();
+    const at::Tensor odd_channels = at::isfinite(map.value).logical_not_();
+    map.value = map.value.masked_fill(odd_channels, 0.0);
+    map.mean_square.masked_fill_(finite.logical_not(), 0.0);
+    map.odd_channels = odd_channels.to(real);
+    map.odd = finite.logical_not().to(real).unsqueeze(1);
   }
-  if (problem.maps[1].present())
-    lambda_ = column(from_host(problem.lambda, problem.mask.length, device), c10::CppTypeToScalarType<Real>::value);
+  if (problem.maps[1].present()) {
+    at::Tensor lambda = from_host(problem.lambda, problem.mask.length, device);
+    const at::Tensor odd = at::isfinite(lambda).logical_not_();
+    lambda_is_finite_ = !odd.any().template item<bool>();
+    if (!lambda_is_finite_) {
+      lambda = lambda.masked_fill(odd, kNaN);
+      lambda.narrow(0, 0, std::min(problem.mask.first_key, problem.mask.length)).zero_();
+    }
+    lambda_ = column(lambda, c10::CppTypeToScalarType<Real>::value);
+  }
   if (problem.induction_key) induction_key_ = from_host(problem.induction_key, problem.mask.length, device);
   visible_before_.assign(static_cast<std::size_t>(problem.mask.length) + 1, 0);
   for (std::int64_t i = 0; i < problem.mask.length; ++i)
@@ -64,10 +92,35 @@ Strip BlockedHead<Real>::strip(std::int64_t row, std::int64_t rows) const {
 }
 
 template <typename Real>
+std::int64_t BlockedHead<Real>::visible(const Strip& strip, const at::Tensor& without) const {
+  const auto before = [&](std::int64_t row) { return visible_before_[static_cast<std::size_t>(row)]; };
+  std::int64_t count = before(strip.row + strip.rows) - before(strip.row);
+  if (!without.defined()) return count;
+  const at::Tensor left_out = without.to(at::kCPU);
+  for (std::int64_t r = 0; r < strip.rows; ++r)
+    if (left_out.const_data_ptr<bool>()[r]) count -= before(strip.row + r + 1) - before(strip.row + r);
+  return count;
+}
+
+template <typename Real>
 void BlockedHead<Real>::distances(const Strip& strip, at::Tensor& out) const {
   const at::ScalarType real = out.scalar_type();
   at::sub_out(out, column(positions_.narrow(0, strip.row, strip.rows), real),
               positions_.narrow(0, strip.keys.begin, strip.count()).to(real));
+}
+
+template <typename Real>
+at::Tensor BlockedHead<Real>::with_odd_values(std::size_t m, const Strip& strip, const at::Tensor& hidden,
+                                              const at::Tensor& sums) const {
+  if (!maps_[m].odd_channels.defined()) return sums;
+  return mark_seen(maps_[m].odd_channels.narrow(0, strip.keys.begin, strip.count()), hidden, sums);
+}
+
+template <typename Real>
+at::Tensor BlockedHead<Real>::with_odd_squares(std::size_t m, const Strip& strip, const at::Tensor& hidden,
+                                               const at::Tensor& sums) const {
+  if (!maps_[m].odd.defined()) return sums;
+  return mark_seen(maps_[m].odd.narrow(0, strip.keys.begin, strip.count()), hidden, sums.unsqueeze(1)).squeeze(1);
 }
 
 template <typename Real>
@@ -88,6 +141,9 @@ RowNorms BlockedHead<Real>::weigh(std::size_t m, const Strip& strip, const at::T
 
   const at::ScalarType real = z.scalar_type();
   norms.dead = at::isneginf(norms.max);
+  // A row whose every logit is −∞ is not dead, but undefined, where no sink takes it.
+  if (!problem_.has_sink || !(problem_.sink < kInfinity))
+    norms.dead.logical_and_(at::lt(positions_.narrow(0, strip.row, strip.rows), problem_.mask.first_key));
   at::sub_out(shifted, z, column(norms.max.masked_fill(norms.dead, 0.0), real));
   shifted.clamp_min_(kLowest);
   at::exp_out(weights, shifted);
@@ -95,14 +151,20 @@ RowNorms BlockedHead<Real>::weigh(std::size_t m, const Strip& strip, const at::T
   const at::Tensor max = norms.max.to(at::kDouble);
   // Relative to whichever is larger, the row's maximum or the sink.
   at::Tensor reference = problem_.has_sink ? max.clamp_min(problem_.sink) : max;
-  reference = reference.masked_fill(at::isneginf(reference), 0.0);
+  reference = reference.masked_fill(norms.dead.logical_and(at::isneginf(reference)), 0.0);
   at::Tensor total = sum * at::exp(max - reference);
   if (problem_.has_sink) total = total + at::exp(problem_.sink - reference);
   norms.lse = reference + at::log(total);
+  const at::Tensor undefined = at::isnan(norms.lse).logical_and_(norms.dead.logical_not());
+  if (undefined.any().template item<bool>()) norms.undefined = undefined;
   norms.log_top = (max - norms.lse).masked_fill_(norms.dead, 0.0);
   norms.top = at::exp(norms.log_top).masked_fill_(norms.dead, 0.0);
   norms.total = problem_.has_sink ? norms.top * sum : at::ones_like(sum).masked_fill_(norms.dead, 0.0);
   weights.mul_(column(norms.top, real));
+  if (!norms.undefined.defined()) return norms;
+  norms.total.masked_fill_(undefined, kNaN);
+  weights.masked_fill_(undefined.unsqueeze(1), kNaN);
+  if (hidden.defined()) weights.masked_fill_(hidden, 0.0);
   return norms;
 }
 

@@ -23,30 +23,36 @@ struct Strip {
   [[nodiscard]] std::int64_t count() const { return keys.size(); }
 };
 
-// What a strip's softmax leaves behind per row, [rows]; in double but for the maxima. A row that sees no key is `dead`.
+// What a strip's softmax leaves behind per row, [rows]; in double but for the maxima. A row is `dead` that sees no key,
+// or none but the sink.
 struct RowNorms {
   at::Tensor raw_max;  // of scale·q·k
   at::Tensor max;      // of z; −∞ where dead
   at::Tensor dead;
-  at::Tensor lse;      // includes the sink's term
-  at::Tensor log_top;  // ln of the largest weight: max − lse; 0 where dead
-  at::Tensor top;      // the largest weight; 0 where dead
-  at::Tensor total;    // Σ a as it must be: 1 − the sink's share; 0 where dead
+  at::Tensor lse;        // includes the sink's term; NaN in undefined rows, as the next three
+  at::Tensor log_top;    // ln of the largest weight: max − lse; 0 where dead
+  at::Tensor top;        // the largest weight; 0 where dead
+  at::Tensor total;      // Σ a as it must be: 1 − the sink's share; 0 where dead
+  at::Tensor undefined;  // rows without a softmax; not there where every row has one
 };
 
 template <typename Real>
 class BlockedHead {
  public:
   struct Map {
-    at::Tensor query, key, value;  // [length, channels]
-    at::Tensor mean_square;        // [length]: r_j²
+    at::Tensor query, key, value;  // [length, channels]; values with 0 for what is not finite
+    at::Tensor mean_square;        // [length]: r_j²; 0 for odd values
+    at::Tensor odd_channels;       // [length, channels], Real: 1 where a value is not finite; undefined: nowhere
+    at::Tensor odd;                // [length, 1], Real: 1 where r_j² is not; with odd_channels
   };
 
   // `positions`: 0 … length − 1 (int32), on the device that the problem's pointers belong to.
   BlockedHead(const kernels::HeadProblem<Real>& problem, const at::Tensor& positions);
 
   [[nodiscard]] const Map& map(std::size_t m) const { return maps_[m]; }
-  [[nodiscard]] const at::Tensor& lambda() const { return lambda_; }  // [length, 1]; undefined without a second map
+  // [length, 1], NaN where it is not finite, in rows that see something; undefined without a second map.
+  [[nodiscard]] const at::Tensor& lambda() const { return lambda_; }
+  [[nodiscard]] bool lambda_is_finite() const { return lambda_is_finite_; }
   [[nodiscard]] const at::Tensor& induction_key() const { return induction_key_; }  // [length]; undefined without
 
   [[nodiscard]] Strip strip(std::int64_t row, std::int64_t rows) const;
@@ -54,13 +60,17 @@ class BlockedHead {
   [[nodiscard]] at::Tensor hidden(const Strip& strip) const {
     return mask_.hidden({strip.row, strip.row + strip.rows}, strip.keys);
   }
-  // Entries of the strip that are not hidden.
-  [[nodiscard]] std::int64_t visible(const Strip& strip) const {
-    return visible_before_[static_cast<std::size_t>(strip.row + strip.rows)] -
-           visible_before_[static_cast<std::size_t>(strip.row)];
-  }
+  // Entries of the strip that are not hidden, those of the rows `without` [rows] left out; undefined: of no row.
+  [[nodiscard]] std::int64_t visible(const Strip& strip, const at::Tensor& without) const;
   // i − j, in Real.
   void distances(const Strip& strip, at::Tensor& out) const;
+
+  // `sums` [rows, …], which are sums over the keys of the strip with the values or their mean squares of map m, with
+  // NaN where a row sees an odd one.
+  [[nodiscard]] at::Tensor with_odd_values(std::size_t m, const Strip& strip, const at::Tensor& hidden,
+                                           const at::Tensor& sums) const;
+  [[nodiscard]] at::Tensor with_odd_squares(std::size_t m, const Strip& strip, const at::Tensor& hidden,
+                                            const at::Tensor& sums) const;
 
   // Writes z, z − max and a, [rows, keys] each, into the given tensors: −∞, a large negative number and 0 where hidden.
   // `z` and `shifted` may be one tensor; z is lost then.
@@ -72,6 +82,7 @@ class BlockedHead {
   at::Tensor positions_;
   std::array<Map, 2> maps_;
   at::Tensor lambda_, induction_key_;
+  bool lambda_is_finite_ = true;
   MaskTensor mask_;
   std::vector<std::int64_t> visible_before_;  // [length + 1]: visible entries of the rows before
 };

@@ -45,7 +45,8 @@ at::Tensor fold_blocks(const at::Tensor& x, const Strip& strip, std::int64_t siz
   return fold_axis(rows, 0, strip.row, size, largest);
 }
 
-// Counts of floor((value − low) / width), clamped to the bins. NaN and −∞, a masked logit among them, count in bin 0.
+// Counts of floor((value − low) / width), clamped to the bins. NaN and −∞, a masked logit among them, count in bin 0,
+// from which they are taken out again.
 void count_bins(const UniformBins& bins, at::Tensor& value, at::Tensor& counts) {
   value.sub_(bins.low).div_(bins.width).clamp_(0, bins.bins - 1);
   const at::Tensor bin = value.nan_to_num_(0.0).to(at::kInt).flatten();
@@ -64,7 +65,7 @@ void raise(std::vector<double>& target, const at::Tensor& source) {
   if (!source.defined() || target.empty()) return;
   const at::Tensor host = source.to(at::kCPU).contiguous();
   const double* values = host.const_data_ptr<double>();
-  for (std::size_t i = 0; i < target.size(); ++i) target[i] = std::max(target[i], values[i]);
+  for (std::size_t i = 0; i < target.size(); ++i) target[i] = kernels::larger_or_nan(target[i], values[i]);
 }
 
 }  // namespace
@@ -171,7 +172,8 @@ void BlockedTask<Real>::run_strip(const Strip& strip) {
   for (std::size_t m = 0; m < 2; ++m) {
     if (!problem_.maps[m].present()) continue;
     const RowNorms norms = head_.weigh(m, strip, hidden, z_, statistics ? shifted_ : z_, weights_[m]);
-    const at::Tensor part = at::mm(weights_[m], head_.map(m).value.narrow(0, strip.keys.begin, strip.count()));
+    const at::Tensor part = head_.with_odd_values(
+        m, strip, hidden, at::mm(weights_[m], head_.map(m).value.narrow(0, strip.keys.begin, strip.count())));
     const at::Tensor signed_part = m == 0 ? part : part * head_.lambda().narrow(0, strip.row, strip.rows).neg();
     context = context.defined() ? context + signed_part : signed_part;
     if (!statistics) continue;
@@ -180,10 +182,10 @@ void BlockedTask<Real>::run_strip(const Strip& strip) {
     if (hidden.defined() && wants(kernels::kRowStatistics)) scratch_.copy_(z_).masked_fill_(hidden, kInfinity);
     if (wants(kernels::kRowStatistics))
       put(job_.statistics.maps[m].logit_min, strip, (hidden.defined() ? scratch_ : z_).amin(1));
-    rows[m] = map_statistics(m, strip, norms);
+    rows[m] = map_statistics(m, strip, hidden, norms);
   }
   context_.narrow(0, strip.row, strip.rows).copy_(context);
-  if (statistics) net_statistics(strip, rows);
+  if (statistics) net_statistics(strip, hidden, rows);
 }
 
 template <typename Real>
@@ -194,7 +196,7 @@ void BlockedTask<Real>::fill_padding(const Strip& strip) {
   for (std::size_t m = 0; m < 2; ++m) {
     if (!problem_.maps[m].present()) continue;
     MapStatistics& map = job_.statistics.maps[m];
-    put(map.lse, strip, rows(problem_.has_sink ? problem_.sink : -kInfinity));
+    put(map.lse, strip, rows(problem_.has_sink ? kernels::finite_or_nan(problem_.sink) : -kInfinity));
     put(map.logit_max, strip, rows(-kInfinity));
     put(map.logit_min, strip, rows(kInfinity));
   }
@@ -202,7 +204,7 @@ void BlockedTask<Real>::fill_padding(const Strip& strip) {
 
 template <typename Real>
 typename BlockedTask<Real>::MapRows BlockedTask<Real>::map_statistics(std::size_t m, const Strip& strip,
-                                                                      const RowNorms& norms) {
+                                                                      const at::Tensor& hidden, const RowNorms& norms) {
   MapStatistics& map = job_.statistics.maps[m];
   Sums& sums = maps_[m];
   const at::Tensor& a = weights_[m];
@@ -211,7 +213,9 @@ typename BlockedTask<Real>::MapRows BlockedTask<Real>::map_statistics(std::size_
   if (wants(kernels::kRoundsToOne)) {
     // Hidden keys lie far below; a row without keys has none within reach of 0 either.
     const double delta = -std::log1p(-std::exp2(-9.0));
-    put(map.rounds_to_one, strip, at::ge(shifted_, -delta).sum(1).masked_fill_(norms.dead, 0));
+    at::Tensor ones = at::ge(shifted_, -delta).sum(1).masked_fill_(norms.dead, 0);
+    if (norms.undefined.defined()) ones.masked_fill_(norms.undefined, 0);
+    put(map.rounds_to_one, strip, ones);
   }
   if (wants(kernels::kRowStatistics)) {
     put(map.lse, strip, norms.lse);
@@ -224,8 +228,8 @@ typename BlockedTask<Real>::MapRows BlockedTask<Real>::map_statistics(std::size_
     put(map.entropy, strip, (moment + norms.log_top * rows.sum).neg_().clamp_min_(0.0));
     at::mul_out(scratch_, a, a);
     rows.l2_squared = scratch_.sum(1).to(at::kDouble);
-    rows.value_energy =
-        at::mv(scratch_, head_.map(m).mean_square.narrow(0, strip.keys.begin, strip.count())).to(at::kDouble);
+    const at::Tensor squares = head_.map(m).mean_square.narrow(0, strip.keys.begin, strip.count());
+    rows.value_energy = head_.with_odd_squares(m, strip, hidden, at::mv(scratch_, squares)).to(at::kDouble);
     put(map.weight_l2_squared, strip, rows.l2_squared);
     head_.distances(strip, scratch_);
     put(map.mean_distance, strip, scratch_.mul_(a).sum(1));
@@ -240,17 +244,18 @@ typename BlockedTask<Real>::MapRows BlockedTask<Real>::map_statistics(std::size_
 template <typename Real>
 void BlockedTask<Real>::histograms(std::size_t m, const Strip& strip, const RowNorms& norms) {
   Sums& sums = maps_[m];
-  const std::int64_t hidden = strip.rows * strip.count() - head_.visible(strip);
+  const std::int64_t uncounted = strip.rows * strip.count() - head_.visible(strip, norms.undefined);
   if (sums.logit_histogram.defined()) {
     scratch_.copy_(z_);
+    if (norms.undefined.defined()) scratch_.masked_fill_(norms.undefined.unsqueeze(1), kNaN);
     count_bins(job_.request.logit_bins, scratch_, sums.logit_histogram);
-    sums.logit_histogram.select(0, 0).sub_(hidden);
+    sums.logit_histogram.select(0, 0).sub_(uncounted);
   }
   if (sums.weight_histogram.defined()) {
     // Not z − lse, which loses what large logits have in common.
     at::add_out(scratch_, shifted_, norms.log_top.to(z_.scalar_type()).unsqueeze(1)).div_(kLn10);
     count_bins(job_.request.log10_weight_bins, scratch_, sums.weight_histogram);
-    sums.weight_histogram.select(0, 0).sub_(hidden);
+    sums.weight_histogram.select(0, 0).sub_(uncounted);
   }
 }
 
@@ -271,7 +276,8 @@ void BlockedTask<Real>::named_keys(std::size_t m, const Strip& strip) {
 }
 
 template <typename Real>
-void BlockedTask<Real>::net_statistics(const Strip& strip, const std::array<MapRows, 2>& maps) {
+void BlockedTask<Real>::net_statistics(const Strip& strip, const at::Tensor& hidden,
+                                       const std::array<MapRows, 2>& maps) {
   HeadStatistics& statistics = job_.statistics;
   const bool alone = !problem_.maps[1].present();  // then the net map is the first
   const at::Tensor& w = weights_[alone ? 0 : kNet];
@@ -280,6 +286,8 @@ void BlockedTask<Real>::net_statistics(const Strip& strip, const std::array<MapR
     lambda = head_.lambda().narrow(0, strip.row, strip.rows);
     at::mul_out(weights_[kNet], weights_[1], lambda).neg_();
     if (pair_) weights_[kNet].add_(weights_[0]);
+    // NaN times the weight 0 of a hidden key.
+    if (hidden.defined() && !head_.lambda_is_finite()) weights_[kNet].masked_fill_(hidden, 0.0);
   }
   if (wants(kernels::kRowStatistics)) {
     if (alone) {
@@ -293,7 +301,8 @@ void BlockedTask<Real>::net_statistics(const Strip& strip, const std::array<MapR
       put(statistics.weight_l2_squared, strip, at::mul_out(scratch_, w, w).sum(1));
       const bool same_values = problem_.maps[0].value == problem_.maps[1].value;
       const at::Tensor& squares = head_.map(1).mean_square;
-      at::Tensor energy = at::mv(scratch_, squares.narrow(0, strip.keys.begin, strip.count()));
+      at::Tensor energy = head_.with_odd_squares(1, strip, hidden,
+                                                 at::mv(scratch_, squares.narrow(0, strip.keys.begin, strip.count())));
       if (pair_ && !same_values)
         energy = maps[0].value_energy + lambda.select(1, 0).to(at::kDouble).square() * maps[1].value_energy;
       put(statistics.uncorrelated_energy, strip, energy);
@@ -339,7 +348,7 @@ void BlockedTask<Real>::fold_into(HeadStatistics& statistics) const {
     add(map.weight_histogram, maps_[m].weight_histogram);
     add(map.pooled_sum, maps_[m].pooled.sum);
     raise(map.pooled_max, maps_[m].pooled.largest);
-    map.logit_max_raw = std::max(map.logit_max_raw, maps_[m].logit_max_raw.template item<double>());
+    map.logit_max_raw = kernels::larger_or_nan(map.logit_max_raw, maps_[m].logit_max_raw.template item<double>());
   }
   add(statistics.column_sum, net_.column_sum);
   add(statistics.pooled_sum, net_.pooled.sum);

@@ -52,10 +52,10 @@ class BlockedTask {
   void make_sums();
   void run_strip(const Strip& strip);
   void fill_padding(const Strip& strip);
-  MapRows map_statistics(std::size_t m, const Strip& strip, const RowNorms& norms);
+  MapRows map_statistics(std::size_t m, const Strip& strip, const at::Tensor& hidden, const RowNorms& norms);
   void histograms(std::size_t m, const Strip& strip, const RowNorms& norms);
   void named_keys(std::size_t m, const Strip& strip);
-  void net_statistics(const Strip& strip, const std::array<MapRows, 2>& maps);
+  void net_statistics(const Strip& strip, const at::Tensor& hidden, const std::array<MapRows, 2>& maps);
   void pool(const Strip& strip, const at::Tensor& weights, Pooled& pooled, bool is_net);
 
   template <typename Value>

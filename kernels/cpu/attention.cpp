@@ -50,6 +50,7 @@ template <typename Input>
 struct HeadPlan {
   HeadJob<Input, float>* job = nullptr;
   std::array<const float*, 2> value_mean_square{};
+  std::array<const std::uint8_t*, 2> odd_values{};
   std::vector<std::uint8_t> flags;
   std::vector<std::int64_t> boundaries;
   std::vector<std::unique_ptr<PartSums>> sums;
@@ -67,11 +68,14 @@ float as_float(BFloat16 value) {
   return result;
 }
 
-// r_j² of one value tensor, [length].
+// r_j² of one value tensor and, where there are any, the odd values: both as in Part.
+struct ValueSquares {
+  std::vector<float> mean_squares;  // [length]
+  std::vector<std::uint8_t> odd;    // [length] or empty
+};
 template <typename Input>
-void value_mean_squares(const MapInput<Input>& map, std::int64_t length, std::int64_t value_dim,
-                        std::vector<float>& result) {
-  result.resize(static_cast<std::size_t>(length));
+void value_mean_squares(const MapInput<Input>& map, std::int64_t length, std::int64_t value_dim, ValueSquares& result) {
+  result.mean_squares.resize(static_cast<std::size_t>(length));
   for (std::int64_t j = 0; j < length; ++j) {
     const Input* row = map.value + j * map.value_stride;
     std::array<float, 16> sums{};
@@ -84,7 +88,12 @@ void value_mean_squares(const MapInput<Input>& map, std::int64_t length, std::in
     double sum = 0.0;
     for (const float part : sums) sum += static_cast<double>(part);
     for (; c < value_dim; ++c) sum += static_cast<double>(as_float(row[c])) * static_cast<double>(as_float(row[c]));
-    result[static_cast<std::size_t>(j)] = static_cast<float>(sum / static_cast<double>(value_dim));
+    const auto at = static_cast<std::size_t>(j);
+    const auto mean = static_cast<float>(sum / static_cast<double>(value_dim));
+    result.mean_squares[at] = std::isfinite(mean) ? mean : 0.0f;
+    if (std::isfinite(mean)) continue;
+    result.odd.resize(static_cast<std::size_t>(length), 0);
+    result.odd[at] = 1;
   }
 }
 
@@ -125,6 +134,7 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::i
   for (std::size_t m = 0; m < 2; ++m) {
     part.maps[m] = problem.maps[m];
     part.value_mean_square[m] = plan.value_mean_square[m];
+    part.odd_values[m] = plan.odd_values[m];
     part.rows[m] = part_rows(statistics.maps[m]);
   }
   part.mask = plain_mask(problem.mask, plan.flags);
@@ -221,7 +231,7 @@ void add(std::vector<T>& target, const std::vector<T>& source, std::int64_t offs
 void raise(std::vector<double>& target, const std::vector<double>& source, std::int64_t offset) {
   for (std::size_t i = 0; i < source.size(); ++i) {
     double& cell = target[static_cast<std::size_t>(offset) + i];
-    cell = std::max(cell, source[i]);
+    cell = larger_or_nan(cell, source[i]);
   }
 }
 
@@ -241,7 +251,7 @@ void fold_head(HeadPlan<Input>& plan) {
       add(map.weight_histogram, part.weight_histogram);
       add(map.pooled_sum, part.pooled_sum, cell);
       raise(map.pooled_max, part.pooled_max, cell);
-      map.logit_max_raw = std::max(map.logit_max_raw, part.logit_max_raw);
+      map.logit_max_raw = larger_or_nan(map.logit_max_raw, part.logit_max_raw);
     }
     add(statistics.column_sum, sums->column_sum, sums->key_begin);
     add(statistics.pooled_sum, sums->pooled_sum, cell);
@@ -255,6 +265,7 @@ void fold_head(HeadPlan<Input>& plan) {
   statistics.column_sum = only.column_sum;
   statistics.pooled_sum = statistics.pooled_positive = only.pooled_sum;
   statistics.pooled_max_abs = only.pooled_max;
+  statistics.pooled_negative = nothing_negative(only.pooled_sum);
 }
 
 }  // namespace
@@ -263,11 +274,11 @@ template <typename Input>
 bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel_for, const StopRequested& stop,
                    std::int64_t kept_bytes) {
   std::vector<HeadPlan<Input>> plans(jobs.size());
-  // Heads that read the same values share their mean squares.
+  // Heads that read the same values share their squares.
   struct Values {
     const MapInput<Input>* map;
     std::int64_t length, value_dim;
-    std::vector<float> mean_squares;
+    ValueSquares squares;
   };
   std::vector<Values> values;
   std::vector<std::pair<std::size_t, std::size_t>> works;  // (head, part)
@@ -289,7 +300,7 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
     }
     for (std::size_t m = 0; m < 2; ++m) {
       const MapInput<Input>& map = problem.maps[m];
-      if (!map.present() || jobs[h].request.wanted == 0) continue;
+      if (!map.present()) continue;
       const auto same = std::find_if(values.begin(), values.end(), [&](const Values& known) {
         return known.map->value == map.value && known.map->value_stride == map.value_stride &&
                known.length == problem.mask.length && known.value_dim == problem.value_dim;
@@ -300,12 +311,15 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
   }
   parallel_for(static_cast<std::int64_t>(values.size()), [&](std::int64_t index) {
     Values& value = values[static_cast<std::size_t>(index)];
-    value_mean_squares(*value.map, value.length, value.value_dim, value.mean_squares);
+    value_mean_squares(*value.map, value.length, value.value_dim, value.squares);
   });
   for (std::size_t h = 0; h < jobs.size(); ++h)
-    for (std::size_t m = 0; m < 2; ++m)
-      if (jobs[h].problem.maps[m].present() && jobs[h].request.wanted != 0)
-        plans[h].value_mean_square[m] = values[value_of[h][m]].mean_squares.data();
+    for (std::size_t m = 0; m < 2; ++m) {
+      if (!jobs[h].problem.maps[m].present() || jobs[h].problem.mask.length == 0) continue;
+      const ValueSquares& squares = values[value_of[h][m]].squares;
+      plans[h].value_mean_square[m] = squares.mean_squares.data();
+      plans[h].odd_values[m] = squares.odd.empty() ? nullptr : squares.odd.data();
+    }
 
   ScratchPool pool(scratch);
   std::atomic<bool> complete{true};

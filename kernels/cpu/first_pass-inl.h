@@ -26,7 +26,8 @@ struct MapPass {
   float *largest, *smallest;
   double* sums[kRowSums];
   float* inverse;          // [kWidth], after finish(): a = p · inverse
-  double *log_sum, *keep;  // [kWidth]: log2 Σ 2^z with the sink's term; what the sink leaves
+  double *log_sum, *keep;  // [kWidth]: log2 Σ 2^z with the sink's term; what the sink leaves; NaN in undefined rows
+  bool undefined;          // some row is
 };
 
 template <typename Input>
@@ -67,10 +68,12 @@ struct FirstPass {
     raise_reference<kStatistics>(map, j, count, z);
     exponentials<kStatistics>(m, j, count, z);
     strip.add_values(m, j, count, p, map.out);
+    if constexpr (kStatistics) strip.mark_odd_energy(m, j, count, map.sums[kEnergy]);
   }
 
-  HWY_NOINLINE void finish(int m) const {
-    const MapPass& map = maps[m];
+  HWY_NOINLINE void finish(int m) {
+    MapPass& map = maps[m];
+    map.undefined = false;
     const Part<Input>& part = strip.part;
     const double infinity = __builtin_inf();
     for (std::int64_t lane = 0; lane < kWidth; ++lane) {
@@ -78,8 +81,8 @@ struct FirstPass {
       const double sum = map.sums[kSum][lane];
       double log_sum = -infinity, keep = 0.0, inverse = 0.0;
       if (sees) {
-        // Σp = 0 in a row that sees keys: all its logits are −∞. The sink takes everything; without one softmax is not
-        // defined.
+        // Σp = 0 in a row that sees keys: all its logits are −∞. The sink takes everything; without one the row is
+        // undefined, as it is with a logit of NaN or +∞, from which comes Σp = NaN.
         log_sum = static_cast<double>(map.reference[lane]) + __builtin_log2(sum);
         if (sum == 0.0) log_sum = part.has_sink ? -infinity : __builtin_nan("");
         keep = 1.0;
@@ -89,6 +92,10 @@ struct FirstPass {
         const double most = own > sink ? own : sink, gap = own > sink ? own - sink : sink - own;
         log_sum = own != own ? own : most + __builtin_log2(1.0 + __builtin_exp2(-gap));
         keep = sees ? __builtin_exp2(own - log_sum) : 0.0;
+      }
+      if (!(log_sum < infinity)) {
+        log_sum = keep = __builtin_nan("");
+        map.undefined = true;
       }
       if (sees && keep != 0.0) inverse = keep / sum;
       map.log_sum[lane] = log_sum;
@@ -134,14 +141,18 @@ struct FirstPass {
   // Sums relative to `old` become sums relative to `next`.
   HWY_NOINLINE void rescale(MapPass& map, int v, Vector old, Vector next) {
     const Tag d;
-    HWY_ALIGN float shifts[kLanes];
+    HWY_ALIGN float before[kLanes];
+    HWY_ALIGN float after[kLanes];
     HWY_ALIGN float factors[kLanes];
     const Vector factor = power_of_two(hn::Sub(old, next));
-    hn::Store(hn::Sub(next, old), d, shifts);
+    hn::Store(old, d, before);
+    hn::Store(next, d, after);
     hn::Store(factor, d, factors);
     for (int lane = 0; lane < kLanes; ++lane) {
       const std::int64_t at = v * kLanes + lane;
-      const double f = static_cast<double>(factors[lane]), shift = static_cast<double>(shifts[lane]);
+      // The difference of two floats may be beyond all floats, and ∞ · 0 is NaN.
+      const double f = static_cast<double>(factors[lane]);
+      const double shift = static_cast<double>(after[lane]) - static_cast<double>(before[lane]);
       map.sums[kMoment][at] = (map.sums[kMoment][at] - shift * map.sums[kSum][at]) * f;
       map.sums[kSum][at] *= f;
       map.sums[kDistance][at] *= f;

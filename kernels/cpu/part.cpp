@@ -82,6 +82,11 @@ class PartRunner {
   HWY_NOINLINE void finish_strip(Worker<Input>& worker) {
     worker_ = &worker;
     const std::int64_t rows = worker.strip.rows;
+    for (int m = 0; m < 2; ++m) {
+      nan_logits_[m] = 0;
+      if (part_.maps[m].present() && worker.first.maps[m].undefined && (part_.rows_wanted || part_.second_pass))
+        find_nan_logits(m);
+    }
     write_context();
     if (part_.second_pass) {
       float* const kept[2] = {part_.keep_scores ? worker.scores[0] : nullptr,
@@ -102,14 +107,30 @@ class PartRunner {
         const double most =
             static_cast<double>(capped ? worker_->strip.raw_max[m] : worker_->first.maps[m].largest[lane]);
         if (most == static_cast<double>(kMasked)) continue;
-        const double value = capped ? most : most * kLn2 * part_.temperature;
-        if (value > raw) raw = value;
+        raw = larger_or_nan(raw, capped ? most : most * kLn2 * part_.temperature);
       }
+      if (nan_logits_[m] != 0) raw = __builtin_nan("");
     }
   }
 
+  // 0 in rows that see nothing.
   [[nodiscard]] HWY_INLINE double lambda(std::int64_t lane) const {
-    return part_.lambda ? part_.lambda[worker_->strip.row + lane] : 0.0;
+    const std::int64_t i = worker_->strip.row + lane;
+    return part_.lambda && i >= part_.mask.first_key ? finite_or_nan(part_.lambda[i]) : 0.0;
+  }
+
+  // Comparisons drop a NaN: undefined rows are looked at once more, since one of +∞ has extrema.
+  HWY_NOINLINE void find_nan_logits(int m) {
+    Strip<Input>& strip = worker_->strip;
+    for (std::int64_t j = strip.key_begin; j < strip.key_end; j += kBlock) {
+      const std::int64_t count = smaller(kBlock, strip.key_end - j);
+      strip.score(m, j, count, second_.scores);
+      for (std::int64_t k = 0; k < count; ++k)
+        for (std::int64_t lane = 0; lane < strip.rows; ++lane) {
+          const float z = second_.scores[k * kWidth + lane];
+          if (z != z) nan_logits_[m] |= std::uint64_t{1} << lane;
+        }
+    }
   }
 
   // c_i = c¹_i − λ_i c²_i, and the energies of c¹ and c².
@@ -156,14 +177,16 @@ class PartRunner {
     const std::int64_t i = worker_->strip.row + lane;
     const bool sees = i >= part_.mask.first_key;
     const bool finite = map.largest[lane] != kMasked;  // not every logit is −∞
+    const bool defined = map.log_sum[lane] == map.log_sum[lane];
     if (rows.rounds_to_one)
-      rows.rounds_to_one[i] = sees && finite ? static_cast<std::int32_t>(second_.rounds[m][lane]) : 0;
+      rows.rounds_to_one[i] = sees && finite && defined ? static_cast<std::int32_t>(second_.rounds[m][lane]) : 0;
     if (!rows.lse) return;
     const double infinity = __builtin_inf(), inverse = static_cast<double>(map.inverse[lane]);
     const double sum = map.sums[kSum][lane];
     rows.lse[i] = map.log_sum[lane] * kLn2;
     rows.logit_max[i] = sees && finite ? static_cast<double>(map.largest[lane]) * kLn2 : -infinity;
     rows.logit_min[i] = sees ? static_cast<double>(map.smallest[lane]) * kLn2 : infinity;
+    if (nan_logits_[m] >> lane & 1) rows.logit_max[i] = rows.logit_min[i] = __builtin_nan("");
     if (!sees) {
       for (double* value : {rows.entropy, rows.weight_max, rows.weight_l2_squared, rows.weight_sum, rows.mean_distance,
                             rows.context_energy})
@@ -218,7 +241,7 @@ class PartRunner {
       rows.previous_weight[i] = weight_at(m, lane, i - 1);
       const std::int64_t induction = part_.induction_key ? part_.induction_key[i] : -1;
       rows.induction_weight[i] = weight_at(m, lane, induction);
-      net += (m == 0 ? 1.0 : -lambda(lane)) * rows.first_key_weight[i];
+      if (part_.mask.sees(i, 0)) net += (m == 0 ? 1.0 : -lambda(lane)) * rows.first_key_weight[i];
     }
     part_.first_key_net[i] = net;
     part_.first_key_absolute[i] = net < 0.0 ? -net : net;
@@ -261,8 +284,9 @@ class PartRunner {
   Arena arena_;
   Worker<Input> workers_[kStrips];
   SecondPass<Input> second_;
-  Worker<Input>* worker_ = nullptr;  // whose rows are written
-  double energies_[2][kWidth];       // per lane: ‖c¹‖², ‖c²‖²
+  Worker<Input>* worker_ = nullptr;   // whose rows are written
+  double energies_[2][kWidth];        // per lane: ‖c¹‖², ‖c²‖²
+  std::uint64_t nan_logits_[2] = {};  // a bit per lane: one of its logits is NaN
   float *query_, *key_;
 };
 

@@ -32,10 +32,12 @@ struct SecondPass {
   float* weights[kKinds] = {};   // one block each
   float* columns[kKinds] = {};   // [keys / kGroup][kLanes]: column sums; null: not wanted
   float* cells[kKinds][3] = {};  // [kWidth]: sum, largest magnitude, positive part since the last edge of a pooled cell
-  float* scores;                 // one block, where pass 1 keeps none
-  float* bins;                   // one block of joint bin indices (int32)
-  std::int64_t unfolded = 0;     // strips whose column sums are in `columns`
-  std::uint64_t pending = 0;     // counts in the joint histograms
+  float* lambda;                 // [kWidth], of the strip; NaN where it is not finite
+  bool lambda_undefined = false;  // somewhere
+  float* scores;                  // one block, where pass 1 keeps none
+  float* bins;                    // one block of joint bin indices (int32)
+  std::int64_t unfolded = 0;      // strips whose column sums are in `columns`
+  std::uint64_t pending = 0;      // counts in the joint histograms
 
   HWY_INLINE SecondPass(Part<Input>& given, Arena& arena) : part(given) {
     pair = part.maps[0].present() && part.maps[1].present();
@@ -53,6 +55,7 @@ struct SecondPass {
     }
     if (pair)
       for (double*& sum : net) sum = arena.take_doubles(kWidth);
+    lambda = arena.take(kWidth);
     scores = arena.take(kBlockFloats);
     bins = arena.take(kBlockFloats);
     if (!arena.next) return;
@@ -71,6 +74,7 @@ struct SecondPass {
         for (float* cell : kind)
           if (cell) cell[lane] = 0.0f;
     }
+    if (needs_net) load_lambda(strip);
     for (std::int64_t j = strip.key_begin; j < strip.key_end; j += kBlock) {
       const std::int64_t count = smaller(kBlock, strip.key_end - j);
       for (int m = 0; m < 2; ++m) {
@@ -78,12 +82,14 @@ struct SecondPass {
         const float* z = kept[m] ? kept[m] + (j - strip.key_begin) * kWidth : scores;
         if (!kept[m]) strip.score(m, j, count, scores);
         final_weights(first.maps[m], m, count, z);
+        if (HWY_UNLIKELY(first.maps[m].undefined)) keep_visible(strip, j, count, weights[m]);
         if (part.sums[m].histogram) count_bins(first.maps[m], m, count, z);
       }
       if (pair)
         net_weights(strip, j, count);
       else if (needs_net)
-        negative_weights(strip, count);
+        negative_weights(count);
+      if (HWY_UNLIKELY(lambda_undefined)) keep_visible(strip, j, count, weights[kNet]);
       for (int kind = 0; kind < kKinds; ++kind)
         if (columns[kind]) add_columns(j, count, weights[kind], columns[kind]);
       if (part.pool_blocks > 0) pool(strip, j, count);
@@ -127,7 +133,7 @@ struct SecondPass {
           for (std::int64_t a = 0; a < columns_of; ++a) sums.weight_histogram[a] += counts[a];
         for (std::int64_t a = 0; a < columns_of; ++a) counts[a] = 0;
       }
-      sums.histogram[rows * columns_of] = 0;  // masked entries
+      sums.histogram[rows * columns_of] = 0;  // masked entries and undefined rows
     }
     pending = 0;
   }
@@ -158,8 +164,6 @@ struct SecondPass {
 
   HWY_NOINLINE void net_weights(const Strip<Input>& strip, std::int64_t j, std::int64_t count) {
     const Tag d;
-    HWY_ALIGN float lambda[kWidth];
-    load_lambda(strip, lambda);
     const float* squares_of_values = part.value_mean_square[0];
     for (int v = 0; v < kVectors; ++v) {
       const Vector factor = hn::Load(d, lambda + v * kLanes);
@@ -184,21 +188,36 @@ struct SecondPass {
       add_lanes(cross, net[kNetCross] + v * kLanes);
       add_lanes(energy, net[kNetEnergy] + v * kLanes);
     }
+    strip.mark_odd_energy(0, j, count, net[kNetEnergy]);
+  }
+
+  // What a lane does not see weighs 0, also where 0 was multiplied by NaN.
+  HWY_NOINLINE void keep_visible(const Strip<Input>& strip, std::int64_t j, std::int64_t count,
+                                 float* HWY_RESTRICT block) const {
+    const Tag d;
+    for (std::int64_t k = 0; k < count; ++k)
+      for (int v = 0; v < kVectors; ++v) {
+        float* at = block + k * kWidth + v * kLanes;
+        hn::Store(hn::IfThenElseZero(strip.visible(j + k, v), hn::Load(d, at)), d, at);
+      }
   }
 
   // w = −λ a².
-  HWY_NOINLINE void negative_weights(const Strip<Input>& strip, std::int64_t count) {
+  HWY_NOINLINE void negative_weights(std::int64_t count) {
     const Tag d;
-    HWY_ALIGN float lambda[kWidth];
-    load_lambda(strip, lambda);
     for (std::int64_t at = 0; at < round_up(count, 4) * kWidth; at += kLanes)
       hn::Store(hn::Neg(hn::Mul(hn::Load(d, lambda + at % kWidth), hn::Load(d, weights[kSecond] + at))), d,
                 weights[kNet] + at);
   }
 
-  HWY_INLINE void load_lambda(const Strip<Input>& strip, float* HWY_RESTRICT lambda) const {
-    for (std::int64_t lane = 0; lane < kWidth; ++lane)
-      lambda[lane] = lane < strip.rows ? static_cast<float>(part.lambda[strip.row + lane]) : 0.0f;
+  HWY_NOINLINE void load_lambda(const Strip<Input>& strip) {
+    lambda_undefined = false;
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) {
+      const std::int64_t i = strip.row + lane;
+      const bool sees = lane < strip.rows && i >= part.mask.first_key;
+      lambda[lane] = sees ? static_cast<float>(finite_or_nan(part.lambda[i])) : 0.0f;
+      lambda_undefined = lambda_undefined || lambda[lane] != lambda[lane];
+    }
   }
 
   HWY_NOINLINE void add_columns(std::int64_t j, std::int64_t count, const float* HWY_RESTRICT block,
@@ -267,6 +286,8 @@ struct SecondPass {
         const std::int64_t row = strip.row + lane;
         if (lane + 1 < strip.rows && (row + 1) % part.pool_size != 0) continue;
         const std::int64_t cell = (row / part.pool_size - part.pool_row) * part.pool_blocks + key_block;
+        // Comparisons may have dropped a NaN that the sum has kept.
+        if (sum != sum) positive = sum, largest = static_cast<float>(sum);
         if (kind == kNet) {
           add_cell(part.pooled_sum, part.pooled_max_abs, cell, sum, largest);
           part.pooled_positive[cell] += positive;
@@ -285,7 +306,7 @@ struct SecondPass {
   static HWY_INLINE void add_cell(double* sums, double* most, std::int64_t cell, double sum, float largest) {
     sums[cell] += sum;
     const double value = static_cast<double>(largest);
-    if (value > most[cell]) most[cell] = value;
+    most[cell] = larger_or_nan(most[cell], value);
   }
 
   // Both histograms at once: one count per entry in a table of (bin of z, bin of log₁₀ a).
@@ -308,11 +329,14 @@ struct SecondPass {
       HWY_ALIGN float offsets[kLanes];
       for (int lane = 0; lane < kLanes; ++lane) {
         const std::int64_t at = v * kLanes + lane;
-        const bool defined = map.log_sum[at] - map.log_sum[at] == 0.0;  // a row that sees keys, none of them NaN
-        const double shift = defined ? static_cast<double>(map.reference[at]) - map.log_sum[at] : 0.0;
-        offsets[lane] = static_cast<float>(has_weights ? shift * a_slope - log_weights.low / log_weights.width : 0.0);
+        const double log_sum = map.log_sum[at], shift = static_cast<double>(map.reference[at]) - log_sum;
+        offsets[lane] = log_sum != log_sum ? __builtin_nanf("")
+                        : log_sum - log_sum == 0.0 && has_weights
+                            ? static_cast<float>(shift * a_slope - log_weights.low / log_weights.width)
+                            : 0.0f;
       }
       const Vector offset = hn::Load(d, offsets), reference = hn::Load(d, map.reference + v * kLanes);
+      const auto undefined = hn::Not(hn::Eq(offset, offset));
       for (std::int64_t k = 0; k < count; ++k) {
         const Vector score = hn::Load(d, z + k * kWidth + v * kLanes);
         const Vector z_at =
@@ -321,8 +345,9 @@ struct SecondPass {
         const Vector z_bin = hn::Floor(hn::Min(hn::Max(z_at, zero), z_top));
         const Vector a_bin = hn::Floor(hn::Min(hn::Max(a_at, zero), a_top));
         const Vector bin = hn::MulAdd(z_bin, stride, a_bin);
-        hn::Store(hn::ConvertTo(di, hn::IfThenElse(hn::Eq(score, hn::Set(d, kMasked)), masked_bin, bin)), di,
-                  index + k * kWidth + v * kLanes);
+        hn::Store(
+            hn::ConvertTo(di, hn::IfThenElse(hn::Or(undefined, hn::Eq(score, hn::Set(d, kMasked))), masked_bin, bin)),
+            di, index + k * kWidth + v * kLanes);
       }
     }
     std::uint32_t* HWY_RESTRICT counts = part.sums[m].histogram;

@@ -21,8 +21,9 @@ constexpr std::int64_t kBlockFloats = kBlock * kWidth;
 constexpr std::int64_t kPad = kTileRows < 4 ? 4 : kTileRows;  // scored keys come in multiples of this
 constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
-// Scores of masked entries, and the reference of a row that has seen none. Finite, so that no difference is NaN.
-constexpr float kMasked = -1e30f, kNoReference = -5e29f;
+// Scores of masked entries, and the reference of a row that has seen none. Finite, so that no difference is NaN; below
+// every score but the last ones that a float can hold; so far apart that 2^(kMasked − kNoReference) is 0.
+constexpr float kMasked = -0x1.fffffep127f, kNoReference = -0x1.ffffp127f;
 // Lanes without a row that sees anything stand this far before every key.
 constexpr float kFarAway = -1e9f;
 
@@ -119,7 +120,7 @@ struct Strip {
     return true;
   }
 
-  // Lanes that see key j, for keys that not all of them see.
+  // Lanes that see key j.
   HWY_INLINE hn::Mask<Tag> visible(std::int64_t j, int vector) const {
     const Tag d;
     const Vector distance = hn::Add(hn::Load(d, position + vector * kLanes), hn::Set(d, static_cast<float>(row - j)));
@@ -170,11 +171,36 @@ struct Strip {
   HWY_NOINLINE void add_values(int m, std::int64_t j, std::int64_t count, const float* HWY_RESTRICT p,
                                float* HWY_RESTRICT out) {
     const MapInput<Input>& map = part.maps[m];
+    if (HWY_UNLIKELY(part.odd_values[m] != nullptr)) {
+      copy_rows(map.value + j * map.value_stride, map.value_stride, count, count, part.value_dim, rows_copy);
+      for (std::int64_t k = 0; k < count; ++k)
+        if (part.odd_values[m][j + k]) take_odd_value(j + k, rows_copy + k * part.value_dim, out);
+      multiply_rows(p, rows_copy, 1, part.value_dim, count, part.value_dim, true, out);
+      return;
+    }
     if constexpr (sizeof(Input) == sizeof(float)) {
       multiply_rows(p, map.value + j * map.value_stride, 1, map.value_stride, count, part.value_dim, true, out);
     } else {
       copy_rows(map.value + j * map.value_stride, map.value_stride, count, count, part.value_dim, rows_copy);
       multiply_rows(p, rows_copy, 1, part.value_dim, count, part.value_dim, true, out);
+    }
+  }
+
+  // Σ … r_j² of lanes that see an odd value, per lane.
+  HWY_INLINE void mark_odd_energy(int m, std::int64_t j, std::int64_t count, double* HWY_RESTRICT energy) const {
+    if (HWY_LIKELY(part.odd_values[m] == nullptr)) return;
+    for (std::int64_t k = j; k < j + count; ++k)
+      if (part.odd_values[m][k]) mark_lanes(k, energy);
+  }
+
+  // NaN to the lanes that see key j.
+  HWY_NOINLINE void mark_lanes(std::int64_t j, double* HWY_RESTRICT sums) const {
+    const Tag d;
+    for (int v = 0; v < kVectors; ++v) {
+      HWY_ALIGN float seen[kLanes];
+      hn::Store(hn::IfThenElseZero(visible(j, v), hn::Set(d, 1.0f)), d, seen);
+      for (int lane = 0; lane < kLanes; ++lane)
+        if (seen[lane] != 0.0f) sums[v * kLanes + lane] = __builtin_nan("");
     }
   }
 
@@ -186,6 +212,20 @@ struct Strip {
         float* at = z + k * kWidth + v * kLanes;
         hn::Store(hn::IfThenElse(visible(j + k, v), hn::Load(d, at), hn::Set(d, kMasked)), d, at);
       }
+  }
+
+  // NaN where a lane sees the key and a channel is not finite; there the value becomes 0, so that it reaches no other
+  // lane.
+  HWY_NOINLINE void take_odd_value(std::int64_t j, float* HWY_RESTRICT value, float* HWY_RESTRICT out) const {
+    const Tag d;
+    for (std::int64_t c = 0; c < part.value_dim; ++c) {
+      if (value[c] - value[c] == 0.0f) continue;
+      value[c] = 0.0f;
+      for (int v = 0; v < kVectors; ++v) {
+        float* to = out + c * kWidth + v * kLanes;
+        hn::Store(hn::IfThenElse(visible(j, v), hn::Set(d, __builtin_nanf("")), hn::Load(d, to)), d, to);
+      }
+    }
   }
 
   // z ← cap · tanh(z / cap), divided by the temperature and in log2; what it was before goes into raw_max.

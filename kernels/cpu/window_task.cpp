@@ -167,7 +167,7 @@ class WindowTiles {
     RowLse lse[2] = {};
     for (int m = 0; m < 2; ++m)
       if (task_.maps[m].present() && !logits_) lse[m] = row_lse(m, i);
-    const float lambda = task_.lambda ? static_cast<float>(task_.lambda[i]) : 0.0f;
+    const float lambda = task_.lambda ? static_cast<float>(finite_or_nan(task_.lambda[i])) : 0.0f;
     const Vector zero = hn::Zero(d), nan = hn::Set(d, __builtin_nanf("")), one = hn::Set(d, 1.0f);
     const std::int64_t cell_row = (i - task_.row_begin) / task_.reduction;
     for (int v = 0; v < kVectors; ++v) {
@@ -179,8 +179,10 @@ class WindowTiles {
         if (count <= 0) break;
         write(task_.cells.mean, at, count, hn::IfThenElse(seen, x, nan));
         write(task_.cells.max_magnitude, at, count, hn::IfThenElse(seen, x, nan));
-        write(task_.cells.positive, at, count, hn::IfThenElse(seen, hn::Max(x, zero), nan));
-        write(task_.cells.negative, at, count, hn::IfThenElse(seen, hn::Max(hn::Neg(x), zero), nan));
+        // x − x is NaN where x is not finite, and 0 else.
+        write(task_.cells.positive, at, count, hn::IfThenElse(seen, hn::Add(hn::Max(x, zero), hn::Sub(x, x)), nan));
+        write(task_.cells.negative, at, count,
+              hn::IfThenElse(seen, hn::Add(hn::Max(hn::Neg(x), zero), hn::Sub(x, x)), nan));
         continue;
       }
       float* lanes = lanes_ + cell_row * kCellSums * kWidth + v * kLanes;
@@ -222,15 +224,15 @@ class WindowTiles {
           positive += lanes[kCellPositive * kWidth + lane];
           count += lanes[kCellCount * kWidth + lane];
           const float high = lanes[kCellHighest * kWidth + lane], low = lanes[kCellLowest * kWidth + lane];
-          if (!(high <= highest)) highest = high;
-          if (!(low >= lowest)) lowest = low;
+          if (high > highest) highest = high;
+          if (low < lowest) lowest = low;
         }
         double* cell = totals_ + (row * columns_ + column) * kCellSums;
         cell[kCellSum] += static_cast<double>(sum);
         cell[kCellPositive] += static_cast<double>(positive);
         cell[kCellCount] += static_cast<double>(count);
-        if (!(static_cast<double>(highest) <= cell[kCellHighest])) cell[kCellHighest] = static_cast<double>(highest);
-        if (!(static_cast<double>(lowest) >= cell[kCellLowest])) cell[kCellLowest] = static_cast<double>(lowest);
+        if (static_cast<double>(highest) > cell[kCellHighest]) cell[kCellHighest] = static_cast<double>(highest);
+        if (static_cast<double>(lowest) < cell[kCellLowest]) cell[kCellLowest] = static_cast<double>(lowest);
       }
     }
   }
@@ -242,12 +244,16 @@ class WindowTiles {
         const double count = cell[kCellCount] > 0.0 ? cell[kCellCount] : __builtin_nan("");
         const std::int64_t at = row * task_.cells.stride + column;
         if (task_.cells.mean) task_.cells.mean[at] = static_cast<float>(cell[kCellSum] / count);
-        const double largest = cell[kCellHighest] >= -cell[kCellLowest] ? cell[kCellHighest] : cell[kCellLowest];
+        // Comparisons drop a NaN that the sum keeps.
+        const double sum = cell[kCellSum], odd = sum - sum;
+        const double largest = odd != 0.0                                 ? sum
+                               : cell[kCellHighest] >= -cell[kCellLowest] ? cell[kCellHighest]
+                                                                          : cell[kCellLowest];
         if (task_.cells.max_magnitude)
           task_.cells.max_magnitude[at] = static_cast<float>(cell[kCellCount] > 0.0 ? largest : count);
-        if (task_.cells.positive) task_.cells.positive[at] = static_cast<float>(cell[kCellPositive] / count);
+        if (task_.cells.positive) task_.cells.positive[at] = static_cast<float>(cell[kCellPositive] / count + odd);
         if (task_.cells.negative)
-          task_.cells.negative[at] = static_cast<float>((cell[kCellPositive] - cell[kCellSum]) / count);
+          task_.cells.negative[at] = static_cast<float>((cell[kCellPositive] - sum) / count + odd);
       }
   }
 

@@ -117,11 +117,18 @@ class CudaDevice {
   __device__ static float abs(float x) { return fabsf(x); }
   __device__ static float max(float a, float b) { return fmaxf(a, b); }
   __device__ static float min(float a, float b) { return fminf(a, b); }
+  // NaN where either is.
+  __device__ static float max_or_nan(float a, float b) {
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+  }
   __device__ static float infinity() { return __int_as_float(0x7f800000); }
 
   // Integers, so that the order does not matter.
   __device__ static void count_shared(int* counter) { atomicAdd(counter, 1); }
   __device__ static void add(int* to, int value) { atomicAdd(to, value); }
+  __device__ static int take(int* counter) { return atomicAdd(counter, 1); }  // its value before
   __device__ static void add(unsigned long long* to, unsigned long long value) { atomicAdd(to, value); }
 
  private:

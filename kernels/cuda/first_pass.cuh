@@ -26,8 +26,8 @@ inline constexpr float kNothing = -200.0f;
 
 template <class Device>
 HEADROOM_DEVICE float row_max(Device& device, float value) {
-  value = device.max(value, device.shuffle_xor(value, 1));
-  return device.max(value, device.shuffle_xor(value, 2));
+  value = device.max_or_nan(value, device.shuffle_xor(value, 1));
+  return device.max_or_nan(value, device.shuffle_xor(value, 2));
 }
 template <class Device>
 HEADROOM_DEVICE float row_sum(Device& device, float value) {
@@ -35,7 +35,7 @@ HEADROOM_DEVICE float row_sum(Device& device, float value) {
   return value + device.shuffle_xor(value, 2);
 }
 
-// Moves the reference to the largest logit so far; out: what sums and outputs are multiplied by.
+// Moves the reference to the largest logit so far, NaN where one is; out: what sums and outputs are multiplied by.
 template <class Device>
 HEADROOM_DEVICE void move_reference(Device& device, const float (&score)[kColumns][4], std::uint32_t seen,
                                     RowSums& rows, float (&factor)[2]) {
@@ -46,9 +46,9 @@ HEADROOM_DEVICE void move_reference(Device& device, const float (&score)[kColumn
     for (int n = 0; n < kColumns; ++n) {
       HEADROOM_UNROLL
       for (int e = 2 * r; e < 2 * r + 2; ++e)
-        if (bit(seen, n * 4 + e)) largest = device.max(largest, score[n][e]);
+        if (bit(seen, n * 4 + e)) largest = device.max_or_nan(largest, score[n][e]);
     }
-    largest = device.max(rows.reference[r], row_max(device, largest));
+    largest = device.max_or_nan(rows.reference[r], row_max(device, largest));
     // Until a row sees its first key both are −∞; a difference of 0 would do as well, all sums are 0.
     const float move = device.max(rows.reference[r] - largest, kNothing);
     factor[r] = rows.reference[r] == largest ? 1.0f : device.exp2(move);
@@ -74,10 +74,11 @@ HEADROOM_DEVICE void add_tile(Device& device, float (&score)[kColumns][4], std::
       const int r = e / 2;
       // A row of −∞ alone has the reference −∞.
       const float x = rows.reference[r] == -device.infinity() ? score[n][e] : score[n][e] - rows.reference[r];
-      const float p = bit(seen, n * 4 + e) ? device.exp2(x) : 0.0f;
+      const bool visible = bit(seen, n * 4 + e);
+      const float p = visible ? device.exp2(x) : 0.0f;
       sum[r] += p;
-      if (statistics) {
-        if (bit(seen, n * 4 + e)) rows.minimum[r] = device.min(rows.minimum[r], score[n][e]);
+      if (statistics && visible) {
+        rows.minimum[r] = -device.max_or_nan(-rows.minimum[r], -score[n][e]);
         const float square = p * p;
         squares[r] += square;
         logits[r] += p * device.max(x, kNothing);
@@ -107,7 +108,7 @@ HEADROOM_DEVICE void raise_raw(Device& device, const float (&score)[kColumns][4]
   for (int n = 0; n < kColumns; ++n) {
     HEADROOM_UNROLL
     for (int e = 0; e < 4; ++e)
-      if (bit(seen, n * 4 + e)) rows.raw[e / 2] = device.max(rows.raw[e / 2], scale * score[n][e]);
+      if (bit(seen, n * 4 + e)) rows.raw[e / 2] = device.max_or_nan(rows.raw[e / 2], scale * score[n][e]);
   }
 }
 
@@ -147,9 +148,15 @@ struct Normaliser {
   float log_total = 0.0f;  // kLogTotal
 };
 
+// `sees`: the row is no padding.
 template <class Input, class Device>
-HEADROOM_DEVICE Normaliser normaliser(Device& device, const HeadParameters<Input>& head, float reference, float sum) {
-  if (reference == -device.infinity() && sum == 0.0f) return {};  // sees nothing, and nothing multiplies 0
+HEADROOM_DEVICE Normaliser normaliser(Device& device, const HeadParameters<Input>& head, float reference, float sum,
+                                      bool sees) {
+  if (!sees) return {};
+  const bool nothing = reference == -device.infinity() && sum == 0.0f;  // every logit is −∞
+  if (nothing && head.has_sink && head.sink == head.sink) return {};
+  const float nan = device.infinity() - device.infinity();
+  if (nothing || (head.has_sink && head.sink != head.sink)) return {nan, nan};
   const float above = head.has_sink ? device.max(head.sink - reference, 0.0f) : 0.0f;  // of the sink over every key
   const float shrink = device.exp2(-above);
   const float total = sum * shrink + (head.has_sink ? device.exp2(device.min(head.sink - reference, 0.0f)) : 0.0f);
@@ -162,13 +169,13 @@ HEADROOM_DEVICE void finish_rows(Device& device, const HeadParameters<Input>& he
   HEADROOM_UNROLL
   for (int r = 0; r < 2; ++r) {
     const float sum = row_sum(device, sums.sum[r]);
-    const Normaliser normal = normaliser(device, head, sums.reference[r], sum);
+    const int i = row + 8 * r;
+    const Normaliser normal = normaliser(device, head, sums.reference[r], sum, i >= head.mask.first_key);
     factor[r] = normal.factor;
     if (!write) continue;  // the same for the whole block
     const float minimum = -row_max(device, -sums.minimum[r]), raw = row_max(device, sums.raw[r]);
     const float logits = row_sum(device, sums.logits[r]), squares = row_sum(device, sums.squares[r]);
     const float distance = row_sum(device, sums.distance[r]), energy = row_sum(device, sums.energy[r]);
-    const int i = row + 8 * r;
     if (device.lane() % 4 != 0 || i >= head.mask.length) continue;
     float* rows = map.rows + i;
     const std::int64_t length = head.mask.length;
@@ -182,6 +189,13 @@ HEADROOM_DEVICE void finish_rows(Device& device, const HeadParameters<Input>& he
     rows[kValueEnergy * length] = energy;
     rows[kRawMax * length] = raw;
   }
+}
+
+// What later passes subtract from the logits of row i: its largest, but not −∞, since −∞ − −∞ is NaN.
+template <class Input, class Device>
+HEADROOM_DEVICE float row_reference(Device& device, const MapParameters<Input>& map, std::int64_t length, int i) {
+  const float largest = map.rows[kMax * length + i];
+  return largest == -device.infinity() ? 0.0f : largest;
 }
 
 // Adds this map's share to the context; the first map of a head writes it.
@@ -247,8 +261,8 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
   HEADROOM_ROLLED
   for (int key = keys.begin; key < keys.end; key += kTile) {
     device.sync();  // until nobody reads the last values
-    load_tile<Infinity::Kept>(device, value_tile, plane_stride(kValues), map.value, key, mask.length, channel,
-                              head.value_dim, channels);
+    load_tile<NotFinite::Zeroed>(device, value_tile, plane_stride(kValues), map.value, key, mask.length, channel,
+                                 head.value_dim, channels);
     float score[kColumns][4];
     products(device, arguments, head, map.query, query, query_tile, map.key, key, key_tile, score);
     const std::uint32_t seen = all_visible(mask, query, key) ? ~0u : visible_bits<true>(mask, row, key + column);

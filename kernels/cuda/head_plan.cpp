@@ -36,6 +36,12 @@ Bins bins_of(const UniformBins& bins, double unit) {
           static_cast<float>(-bins.low / bins.width)};
 }
 
+// 0 in rows that see nothing.
+template <class Input>
+double row_lambda(const HeadProblem<Input>& problem, std::size_t i) {
+  return static_cast<std::int64_t>(i) >= problem.mask.first_key ? finite_or_nan(problem.lambda[i]) : 0.0;
+}
+
 // What follows from a row's sums in double: the factor from sums relative to the maximum to weights.
 struct RowTotals {
   double lse = -kInfinity;
@@ -44,15 +50,17 @@ struct RowTotals {
 };
 
 template <class Input>
-RowTotals totals(const HeadProblem<Input>& problem, double largest, double sum) {
+RowTotals totals(const HeadProblem<Input>& problem, bool sees, double largest, double sum) {
   RowTotals result;
-  if (largest == -kInfinity && sum == 0.0) {
-    if (problem.has_sink) result.lse = problem.sink;
+  if (!sees || (problem.has_sink && largest == -kInfinity && sum == 0.0)) {
+    if (problem.has_sink) result.lse = finite_or_nan(problem.sink);
+    if (sees) result.weight = result.lse - result.lse;
     return result;
   }
   const double keys = largest + std::log(sum);
   const double top = problem.has_sink ? std::max(keys, problem.sink) : keys;
-  result.lse = problem.has_sink ? top + std::log(std::exp(keys - top) + std::exp(problem.sink - top)) : keys;
+  result.lse =
+      finite_or_nan(problem.has_sink ? top + std::log(std::exp(keys - top) + std::exp(problem.sink - top)) : keys);
   result.below = result.lse - largest;
   result.weight = std::exp(-result.below);
   return result;
@@ -70,7 +78,8 @@ void finish_rows(HeadJob<Input, float>& job, const HeadPlan& plan, std::size_t m
   for (std::size_t i = 0; i < length; ++i) {
     const auto value = [&](RowArray kind) { return static_cast<double>(rows[kind * length + i]); };
     const double largest = value(kMax) * kLn2, sum = value(kSum);
-    const RowTotals total = totals(problem, largest, sum);
+    const bool sees = static_cast<std::int64_t>(i) >= problem.mask.first_key;
+    const RowTotals total = totals(problem, sees, largest, sum);
     map.lse[i] = total.lse;
     map.logit_max[i] = largest;
     map.logit_min[i] = value(kMin) * kLn2;
@@ -84,7 +93,7 @@ void finish_rows(HeadJob<Input, float>& job, const HeadPlan& plan, std::size_t m
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
       map.context_energy[i] += static_cast<double>(energy[static_cast<std::size_t>(chunk) * length + i]);
     map.logit_max_raw =
-        std::max(map.logit_max_raw, problem.softcap > 0.0 ? value(kRawMax) : largest * problem.temperature);
+        larger_or_nan(map.logit_max_raw, problem.softcap > 0.0 ? value(kRawMax) : largest * problem.temperature);
   }
 }
 
@@ -98,7 +107,7 @@ void finish_net_rows(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& 
   const bool same_values = problem.maps[0].value == problem.maps[1].value;
   const std::size_t only = problem.maps[0].present() ? 0 : 1;
   for (std::size_t i = 0; i < length; ++i) {
-    const double lambda = problem.maps[1].present() ? problem.lambda[i] : 0.0;
+    const double lambda = problem.maps[1].present() ? row_lambda(problem, i) : 0.0;
     if (pair(problem)) {
       const auto value = [&](NetRowArray kind) { return static_cast<double>(net[kind * length + i]); };
       statistics.weight_sum[i] = statistics.maps[0].weight_sum[i] - lambda * statistics.maps[1].weight_sum[i];
@@ -130,7 +139,8 @@ void finish_named(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& reg
     map.previous_weight.assign(named + kPreviousKey * length, named + (kPreviousKey + 1) * length);
     map.induction_weight.assign(named + kInductionKey * length, named + (kInductionKey + 1) * length);
     for (std::size_t i = 0; i < length; ++i)
-      job.statistics.first_key_net[i] += (m == 0 ? 1.0 : -problem.lambda[i]) * map.first_key_weight[i];
+      if (problem.mask.sees(static_cast<std::int64_t>(i), 0))
+        job.statistics.first_key_net[i] += (m == 0 ? 1.0 : -row_lambda(problem, i)) * map.first_key_weight[i];
   }
   for (std::size_t i = 0; i < length; ++i)
     job.statistics.first_key_absolute[i] = std::abs(job.statistics.first_key_net[i]);
@@ -151,6 +161,7 @@ void finish_pools(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& reg
   if (!job.problem.maps[1].present()) {
     statistics.pooled_sum = statistics.pooled_positive = statistics.maps[0].pooled_sum;
     statistics.pooled_max_abs = statistics.maps[0].pooled_max;
+    statistics.pooled_negative = nothing_negative(statistics.pooled_sum);
     return;
   }
   take(kPoolSum2, statistics.maps[1].pooled_sum);
@@ -209,6 +220,11 @@ HeadPlan reserve(const HeadJob<Input, float>& job, int value_chunk, Regions& reg
   plan.pool_blocks = static_cast<int>(job.statistics.pool_blocks);
   if (problem.maps[1].present()) plan.lambda = regions.inputs.reserve<float>(length);
   if (!problem.mask.hidden_keys.empty()) plan.flags = regions.inputs.reserve<std::uint8_t>(length);
+  for (std::size_t m = 0; m < 2; ++m) {
+    if (!problem.maps[m].present()) continue;
+    plan.maps[m].odd_keys = regions.scratch.reserve<int>(length);
+    plan.maps[m].odd_count = regions.scratch.reserve<int>(1);
+  }
   if (wanted == 0) return plan;
 
   Region& outputs = regions.outputs;
@@ -256,6 +272,8 @@ HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPla
     to.rows = (plan.keep_rows ? regions.outputs : regions.scratch).template device<float>(map.rows);
     to.energy = regions.outputs.device<float>(map.energy);
     to.value_square = regions.scratch.device<float>(map.value_square);
+    to.odd_keys = regions.scratch.device<int>(map.odd_keys);
+    to.odd_count = regions.scratch.device<int>(map.odd_count);
     to.named = regions.outputs.device<float>(map.named);
     to.column_sum = regions.outputs.device<double>(map.column_sum);
     to.rounds_to_one = regions.outputs.device<int>(map.rounds_to_one);
@@ -280,6 +298,7 @@ HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPla
   head.value_chunk = plan.value_chunk;
   head.has_sink = problem.has_sink;
   head.sink = static_cast<float>(problem.sink * kLog2E);
+  if (!(head.sink < std::numeric_limits<float>::infinity())) head.sink = std::numeric_limits<float>::quiet_NaN();
   head.context = job.context;
   head.context_stride = job.context_stride;
   head.row_statistics = plan.keep_rows;
@@ -299,8 +318,8 @@ HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPla
   head.net_rows = regions.outputs.device<float>(plan.net_rows);
   head.lambda = regions.inputs.device<float>(plan.lambda);
   if (plan.lambda)
-    std::transform(problem.lambda, problem.lambda + length, regions.inputs.host<float>(plan.lambda),
-                   [](double lambda) { return static_cast<float>(lambda); });
+    for (std::size_t i = 0; i < length; ++i)
+      regions.inputs.host<float>(plan.lambda)[i] = static_cast<float>(row_lambda(problem, i));
   head.induction_key = regions.inputs.device<int>(plan.induction_key);
   if (plan.induction_key)
     std::transform(problem.induction_key, problem.induction_key + length, regions.inputs.host<int>(plan.induction_key),

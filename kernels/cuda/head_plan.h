@@ -10,7 +10,7 @@
 namespace headroom::kernels::cuda {
 
 struct MapPlan {
-  Part rows, energy, value_square, named, column_sum, rounds_to_one, histograms;
+  Part rows, energy, value_square, odd_keys, odd_count, named, column_sum, rounds_to_one, histograms;
 };
 
 struct HeadPlan {

@@ -92,10 +92,10 @@ class Batch {
   KernelStatus launch() {
     const int length = largest([](const Head& head) { return head.mask.length; });
     const int warps = (length + kWarps - 1) / kWarps;
-    if (largest([](const Head& head) { return head.row_statistics; }) > 0)
-      HEADROOM_KERNEL_TRY(launch(Kernel::ValueSquares, warps, 2, {}));
+    HEADROOM_KERNEL_TRY(launch(Kernel::ValueSquares, warps, 2, {}));
     for (int map = 0; map < 2; ++map)
       for (const int chunk : {64, 128}) HEADROOM_KERNEL_TRY(launch_first_pass(map, chunk));
+    HEADROOM_KERNEL_TRY(launch(Kernel::OddContexts, warps, 2, {}));
     HEADROOM_KERNEL_TRY(launch_second_pass());
     if (largest([](const Head& head) { return head.net_rows != nullptr; }) > 0) {
       const SharedUse shared =

@@ -23,6 +23,7 @@ __global__ void __launch_bounds__(kThreads) run(const Arguments<Input> arguments
   if constexpr (kKernel == Kernel::SecondPass) second_pass<Input, false>(device, arguments);
   if constexpr (kKernel == Kernel::NetSecondPass) second_pass<Input, true>(device, arguments);
   if constexpr (kKernel == Kernel::NetRows) net_rows(device, arguments);
+  if constexpr (kKernel == Kernel::OddContexts) odd_contexts(device, arguments);
   if constexpr (kKernel == Kernel::NamedKeys) named_keys(device, arguments);
   if constexpr (kKernel == Kernel::FoldPools) fold_pools(device, arguments);
 }
@@ -59,6 +60,7 @@ KernelStatus launch_any(Kernel kernel, Grid grid, std::size_t shared, cudaStream
     case Kernel::SecondPass: return start(run<Input, Kernel::SecondPass>, grid, shared, stream, arguments);
     case Kernel::NetSecondPass: return start(run<Input, Kernel::NetSecondPass>, grid, shared, stream, arguments);
     case Kernel::NetRows: return start(run<Input, Kernel::NetRows>, grid, shared, stream, arguments);
+    case Kernel::OddContexts: return start(run<Input, Kernel::OddContexts>, grid, shared, stream, arguments);
     case Kernel::NamedKeys: return start(run<Input, Kernel::NamedKeys>, grid, shared, stream, arguments);
     case Kernel::FoldPools: return start(run<Input, Kernel::FoldPools>, grid, shared, stream, arguments);
   }

@@ -19,6 +19,7 @@ enum class Kernel {
   SecondPass,
   NetSecondPass,
   NetRows,
+  OddContexts,
   NamedKeys,
   FoldPools,
 };

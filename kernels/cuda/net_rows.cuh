@@ -37,7 +37,7 @@ HEADROOM_DEVICE void net_rows(Device& device, const Arguments<Input>& arguments)
     lambda[r] = head.lambda[i];
     HEADROOM_UNROLL
     for (int m = 0; m < 2; ++m) {
-      maxima[m][r] = head.maps[m].rows[kMax * static_cast<std::int64_t>(mask.length) + i];
+      maxima[m][r] = row_reference(device, head.maps[m], mask.length, i);
       totals[m][r] = head.maps[m].rows[kLogTotal * static_cast<std::int64_t>(mask.length) + i];
     }
   }

@@ -76,7 +76,9 @@ struct MapParameters {
   Operand<Input> query, key, value;          // no query: the head has no such map
   float* rows = nullptr;                     // [kRowArrays][length]
   float* energy = nullptr;                   // [chunks of value channels][length]: Σ c²
-  float* value_square = nullptr;             // [length padded to kTile]: r_j²
+  float* value_square = nullptr;             // [length padded to kTile]: r_j²; NaN where the value is odd
+  int* odd_keys = nullptr;                   // [length]: keys whose value is odd: it holds what is not finite
+  int* odd_count = nullptr;                  // how many there are
   float* named = nullptr;                    // [kNamedKeyArrays][length]
   double* column_sum = nullptr;              // [length]
   int* rounds_to_one = nullptr;              // [length]

@@ -41,7 +41,7 @@ class Region {
 
   template <class T>
   [[nodiscard]] T* device(const Part& part) const {
-    return part ? reinterpret_cast<T*>(static_cast<std::byte*>(memory_) + *part) : nullptr;
+    return part && memory_ != nullptr ? reinterpret_cast<T*>(static_cast<std::byte*>(memory_) + *part) : nullptr;
   }
   template <class T>
   [[nodiscard]] T* host(const Part& part) {

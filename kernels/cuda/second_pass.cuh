@@ -33,7 +33,7 @@ HEADROOM_DEVICE void load_query_values(Device& device, const HeadParameters<Inpu
     const float* rows = head.maps[m].rows;
     const bool present = inside && rows != nullptr;
     float* to = values + 2 * m * kTile + device.thread() % kTile;
-    to[0] = present ? rows[kMax * static_cast<std::int64_t>(head.mask.length) + i] : 0.0f;
+    to[0] = present ? row_reference(device, head.maps[m], head.mask.length, i) : 0.0f;
     to[kTile] = present ? rows[kLogTotal * static_cast<std::int64_t>(head.mask.length) + i] : 0.0f;
   }
   if (device.thread() < kTile)
@@ -64,6 +64,7 @@ HEADROOM_DEVICE void to_weights(Device& device, const HeadParameters<Input>& hea
         score[n][e] = 0.0f;
         if (!bit(seen, n * 4 + e)) continue;
         score[n][e] = device.exp2(exponent);
+        if (exponent != exponent) continue;  // an undefined row is counted nowhere
         ones += below >= head.rounds_threshold ? 1 : 0;
         if (logit_bins.bins > 0) device.count_shared(counts + bin_of(device, logit_bins, z));
         if (weight_bins.bins > 0) device.count_shared(counts + logit_bins.bins + bin_of(device, weight_bins, exponent));
@@ -105,11 +106,11 @@ struct KeySums {
   }
 };
 
-// The weights of queries [low, high) of the tile, 0 … kTile.
+// The weights of queries [low, high) of the tile, 0 … kTile. A λ of NaN reaches what its row sees.
 template <bool kNet, class Device>
 HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4],
-                                 const float (&a2)[kNet ? kColumns : 1][4], const float* lambda, int first, int low,
-                                 int high, KeySums<kNet>& sums) {
+                                 const float (&a2)[kNet ? kColumns : 1][4], const float* lambda, std::uint32_t seen,
+                                 int first, int low, int high, KeySums<kNet>& sums) {
   sums.clear();
   HEADROOM_UNROLL
   for (int n = 0; n < kColumns; ++n) {
@@ -119,14 +120,15 @@ HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4],
       if (at < low || at >= high) continue;
       const float first_weight = a1[n][e];
       sums.values[kPoolSum1][key] += first_weight;
-      sums.values[kPoolMax1][key] = device.max(sums.values[kPoolMax1][key], first_weight);
+      sums.values[kPoolMax1][key] = device.max_or_nan(sums.values[kPoolMax1][key], first_weight);
       if constexpr (kNet) {
-        const float second_weight = a2[n][e], net = first_weight - lambda[at] * second_weight;
+        const float second_weight = a2[n][e];
+        const float net = bit(seen, n * 4 + e) ? first_weight - lambda[at] * second_weight : 0.0f;
         sums.values[kPoolSum2][key] += second_weight;
-        sums.values[kPoolMax2][key] = device.max(sums.values[kPoolMax2][key], second_weight);
-        sums.values[kPoolPositive][key] += device.max(net, 0.0f);
-        sums.values[kPoolNegative][key] += device.max(-net, 0.0f);
-        sums.values[kPoolMaxAbs][key] = device.max(sums.values[kPoolMaxAbs][key], device.abs(net));
+        sums.values[kPoolMax2][key] = device.max_or_nan(sums.values[kPoolMax2][key], second_weight);
+        sums.values[kPoolPositive][key] += device.max_or_nan(net, 0.0f);
+        sums.values[kPoolNegative][key] += device.max_or_nan(-net, 0.0f);
+        sums.values[kPoolMaxAbs][key] = device.max_or_nan(sums.values[kPoolMaxAbs][key], device.abs(net));
       }
     }
   }
@@ -158,7 +160,7 @@ HEADROOM_DEVICE void write_pool_row(Device& device, const HeadParameters<Input>&
     float value = 0.0f;
     for (int k = begin; k < end; ++k) {
       const float one = stage[kind * kTile + k];
-      value = KeySums<kNet>::is_max(kind) ? device.max(value, one) : value + one;
+      value = KeySums<kNet>::is_max(kind) ? device.max_or_nan(value, one) : value + one;
     }
     head.pool_parts[((static_cast<std::int64_t>(kind) * tiles + tile) * head.pool_columns + part) * head.pool_blocks +
                     block] = value;
@@ -243,7 +245,7 @@ HEADROOM_DEVICE void second_pass(Device& device, const Arguments<Input>& argumen
       const int boundary = head.pool_size > 0 ? (block + 1) * head.pool_size - query : kTile + 1;
       const int high = smaller(tile_end, boundary);
       KeySums<kNet> part;
-      sum_queries<kNet>(device, a1, a2, values + kQueryLambda * kTile, first, low, high, part);
+      sum_queries<kNet>(device, a1, a2, values + kQueryLambda * kTile, seen, first, low, high, part);
       columns.add(part);
       low = high;
       if (head.pool_size == 0) continue;
@@ -252,7 +254,7 @@ HEADROOM_DEVICE void second_pass(Device& device, const Arguments<Input>& argumen
         HEADROOM_UNROLL
         for (int k = 0; k < 2; ++k)
           pooled.values[kind][k] = KeySums<kNet>::is_max(kind)
-                                       ? device.max(pooled.values[kind][k], part.values[kind][k])
+                                       ? device.max_or_nan(pooled.values[kind][k], part.values[kind][k])
                                        : pooled.values[kind][k] + part.values[kind][k];
       }
       if (boundary <= tile_end) write_pool_row<kNet>(device, head, tile, block++, stage, pooled);

@@ -6,8 +6,9 @@
 // tensor-core time, at half the rate, and keep 2⁻²² only.
 //
 // An infinity has no terms that add up: ∞ · x₁ and ∞ · x₀ may differ in sign. In float32 queries and keys it is
-// therefore read as 2¹²⁷, and a product beyond 2¹⁰⁰ is read as infinite again; 0 · ∞ is 0 there. An infinite float32
-// value gives NaN.
+// therefore read as 2¹²⁷, and a product beyond 2¹⁰⁰ is read as infinite again; 0 · ∞ is 0 there. A value that is not
+// finite is read as 0, since the weight 0 of a row that does not see it would make NaN of it; the rows that see it get
+// their NaN afterwards (odd_contexts() in small_kernels.cuh).
 //
 // Shared memory holds each 16-bit term as its own [rows][stride] plane; stride = channels + 8 puts the eight rows that
 // one ldmatrix reads into different banks.
@@ -55,7 +56,7 @@ HEADROOM_DEVICE void pack_terms(Device& device, float low, float high, std::uint
   }
 }
 
-enum class Infinity { Kept, Bounded };
+enum class NotFinite { Bounded, Zeroed };
 
 inline constexpr float kBound = 0x1p127f, kInfinite = 0x1p100f;
 
@@ -67,6 +68,17 @@ HEADROOM_DEVICE void bound(Device& device, float (&quad)[4]) {
 }
 template <class Device, class Input>
 HEADROOM_DEVICE void bound(Device&, Input (&)[4]) {}
+
+HEADROOM_DEVICE bool is_finite(float x) { return x - x == 0.0f; }
+HEADROOM_DEVICE bool is_finite(BFloat16 x) { return (x.bits & 0x7f80u) != 0x7f80u; }
+HEADROOM_DEVICE bool is_finite(Float16 x) { return (x.bits & 0x7c00u) != 0x7c00u; }
+
+template <class Input>
+HEADROOM_DEVICE void zero_odd(Input (&quad)[4]) {
+  HEADROOM_UNROLL
+  for (int x = 0; x < 4; ++x)
+    if (!is_finite(quad[x])) quad[x] = Input{};
+}
 
 // Four channels of float32 are cut into terms; 16-bit ones are copied.
 template <class Device>
@@ -85,7 +97,7 @@ HEADROOM_DEVICE void store_quad(Device& device, const Input (&quad)[4], Half* to
 
 // Rows [row, row + kTile) and channels [channel, channel + channels) of an operand, zeros beyond its ends; `channels`
 // is a multiple of 16. Without barriers.
-template <Infinity kInfinities, class Device, class Input>
+template <NotFinite kNotFinite, class Device, class Input>
 HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Operand<Input> operand, int row,
                                int end_row, int channel, int end_channel, int channels) {
   const int quads = channels / 4;
@@ -102,7 +114,8 @@ HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Ope
       for (int x = 0; x < 4; ++x)
         if (x < left) quad[x] = from[x];
     }
-    if constexpr (kInfinities == Infinity::Bounded) bound(device, quad);
+    if constexpr (kNotFinite == NotFinite::Bounded) bound(device, quad);
+    if constexpr (kNotFinite == NotFinite::Zeroed) zero_odd(quad);
     store_quad(device, quad, tile + r * stride + c, kTile * stride);
   }
 }
@@ -162,9 +175,9 @@ HEADROOM_DEVICE void products(Device& device, const Arguments<Input>& arguments,
     const int channels = smaller(arguments.slab, (head.head_dim - channel + 15) / 16 * 16);
     device.sync();  // until nobody reads the last tile
     if (!arguments.resident)
-      load_tile<Infinity::Bounded>(device, a_tile, stride, a, a_row, head.mask.length, channel, head.head_dim,
-                                   channels);
-    load_tile<Infinity::Bounded>(device, b_tile, stride, b, b_row, head.mask.length, channel, head.head_dim, channels);
+      load_tile<NotFinite::Bounded>(device, a_tile, stride, a, a_row, head.mask.length, channel, head.head_dim,
+                                    channels);
+    load_tile<NotFinite::Bounded>(device, b_tile, stride, b, b_row, head.mask.length, channel, head.head_dim, channels);
     device.sync();
     multiply_slab<Input>(device, score, a_tile, b_tile, stride, channels);
   }
@@ -185,8 +198,8 @@ template <class Input, class Device>
 HEADROOM_DEVICE void load_resident(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
                                    const Operand<Input>& a, int a_row, Half* a_tile) {
   if (arguments.resident)
-    load_tile<Infinity::Bounded>(device, a_tile, plane_stride(arguments.slab), a, a_row, head.mask.length, 0,
-                                 head.head_dim, (head.head_dim + 15) / 16 * 16);
+    load_tile<NotFinite::Bounded>(device, a_tile, plane_stride(arguments.slab), a, a_row, head.mask.length, 0,
+                                  head.head_dim, (head.head_dim + 15) / 16 * 16);
 }
 
 // Products become logits in base 2, in place.

@@ -103,7 +103,9 @@ HEADROOM_DEVICE void write_cell(Device& device, const WindowArguments<Input>& ar
                                 float count, float sum, float positive, float negative, float largest) {
   const std::int64_t cell = static_cast<std::int64_t>(cell_row) * arguments.cell_columns + cell_column;
   const float nothing = device.infinity() - device.infinity();
-  const float values[kCellArrays] = {sum / count, largest, positive / count, negative / count};
+  const bool finite = is_finite(sum);  // comparisons drop a NaN that the sum keeps
+  const float values[kCellArrays] = {sum / count, finite ? largest : sum, finite ? positive / count : nothing,
+                                     finite ? negative / count : nothing};
   HEADROOM_UNROLL
   for (int kind = 0; kind < kCellArrays; ++kind)
     arguments.out[kind * arguments.cells + cell] = count > 0.0f ? values[kind] : nothing;

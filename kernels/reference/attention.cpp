@@ -38,7 +38,7 @@ ReferenceRow attention_row(const HeadProblem<double>& problem, const MapInput<do
   for (std::size_t j = 0; j < length; ++j)
     if (row.visible[j]) sum += std::exp(row.z[j] - largest);
   // A row of padding sees nothing.
-  row.lse = sum == 0.0 ? -kInfinity : largest + std::log(sum);
+  row.lse = segments.empty() && !problem.has_sink ? -kInfinity : finite_or_nan(largest + std::log(sum));
   for (std::size_t j = 0; j < length; ++j)
     if (row.visible[j]) row.a[j] = std::exp(row.z[j] - row.lse);
   return row;
@@ -47,7 +47,7 @@ ReferenceRow attention_row(const HeadProblem<double>& problem, const MapInput<do
 void count(const UniformBins& bins, double value, std::vector<std::int64_t>& histogram) {
   const double position = std::floor((value - bins.low) / bins.width);
   const double last = static_cast<double>(bins.bins - 1);
-  ++histogram[static_cast<std::size_t>(position > 0.0 ? std::min(position, last) : 0.0)];  // NaN: the first
+  ++histogram[static_cast<std::size_t>(position > 0.0 ? std::min(position, last) : 0.0)];
 }
 
 void map_statistics(const HeadProblem<double>& problem, const StatisticsRequest& request, const ReferenceRow& row,
@@ -56,25 +56,27 @@ void map_statistics(const HeadProblem<double>& problem, const StatisticsRequest&
   map.lse[r] = row.lse;
   map.logit_max[r] = -kInfinity;
   map.logit_min[r] = kInfinity;
+  const bool defined = !std::isnan(row.lse);
   for (std::size_t j = 0; j < row.z.size(); ++j) {
     if (!row.visible[j]) continue;
     const double a = row.a[j];
-    map.logit_max[r] = std::max(map.logit_max[r], row.z[j]);
-    map.logit_min[r] = std::min(map.logit_min[r], row.z[j]);
-    map.logit_max_raw = std::max(map.logit_max_raw, row.raw[j]);
-    if (a > 0.0) map.entropy[r] -= a * std::log(a);
-    map.weight_max[r] = std::max(map.weight_max[r], a);
+    map.logit_max[r] = larger_or_nan(map.logit_max[r], row.z[j]);
+    map.logit_min[r] = -larger_or_nan(-map.logit_min[r], -row.z[j]);
+    map.logit_max_raw = larger_or_nan(map.logit_max_raw, row.raw[j]);
+    if (a != 0.0) map.entropy[r] -= a * std::log(a);
+    map.weight_max[r] = larger_or_nan(map.weight_max[r], a);
     map.weight_l2_squared[r] += a * a;
     map.weight_sum[r] += a;
     map.mean_distance[r] += a * static_cast<double>(i - static_cast<std::int64_t>(j));
     map.column_sum[j] += a;
+    if (!defined) continue;
     if (request.logit_bins.bins > 0) count(request.logit_bins, row.z[j], map.logit_histogram);
     if (request.log10_weight_bins.bins > 0)
       count(request.log10_weight_bins, (row.z[j] - row.lse) / std::log(10.0), map.weight_histogram);
   }
   const double delta = -std::log1p(-std::exp2(-9.0));
   for (std::size_t j = 0; j < row.z.size(); ++j)
-    if (row.visible[j] && map.logit_max[r] - row.z[j] <= delta) ++map.rounds_to_one[r];
+    if (defined && row.visible[j] && map.logit_max[r] - row.z[j] <= delta) ++map.rounds_to_one[r];
   map.first_key_weight[r] = row.a[0];
   map.self_weight[r] = row.a[r];
   map.previous_weight[r] = i > 0 ? row.a[r - 1] : 0.0;
@@ -85,7 +87,7 @@ void map_statistics(const HeadProblem<double>& problem, const StatisticsRequest&
 double mean_square(const MapInput<double>& map, std::int64_t j, std::int64_t value_dim) {
   double sum = 0.0;
   for (std::int64_t c = 0; c < value_dim; ++c) {
-    const double v = map.value[j * map.value_stride + c];
+    const double v = finite_or_nan(map.value[j * map.value_stride + c]);
     sum += v * v;
   }
   return sum / static_cast<double>(value_dim);
@@ -129,7 +131,8 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
   const std::int64_t blocks = statistics.pool_blocks;
   for (std::int64_t i = 0; i < problem.mask.length; ++i) {
     const auto r = static_cast<std::size_t>(i);
-    const double lambda = problem.maps[1].present() ? problem.lambda[i] : 0.0;
+    const bool sees = i >= problem.mask.first_key;
+    const double lambda = sees && problem.maps[1].present() ? finite_or_nan(problem.lambda[i]) : 0.0;
     std::vector<double> net(static_cast<std::size_t>(problem.mask.length), 0.0);
     std::vector<double> energy(net.size(), 0.0);
     std::vector<bool> visible(net.size(), false);
@@ -144,13 +147,15 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
       for (std::int64_t c = 0; c < problem.value_dim; ++c) {
         double sum = 0.0;
         for (std::int64_t j = 0; j < problem.mask.length; ++j)
-          sum += row.a[static_cast<std::size_t>(j)] * map.value[j * map.value_stride + c];
+          if (row.visible[static_cast<std::size_t>(j)])
+            sum += row.a[static_cast<std::size_t>(j)] * finite_or_nan(map.value[j * map.value_stride + c]);
         context_energy += sum * sum;
         out[static_cast<std::size_t>(c)] += coefficient * sum;
       }
       for (std::size_t j = 0; j < net.size(); ++j) {
+        if (!row.visible[j]) continue;
+        visible[j] = true;
         net[j] += coefficient * row.a[j];
-        visible[j] = row.visible[j];
         const double part = coefficient * row.a[j];
         energy[j] += part * part * mean_square(map, static_cast<std::int64_t>(j), problem.value_dim);
       }
@@ -161,7 +166,7 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
           const auto cell = static_cast<std::size_t>(i / statistics.pool_size * blocks +
                                                      static_cast<std::int64_t>(j) / statistics.pool_size);
           statistics.maps[m].pooled_sum[cell] += row.a[j];
-          statistics.maps[m].pooled_max[cell] = std::max(statistics.maps[m].pooled_max[cell], row.a[j]);
+          statistics.maps[m].pooled_max[cell] = larger_or_nan(statistics.maps[m].pooled_max[cell], row.a[j]);
         }
       }
       weights[m] = row.a;
@@ -183,9 +188,9 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
       const auto cell = static_cast<std::size_t>(i / statistics.pool_size * blocks +
                                                  static_cast<std::int64_t>(j) / statistics.pool_size);
       statistics.pooled_sum[cell] += w;
-      statistics.pooled_max_abs[cell] = std::max(statistics.pooled_max_abs[cell], std::abs(w));
-      statistics.pooled_positive[cell] += std::max(w, 0.0);
-      statistics.pooled_negative[cell] += std::max(-w, 0.0);
+      statistics.pooled_max_abs[cell] = larger_or_nan(statistics.pooled_max_abs[cell], std::abs(w));
+      statistics.pooled_positive[cell] += larger_or_nan(w, 0.0);
+      statistics.pooled_negative[cell] += larger_or_nan(-w, 0.0);
     }
     statistics.first_key_net[r] = net[0];
     statistics.first_key_absolute[r] = std::abs(net[0]);

@@ -14,20 +14,25 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Row i of what the window shows, [length]; NaN where masked.
-std::vector<double> shown_row(const HeadProblem<double>& problem, WindowMap map, std::int64_t i) {
+// Row i of what the window shows, [length].
+struct ShownRow {
+  std::vector<double> values;
+  std::vector<bool> visible;
+};
+ShownRow shown_row(const HeadProblem<double>& problem, WindowMap map, std::int64_t i) {
   const auto length = static_cast<std::size_t>(problem.mask.length);
   const WindowNeeds needs = window_needs(problem, map);
-  std::vector<double> row(length, needs.first || needs.second ? 0.0 : kNaN);
+  ShownRow row{std::vector<double>(length, 0.0), std::vector<bool>(length, false)};
   for (std::size_t m = 0; m < 2; ++m) {
     if (m == 0 ? !needs.first : !needs.second) continue;
     const ReferenceRow values = reference_row(problem, m, i);
     const bool logits = map == WindowMap::FirstLogits || map == WindowMap::SecondLogits;
-    const double lambda = map == WindowMap::ScaledSecond    ? problem.lambda[i]
-                          : map == WindowMap::Net && m == 1 ? -problem.lambda[i]
+    const double lambda = map == WindowMap::ScaledSecond    ? finite_or_nan(problem.lambda[i])
+                          : map == WindowMap::Net && m == 1 ? -finite_or_nan(problem.lambda[i])
                                                             : 1.0;
+    row.visible = values.visible;
     for (std::size_t j = 0; j < length; ++j)
-      row[j] = values.visible[j] ? row[j] + (logits ? values.z[j] : lambda * values.a[j]) : kNaN;
+      if (row.visible[j]) row.values[j] += logits ? values.z[j] : lambda * values.a[j];
   }
   return row;
 }
@@ -40,10 +45,11 @@ void reference_window(const HeadProblem<double>& problem, const WindowRequest& r
     const auto columns = static_cast<std::size_t>(request.cell_columns());
     std::vector<double> count(columns, 0.0), sum(columns, 0.0), largest(columns, 0.0), positive(columns, 0.0);
     for (std::int64_t i = row * r; i < std::min(request.rows, (row + 1) * r); ++i) {
-      const std::vector<double> shown = shown_row(problem, request.map, request.row_begin + i);
+      const ShownRow shown = shown_row(problem, request.map, request.row_begin + i);
       for (std::int64_t j = 0; j < request.keys; ++j) {
-        const double x = shown[static_cast<std::size_t>(request.key_begin + j)];
-        if (std::isnan(x)) continue;
+        const auto key = static_cast<std::size_t>(request.key_begin + j);
+        if (!shown.visible[key]) continue;
+        const double x = shown.values[key];
         const auto cell = static_cast<std::size_t>(j / r);
         count[cell] += 1.0;
         sum[cell] += x;
@@ -55,6 +61,10 @@ void reference_window(const HeadProblem<double>& problem, const WindowRequest& r
     for (std::size_t c = 0; c < columns; ++c) {
       const std::size_t at = static_cast<std::size_t>(row * cells.stride) + c;
       const double n = count[c] > 0.0 ? count[c] : kNaN;
+      if (!std::isfinite(sum[c])) {
+        largest[c] = sum[c];
+        positive[c] = kNaN;
+      }
       if (cells.mean) cells.mean[at] = static_cast<float>(sum[c] / n);
       if (cells.max_magnitude) cells.max_magnitude[at] = static_cast<float>(count[c] > 0.0 ? largest[c] : kNaN);
       if (cells.positive) cells.positive[at] = static_cast<float>(positive[c] / n);

@@ -47,13 +47,21 @@ class Matrix {
 struct DenseMap {
   Matrix raw, z, a;
   std::vector<double> lse;
+  std::vector<bool> undefined;  // rows without a softmax
 };
+
+// The larger one, NaN where either is.
+[[nodiscard]] inline double dense_max(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+}
+[[nodiscard]] inline double finite_else_nan(double x) { return std::isfinite(x) ? x : NAN; }
 
 [[nodiscard]] inline DenseMap dense_map(const kernels::HeadProblem<double>& p, std::size_t m) {
   const kernels::MapInput<double>& map = p.maps[m];
-  DenseMap dense{Matrix(p.mask.length), Matrix(p.mask.length), Matrix(p.mask.length), {}};
+  DenseMap dense{Matrix(p.mask.length), Matrix(p.mask.length), Matrix(p.mask.length), {}, {}};
   for (std::int64_t i = 0; i < p.mask.length; ++i) {
     double sum = p.has_sink ? std::exp(p.sink) : 0.0;
+    bool sees = false, odd = p.has_sink && !(p.sink < INFINITY), weighs = p.has_sink;
     for (std::int64_t j = 0; j < p.mask.length; ++j) {
       double dot = 0.0;
       for (std::int64_t c = 0; c < p.head_dim; ++c)
@@ -61,11 +69,16 @@ struct DenseMap {
       dense.raw(i, j) = p.scale * dot;
       const double z = p.softcap > 0.0 ? p.softcap * std::tanh(dense.raw(i, j) / p.softcap) : dense.raw(i, j);
       dense.z(i, j) = z / p.temperature;
-      if (dense_visible(p, i, j)) sum += std::exp(dense.z(i, j));
+      if (!dense_visible(p, i, j)) continue;
+      sum += std::exp(dense.z(i, j));
+      sees = true;
+      odd = odd || !(dense.z(i, j) < INFINITY);
+      weighs = weighs || dense.z(i, j) > -INFINITY;
     }
+    dense.undefined.push_back(odd || (sees && !weighs));
     for (std::int64_t j = 0; j < p.mask.length; ++j)
-      dense.a(i, j) = dense_visible(p, i, j) ? std::exp(dense.z(i, j)) / sum : 0.0;
-    dense.lse.push_back(std::log(sum));
+      dense.a(i, j) = !dense_visible(p, i, j) ? 0.0 : dense.undefined.back() ? NAN : std::exp(dense.z(i, j)) / sum;
+    dense.lse.push_back(dense.undefined.back() ? NAN : std::log(sum));
   }
   return dense;
 }
@@ -84,10 +97,12 @@ struct DenseHead {
     head.maps[m] = dense_map(p, m);
     for (std::int64_t i = 0; i < p.mask.length; ++i)
       for (std::int64_t j = 0; j < p.mask.length; ++j) {
-        const double part = (m == 0 ? 1.0 : -p.lambda[i]) * head.maps[m].a(i, j);
+        if (!dense_visible(p, i, j)) continue;
+        const double part = (m == 0 ? 1.0 : -finite_else_nan(p.lambda[i])) * head.maps[m].a(i, j);
         head.net(i, j) += part;
         for (std::int64_t c = 0; c < p.value_dim; ++c)
-          head.context[static_cast<std::size_t>(i * p.value_dim + c)] += part * map.value[j * map.value_stride + c];
+          head.context[static_cast<std::size_t>(i * p.value_dim + c)] +=
+              part * finite_else_nan(map.value[j * map.value_stride + c]);
       }
   }
   return head;
@@ -112,7 +127,8 @@ struct DenseHead {
   };
   const auto square_mean = [&](std::size_t m, std::int64_t j) {
     double sum = 0.0;
-    for (std::int64_t c = 0; c < p.value_dim; ++c) sum += std::pow(p.maps[m].value[j * p.maps[m].value_stride + c], 2);
+    for (std::int64_t c = 0; c < p.value_dim; ++c)
+      sum += std::pow(finite_else_nan(p.maps[m].value[j * p.maps[m].value_stride + c]), 2);
     return sum / static_cast<double>(p.value_dim);
   };
   for (std::size_t m = 0; m < 2; ++m) {
@@ -132,25 +148,29 @@ struct DenseHead {
       for (std::int64_t j = 0; j < n; ++j) {
         if (!dense_visible(p, i, j)) continue;
         const double a = dense.a(i, j);
-        high = std::max(high, dense.z(i, j));
-        low = std::min(low, dense.z(i, j));
-        map.logit_max_raw = std::max(map.logit_max_raw, dense.raw(i, j));
-        entropy -= a * std::log(a);
-        largest = std::max(largest, a);
+        high = dense_max(high, dense.z(i, j));
+        low = -dense_max(-low, -dense.z(i, j));
+        map.logit_max_raw = dense_max(map.logit_max_raw, dense.raw(i, j));
+        if (a != 0.0) entropy -= a * std::log(a);
+        largest = dense_max(largest, a);
         squares += a * a;
         sum += a;
         distance += a * static_cast<double>(i - j);
         map.column_sum[static_cast<std::size_t>(j)] += a;
         map.pooled_sum[cell(i, j)] += a;
-        map.pooled_max[cell(i, j)] = std::max(map.pooled_max[cell(i, j)], a);
+        map.pooled_max[cell(i, j)] = dense_max(map.pooled_max[cell(i, j)], a);
+        for (std::int64_t c = 0; c < p.value_dim; ++c)
+          context[static_cast<std::size_t>(c)] += a * finite_else_nan(p.maps[m].value[j * p.maps[m].value_stride + c]);
+        if (dense.undefined[static_cast<std::size_t>(i)]) continue;
         ++map.logit_histogram[bin(request.logit_bins, dense.z(i, j))];
         ++map.weight_histogram[bin(request.log10_weight_bins, std::log10(a))];
-        for (std::int64_t c = 0; c < p.value_dim; ++c)
-          context[static_cast<std::size_t>(c)] += a * p.maps[m].value[j * p.maps[m].value_stride + c];
       }
       std::int32_t near = 0;
       for (std::int64_t j = 0; j < n; ++j)
-        near += dense_visible(p, i, j) && high - dense.z(i, j) <= 0.0019550348358033506 ? 1 : 0;  // −ln(1 − 2⁻⁹)
+        near += dense_visible(p, i, j) && !dense.undefined[static_cast<std::size_t>(i)] &&
+                        high - dense.z(i, j) <= 0.0019550348358033506  // −ln(1 − 2⁻⁹)
+                    ? 1
+                    : 0;
       double energy = 0.0;
       for (const double c : context) energy += c * c;
       const std::int64_t induction = p.induction_key ? p.induction_key[i] : -1;
@@ -177,6 +197,7 @@ struct DenseHead {
   for (std::int64_t i = 0; i < n; ++i) {
     double sum = 0.0, l1 = 0.0, squares = 0.0, cross = 0.0, energy = 0.0;
     for (std::int64_t j = 0; j < n; ++j) {
+      if (!dense_visible(p, i, j)) continue;
       const double w = head.net(i, j);
       sum += w;
       l1 += std::abs(w);
@@ -184,13 +205,14 @@ struct DenseHead {
       if (both) cross += head.maps[0].a(i, j) * head.maps[1].a(i, j);
       if (both && !same_values)
         energy += std::pow(head.maps[0].a(i, j), 2) * square_mean(0, j) +
-                  std::pow(p.lambda[i] * head.maps[1].a(i, j), 2) * square_mean(1, j);
+                  std::pow(finite_else_nan(p.lambda[i]) * head.maps[1].a(i, j), 2) * square_mean(1, j);
       else
         energy += w * w * square_mean(p.maps[0].present() ? 0 : 1, j);
       s.column_sum[static_cast<std::size_t>(j)] += w;
       s.pooled_sum[cell(i, j)] += w;
-      s.pooled_max_abs[cell(i, j)] = std::max(s.pooled_max_abs[cell(i, j)], std::abs(w));
-      (w > 0.0 ? s.pooled_positive : s.pooled_negative)[cell(i, j)] += std::abs(w);
+      s.pooled_max_abs[cell(i, j)] = dense_max(s.pooled_max_abs[cell(i, j)], std::abs(w));
+      s.pooled_positive[cell(i, j)] += dense_max(w, 0.0);
+      s.pooled_negative[cell(i, j)] += dense_max(-w, 0.0);
     }
     s.weight_sum.push_back(sum);
     s.weight_l1.push_back(l1);

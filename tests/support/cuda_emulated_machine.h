@@ -128,6 +128,7 @@ class EmulatedMachine : public kernels::cuda::Machine {
       case Kernel::SecondPass: return kernels::cuda::second_pass<Input, false>(device, arguments);
       case Kernel::NetSecondPass: return kernels::cuda::second_pass<Input, true>(device, arguments);
       case Kernel::NetRows: return kernels::cuda::net_rows(device, arguments);
+      case Kernel::OddContexts: return kernels::cuda::odd_contexts(device, arguments);
       case Kernel::NamedKeys: return kernels::cuda::named_keys(device, arguments);
       case Kernel::FoldPools: return kernels::cuda::fold_pools(device, arguments);
     }

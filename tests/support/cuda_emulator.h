@@ -169,9 +169,11 @@ class EmulatedDevice {
   [[nodiscard]] float abs(float x) const { return std::abs(x); }
   [[nodiscard]] float max(float a, float b) const { return std::fmax(a, b); }
   [[nodiscard]] float min(float a, float b) const { return std::fmin(a, b); }
+  [[nodiscard]] float max_or_nan(float a, float b) const { return std::isnan(a) || a >= b ? a : b; }
   [[nodiscard]] float infinity() const { return std::numeric_limits<float>::infinity(); }
 
   void count_shared(int* counter) const { ++*counter; }
+  [[nodiscard]] int take(int* counter) const { return (*counter)++; }
   template <class Integer>
   void add(Integer* to, Integer value) const {
     *to += value;
