@@ -1,7 +1,10 @@
 #include "app/cli/analyze_command.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -98,6 +101,23 @@ Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedM
   return request;
 }
 
+// The exit code of a run that says which numbers were not finite.
+int report_non_finite(const ForwardSummary& forward) {
+  constexpr std::size_t kShown = 5;
+  const std::size_t tensors = forward.non_finite_weights.size();
+  if (tensors == 0 && forward.non_finite_layer < 0) return 0;
+  std::string text;
+  for (const NonFiniteWeight& weight : std::span(forward.non_finite_weights).first(std::min(tensors, kShown)))
+    text += (text.empty() ? "" : "; ") + describe(weight);
+  if (tensors > kShown) text += format("; %zu more tensors", tensors - kShown);
+  if (forward.non_finite_layer >= 0)
+    text += (text.empty() ? "" : "; ") + format("from layer %lld on the residual stream holds NaN or infinity",
+                                                static_cast<long long>(forward.non_finite_layer));
+  std::fprintf(stderr, "headroom: %s\nhint: what is made of these numbers is NaN in the file, the rest is right\n",
+               escape_for_terminal(text).c_str());
+  return kPartialResult;
+}
+
 int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, const AnalysisOutcome& outcome,
            RunFacts facts) {
   facts.model = request.model;
@@ -108,14 +128,7 @@ int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, co
   for (const std::string& violation : outcome.self_check.violations)
     std::fprintf(stderr, "warning: self-check: %s\n", violation.c_str());
   if (!outcome.self_check.violations.empty()) return kInternalBug;
-  if (outcome.forward.non_finite_layer >= 0) {
-    std::fprintf(stderr,
-                 "headroom: layer %lld put NaN or infinity into the residual stream; the run ends there and the file "
-                 "holds the layers up to it\n",
-                 static_cast<long long>(outcome.forward.non_finite_layer));
-    return kPartialResult;
-  }
-  return 0;
+  return report_non_finite(outcome.forward);
 }
 
 }  // namespace

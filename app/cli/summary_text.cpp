@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
@@ -32,19 +34,26 @@ std::vector<HeadPlace> places(const SummaryTable& table) {
   return all;
 }
 
+bool has_map(const SummaryTable& table, const HeadPlace& place, std::size_t map) {
+  return table.at("kv_head", place.layer_index, place.head_index, map) >= 0.0;
+}
+
 // The first map's number, or the second's where there is no first.
 double component(const SummaryTable& table, std::string_view name, const HeadPlace& place) {
-  const double first = table.at(name, place.layer_index, place.head_index, 0);
-  return std::isnan(first) ? table.at(name, place.layer_index, place.head_index, 1) : first;
+  return table.at(name, place.layer_index, place.head_index, has_map(table, place, 0) ? 0 : 1);
 }
 
 bool has_both_maps(const SummaryTable& table, const HeadPlace& place) {
-  return !std::isnan(table.at("logit_max", place.layer_index, place.head_index, 0)) &&
-         !std::isnan(table.at("logit_max", place.layer_index, place.head_index, 1));
+  return has_map(table, place, 0) && has_map(table, place, 1);
 }
 
 bool any_with_both_maps(const SummaryTable& table) {
   return std::ranges::any_of(places(table), [&](const HeadPlace& place) { return has_both_maps(table, place); });
+}
+
+// Whether NaN or infinities reach the weights of a head: then they reach its largest logit too.
+bool is_not_finite(const SummaryTable& table, const HeadPlace& place) {
+  return !std::isfinite(component(table, "logit_max", place));
 }
 
 // Every map of every head on its own; NaN where a head lacks one.
@@ -98,25 +107,33 @@ std::string share_text(double value, int width, const char* otherwise) {
 
 std::string sink_lines(const RunFacts& facts) {
   const SummaryTable& table = facts.outcome->summary;
+  const std::vector<HeadPlace> all = places(table);
+  const auto not_finite = std::ranges::count_if(all, [&](const HeadPlace& p) { return is_not_finite(table, p); });
   std::int64_t heads = 0;
   const std::int64_t sinks = count_sinks(table, heads);
-  std::string text = "\nSinks: key 0 is hidden from every head; the keys that receive most in its place\n";
+  std::string text = "\nSinks: key 0 is hidden from every head; the keys that receive most in its place";
   if (heads > 0)
     text = format(
-        "\nSinks: %lld of %lld heads (%.1f %%) give key 0 more than %.1f of their attention; uniform attention gives %.3f\n",
+        "\nSinks: %lld of %lld heads (%.1f %%) give key 0 more than %.1f of their attention; uniform attention gives %.3f",
         static_cast<long long>(sinks), static_cast<long long>(heads),
         100.0 * static_cast<double>(sinks) / static_cast<double>(heads), kSinkThreshold, facts.outcome->sink_null);
+  else if (not_finite == std::ssize(all))
+    return "\nSinks: the weights of every head are NaN\n";
+  if (not_finite > 0) text += format("; %lld more heads are NaN", static_cast<long long>(not_finite));
   const bool differential = any_with_both_maps(table);
-  text += differential ? "  head        first map  second map       net   top key   its score\n"
-                       : "  head       sink score       net   top key   its score\n";
+  text += differential ? "\n  head        first map  second map       net   top key   its score\n"
+                       : "\n  head       sink score       net   top key   its score\n";
   const char* order = heads == 0 ? "top_sink_score" : "sink_score";
-  for (const HeadPlace& p :
-       largest(places(table), [&](const HeadPlace& place) { return component(table, order, place); })) {
-    text += format("  %-10s ", p.name().c_str()) + share_text(component(table, "sink_score", p), 10, "hidden");
-    if (differential) text += share_text(table.at("sink_score", p.layer_index, p.head_index, 1), 12, "none");
-    text += share_text(table.at("sink_score_net", p.layer_index, p.head_index), 10, "hidden");
-    text +=
-        format("  %8.0f  %10.3f\n", component(table, "top_sink_position", p), component(table, "top_sink_score", p));
+  for (const HeadPlace& p : largest(all, [&](const HeadPlace& place) { return component(table, order, place); })) {
+    const char* missing = heads == 0 ? "hidden" : "NaN";
+    text += format("  %-10s ", p.name().c_str()) + share_text(component(table, "sink_score", p), 10, missing);
+    if (differential)
+      text += share_text(table.at("sink_score", p.layer_index, p.head_index, 1), 12,
+                         has_map(table, p, 1) ? missing : "none");
+    text += share_text(table.at("sink_score_net", p.layer_index, p.head_index), 10, missing);
+    const double top = component(table, "top_sink_score", p);
+    text += (std::isnan(top) ? format("  %8s", "none") : format("  %8.0f", component(table, "top_sink_position", p))) +
+            share_text(top, 12, "NaN") + "\n";
   }
   return text;
 }
@@ -128,10 +145,12 @@ std::string logit_lines(const RunFacts& facts) {
   };
   const auto width = [&](const HeadPlace& p) { return value("logit_max", p) - value("logit_min", p); };
   const bool differential = any_with_both_maps(table);
+  const std::vector<HeadPlace> widest = largest(map_places(table), width);
+  if (widest.empty()) return "";
   std::string text = "\nWidest qk-logits (scaled, visible)\n  head      ";
   text += differential ? " map           max       min     range   effective keys\n"
                        : "        max       min     range   effective keys\n";
-  for (const HeadPlace& p : largest(map_places(table), width)) {
+  for (const HeadPlace& p : widest) {
     text += format("  %-10s ", p.name().c_str());
     if (differential) text += p.map == 0 ? "first  " : "second ";
     text += format("%10.1f  %8.1f  %8.1f  %15.2f\n", value("logit_max", p), value("logit_min", p), width(p),
@@ -156,6 +175,7 @@ std::string bound_lines(const RunFacts& facts) {
       shares[2] += table.at("rows_above_bound", p.layer_index, p.head_index, b);
       heads += 1.0;
     }
+    if (heads == 0.0) return "\nContext RMS ρ: no row of any head is finite\n";
     // printf pads bytes, so that the column is filled by hand after a name with √.
     const int symbols = b < 2 ? static_cast<int>(std::string_view(kNames[b]).size()) - 2 : 14;
     text += "  " + std::string(kNames[b]) + std::string(static_cast<std::size_t>(49 - symbols), ' ');
@@ -169,11 +189,13 @@ std::string differential_lines(const RunFacts& facts) {
   const SummaryTable& table = facts.outcome->summary;
   double lambda = 0.0, weight = 0.0, output = 0.0, heads = 0.0;
   for (const HeadPlace& p : places(table)) {
-    const double value = table.at("weight_cancellation_mean", p.layer_index, p.head_index);
-    if (std::isnan(value)) continue;
-    weight += value;
-    lambda += table.at("lambda_mean", p.layer_index, p.head_index);
-    output += table.at("output_cancellation_mean", p.layer_index, p.head_index);
+    const auto value = [&](const char* name) { return table.at(name, p.layer_index, p.head_index); };
+    const double of_head[] = {value("weight_cancellation_mean"), value("lambda_mean"),
+                              value("output_cancellation_mean")};
+    if (!std::isfinite(of_head[0] + of_head[1] + of_head[2])) continue;
+    weight += of_head[0];
+    lambda += of_head[1];
+    output += of_head[2];
     heads += 1.0;
   }
   if (heads == 0.0) return "";
@@ -199,9 +221,12 @@ std::string summary_text(const RunFacts& facts) {
   for (const std::string& warning : facts.model->spec.warnings)
     text += "warning: " + escape_for_terminal(warning) + "\n";
   for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
+  const std::int64_t not_finite = outcome.self_check.rows_not_finite;
+  const std::string left_out =
+      not_finite > 0 ? format(" (%lld that are NaN left out)", static_cast<long long>(not_finite)) : "";
   text += sink_lines(facts) + logit_lines(facts) + bound_lines(facts) + differential_lines(facts);
-  text += format("\nSelf-check: %lld rows, worst row sum off by %.1e, worst ‖w‖₂ outside its bounds by %.1e: %s\n",
-                 static_cast<long long>(outcome.self_check.rows), outcome.self_check.worst_row_sum,
+  text += format("\nSelf-check: %lld rows%s, worst row sum off by %.1e, worst ‖w‖₂ outside its bounds by %.1e: %s\n",
+                 static_cast<long long>(outcome.self_check.rows), left_out.c_str(), outcome.self_check.worst_row_sum,
                  outcome.self_check.worst_bound, outcome.self_check.violations.empty() ? "passed" : "FAILED");
   text += format("\nWrote %s (%.1f MB). Next:\n", output.c_str(), static_cast<double>(outcome.size_bytes) / 1e6);
   text += "  python3 -c \"import xarray; print(xarray.open_dataset('" + output + "', engine='h5netcdf'))\"\n";
@@ -241,6 +266,14 @@ std::string summary_json(const RunFacts& facts) {
       outcome.forward.next_token_loss ? nlohmann::json(*outcome.forward.next_token_loss) : nullptr;
   const std::int64_t non_finite = outcome.forward.non_finite_layer;
   json["non_finite_layer"] = non_finite >= 0 ? nlohmann::json(non_finite) : nullptr;
+  json["non_finite_weights"] = nlohmann::json::array();
+  for (const NonFiniteWeight& weight : outcome.forward.non_finite_weights)
+    json["non_finite_weights"].push_back({{"layer", weight.layer >= 0 ? nlohmann::json(weight.layer) : nullptr},
+                                          {"tensor", weight.tensor},
+                                          {"nan", weight.counts.nan},
+                                          {"positive_infinity", weight.counts.positive_infinity},
+                                          {"negative_infinity", weight.counts.negative_infinity},
+                                          {"values", weight.values}});
   json["bos_added"] = facts.request->prompt.bos_added;
   json["sink_null"] = outcome.sink_null;
   std::int64_t heads = 0;
@@ -249,6 +282,7 @@ std::string summary_json(const RunFacts& facts) {
   json["sink_rate"] = heads > 0 ? nlohmann::json(static_cast<double>(sinks) / static_cast<double>(heads)) : nullptr;
   json["notes"] = outcome.notes;
   json["self_check"] = {{"rows", outcome.self_check.rows},
+                        {"rows_not_finite", outcome.self_check.rows_not_finite},
                         {"worst_row_sum", outcome.self_check.worst_row_sum},
                         {"worst_bound", outcome.self_check.worst_bound},
                         {"violations", outcome.self_check.violations}};
@@ -261,8 +295,8 @@ std::string summary_json(const RunFacts& facts) {
     for (const char* name : {"sink_score", "logit_max", "logit_min", "effective_keys_mean", "entropy_mean"})
       row[std::string(name) + "_second_map"] =
           has_both_maps(table, p) ? nlohmann::json(table.at(name, p.layer_index, p.head_index, 1)) : nullptr;
-    for (const char* name :
-         {"sink_score_net", "context_rms_mean", "context_rms_relative_mean", "lambda_mean", "output_cancellation_mean"})
+    for (const char* name : {"sink_score_net", "context_rms_mean", "context_rms_relative_mean", "lambda_mean",
+                             "output_cancellation_mean", "finite_rows"})
       row[name] = table.at(name, p.layer_index, p.head_index);
     for (const char* name : {"rows_below_bound", "rows_inside_bound", "rows_above_bound"})
       row[name] = {table.at(name, p.layer_index, p.head_index, 0), table.at(name, p.layer_index, p.head_index, 1),

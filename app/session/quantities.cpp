@@ -47,6 +47,7 @@ const std::vector<Looks>& looks() {
       {"rows_below_bound", "rows below bound", "below, %", Group::ContextRms, kShare},
       {"rows_inside_bound", "rows inside bound", "inside, %", Group::ContextRms, kShare},
       {"rows_above_bound", "rows above bound", "above, %", Group::ContextRms, kShare},
+      {"finite_rows", "finite rows", "finite rows", Group::ContextRms, {}},
       {"value_mean_share", "value mean share", "mean share", Group::ContextRms, kShare},
       {"weight_l2_mean", "mean ‖w‖₂", "mean ‖w‖₂", Group::Map, {}},
       {"weight_l1_mean", "mean ‖w‖₁", "mean ‖w‖₁", Group::Map, {}},

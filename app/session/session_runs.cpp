@@ -238,9 +238,12 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     run->fraction = 1.0;
     run->data = *result;
     for (const std::string& note : run->data->notes) message(MessageLevel::Info, run->name + ": " + note);
+    for (const std::string& weight : run->data->non_finite_weights)
+      message(MessageLevel::Warning, run->name + ": " + weight);
     if (run->data->non_finite_layer >= 0)
-      message(MessageLevel::Warning, format("%s: layer %lld yields values that are not finite; the run ends there",
-                                            run->name.c_str(), static_cast<long long>(run->data->non_finite_layer)));
+      message(MessageLevel::Warning,
+              format("%s: from layer %lld on the residual stream holds NaN or infinity, and what is made of it is NaN",
+                     run->name.c_str(), static_cast<long long>(run->data->non_finite_layer)));
   } else if (result.error().code == ErrorCode::Cancelled) {
     run->status = RunStatus::Cancelled;
     if (cancel_asked_s_ >= 0.0) cancel_seconds_ = clock_seconds() - cancel_asked_s_;

@@ -184,7 +184,9 @@ class LayerHeads {
 
  private:
   static double largest_root(const std::vector<double>& squares) {
-    return std::sqrt(*std::max_element(squares.begin(), squares.end()));
+    double largest = 0.0;
+    for (const double square : squares) largest = kernels::larger_or_nan(largest, square);
+    return std::sqrt(largest);
   }
 
   // ‖v_j‖² of the concatenated value blocks.

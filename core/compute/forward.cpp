@@ -59,7 +59,7 @@ class Forward {
           ForwardObserver& observer)
       : model_(model),
         options_(options),
-        loader_(source, target),
+        loader_(source, target, &log_),
         observer_(observer),
         reader_(loader_, model, stages_, options.first_layer, options.last_layer) {}
 
@@ -81,12 +81,10 @@ class Forward {
         break;
       }
       HEADROOM_TRY_VOID(send_residual(layer + 1, h));
-      if (!all_finite(h)) {
-        summary_.non_finite_layer = layer;
-        break;
-      }
+      if (summary_.non_finite_layer < 0 && !all_finite(h)) summary_.non_finite_layer = layer;
     }
-    if (!ended_ && summary_.non_finite_layer < 0) HEADROOM_TRY_VOID(finish(h));
+    if (!ended_) HEADROOM_TRY_VOID(finish(h));
+    summary_.non_finite_weights = log_.weights(model_);
     observer_.on_progress(1.0, "done");
     whole.stop();
     summary_.stages = stages_;
@@ -246,12 +244,13 @@ class Forward {
             row, rows, {values.const_data_ptr<double>(), static_cast<std::size_t>(values.numel())}));
       }
     }
-    if (length > 1) summary_.next_token_loss = loss / static_cast<double>(length - 1);
+    if (length > 1 && std::isfinite(loss)) summary_.next_token_loss = loss / static_cast<double>(length - 1);
     return {};
   }
 
   const ModelSpec& model_;
   const ForwardOptions& options_;
+  NonFiniteLog log_;
   WeightLoader loader_;
   ForwardObserver& observer_;
   ForwardSummary summary_;

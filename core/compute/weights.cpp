@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 
 #include <ATen/ATen.h>
@@ -23,16 +24,20 @@ at::Tensor Norm::operator()(const at::Tensor& x) const {
   return y;
 }
 
+template <typename Real>
+Result<void> WeightLoader::read(const WeightRef& weight, at::Tensor& tensor) const {
+  const std::span<Real> values(tensor.mutable_data_ptr<Real>(), static_cast<std::size_t>(tensor.numel()));
+  HEADROOM_TRY_VOID(source_.read(weight, values));
+  if (log_) log_->add_slice(weight, values);
+  return {};
+}
+
 Result<at::Tensor> WeightLoader::load(const WeightRef& weight) const {
   if (!weight.present()) return at::Tensor();
   const bool is_vector = weight.stored_shape.size() == 1;
   at::Tensor tensor = is_vector ? at::empty({weight.rows()}, target().real)
                                 : at::empty({weight.rows(), weight.columns()}, target().real);
-  const auto size = static_cast<std::size_t>(tensor.numel());
-  if (target().real == at::kDouble)
-    HEADROOM_TRY_VOID(source_.read(weight, std::span<double>(tensor.mutable_data_ptr<double>(), size)));
-  else
-    HEADROOM_TRY_VOID(source_.read(weight, std::span<float>(tensor.mutable_data_ptr<float>(), size)));
+  HEADROOM_TRY_VOID(target().real == at::kDouble ? read<double>(weight, tensor) : read<float>(weight, tensor));
   return tensor.to(target().device, target().dtype);
 }
 
@@ -54,19 +59,23 @@ Result<Norm> WeightProvider::load(const NormSpec& norm) const {
   return result;
 }
 
-Result<at::Tensor> WeightLoader::load_rows(const WeightRef& weight, std::span<const std::int32_t> rows) const {
-  const std::int64_t columns = weight.columns();
-  at::Tensor tensor = at::empty({static_cast<std::int64_t>(rows.size()), columns}, target().real);
+template <typename Real>
+Result<void> WeightLoader::read_rows(const WeightRef& weight, std::span<const std::int32_t> rows,
+                                     at::Tensor& tensor) const {
+  std::set<std::int32_t> seen;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto offset = static_cast<std::int64_t>(i) * columns;
-    const auto size = static_cast<std::size_t>(columns);
-    if (target().real == at::kDouble)
-      HEADROOM_TRY_VOID(
-          source_.read_row(weight, rows[i], std::span<double>(tensor.mutable_data_ptr<double>() + offset, size)));
-    else
-      HEADROOM_TRY_VOID(
-          source_.read_row(weight, rows[i], std::span<float>(tensor.mutable_data_ptr<float>() + offset, size)));
+    const std::span<Real> values(tensor.mutable_data_ptr<Real>() + static_cast<std::int64_t>(i) * weight.columns(),
+                                 static_cast<std::size_t>(weight.columns()));
+    HEADROOM_TRY_VOID(source_.read_row(weight, rows[i], values));
+    if (log_ && seen.insert(rows[i]).second) log_->add_rows(weight, values);
   }
+  return {};
+}
+
+Result<at::Tensor> WeightLoader::load_rows(const WeightRef& weight, std::span<const std::int32_t> rows) const {
+  at::Tensor tensor = at::empty({static_cast<std::int64_t>(rows.size()), weight.columns()}, target().real);
+  HEADROOM_TRY_VOID(target().real == at::kDouble ? read_rows<double>(weight, rows, tensor)
+                                                 : read_rows<float>(weight, rows, tensor));
   return tensor.to(target().device, target().dtype);
 }
 

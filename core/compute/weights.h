@@ -9,6 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/model/model_source.h"
+#include "core/model/non_finite.h"
 #include "core/run/compute.h"
 
 namespace headroom {
@@ -52,7 +53,9 @@ class WeightProvider {
 
 class WeightLoader final : public WeightProvider {
  public:
-  WeightLoader(const ModelSource& source, TorchTarget target) : WeightProvider(target), source_(source) {}
+  // `log` hears of every number that is read; null: nobody does.
+  WeightLoader(const ModelSource& source, TorchTarget target, NonFiniteLog* log = nullptr)
+      : WeightProvider(target), source_(source), log_(log) {}
 
   using WeightProvider::load;
   [[nodiscard]] Result<at::Tensor> load(const WeightRef& weight) const override;
@@ -60,7 +63,13 @@ class WeightLoader final : public WeightProvider {
   [[nodiscard]] Result<at::Tensor> load_rows(const WeightRef& weight, std::span<const std::int32_t> rows) const;
 
  private:
+  template <typename Real>
+  Result<void> read(const WeightRef& weight, at::Tensor& tensor) const;
+  template <typename Real>
+  Result<void> read_rows(const WeightRef& weight, std::span<const std::int32_t> rows, at::Tensor& tensor) const;
+
   const ModelSource& source_;
+  NonFiniteLog* log_;
 };
 
 [[nodiscard]] at::Tensor activate(Activation activation, const at::Tensor& x);

@@ -226,6 +226,12 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
     HEADROOM_TRY_VOID(writer->set_attribute("", "next_token_loss", *outcome.forward.next_token_loss));
   if (outcome.forward.non_finite_layer >= 0)
     HEADROOM_TRY_VOID(writer->set_attribute("", "non_finite_layer", outcome.forward.non_finite_layer));
+  if (!outcome.forward.non_finite_weights.empty()) {
+    std::string sentences;
+    for (const NonFiniteWeight& weight : outcome.forward.non_finite_weights)
+      sentences += (sentences.empty() ? "" : "\n") + describe(weight);
+    HEADROOM_TRY_VOID(writer->set_attribute("", "non_finite_weights", sentences));
+  }
   if (stop && stop()) return Error(ErrorCode::Cancelled, "cancelled");
   {
     const StageTimer timer(&outcome.stages.wait_write);

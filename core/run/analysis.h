@@ -77,8 +77,8 @@ struct AnalysisOutcome {
 
 using ProgressReport = std::function<void(double fraction, const std::string& what)>;
 
-// Cancelled leaves no file. A run that met non-finite values is written as far as it is right; see
-// forward.non_finite_layer.
+// Cancelled leaves no file. A run that met non-finite values goes on, with NaN in what is made of them; see
+// forward.non_finite_weights and forward.non_finite_layer.
 [[nodiscard]] Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& request,
                                               const ProgressReport& progress, const kernels::StopRequested& stop);
 

@@ -11,6 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/model/model_source.h"
+#include "core/model/non_finite.h"
 #include "core/run/benchmark.h"
 #include "core/run/layer_record.h"
 #include "core/run/stages.h"
@@ -48,8 +49,9 @@ struct ForwardOptions {
 enum class ExactBlock : std::uint8_t { Query, Key, Value, Context };
 
 struct ForwardSummary {
-  std::optional<double> next_token_loss;  // mean over tokens 1 … n − 1, nats
-  std::int64_t non_finite_layer = -1;     // the first layer whose output holds NaN or infinity; the run ends there
+  std::optional<double> next_token_loss;            // mean over tokens 1 … n − 1, nats; none where it is not finite
+  std::int64_t non_finite_layer = -1;               // the first layer whose output holds NaN or infinity
+  std::vector<NonFiniteWeight> non_finite_weights;  // by layer
   double attention_seconds = 0.0;
   StageSeconds stages;  // without the writing
   double seconds = 0.0;

@@ -21,19 +21,27 @@ HeadView::HeadView(const LayerRecord& layer_record, const HeadRecord& head_recor
   rho.resize(size);
   std::vector<std::int64_t> steps(size + 1, 0);
   std::vector<double> prefix(size + 1, 0.0);
-  for (std::size_t j = 0; j < size; ++j) prefix[j + 1] = prefix[j] + head.value_mean_square[j];
+  std::vector<std::int64_t> odd(size + 1, 0);  // values before it that are not finite
+  for (std::size_t j = 0; j < size; ++j) {
+    const bool finite = std::isfinite(head.value_mean_square[j]);
+    prefix[j + 1] = prefix[j] + (finite ? head.value_mean_square[j] : 0.0);
+    odd[j + 1] = odd[j] + (finite ? 0 : 1);
+  }
   std::vector<kernels::KeyRange> segments;
   for (std::int64_t i = 0; i < length; ++i) {
     mask.segments(i, segments);
     const auto r = static_cast<std::size_t>(i);
     double squares = 0.0;
+    bool finite = true;
     for (const kernels::KeyRange& segment : segments) {
       visible[r] += segment.size();
-      squares += prefix[static_cast<std::size_t>(segment.end)] - prefix[static_cast<std::size_t>(segment.begin)];
+      const auto begin = static_cast<std::size_t>(segment.begin), end = static_cast<std::size_t>(segment.end);
+      squares += prefix[end] - prefix[begin];
+      finite = finite && odd[end] == odd[begin];
       ++steps[static_cast<std::size_t>(segment.begin)];
       --steps[static_cast<std::size_t>(segment.end)];
     }
-    value_rms_mean[r] = std::sqrt(squares / static_cast<double>(visible[r]));
+    value_rms_mean[r] = finite ? std::sqrt(squares / static_cast<double>(visible[r])) : kNaN;
     rho[r] = head.context_rms[r] / value_rms_mean[r];
   }
   rows_seeing.resize(size);
@@ -48,6 +56,11 @@ HeadView::HeadView(const LayerRecord& layer_record, const HeadRecord& head_recor
 
 double HeadView::lambda(std::int64_t row) const {
   return head.lambda.empty() ? 0.0 : head.lambda[static_cast<std::size_t>(row)];
+}
+
+bool HeadView::counts(std::int64_t row) const {
+  const auto r = static_cast<std::size_t>(row);
+  return eligible[r] != 0 && std::isfinite(rho[r]);
 }
 
 RowBounds HeadView::bounds(std::int64_t row, BoundKind kind) const {

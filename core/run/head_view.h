@@ -1,4 +1,5 @@
 // One head's record with what its quantities share: visible keys, eligible rows, ρ, q, e and the bounds of the row.
+// What is not finite is NaN in all that depends on it (kernels/attention.h); rows with a finite ρ count in shares.
 // Built once per head; immutable; safe from any thread.
 #pragma once
 
@@ -36,6 +37,8 @@ class HeadView {
   std::vector<double> rho;                // RMS_i / r̄_i
 
   [[nodiscard]] double lambda(std::int64_t row) const;  // 0 without a second map
+  // Whether the row counts in shares.
+  [[nodiscard]] bool counts(std::int64_t row) const;
   // core/run/QUANTITIES.md#intervals
   [[nodiscard]] RowBounds bounds(std::int64_t row, BoundKind kind) const;
 

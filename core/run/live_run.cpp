@@ -122,6 +122,10 @@ void fill_quantities(const std::vector<HeadView>& views, const RunPlan& plan, La
   }
 }
 
+void add_once(const std::string& sentence, std::vector<std::string>& sentences) {
+  if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
+}
+
 // Collects layers and publishes a snapshot after each.
 class LiveRecorder final : public ForwardObserver {
  public:
@@ -200,6 +204,8 @@ class LiveRecorder final : public ForwardObserver {
   std::shared_ptr<const RunSnapshot> finish(const ForwardSummary& summary) {
     if (request_.last_layer < 0) run_.next_token_loss = summary.next_token_loss;
     if (summary.non_finite_layer >= 0) run_.non_finite_layer = summary.non_finite_layer;
+    for (const NonFiniteWeight& weight : summary.non_finite_weights)
+      add_once(describe(weight), run_.non_finite_weights);
     for (const std::string& violation : check_.violations) run_.notes.push_back("self-check: " + violation);
     return snapshot();
   }
@@ -215,6 +221,7 @@ class LiveRecorder final : public ForwardObserver {
     run_.layers = merged(shared, run_.layers);
     run_.heads = merged(base.heads, run_.heads);
     run_.data.resize(run_.layers.size());
+    run_.non_finite_weights = base.non_finite_weights;
     for (std::size_t i = 0; i < base.layers.size() && i < base.data.size(); ++i)
       if (stays(base.layers[i])) run_.data[place_of(base.layers[i])] = base.data[i];
     if (!single_) return;
@@ -224,8 +231,7 @@ class LiveRecorder final : public ForwardObserver {
     std::ranges::sort(order_, {}, [&](std::size_t i) { return run_.data[i]->maps->id; });
     run_.next_token_loss = base.next_token_loss;
     run_.non_finite_layer = base.non_finite_layer;
-    for (const std::string& note : base.notes)
-      if (std::ranges::find(run_.notes, note) == run_.notes.end()) run_.notes.push_back(note);
+    for (const std::string& note : base.notes) add_once(note, run_.notes);
     run_.seconds = base.seconds;
   }
   [[nodiscard]] std::size_t place_of(std::int64_t layer) const {

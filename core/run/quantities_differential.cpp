@@ -68,9 +68,7 @@ std::vector<Quantity> differential_quantities() {
        .sources = {source::kCancellation},
        .compute =
            [](const Context& c, Out out) {
-             out[0] = c.head.mean([&](std::int64_t i) {
-               return std::max(0.0, at(statistics(c).weight_l1, i) - at(statistics(c).weight_sum, i)) / 2.0;
-             });
+             out[0] = c.head.mean([&](std::int64_t i) { return negative_mass(statistics(c), i); });
            }},
       {.name = "weight_cancellation_mean",
        .long_name = "weight cancellation",
@@ -185,7 +183,7 @@ std::vector<Quantity> differential_quantities() {
            [](const Context& c, Out out) {
              if (c.head.head.norm_epsilon < 0.0) return;
              out[0] = 0.0;
-             for (std::int64_t i = 0; i < c.head.length; ++i) out[0] = std::max(out[0], norm_gain(c, i));
+             for (std::int64_t i = 0; i < c.head.length; ++i) out[0] = kernels::larger_or_nan(out[0], norm_gain(c, i));
            }},
       {.name = "gate_mean",
        .long_name = "output gate",

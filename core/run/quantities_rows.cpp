@@ -163,8 +163,7 @@ std::vector<Quantity> row_quantities() {
        .compute =
            [](const Context& c, Out out) {
              const kernels::HeadStatistics& s = c.head.head.statistics;
-             head_rows(c, out,
-                       [&](std::int64_t i) { return std::max(0.0, at(s.weight_l1, i) - at(s.weight_sum, i)) / 2.0; });
+             head_rows(c, out, [&](std::int64_t i) { return negative_mass(s, i); });
            }},
       {.name = "context_rms",
        .axes = kByPosition,

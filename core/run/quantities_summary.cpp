@@ -20,18 +20,20 @@ double received_at(const Context& c, const std::vector<double>& column_sum, std:
   return at(column_sum, key) / static_cast<double>(c.head.rows_seeing[static_cast<std::size_t>(key)]);
 }
 
-// The k < n/2 with the largest α_k among keys that some row sees; −1 where there is none.
+// The k < n/2 with the largest α_k among keys that some row sees; −1 where there is none, or one of them is NaN.
 std::int64_t top_sink(const Context& c, const MapStatistics& m) {
   std::int64_t best = -1;
   for (std::int64_t k = 0; 2 * k < c.head.length; ++k) {
     if (c.head.rows_seeing[static_cast<std::size_t>(k)] == 0) continue;
+    if (std::isnan(received_at(c, m.column_sum, k))) return -1;
     if (best < 0 || received_at(c, m.column_sum, k) > received_at(c, m.column_sum, best)) best = k;
   }
   return best;
 }
 
-// Keys by column sum, largest first, the lower index first among equals.
+// Keys by column sum, largest first, the lower index first among equals; none where one of the sums is NaN.
 std::vector<std::int64_t> top_keys(const MapStatistics& m) {
+  if (std::ranges::any_of(m.column_sum, [](double sum) { return std::isnan(sum); })) return {};
   std::vector<std::int64_t> order(m.column_sum.size());
   std::iota(order.begin(), order.end(), 0);
   const auto count = std::min<std::size_t>(order.size(), kRanks);
@@ -83,13 +85,13 @@ double mean_over_seers(const Context& c, const Value& value) {
   return count > 0 ? sum / static_cast<double>(count) : kNaN;
 }
 
-// Shares of eligible rows with ρ below, inside and above an interval, for each bound.
+// Shares of eligible rows with ρ below, inside and above an interval, for each bound; of those with a finite ρ.
 std::array<double, 3> bound_shares(const Context& c, BoundKind kind) {
   std::array<double, 3> counts{};
   double rows = 0.0;
   for (std::int64_t i = 0; i < c.head.length; ++i) {
     const auto r = static_cast<std::size_t>(i);
-    if (!c.head.eligible[r]) continue;
+    if (!c.head.counts(i)) continue;
     const RowBounds bounds = c.head.bounds(i, kind);
     const double rho = c.head.rho[r];
     // A row with one key sits on its bound: rounding must not push it over.
@@ -269,7 +271,7 @@ std::vector<Quantity> summary_quantities() {
        .compute =
            [](const Context& c, Out out) {
              per_component(c, out, [](const MapStatistics& m) {
-               return std::max(std::abs(largest(m.logit_max)), std::abs(smallest(m.logit_min)));
+               return kernels::larger_or_nan(std::abs(largest(m.logit_max)), std::abs(smallest(m.logit_min)));
              });
            }},
       {.name = "logit_max_raw",
@@ -417,6 +419,7 @@ std::vector<Quantity> summary_quantities() {
        .formula = "share of the rows with ρ_i below the interval",
        .range = "[0, 1]",
        .rows = "eligible",
+       .where = "with a finite ρ_i",
        .sources = {source::kDiffV2, source::kIntervals},
        .compute = bound_share<0>},
       {.name = "rows_inside_bound",
@@ -425,6 +428,7 @@ std::vector<Quantity> summary_quantities() {
        .formula = "share of the rows with ρ_i in the interval",
        .range = "[0, 1]",
        .rows = "eligible",
+       .where = "with a finite ρ_i",
        .sources = {source::kDiffV2, source::kIntervals},
        .compute = bound_share<1>},
       {.name = "rows_above_bound",
@@ -433,8 +437,24 @@ std::vector<Quantity> summary_quantities() {
        .formula = "share of the rows with ρ_i above the interval",
        .range = "[0, 1]",
        .rows = "eligible",
+       .where = "with a finite ρ_i",
        .sources = {source::kDiffV2, source::kIntervals},
        .compute = bound_share<2>},
+      {.name = "finite_rows",
+       .type = ElementType::Int32,
+       .long_name = "rows that the shares count",
+       .formula = "number of the rows with a finite ρ_i",
+       .remark = "the shares of rows below, inside and above the intervals are of them",
+       .range = "[0, n]",
+       .rows = "eligible",
+       .where = "with a finite ρ_i",
+       .sources = {source::kIntervals},
+       .may_be_absent = false,
+       .compute =
+           [](const Context& c, Out out) {
+             out[0] = 0.0;
+             for (std::int64_t i = 0; i < c.head.length; ++i) out[0] += c.head.counts(i) ? 1.0 : 0.0;
+           }},
       {.name = "coherence_mean",
        .long_name = "coherence of the values",
        .formula = "κ = Σ_i RMS_i² / Σ_i q_i²",

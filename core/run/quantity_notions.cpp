@@ -55,6 +55,18 @@ key are over all rows. Each dataset says it: attribute `rows` is "eligible" or "
 condition. A mean over no row is NaN.
 )")},
 
+    Notion{"Numbers that are not finite", text(R"(
+Weights of a checkpoint may be NaN or infinite, and large ones overflow. What is made of such a number is NaN, and a
+mask lets nothing through: a key that row i does not see changes nothing in row i. A row that sees a logit of NaN or
++∞, the sink's among them, or none but −∞ and no sink, has no softmax: its log-sum-exp, its weights and all that is made
+of them are NaN. Where a sink or another key takes the row, a logit of −∞ has the weight 0. A value or λ_i that is not finite makes the context
+of every row that sees it NaN, whatever its weight, and λ_i the net weights too.
+
+A mean, an extremum or a quantile over rows of which one is NaN is NaN, and positions of largest sums are −1. Histograms
+count what is a number. The shares of rows against the intervals are of the rows with a finite ρ_i, which `finite_rows`
+counts. The root attributes `non_finite_weights` and `non_finite_layer` name tensors and layer.
+)")},
+
     Notion{"Logits and weights", text(R"(
 Queries and keys are taken after qk-norm and rotation. With s = `program/logit_scale`, the soft-cap C =
 `program/softcap` (NaN: none) and the temperature T = `program/temperature` (1 but for what-ifs)

@@ -1,11 +1,8 @@
 // Small pieces that the entries of the quantity table share. Pure functions; safe from any thread.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -35,16 +32,22 @@ void component_means(const Context& c, Out out, const Value& value) {
                 [&](const MapStatistics& m) { return c.head.mean([&](std::int64_t row) { return value(m, row); }); });
 }
 
+// NaN where one of them is, or there are none.
 inline double largest(const std::vector<double>& values) {
-  double result = -std::numeric_limits<double>::infinity();
-  for (const double value : values) result = std::max(result, value);
+  double result = -kInfinity;
+  for (const double value : values) result = kernels::larger_or_nan(result, value);
   return values.empty() ? kNaN : result;
 }
 
 inline double smallest(const std::vector<double>& values) {
-  double result = std::numeric_limits<double>::infinity();
-  for (const double value : values) result = std::min(result, value);
-  return values.empty() ? kNaN : result;
+  double result = -kInfinity;
+  for (const double value : values) result = kernels::larger_or_nan(result, -value);
+  return values.empty() ? kNaN : -result;
+}
+
+// (‖w_i‖₁ − Σ_j w_ij) / 2; rounding does not make it negative.
+inline double negative_mass(const kernels::HeadStatistics& s, std::int64_t row) {
+  return kernels::larger_or_nan(0.0, at(s.weight_l1, row) - at(s.weight_sum, row)) / 2.0;
 }
 
 // 1/√(RMS_i² + ε) of DIFF V1's head norm; the head must have one.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -49,7 +50,8 @@ constexpr const char* kAttributes[] = {"schema_version",
                                        "tokens",
                                        "min_row",
                                        "next_token_loss",
-                                       "non_finite_layer"};
+                                       "non_finite_layer",
+                                       "non_finite_weights"};
 
 bool parse(const std::string& text, double& value) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -169,6 +171,8 @@ class Reader {
     if (const double loss = attribute("next_token_loss"); loss == loss) run.next_token_loss = loss;
     if (const double layer = attribute("non_finite_layer"); layer == layer)
       run.non_finite_layer = static_cast<std::int64_t>(layer);
+    std::istringstream sentences(text("non_finite_weights"));
+    for (std::string line; std::getline(sentences, line);) run.non_finite_weights.push_back(line);
     run.model_name = text("model_id");
     run.model_kind = text("model_type");
     if (!text("backend").empty())
@@ -190,13 +194,11 @@ class Reader {
 
   Result<void> read_layer(std::int64_t l) {
     const auto index = static_cast<std::size_t>(l);
-    // A run that met a value that is not finite ends there.
-    if (run_->non_finite_layer >= 0 && run_->layers[index] > run_->non_finite_layer) return {};
+    HEADROOM_TRY(const std::string kind, layer_text("attention_kind", l));
     auto layer = std::make_shared<LayerSnapshot>();
     layer->layer = run_->layers[index];
     layer->length = run_->length;
     layer->heads = run_->heads;
-    HEADROOM_TRY(const std::string kind, layer_text("attention_kind", l));
     layer->kind = kind;
     HEADROOM_TRY(const std::vector<double> init, part("weights/lambda_init", l));
     layer->lambda_init = init.size() == 1 ? init.front() : kNaN;

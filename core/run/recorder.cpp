@@ -216,6 +216,7 @@ Result<void> Recorder::add_residual(std::int64_t boundary, std::int64_t row, std
   if (row == 0) residual_magnitudes_.clear(), residual_largest_.clear();
   for (std::size_t i = 0; i < values.size(); ++i) {
     residual_magnitudes_.push_back(static_cast<float>(std::abs(values[i])));
+    if (!std::isfinite(values[i])) continue;
     if (residual_largest_.size() == 3 && !(std::abs(values[i]) > std::abs(residual_largest_.back().first))) continue;
     residual_largest_.emplace_back(values[i], row * shape_.hidden_size + static_cast<std::int64_t>(i));
     std::ranges::stable_sort(residual_largest_,
@@ -226,6 +227,10 @@ Result<void> Recorder::add_residual(std::int64_t boundary, std::int64_t row, std
 }
 
 Result<void> Recorder::finish_residual_top(std::int64_t boundary) {
+  const std::int64_t start[] = {boundary, 0, 0}, count[] = {1, 3, 4};
+  // What is not finite has no order.
+  if (!std::ranges::all_of(residual_magnitudes_, [](float value) { return std::isfinite(value); }))
+    return writer_.write("hidden/residual_top", start, count, std::vector<double>(12, kNaN));
   const auto middle = residual_magnitudes_.begin() + static_cast<std::ptrdiff_t>(residual_magnitudes_.size() / 2);
   std::nth_element(residual_magnitudes_.begin(), middle, residual_magnitudes_.end());
   const double median = static_cast<double>(*middle);
@@ -238,7 +243,6 @@ Result<void> Recorder::finish_residual_top(std::int64_t boundary) {
     fields[4 * r + 2] = value;
     fields[4 * r + 3] = std::abs(value) / median;
   }
-  const std::int64_t start[] = {boundary, 0, 0}, count[] = {1, 3, 4};
   return writer_.write("hidden/residual_top", start, count, fields);
 }
 

@@ -59,7 +59,8 @@ struct RunSnapshot {
   std::optional<double> next_token_loss;
   std::optional<AttentionChoice> attention;
   std::vector<std::string> notes;
-  std::int64_t non_finite_layer = -1;
+  std::vector<std::string> non_finite_weights;  // a sentence for each tensor that holds NaN or infinities
+  std::int64_t non_finite_layer = -1;           // the first whose output does
   double seconds = 0.0;
   bool complete = false;  // every layer is there
   std::string model_name, model_kind;

@@ -19,6 +19,15 @@ void report(SelfCheck& check, const HeadView& head, std::int64_t row, const char
                                     static_cast<long long>(row), what, found, wanted));
 }
 
+// Whether the weights of a row can be finite: its logits do not overflow float32.
+bool made_of_finite(const HeadView& head, std::int64_t row) {
+  constexpr double kLargestLogit = 1e30;
+  for (std::size_t m = 0; m < 2; ++m)
+    if (head.has[m] && !(head.head.query_norm_max[m] * head.head.key_norm_max[m] < kLargestLogit)) return false;
+  const bool sink = head.head.program.sink != SinkSource::None;
+  return std::isfinite(head.lambda(row)) && (!sink || head.head.sink_logit < kLargestLogit);
+}
+
 }  // namespace
 
 void check_head(const HeadView& head, double tolerance, SelfCheck& check) {
@@ -26,8 +35,12 @@ void check_head(const HeadView& head, double tolerance, SelfCheck& check) {
   const bool sink = head.head.program.sink != SinkSource::None;
   for (std::int64_t i = 0; i < head.length; ++i) {
     const auto r = static_cast<std::size_t>(i);
-    ++check.rows;
     const double sum = statistics.weight_sum[r];
+    if (!std::isfinite(sum + statistics.weight_l2_squared[r]) && !made_of_finite(head, i)) {
+      ++check.rows_not_finite;
+      continue;
+    }
+    ++check.rows;
     // Only a sink takes anything from a map.
     const auto mass = [&](std::size_t m) { return !head.has[m] ? 0.0 : sink ? statistics.maps[m].weight_sum[r] : 1.0; };
     const double wanted = mass(0) - head.lambda(i) * mass(1);

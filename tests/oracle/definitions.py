@@ -164,7 +164,7 @@ class Head:
         return low, high, closed | (self.lam < 0)
 
     def shares(self, bound, border):
-        """Shares of eligible rows surely below, inside, above; the rest is too near an end to tell."""
+        """Shares of eligible rows with a finite ρ that are surely below, inside, above; the rest is too near an end to tell."""
         rho = self.rows("context_rms_relative")
         low, high, closed = self.interval(bound)
         slack = np.where(self.n_i == 1, 1e-5, 0.0)
@@ -175,8 +175,8 @@ class Head:
         end = np.where(closed, high * (1 + slack), high)
         above = np.where(closed, rho > end, rho >= end)
         near |= np.abs(rho / end - 1) < border
-        sure = self.eligible & ~near
-        count = self.eligible.sum()
+        counted = self.eligible & np.isfinite(rho)
+        sure, count = counted & ~near, counted.sum()
         return [(sure & part).sum() / count for part in (below, ~below & ~above, above)]
 
     @functools.cached_property
@@ -261,6 +261,7 @@ one(ROOT, "context_rms_mean")(lambda head: head.mean(head.rows("context_rms")))
 one(ROOT, "context_rms_min")(lambda head: head.rows("context_rms").min())
 one(ROOT, "context_rms_max")(lambda head: head.rows("context_rms").max())
 one(ROOT, "context_rms_relative_mean")(lambda head: head.mean(head.rows("context_rms") / head.rows("value_rms_mean")))
+one(ROOT, "finite_rows")(lambda head: (head.eligible & np.isfinite(head.rows("context_rms_relative"))).sum())
 one(ROOT, "coherence_mean")(lambda head: (head.rows("context_rms")[head.eligible] ** 2).sum()
                             / (head.rows("uncorrelated_rms")[head.eligible] ** 2).sum())
 one(ROOT, "value_drain")(lambda head: np.linalg.norm(head.own_values[0]) / np.linalg.norm(head.own_values, axis=1).mean())

@@ -171,6 +171,7 @@ def head_summary(head, kind, ids, min_row):
     out.update({
         "rows_below_bound": shares["below"], "rows_inside_bound": shares["inside"], "rows_above_bound": shares["above"],
         "rows_undecided": shares["undecided"],
+        "finite_rows": int((eligible & torch.isfinite(rho)).sum()),
         "sink_score_net": mean(w[sees_first, 0]),
         "sink_score_absolute": mean(w[sees_first, 0].abs() / rows.weight_l1[sees_first]),
         "implicit_sink_mass": mean(rows.implicit_sink_mass[eligible]),
@@ -217,7 +218,8 @@ ROOT_COMPONENT = ["kv_head", "sink_score", "top_sink_position", "top_sink_score"
 ROOT_HEAD = ["sink_score_net", "sink_score_absolute", "implicit_sink_mass", "weight_l2_mean", "weight_l1_mean",
              "negative_mass_mean", "weight_cancellation_mean", "energy_cancellation_mean", "output_cancellation_mean",
              "map_cosine_mean", "context_rms_mean", "context_rms_min", "context_rms_max", "context_rms_quantile",
-             "context_rms_relative_mean", "rows_below_bound", "rows_inside_bound", "rows_above_bound", "coherence_mean",
+             "context_rms_relative_mean", "rows_below_bound", "rows_inside_bound", "rows_above_bound", "finite_rows",
+             "coherence_mean",
              "lambda_mean", "lambda_std", "lambda_quantile", "norm_gain_median", "norm_gain_max", "gate_mean", "value_drain",
              "value_mean_share"]
 ROWS_COMPONENT = ["lse", "logit_max", "logit_min", "entropy", "weight_max", "weight_l2_component", "first_key_weight",

@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import re
 import resource
 import shutil
 
@@ -250,29 +251,118 @@ def broken(built):
     return built / "nan"
 
 
-def test_106_nan_from_a_layer_keeps_what_is_right_and_names_the_layer(command, broken, tmp_path, out):
+def weights_named(outcome):
+    """{tensor: (layer, NaN, +∞, −∞, values read)} of the JSON summary."""
+    kinds = ("layer", "nan", "positive_infinity", "negative_infinity", "values")
+    return {w["tensor"]: tuple(w[kind] for kind in kinds) for w in outcome.json["non_finite_weights"]}
+
+
+def test_106_nan_from_a_layer_is_named_and_everything_else_stands(command, broken, tmp_path, out):
+    tensor = "model.layers.1.mlp.down_proj.weight"
     outcome = command("analyze", broken, "--ids", "1,2,3,4", "-o", out)
-    refused(outcome, 8, "layer 1", "NaN")
-    assert f"Wrote {out}" in outcome.text
+    refused(outcome, 8, f"layer 1, {tensor}: 1 NaN among 1536 values", "from layer 1 on")
+    assert f"Wrote {out}" in outcome.text and "a bug" not in outcome.errors
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.h5"], "a partial result is kept, a temporary file is not"
     with h5py.File(out) as file:
         assert file.attrs["non_finite_layer"] == 1 and "next_token_loss" not in file.attrs
+        assert file.attrs["non_finite_weights"] == f"layer 1, {tensor}: 1 NaN among 1536 values"
         score = file["sink_score"][()][..., 0]
         assert np.isfinite(score[:2]).all() and np.isnan(score[2]).all()
+        assert (file["finite_rows"][:2] > 0).all() and (file["finite_rows"][2] == 0).all()
+        assert np.isnan(file["rows_inside_bound"][2]).all() and not np.isnan(file["rows_inside_bound"][:2]).any()
     machine = command("analyze", broken, "--ids", "1,2,3,4", "-o", out, "--force", "--json")
     assert machine.code == 8 and machine.json["non_finite_layer"] == 1 and machine.json["next_token_loss"] is None
+    assert weights_named(machine) == {tensor: (1, 1, 0, 0, 1536)}
+    assert machine.json["self_check"]["rows"] == 2 * 4 * 4 and machine.json["self_check"]["rows_not_finite"] == 4 * 4
     refused(machine, 8, "layer 1")
 
 
-def test_036_infinite_weights_end_the_run_in_their_layer(command, built, tmp_path, out):
+def test_036_infinite_weights_are_named_with_their_layer(command, built, tmp_path, out):
     shutil.copytree(built / "learned", tmp_path / "model")
     model = C.headroom(tmp_path / "model", C.headroom_config("softmax", position="learned", max_position_embeddings=8), 6)
     weights = dict(model.weights)
     weights["model.layers.0.self_attn.o_proj.weight"][0, 0] = np.inf
     C.save(tmp_path / "model", model.config, weights)
-    refused(command("analyze", tmp_path / "model", "--ids", "1,2,3", "-o", out), 8, "layer 0")
+    refused(command("analyze", tmp_path / "model", "--ids", "1,2,3", "-o", out), 8,
+            "layer 0, model.layers.0.self_attn.o_proj.weight: 1 +∞ among 1024 values")
     with h5py.File(out) as file:
         assert file.attrs["non_finite_layer"] == 0
+
+
+@pytest.mark.parametrize("backend", ["cpu", "blocked", "reference"])
+@pytest.mark.parametrize("kind", ["softmax", "diff_v2", "diff_v1", "softmax_sink"])
+def test_nan_and_infinities_in_keys_are_no_bug_of_the_program(command, tmp_path, out, kind, backend):
+    """A NaN in k_proj makes one channel of every key of its block NaN: the heads that read the block, and everything after."""
+    config = C.headroom_config(kind)
+    weights = dict(C.headroom(tmp_path / "model", config, 9).weights)
+    tensor = "model.layers.0.self_attn.k_proj.weight"
+    weights[tensor][3, 5] = np.nan  # channel 3 of key block 0
+    weights[tensor][4, 7] = -np.inf
+    values = weights[tensor].numel()
+    C.save(tmp_path / "model", config, weights)
+    outcome = command("analyze", tmp_path / "model", "--ids", ",".join(str(i % 50) for i in range(40)), "-o", out,
+                      "--backend", backend, "--json")
+    refused(outcome, 8, f"layer 0, {tensor}: 1 NaN, 1 −∞ among {values} values", "from layer 0 on")
+    assert weights_named(outcome) == {tensor: (0, 1, 0, 1, values)}
+    assert outcome.json["self_check"]["violations"] == []
+    with h5py.File(out) as file:
+        block = file["kv_head"][()]
+        reads = (block == 0).any(axis=-1)[0]
+        assert reads.any() and not reads.all()
+        finite = np.isfinite(file["weight_l2_mean"][()])
+        assert (finite[0] == ~reads).all() and not finite[1].any()
+        assert np.isnan(file["rows/lse"][0][reads]).all(axis=-1).any(axis=-1).all()
+        assert (file["finite_rows"][0] == np.where(reads, 0, file["finite_rows"][0].max())).all()
+        assert (np.nan_to_num(file["rows/logit_max"][()]) < 1e6).all()
+        assert (np.abs(np.nan_to_num(file["logit_max"][()])) < 1e6).all()
+    text = command("analyze", tmp_path / "model", "--ids", "1,2,3", "-o", out, "--force", "--backend", backend)
+    assert "hidden from every head" not in text.text and not re.search(r"(?<![\w/])-?nan\b", text.text), text
+
+
+@pytest.mark.parametrize("backend", ["cpu", "blocked", "reference"])
+@pytest.mark.parametrize("kind", ["softmax", "diff_v2", "gated"])
+def test_rows_before_a_token_that_is_nan_are_those_of_the_prompt_without_it(command, tmp_path, out, kind, backend):
+    """NaN in one row of the embedding: causal rows before the token know nothing of it, all others are NaN; shares count the former."""
+    config = C.headroom_config(kind)
+    weights = dict(C.headroom(tmp_path / "model", config, 9).weights)
+    weights["model.embed_tokens.weight"][51, 2] = np.nan
+    C.save(tmp_path / "model", config, weights)
+    before = [1 + i * i % 50 for i in range(40)]
+    whole, cut = out, out.with_name("cut.h5")
+    options = ["--dtype", "float64", "--backend", backend] if backend != "cpu" else ["--backend", backend]
+    outcome = command("analyze", tmp_path / "model", "--ids", ",".join(map(str, [*before, 51, 3, 4, 51, 5])), "-o", whole, *options)
+    refused(outcome, 8, "model.embed_tokens.weight: 1 NaN among")
+    clean = command("analyze", tmp_path / "model", "--ids", ",".join(map(str, before)), "-o", cut, *options)
+    assert clean.code == 0, clean
+    with h5py.File(whole) as a, h5py.File(cut) as b:
+        assert a.attrs["non_finite_layer"] == 0 and "non_finite_weights" not in b.attrs
+        n = len(before)
+        for name in ("lse", "entropy", "weight_sum", "weight_l2", "context_rms", "context_rms_relative", "uncorrelated_rms"):
+            rows, wanted = a[f"rows/{name}"][()], b[f"rows/{name}"][()]
+            np.testing.assert_allclose(rows[..., :n], wanted, rtol=2e-5, atol=1e-6, err_msg=name)
+            present = ~np.isnan(wanted).all(axis=-1)
+            assert np.isnan(rows[..., n:][present]).all(), name
+        rho, visible = a["rows/context_rms_relative"][()], a["tokens/visible_keys"][()]
+        counted = np.isfinite(rho) & (visible >= min(a.attrs["min_row"], visible.max()))[:, None]
+        assert (a["finite_rows"][()] == counted.sum(axis=-1)).all() and (a["finite_rows"][()] > 0).all()
+        below = (rho < 1 / np.sqrt(visible)[:, None]) & counted
+        np.testing.assert_allclose(a["rows_below_bound"][..., 0], below.sum(axis=-1) / counted.sum(axis=-1), rtol=1e-6)
+        np.testing.assert_allclose(a["rows_above_bound"][..., 0], ((rho >= 1) & (visible > 1)[:, None] & counted).sum(axis=-1) / counted.sum(axis=-1), rtol=1e-6)
+        for name in ("context_rms_mean", "weight_l2_mean", "logit_max", "sink_score"):
+            assert np.isnan(a[name][()]).all(), name
+
+
+def test_nan_outside_of_the_layers_is_named_too(command, tmp_path, out):
+    config = C.headroom_config("softmax")
+    weights = dict(C.headroom(tmp_path / "model", config, 9).weights)
+    weights["lm_head.weight"][3, 5] = np.nan
+    C.save(tmp_path / "model", config, weights)
+    outcome = command("analyze", tmp_path / "model", "--ids", "1,2,3", "-o", out, "--json")
+    refused(outcome, 8, "lm_head.weight: 1 NaN among 1696 values")
+    assert weights_named(outcome) == {"lm_head.weight": (None, 1, 0, 0, 1696)}
+    assert outcome.json["non_finite_layer"] is None and outcome.json["next_token_loss"] is None
+    with h5py.File(out) as file:
+        assert np.isfinite(file["sink_score"][..., 0]).all() and "next_token_loss" not in file.attrs
 
 
 # --- the same numbers every time

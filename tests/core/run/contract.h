@@ -54,6 +54,7 @@ inline constexpr const char* kContractDefault = R"(
   rows_below_bound layer,head,bound
   rows_inside_bound layer,head,bound
   rows_above_bound layer,head,bound
+  finite_rows layer,head int32
   coherence_mean layer,head
   lambda_mean layer,head
   lambda_std layer,head

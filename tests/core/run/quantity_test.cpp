@@ -254,6 +254,52 @@ CATCH_TEST_CASE("quantities: shares of rows below, inside and above their interv
   CATCH_CHECK(above[2] == above[0]);
 }
 
+CATCH_TEST_CASE("quantities: what a row that is not finite enters is NaN, and shares count the others") {
+  const Measured measured(golden_head(false, 5));
+  HeadRecord record = measured.record;
+  kernels::MapStatistics& map = record.statistics.maps[0];
+  record.value_mean_square = {1.0, 1.0, 1.0, 1.0, HUGE_VAL};
+  record.context_rms = {1.0, std::nan(""), 0.7, 1.5, 0.5};
+  map.weight_sum.assign(5, 1.0);
+  map.column_sum[2] = std::nan("");
+  map.logit_min[1] = std::nan("");
+  const HeadView view(measured.layer, record, 1);
+  const kernels::StatisticsRequest request;
+  const auto values = [&](std::string_view group, std::string_view name, std::size_t size) {
+    std::vector<double> out(size, -5.0);
+    find_quantity(group, name)->compute({view, request}, out);
+    return out;
+  };
+  // ρ of the rows that count is 1, 0.7 and 1.5; softmax intervals [1, 1], [.577, 1), [.5, 1).
+  CATCH_CHECK(values("", "finite_rows", 1)[0] == 3.0);
+  CATCH_CHECK(printed(values("", "rows_below_bound", 3)[0], 0.0));
+  CATCH_CHECK(printed(values("", "rows_inside_bound", 3)[0], 2.0 / 3.0));
+  CATCH_CHECK(printed(values("", "rows_above_bound", 3)[0], 1.0 / 3.0));
+  for (const char* name : {"context_rms_mean", "context_rms_min", "context_rms_max", "context_rms_relative_mean"}) {
+    CATCH_INFO(name);
+    CATCH_CHECK(std::isnan(values("", name, 1)[0]));
+  }
+  for (const double value : values("", "context_rms_quantile", 11)) CATCH_CHECK(std::isnan(value));
+  for (const char* name : {"top_sink_score", "logit_min", "logit_abs_max"}) {
+    CATCH_INFO(name);
+    CATCH_CHECK(std::isnan(values("", name, 2)[0]));
+  }
+  CATCH_CHECK(values("", "top_sink_position", 2)[0] == -1.0);
+  CATCH_CHECK_FALSE(std::isnan(values("", "logit_max", 2)[0]));
+  const std::vector<double> rho = values("rows", "context_rms_relative", 5);
+  CATCH_CHECK(printed(rho[2], 0.7));
+  CATCH_CHECK((std::isnan(rho[1]) && std::isnan(rho[4])));
+
+  // Nothing is left to count.
+  record.context_rms.assign(5, std::nan(""));
+  const HeadView none(measured.layer, record, 1);
+  std::vector<double> share(3), count(1);
+  find_quantity("", "rows_inside_bound")->compute({none, request}, share);
+  find_quantity("", "finite_rows")->compute({none, request}, count);
+  CATCH_CHECK(std::isnan(share[0]));
+  CATCH_CHECK(count[0] == 0.0);
+}
+
 CATCH_TEST_CASE("quantities: min_row leaves rows out of means and quantiles, not out of extrema and sinks") {
   const Measured all(golden_head(false, 32));
   const Measured late(golden_head(false, 32), 16);

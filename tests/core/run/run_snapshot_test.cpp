@@ -1,6 +1,7 @@
 // Run files read back as snapshots, and the look-ups of a snapshot.
 #include "core/run/run_snapshot.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -92,6 +93,46 @@ CATCH_TEST_CASE("run snapshot: a run file read back is the run in memory, rounde
     }
     CATCH_CHECK(file->layer(1)->programs[1].hidden_keys == std::vector<std::int64_t>{3, 5});
   }
+}
+
+CATCH_TEST_CASE(
+    "run snapshot: weights that are not finite are named alike in memory and in a file, and the layers go on") {
+  const TempFolder folder;
+  const std::filesystem::path model = folder.path() / "model";
+  std::filesystem::copy(demo_folder() / "bytes/softmax", model);
+  constexpr const char* kTensor = "model.layers.1.self_attn.k_proj.weight";
+  {
+    const LiveModel intact(model.string());
+    const auto tensors = intact.model->checkpoint->tensors();
+    const auto place = std::ranges::find(tensors, kTensor, &TensorInfo::name);
+    CATCH_REQUIRE(place != tensors.end());
+    std::fstream file(intact.model->checkpoint->files()[place->file].path(),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(place->offset));
+    for (std::uint64_t i = 0; i < place->size_bytes; ++i) file.put('\xFF');  // NaN in every float type
+  }
+  const LiveModel demo(model.string(), 20);
+  const AnalysisRequest request = demo.analysis(folder.path() / "run.h5");
+  const AnalysisOutcome outcome = required(analyze(live_backend(), request, {}, {}));
+  CATCH_CHECK(outcome.self_check.violations.empty());
+  const Snapshot run = live(demo.request());
+  const Snapshot file = required(read_run(request.output));
+  CATCH_REQUIRE(run->non_finite_weights.size() == 1);
+  CATCH_CHECK(run->non_finite_weights.front().starts_with(std::string("layer 1, ") + kTensor + ": "));
+  CATCH_CHECK(file->non_finite_weights == run->non_finite_weights);
+  for (const Snapshot& snapshot : {run, file}) {
+    CATCH_CHECK(snapshot->complete);
+    CATCH_CHECK(snapshot->non_finite_layer == 1);
+    CATCH_CHECK_FALSE(snapshot->next_token_loss);
+    CATCH_CHECK_FALSE(std::isnan(snapshot->at("sink_score", 0, 0)));
+    CATCH_CHECK(std::isnan(snapshot->at("sink_score", 1, 0)));
+    CATCH_CHECK(snapshot->at("finite_rows", 1, 0) == 0.0);
+  }
+  // A what-if that begins after the layer keeps what is known of it.
+  LiveRunRequest later = demo.request();
+  later.base = run;
+  later.first_layer = later.last_layer = 0;
+  CATCH_CHECK(live(later)->non_finite_weights == run->non_finite_weights);
 }
 
 CATCH_TEST_CASE("run snapshot: coordinates of axes, and what is none") {

@@ -2,6 +2,7 @@
 #include "core/run/self_check.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -132,6 +133,31 @@ CATCH_TEST_CASE("self-check: NaN is a violation") {
   built = build({"softmax"});
   built.record.statistics.weight_l2_squared[4] = std::nan("");
   CATCH_CHECK_FALSE(checked(built, kSingle).violations.empty());
+}
+
+CATCH_TEST_CASE("self-check: NaN is none where the head is made of what is not finite or overflows") {
+  const double nan = std::nan(""), infinity = HUGE_VAL;
+  for (const double odd : {nan, infinity, 1e35}) {
+    CATCH_INFO(odd);
+    Built built = build({"V2", true, true});
+    built.record.query_norm_max[1] = 1.0;
+    built.record.key_norm_max[1] = odd;
+    for (const std::size_t row : {std::size_t{4}, std::size_t{9}}) built.record.statistics.weight_sum[row] = nan;
+    built.record.statistics.weight_l2_squared[9] = nan;
+    const SelfCheck check = checked(built, kSingle);
+    CATCH_CHECK(check.violations.empty());
+    CATCH_CHECK(check.rows == 22);
+    CATCH_CHECK(check.rows_not_finite == 2);
+    // A finite row of such a head is held to its sum.
+    built.record.statistics.weight_sum[5] += 1e-3;
+    CATCH_CHECK(checked(built, kSingle).violations.size() == 1);
+  }
+  Built lambda = build({"V2", true});
+  lambda.record.statistics.weight_sum[4] = lambda.record.statistics.weight_sum[7] = lambda.record.lambda[4] = nan;
+  const SelfCheck check = checked(lambda, kSingle);
+  CATCH_CHECK(check.rows_not_finite == 1);
+  CATCH_REQUIRE(check.violations.size() == 1);
+  CATCH_CHECK(check.violations[0].find("L3.H5 row 7: the row sum") == 0);
 }
 
 CATCH_TEST_CASE("self-check: the tolerance is the dtype's, and heads add up with a few sentences") {
