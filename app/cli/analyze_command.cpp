@@ -24,14 +24,6 @@ namespace {
 
 constexpr int kInternalBug = 70;
 
-Result<ComputeDtype> parse_dtype(const std::string& name) {
-  for (const ComputeDtype dtype : {ComputeDtype::Float32, ComputeDtype::Float64, ComputeDtype::BFloat16})
-    if (name == dtype_name(dtype)) return dtype;
-  Error error(ErrorCode::InvalidArgument, "unknown dtype");
-  error.at_tensor("--dtype").wanted("float32, float64 or bfloat16", name);
-  return error;
-}
-
 // The device itself, and for `auto` why it is that one.
 std::string choose_device(const std::string& wanted, const std::string& backend, const BackendInfo& info,
                           std::string& note) {
@@ -71,7 +63,9 @@ Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedM
                                 RunFacts& facts) {
   AnalysisRequest request;
   request.model = &model;
-  HEADROOM_TRY(request.dtype, parse_dtype(arguments.dtype));
+  auto dtype = parse_dtype(arguments.dtype);
+  if (!dtype) return std::move(dtype.error()).at_tensor("--dtype");
+  request.dtype = *dtype;
   for (const std::string& text : arguments.what_ifs) {
     HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
     request.what_ifs.push_back(std::move(what_if));

@@ -61,7 +61,7 @@ void add_run_commands(CommandTable& table) {
              "Run",
              {},
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || (a[0] != "float32" && a[0] != "float64" && a[0] != "bfloat16"))
+               if (a.size() != 1 || !parse_dtype(a[0]))
                  return wrong_arguments("dtype", "float32, float64 or bfloat16", a);
                s.edit().settings.dtype = a[0];
                s.save_settings();

@@ -148,7 +148,7 @@ class Session {
   [[nodiscard]] BudgetQuestion budget_question(int run_id, double inputs_share) const;
   void run_out_of_memory(RunEntry& run, const Error& error, RunStatus before);
   void refresh_estimate();
-  [[nodiscard]] LiveRunRequest base_request(const ModelEntry& model) const;
+  [[nodiscard]] Result<LiveRunRequest> base_request(const ModelEntry& model) const;
   void select_default_head();
   void take_up(const SavedSession& session, const ModelEntry& model);
   void check_files(double now_s);

@@ -29,12 +29,6 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 double clock_seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
-ComputeDtype parse_dtype(const std::string& name) {
-  return name == "float64"    ? ComputeDtype::Float64
-         : name == "bfloat16" ? ComputeDtype::BFloat16
-                              : ComputeDtype::Float32;
-}
-
 Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, const ModelSpec& model) {
   const PromptOptions options{BosMode::Auto, entry.max_tokens};
   if (!entry.ids.empty()) return prompt_of_ids(ids_text(entry.ids), tokenizer, model, options);
@@ -92,10 +86,10 @@ void Session::set_prompt(PromptEntry prompt) {
   show_run(add_run(run));
 }
 
-LiveRunRequest Session::base_request(const ModelEntry& model) const {
+Result<LiveRunRequest> Session::base_request(const ModelEntry& model) const {
   LiveRunRequest request;
   request.model = model.model;
-  request.dtype = parse_dtype(state_.settings.dtype);
+  HEADROOM_TRY(request.dtype, parse_dtype(state_.settings.dtype));
   request.device = state_.settings.device;
   request.backend = state_.settings.backend;
   return request;
@@ -104,6 +98,7 @@ LiveRunRequest Session::base_request(const ModelEntry& model) const {
 Result<void> Session::start_run(bool keep_maps) {
   const ModelEntry* model = state_.find_model(state_.model);
   if (!model || !model->model) return Error(ErrorCode::InvalidArgument, "no checkpoint is open");
+  HEADROOM_TRY(LiveRunRequest request, base_request(*model));
   const RunEntry* shown = state_.shown();
   int id = -1;
   if (shown && shown->model == model->id && shown->status == RunStatus::Waiting && shown->what_ifs.empty()) {
@@ -115,7 +110,6 @@ Result<void> Session::start_run(bool keep_maps) {
     run.prompt_title = state_.prompt.title;
     id = add_run(run);
   }
-  LiveRunRequest request = base_request(*model);
   request.keep_maps = keep_maps;
   inputs_.erase(id);
   state_.view.map.window = {};
@@ -276,9 +270,10 @@ void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus bef
     if (model && run.base < 0) {
       BudgetQuestion question = budget_question(run.id, kRunInputsShare);
       question.free = free_memory();
-      LiveRunRequest request = base_request(*model);
-      request.keep_maps = run.budget->maps;
-      run.offers = offers_after_failure(request, *run.budget, question);
+      if (Result<LiveRunRequest> request = base_request(*model)) {
+        request->keep_maps = run.budget->maps;
+        run.offers = offers_after_failure(*request, *run.budget, question);
+      }
     }
   } else if (shows) {
     run.offers.clear();  // they are about the prompt
@@ -331,7 +326,9 @@ void Session::refresh_estimate() {
   state_.estimate.reset();
   const int serial = ++estimate_serial_;
   if (!ready) return;
-  LiveRunRequest request = base_request(*model);
+  Result<LiveRunRequest> base = base_request(*model);
+  if (!base) return;  // the run itself says what is wrong with the settings
+  LiveRunRequest request = std::move(*base);
   request.inputs = std::make_shared<LayerInputs>(0);
   const auto made = std::make_shared<std::shared_ptr<const RunBudget>>();
   in_background(
@@ -368,7 +365,7 @@ Result<void> Session::start_what_if(bool complete) {
   const ModelEntry* model = state_.find_model(base->model);
   if (!model) return Error(ErrorCode::InvalidArgument, "a run file has no weights to run again; open its checkpoint");
   const HeadRef head = *view.selection.head;
-  LiveRunRequest request = base_request(*model);
+  HEADROOM_TRY(LiveRunRequest request, base_request(*model));
   request.prompt = base->data->prompt;
   request.base = base->data;
   RunEntry run;
@@ -425,7 +422,7 @@ Result<void> Session::recompute_layer(std::int64_t layer) {
     return Error(ErrorCode::InvalidArgument, "nothing that can be computed again is shown");
   const ModelEntry* model = state_.find_model(run->model);
   if (!model) return Error(ErrorCode::InvalidArgument, "the checkpoint of this run is closed");
-  LiveRunRequest request = base_request(*model);
+  HEADROOM_TRY(LiveRunRequest request, base_request(*model));
   request.prompt = run->data->prompt;
   request.base = run->data;
   for (const std::string& text : run->what_ifs) {
@@ -455,7 +452,7 @@ Result<void> Session::export_run(const std::string& path) {
     request->what_ifs.push_back(std::move(what_if));
   }
   request->prompt = *run->data->prompt;
-  request->dtype = parse_dtype(run->dtype);
+  HEADROOM_TRY(request->dtype, parse_dtype(run->dtype));
   request->device = run->device;
   request->backend = run->backend;
   request->output = path;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -21,6 +22,7 @@ namespace headroom {
 enum class ComputeDtype { Float32, Float64, BFloat16 };
 
 [[nodiscard]] const char* dtype_name(ComputeDtype dtype);
+[[nodiscard]] Result<ComputeDtype> parse_dtype(std::string_view name);
 
 // What computes attention and its statistics; core/compute/attention_backend.h says which does what.
 enum class AttentionBackend { Reference, Blocked, Cpu, Cuda };

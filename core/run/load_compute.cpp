@@ -2,6 +2,8 @@
 #include <sys/resource.h>
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "core/base/format.h"
@@ -34,6 +36,12 @@ const char* dtype_name(ComputeDtype dtype) {
     case ComputeDtype::BFloat16: return "bfloat16";
   }
   return "";
+}
+
+Result<ComputeDtype> parse_dtype(std::string_view name) {
+  for (const ComputeDtype dtype : {ComputeDtype::Float32, ComputeDtype::Float64, ComputeDtype::BFloat16})
+    if (name == dtype_name(dtype)) return dtype;
+  return Error(ErrorCode::InvalidArgument, "unknown dtype").wanted("float32, float64 or bfloat16", std::string(name));
 }
 
 Result<ComputeBackend*> load_compute() {

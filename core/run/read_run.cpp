@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <sstream>
@@ -19,6 +20,7 @@
 #include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
+#include "core/run/program_names.h"
 #include "core/run/run_layout.h"
 #include "core/run/run_snapshot.h"
 
@@ -56,17 +58,6 @@ constexpr const char* kAttributes[] = {"schema_version",
 bool parse(const std::string& text, double& value) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-}
-
-LambdaSource lambda_source_of(const std::string& name) {
-  if (name == "layer_scalar") return LambdaSource::LayerScalar;
-  if (name == "projection") return LambdaSource::Projection;
-  if (name == "raw_projection") return LambdaSource::RawProjection;
-  return name == "constant" ? LambdaSource::Constant : LambdaSource::None;
-}
-
-SinkSource sink_source_of(const std::string& name) {
-  return name == "zero" ? SinkSource::Zero : name == "learned" ? SinkSource::Learned : SinkSource::None;
 }
 
 std::vector<std::int64_t> integers(const std::vector<double>& values) {
@@ -195,6 +186,7 @@ class Reader {
   Result<void> read_layer(std::int64_t l) {
     const auto index = static_cast<std::size_t>(l);
     HEADROOM_TRY(const std::string kind, layer_text("attention_kind", l));
+    if (kind.empty() && run_->non_finite_layer >= 0) return {};  // of a run that ended before
     auto layer = std::make_shared<LayerSnapshot>();
     layer->layer = run_->layers[index];
     layer->length = run_->length;
@@ -278,9 +270,20 @@ class Reader {
     HEADROOM_TRY_VOID(numbers("post_norm", [](HeadProgram& p, Values v) { p.post_norm = v.front() != 0.0; }));
     HEADROOM_TRY_VOID(numbers("gated", [](HeadProgram& p, Values v) { p.gated = v.front() != 0.0; }));
     HEADROOM_TRY_VOID(numbers("enabled", [](HeadProgram& p, Values v) { p.enabled = v.front() != 0.0; }));
-    HEADROOM_TRY_VOID(
-        strings("lambda_source", [](HeadProgram& p, const std::string& name) { p.lambda = lambda_source_of(name); }));
-    HEADROOM_TRY_VOID(strings("sink", [](HeadProgram& p, const std::string& name) { p.sink = sink_source_of(name); }));
+    const auto kinds = [&](const char* name, const auto& table, auto HeadProgram::* member) -> Result<void> {
+      std::optional<Error> unknown;
+      HEADROOM_TRY_VOID(strings(name, [&](HeadProgram& p, const std::string& text) {
+        if (const auto kind = kind_named(table, text))
+          p.*member = *kind;
+        else
+          unknown = damaged(std::string("program/") + name, "a name in the head program is unknown")
+                        .wanted("one of " + names_of(table), text);
+      }));
+      if (unknown) return *unknown;
+      return {};
+    };
+    HEADROOM_TRY_VOID(kinds("lambda_source", kLambdaSources, &HeadProgram::lambda));
+    HEADROOM_TRY_VOID(kinds("sink", kSinkSources, &HeadProgram::sink));
     HEADROOM_TRY_VOID(strings("hidden_keys", [](HeadProgram& p, const std::string& list) {
       for (std::size_t begin = 0; begin < list.size();) {
         const std::size_t end = std::min(list.find(',', begin), list.size());

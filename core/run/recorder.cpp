@@ -12,6 +12,7 @@
 
 #include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
+#include "core/run/program_names.h"
 #include "core/run/run_plan.h"
 #include "core/run/self_check.h"
 
@@ -20,21 +21,6 @@ namespace {
 
 // Jobs that wait behind the one that runs. Each holds one layer's record, so memory stays that of a few layers.
 constexpr std::size_t kWaiting = 1;
-
-std::string lambda_source_name(LambdaSource source) {
-  switch (source) {
-    case LambdaSource::None: return "none";
-    case LambdaSource::LayerScalar: return "layer_scalar";
-    case LambdaSource::Projection: return "projection";
-    case LambdaSource::RawProjection: return "raw_projection";
-    case LambdaSource::Constant: return "constant";
-  }
-  return "";
-}
-
-std::string sink_name(SinkSource source) {
-  return source == SinkSource::None ? "none" : source == SinkSource::Zero ? "zero" : "learned";
-}
 
 }  // namespace
 
@@ -181,8 +167,8 @@ Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) 
   std::vector<double> epsilons;
   for (const HeadRecord& head : record.heads) epsilons.push_back(head.norm_epsilon < 0.0 ? kNaN : head.norm_epsilon);
   HEADROOM_TRY_VOID(writer_.write("program/norm_epsilon", start, count, epsilons));
-  HEADROOM_TRY_VOID(strings("lambda_source", [](P p) { return lambda_source_name(p.lambda); }));
-  HEADROOM_TRY_VOID(strings("sink", [](P p) { return sink_name(p.sink); }));
+  HEADROOM_TRY_VOID(strings("lambda_source", [](P p) { return name_of(kLambdaSources, p.lambda); }));
+  HEADROOM_TRY_VOID(strings("sink", [](P p) { return name_of(kSinkSources, p.sink); }));
   HEADROOM_TRY_VOID(strings("hidden_keys", [](P p) {
     std::string text;
     for (const std::int64_t key : p.hidden_keys) text += (text.empty() ? "" : ",") + std::to_string(key);

@@ -86,6 +86,26 @@ CATCH_TEST_CASE("What a run takes is known before it, and follows prompt and set
   CATCH_CHECK_FALSE(bench.state().estimate);
 }
 
+CATCH_TEST_CASE("A type in the settings that nobody knows is an error of the run, not float32", "[session]") {
+  Bench bench;
+  bench.run("ids 1,2,3,4,5");
+  const std::size_t runs = bench.state().runs.size();
+  bench.session.edit().settings.dtype = "float16";
+  bench.session.update(0.0);
+  bench.wait();
+  CATCH_CHECK_FALSE(bench.state().estimate);
+  const Result<void> started = bench.session.execute("run");
+  CATCH_REQUIRE_FALSE(started);
+  CATCH_CHECK(started.error().code == ErrorCode::InvalidArgument);
+  CATCH_CHECK(describe(started.error()).find("float16") != std::string::npos);
+  CATCH_CHECK(describe(started.error()).find("float32, float64 or bfloat16") != std::string::npos);
+  CATCH_CHECK(bench.state().runs.size() == runs);
+  CATCH_CHECK_FALSE(bench.session.execute("dtype float16"));
+  bench.run("dtype float64");
+  bench.run("run");
+  CATCH_CHECK(bench.shown().status == RunStatus::Done);
+}
+
 CATCH_TEST_CASE("A run beyond the budget is not begun, and its offers run", "[session][memory]") {
   Bench bench;
   std::string ids = "ids 1";

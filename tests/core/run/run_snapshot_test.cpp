@@ -188,33 +188,60 @@ CATCH_TEST_CASE("run snapshot: files that hold no run, and damaged ones, are ref
   std::ofstream(text) << "no HDF5";
   CATCH_CHECK(refused(text, ErrorCode::Corrupt));
 
-  // A quantity with an extent that it never has: panels would read beyond it.
-  const auto made = folder.path() / "made.h5";
-  auto writer = required(RunFileWriter::create(made, {}));
-  const auto axis = [&](const char* name, std::int64_t size) {
-    AxisDef def;
-    def.name = name;
-    def.size = size;
-    for (std::int64_t i = 0; i < size; ++i) def.values.push_back(static_cast<double>(i));
-    def.units = "1";
-    def.long_name = name;
-    required_void(writer->add_axis(def));
+  // A quantity with an extent that it never has: panels would read beyond it. Names of a head program that mean
+  // nothing.
+  struct Case {
+    std::int64_t components;
+    const char *lambda_source, *sink, *dataset;
   };
-  axis("layer", 1), axis("head", 2), axis("component", 3), axis("position", 5);
-  const auto dataset = [&](const char* group, const char* name, std::vector<std::string> axes, ElementType type) {
-    DatasetDef def;
-    def.group = group;
-    def.name = name;
-    def.axes = std::move(axes);
-    def.type = type;
-    def.units = "1";
-    def.long_name = def.definition = name;
-    required_void(writer->add_dataset(def));
-  };
-  dataset("tokens", "token_id", {"position"}, ElementType::Int32);
-  dataset("", "sink_score", {"layer", "head", "component"}, ElementType::Float32);
-  required_void(writer->commit());
-  CATCH_CHECK(refused(made, ErrorCode::Corrupt));
+  for (const Case& given : {Case{3, "none", "none", "sink_score"}, Case{2, "guessed", "none", "program/lambda_source"},
+                            Case{2, "projection", "", "program/sink"}, Case{2, "projection", "zero", ""}}) {
+    CATCH_INFO(given.lambda_source << ", " << given.sink);
+    const auto made = folder.path() / "made.h5";
+    RunFileWriter::Options options;
+    options.force = true;
+    auto writer = required(RunFileWriter::create(made, options));
+    const auto axis = [&](const char* name, std::int64_t size) {
+      AxisDef def;
+      def.name = name;
+      def.size = size;
+      for (std::int64_t i = 0; i < size; ++i) def.values.push_back(static_cast<double>(i));
+      def.units = "1";
+      def.long_name = name;
+      required_void(writer->add_axis(def));
+    };
+    axis("layer", 1), axis("head", 2), axis("component", given.components), axis("position", 5);
+    const auto dataset = [&](const char* group, const char* name, std::vector<std::string> axes, ElementType type) {
+      DatasetDef def;
+      def.group = group;
+      def.name = name;
+      def.axes = std::move(axes);
+      def.type = type;
+      def.units = "1";
+      def.long_name = def.definition = name;
+      required_void(writer->add_dataset(def));
+    };
+    dataset("tokens", "token_id", {"position"}, ElementType::Int32);
+    dataset("", "sink_score", {"layer", "head", "component"}, ElementType::Float32);
+    dataset("program", "q1", {"layer", "head"}, ElementType::Int32);
+    const std::int64_t start[] = {0, 0}, count[] = {1, 2};
+    for (const auto& [name, text_of_second] :
+         {std::pair{"lambda_source", given.lambda_source}, std::pair{"sink", given.sink}}) {
+      dataset("program", name, {"layer", "head"}, ElementType::String);
+      const std::vector<std::string> texts = {"none", text_of_second};
+      required_void(writer->write_strings(std::string("program/") + name, start, count, texts));
+    }
+    required_void(writer->commit());
+    const auto result = read_run(made);
+    CATCH_REQUIRE(result.has_value() == (*given.dataset == '\0'));
+    if (result) {
+      CATCH_CHECK((*result)->layer(0)->programs[1].lambda == LambdaSource::Projection);
+      CATCH_CHECK((*result)->layer(0)->programs[1].sink == SinkSource::Zero);
+      continue;
+    }
+    CATCH_CHECK(result.error().code == ErrorCode::Corrupt);
+    CATCH_CHECK(describe(result.error()).find(given.dataset) != std::string::npos);
+  }
 }
 
 }  // namespace headroom::test
