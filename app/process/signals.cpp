@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <initializer_list>
+
+#include "core/base/temporary_files.h"
 
 namespace headroom {
 namespace {
@@ -14,7 +17,12 @@ std::atomic<bool> graceful{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void handle(int number) {
-  if (received.exchange(number) != 0 || !graceful) _exit(128 + number);
+  const int error_number = errno;
+  if (received.exchange(number) != 0 || !graceful) {
+    remove_temporary_files();
+    _exit(128 + number);
+  }
+  errno = error_number;
 }
 
 }  // namespace

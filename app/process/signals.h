@@ -1,6 +1,6 @@
 // SIGINT, SIGTERM and SIGHUP. They end the process at once with 128 + the signal, except where a GracefulStop lives:
 // there the first one is a flag that long work polls, so that it can clean up, and a second one, of any kind, ends the
-// process. Install and make GracefulStop on the main thread; the rest from any thread.
+// process; no temporary file stays. Install and make GracefulStop on the main thread; the rest from any thread.
 #pragma once
 
 namespace headroom {

@@ -158,6 +158,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target, bool 
   std::filesystem::path temporary = temporary_name(file.target_);
   HEADROOM_TRY(file.descriptor_, open_temporary(temporary));
   file.temporary_ = std::move(temporary);
+  file.entry_ = TemporaryFileEntry(file.temporary_, file.descriptor_);
   keep_mode(file.target_, file.descriptor_);
   return file;
 }
@@ -166,6 +167,7 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : target_(std::move(other.target_)),
       temporary_(std::move(other.temporary_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
+      entry_(std::move(other.entry_)),
       force_(other.force_) {}
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
@@ -174,6 +176,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
     target_ = std::move(other.target_);
     temporary_ = std::move(other.temporary_);
     descriptor_ = std::exchange(other.descriptor_, -1);
+    entry_ = std::move(other.entry_);
     force_ = other.force_;
   }
   return *this;
@@ -185,6 +188,7 @@ void AtomicFile::discard() noexcept {
   if (descriptor_ < 0) return;
   // Removed while the lock is held: nobody else can have taken the name over.
   if (names(temporary_, descriptor_)) unlink(temporary_.c_str());
+  entry_ = {};
   close(std::exchange(descriptor_, -1));
 }
 
@@ -211,6 +215,7 @@ Result<void> AtomicFile::commit() {
                  std::string("cannot rename the finished file onto the target: ") + std::strerror(error_number))
         .in_file(target_.string());
   }
+  entry_ = {};
   close(std::exchange(descriptor_, -1));
   return sync_folder(target_);
 }

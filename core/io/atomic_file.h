@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/base/result.h"
+#include "core/base/temporary_files.h"
 
 namespace headroom {
 
@@ -24,7 +25,8 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
-  // Without commit() the temporary file is removed and an existing target stays as it was.
+  // Without commit() the temporary file is removed and an existing target stays as it was; so too where a signal ends
+  // the process (core/base/temporary_files.h).
   ~AtomicFile();
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
@@ -42,6 +44,7 @@ class AtomicFile {
   std::filesystem::path target_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
+  TemporaryFileEntry entry_;  // as long as the descriptor is open
   bool force_ = false;
 };
 

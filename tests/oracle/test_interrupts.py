@@ -120,6 +120,28 @@ def test_120_a_second_signal_ends_the_process_at_once(command, models, tmp_path,
     assert not list(tmp_path.iterdir())
 
 
+def test_120_a_second_signal_leaves_no_temporary_file_wherever_it_comes(command, models, tmp_path):
+    """Two signals at one moment, before the run can look: they wait while the process is stopped."""
+    out = tmp_path / "run.h5"
+    assert command("analyze", models / "short", "--ids", "1,2", "-o", out).code == 0
+    before = snapshot(tmp_path)
+    for first, second in ((signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGHUP), (signal.SIGINT, signal.SIGHUP)):
+        process = start_long(command, models, out, "--force")
+        process.send_signal(signal.SIGSTOP)
+        until(lambda: stopped(process), process)
+        process.send_signal(first)
+        process.send_signal(second)
+        process.send_signal(signal.SIGCONT)
+        outcome = finish(process)
+        assert outcome.code in (SIGNALS[first], SIGNALS[second]), outcome
+        assert snapshot(tmp_path) == before, f"{first.name}, {second.name}"
+
+
+def stopped(process):
+    with open(f"/proc/{process.pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] == "T"
+
+
 def has_open(process, name):
     folder = f"/proc/{process.pid}/fd"
     try:
