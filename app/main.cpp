@@ -6,6 +6,7 @@
 #include "app/process/process_settings.h"
 #include "app/process/signals.h"
 #include "app/window/application.h"
+#include "app/window/window_check.h"
 
 // Every expected failure is a Result; what arrives here is a bug of the program, or memory that ran out.
 int main(int argc, char** argv) {
@@ -14,7 +15,8 @@ int main(int argc, char** argv) {
   headroom::apply_process_settings();
   headroom::install_signal_handlers();
   try {
-    return headroom::run_command_line(argc, argv, {headroom::run_window, headroom::command_table_text});
+    return headroom::run_command_line(argc, argv,
+                                      {headroom::run_window, headroom::command_table_text, headroom::examine_window});
   } catch (const std::bad_alloc&) {
     std::fputs("headroom: out of memory\n", stderr);
     return kOutOfMemory;

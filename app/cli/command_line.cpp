@@ -273,7 +273,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_bench(app, bench);
   add_train(app, train);
   add_reproduce(app, reproduce);
-  app.add_subcommand("doctor", "versions, devices, threads: what works here")
+  app.add_subcommand("doctor", "versions, devices, threads, display: what works here")
       ->add_flag("--json", doctor_json, "machine-readable output");
   try {
     app.parse(argc, argv);
@@ -287,7 +287,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("quantities")) return run_quantities(quantities);
-  if (app.got_subcommand("doctor")) return run_doctor(doctor_json);
+  if (app.got_subcommand("doctor")) return run_doctor(doctor_json, window_program);
   if (app.got_subcommand("bench")) {
     bench.command_line = joined(argc, argv);
     return run_bench(bench);

@@ -14,7 +14,7 @@
 
 namespace headroom {
 
-int run_doctor(bool json) {
+int run_doctor(bool json, const WindowProgram& window_program) {
   nlohmann::ordered_json report;
   report["headroom"] = kVersion;
   report["git_commit"] = kGitCommit;
@@ -46,7 +46,7 @@ int run_doctor(bool json) {
     report["libtorch"] = describe(backend.error());
     if (json) report["error"] = error_object(backend.error());
   }
-  report["window"] = "not part of this version: the command line does everything";
+  for (const WindowFact& fact : window_program.examine()) report[fact.name] = fact.value;
   if (json) {
     std::printf("%s\n", report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {

@@ -19,11 +19,18 @@ struct WindowArguments {
   std::string command_line;
 };
 
+// One line of what the window needs and finds: "opengl", "OpenGL 4.5 …".
+struct WindowFact {
+  std::string name, value;
+};
+
 struct WindowProgram {
   // 0, or the exit code of the error that ended it: 7 without a display, 1 where a script's expectation failed.
   int (*run)(const WindowArguments& arguments) = nullptr;
   // The table of commands, as text or Markdown: name, arguments, title, key.
   std::string (*command_table)(bool markdown) = nullptr;
+  // Whether it would open here, and with what.
+  std::vector<WindowFact> (*examine)() = nullptr;
 };
 
 }  // namespace headroom

@@ -1,5 +1,9 @@
 """Commands, options, exit codes and machine-readable output (README.md, app/README.md)."""
+import json
+import pathlib
 import re
+import shutil
+import subprocess
 
 import h5py
 import numpy as np
@@ -340,6 +344,31 @@ def test_doctor_says_what_works_here(command):
     assert {"llama", "gpt2", "diffllama", "headroom"} <= set(report["model_types"].split(", "))
     for value in report.values():
         assert str(value) in outcome.text
+
+
+def test_doctor_asks_for_a_display_that_is_not_there(command, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    outcome = command("doctor", "--json")
+    assert outcome.code == 0, "computing needs no display"
+    assert "no display" in outcome.json["window"] and outcome.json["display"].startswith("none")
+    monkeypatch.setenv("DISPLAY", ":4242")
+    report = command("doctor", "--json").json
+    assert "cannot be opened (DISPLAY=:4242)" in report["window"] and report["display"] == "DISPLAY=:4242"
+
+
+def test_doctor_opens_a_window_and_says_with_what(command):
+    if not shutil.which("xvfb-run"):
+        pytest.skip("xvfb-run is not installed")
+    shown = subprocess.run(["xvfb-run", "-a", "-s", "-screen 0 640x480x24 -noreset", command.program, "doctor", "--json"],
+                           capture_output=True, timeout=300)
+    report = json.loads(shown.stdout)
+    assert shown.returncode == 0 and report["window"] == "works", report
+    assert report["display"].startswith("DISPLAY=:")
+    version, _, renderer = report["opengl"].removeprefix("OpenGL ").partition(", ")
+    assert tuple(map(int, version.split()[0].split(".")[:2])) >= (3, 3) and renderer, report
+    fonts = dict(part.split(" ", 1) for part in report["fonts"].split(", "))
+    assert set(fonts) == {"sans", "mono"} and all(pathlib.Path(path).is_file() for path in fonts.values()), report
 
 
 def test_a_refused_command_touches_nothing(command, models, tmp_path):
