@@ -1,4 +1,5 @@
-// Bytes that C++ allocations take in a test program whose operators count them (counted_new.h). Safe from any thread.
+// Allocations of C++ and the bytes that they take in a test program whose operators count them (counted_new.h). Safe
+// from any thread.
 #pragma once
 
 #include <atomic>
@@ -9,8 +10,10 @@ namespace headroom::test {
 struct CountedMemory {
   std::atomic<std::int64_t> live{0}, peak{0};
   std::atomic<std::int64_t> largest{0};  // of single allocations
+  std::atomic<std::int64_t> allocations{0};
 
   void count(std::int64_t bytes) {
+    ++allocations;
     raise(peak, live += bytes);
     raise(largest, bytes);
   }
