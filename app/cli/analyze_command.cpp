@@ -1,5 +1,7 @@
 #include "app/cli/analyze_command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +18,7 @@
 #include "app/process/signals.h"
 #include "app/process/version.h"
 #include "core/base/format.h"
+#include "core/base/process_memory.h"
 #include "core/run/analysis.h"
 #include "core/text/prompt_ids.h"
 
@@ -141,6 +144,11 @@ int run_analyze(const AnalyzeArguments& given) {
   RunFacts facts;
   auto request = prepare(arguments, *model, **backend, facts);
   if (!request) return report_error(request.error(), arguments.json);
+
+  const std::int64_t threads = (*backend)->info().threads;
+  facts.budget = make_analysis_budget(*request, threads, arguments.memory_gb, free_memory());
+  if (!facts.budget.fits()) return report_error(over_budget(*request, threads, facts.budget), arguments.json);
+  if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "%s\n", estimate_text(facts.budget).c_str());
 
   ProgressLine progress;
   const auto show = [&](double fraction, const std::string& what) { progress.show(fraction, what); };

@@ -24,7 +24,8 @@ struct AnalyzeArguments {
   std::int64_t pool_blocks = 0;
   bool components = false, exact_maps = false, hidden = false, force = false, json = false;
   double exact_budget_gib = 4.0;
-  std::string only;  // "summary" or empty
+  double memory_gb = 0.0;  // that the run may take; 0: all that is free
+  std::string only;        // "summary" or empty
   std::string command_line;
 };
 

@@ -99,7 +99,10 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")
       ->check(CLI::PositiveNumber);
-  command->add_option("--layers", arguments.layers, "layers to measure, e.g. 0,2-5 (default: all)")->check(not_a_list);
+  command
+      ->add_option("--layers", arguments.layers,
+                   "layers to measure, e.g. 0,2-5 (default: all); the run ends with the last of them")
+      ->check(not_a_list);
   command->add_option("--heads", arguments.heads, "heads to measure (default: all)")->check(not_a_list);
   command->add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N");
   command->add_option("--backend", arguments.backend, "what computes attention: auto, reference, blocked, cpu or cuda");
@@ -111,6 +114,8 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
   command->add_flag("--exact-maps", arguments.exact_maps, "whole maps, n × n per head: choose --layers and --heads");
   command->add_option("--exact-budget", arguments.exact_budget_gib, "largest size of the exact maps in GiB")
       ->check(not_a_size);
+  command->add_option("--memory", arguments.memory_gb, "memory that the run may take in GB (default: all that is free)")
+      ->check(not_a_positive_size);
   command->add_flag("--hidden", arguments.hidden, "residual stream and logits too");
   command->add_option("--only", arguments.only, "summary: leave out /rows, /keys and /hist")
       ->check(CLI::IsMember({"summary"}));

@@ -257,6 +257,12 @@ std::string summary_json(const RunFacts& facts) {
                     {"read_weights", stages.read_weights},
                     {"write", stages.write}};
   json["peak_rss_bytes"] = facts.peak_rss_bytes;
+  json["memory"] = {{"estimated_bytes", facts.budget.memory.working_bytes},
+                    {"allowed_bytes", facts.budget.allowed_bytes},
+                    {"limit", facts.budget.limit},
+                    {"parts", nlohmann::json::array()}};
+  for (const MemoryItem& item : facts.budget.memory.items)
+    json["memory"]["parts"].push_back({{"what", item.what}, {"formula", item.formula}, {"bytes", item.bytes}});
   json["device"] = facts.request->device;
   json["device_note"] = facts.device_note;
   json["backend"] = outcome.attention.backend;

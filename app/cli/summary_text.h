@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/run/analysis.h"
+#include "core/run/analysis_memory.h"
 
 namespace headroom {
 
@@ -14,6 +15,7 @@ struct RunFacts {
   const AnalysisOutcome* outcome = nullptr;
   std::string tokenizer;
   std::string device_note;  // of --device auto: what it chose and why
+  AnalysisBudget budget;    // what was said before the run
   std::uint64_t peak_rss_bytes = 0;
 };
 

@@ -49,14 +49,6 @@ std::vector<RunOffer> make_offers(const LiveRunRequest& request, const RunBudget
 
 }  // namespace
 
-std::string memory_text(double bytes) {
-  if (bytes >= 99.5e9) return format("%.0f GB", bytes / 1e9);
-  if (bytes >= 9.95e9) return format("%.1f GB", bytes / 1e9);
-  if (bytes >= 99.5e6) return format("%.2f GB", bytes / 1e9);
-  if (bytes >= 0.95e6) return format("%.0f MB", bytes / 1e6);
-  return format("%.0f kB", std::ceil(bytes / 1e3));
-}
-
 std::int64_t round_down(std::int64_t value) {
   std::int64_t step = 1;
   while (value / step >= 100) step *= 10;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/memory_text.h"
 #include "core/base/process_memory.h"
 #include "core/run/run_memory.h"
 
@@ -44,8 +45,6 @@ struct RunBudget {
 [[nodiscard]] std::vector<RunOffer> offers_after_failure(const LiveRunRequest& request, const RunBudget& failed,
                                                          const BudgetQuestion& question);
 
-// "0.43 GB", "18 MB".
-[[nodiscard]] std::string memory_text(double bytes);
 // "0.20 GB, as set for runs", "3.90 GB, half of what is free".
 [[nodiscard]] std::string budget_text(const RunBudget& budget);
 // One line: "takes up to 0.47 GB of 3.90 GB", "takes up to 0.40 GB of 0.40 GB: maps of 12 of 30 layers", "takes up to

@@ -189,7 +189,11 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   const AnalysisRequest& request = plan.request;
   const ModelSpec& model = plan.model;
   const RunShape& shape = plan.shape;
-  const ForwardOptions& forward = plan.forward;
+  ForwardOptions& forward = plan.forward;
+  forward.last_layer = last_layer_to_run(request);
+  if (forward.last_layer >= 0)
+    plan.notes.push_back(format("the run ends with layer %lld, the last one that is measured: no next-token loss",
+                                static_cast<long long>(forward.last_layer)));
   AnalysisOutcome outcome;
   outcome.notes = std::move(plan.notes);
   outcome.min_row = shape.min_row;

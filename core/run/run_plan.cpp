@@ -112,6 +112,12 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
   return plan;
 }
 
+std::int64_t last_layer_to_run(const AnalysisRequest& request) {
+  const auto layers = static_cast<std::int64_t>(request.model->spec.blocks.size());
+  if (request.hidden || request.layers.empty() || request.layers.back() + 1 >= layers) return -1;
+  return request.layers.back();
+}
+
 std::vector<double> quantity_values(const Quantity& quantity, const std::vector<HeadView>& heads,
                                     const kernels::StatisticsRequest& request, const RunShape& shape) {
   std::size_t size = 1;

@@ -3,6 +3,7 @@
 // values of a quantity for the heads of a layer. Pure functions; safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct RunPlan {
 
 // InvalidArgument for a prompt or a what-if that does not fit; OutOfMemory for exact maps beyond their budget.
 [[nodiscard]] Result<RunPlan> plan_run(const AnalysisRequest& request);
+
+// The last measured one where later layers are not, since nothing but the loss comes after it: −1, all, with --hidden.
+[[nodiscard]] std::int64_t last_layer_to_run(const AnalysisRequest& request);
 
 // [heads, extents…], row-major; −1 in integers and NaN elsewhere where there is no value.
 [[nodiscard]] std::vector<double> quantity_values(const Quantity& quantity, const std::vector<HeadView>& heads,

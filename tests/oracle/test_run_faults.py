@@ -234,10 +234,74 @@ def test_098_memory_that_runs_out_within_the_run_is_code_6(command, tmp_path, ou
         file.write(len(text).to_bytes(8, "little") + text)
         file.truncate(8 + len(text) + end)
     before = snapshot(tmp_path)
-    outcome = command("analyze", folder, "--ids", "1,2", "-o", out, "--dtype", "float64", limits={resource.RLIMIT_AS: limit},
-                      env={"OMP_NUM_THREADS": "1"})
+    arguments = ["analyze", folder, "--ids", "1,2", "-o", out, "--dtype", "float64"]
+    limits = {"limits": {resource.RLIMIT_AS: limit}, "env": {"OMP_NUM_THREADS": "1"}}
+    refused(command(*arguments, **limits), 6, "takes more memory than it may", "ulimit -v", "LM head")
+    assert snapshot(tmp_path) == before
+    outcome = command(*arguments, "--memory", "8", **limits)
     refused(outcome, 6, "memory", str(rows * width * 8))
     assert snapshot(tmp_path) == before
+
+
+def sparse_checkpoint(folder, layers, width, inner, vocabulary):
+    """A llama in bfloat16 whose weights are holes of the file: it takes no room on the disk. Returns its bytes."""
+    shapes = {"model.embed_tokens.weight": [vocabulary, width], "model.norm.weight": [width], "lm_head.weight": [vocabulary, width]}
+    for layer in range(layers):
+        for name, shape in {"input_layernorm": [width], "post_attention_layernorm": [width], "self_attn.q_proj": [width, width],
+                            "self_attn.k_proj": [width // 8, width], "self_attn.v_proj": [width // 8, width],
+                            "self_attn.o_proj": [width, width], "mlp.gate_proj": [inner, width], "mlp.up_proj": [inner, width],
+                            "mlp.down_proj": [width, inner]}.items():
+            shapes[f"model.layers.{layer}.{name}.weight"] = shape
+    header, end = {}, 0
+    for name, shape in shapes.items():
+        size = 2 * int(np.prod(shape, dtype=np.int64))
+        header[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [end, end + size]}
+        end += size
+    folder.mkdir()
+    heads = width // 128
+    (folder / "config.json").write_text(json.dumps({
+        "model_type": "llama", "vocab_size": vocabulary, "hidden_size": width, "num_hidden_layers": layers, "intermediate_size": inner,
+        "num_attention_heads": heads, "num_key_value_heads": heads // 8, "head_dim": 128, "max_position_embeddings": 4096,
+        "rms_norm_eps": 1e-5, "tie_word_embeddings": False}))
+    text = json.dumps(header).encode()
+    with open(folder / "model.safetensors", "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        file.truncate(8 + len(text) + end)
+    return end
+
+
+def test_what_a_run_takes_is_said_before_it_begins(command, tmp_path, out):
+    """1.1 TB of weights: refused before one of them is read, with the parts and with what would fit."""
+    assert sparse_checkpoint(tmp_path / "huge", 160, 16384, 65536, 128256) > 1.1e12
+    words = ["takes more memory than it may", "at most 8.00 GB (--memory)", "weights of two layers 30.6 GB", "LM head 8.41 GB"]
+    arguments = ["analyze", tmp_path / "huge", "--ids", "1,2,3", "-o", out]
+    error = refused_both_ways(command, 6, words, *arguments, "--memory", "8")
+    assert error["code"] == "out_of_memory" and error["hint"] == "--memory GB starts it all the same"
+    # Two layers of 3.83e9 numbers in float32, the alignment of W_O in double (6.4 GB) and a fifth more, without the LM head: 44.7 GB.
+    error = refused_both_ways(command, 6, words[:1], *arguments, "--memory", "46")
+    assert "--layers 0-158 fits" in error["hint"], error
+    error = refused_both_ways(command, 6, words[:1], *arguments, "--memory", "30")
+    assert "--layers 0 fits" in error["hint"] and "--layers 0-" not in error["hint"], error
+    assert [path.name for path in tmp_path.iterdir()] == ["huge"]
+
+
+def test_a_run_ends_with_the_last_measured_layer_and_takes_less(command, tmp_path, out):
+    config = C.headroom_config("diff_v2", num_hidden_layers=4)
+    C.headroom(tmp_path / "model", config, 9)
+    arguments = ["analyze", tmp_path / "model", "--ids", "1,2,3,4,5,6", "--json"]
+    whole, part = command(*arguments, "-o", out), command(*arguments, "--layers", "1-2", "-o", out.with_name("part.h5"))
+    assert whole.code == part.code == 0, part
+    with h5py.File(out) as a, h5py.File(out.with_name("part.h5")) as b:
+        for name in ("sink_score", "rows/lse", "rows/context_rms", "weights/output_alignment"):
+            np.testing.assert_array_equal(a[name][1:3], b[name][()], err_msg=name)
+        assert "next_token_loss" in a.attrs and "next_token_loss" not in b.attrs
+    assert part.json["next_token_loss"] is None and any("layer 2" in note for note in part.json["notes"]), part.json["notes"]
+    for outcome in (whole, part):
+        memory = outcome.json["memory"]
+        assert memory["estimated_bytes"] == sum(item["bytes"] for item in memory["parts"]) < memory["allowed_bytes"]
+    assert part.json["memory"]["estimated_bytes"] < whole.json["memory"]["estimated_bytes"]
+    shown = command(*arguments[:-1], "--hidden", "--layers", "0", "-o", out, "--force").text
+    assert "next-token loss" in shown and "the run ends with" not in shown
 
 
 @pytest.fixture(scope="module")

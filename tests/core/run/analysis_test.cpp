@@ -280,9 +280,30 @@ CATCH_TEST_CASE("analysis: exact maps within their budget are announced with the
   const auto outcome = fixture.run();
   CATCH_REQUIRE(outcome.has_value());
   CATCH_CHECK(fixture.backend.seen.exact_maps);
-  CATCH_REQUIRE(outcome->notes.size() == 1);
+  CATCH_REQUIRE(outcome->notes.size() == 2);
   CATCH_CHECK(outcome->notes[0].find("1 layers × (3 maps × 1 heads × 8² + 36 channels × 8) × 4 bytes") !=
               std::string::npos);
+}
+
+CATCH_TEST_CASE("analysis: a run ends with the last measured layer, and says so, unless all layers are asked for") {
+  struct Case {
+    std::vector<std::int64_t> layers;
+    bool hidden;
+    std::int64_t last;
+  };
+  for (const Case& given : {Case{{}, false, -1}, Case{{0, 1}, false, 1}, Case{{0}, false, 0}, Case{{0, 2}, false, -1},
+                            Case{{0}, true, -1}}) {
+    Fixture fixture;
+    fixture.request.layers = given.layers;
+    fixture.request.hidden = given.hidden;
+    const auto outcome = fixture.run();
+    CATCH_REQUIRE(outcome.has_value());
+    CATCH_CHECK(fixture.backend.seen.last_layer == given.last);
+    const std::string said = "the run ends with layer " + std::to_string(given.last);
+    CATCH_CHECK(std::ranges::count_if(outcome->notes, [&](const std::string& note) {
+                  return note.starts_with(said);
+                }) == (given.last < 0 ? 0 : 1));
+  }
 }
 
 CATCH_TEST_CASE("analysis: an old file stays without --force, and as it was after a failure with it") {

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/run/analysis_memory.h"
 #include "tests/core/model/model_files.h"
 #include "tests/core/run/live_runs.h"
 #include "tests/support/skip.h"
@@ -113,6 +114,18 @@ Measured measure(const LiveRunRequest& given) {
   return measured;
 }
 
+// The same of a run that is written to a file.
+Measured measure(const AnalysisRequest& request) {
+  Measured measured;
+  measured.estimated =
+      static_cast<double>(estimate_analysis_memory(request, live_backend().info().threads).working_bytes);
+  if (!forget_peak()) return measured;
+  const double before = status_bytes("VmRSS");
+  (void)required(analyze(live_backend(), request, {}, {}));
+  measured.grown = status_bytes("VmHWM") - before;
+  return measured;
+}
+
 // What the first run of a process takes once: LibTorch's and MKL's code and tables.
 void warm_up() {
 #if defined(__GLIBC__)
@@ -163,6 +176,62 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
     wide.dtype = ComputeDtype::Float64;
     check_bound("DIFF V2, float64", measure(wide));
   }
+}
+
+CATCH_TEST_CASE("run memory: the estimate bounds what a run that is written to a file takes") {
+  warm_up();
+  if (!forget_peak()) return skip("the peak of the resident size cannot be reset here");
+  const TempFolder folder;
+  {
+    const HollowModel model({.kind = "diff_v2", .heads = 16});
+    const LiveModel opened = model.open(8000);
+    AnalysisRequest request = opened.analysis(folder.path() / "long.h5");
+    (void)required(analyze(live_backend(), opened.analysis(folder.path() / "first.h5"), {}, {}));  // HDF5's own
+    check_bound("file: a long prompt", measure(request), 2.6);
+    request.output = folder.path() / "layer.h5";
+    request.layers = {0};
+    check_bound("file: one layer of it", measure(request), 2.6);
+  }
+  {
+    const HollowModel model(
+        {.layers = 3, .hidden = 1024, .heads = 16, .kv_heads = 16, .head_dim = 64, .inner = 4096, .vocab = 50000});
+    const LiveModel opened = model.open(700);
+    AnalysisRequest request = opened.analysis(folder.path() / "weights.h5");
+    check_bound("file: large weights", measure(request), 2.6);
+    request.output = folder.path() / "one.h5";
+    request.layers = {0};
+    const Measured one = measure(request);
+    check_bound("file: large weights, one layer", one, 4.0);  // what is fixed counts more
+    request.output = folder.path() / "all.h5";
+    request.layers.clear();
+    request.hidden = request.exact_maps = true;
+    check_bound("file: large weights, residual stream and exact maps", measure(request), 2.6);
+    CATCH_CHECK(one.estimated < 0.6 * measure(opened.request()).estimated);
+  }
+}
+
+CATCH_TEST_CASE("run memory: what is over the budget says what would fit, and that fits") {
+  const HollowModel model(
+      {.layers = 5, .hidden = 512, .heads = 8, .kv_heads = 8, .head_dim = 64, .inner = 2048, .vocab = 20000});
+  const LiveModel opened = model.open(3000);
+  AnalysisRequest request = opened.analysis("run.h5");
+  const auto bytes = [](const AnalysisRequest& of) { return estimate_analysis_memory(of, 2).working_bytes; };
+  const AnalysisBudget all =
+      make_analysis_budget(request, 2, 0.0, {static_cast<double>(bytes(request)), "free memory"});
+  CATCH_CHECK(all.fits());
+  CATCH_CHECK(estimate_text(all).find("(free memory): ") != std::string::npos);
+  AnalysisRequest shorter = request;
+  shorter.prompt.ids.resize(1234);
+  const double gb = (static_cast<double>(bytes(shorter)) + 0.5) / 1e9;
+  const AnalysisBudget budget = make_analysis_budget(request, 2, gb, {1e12, "free memory"});
+  CATCH_REQUIRE_FALSE(budget.fits());
+  CATCH_CHECK(budget.limit == "--memory");
+  const std::string hint = over_budget(request, 2, budget).hint;
+  CATCH_INFO(hint);
+  CATCH_CHECK(hint.find("--max-tokens 1234 fits") != std::string::npos);
+  // Nothing fits into nothing.
+  const AnalysisBudget none = make_analysis_budget(request, 2, 1e-9, {1e12, "free memory"});
+  CATCH_CHECK(over_budget(request, 2, none).hint == "--memory GB starts it all the same");
 }
 
 CATCH_TEST_CASE("run memory: a run keeps as many layers as were announced, and stays within the budget") {
