@@ -331,9 +331,31 @@ CATCH_TEST_CASE("map panel: coarse tiles come first, never a hole, and say their
   check_clean(*bench.painter);
 }
 
+// Where the automatic range of weights ends: at their 99.5 % quantile, or at the largest where that is hardly farther
+// (20 % of the range), widened to the next of five to ten equal steps of 1, 2 or 5 · 10ᵏ.
+double end_of_range(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto at = [&](double p) {
+    const double place = p * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const double next = values[std::min(below + 1, values.size() - 1)];
+    return values[below] + (place - static_cast<double>(below)) * (next - values[below]);
+  };
+  double low = at(0.005), high = at(0.995);
+  const double hardly = 0.2 * (high - low);
+  if (low - values.front() <= hardly) low = values.front();
+  if (values.back() - high <= hardly) high = values.back();
+  double step = 0.0;
+  for (double decade = 1e-9; step == 0.0; decade *= 10.0)
+    for (const double part : {1.0, 2.0, 5.0})
+      if (step == 0.0 && part * decade >= (high - low) / 5.0 * (1.0 - 1e-12)) step = part * decade;
+  return step * std::ceil(high / step - 1e-9);
+}
+
 CATCH_TEST_CASE("map panel: the colour range is what it says it is", "[map]") {
   MadeRun made;
   made.maps.length = 200;
+  made.maps.sink = 4.0;
   MapBench bench(made);
   bench.settle();
   CATCH_CHECK(bench.text_fact("map.scale") == "log10");
@@ -343,8 +365,13 @@ CATCH_TEST_CASE("map panel: the colour range is what it says it is", "[map]") {
   bench.settle();
   CATCH_CHECK(bench.text_fact("map.range") == "automatic, 99.5 % quantile");
   CATCH_CHECK(bench.fact("map.range_low") == 0.0);
-  // Key 0 holds the largest values of its rows here: without it the range is narrower, and that is said.
-  std::vector<double> rest;
+  std::vector<double> all, without_sink;
+  for (std::int64_t q = 0; q < 200; ++q)
+    for (std::int64_t k = 0; k <= q; ++k) {
+      all.push_back(bench.source().cell(0, q, k).net);
+      if (k > 0) without_sink.push_back(all.back());
+    }
+  CATCH_CHECK(std::abs(bench.fact("map.range_high") - end_of_range(all)) < 1e-6);
   bench.run("map.range 0 0.25");
   bench.settle();
   CATCH_CHECK(bench.painter->shows("range fixed, 0 … 0.25"));
@@ -354,6 +381,9 @@ CATCH_TEST_CASE("map panel: the colour range is what it says it is", "[map]") {
   bench.settle();
   CATCH_CHECK(bench.painter->shows("key 0 excluded"));
   CATCH_CHECK(bench.painter->shows("without key 0"));
+  // Key 0 holds the largest values of its rows here: without it the range is narrower.
+  CATCH_CHECK(std::abs(bench.fact("map.range_high") - end_of_range(without_sink)) < 1e-6);
+  CATCH_CHECK(end_of_range(without_sink) < 0.8 * end_of_range(all));
 
   MapBench pair(made, {0, 2});
   pair.settle();

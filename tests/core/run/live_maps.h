@@ -20,6 +20,7 @@ struct MadeMaps {
   bool causal = true;
   std::int64_t window = 0;
   unsigned seed = 3;
+  double sink = 0.0;  // added to every logit of key 0
 };
 
 // The visible keys of a row as the contract says it.
@@ -65,6 +66,13 @@ struct MadeMaps {
   std::normal_distribution<float> normal;
   for (std::int64_t i = 0; i < 4 * made.length * made.head_dim; ++i) source->queries.push_back(normal(random));
   for (std::int64_t i = 0; i < 2 * made.length * made.head_dim; ++i) source->keys.push_back(normal(random));
+  if (made.sink != 0.0)
+    for (std::int64_t i = 0; i < 4 * made.length; ++i) {
+      source->queries[static_cast<std::size_t>(i * made.head_dim)] = 1.0f;
+      if (i >= 2 * made.length) continue;
+      source->keys[static_cast<std::size_t>(i * made.head_dim)] =
+          i % made.length == 0 ? static_cast<float>(made.sink / source->scale) : 0.0f;
+    }
   source->heads.resize(3);
   for (std::size_t h = 0; h < 3; ++h) source->heads[h].head = static_cast<std::int64_t>(2 * h);
   source->heads[0].program.first = {0, 0, {0}};
