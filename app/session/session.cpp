@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "app/session/command_arguments.h"
+#include "app/session/default_head.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -247,8 +249,7 @@ void Session::set_head(std::optional<HeadRef> head) {
       message(MessageLevel::Warning, describe(started.error()));
 }
 
-// A head that shows something: where the run has one, the head with the largest sink score among those that also look
-// at other keys; else the first.
+// What is selected stays while it fits; else the head that is seen first.
 void Session::select_default_head() {
   const RunSnapshot* data = state_.data();
   if (!data || data->layers.empty() || data->heads.empty()) return;
@@ -260,16 +261,7 @@ void Session::select_default_head() {
     return;
   }
   selection = {};
-  selection.head = HeadRef{data->layers.front(), data->heads.front()};
-  double best = -1.0;
-  for (const std::int64_t layer : data->layers)
-    for (const std::int64_t head : data->heads) {
-      const double induction = data->at("induction_score", layer, head);
-      if (induction > best) {
-        best = induction;
-        selection.head = HeadRef{layer, head};
-      }
-    }
+  selection.head = default_head(*data).value_or(HeadRef{data->layers.front(), data->heads.front()});
 }
 
 // The open checkpoints' files, now and then: what changed on disk is said, and the old view stays.
