@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "app/panels/bars.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/ui/file_list.h"
 #include "app/ui/text_wrap.h"
 
 namespace headroom {
@@ -73,9 +75,11 @@ void draw_drop_target(const Page& page, Rect area) {
   const float x = area.x0 + 88.0f;
   page.text(x, area.y0 + 35.0f, "Drop a checkpoint or a run file here", {Face::SansSemibold, 16.0f, theme.text},
             right - x);
-  page.text(x, area.y0 + 59.0f,
-            "a model folder, .safetensors, .pt, .bin or .gguf, a headroom run (.h5), or several to compare",
-            theme.body(theme.text2), right - x);
+  std::string endings;
+  for (const std::string_view ending : kCheckpointEndings) endings += std::string(ending) + ", ";
+  const std::string opens = "a model folder, " + endings + "a headroom run (.h5), or several to compare";
+  page.context.facts.set("start.opens", opens);
+  page.text(x, area.y0 + 59.0f, opens, theme.body(theme.text2), right - x);
   const float y = area.y0 + 84.0f;
   if (page.shows(y, 18.0f)) {
     float at = x + page.text(x, y, "or", theme.body(theme.text3), right - x) + 8.0f;
@@ -197,6 +201,9 @@ void draw_demo_row(const Page& page, const DemoEntry& demo, Rect row) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     page.text(x, row.y0 + 30.0f + 17.0f * static_cast<float>(i), lines[i], theme.body(theme.text2), most);
   }
+  page.context.facts.set(
+      "start." + std::filesystem::path(demo.variants.empty() ? demo.path : demo.variants).filename().string(),
+      demo.detail);
   page.text(x, row.y0 + 71.0f, demo.detail, theme.hint(), most);
   if (hit.clicked) ui.run("open.run " + quote_word(demo.path));
   ui.pop_id();

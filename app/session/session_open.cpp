@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 #include <vector>
+#include "app/session/demos.h"
 
 #include "app/session/file_manager.h"
 #include "app/session/session.h"
@@ -338,28 +339,7 @@ void Session::refresh_start_page() {
   io_->post([this, recent = state_.recent, assets = options_.assets]() mutable {
     std::error_code ignored;
     for (RecentFile& file : recent) file.missing = !std::filesystem::exists(file.path, ignored);
-    std::vector<DemoEntry> demos;
-    const std::filesystem::path folder = assets / "demo";
-    const auto add = [&](const char* name, const char* variant, const char* title, const char* line, const char* what) {
-      const std::filesystem::path path = folder / name / variant;
-      if (!std::filesystem::exists(path / "config.json", ignored)) return;
-      std::size_t variants = 0;
-      for (const auto& entry : std::filesystem::directory_iterator(folder / name, ignored))
-        variants += entry.is_directory(ignored) ? 1 : 0;
-      demos.push_back(
-          {path.string(), title, line, format("%zu variants, %s", variants, what), (folder / name).string()});
-    };
-    const std::filesystem::path smollm = assets / ".." / ".deps" / "demo" / "SmolLM2-135M-Instruct.Q4_1.gguf";
-    if (std::filesystem::exists(smollm, ignored))
-      demos.push_back({smollm.lexically_normal().string(), "SmolLM2-135M",
-                       "a language model: sinks from layer 12 on, induction in layer 17",
-                       "30 layers × 9 heads, softmax", ""});
-    add("trigger_no_bos", "diff_v2", "Trigger task",
-        "softmax must park attention on some token; without one it fails, DIFF V2 does not", "16 tokens");
-    add("backcopy", "diff_v2", "Bigram-Backcopy",
-        "a sink is born in softmax, in one head; DIFF V2 learns the same task without one", "64 tokens");
-    add("bytes", "diff_v2", "Character language model",
-        "two layers on public-domain text: λ, cancellation, negative mass", "256 tokens");
+    std::vector<DemoEntry> demos = find_demos(assets);
     main_->post([this, recent = std::move(recent), demos = std::move(demos)] {
       --pending_;
       for (RecentFile& file : state_.recent)

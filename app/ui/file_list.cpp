@@ -43,7 +43,7 @@ const char* file_kind_text(FileKind kind) {
     case FileKind::Folder: return "";
     case FileKind::ModelFolder: return "model folder";
     case FileKind::Checkpoint: return "checkpoint";
-    case FileKind::Run: return "run or checkpoint";
+    case FileKind::Run: return "run";
     case FileKind::Text: return "text";
     case FileKind::Other: return "";
   }
@@ -54,7 +54,7 @@ FileKind kind_of_name(std::string_view name) {
   for (const char* ending : {".h5", ".hdf5"}) {
     if (ends_with(name, ending)) return FileKind::Run;
   }
-  for (const char* ending : {".safetensors", ".gguf", ".pt", ".pth", ".bin"}) {
+  for (const std::string_view ending : kCheckpointEndings) {
     if (ends_with(name, ending)) return FileKind::Checkpoint;
   }
   for (const char* ending : {".txt", ".md", ".json"}) {
@@ -70,8 +70,7 @@ bool is_model_folder(const fs::path& folder) {
   if (error) return false;
   for (std::size_t looked = 0; at != fs::directory_iterator() && looked < 200; at.increment(error), ++looked) {
     if (error) return false;
-    const FileKind kind = kind_of_name(at->path().filename().string());
-    if (kind == FileKind::Checkpoint || kind == FileKind::Run) return true;
+    if (kind_of_name(at->path().filename().string()) == FileKind::Checkpoint) return true;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 // disk; no state. Safe from any thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -14,8 +15,7 @@
 namespace headroom {
 
 enum class FileKind : std::uint8_t { Folder, ModelFolder, Checkpoint, Run, Text, Other };
-[[nodiscard]] const char* file_kind_text(
-    FileKind kind);  // "model folder", "checkpoint", "run or checkpoint", …; folders: ""
+[[nodiscard]] const char* file_kind_text(FileKind kind);  // "model folder", "checkpoint", "run", …; folders: ""
 
 struct FileItem {
   std::string name;  // bytes of the file system
@@ -28,8 +28,9 @@ struct FileItem {
   }
 };
 
-// By name alone: .h5 and .hdf5 are runs or checkpoints of this program, .safetensors, .gguf, .pt, .pth, .bin
-// checkpoints.
+// Names of checkpoints that are read end in one of these.
+inline constexpr std::array<std::string_view, 2> kCheckpointEndings = {".safetensors", ".gguf"};
+// By name alone; .h5 and .hdf5 are runs of this program.
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
 // A folder with config.json beside weights.
 [[nodiscard]] bool is_model_folder(const std::filesystem::path& folder);
