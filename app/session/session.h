@@ -107,7 +107,7 @@ class Session {
   void set_prompt(PromptEntry prompt);
   [[nodiscard]] PromptEntry default_prompt(const ModelEntry& model) const;
   Result<void> start_run(bool keep_maps = true);
-  Result<void> start_what_if(bool complete);
+  Result<void> start_what_if(bool complete);  // the changes of the view, beside the run that is shown
   Result<void> recompute_layer(std::int64_t layer);
   Result<void> export_run(const std::string& path);
   [[nodiscard]] double cancel_seconds() const { return cancel_seconds_; }  // from asking to stopping, the last time
@@ -137,6 +137,10 @@ class Session {
   // `inputs_share`: the part of what is kept that inputs of layers may take; 0 where the request says where they go.
   void launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt,
               std::shared_ptr<const Tokenizer> tokenizer, double inputs_share);
+  // A run of the base's prompt with more what-ifs, each with its scope: from the first layer that they change on, or
+  // (not complete) this head of its layer alone. Returns its id.
+  Result<int> start_changed(const RunEntry& base, const std::vector<std::string>& what_ifs, bool complete,
+                            HeadRef head);
   void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds,
                     RunStatus before);
   void publish_run(int run_id, std::shared_ptr<const RunSnapshot> data);
@@ -151,6 +155,8 @@ class Session {
   [[nodiscard]] Result<LiveRunRequest> base_request(const ModelEntry& model) const;
   void select_default_head();
   void take_up(const SavedSession& session, const ModelEntry& model);
+  void take_up_what_ifs(const SavedSession& session, int base_id);
+  void take_up_beside(const SavedSession& session, int base_id, int shown_id);
   void check_files(double now_s);
 
   const Options options_;
@@ -172,6 +178,7 @@ class Session {
   std::map<int, LayerInputsPtr> inputs_;  // by run
   std::map<int, std::shared_ptr<const Prompt>> prompts_;
   std::map<int, std::shared_ptr<std::atomic<bool>>> stops_;  // by run, while it waits or runs
+  std::map<int, std::function<void()>> when_done_;           // by run: what goes on once it is complete
   Mutex hdf5_;                                               // held by the job that uses HDF5
   ComputeBackend* backend_ = nullptr;                        // compute thread only
   std::unique_ptr<TileStore> tiles_;

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "app/session/command_parts.h"
 #include "app/session/json_values.h"
 #include "core/base/input_file.h"
 #include "core/io/atomic_file.h"
@@ -62,9 +63,21 @@ json view_json(const ViewState& view) {
                      {"columns", heads.columns},
                      {"sort", heads.sort},
                      {"descending", heads.descending},
-                     {"filter", heads.filter}};
+                     {"filter", heads.filter},
+                     {"range_per_layer", heads.range_per_layer},
+                     {"by_value", heads.by_value}};
+  for (const HeadRef& head : heads.lasso) result["heads"]["lasso"].push_back(head_text(head));
   result["head_rms"] = view.head.rms;
+  result["head_folded"] = view.head.folded;
+  result["across_model"] = view.head.across_model;
   result["tokens_tint"] = view.tokens.tint;
+  result["centre"] = static_cast<int>(view.centre);
+  result["what_if"] = {{"scope", view.what_if.scope}, {"changes", view.what_if.changes}};
+  result["compare"] = {{"mode", static_cast<int>(view.compare.mode)},
+                       {"divider", view.compare.divider},
+                       {"quantity", view.compare.quantity},
+                       {"descending", view.compare.descending}};
+  if (view.compare.sort) result["compare"]["sort"] = static_cast<int>(*view.compare.sort);
   return result;
 }
 
@@ -111,8 +124,30 @@ ViewState view_of(const json& object) {
   read_value(heads, "descending", view.heads.descending);
   read_value(heads, "filter", view.heads.filter);
   read_value(heads, "columns", view.heads.columns);
+  read_value(heads, "range_per_layer", view.heads.range_per_layer);
+  read_value(heads, "by_value", view.heads.by_value);
+  std::vector<std::string> lasso;
+  read_value(heads, "lasso", lasso);
+  for (const std::string& text : lasso)
+    if (const auto one = parse_head(text)) view.heads.lasso.push_back(*one);
   read_value(object, "head_rms", view.head.rms);
+  read_value(object, "head_folded", view.head.folded);
+  read_value(object, "across_model", view.head.across_model);
   read_value(object, "tokens_tint", view.tokens.tint);
+  read_enum(object, "centre", view.centre, 3);
+  const json what_if = object_in(object, "what_if");
+  read_value(what_if, "scope", view.what_if.scope);
+  read_value(what_if, "changes", view.what_if.changes);
+  const json compare = object_in(object, "compare");
+  read_enum(compare, "mode", view.compare.mode, 4);
+  read_value(compare, "divider", view.compare.divider);
+  read_value(compare, "quantity", view.compare.quantity);
+  read_value(compare, "descending", view.compare.descending);
+  if (compare.contains("sort")) {
+    ComparedSort sort = ComparedSort::Distance;
+    read_enum(compare, "sort", sort, 6);
+    view.compare.sort = sort;
+  }
   return view;
 }
 
@@ -140,7 +175,12 @@ Result<SavedSession> current_session(const State& state) {
   session.what_ifs = shown->what_ifs;
   session.view = state.view;
   session.view.run = session.view.other_run = -1;
-  session.view.centre = CentreView::Map;
+  const RunEntry* other = state.other();
+  const bool same = other && shown->model >= 0 && other->model == shown->model && shown->data && other->data &&
+                    shown->data->prompt && other->data->prompt && shown->data->prompt->ids == other->data->prompt->ids;
+  if (same && other->what_ifs != shown->what_ifs) session.beside = SavedSession::Beside{other->what_ifs, other->quick};
+  // Two checkpoints, or the same run twice, are not brought back beside each other.
+  if (!session.beside && session.view.centre == CentreView::Compare) session.view.centre = CentreView::Map;
   return session;
 }
 
@@ -148,17 +188,18 @@ Result<void> save_session(const std::filesystem::path& path, const SavedSession&
   json files = json::array();
   for (const SavedSession::File& file : session.files)
     files.push_back({{"path", file.path}, {"bytes", file.size_bytes}});
-  const json root = {{"headroom_session", kSessionVersion},
-                     {"files", files},
-                     {"shown", session.shown},
-                     {"prompt",
-                      {{"title", session.prompt.title},
-                       {"text", session.prompt.text},
-                       {"ids", session.prompt.ids},
-                       {"max_tokens", session.prompt.max_tokens}}},
-                     {"ran", session.ran},
-                     {"what_ifs", session.what_ifs},
-                     {"view", view_json(session.view)}};
+  json root = {{"headroom_session", kSessionVersion},
+               {"files", files},
+               {"shown", session.shown},
+               {"prompt",
+                {{"title", session.prompt.title},
+                 {"text", session.prompt.text},
+                 {"ids", session.prompt.ids},
+                 {"max_tokens", session.prompt.max_tokens}}},
+               {"ran", session.ran},
+               {"what_ifs", session.what_ifs},
+               {"view", view_json(session.view)}};
+  if (session.beside) root["beside"] = {{"what_ifs", session.beside->what_ifs}, {"quick", session.beside->quick}};
   const std::string text = root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
   HEADROOM_TRY(AtomicFile file, AtomicFile::create(path, /*force=*/true, {}));
   HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(text)), path));
@@ -198,6 +239,12 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
         session.prompt.ids.push_back(id.get<std::int32_t>());
   read_value(root, "ran", session.ran);
   read_value(root, "what_ifs", session.what_ifs);
+  if (root.contains("beside")) {
+    session.beside.emplace();
+    const json beside = object_in(root, "beside");
+    read_value(beside, "what_ifs", session.beside->what_ifs);
+    read_value(beside, "quick", session.beside->quick);
+  }
   session.view = view_of(object_in(root, "view"));
   return session;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,18 @@ struct SavedSession {
     std::string path;
     std::uint64_t size_bytes = 0;  // of all its tensors' files; 0: a run file
   };
-  std::vector<File> files;  // in the order they were opened
-  std::size_t shown = 0;    // position in `files`
-  PromptEntry prompt;       // of the shown checkpoint
-  bool ran = false;         // it had been run
-  std::vector<std::string> what_ifs;
-  ViewState view;  // runs by position are not kept: run and other_run are −1
+  std::vector<File> files;            // in the order they were opened
+  std::size_t shown = 0;              // position in `files`
+  PromptEntry prompt;                 // of the shown checkpoint
+  bool ran = false;                   // it had been run
+  std::vector<std::string> what_ifs;  // of the run that is shown, with their scopes; empty: as trained
+  // A run of the same checkpoint beside it.
+  struct Beside {
+    std::vector<std::string> what_ifs;  // all of them
+    bool quick = false;                 // of the selected head alone
+  };
+  std::optional<Beside> beside;
+  ViewState view;  // runs are not kept by their ids: run and other_run are −1
 };
 
 // What is open now. InvalidArgument with nothing open.

@@ -1,6 +1,5 @@
 // Opening and closing: checkpoints and run files on the I/O thread, recent files, demos.
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -13,8 +12,8 @@
 #include <string_view>
 #include <system_error>
 #include <vector>
-#include "app/session/demos.h"
 
+#include "app/session/demos.h"
 #include "app/session/file_manager.h"
 #include "app/session/session.h"
 #include "core/base/format.h"
@@ -231,45 +230,6 @@ void Session::run_file_opened(const std::string& path, const OpenOptions& option
   add_recent(recent);
   show_run(add_run(std::move(run)));
   if (options.head) set_head(options.head);
-}
-
-Result<void> Session::open_session(const std::string& path, const std::string& relinked) {
-  HEADROOM_TRY(SavedSession loaded, load_session(path));
-  if (!relinked.empty()) loaded.files[loaded.shown] = {relinked, 0};
-  const auto session = std::make_shared<const SavedSession>(std::move(loaded));
-  for (std::size_t i = 0; i < session->files.size(); ++i)
-    if (i != session->shown) open(session->files[i].path, {});
-  const SavedSession::File& shown = session->files[session->shown];
-  std::error_code ignored;
-  if (!std::filesystem::exists(shown.path, ignored)) {
-    Error error = path_error(shown.path, ENOENT);
-    error.advise("where it lies now: session.open " + quote_word(path) + " PATH");
-    return error;
-  }
-  OpenOptions options;
-  options.session = session;
-  open(shown.path, options);
-  return {};
-}
-
-// The view of a saved session; what does not fit the checkpoint any more is left out by those who show it.
-void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
-  const SavedSession::File& file = saved.files[saved.shown];
-  if (file.size_bytes != 0 && file.size_bytes != model.size_bytes)
-    message(MessageLevel::Warning, format("%s is not the checkpoint of the session: %llu bytes then, %llu now",
-                                          model.name.c_str(), static_cast<unsigned long long>(file.size_bytes),
-                                          static_cast<unsigned long long>(model.size_bytes)));
-  if (!saved.prompt.text.empty() || !saved.prompt.ids.empty()) set_prompt(saved.prompt);
-  ViewState view = saved.view;
-  view.run = state_.view.run;
-  const ModelSpec& spec = model.model->spec;
-  if (view.selection.head && (view.selection.head->layer >= static_cast<std::int64_t>(spec.blocks.size()) ||
-                              view.selection.head->head >= spec.num_heads))
-    view.selection = {};
-  state_.view = view;
-  if (!saved.ran) return;
-  if (const Result<void> started = start_run(); !started) message(MessageLevel::Warning, describe(started.error()));
-  state_.view.map.window = saved.view.map.window;  // a run begins with the whole map
 }
 
 PromptEntry Session::default_prompt(const ModelEntry& model) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -13,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "app/session/session.h"
 #include "core/base/format.h"
@@ -254,6 +256,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     select_default_head();
   }
   chosen_by_program_ = false;
+  if (auto next = when_done_.extract(run_id); !next.empty() && result) next.mapped()();
 }
 
 // What was finished stays. A run of a prompt says in its own place what it takes and what can be done; anything else in
@@ -362,32 +365,41 @@ Result<void> Session::start_what_if(bool complete) {
   const ViewState& view = state_.view;
   const RunEntry* base = state_.shown();
   if (!base || !base->data || !view.selection.head) return Error(ErrorCode::InvalidArgument, "no head is selected");
-  const ModelEntry* model = state_.find_model(base->model);
-  if (!model) return Error(ErrorCode::InvalidArgument, "a run file has no weights to run again; open its checkpoint");
   const HeadRef head = *view.selection.head;
+  std::vector<std::string> what_ifs;
+  for (const std::string& change : view.what_if.changes) what_ifs.push_back(scoped(change, view.what_if.scope, head));
+  HEADROOM_TRY(state_.view.other_run, start_changed(*base, what_ifs, complete, head));
+  if (!complete) state_.view.centre = CentreView::WhatIf;
+  return {};
+}
+
+Result<int> Session::start_changed(const RunEntry& base, const std::vector<std::string>& what_ifs, bool complete,
+                                   HeadRef head) {
+  const ModelEntry* model = state_.find_model(base.model);
+  if (!model) return Error(ErrorCode::InvalidArgument, "a run file has no weights to run again; open its checkpoint");
   HEADROOM_TRY(LiveRunRequest request, base_request(*model));
-  request.prompt = base->data->prompt;
-  request.base = base->data;
+  request.prompt = base.data->prompt;
+  request.base = base.data;
   RunEntry run;
   run.model = model->id;
-  run.base = base->id;
+  run.base = base.id;
   run.quick = !complete;
-  run.prompt_title = base->prompt_title;
-  for (const std::string& earlier : base->what_ifs) run.what_ifs.push_back(earlier);
-  std::string list;
-  for (const std::string& change : view.what_if.changes) {
-    const std::string text = scoped(change, view.what_if.scope, head);
+  run.prompt_title = base.prompt_title;
+  run.what_ifs = base.what_ifs;
+  run.name = "what-if: ";
+  std::int64_t changed = complete ? std::numeric_limits<std::int64_t>::max() : head.layer;
+  for (const std::string& text : what_ifs) {
+    HEADROOM_TRY(const WhatIf what_if, parse_what_if(text));
+    if (complete) changed = std::min(changed, what_if.layer.value_or(0));
     run.what_ifs.push_back(text);
-    list += (list.empty() ? "" : ", ") + text;
+    run.name += (&text == &what_ifs.front() ? "" : ", ") + text;
   }
-  run.name = "what-if: " + list;
   for (const std::string& text : run.what_ifs) {
     HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
     request.what_ifs.push_back(std::move(what_if));
   }
   HEADROOM_TRY_VOID(apply_what_ifs(model->model->spec, request.what_ifs));
-  const auto inputs = inputs_.find(base->id);
-  const std::int64_t changed = view.what_if.scope == "model" && complete ? 0 : head.layer;
+  const auto inputs = inputs_.find(base.id);
   std::shared_ptr<const LayerInput> start;
   if (inputs != inputs_.end() && changed > 0)
     start = complete ? inputs->second->nearest(changed) : inputs->second->find(changed);
@@ -404,16 +416,15 @@ Result<void> Session::start_what_if(bool complete) {
     request.start = start;
   }
   // A quick one that is overtaken by the next is of no use any more.
+  const int base_id = base.id;
   for (const RunEntry& other : state_.runs)
-    if (other.quick && other.base == base->id)
+    if (other.quick && other.base == base_id)
       if (const auto stop = stops_.find(other.id); stop != stops_.end()) *stop->second = true;
-  std::erase_if(state_.runs, [&](const RunEntry& other) { return other.quick && other.base == base->id; });
+  std::erase_if(state_.runs, [&](const RunEntry& other) { return other.quick && other.base == base_id; });
   const int id = add_run(std::move(run));
   prompts_[id] = request.prompt;
-  state_.view.other_run = id;
-  if (!complete) state_.view.centre = CentreView::WhatIf;
   launch(id, std::move(request), {}, nullptr, complete ? kWhatIfInputsShare : 0.0);
-  return {};
+  return id;
 }
 
 Result<void> Session::recompute_layer(std::int64_t layer) {

@@ -17,72 +17,15 @@
 
 #include "app/session/script.h"
 #include "core/io/run_file.h"
-#include "tests/support/catch.h"
+#include "tests/app/session/session_bench.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
-
-std::filesystem::path assets() {
-  return std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets";
-}
-
-class Bench {
- public:
-  explicit Bench(std::filesystem::path config = {}) : session_(options(std::move(config))) {
-    session_.load_compute_library();
-    wait();
-  }
-
-  Session* operator->() { return &session_; }
-  [[nodiscard]] const State& state() const { return session_.state(); }
-
-  void wait() {
-    const double end = seconds() + 120.0;
-    do {
-      session_.update(seconds());
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    } while (session_.busy() && seconds() < end);
-    session_.update(seconds());
-    CATCH_REQUIRE_FALSE(session_.busy());
-  }
-
-  void run(const std::string& line) {
-    CATCH_INFO(line);
-    const Result<void> result = session_.execute(line);
-    CATCH_INFO((result ? std::string() : describe(result.error())));
-    CATCH_REQUIRE(result.has_value());
-    wait();
-  }
-
-  std::string refusal(const std::string& line) {
-    const Result<void> result = session_.execute(line);
-    CATCH_REQUIRE_FALSE(result.has_value());
-    wait();
-    return describe(result.error());
-  }
-
-  void demo(const std::string& name) { run("open " + quote_word((assets() / "demo" / name).string())); }
-
- private:
-  static Session::Options options(std::filesystem::path config) {
-    Session::Options options;
-    options.assets = assets();
-    options.config = std::move(config);
-    options.program = "headroom test";
-    return options;
-  }
-
-  Session session_;
-};
-
 CATCH_TEST_CASE("A checkpoint opens, runs, and a head is selected", "[session]") {
-  Bench bench;
+  SessionBench bench;
   CATCH_CHECK(bench.state().nothing_open());
   bench.demo("backcopy/diff_v2");
   CATCH_REQUIRE(bench.state().models.size() == 1);
@@ -99,7 +42,7 @@ CATCH_TEST_CASE("A checkpoint opens, runs, and a head is selected", "[session]")
 
 CATCH_TEST_CASE("Whatever the window reads equals the exported run file", "[session]") {
   const TempFolder folder;
-  Bench bench;
+  SessionBench bench;
   bench.demo("bytes/diff_v1");
   bench.run("run");
   bench.run("export " + (folder.path() / "run.h5").string());
@@ -133,7 +76,7 @@ CATCH_TEST_CASE("Whatever the window reads equals the exported run file", "[sess
 CATCH_TEST_CASE("A file that cannot be opened becomes a card, and what was open stays", "[session]") {
   const TempFolder folder;
   std::ofstream(folder.path() / "broken.safetensors") << "\x08";
-  Bench bench;
+  SessionBench bench;
   bench.demo("backcopy/diff_v2");
   bench.run("run");
   const int shown = bench.state().view.run;
@@ -151,8 +94,8 @@ CATCH_TEST_CASE("A file that cannot be opened becomes a card, and what was open 
 }
 
 CATCH_TEST_CASE("What is still opening is not used: opened twice, or what was shown closed meanwhile", "[session]") {
-  Bench bench;
-  const std::string first = "open " + quote_word((assets() / "demo/backcopy/diff_v2").string());
+  SessionBench bench;
+  const std::string first = "open " + quote_word((demo_assets() / "demo/backcopy/diff_v2").string());
   CATCH_REQUIRE(bench->execute(first).has_value());
   CATCH_REQUIRE(bench->execute(first).has_value());
   CATCH_CHECK(bench.state().models.size() == 1);
@@ -160,7 +103,7 @@ CATCH_TEST_CASE("What is still opening is not used: opened twice, or what was sh
   bench.wait();
   bench.run("prompt.default");
   bench.run("run");
-  CATCH_REQUIRE(bench->execute("open " + quote_word((assets() / "demo/backcopy/softmax").string())).has_value());
+  CATCH_REQUIRE(bench->execute("open " + quote_word((demo_assets() / "demo/backcopy/softmax").string())).has_value());
   CATCH_REQUIRE(bench->execute("close").has_value());
   CATCH_CHECK(bench.state().model == -1);
   CATCH_CHECK_FALSE(bench->execute("prompt.default").has_value());
@@ -171,8 +114,8 @@ CATCH_TEST_CASE("What is still opening is not used: opened twice, or what was sh
 }
 
 CATCH_TEST_CASE("An address opens with its place selected", "[session]") {
-  Bench bench;
-  bench.run("open.run " + quote_word((assets() / "demo" / "bytes" / "diff_v2").string() + "::L1.H1[37,5]"));
+  SessionBench bench;
+  bench.run("open.run " + quote_word((demo_assets() / "demo" / "bytes" / "diff_v2").string() + "::L1.H1[37,5]"));
   CATCH_CHECK(bench.state().view.selection.head == HeadRef{1, 1});
   CATCH_CHECK(bench.state().view.selection.query == 37);
   CATCH_CHECK(bench.state().view.selection.key == 5);
@@ -184,7 +127,7 @@ CATCH_TEST_CASE("An address opens with its place selected", "[session]") {
 
 CATCH_TEST_CASE("A quick what-if changes one head; a complete one changes what follows, and equals a run of its own",
                 "[session]") {
-  Bench bench;
+  SessionBench bench;
   bench.demo("bytes/diff_v2");
   bench.run("run");
   bench.run("select L1.H0");
@@ -222,21 +165,22 @@ CATCH_TEST_CASE("Cancelling keeps the layers there are", "[session]") {
     skip("no demo model");
     return;
   }
-  Bench bench;
+  SessionBench bench;
   bench.run("open " + quote_word(gguf));
   bench.run("prompt.built-in gpl-3 1024");
   CATCH_REQUIRE(bench->execute("run").has_value());
-  const double end = seconds() + 60.0;
-  while ((!bench.state().data() || bench.state().data()->finished_layers() < 2) && seconds() < end) {
-    bench->update(seconds());
+  const double end = seconds_now() + 60.0;
+  while ((!bench.state().data() || bench.state().data()->finished_layers() < 2) && seconds_now() < end) {
+    bench->update(seconds_now());
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   CATCH_CHECK(bench.state().shown()->status == RunStatus::Running);
   CATCH_CHECK(bench.state().view.selection.head.has_value());
-  const double asked = seconds();
   CATCH_REQUIRE(bench->execute("cancel").has_value());
+  // The layer that is computed now may still come, and what was on its way: no more is begun.
+  const std::size_t asked = bench.state().data()->finished_layers();
   bench.wait();
-  CATCH_CHECK(seconds() - asked < 5.0);
+  CATCH_CHECK(bench.state().data()->finished_layers() <= asked + 3);
   CATCH_CHECK(bench.state().shown()->status == RunStatus::Cancelled);
   const std::size_t layers = bench.state().data()->finished_layers();
   CATCH_CHECK(layers >= 2);
@@ -246,7 +190,7 @@ CATCH_TEST_CASE("Cancelling keeps the layers there are", "[session]") {
 }
 
 CATCH_TEST_CASE("Undo and redo go through views; zooming in a row is one step", "[session]") {
-  Bench bench;
+  SessionBench bench;
   bench.demo("bytes/softmax");
   bench.run("run");
   bench.run("select L0.H1");
@@ -265,7 +209,7 @@ CATCH_TEST_CASE("Undo and redo go through views; zooming in a row is one step", 
 }
 
 CATCH_TEST_CASE("Wrong arguments are refused with what was expected, and change nothing", "[session]") {
-  Bench bench;
+  SessionBench bench;
   bench.demo("bytes/softmax");
   bench.run("run");
   const ViewState before = bench.state().view;
@@ -304,7 +248,7 @@ CATCH_TEST_CASE("Wrong arguments are refused with what was expected, and change 
 }
 
 CATCH_TEST_CASE("Shift and arrows go to the next head over the threshold, and round", "[session]") {
-  Bench bench;
+  SessionBench bench;
   bench.demo("bytes/softmax");
   bench.run("run");
   const RunSnapshot& data = *bench.state().data();
@@ -326,14 +270,15 @@ CATCH_TEST_CASE("Shift and arrows go to the next head over the threshold, and ro
 CATCH_TEST_CASE("Recent files are kept between sessions; a missing one is marked, not dropped", "[session]") {
   const TempFolder folder;
   const std::filesystem::path copy = folder.path() / "model";
-  std::filesystem::copy(assets() / "demo" / "backcopy" / "softmax", copy, std::filesystem::copy_options::recursive);
+  std::filesystem::copy(demo_assets() / "demo" / "backcopy" / "softmax", copy,
+                        std::filesystem::copy_options::recursive);
   {
-    Bench bench(folder.path() / "config");
+    SessionBench bench(folder.path() / "config");
     bench.run("open " + quote_word(copy.string()));
     bench.run("theme light");
   }
   std::filesystem::remove_all(copy);
-  Bench bench(folder.path() / "config");
+  SessionBench bench(folder.path() / "config");
   CATCH_CHECK_FALSE(bench.state().settings.dark);
   bench->refresh_start_page();
   bench.wait();
@@ -346,11 +291,11 @@ CATCH_TEST_CASE("Recent files are kept between sessions; a missing one is marked
 CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view; a moved one is linked again", "[session]") {
   const TempFolder folder;
   const std::filesystem::path copy = folder.path() / "model";
-  std::filesystem::copy(assets() / "demo" / "bytes" / "diff_v2", copy, std::filesystem::copy_options::recursive);
+  std::filesystem::copy(demo_assets() / "demo" / "bytes" / "diff_v2", copy, std::filesystem::copy_options::recursive);
   const std::string file = (folder.path() / "a.session").string();
   ViewState view;
   {
-    Bench bench;
+    SessionBench bench;
     CATCH_CHECK_FALSE(bench.refusal("session.save " + file).empty());
     bench.run("open " + quote_word(copy.string()));
     bench.run("ids 5,6,7,8,9,10,11,12");
@@ -363,7 +308,7 @@ CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view; a move
     view = bench.state().view;
   }
   {
-    Bench bench;
+    SessionBench bench;
     bench.run("session.open " + file);
     CATCH_REQUIRE(bench.state().shown() != nullptr);
     CATCH_CHECK(bench.state().shown()->status == RunStatus::Done);
@@ -375,7 +320,7 @@ CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view; a move
   }
   std::filesystem::rename(copy, folder.path() / "moved");
   {
-    Bench bench;
+    SessionBench bench;
     bench.run("session.open " + file);
     CATCH_REQUIRE(bench.state().errors.size() == 1);
     CATCH_CHECK(bench.state().errors[0].error.code == ErrorCode::NotFound);
@@ -399,18 +344,90 @@ CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view; a move
   CATCH_CHECK_FALSE(odd->view.selection.head.has_value());
 }
 
+CATCH_TEST_CASE("A session saved with a what-if is taken up with it: shown, beside, compared, of one head",
+                "[session]") {
+  const TempFolder folder;
+  const auto file = [&](const char* name) { return (folder.path() / name).string(); };
+  double changed = 0.0, plain = 0.0;
+  const std::vector<std::string> no_lambda{"L1.H0:lambda=0"};
+  {
+    SessionBench bench;
+    bench.demo("bytes/diff_v2");
+    bench.run("run");
+    bench.run("select L1.H0");
+    plain = bench.state().data()->at("sink_score_net", 1, 0);
+    bench.run("what-if lambda=0");
+    bench.run("session.save " + file("quick"));
+    bench.run("what-if.complete");
+    const int base = bench.state().view.run, complete = bench.state().view.other_run;
+    changed = bench.state().other()->data->at("sink_score_net", 1, 0);
+    bench.run("compare " + std::to_string(base) + " " + std::to_string(complete));
+    bench.run("compare.mode difference");
+    bench.run("session.save " + file("compared"));
+    bench.run("compare.close");
+    bench.run("show " + std::to_string(complete));
+    CATCH_REQUIRE(bench.state().shown()->what_ifs == no_lambda);
+    bench.run("session.save " + file("shown"));
+  }
+  CATCH_REQUIRE(changed != plain);
+  {
+    SessionBench bench;
+    bench.run("session.open " + file("shown"));
+    CATCH_REQUIRE(bench.state().shown()->status == RunStatus::Done);
+    CATCH_CHECK(bench.state().shown()->what_ifs == no_lambda);
+    CATCH_CHECK(bench.state().data()->at("sink_score_net", 1, 0) == changed);
+    CATCH_CHECK(bench.state().view.selection.head == HeadRef{1, 0});
+    CATCH_CHECK(bench.state().view.centre == CentreView::Map);
+    CATCH_CHECK((bench.state().errors.empty() && bench.state().unseen_warnings == 0));
+  }
+  {
+    SessionBench bench;
+    bench.run("session.open " + file("compared"));
+    CATCH_CHECK(bench.state().shown()->what_ifs.empty());
+    CATCH_CHECK(bench.state().data()->at("sink_score_net", 1, 0) == plain);
+    CATCH_REQUIRE(bench.state().other() != nullptr);
+    CATCH_CHECK(bench.state().other()->what_ifs == no_lambda);
+    CATCH_CHECK_FALSE(bench.state().other()->quick);
+    CATCH_CHECK(bench.state().other()->data->at("sink_score_net", 1, 0) == changed);
+    CATCH_CHECK(bench.state().view.centre == CentreView::Compare);
+    CATCH_CHECK(bench.state().view.compare.mode == CompareMode::Difference);
+  }
+  {
+    SessionBench bench;
+    bench.run("session.open " + file("quick"));
+    CATCH_REQUIRE(bench.state().other() != nullptr);
+    CATCH_CHECK(bench.state().other()->quick);
+    CATCH_CHECK(bench.state().other()->data->at("sink_score_net", 1, 0) == changed);
+    CATCH_CHECK(bench.state().view.centre == CentreView::WhatIf);
+    CATCH_CHECK(bench.state().view.what_if.changes == std::vector<std::string>{"lambda=0"});
+  }
+  // One that the checkpoint does not take any more is said, and the run as trained is there.
+  auto saved = load_session(file("shown"));
+  CATCH_REQUIRE(saved.has_value());
+  saved->what_ifs = {"L1.H0:norm=off"};
+  CATCH_REQUIRE(save_session(file("odd"), *saved).has_value());
+  SessionBench bench;
+  bench.run("session.open " + file("odd"));
+  CATCH_REQUIRE(bench.state().errors.size() == 1);
+  CATCH_CHECK(bench.state().errors[0].title == "The what-if of the session does not fit bytes/diff_v2");
+  CATCH_CHECK(describe(bench.state().errors[0].error).find("norm") != std::string::npos);
+  CATCH_CHECK(bench.state().shown()->what_ifs.empty());
+  CATCH_CHECK(bench.state().data()->at("sink_score_net", 1, 0) == plain);
+}
+
 CATCH_TEST_CASE("A checkpoint that changes on disk is said to, and reload opens it again", "[session]") {
   const TempFolder folder;
   const std::filesystem::path copy = folder.path() / "model";
-  std::filesystem::copy(assets() / "demo" / "backcopy" / "softmax", copy, std::filesystem::copy_options::recursive);
-  Bench bench;
+  std::filesystem::copy(demo_assets() / "demo" / "backcopy" / "softmax", copy,
+                        std::filesystem::copy_options::recursive);
+  SessionBench bench;
   bench.run("open.run " + quote_word(copy.string()));
   const auto data = bench.state().shown()->data;
   std::filesystem::rename(copy / "model.safetensors", copy / "old");
   std::filesystem::copy(copy / "old", copy / "model.safetensors");
-  const double end = seconds() + 10.0;
-  while (!bench.state().models[0].changed_on_disk && seconds() < end) {
-    bench->update(seconds());
+  const double end = seconds_now() + 10.0;
+  while (!bench.state().models[0].changed_on_disk && seconds_now() < end) {
+    bench->update(seconds_now());
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   CATCH_REQUIRE(bench.state().models[0].changed_on_disk);
@@ -423,7 +440,7 @@ CATCH_TEST_CASE("A checkpoint that changes on disk is said to, and reload opens 
 }
 
 CATCH_TEST_CASE("A layer without maps is computed again", "[session]") {
-  Bench bench;
+  SessionBench bench;
   bench.demo("bytes/diff_v2");
   bench.run("run without-maps");
   CATCH_REQUIRE(bench.state().data()->layer(0)->maps == nullptr);
@@ -437,7 +454,7 @@ CATCH_TEST_CASE("A layer without maps is computed again", "[session]") {
 CATCH_TEST_CASE("A script runs line by line; an expectation that fails names file, line and what was found",
                 "[session]") {
   const TempFolder folder;
-  Bench bench;
+  SessionBench bench;
   Facts facts;
   facts.set("n", 3.0);
   facts.set("name", std::string("diff_v2"));
@@ -445,7 +462,7 @@ CATCH_TEST_CASE("A script runs line by line; an expectation that fails names fil
     std::ofstream(folder.path() / "a.script") << text;
     HEADROOM_TRY(Script script, Script::read(folder.path() / "a.script", bench->commands()));
     while (!script.finished()) {
-      const Result<bool> stepped = script.step(*bench.operator->(), facts, {false, false, true, false, seconds()});
+      const Result<bool> stepped = script.step(*bench.operator->(), facts, {false, false, true, false, seconds_now()});
       if (!stepped) return stepped.error();
     }
     return {};

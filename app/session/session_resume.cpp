@@ -1,0 +1,115 @@
+// A saved session taken up again: its files opened, its prompt run, what was looked at shown, its what-ifs run again.
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "app/session/session.h"
+#include "core/base/format.h"
+#include "core/base/input_file.h"
+
+namespace headroom {
+
+Result<void> Session::open_session(const std::string& path, const std::string& relinked) {
+  HEADROOM_TRY(SavedSession loaded, load_session(path));
+  if (!relinked.empty()) loaded.files[loaded.shown] = {relinked, 0};
+  const auto session = std::make_shared<const SavedSession>(std::move(loaded));
+  for (std::size_t i = 0; i < session->files.size(); ++i)
+    if (i != session->shown) open(session->files[i].path, {});
+  const SavedSession::File& shown = session->files[session->shown];
+  std::error_code ignored;
+  if (!std::filesystem::exists(shown.path, ignored)) {
+    Error error = path_error(shown.path, ENOENT);
+    error.advise("where it lies now: session.open " + quote_word(path) + " PATH");
+    return error;
+  }
+  OpenOptions options;
+  options.session = session;
+  open(shown.path, options);
+  return {};
+}
+
+// The view of a saved session; what does not fit the checkpoint any more is left out by those who show it.
+void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
+  const SavedSession::File& file = saved.files[saved.shown];
+  if (file.size_bytes != 0 && file.size_bytes != model.size_bytes)
+    message(MessageLevel::Warning, format("%s is not the checkpoint of the session: %llu bytes then, %llu now",
+                                          model.name.c_str(), static_cast<unsigned long long>(file.size_bytes),
+                                          static_cast<unsigned long long>(model.size_bytes)));
+  if (!saved.prompt.text.empty() || !saved.prompt.ids.empty()) set_prompt(saved.prompt);
+  ViewState view = saved.view;
+  view.run = state_.view.run;
+  view.centre = CentreView::Map;  // until there are two runs
+  const ModelSpec& spec = model.model->spec;
+  if (view.selection.head && (view.selection.head->layer >= static_cast<std::int64_t>(spec.blocks.size()) ||
+                              view.selection.head->head >= spec.num_heads))
+    view.selection = {};
+  state_.view = view;
+  if (!saved.ran) return;
+  if (const Result<void> started = start_run(); !started) {
+    message(MessageLevel::Warning, describe(started.error()));
+    return;
+  }
+  state_.view.map.window = saved.view.map.window;  // a run begins with the whole map
+  const auto session = std::make_shared<const SavedSession>(saved);
+  when_done_[state_.view.run] = [this, session, base = state_.view.run] { take_up_what_ifs(*session, base); };
+}
+
+// The run as trained is there: what-ifs go on from its layers, first those of the run that was shown.
+void Session::take_up_what_ifs(const SavedSession& saved, int base_id) {
+  const RunEntry* base = state_.run(base_id);
+  if (!base || state_.view.run != base_id) return;  // the person looks at something else by now
+  if (saved.what_ifs.empty()) {
+    take_up_beside(saved, base_id, base_id);
+    return;
+  }
+  const Result<int> started = start_changed(*base, saved.what_ifs, /*complete=*/true, {});
+  if (!started) {
+    card("The what-if of the session does not fit " + base->name, started.error(), "");
+    return;
+  }
+  state_.view.other_run = *started;
+  const auto session = std::make_shared<const SavedSession>(saved);
+  when_done_[*started] = [this, session, base_id, id = *started] {
+    if (state_.view.run != base_id) return;
+    const ViewState before = state_.view;
+    show_run(id);
+    state_.view.map.window = before.map.window;
+    state_.view.selection = before.selection;
+    take_up_beside(*session, base_id, id);
+  };
+}
+
+// The other run of the same checkpoint, where one stood beside it: as trained, changed, or changed in one head.
+void Session::take_up_beside(const SavedSession& saved, int base_id, int shown_id) {
+  state_.view.centre = saved.view.centre == CentreView::WhatIf ? CentreView::WhatIf : CentreView::Map;
+  if (!saved.beside) return;
+  if (saved.beside->what_ifs.empty()) {
+    state_.view.other_run = base_id;
+    state_.view.centre = saved.view.centre;
+    return;
+  }
+  // What is beside it changes the run that is shown further, or else the one as trained.
+  const auto& all = saved.beside->what_ifs;
+  const bool further =
+      all.size() > saved.what_ifs.size() && std::equal(saved.what_ifs.begin(), saved.what_ifs.end(), all.begin());
+  const RunEntry& base = *state_.run(further ? shown_id : base_id);
+  const std::vector<std::string> added(all.begin() + (further ? static_cast<std::ptrdiff_t>(saved.what_ifs.size()) : 0),
+                                       all.end());
+  const bool quick = saved.beside->quick && further && state_.view.selection.head;
+  const Result<int> started = start_changed(base, added, !quick, state_.view.selection.head.value_or(HeadRef{}));
+  if (!started) {
+    card("The what-if of the session does not fit " + base.name, started.error(), "");
+    return;
+  }
+  state_.view.other_run = *started;
+  state_.view.centre = saved.view.centre;
+}
+
+}  // namespace headroom
