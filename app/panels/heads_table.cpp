@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,8 @@
 namespace headroom {
 namespace {
 
-void draw_filter(PanelContext& context, const HeadTable& table, Rect row) {
+// Returns what is wrong with what is typed.
+std::optional<Error> draw_filter(PanelContext& context, const HeadTable& table, Rect row) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   const HeadsState& view = context.state.view.heads;
@@ -49,7 +51,9 @@ void draw_filter(PanelContext& context, const HeadTable& table, Rect row) {
       return items;
     });
   }
-  std::string filter = view.filter;
+  // What is typed is the field's own until it is an expression; what was shown before stays shown.
+  std::string &filter = ui.kept_text("filter typed"), &taken = ui.kept_text("filter taken");
+  if (ui.appeared("filter") || taken != view.filter) filter = taken = view.filter;
   TextFieldOptions options;
   options.prefix = "filter";
   options.hint = "sink_score > 0.3 and layer >= 4";
@@ -57,17 +61,21 @@ void draw_filter(PanelContext& context, const HeadTable& table, Rect row) {
   options.clear_button = true;
   Rect field = row.cut_left(std::clamp(row.width() - (row.width() > 300.0f ? 190.0f : 0.0f), 60.0f, 420.0f));
   const TextFieldResult result = ui.text_field("filter", field, filter, options);
-  if (result.changed) ui.run(filter.empty() ? "heads.filter \"\"" : "heads.filter " + quote_word(filter));
-  if (table.error) context.painter().stroke_rect(field, theme.err, 1.0f, measure::kRadius);
+  std::optional<Error> error = table.error;
+  if (filter != view.filter) {
+    const auto parsed = HeadFilter::parse(filter);
+    error = parsed ? std::nullopt : std::optional(parsed.error());
+  }
+  if (result.changed && !error) ui.run("heads.filter " + quote_word(filter));
+  if (error) context.painter().stroke_rect(field, theme.err, 1.0f, measure::kRadius);
   row.cut_left(12.0f);
-  if (row.width() < 40.0f) return;
-  if (table.error) return;
+  if (row.width() < 40.0f || error) return error;
   const std::string counts =
       grouped_text(static_cast<std::int64_t>(shown)) + " of " + grouped_text(static_cast<std::int64_t>(table.computed));
   const TextStyle strong{Face::SansSemibold, 12.0f, theme.text};
   float x = row.x0;
   const float width = ui.width(counts, strong);
-  if (width > row.width()) return;
+  if (width > row.width()) return {};
   context.painter().text_at(x, row.centre_y(), counts, strong);
   x += width + 12.0f;
   const std::size_t selected = context.state.view.heads.lasso.empty() ? (context.state.view.selection.head ? 1 : 0)
@@ -75,18 +83,17 @@ void draw_filter(PanelContext& context, const HeadTable& table, Rect row) {
   if (selected > 0 && row.x1 - x > 20.0f)
     ui.label({x, row.centre_y() + 4.3f}, grouped_text(static_cast<std::int64_t>(selected)) + " selected",
              theme.body(theme.text3), row.x1 - x);
+  return {};
 }
 
 // What is wrong with the filter, below the field.
-bool draw_fault(PanelContext& context, const HeadTable& table, Rect row) {
-  if (!table.error) return false;
+void draw_fault(PanelContext& context, const Error& error, Rect row) {
   const Theme& theme = context.theme();
   context.ui.icon(Icon::Error, {row.x0 + 6.0f, row.centre_y()}, 12.0f, theme.err);
-  std::string text = table.error->message;
-  if (!table.error->expected.empty()) text += "; expected " + table.error->expected;
-  if (!table.error->hint.empty()) text += "; " + table.error->hint;
+  std::string text = error.message;
+  if (!error.expected.empty()) text += "; expected " + error.expected;
+  if (!error.hint.empty()) text += "; " + error.hint;
   context.ui.label({row.x0 + 18.0f, row.centre_y() + 4.0f}, text, {Face::Sans, 11.0f, theme.err}, row.width() - 18.0f);
-  return true;
 }
 
 }  // namespace
@@ -95,8 +102,8 @@ void draw_head_table(PanelContext& context, HeadsMemory& memory, Rect body) {
   const HeadTable& table = memory.table(context.state.view.heads);
   context.facts.set("heads.shown", static_cast<double>(table.rows.size()));
   body = body.inset(0.0f, 8.0f);
-  draw_filter(context, table, body.cut_top(measure::kPanelControl).inset(measure::kPadding, 0.0f));
-  if (table.error) draw_fault(context, table, body.cut_top(20.0f).inset(measure::kPadding, 0.0f));
+  const auto error = draw_filter(context, table, body.cut_top(measure::kPanelControl).inset(measure::kPadding, 0.0f));
+  if (error) draw_fault(context, *error, body.cut_top(20.0f).inset(measure::kPadding, 0.0f));
   body.cut_top(8.0f);
   HeadRowsOptions options;
   options.columns = table_columns(*memory.run(), context.state.view.heads);

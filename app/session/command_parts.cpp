@@ -1,10 +1,12 @@
 #include "app/session/command_parts.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace headroom {
 
@@ -41,16 +43,29 @@ std::optional<HeadRef> parse_head(std::string_view text) {
   return HeadRef{*layer, *head};
 }
 
-HeadAddress parse_head_address(std::string_view text) {
-  const std::size_t open = text.find('[');
-  if (open == std::string_view::npos) return {parse_head(text), {}};
-  const std::size_t comma = text.find(',', open);
-  if (comma == std::string_view::npos || text.back() != ']') return {};
-  const std::string parts[] = {std::string(text.substr(open + 1, comma - open - 1)),
+std::optional<Place> parse_place(std::string_view text) {
+  const std::size_t bracket = text.find('[');
+  const auto head = parse_head(text.substr(0, bracket));
+  if (!head || bracket == std::string_view::npos) return head ? std::optional(Place{*head}) : std::nullopt;
+  const std::size_t comma = text.find(',', bracket);
+  if (comma == std::string_view::npos || !text.ends_with(']')) return {};
+  const std::string parts[] = {std::string(text.substr(bracket + 1, comma - bracket - 1)),
                                std::string(text.substr(comma + 1, text.size() - comma - 2))};
   const auto query = index_argument(parts, 0), key = index_argument(parts, 1);
   if (!query || !key) return {};
-  return {parse_head(text.substr(0, open)), {{*query, *key}}};
+  return Place{*head, query, key};
+}
+
+std::optional<std::vector<HeadRef>> parse_heads(std::string_view text) {
+  std::vector<HeadRef> heads;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto head = parse_head(text.substr(begin, end - begin));
+    if (!head) return {};
+    heads.push_back(*head);
+    begin = end + 1;
+  }
+  return heads;
 }
 
 std::string joined_arguments(Arguments arguments) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/session/session.h"
 
@@ -32,12 +33,13 @@ void add_script_commands(CommandTable& table);
 [[nodiscard]] std::optional<double> number_argument(Arguments arguments, std::size_t index);
 [[nodiscard]] std::optional<std::int64_t> index_argument(Arguments arguments, std::size_t index);
 [[nodiscard]] std::optional<HeadRef> parse_head(std::string_view text);  // "L17.H4"
-// "L17.H4", or with a query and a key "L17.H4[37,0]"; no head where it is neither.
-struct HeadAddress {
-  std::optional<HeadRef> head;
-  std::optional<std::array<std::int64_t, 2>> cell;  // query, key
+// "L17.H4" or "L17.H4[37,5]".
+struct Place {
+  HeadRef head;
+  std::optional<std::int64_t> query{}, key{};
 };
-[[nodiscard]] HeadAddress parse_head_address(std::string_view text);
+[[nodiscard]] std::optional<Place> parse_place(std::string_view text);
+[[nodiscard]] std::optional<std::vector<HeadRef>> parse_heads(std::string_view text);  // "L0.H0,L1.H2"
 // All arguments with single spaces between them.
 [[nodiscard]] std::string joined_arguments(Arguments arguments);
 

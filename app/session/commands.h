@@ -20,11 +20,13 @@ struct State;
 
 struct Command {
   std::string name;       // "map.scale"
-  std::string arguments;  // "linear|log10|symlog|next", "LAYER HEAD", "" ; upper case is a placeholder
+  std::string arguments;  // "linear|log10|symlog|next", "QUERY KEY or none", "": see session/command_arguments.h
   std::string title;      // "Map: log₁₀ scale"; sentence case
   std::string group;      // Heads, Map, Run, Window, Compare, What-if, File, Export, Script: the key overlay's columns
   // "" enabled; else why not. Asked with the arguments of the line.
   std::function<std::string(const State&, std::span<const std::string> arguments)> disabled;
+  // With arguments that have the form above; what depends on the state is checked here, and refused with what is
+  // allowed.
   std::function<Result<void>(Session&, std::span<const std::string> arguments)> run;
 };
 

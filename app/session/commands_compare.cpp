@@ -38,7 +38,7 @@ void add_compare_commands(CommandTable& table) {
                s.show_run(static_cast<int>(*id));
                return {};
              }});
-  table.add({"compare", "RUN [RUN]", "Compare with a run", "Compare",
+  table.add({"compare", "[RUN] [RUN]", "Compare with a run", "Compare",
              [](const State& state, Arguments) -> std::string {
                if (std::string reason = needs_data(state); !reason.empty()) return reason;
                return state.runs.size() < 2 ? "open a second run first" : "";
@@ -76,23 +76,14 @@ void add_compare_commands(CommandTable& table) {
              }});
   table.add({"compare.mode", "side|swipe|flip|difference", "Compare: how", "Compare", two_runs,
              [](Session& s, Arguments a) -> Result<void> {
-               CompareState compare = s.state().view.compare;
-               if (a.size() != 1) return wrong_arguments("compare.mode", "side, swipe, flip or difference", a);
-               if (a[0] == "side")
-                 compare.mode = CompareMode::SideBySide;
-               else if (a[0] == "swipe")
-                 compare.mode = CompareMode::Swipe;
-               else if (a[0] == "flip")
-                 compare.mode = CompareMode::Flip;
-               else if (a[0] == "difference")
-                 compare.mode = CompareMode::Difference;
-               else
-                 return wrong_arguments("compare.mode", "side, swipe, flip or difference", a);
                s.remember_view("compare");
-               s.edit().view.compare = compare;
+               s.edit().view.compare.mode = a[0] == "side"    ? CompareMode::SideBySide
+                                            : a[0] == "swipe" ? CompareMode::Swipe
+                                            : a[0] == "flip"  ? CompareMode::Flip
+                                                              : CompareMode::Difference;
                return {};
              }});
-  table.add({"compare.divider", "X", "Compare: the swipe's divider", "Compare", two_runs,
+  table.add({"compare.divider", "DIVIDER", "Compare: the swipe's divider", "Compare", two_runs,
              [](Session& s, Arguments a) -> Result<void> {
                const auto x = number_argument(a, 0);
                if (!x || *x < 0 || *x > 1) return wrong_arguments("compare.divider", "0 to 1", a);
@@ -107,26 +98,21 @@ void add_compare_commands(CommandTable& table) {
              }});
   table.add({"compare.flip", "on|off", "Compare: show B where A is", "Compare", two_runs,
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || (a[0] != "on" && a[0] != "off"))
-                 return wrong_arguments("compare.flip", "on or off", a);
                s.edit().view.compare.flipped = a[0] == "on";
                return {};
              }});
-  table.add(
-      {"compare.sort", kSortArguments, "Compare: sort the heads that differ", "Compare", two_runs,
-       [](Session& s, Arguments a) -> Result<void> {
-         const auto found = a.empty() ? kSorts.end() : std::ranges::find(kSorts, a[0], &SortName::name);
-         const bool order = a.size() == 2 && (a[1] == "ascending" || a[1] == "descending");
-         if (found == kSorts.end() || a.size() > 2 || (a.size() == 2 && !order))
-           return wrong_arguments("compare.sort", kSortArguments, a);
-         CompareState compare = s.state().view.compare;
-         // The same column again turns the order.
-         compare.descending = order ? a[1] == "descending" : compare.sort == found->sort ? !compare.descending : true;
-         compare.sort = found->sort;
-         s.remember_view("compare.sort");
-         s.edit().view.compare = compare;
-         return {};
-       }});
+  table.add({"compare.sort", kSortArguments, "Compare: sort the heads that differ", "Compare", two_runs,
+             [](Session& s, Arguments a) -> Result<void> {
+               const auto* const found = std::ranges::find(kSorts, a[0], &SortName::name);
+               CompareState compare = s.state().view.compare;
+               // The same column again turns the order.
+               compare.descending =
+                   a.size() == 2 ? a[1] == "descending" : compare.sort != found->sort || !compare.descending;
+               compare.sort = found->sort;
+               s.remember_view("compare.sort");
+               s.edit().view.compare = compare;
+               return {};
+             }});
   table.add({"compare.close", "", "Compare: close", "Compare",
              [](const State& state, Arguments) -> std::string {
                return state.view.centre == CentreView::Compare ? "" : "nothing is compared";

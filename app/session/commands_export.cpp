@@ -1,7 +1,11 @@
 // Export and copying.
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "app/plot/number_text.h"
@@ -28,15 +32,32 @@ const MapSource* selected_maps(const State& state) {
   return layer ? layer->maps.get() : nullptr;
 }
 
-struct Place {
+struct MapCell {
   std::int64_t query, key;
 };
 
-std::optional<Place> place(const State& state) {
+std::optional<MapCell> cell_of_interest(const State& state) {
   const auto query = state.hover.query ? state.hover.query : state.view.selection.query;
   const auto key = state.hover.key ? state.hover.key : state.view.selection.key;
   if (!query || !key) return {};
-  return Place{*query, *key};
+  return MapCell{*query, *key};
+}
+
+// What is written there is what the file's name says. The endings' case does not count.
+Result<void> check_ending(std::string_view command, const std::string& path,
+                          std::initializer_list<std::string_view> endings, std::string_view what) {
+  std::string ending = std::filesystem::path(path).extension().string(), allowed;
+  std::ranges::transform(ending, ending.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  for (const std::string_view one : endings) {
+    if (ending == one) return {};
+    allowed += (allowed.empty() ? "" : " or ") + std::string(one);
+  }
+  Error error(ErrorCode::InvalidArgument, std::string(command) + " writes " + std::string(what));
+  return error.wanted("a name that ends in " + allowed, path);
+}
+
+Result<void> check_picture(std::string_view command, const std::string& path) {
+  return check_ending(command, path, {".png"}, "a picture of what is on the screen");
 }
 
 double cell_value(const MapSource::Cell& cell, MapKind kind) {
@@ -56,7 +77,7 @@ void add_export_commands(CommandTable& table) {
   table.add({"export", "PATH", "Export the run as HDF5", "Export",
              [](const State& state, Arguments) { return needs_checkpoint(state); },
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1) return wrong_arguments("export", "PATH", a);
+               HEADROOM_TRY_VOID(check_ending("export", a[0], {".h5", ".hdf5"}, "a run file"));
                return s.export_run(a[0]);
              }});
   table.add_entry({"export", "Export the run as HDF5", "Export", "Ctrl+E", true});
@@ -65,13 +86,13 @@ void add_export_commands(CommandTable& table) {
        [](Session& s, Arguments a) -> Result<void> {
          const State& state = s.state();
          const HeadRef head = *state.view.selection.head;
-         auto at = place(state);
+         auto at = cell_of_interest(state);
          if (!a.empty()) {
            const auto query = index_argument(a, 0), key = index_argument(a, 1);
            const std::int64_t length = state.data()->length;
-           if (a.size() != 2 || !query || !key || *query >= length || *key >= length)
-             return wrong_arguments("copy", "nothing, or QUERY KEY of the map", a);
-           at = Place{*query, *key};
+           if (*query >= length || *key >= length)
+             return wrong_arguments("copy", "QUERY KEY below " + std::to_string(length), a);
+           at = MapCell{*query, *key};
          }
          if (const MapSource* maps = selected_maps(state); maps && at) {
            const double value = cell_value(maps->cell(head.head, at->query, at->key), state.view.map.kind);
@@ -93,8 +114,8 @@ void add_export_commands(CommandTable& table) {
                auto query = state.hover.query ? state.hover.query : state.view.selection.query;
                if (!a.empty()) {
                  query = index_argument(a, 0);
-                 if (a.size() != 1 || !query || *query >= state.data()->length)
-                   return wrong_arguments("copy.row", "nothing, or QUERY", a);
+                 if (*query >= state.data()->length)
+                   return wrong_arguments("copy.row", "QUERY below " + std::to_string(state.data()->length), a);
                }
                if (!maps || !query) return Error(ErrorCode::InvalidArgument, "copy.row: no row is hovered or pinned");
                const std::int64_t head = state.view.selection.head->head;
@@ -121,9 +142,8 @@ void add_export_commands(CommandTable& table) {
   table.add({"heads.copy", "csv|tsv|latex", "Copy the table of heads", "Export",
              [](const State& state, Arguments) { return needs_data(state); },
              [](Session& s, Arguments a) -> Result<void> {
-               const auto format = a.size() == 1 ? parse_table_format(a[0]) : std::nullopt;
-               if (!format) return wrong_arguments("heads.copy", "csv, tsv or latex", a);
-               HEADROOM_TRY(std::string text, copy_heads(*s.state().data(), s.state().view.heads, *format));
+               const TableFormat format = parse_table_format(a[0]).value_or(TableFormat::Csv);
+               HEADROOM_TRY(std::string text, copy_heads(*s.state().data(), s.state().view.heads, format));
                s.request({WindowRequest::Kind::CopyText, std::move(text)});
                return {};
              }});
@@ -132,7 +152,7 @@ void add_export_commands(CommandTable& table) {
         {std::string("heads.copy ") + form, std::string("Copy the table of heads as ") + form, "Export", ""});
   table.add(
       {"screenshot", "PATH", "Save a picture of the window", "Export", {}, [](Session& s, Arguments a) -> Result<void> {
-         if (a.size() != 1) return wrong_arguments("screenshot", "PATH", a);
+         HEADROOM_TRY_VOID(check_picture("screenshot", a[0]));
          s.request({WindowRequest::Kind::Screenshot, a[0]});
          return {};
        }});
@@ -140,8 +160,7 @@ void add_export_commands(CommandTable& table) {
   table.add({"export.panel", "heads|map|head|tokens PATH", "Save a picture of one panel, as it is on the screen",
              "Export", [](const State& state, Arguments) { return needs_data(state); },
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 2 || (a[0] != "heads" && a[0] != "map" && a[0] != "head" && a[0] != "tokens"))
-                 return wrong_arguments("export.panel", "heads, map, head or tokens, and a PATH", a);
+               HEADROOM_TRY_VOID(check_picture("export.panel", a[1]));
                s.request({WindowRequest::Kind::Screenshot, a[1], {}, a[0]});
                return {};
              }});

@@ -2,10 +2,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "app/session/command_parts.h"
+#include "app/session/demos.h"
 #include "core/base/input_file.h"
 #include "core/text/prompt_ids.h"
 
@@ -13,7 +15,6 @@ namespace headroom {
 namespace {
 
 Result<void> open_path(Session& session, Arguments arguments, bool run) {
-  if (arguments.size() != 1) return wrong_arguments("open", "PATH", arguments);
   session.edit().overlay = Overlay::None;
   session.open(arguments[0], {run, {}});
   return {};
@@ -47,6 +48,12 @@ std::string shown_path(const State& state) {
   return model ? model->path : run->path;
 }
 
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 std::string needs_model(const State& state, Arguments) {
   return state.find_model(state.model) ? "" : "open a checkpoint first";
 }
@@ -60,7 +67,7 @@ void add_file_commands(CommandTable& table) {
   table.add({"open.run", "PATH", "Open a checkpoint and run it", "File", {}, [](Session& s, Arguments a) {
                return open_path(s, a, true);
              }});
-  table.add({"open.dialog", "[FOLDER]", "Open…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"open.dialog", "[PATH]", "Open…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
                if (a.empty() && s.options().desktop_dialog) {
                  s.request({WindowRequest::Kind::NativeDialog, ""});
                  return {};
@@ -70,7 +77,7 @@ void add_file_commands(CommandTable& table) {
                return {};
              }});
   table.add({"open.panel",
-             "[FOLDER]",
+             "[PATH]",
              "Open with the program's own panel…",
              "File",
              {},
@@ -80,28 +87,28 @@ void add_file_commands(CommandTable& table) {
                return {};
              }});
   table.add({"demo", "NAME", "Open a demo", "File", {}, [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1) return wrong_arguments("demo", "NAME, such as backcopy/diff_v2", a);
+               const std::filesystem::path demos = s.options().assets / "demo";
+               std::error_code ignored;
+               if (!std::filesystem::exists(demos / a[0] / "config.json", ignored))
+                 return wrong_arguments("demo", list_of(demo_names(demos)), a);
                s.edit().overlay = Overlay::None;
-               s.open((s.options().assets / "demo" / a[0]).lexically_normal().string(), {true, {}});
+               s.open((demos / a[0]).lexically_normal().string(), {true, {}});
                return {};
              }});
   table.add({"session.save", "PATH", "Save the session: what is open and looked at", "File",
              [](const State& state, Arguments) -> std::string { return state.shown() ? "" : "nothing is open"; },
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1) return wrong_arguments("session.save", "PATH", a);
                HEADROOM_TRY(const SavedSession session, current_session(s.state()));
                HEADROOM_TRY_VOID(save_session(a[0], session));
                s.message(MessageLevel::Info, "saved the session as " + a[0]);
                return {};
              }});
   table.add({"session.open",
-             "PATH [CHECKPOINT]",
-             "Open a saved session",
+             "PATH [PATH]",
+             "Open a saved session; the checkpoint's new place if it moved",
              "File",
              {},
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.empty() || a.size() > 2)
-                 return wrong_arguments("session.open", "PATH, and the checkpoint's new place if it moved", a);
                s.edit().overlay = Overlay::None;
                const Result<void> opened = s.open_session(a[0], a.size() == 2 ? a[1] : "");
                if (!opened)
@@ -129,7 +136,6 @@ void add_file_commands(CommandTable& table) {
                return state.no_file_manager;
              },
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() > 1) return wrong_arguments("file.show", "PATH, or nothing for what is shown", a);
                s.show_file(a.empty() ? shown_path(s.state()) : a[0]);
                return {};
              }});
@@ -149,29 +155,24 @@ void add_file_commands(CommandTable& table) {
        }});
   table.add({"prompt", "TEXT [TOKENS]", "Set the prompt's text", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.empty() || a.size() > 2) return wrong_arguments("prompt", "TEXT [TOKENS]", a);
                return set_text(s, prompt_title(a[0]), a[0], index_argument(a, 1).value_or(0));
              }});
   table.add({"prompt-file", "PATH [TOKENS]", "Read the prompt from a text file", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.empty() || a.size() > 2) return wrong_arguments("prompt-file", "PATH [TOKENS]", a);
                HEADROOM_TRY(std::string text, read_text_file(a[0], kLargestPrompt));
                return set_text(s, std::filesystem::path(a[0]).filename().string(), std::move(text),
                                index_argument(a, 1).value_or(0));
              }});
-  table.add({"prompt.built-in", "NAME [TOKENS]", "Use a built-in text", "Run", needs_model,
+  table.add({"prompt.built-in", "gpl-3|demo [TOKENS]", "Use a built-in text", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.empty()) return wrong_arguments("prompt.built-in", "gpl-3 or demo", a);
                HEADROOM_TRY(std::string text,
                             read_text_file(s.options().assets / "prompts" / (a[0] + ".txt"), kLargestPrompt));
                return set_text(s, a[0] == "gpl-3" ? "GPL-3" : a[0], std::move(text), index_argument(a, 1).value_or(0));
              }});
   table.add({"prompt.first", "TOKENS", "Only the first tokens of the prompt; 0: all", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
-               const auto tokens = index_argument(a, 0);
-               if (!tokens || a.size() != 1) return wrong_arguments("prompt.first", "a number of tokens; 0: all", a);
                PromptEntry prompt = s.state().prompt;
-               prompt.max_tokens = *tokens;
+               prompt.max_tokens = index_argument(a, 0).value_or(0);
                s.set_prompt(std::move(prompt));
                return {};
              }});
@@ -181,10 +182,10 @@ void add_file_commands(CommandTable& table) {
                return {};
              }});
   table.add(
-      {"ids", "LIST", "Set the prompt as token ids", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
+      {"ids", "LIST…", "Set the prompt as token ids", "Run", needs_model, [](Session& s, Arguments a) -> Result<void> {
          HEADROOM_TRY(std::vector<std::int32_t> ids, parse_ids(joined_arguments(a)));
          PromptEntry prompt;
-         prompt.title = std::to_string(ids.size()) + " ids";
+         prompt.title = std::to_string(ids.size()) + (ids.size() == 1 ? " id" : " ids");
          prompt.ids = std::move(ids);
          s.edit().overlay = Overlay::None;
          s.set_prompt(std::move(prompt));

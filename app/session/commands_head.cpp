@@ -6,15 +6,18 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/session/command_parts.h"
+#include "app/session/head_filter.h"
 #include "app/session/quantities.h"
 
 namespace headroom {
 namespace {
+
+// Those of panels/head_sections.cpp.
+constexpr const char* kHeadSections = "numbers|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|gate";
 
 std::string data_reason(const State& state, Arguments) { return needs_data(state); }
 
@@ -69,26 +72,21 @@ Result<void> step_over(Session& session, int direction) {
   return Error(ErrorCode::NotFound, "no head is over the threshold");
 }
 
-Result<std::vector<HeadRef>> parse_heads(Arguments arguments) {
-  std::vector<HeadRef> heads;
-  for (const std::string& argument : arguments) {
-    std::size_t begin = 0;
-    while (begin <= argument.size()) {
-      const std::size_t end = std::min(argument.find(',', begin), argument.size());
-      const auto head = parse_head(std::string_view(argument).substr(begin, end - begin));
-      if (!head) return wrong_arguments("lasso", "L0.H0,L1.H2… or none", arguments);
-      heads.push_back(*head);
-      begin = end + 1;
-    }
-  }
-  return heads;
+bool has_head(const RunSnapshot& data, HeadRef head) {
+  return std::ranges::binary_search(data.layers, head.layer) && std::ranges::binary_search(data.heads, head.head);
 }
 
+std::string heads_of(const RunSnapshot& data) {
+  return "a head of this run, " + head_text({data.layers.front(), data.heads.front()}) + " to " +
+         head_text({data.layers.back(), data.heads.back()});
+}
+
+// `change` returns Result<void>.
 template <typename Change>
-std::function<Result<void>(Session&, Arguments)> heads_change(const char* name, const char* expected, Change change) {
+std::function<Result<void>(Session&, Arguments)> heads_change(const char* name, Change change) {
   return [=](Session& s, Arguments a) -> Result<void> {
     HeadsState heads = s.state().view.heads;
-    if (!change(heads, a)) return wrong_arguments(name, expected, a);
+    HEADROOM_TRY_VOID(change(heads, a));
     s.remember_view(name);
     s.edit().view.heads = std::move(heads);
     return {};
@@ -98,27 +96,24 @@ std::function<Result<void>(Session&, Arguments)> heads_change(const char* name, 
 }  // namespace
 
 void add_head_commands(CommandTable& table) {
-  table.add({"select", "L0.H0[Q,K] or none", "Select a head", "Heads", data_reason,
-             [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() == 1 && a[0] == "none") {
-                 s.set_head({});
-                 return {};
-               }
-               const auto [head, cell] = parse_head_address(a.size() == 1 ? a[0] : "");
-               const RunSnapshot& data = *s.state().data();
-               if (!head || !std::ranges::count(data.layers, head->layer) ||
-                   !std::ranges::count(data.heads, head->head))
-                 return wrong_arguments(
-                     "select", "a head of this run, such as " + head_text({data.layers.back(), data.heads.back()}), a);
-               if (cell && std::max((*cell)[0], (*cell)[1]) >= data.length)
-                 return wrong_arguments("select", "tokens of this run", a);
-               s.set_head(head);
-               if (cell) {
-                 s.edit().view.selection.query = (*cell)[0];
-                 s.edit().view.selection.key = (*cell)[1];
-               }
-               return {};
-             }});
+  table.add(
+      {"select", "L0.H0[Q,K]|none", "Select a head", "Heads", data_reason, [](Session& s, Arguments a) -> Result<void> {
+         if (a[0] == "none") {
+           s.set_head({});
+           return {};
+         }
+         const Place place = parse_place(a[0]).value_or(Place{});
+         const RunSnapshot& data = *s.state().data();
+         if (!has_head(data, place.head)) return wrong_arguments("select", heads_of(data), a);
+         if (place.query && (*place.query >= data.length || *place.key >= data.length))
+           return wrong_arguments("select", "query and key below " + std::to_string(data.length), a);
+         s.set_head(place.head);
+         if (place.query) {
+           s.edit().view.selection.query = place.query;
+           s.edit().view.selection.key = place.key;
+         }
+         return {};
+       }});
   struct Step {
     const char* name;
     const char* title;
@@ -139,7 +134,7 @@ void add_head_commands(CommandTable& table) {
              [](Session& s, Arguments) { return step_over(s, -1); }});
   table.add_entry({"select.next-over", "Next head over the threshold", "Heads", "Shift+Down"});
   table.add_entry({"select.previous-over", "Previous head over the threshold", "Heads", "Shift+Up"});
-  table.add({"pin", "QUERY KEY or none", "Pin a query and a key", "Heads", data_reason,
+  table.add({"pin", "[QUERY|-] [KEY|-] or none", "Pin a query and a key", "Heads", data_reason,
              [](Session& s, Arguments a) -> Result<void> {
                const std::int64_t length = s.state().data()->length;
                Selection selection = s.state().view.selection;
@@ -149,18 +144,18 @@ void add_head_commands(CommandTable& table) {
                    return Error(ErrorCode::InvalidArgument, "the pointer is on no cell and no token");
                  if (hover.query) selection.query = hover.query;
                  if (hover.key) selection.key = hover.key;
-               } else if (a.size() == 1 && a[0] == "none") {
+               } else if (a[0] == "none") {
                  selection.query.reset();
                  selection.key.reset();
                } else {
                  const auto read = [&](std::size_t i, std::optional<std::int64_t>& into) {
                    if (i >= a.size() || a[i] == "-") return true;
                    const auto value = index_argument(a, i);
-                   if (!value || *value >= length) return false;
+                   if (*value >= length) return false;
                    into = value;
                    return true;
                  };
-                 if (a.size() > 2 || !read(0, selection.query) || !read(1, selection.key))
+                 if (!read(0, selection.query) || !read(1, selection.key))
                    return wrong_arguments("pin",
                                           "QUERY KEY below " + std::to_string(length) + ", - leaves one as it is", a);
                }
@@ -192,6 +187,8 @@ void add_head_commands(CommandTable& table) {
            state.view.centre = CentreView::Map;
          } else if (!state.layout.maximised.empty()) {
            state.layout.maximised.clear();
+         } else {
+           state.layout.focus.clear();
          }
          return {};
        }});
@@ -202,29 +199,20 @@ void add_head_commands(CommandTable& table) {
              "Show the heads as an atlas, a scatter plot or a table",
              "Heads",
              {},
-             heads_change("heads", "atlas, scatter or table", [](HeadsState& h, Arguments a) {
-               if (a.size() != 1) return false;
-               if (a[0] == "atlas")
-                 h.view = HeadsView::Atlas;
-               else if (a[0] == "scatter")
-                 h.view = HeadsView::Scatter;
-               else if (a[0] == "table")
-                 h.view = HeadsView::Table;
-               else
-                 return false;
-               return true;
+             heads_change("heads", [](HeadsState& h, Arguments a) -> Result<void> {
+               h.view = a[0] == "atlas" ? HeadsView::Atlas : a[0] == "scatter" ? HeadsView::Scatter : HeadsView::Table;
+               return {};
              })});
   table.add_entry({"heads atlas", "Heads: as an atlas", "Heads", "Ctrl+1"});
   table.add_entry({"heads scatter", "Heads: as a scatter plot", "Heads", "Ctrl+2"});
   table.add_entry({"heads table", "Heads: as a table", "Heads", "Ctrl+3"});
-  const auto text_setting = [&](const char* name, const char* title, std::string HeadsState::* member) {
-    table.add({name, "NAME", title, "Heads", {}, [=](Session& s, Arguments a) -> Result<void> {
-                 if (a.size() != 1) return wrong_arguments(name, "the name of a quantity", a);
-                 if (a[0] != "layer") HEADROOM_TRY_VOID(known_quantity(a[0]));
-                 s.remember_view(name);
-                 s.edit().view.heads.*member = a[0];
+  const auto text_setting = [&](const char* name, const char* title, std::string HeadsState::* member,
+                                bool layer = false) {
+    table.add({name, "NAME", title, "Heads", {}, heads_change(name, [=](HeadsState& h, Arguments a) -> Result<void> {
+                 if (!layer || a[0] != "layer") HEADROOM_TRY_VOID(known_quantity(a[0]));
+                 h.*member = a[0];
                  return {};
-               }});
+               })});
   };
   table.add({"heads.quantity", "NAME", "Atlas: colour by a quantity", "Heads",
              [](const State& state, Arguments a) -> std::string {
@@ -234,8 +222,7 @@ void add_head_commands(CommandTable& table) {
                           : "";
              },
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1) return wrong_arguments("heads.quantity", "the name of a quantity", a);
-               if (a[0] != "layer" && a[0] != kRowDistance) HEADROOM_TRY_VOID(known_quantity(a[0]));
+               if (a[0] != kRowDistance) HEADROOM_TRY_VOID(known_quantity(a[0]));
                s.remember_view("heads.quantity");
                ViewState& view = s.edit().view;
                (view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity) = a[0];
@@ -243,7 +230,7 @@ void add_head_commands(CommandTable& table) {
              }});
   text_setting("heads.x", "Scatter: quantity across", &HeadsState::x);
   text_setting("heads.y", "Scatter: quantity up", &HeadsState::y);
-  text_setting("heads.colour", "Scatter: colour by", &HeadsState::colour);
+  text_setting("heads.colour", "Scatter: colour by", &HeadsState::colour, /*layer=*/true);
   for (const auto& [name, title] : {std::pair{"sink_score", "sink score"},
                                     {"context_rms_relative_mean", "mean ρ"},
                                     {"logit_max", "largest logit"},
@@ -255,32 +242,33 @@ void add_head_commands(CommandTable& table) {
                                     {"row_distance", "row distance"}})
     table.add_entry({std::string("heads.quantity ") + name, std::string("Atlas: colour by ") + title, "Heads", ""});
   table.add({"heads.filter",
-             "EXPRESSION",
-             "Table: filter",
+             "TEXT…",
+             "Table: filter, such as \"sink_score > 0.3 and layer >= 4\"",
              "Heads",
              {},
-             heads_change("heads.filter", "EXPRESSION", [](HeadsState& h, Arguments a) {
+             heads_change("heads.filter", [](HeadsState& h, Arguments a) -> Result<void> {
                h.filter = joined_arguments(a);
-               return true;
+               const auto filter = HeadFilter::parse(h.filter);
+               return filter ? Result<void>() : Result<void>(filter.error());
              })});
   table.add({"heads.sort",
              "NAME [ascending|descending]",
              "Table: sort by a column",
              "Heads",
              {},
-             heads_change("heads.sort", "NAME [ascending|descending]", [](HeadsState& h, Arguments a) {
-               if (a.empty() || a.size() > 2) return false;
+             heads_change("heads.sort", [](HeadsState& h, Arguments a) -> Result<void> {
+               if (a[0] != "head" && a[0] != "kind") HEADROOM_TRY_VOID(known_quantity(a[0]));
                // The same column again turns the order.
-               h.descending = a.size() == 2 ? a[1] == "descending" : h.sort == a[0] ? !h.descending : true;
+               h.descending = a.size() == 2 ? a[1] == "descending" : h.sort != a[0] || !h.descending;
                h.sort = a[0];
-               return true;
+               return {};
              })});
   table.add({"heads.columns",
-             "LIST",
+             "LIST…",
              "Table: choose the columns",
              "Heads",
              {},
-             heads_change("heads.columns", "NAME,NAME…", [](HeadsState& h, Arguments a) {
+             heads_change("heads.columns", [](HeadsState& h, Arguments a) -> Result<void> {
                h.columns.clear();
                // A comma inside of brackets belongs to the name: top_key_mass[first,4].
                int depth = 0;
@@ -292,55 +280,56 @@ void add_head_commands(CommandTable& table) {
                  else if (!name.empty())
                    h.columns.push_back(std::exchange(name, {}));
                }
-               return true;
+               if (!name.empty()) h.columns.push_back(name);  // a bracket that is not closed
+               for (const std::string& column : h.columns) HEADROOM_TRY_VOID(known_quantity(column));
+               return {};
              })});
   table.add({"heads.threshold",
              "X",
              "Atlas: threshold ε",
              "Heads",
              {},
-             heads_change("heads.threshold", "a number", [](HeadsState& h, Arguments a) {
-               const auto value = number_argument(a, 0);
-               if (!value) return false;
-               h.threshold = *value;
-               return true;
+             heads_change("heads.threshold", [](HeadsState& h, Arguments a) -> Result<void> {
+               h.threshold = number_argument(a, 0).value_or(h.threshold);
+               return {};
              })});
   table.add({"heads.range",
              "shared|layer",
              "Atlas: one range for all, or one for each layer",
              "Heads",
              {},
-             heads_change("heads.range", "shared or layer", [](HeadsState& h, Arguments a) {
-               if (a.size() != 1 || (a[0] != "shared" && a[0] != "layer")) return false;
+             heads_change("heads.range", [](HeadsState& h, Arguments a) -> Result<void> {
                h.range_per_layer = a[0] == "layer";
-               return true;
+               return {};
              })});
   table.add({"heads.order",
              "index|value",
              "Atlas: heads in their order, or by value",
              "Heads",
              {},
-             heads_change("heads.order", "index or value", [](HeadsState& h, Arguments a) {
-               if (a.size() != 1 || (a[0] != "index" && a[0] != "value")) return false;
+             heads_change("heads.order", [](HeadsState& h, Arguments a) -> Result<void> {
                h.by_value = a[0] == "value";
-               return true;
+               return {};
              })});
   table.add({"heads.log",
              "x|y on|off",
              "Scatter: logarithmic axis",
              "Heads",
              {},
-             heads_change("heads.log", "x or y, on or off", [](HeadsState& h, Arguments a) {
-               if (a.size() != 2 || (a[0] != "x" && a[0] != "y") || (a[1] != "on" && a[1] != "off")) return false;
+             heads_change("heads.log", [](HeadsState& h, Arguments a) -> Result<void> {
                (a[0] == "x" ? h.log_x : h.log_y) = a[1] == "on";
-               return true;
+               return {};
              })});
   table.add({"lasso", "L0.H0,L1.H2… or none", "Select several heads", "Heads", data_reason,
              [](Session& s, Arguments a) -> Result<void> {
                std::vector<HeadRef> heads;
-               if (a.size() != 1 || a[0] != "none") {
-                 HEADROOM_TRY(heads, parse_heads(a));
-               }
+               if (a[0] != "none")
+                 for (const std::string& list : a)
+                   for (const HeadRef head : parse_heads(list).value_or(std::vector<HeadRef>{})) {
+                     if (!has_head(*s.state().data(), head))
+                       return wrong_arguments("lasso", heads_of(*s.state().data()), a);
+                     heads.push_back(head);
+                   }
                s.remember_view("lasso");
                s.edit().view.heads.lasso = std::move(heads);
                return {};
@@ -354,8 +343,6 @@ void add_head_commands(CommandTable& table) {
 
   table.add({"head.rms", "relative|raw|weights", "Head: what the plot over n_i shows", "Heads", head_reason,
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || (a[0] != "relative" && a[0] != "raw" && a[0] != "weights"))
-                 return wrong_arguments("head.rms", "relative, raw or weights", a);
                s.remember_view("head.rms");
                s.edit().view.head.rms = a[0];
                return {};
@@ -363,17 +350,18 @@ void add_head_commands(CommandTable& table) {
   table.add_entry({"head.rms relative", "Head: ρ over visible keys", "Heads", ""});
   table.add_entry({"head.rms raw", "Head: raw context RMS over visible keys", "Heads", ""});
   table.add_entry({"head.rms weights", "Head: ‖w‖₂ over visible keys", "Heads", ""});
-  table.add(
-      {"head.fold", "NAME", "Head: fold or unfold a section", "Heads", {}, [](Session& s, Arguments a) -> Result<void> {
-         if (a.size() != 1) return wrong_arguments("head.fold", "NAME", a);
-         auto& folded = s.edit().view.head.folded;
-         if (std::erase(folded, a[0]) == 0) folded.push_back(a[0]);
-         return {};
-       }});
+  table.add({"head.fold",
+             kHeadSections,
+             "Head: fold or unfold a section",
+             "Heads",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
+               auto& folded = s.edit().view.head.folded;
+               if (std::erase(folded, a[0]) == 0) folded.push_back(a[0]);
+               return {};
+             }});
   table.add({"head.across-model", "on|off", "Head: every quantity by layer", "Heads", data_reason,
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || (a[0] != "on" && a[0] != "off"))
-                 return wrong_arguments("head.across-model", "on or off", a);
                s.remember_view("head.across-model");
                s.edit().view.head.across_model = a[0] == "on";
                return {};
@@ -386,8 +374,6 @@ void add_head_commands(CommandTable& table) {
              "Heads",
              {},
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1)
-                 return wrong_arguments("tokens.tint", "received, attention, lambda, rms, norm_gain or none", a);
                s.remember_view("tokens.tint");
                s.edit().view.tokens.tint = a[0];
                return {};
@@ -402,8 +388,9 @@ void add_head_commands(CommandTable& table) {
   table.add({"tokens.scroll", "TOKEN", "Tokens: go to a token", "Heads", data_reason,
              [](Session& s, Arguments a) -> Result<void> {
                const auto token = index_argument(a, 0);
-               if (!token || *token >= s.state().data()->length)
-                 return wrong_arguments("tokens.scroll", "a token of this run", a);
+               if (*token >= s.state().data()->length)
+                 return wrong_arguments("tokens.scroll", "a token below " + std::to_string(s.state().data()->length),
+                                        a);
                s.edit().view.tokens.scroll_to = token;
                return {};
              }});

@@ -29,11 +29,16 @@ std::string kind_reason(const State& state, Arguments arguments) {
   return "";
 }
 
-ScaleKind scale_shown(const MapView& map, const State& state) {
-  if (map.scale) return *map.scale;
+bool is_signed(const MapView& map, const State& state) {
   const HeadProgram* program = selected_program(state);
-  const bool is_signed = map.kind == MapKind::Logits || (map.kind == MapKind::Net && program && program->has_second());
-  return is_signed ? ScaleKind::Symlog : ScaleKind::Log10;
+  return map.kind == MapKind::Logits || (map.kind == MapKind::Net && program && program->has_second());
+}
+
+// The scale after the one that is shown. A logarithm has no sign: a signed map has two.
+ScaleKind next_scale(const MapView& map, const State& state) {
+  const ScaleKind set = map.scale.value_or(ScaleKind::Log10);
+  if (is_signed(map, state)) return set == ScaleKind::Linear ? ScaleKind::Symlog : ScaleKind::Linear;
+  return set == ScaleKind::Linear ? ScaleKind::Log10 : set == ScaleKind::Log10 ? ScaleKind::Symlog : ScaleKind::Linear;
 }
 
 }  // namespace
@@ -41,15 +46,13 @@ ScaleKind scale_shown(const MapView& map, const State& state) {
 void add_map_commands(CommandTable& table) {
   table.add({"map", "net|first|second|scaled|logits", "Map: show", "Map", kind_reason,
              map_change("map", "net, first, second, scaled or logits", [](MapView& m, Arguments a, const State&) {
-               if (a.size() != 1) return false;
                for (const MapKind kind :
                     {MapKind::Net, MapKind::First, MapKind::Second, MapKind::ScaledSecond, MapKind::Logits})
-                 if (a[0] == map_kind_name(kind) || (a[0] == "weights" && kind == MapKind::Net)) {
+                 if (a[0] == map_kind_name(kind)) {
                    if (m.kind != kind) m.range.reset();
                    m.kind = kind;
-                   return true;
                  }
-               return false;
+               return true;
              })});
   table.add_entry({"map net", "Map: weights, or the net map w = a¹ − λ·a²", "Map", "1"});
   table.add_entry({"map logits", "Map: logits", "Map", "2"});
@@ -59,7 +62,6 @@ void add_map_commands(CommandTable& table) {
   table.add(
       {"map.scale", "linear|log10|symlog|auto|next", "Map: scale", "Map", map_reason,
        map_change("map.scale", "linear, log10, symlog, auto or next", [](MapView& m, Arguments a, const State& state) {
-         if (a.size() != 1) return false;
          if (a[0] == "linear")
            m.scale = ScaleKind::Linear;
          else if (a[0] == "log10")
@@ -68,13 +70,8 @@ void add_map_commands(CommandTable& table) {
            m.scale = ScaleKind::Symlog;
          else if (a[0] == "auto")
            m.scale.reset();
-         else if (a[0] == "next") {
-           const ScaleKind shown = scale_shown(m, state);
-           m.scale = shown == ScaleKind::Linear  ? ScaleKind::Log10
-                     : shown == ScaleKind::Log10 ? ScaleKind::Symlog
-                                                 : ScaleKind::Linear;
-         } else
-           return false;
+         else
+           m.scale = next_scale(m, state);
          m.range.reset();
          return true;
        })});
@@ -85,17 +82,10 @@ void add_map_commands(CommandTable& table) {
   table.add_entry({"map.scale auto", "Map: the usual scale of this map", "Map", ""});
   table.add({"map.pool", "max|mean|positive|negative", "Map: how cells of a pixel are pooled", "Map", map_reason,
              map_change("map.pool", "max, mean, positive or negative", [](MapView& m, Arguments a, const State&) {
-               if (a.size() != 1) return false;
-               if (a[0] == "max")
-                 m.pooling = Pooling::MaxMagnitude;
-               else if (a[0] == "mean")
-                 m.pooling = Pooling::Mean;
-               else if (a[0] == "positive")
-                 m.pooling = Pooling::Positive;
-               else if (a[0] == "negative")
-                 m.pooling = Pooling::Negative;
-               else
-                 return false;
+               m.pooling = a[0] == "max"        ? Pooling::MaxMagnitude
+                           : a[0] == "mean"     ? Pooling::Mean
+                           : a[0] == "positive" ? Pooling::Positive
+                                                : Pooling::Negative;
                return true;
              })});
   table.add_entry({"map.pool max", "Map: pool by largest magnitude", "Map", ""});
@@ -104,28 +94,24 @@ void add_map_commands(CommandTable& table) {
   table.add_entry({"map.pool negative", "Map: pool by negative part", "Map", ""});
   table.add({"map.range", "auto or LOW HIGH", "Map: colour range", "Map", map_reason,
              map_change("map.range", "auto, or two numbers LOW < HIGH", [](MapView& m, Arguments a, const State&) {
-               if (a.size() == 1 && a[0] == "auto") {
-                 m.range.reset();
-                 return true;
-               }
-               const auto low = number_argument(a, 0), high = number_argument(a, 1);
-               if (a.size() != 2 || !low || !high || !(*low < *high)) return false;
-               m.range = {*low, *high};
-               return true;
+               m.range.reset();
+               if (a[0] == "auto") return true;
+               const double low = *number_argument(a, 0), high = *number_argument(a, 1);
+               if (low < high) m.range = {low, high};
+               return low < high;
              })});
   table.add_entry({"map.range auto", "Map: automatic colour range", "Map", ""});
   table.add_entry({"map.range", "Map: a fixed colour range", "Map", "", true});
   table.add({"map.exclude-sink", "[on|off]", "Map: leave key 0 out of the colour range", "Map", map_reason,
              map_change("map.exclude-sink", "on, off or nothing", [](MapView& m, Arguments a, const State&) {
-               if (a.size() > 1 || (a.size() == 1 && a[0] != "on" && a[0] != "off")) return false;
                m.exclude_sink = a.empty() ? !m.exclude_sink : a[0] == "on";
                return true;
              })});
   table.add_entry({"map.exclude-sink", "Map: leave key 0 out of the range", "Map", "Z"});
   table.add({"map.fit", "", "Map: fit the whole map", "Map", map_reason,
-             map_change("map.fit", "nothing", [](MapView& m, Arguments a, const State&) {
+             map_change("map.fit", "nothing", [](MapView& m, Arguments, const State&) {
                m.window = {};
-               return a.empty();
+               return true;
              })});
   table.add_entry({"map.fit", "Map: fit the whole map", "Map", "0"});
   table.add(
@@ -133,7 +119,6 @@ void add_map_commands(CommandTable& table) {
        map_change("zoom", "Q0 Q1 K0 K1 within the tokens of the run", [](MapView& m, Arguments a, const State& state) {
          const auto q0 = number_argument(a, 0), q1 = number_argument(a, 1), k0 = number_argument(a, 2),
                     k1 = number_argument(a, 3);
-         if (a.size() != 4 || !q0 || !q1 || !k0 || !k1) return false;
          const auto n = static_cast<double>(state.data()->length);
          if (!(*q0 < *q1) || !(*k0 < *k1) || *q0 < 0 || *k0 < 0 || *q1 > n || *k1 > n) return false;
          m.window = {*q0, *q1, *k0, *k1};
@@ -144,13 +129,12 @@ void add_map_commands(CommandTable& table) {
       {"swipe", "on|off|DIVIDER", "Map: first and second map side by side", "Map",
        [](const State& state, Arguments) { return needs_second_map(state); },
        map_change("swipe", "on, off or the divider's place from 0 to 1", [](MapView& m, Arguments a, const State&) {
-         if (a.size() != 1) return false;
          if (a[0] == "on" || a[0] == "off") {
            m.swipe = a[0] == "on";
            return true;
          }
          const auto divider = number_argument(a, 0);
-         if (!divider || *divider < 0 || *divider > 1) return false;
+         if (*divider < 0 || *divider > 1) return false;
          m.divider = *divider;
          return true;
        })});

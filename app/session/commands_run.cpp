@@ -1,11 +1,20 @@
 // Running and cancelling, devices and types.
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "app/session/command_parts.h"
 
 namespace headroom {
 namespace {
+
+// "cuda" is the first of them.
+bool is_device(const std::string& name) {
+  const std::string number = name.starts_with("cuda:") ? name.substr(5) : "";
+  return name == "cpu" || name == "cuda" || index_argument(std::span(&number, 1), 0).has_value();
+}
 
 std::string can_run(const State& state, Arguments) {
   if (!state.device.failed.empty()) return "LibTorch could not be loaded";
@@ -19,11 +28,8 @@ std::string can_run(const State& state, Arguments) {
 }  // namespace
 
 void add_run_commands(CommandTable& table) {
-  table.add({"run", "[without-maps]", "Run, or run again", "Run", can_run, [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() > 1 || (a.size() == 1 && a[0] != "without-maps"))
-                 return wrong_arguments("run", "nothing, or without-maps", a);
-               return s.start_run(a.empty());
-             }});
+  table.add({"run", "[without-maps]", "Run, or run again", "Run", can_run,
+             [](Session& s, Arguments a) -> Result<void> { return s.start_run(a.empty()); }});
   table.add({"cancel", "", "Cancel what runs", "Run",
              [](const State& state, Arguments) -> std::string {
                const bool any = std::ranges::any_of(
@@ -37,20 +43,25 @@ void add_run_commands(CommandTable& table) {
   table.add({"layer.recompute", "LAYER", "Compute one layer again, for its maps", "Run",
              [](const State& state, Arguments) { return needs_checkpoint(state); },
              [](Session& s, Arguments a) -> Result<void> {
-               const auto layer = index_argument(a, 0);
-               if (!layer) return wrong_arguments("layer.recompute", "LAYER", a);
-               return s.recompute_layer(*layer);
+               const std::int64_t layer = index_argument(a, 0).value_or(-1);
+               const std::vector<std::int64_t>& layers = s.state().data()->layers;
+               if (!std::ranges::binary_search(layers, layer))
+                 return wrong_arguments(
+                     "layer.recompute",
+                     "a layer of this run, " + std::to_string(layers.front()) + " to " + std::to_string(layers.back()),
+                     a);
+               return s.recompute_layer(layer);
              }});
   table.add({"device", "NAME", "Compute on a device", "Run",
              [](const State& state, Arguments a) -> std::string {
-               if (a.empty() || a[0] == "cpu" || !state.device.info) return "";
+               if (a.empty() || !is_device(a[0]) || a[0] == "cpu" || !state.device.info) return "";
                const auto& devices = state.device.info->devices;
                return std::ranges::any_of(devices, [&](const std::string& d) { return d.starts_with(a[0]); })
                           ? ""
                           : state.device.info->cuda_note;
              },
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1) return wrong_arguments("device", "cpu, cuda or cuda:N", a);
+               if (!is_device(a[0])) return wrong_arguments("device", "cpu, cuda or cuda:0, cuda:1 …", a);
                s.edit().settings.device = a[0];
                s.save_settings();
                return {};
@@ -61,8 +72,6 @@ void add_run_commands(CommandTable& table) {
              "Run",
              {},
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || !parse_dtype(a[0]))
-                 return wrong_arguments("dtype", "float32, float64 or bfloat16", a);
                s.edit().settings.dtype = a[0];
                s.save_settings();
                return {};
@@ -73,7 +82,6 @@ void add_run_commands(CommandTable& table) {
              "Run",
              {},
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1) return wrong_arguments("backend", "auto, cpu, blocked, reference or cuda", a);
                s.edit().settings.backend = a[0];
                s.save_settings();
                return {};

@@ -9,17 +9,12 @@ namespace {
 
 using Kind = WindowRequest::Kind;
 
-void add_pointer(CommandTable& table, const char* name, const char* arguments, const char* title, Kind kind,
-                 std::size_t least, std::size_t most) {
-  table.add({name, arguments, title, "Script", {}, [=](Session& s, Arguments a) -> Result<void> {
+void add_pointer(CommandTable& table, const char* name, const char* arguments, const char* title, Kind kind) {
+  table.add({name, arguments, title, "Script", {}, [kind](Session& s, Arguments a) -> Result<void> {
                WindowRequest request;
                request.kind = kind;
-               for (std::size_t i = 0; i < a.size(); ++i) {
-                 const auto value = number_argument(a, i);
-                 if (!value) return wrong_arguments(name, arguments, a);
-                 request.numbers.push_back(*value);
-               }
-               if (a.size() < least || a.size() > most) return wrong_arguments(name, arguments, a);
+               for (std::size_t i = 0; i < a.size(); ++i)
+                 request.numbers.push_back(number_argument(a, i).value_or(0.0));
                s.request(std::move(request));
                return {};
              }});
@@ -28,22 +23,22 @@ void add_pointer(CommandTable& table, const char* name, const char* arguments, c
 }  // namespace
 
 void add_script_commands(CommandTable& table) {
-  add_pointer(table, "pointer", "X Y", "Move the pointer", Kind::Pointer, 2, 2);
-  add_pointer(table, "click", "X Y [BUTTON]", "Click", Kind::Click, 2, 3);
-  add_pointer(table, "drag", "X0 Y0 X1 Y1", "Drag from one place to another", Kind::Drag, 4, 4);
-  add_pointer(table, "wheel", "X Y NOTCHES", "Turn the wheel", Kind::Wheel, 3, 3);
-  table.add({"key", "KEY", "Press a key", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || !parse_key(a[0])) return wrong_arguments("key", "a key such as Ctrl+P", a);
+  add_pointer(table, "pointer", "X Y", "Move the pointer", Kind::Pointer);
+  add_pointer(table, "click", "X Y [0|1|2]", "Click: 0 left, 1 right, 2 middle", Kind::Click);
+  add_pointer(table, "drag", "X0 Y0 X1 Y1", "Drag from one place to another", Kind::Drag);
+  add_pointer(table, "wheel", "X Y NOTCHES", "Turn the wheel", Kind::Wheel);
+  table.add({"key", "SHORTCUT", "Press a key", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
+               if (a[0].empty()) return wrong_arguments("key", "a key such as Ctrl+P", a);
                s.request({Kind::KeyPress, a[0]});
                return {};
              }});
-  table.add({"type", "TEXT", "Type a text", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"type", "TEXT…", "Type a text", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
                s.request({Kind::TypeText, joined_arguments(a)});
                return {};
              }});
-  add_pointer(table, "random", "COUNT [SEED]", "Random hands: so many events", Kind::RandomHands, 1, 2);
+  add_pointer(table, "random", "COUNT [SEED]", "Random hands: so many events", Kind::RandomHands);
   table.add({"times",
-             "LABEL",
+             "[TEXT…]",
              "Print the frame times since the last time",
              "Script",
              {},

@@ -39,7 +39,6 @@ Result<void> start_quick(Session& session) {
 void add_what_if_commands(CommandTable& table) {
   table.add({"what-if", "CHANGE…", "What-if: change the head program", "What-if", change_reason,
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.empty()) return wrong_arguments("what-if", "NAME=VALUE, -NAME takes one back", a);
                s.remember_view("what-if");
                State& state = s.edit();
                auto& changes = state.view.what_if.changes;
@@ -74,8 +73,6 @@ void add_what_if_commands(CommandTable& table) {
              "What-if",
              {},
              [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || (a[0] != "head" && a[0] != "layer" && a[0] != "model"))
-                 return wrong_arguments("what-if.scope", "head, layer or model", a);
                s.remember_view("what-if");
                s.edit().view.what_if.scope = a[0];
                return s.state().view.centre == CentreView::WhatIf ? start_quick(s) : Result<void>();

@@ -1,15 +1,18 @@
 #include "app/session/script.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "app/session/command_arguments.h"
 #include "app/session/command_parts.h"
 #include "core/base/format.h"
 #include "core/base/input_file.h"
@@ -20,16 +23,44 @@ namespace {
 constexpr std::uint64_t kLargestScript = 1 << 20;
 constexpr double kLongestWait = 600.0;
 
-bool is_script_word(const std::string& word) {
-  return word == "wait" || word == "expect" || word == "sleep" || word == "until";
-}
-
 std::optional<double> number_of(const std::string& text) {
   if (text == "nan") return std::nan("");
   double value = 0.0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return {};
   return value;
+}
+
+constexpr std::array<std::string_view, 7> kComparisons = {"==", "!=", "<", "<=", ">", ">=", "~"};
+
+bool is_script_word(const std::string& word) {
+  return word == "wait" || word == "expect" || word == "sleep" || word == "until";
+}
+
+bool is_seconds(const std::string& word) {
+  const auto seconds = number_of(word);
+  return seconds && *seconds >= 0.0 && *seconds < 1e9;
+}
+
+// The form of a line, before any is run.
+Result<void> check_line(std::span<const std::string> words, const CommandTable& commands) {
+  const std::span<const std::string> arguments = words.subspan(1);
+  if (!is_script_word(words.front())) {
+    const Command* command = commands.find(words.front());
+    if (!command) return Error(ErrorCode::InvalidArgument, "no such command: " + words.front());
+    return check_arguments(*command, arguments);
+  }
+  const std::string& word = words.front();
+  if (word == "wait" && arguments.size() <= 1 && (arguments.empty() || is_seconds(arguments[0]))) return {};
+  if (word == "sleep" && arguments.size() == 1 && is_seconds(arguments[0])) return {};
+  const bool compares = word == "expect" || word == "until";
+  if (compares && arguments.size() == 3 && std::ranges::find(kComparisons, arguments[1]) != kComparisons.end())
+    return {};
+  return wrong_arguments(word,
+                         word == "wait"    ? "nothing, or seconds"
+                         : word == "sleep" ? "seconds"
+                                           : "NAME ==|!=|<|<=|>|>=|~ VALUE",
+                         arguments);
 }
 
 }  // namespace
@@ -86,8 +117,7 @@ Result<Script> Script::read(const std::filesystem::path& path, const CommandTabl
     };
     if (!words) return at_line(words.error());
     if (words->empty()) continue;
-    if (!is_script_word(words->front()) && !commands.find(words->front()))
-      return at_line(Error(ErrorCode::InvalidArgument, "no such command: " + words->front()));
+    if (const Result<void> checked = check_line(*words, commands); !checked) return at_line(checked.error());
     script.lines_.push_back({line, number});
   }
   return script;
@@ -115,16 +145,13 @@ Result<bool> Script::step(Session& session, const Facts& facts, const Surroundin
   if (words[0] == "wait") {
     if (waiting_since_s_ < 0) waiting_since_s_ = around.now_s;
     if (around.busy || !around.drawn) {
-      const auto seconds = words.size() > 1 ? number_of(words[1]) : kLongestWait;
-      if (around.now_s - waiting_since_s_ > seconds.value_or(kLongestWait))
+      if (around.now_s - waiting_since_s_ > (words.size() > 1 ? number_of(words[1]).value_or(0.0) : kLongestWait))
         return failed(Error(ErrorCode::OutOfMemory, "something still runs after the time given"));
       return true;
     }
     waiting_since_s_ = -1.0;
   } else if (words[0] == "sleep") {
-    const auto seconds = words.size() == 2 ? number_of(words[1]) : std::nullopt;
-    if (!seconds) return failed(Error(ErrorCode::InvalidArgument, "sleep takes seconds"));
-    sleep_until_s_ = around.now_s + *seconds;
+    sleep_until_s_ = around.now_s + number_of(words[1]).value_or(0.0);
   } else if (words[0] == "until") {
     if (waiting_since_s_ < 0) waiting_since_s_ = around.now_s;
     if (const std::string wrong = check_fact(facts, std::span(words).subspan(1)); !wrong.empty()) {

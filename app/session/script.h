@@ -22,7 +22,8 @@ class Script {
     int number = 0;
   };
 
-  // NotFound, or InvalidArgument with the line's number for one that cannot be split or names no command.
+  // NotFound, or InvalidArgument with the line's number for one that cannot be split, names no command or has
+  // arguments of another form.
   [[nodiscard]] static Result<Script> read(const std::filesystem::path& path, const CommandTable& commands);
 
   // What holds the next line back.

@@ -77,6 +77,7 @@ Result<void> Session::execute(std::string_view line) {
     return error.advise("headroom --commands lists them");
   }
   const std::span<const std::string> arguments = std::span(words).subspan(1);
+  HEADROOM_TRY_VOID(check_arguments(*command, arguments));
   if (command->disabled)
     if (const std::string reason = command->disabled(state_, arguments); !reason.empty())
       return Error(ErrorCode::InvalidArgument, command->name + ": " + reason);

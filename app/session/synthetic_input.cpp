@@ -36,7 +36,6 @@ bool SyntheticInput::add(const WindowRequest& request) {
     case Kind::Pointer: move(point(request, 0)); return true;
     case Kind::Click: {
       const int button = request.numbers.size() > 2 ? static_cast<int>(request.numbers[2]) : kLeftButton;
-      if (button < 0 || button > 2) return true;
       move(point(request, 0));
       press(point(request, 0), button, true);
       press(point(request, 0), button, false);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
 #include "app/plot/theme.h"
+#include "app/session/command_arguments.h"
 #include "app/session/commands.h"
 #include "tests/support/catch.h"
 #include "tests/support/snapshots.h"
@@ -42,18 +44,26 @@ class HeadsBench {
     panel(context, frame);
     (void)ui.finish();
     lines = ui.take_commands();
-    for (const std::string& line : lines) {
-      const auto words = split_command_line(line);
-      CATCH_CAPTURE(line.substr(0, 200));
-      CATCH_REQUIRE(words.has_value());
-      CATCH_REQUIRE_FALSE(words->empty());
-    }
+    for (const std::string& line : lines) require_command(line);
     input.pressed = input.released = {};
     input.clicks = 0;
     input.wheel = {};
     input.keys.clear();
     input.text.clear();
     return *painter;
+  }
+
+  // A command of the table, with arguments that it takes.
+  void require_command(const std::string& line) const {
+    const auto words = split_command_line(line);
+    CATCH_CAPTURE(line.substr(0, 200));
+    CATCH_REQUIRE(words.has_value());
+    CATCH_REQUIRE_FALSE(words->empty());
+    const Command* command = commands.find(words->front());
+    CATCH_REQUIRE(command != nullptr);
+    const Result<void> checked = check_arguments(*command, std::span(*words).subspan(1));
+    CATCH_CAPTURE((checked ? std::string() : describe(checked.error())));
+    CATCH_REQUIRE(checked.has_value());
   }
 
   // Pointer there, pressed, let go: a frame each. The command lines of all three.
@@ -106,7 +116,7 @@ class HeadsBench {
   Facts facts;
   HeadsMemory heads;
   UiMemoryPtr memory = make_ui_memory();
-  CommandTable commands;
+  CommandTable commands = make_command_table();
   std::vector<std::string> lines;
   std::unique_ptr<RecordingPainter> painter;
   float scale = 1.0f;
