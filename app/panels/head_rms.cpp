@@ -1,34 +1,34 @@
-// Context RMS over visible keys against its bounds, the shares of rows below, inside and above, the premise.
+// Context RMS, ρ or ‖w‖₂ over visible keys against the intervals of each, and what these assume.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "app/panels/head_bounds.h"
 #include "app/panels/head_sections.h"
 #include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
+#include "app/plot/quantiles.h"
 #include "app/plot/series.h"
+#include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
 
-struct RmsSubject {
-  std::span<const float> values;
-  bool bounded = false;  // ρ and ‖w‖₂ have the interval; raw RMS has it in units of the values only
-  const char* none;      // why there is nothing
-};
+// What the tab shows, and why there is nothing where there is none.
+std::span<const float> tab_values(const HeadSeries& series, RmsTab tab) {
+  return tab == RmsTab::Raw ? series.rms : tab == RmsTab::Weights ? series.weight_l2 : series.rho;
+}
 
-RmsSubject subject_of(const HeadPanelView& view) {
-  const std::string& rms = view.context.state.view.head.rms;
-  if (rms == "raw") return {view.series.rms, false, "The run kept no context RMS per row."};
-  if (rms == "weights") return {view.series.weight_l2, true, "The run kept no ‖w‖₂ per row."};
-  return {view.series.rho, true, "The run kept no ρ per row."};
+const char* none_kept(RmsTab tab) {
+  return tab == RmsTab::Raw       ? "The run kept no context RMS per row."
+         : tab == RmsTab::Weights ? "The run kept no ‖w‖₂ per row."
+                                  : "The run kept no ρ per row.";
 }
 
 // Rows to draw: all, or every k-th where there are very many.
@@ -41,54 +41,13 @@ std::vector<double> thinned(std::span<const T> values, std::size_t every) {
   return out;
 }
 
-bool constant(std::span<const float> values) {
-  return !values.empty() && std::ranges::all_of(values, [&](float v) { return v == values.front(); });
-}
-
-struct BoundCurves {
-  std::vector<double> x, one, low, high;  // over a log grid of n
-};
-
-BoundCurves bound_curves(double most, double lambda) {
-  BoundCurves curves;
-  for (int i = 0; i <= 64; ++i) {
-    const double n = std::pow(most, static_cast<double>(i) / 64.0);
-    curves.x.push_back(n);
-    curves.one.push_back(1.0 / std::sqrt(n));
-    curves.low.push_back((lambda < 0.0 ? 1.0 - lambda : std::abs(1.0 - lambda)) / std::sqrt(n));
-    curves.high.push_back(lambda < 0.0 ? 1.0 - lambda : std::sqrt(1.0 + lambda * lambda));
-  }
-  return curves;
-}
-
-constexpr float kSwitchHeight = 18.0f;
+constexpr float kSwitchHeight = 18.0f, kBetweenNames = 12.0f;
 
 std::array<Choice, 3> switch_choices(const HeadPanelView& view) {
   const std::string rms = view.context.state.view.head.rms;
   return {{{"ρ", "head.rms relative", rms == "relative", ""},
            {"raw", "head.rms raw", rms == "raw", ""},
            {"‖w‖₂", "head.rms weights", rms == "weights", ""}}};
-}
-
-void draw_shares(HeadPanelView& view, Rect row) {
-  constexpr std::size_t kVariant = 2;  // of the axis bound
-  const auto share = [&](const char* name) {
-    const double value = view.value(name, kVariant);
-    return std::isnan(value) ? std::string("–") : fixed_text(100.0 * value, 1) + " %";
-  };
-  const std::array<NamedValue, 3> values = {{{"below", share("rows_below_bound"), {0, 0, 0, 0}},
-                                             {"inside", share("rows_inside_bound"), {0, 0, 0, 0}},
-                                             {"above", share("rows_above_bound"), {0, 0, 0, 0}}}};
-  draw_named_values(view.context, row, values);
-  // Which rows these are, where there is room.
-  const Theme& theme = view.context.theme();
-  float used = 0.0f;
-  for (const NamedValue& one : values)
-    used += view.context.ui.width(one.name, theme.hint()) +
-            view.context.ui.width(one.value, {Face::Mono, 11.0f, theme.text}) + 18.0f;
-  const std::string rows = "rows nᵢ ≥ " + std::to_string(view.series.min_row);
-  if (used + view.context.ui.width(rows, theme.hint()) <= row.width())
-    view.context.painter().text_at(row.x1, row.centre_y(), rows, theme.hint(), Painter::Align::Right);
 }
 
 void draw_premise(HeadPanelView& view, Rect row) {
@@ -117,6 +76,148 @@ void draw_premise(HeadPanelView& view, Rect row) {
                std::string("enters multiplied by n: above 0.1 the interval says little about this head."));
 }
 
+// What the intervals of this tab assume.
+void draw_footnote(HeadPanelView& view, RmsTab tab, Rect row) {
+  if (tab == RmsTab::Relative) {
+    draw_premise(view, row);
+    return;
+  }
+  const bool weights = tab == RmsTab::Weights;
+  const std::string full = weights ? "true for any values: a row outside its own would be a bug"
+                                   : "no interval is promised for raw RMS; ρ is in units of the values",
+                    brief = weights ? "true for any values" : "no interval is promised for raw RMS";
+  const TextStyle style = view.context.theme().hint();
+  view.context.ui.label({row.x0, row.centre_y() + 4.0f},
+                        view.context.ui.width(full, style) <= row.width() ? full : brief, style, row.width());
+}
+
+// An end over a log grid of n, for those that are curves.
+struct EndCurve {
+  std::vector<double> x, y;
+};
+
+EndCurve end_curve(const RowEnd& end, double most) {
+  EndCurve curve;
+  for (int i = 0; i <= 64; ++i) {
+    const double n = std::pow(most, static_cast<double>(i) / 64.0);
+    curve.x.push_back(n);
+    curve.y.push_back(end.at(0, n));
+  }
+  return curve;
+}
+
+// The plot of one tab while it is drawn.
+struct RmsPlot {
+  HeadPanelView& view;
+  const RowIntervals& intervals;
+  PlotFrame frame;
+  double most = 2.0;  // of n
+  std::size_t every = 1;
+  std::vector<double> n;            // of the rows drawn
+  std::vector<std::uint8_t> faint;  // likewise
+
+  [[nodiscard]] Color color(const RowInterval& interval) const {
+    const Theme& theme = view.context.theme();
+    return interval.own && interval.name != "softmax" ? theme.lambda : theme.text;
+  }
+};
+
+// The ground between the ends of the head's own interval, below everything.
+void draw_wash(RmsPlot& plot) {
+  const RowInterval& own = plot.intervals.own();
+  if (own.low.per_row() || own.high.per_row()) return;
+  const EndCurve low = end_curve(own.low, plot.most), high = end_curve(own.high, plot.most);
+  draw_band(plot.view.context.painter(), plot.frame, low.x, low.y, high.y, plot.view.context.theme().text.faded(0.05f));
+}
+
+void draw_end_clouds(RmsPlot& plot) {
+  Painter& painter = plot.view.context.painter();
+  for (const RowInterval& interval : plot.intervals.all)
+    for (const RowEnd* end : {&interval.low, &interval.high})
+      if (end->per_row())
+        draw_cloud(painter, plot.frame, plot.n, thinned(std::span<const double>(end->rows), plot.every),
+                   plot.color(interval), plot.faint);
+}
+
+// An end that is a line, or the middle of one's cloud, which carries the name.
+struct NamedEnd {
+  const RowInterval* interval;
+  const RowEnd* end;
+  EndCurve curve;
+};
+
+std::vector<NamedEnd> named_ends(const RmsPlot& plot) {
+  std::vector<NamedEnd> ends;
+  // The head's own first, so that its names find room; an end that two intervals share is drawn once.
+  for (auto interval = plot.intervals.all.rbegin(); interval != plot.intervals.all.rend(); ++interval)
+    for (const RowEnd* end : {&interval->high, &interval->low}) {
+      const auto same = [&](const NamedEnd& other) { return other.end->name == end->name; };
+      if (!end->drawn() || std::ranges::any_of(ends, same)) continue;
+      EndCurve curve;
+      if (end->per_row()) {
+        for (const RowBin& bin :
+             bins_over_visible(plot.n, thinned(std::span<const double>(end->rows), plot.every), 1.0)) {
+          curve.x.push_back(bin.centre);
+          curve.y.push_back(end == &interval->high ? bin.upper : bin.lower);
+        }
+      } else {
+        curve = end_curve(*end, plot.most);
+      }
+      ends.push_back({&*interval, end, std::move(curve)});
+    }
+  return ends;
+}
+
+void draw_end_lines(RmsPlot& plot) {
+  Painter& painter = plot.view.context.painter();
+  const std::vector<NamedEnd> ends = named_ends(plot);
+  // Names stand clear of each other, and of the lines too where there is room.
+  LabelSpace clear(plot.frame.inner), names(plot.frame.inner);
+  for (const NamedEnd& one : ends) {
+    if (one.end->per_row()) continue;
+    for (const std::vector<Vec2>& piece : curve_pieces(plot.frame, one.curve.x, one.curve.y))
+      clear.block_line(piece, 2.0f);
+    if (one.interval->own)
+      draw_curve(painter, plot.frame, one.curve.x, one.curve.y, plot.color(*one.interval), 1.5f);
+    else
+      draw_dashed_curve(painter, plot.frame, one.curve.x, one.curve.y, plot.color(*one.interval), 1.5f, 5.0f, 3.0f);
+  }
+  for (const NamedEnd& one : ends) {
+    const TextMeasure& measure = painter.measure();
+    auto place = lay_out_curve_name(plot.frame, one.curve.x, one.curve.y, one.end->name, measure, clear);
+    if (!place) place = lay_out_curve_name(plot.frame, one.curve.x, one.curve.y, one.end->name, measure, names);
+    if (!place) continue;
+    // Two names in one line are not read as one.
+    const Rect apart{place->x0 - kBetweenNames, place->y0, place->x1 + kBetweenNames, place->y1};
+    names.block(apart), clear.block(apart);
+    painter.text_at(place->x0, place->centre_y(), one.end->name, {Face::Sans, 11.0f, plot.color(*one.interval)});
+  }
+}
+
+// Where the ends are at the last row, through the margin's histogram.
+void draw_end_marks(RmsPlot& plot, Rect side) {
+  const std::size_t rows = plot.view.series.rows();
+  for (const RowInterval& interval : plot.intervals.all)
+    for (const RowEnd* end : {&interval.low, &interval.high}) {
+      const double value = end->drawn() && rows > 0 ? end->at(rows - 1, plot.view.series.visible.back()) : kNaN;
+      if (!(value >= plot.frame.y.low && value <= plot.frame.y.high)) continue;
+      const float y = plot.frame.y.pixel(value);
+      plot.view.context.painter().line({side.x0, y}, {side.x1, y}, plot.color(interval), 1.0f);
+    }
+}
+
+// Rows without a finite value have no place on the axis: they stand at its foot in the colour of cells that are none.
+void draw_lost_rows(RmsPlot& plot, std::span<const double> values) {
+  if (plot.intervals.not_finite == 0) return;
+  Painter& painter = plot.view.context.painter();
+  const Rect& inner = plot.frame.inner;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) continue;
+    const float x = plot.frame.x.pixel(plot.n[i]);
+    painter.fill_rect({x - 1.0f, inner.y1 - 5.0f, x + 1.0f, inner.y1}, plot.view.context.theme().hatch);
+  }
+}
+
 }  // namespace
 
 float rms_switch_width(const HeadPanelView& view) {
@@ -128,34 +229,44 @@ void draw_rms(HeadPanelView& view, Rect area) {
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   const HeadSeries& series = view.series;
-  const RmsSubject subject = subject_of(view);
+  const RmsTab tab = rms_tab(context.state.view.head.rms);
+  const std::span<const float> rows = tab_values(series, tab);
+  const RowIntervals& intervals = series.intervals[static_cast<std::size_t>(tab)];
 
   const float width = rms_switch_width(view);
   if (width <= area.width())
     context.ui.segmented({area.x1 - width, area.y0 - kSwitchHeight - 2.0f}, kSwitchHeight, switch_choices(view));
-  draw_shares(view, area.cut_top(16.0f));
-  area.cut_top(4.0f);
-  draw_premise(view, area.cut_bottom(18.0f));
-  if (subject.values.empty()) {
-    draw_note(context, area, subject.none, "A run made here keeps the rows of each layer, as far as memory allows.");
+  draw_interval_table(view, intervals, area.cut_top(interval_table_height(view)));
+  draw_footnote(view, tab, area.cut_bottom(18.0f));
+  if (rows.empty()) {
+    draw_note(context, area, none_kept(tab), "A run made here keeps the rows of each layer, as far as memory allows.");
     return;
   }
 
   const double most = std::max(2.0, *std::ranges::max_element(series.visible));
-  double low = std::numeric_limits<double>::infinity(), high = 0.0;
-  for (const float value : subject.values)
+  double low = kInfinity, high = 0.0;
+  for (const float value : rows)
     if (value > 0.0f && std::isfinite(value))
       low = std::min(low, static_cast<double>(value)), high = std::max(high, static_cast<double>(value));
   if (!(high > 0.0)) {
-    draw_note(context, area, "Every row is zero.", "The head gives nothing to the stream.");
+    const bool lost = std::ranges::none_of(rows, [](float value) { return std::isfinite(value); });
+    draw_note(context, area, lost ? "No row is finite." : "Every row is zero.",
+              lost ? "Weights or inputs of this layer are not numbers." : "The head gives nothing to the stream.");
     return;
   }
-  if (subject.bounded) {
-    // The bounds belong into the picture, down to 1/√n.
-    high = std::max(high, series.pair ? 1.5 : 1.2);
-    low = std::min(low, 0.6 / std::sqrt(most));
-    low = std::max(low, 1e-4);
-  }
+  // The ends belong into the picture, with room for the name above the highest line.
+  double highest = 0.0;
+  for (const RowInterval& interval : intervals.all)
+    for (const RowEnd* end : {&interval.low, &interval.high}) {
+      if (!end->drawn()) continue;
+      const double at = end->per_row() ? quantile(end->rows, end == &interval.high ? 0.99 : 0.02) : end->at(0, most);
+      if (!std::isfinite(at)) continue;
+      high = std::max(high, 1.06 * at);
+      if (!end->per_row()) highest = std::max(highest, at);
+      if (at > 0.0) low = std::min(low, std::max(0.6 * at, 1e-4));
+    }
+  const double name_share = 17.0 / static_cast<double>(std::max(60.0f, area.height() - 30.0f));
+  high = std::max(high, highest * std::pow(high / low, std::min(0.3, name_share)));
   const Range y_range = nice_range(low, high, true);
   AxisSpec x = axis_spec(1.0, most, true), y = axis_spec(y_range.low, y_range.high, true);
   x.high_label = true;
@@ -167,110 +278,52 @@ void draw_rms(HeadPanelView& view, Rect area) {
   if (frame.inner.width() < 30.0f || frame.inner.height() < 24.0f) return;
   draw_plot_ground(painter, frame, theme);
 
-  const bool one_lambda = series.pair && constant(series.lambda);
-  const double lambda = one_lambda ? static_cast<double>(series.lambda.front()) : 0.0;
-  const BoundCurves curves = bound_curves(most, lambda);
-  const bool whole_low = !series.pair && view.program.sink == SinkSource::None;  // a softmax row: 1/√n … 1
-  LabelSpace space(frame.inner);
-  const std::size_t every = 1 + series.rows() / kMostRmsRows;
-  const std::vector<double> n = thinned(std::span<const double>(series.visible), every);
-  const std::vector<double> values = thinned(subject.values, every);
-  const std::vector<double> row_low = thinned(std::span<const double>(series.low), every);
-  const std::vector<double> row_high = thinned(std::span<const double>(series.high), every);
-  std::vector<std::uint8_t> faint;
-  for (std::size_t i = 0; i < series.rows(); i += every) faint.push_back(series.faint[i]);
-
+  RmsPlot plot{view, intervals, frame, most, 1 + series.rows() / kMostRmsRows, {}, {}};
+  plot.n = thinned(std::span<const double>(series.visible), plot.every);
+  const std::vector<double> values = thinned(rows, plot.every);
+  for (std::size_t i = 0; i < series.rows(); i += plot.every) plot.faint.push_back(series.faint[i]);
   std::vector<double> counted;
-  for (std::size_t i = 0; i < series.rows(); ++i)
-    if (series.faint[i] == 0) counted.push_back(static_cast<double>(subject.values[i]));
-
-  if (subject.bounded) {
-    if (whole_low) {
-      const std::vector<double> ones(curves.x.size(), 1.0);
-      draw_band(painter, frame, curves.x, curves.one, ones, theme.text.faded(0.05f));
-    } else if (one_lambda) {
-      draw_band(painter, frame, curves.x, curves.low, curves.high, theme.text.faded(0.05f));
-    }
-  }
   double first_counted = most;
   for (std::size_t i = 0; i < series.rows(); ++i)
-    if (series.faint[i] == 0) first_counted = std::min(first_counted, series.visible[i]);
+    if (series.faint[i] == 0) {
+      counted.push_back(static_cast<double>(rows[i]));
+      first_counted = std::min(first_counted, series.visible[i]);
+    }
+  draw_wash(plot);
   if (first_counted > 1.0) draw_veil(painter, frame, theme, 1.0, first_counted);
-
-  const bool per_row = subject.bounded && !whole_low && !one_lambda;
-  if (per_row) {
-    draw_cloud(painter, frame, n, row_low, theme.lambda, faint);
-    draw_cloud(painter, frame, n, row_high, theme.lambda, faint);
-  }
-  draw_cloud(painter, frame, n, values, theme.accent, faint);
-
-  if (subject.bounded) {
-    const std::vector<double> ones(curves.x.size(), 1.0);
-    if (whole_low) {
-      draw_curve(painter, frame, curves.x, curves.one, theme.text, 1.5f);
-      draw_dashed_curve(painter, frame, curves.x, ones, theme.text, 1.5f, 5.0f, 3.0f);
-    } else {
-      draw_dashed_curve(painter, frame, curves.x, curves.one, theme.text, 1.5f, 5.0f, 3.0f);
-    }
-    if (one_lambda) {
-      draw_curve(painter, frame, curves.x, curves.low, theme.lambda, 1.5f);
-      draw_curve(painter, frame, curves.x, curves.high, theme.lambda, 1.5f);
-      draw_curve_name(painter, frame, curves.x, curves.high, lambda < 0.0 ? "1+|λ|" : "√(1+λ²)", theme.lambda, space);
-      draw_curve_name(painter, frame, curves.x, curves.low, lambda < 0.0 ? "(1+|λ|)/√nᵢ" : "|1−λ|/√nᵢ", theme.lambda,
-                      space);
-    } else if (per_row && series.pair) {
-      draw_curve_name(painter, frame, curves.x, std::vector<double>(curves.x.size(), std::sqrt(2.0)), "√(1+λᵢ²)",
-                      theme.lambda, space);
-      std::vector<double> half;
-      for (const double one : curves.one) half.push_back(0.25 * one);
-      draw_curve_name(painter, frame, curves.x, half, "(1−λᵢ)/√nᵢ", theme.lambda, space);
-    } else if (per_row) {
-      draw_curve_name(painter, frame, curves.x, ones, "1 − sink share", theme.lambda, space);
-    }
-    draw_curve_name(painter, frame, curves.x, curves.one, "1/√nᵢ", theme.text, space);
-  }
+  draw_end_clouds(plot);
+  draw_cloud(painter, frame, plot.n, values, theme.accent, plot.faint);
+  draw_lost_rows(plot, values);
+  draw_end_lines(plot);
   draw_plot_axes(painter, frame, theme);
 
-  // The histogram shares the axis; the bounds run through it.
+  // The histogram shares the axis; the ends run through it.
   const Rect side = frame.right_margin(6.0f, margin);
   const Histogram counts =
       histogram(counted, y_range.low, y_range.high,
                 static_cast<std::size_t>(std::clamp(frame.inner.height() / 5.0f, 8.0f, 60.0f)), true);
   painter.fill_rect(Rect::sized(side.x0 - 1.0f, side.y0, 1.0f, side.height()), theme.faint);
   draw_bars(painter, horizontal_bars(counts, frame.y, side), side, theme.accent.faded(0.75f));
-  if (subject.bounded) {
-    const double last_low =
-        !series.low.empty() && !std::isnan(series.low.back()) ? series.low.back() : 1.0 / std::sqrt(most);
-    const double last_high = one_lambda                                                ? curves.high.front()
-                             : series.pair                                             ? std::sqrt(2.0)
-                             : !series.high.empty() && !std::isnan(series.high.back()) ? series.high.back()
-                                                                                       : 1.0;
-    for (const double bound : {last_low, last_high})
-      if (bound >= y_range.low && bound <= y_range.high) {
-        const float y_pixel = frame.y.pixel(bound);
-        painter.line({side.x0, y_pixel}, {side.x1, y_pixel}, theme.text, 1.0f);
-      }
-  }
+  draw_end_marks(plot, side);
 
   // The row under the pointer, in all panels.
   const Interaction hit = context.ui.interact("plot", frame.inner, Cursor::Crosshair);
-  std::ptrdiff_t near = -1;
   if (hit.hovered) {
-    near = nearest_point(frame, n, values, context.ui.input.pointer);
+    const std::ptrdiff_t near = nearest_point(frame, plot.n, values, context.ui.input.pointer);
     if (near >= 0) {
-      const std::size_t row = static_cast<std::size_t>(near) * every;
+      const std::size_t row = static_cast<std::size_t>(near) * plot.every;
       context.hover.query = static_cast<std::int64_t>(row);
       context.ui.tooltip(
           Rect::sized(context.ui.input.pointer.x - 6.0f, context.ui.input.pointer.y - 6.0f, 12.0f, 12.0f),
           "query " + std::to_string(row) + "  nᵢ " + fixed_text(series.visible[row], 0) + "\n" +
-              readout_text(static_cast<double>(subject.values[row])));
+              readout_text(static_cast<double>(rows[row])));
       if (hit.clicked) context.ui.run("pin " + std::to_string(row) + " -");
     }
   }
   const auto mark = [&](std::optional<std::int64_t> query, Color color) {
     if (!query || *query < 0 || static_cast<std::size_t>(*query) >= series.rows()) return;
     const auto row = static_cast<std::size_t>(*query);
-    const double value = static_cast<double>(subject.values[row]);
+    const double value = static_cast<double>(rows[row]);
     if (!(value >= y_range.low && value <= y_range.high)) return;
     painter.ring(frame.at(series.visible[row], value), 4.0f, color, 1.5f);
   };

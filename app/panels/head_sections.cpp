@@ -45,7 +45,7 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
   if (rms == "relative" && view.program.post_norm)
     title = view.narrow ? "ρ before the norm" : "ρ before the norm, over nᵢ";
   const float note = 18.0f;  // the premise
-  add("rms", title, "", 20.0f + plot + note, more, draw_rms, rms_switch_width(view));
+  add("rms", title, "", interval_table_height(view) + plot + note, more, draw_rms, rms_switch_width(view));
   if (!series.kept) return sections;
   if (!series.after_norm.empty())
     add("norm", "RMS through the norm, over nᵢ", view.narrow ? "" : "median, quartiles", small_plot + 10.0f, small_more,

@@ -48,6 +48,8 @@ struct HeadSection {
 void draw_numbers(HeadPanelView& view, Rect area);
 void draw_rms(HeadPanelView& view, Rect area);
 [[nodiscard]] float rms_switch_width(const HeadPanelView& view);  // in the title's row
+void draw_interval_table(HeadPanelView& view, const RowIntervals& intervals, Rect area);
+[[nodiscard]] float interval_table_height(const HeadPanelView& view);
 void draw_decomposition(HeadPanelView& view, Rect area);
 void draw_cancellation(HeadPanelView& view, Rect area);
 void draw_through_norm(HeadPanelView& view, Rect area);

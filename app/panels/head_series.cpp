@@ -12,26 +12,6 @@ namespace {
 
 double finite_log(double value) { return value > 0.0 && std::isfinite(value) ? std::log(value) : kNaN; }
 
-// The second half where a series has one value per map and row.
-// The head's own interval of ρ (core/run/QUANTITIES.md#intervals). A sink takes a share of each map; how much of which
-// is kept for single maps only.
-void fill_bounds(HeadSeries& series, std::span<const float> weight_sum, const HeadProgram& program) {
-  const std::size_t rows = series.rows();
-  series.low.assign(rows, kNaN);
-  series.high.assign(rows, kNaN);
-  if (weight_sum.size() != rows) return;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const double sum = std::abs(static_cast<double>(weight_sum[i]));
-    series.low[i] = sum / std::sqrt(series.visible[i]);
-    if (!series.pair) {
-      series.high[i] = sum;
-    } else if (program.sink == SinkSource::None && i < series.lambda.size()) {
-      const double lambda = static_cast<double>(series.lambda[i]);
-      series.high[i] = lambda < 0.0 ? 1.0 - lambda : std::sqrt(1.0 + lambda * lambda);
-    }
-  }
-}
-
 void fill_decomposition(HeadSeries& series) {
   const std::size_t rows = series.rows();
   if (series.weight_l2.size() != rows || series.uncorrelated.size() != rows || series.value_rms.size() != rows ||
@@ -166,7 +146,8 @@ HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, 
   series.kept = !series.rho.empty() || !series.rms.empty() || !series.weight_l2.empty();
   if (!series.kept) return series;
 
-  fill_bounds(series, read("rows/weight_sum"), program);
+  for (const RmsTab tab : {RmsTab::Relative, RmsTab::Raw, RmsTab::Weights})
+    series.intervals[static_cast<std::size_t>(tab)] = make_intervals(run, layer, head, program, series, tab);
   fill_decomposition(series);
   fill_cancellation(series, read("rows/weight_l1"), layer.row_values("rows/weight_l2_component", head),
                     read("rows/output_cancellation"));

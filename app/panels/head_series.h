@@ -8,15 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "app/panels/head_bounds.h"
 #include "app/plot/quantiles.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {
-
-// Shares of the rows that count.
-struct BoundShares {
-  double below = 0.0, inside = 0.0, above = 0.0;  // NaN where there is no value
-};
 
 struct HeadSeries {
   bool kept = false;              // false: the run kept no rows of this layer
@@ -25,8 +21,7 @@ struct HeadSeries {
   std::vector<double> visible;      // n_i, per row
   std::vector<std::uint8_t> faint;  // rows that do not count: n_i < min(min_row, max n_i)
   std::span<const float> rho, rms, weight_l2, value_rms, uncorrelated, lambda, gain, gate, implicit;  // empty: none
-  // The head's own interval of ρ per row (core/run/QUANTITIES.md#intervals); NaN where a part of it is not kept.
-  std::vector<double> low, high;
+  std::array<RowIntervals, kRmsTabs> intervals;  // by RmsTab; without rows where none are kept
   // log ρ = log e + log r̃ + ½ log κ per row, natural logs, r̃ = q/(e·r̄), κ = RMS²/q².
   std::vector<double> log_rho, log_e, log_r, half_log_kappa;
   std::vector<RowBin> rho_bins, e_bins, r_bins, kappa_bins;
@@ -46,7 +41,7 @@ struct HeadSeries {
   std::vector<RowBin> before_bins, after_bins;
 
   [[nodiscard]] std::size_t rows() const { return visible.size(); }
-  // Mean over the rows that count; NaN where there is none.
+  // Mean over the rows that count; NaN where there is none, and where one is not finite, as in the run file.
   [[nodiscard]] double mean(std::span<const float> values) const;
   [[nodiscard]] double mean(std::span<const double> values) const;
 };
