@@ -53,7 +53,10 @@ PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const Lab
     first = std::min(first, curve.bins->front().low);
     last = std::max(last, curve.bins->back().high);
   }
-  if (ends.empty()) return {};
+  if (ends.empty()) {
+    draw_note(context, area, "No row is finite.");
+    return {};
+  }
   AxisSpec x = axis_spec(std::max(1.0, std::min(first, 0.5 * last)), last, true);
   const AxisSpec y = axis_spec(range.low, range.high, log);
   x.high_label = true;

@@ -34,6 +34,10 @@ void draw_over_position(HeadPanelView& view, Rect area, std::span<const float> v
     x_values.push_back(static_cast<double>(i));
     y_values.push_back(value);
   }
+  if (std::ranges::none_of(all, [](double value) { return std::isfinite(value); })) {
+    draw_note(context, area, "No row is finite.");
+    return;
+  }
   AxisSpec x = axis_spec(0.0, std::max(1.0, static_cast<double>(values.size()) - 1.0));
   x.whole = x.high_label = true;
   const AxisSpec y = axis_spec(range.low, range.high);
@@ -145,10 +149,12 @@ void draw_gain(HeadPanelView& view, Rect area) {
   const double cap = 1.0 / std::sqrt(series.norm_epsilon);
   const double root = std::sqrt(*std::ranges::max_element(series.visible));
   std::vector<double> gains;
-  std::size_t at_cap = 0;
+  std::size_t at_cap = 0, finite = 0;  // a row has a gain that is a number: make_head_series()
   double low = 1.0, high = 1.2 * std::max(cap, root);
   for (const float gain : series.gain) {
     gains.push_back(static_cast<double>(gain));
+    if (!std::isfinite(gain)) continue;
+    ++finite;
     if (gains.back() > 0.99 * cap) ++at_cap;
     if (gains.back() > 0.0) low = std::min(low, gains.back());
     high = std::max(high, gains.back());
@@ -157,7 +163,7 @@ void draw_gain(HeadPanelView& view, Rect area) {
       {{"median", fixed_text(view.value("norm_gain_median", 0), 1), {0, 0, 0, 0}},
        {"max", fixed_text(view.value("norm_gain_max", 0), 1), {0, 0, 0, 0}},
        {"at the cap",
-        fixed_text(100.0 * static_cast<double>(at_cap) / static_cast<double>(gains.size()), 0) + " %",
+        fixed_text(100.0 * static_cast<double>(at_cap) / static_cast<double>(finite), 0) + " %",
         {0, 0, 0, 0}}}};
   draw_named_values(context, area.cut_top(18.0f), values);
   Rect notes = area.cut_bottom(34.0f);

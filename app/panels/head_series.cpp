@@ -84,9 +84,10 @@ void fill_outliers(HeadSeries& series, const LayerSnapshot& layer, std::int64_t 
 
 // 1/gain² = RMS² + ε: told best where the RMS is smallest. One significant digit.
 double epsilon_of(std::span<const float> gain, std::span<const float> rms) {
-  const auto quietest = std::ranges::min_element(rms) - rms.begin();
-  const double g = static_cast<double>(gain[static_cast<std::size_t>(quietest)]);
-  const double r = static_cast<double>(rms[static_cast<std::size_t>(quietest)]);
+  double g = kNaN, r = kInfinity;
+  for (std::size_t i = 0; i < rms.size(); ++i)
+    if (static_cast<double>(rms[i]) < r && std::isfinite(gain[i]))
+      r = static_cast<double>(rms[i]), g = static_cast<double>(gain[i]);
   const double epsilon = 1.0 / (g * g) - r * r;
   if (!(epsilon > 1e-9 && epsilon < 1e-2) || epsilon < 1e-5 * r * r) return 1e-5;
   const double digit = std::pow(10.0, std::floor(std::log10(epsilon) + 1e-6));
@@ -102,7 +103,7 @@ double mean_of(const HeadSeries& series, std::span<const T> values) {
     sum += static_cast<double>(values[i]);
     ++count;
   }
-  return count > 0 ? sum / static_cast<double>(count) : kNaN;
+  return count > 0 && std::isfinite(sum) ? sum / static_cast<double>(count) : kNaN;
 }
 
 }  // namespace
@@ -138,16 +139,17 @@ HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, 
   series.uncorrelated = read("rows/uncorrelated_rms");
   series.lambda = read("rows/lambda");
   if (!program.has_second()) series.lambda = {};
+  const auto finite = [](float value) { return std::isfinite(value); };
   series.gain = read("rows/norm_gain");
-  if (!series.gain.empty() && std::isnan(series.gain.back())) series.gain = {};
+  if (std::ranges::none_of(series.gain, finite)) series.gain = {};
   series.gate = read("rows/gate_mean");
-  if (!series.gate.empty() && std::isnan(series.gate.back())) series.gate = {};
+  if (std::ranges::none_of(series.gate, finite)) series.gate = {};
   series.implicit = read("rows/implicit_sink_mass");
   series.kept = !series.rho.empty() || !series.rms.empty() || !series.weight_l2.empty();
-  if (!series.kept) return series;
-
   for (const RmsTab tab : {RmsTab::Relative, RmsTab::Raw, RmsTab::Weights})
     series.intervals[static_cast<std::size_t>(tab)] = make_intervals(run, layer, head, program, series, tab);
+  if (!series.kept) return series;
+
   fill_decomposition(series);
   fill_cancellation(series, read("rows/weight_l1"), layer.row_values("rows/weight_l2_component", head),
                     read("rows/output_cancellation"));

@@ -14,6 +14,7 @@
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
 #include "app/plot/token_text.h"
+#include "core/base/numbers.h"
 #include "core/run/quantity.h"
 
 namespace headroom {
@@ -59,7 +60,7 @@ Positions positions_of(std::span<const float> values, bool largest = true) {
   for (std::size_t i = 0; i < values.size(); i += every) {
     std::size_t best = i;
     for (std::size_t j = i; j < std::min(values.size(), i + every); ++j)
-      if (largest ? values[j] > values[best] : values[j] < values[best]) best = j;
+      if (std::isnan(values[best]) || (largest ? values[j] > values[best] : values[j] < values[best])) best = j;
     out.x.push_back(static_cast<double>(best));
     out.y.push_back(static_cast<double>(values[best]));
   }
@@ -90,7 +91,7 @@ void draw_received(HeadPanelView& view, Rect area) {
       {{true, context.state.view.heads.threshold, theme.warn, LineStyle::Dashed, "ε", 1.0f}}};
   draw_lines(painter, frame, lines, space);
   for (std::size_t map = 0; map < 2; ++map) {
-    if (parts[map].empty() || std::isnan(parts[map].back())) continue;
+    if (std::ranges::none_of(parts[map], [](float value) { return std::isfinite(value); })) continue;
     Positions points = positions_of(parts[map]);
     for (double& value : points.y) value = std::max(value, 1e-4);  // what is less stands on the axis
     draw_cloud(painter, frame, points.x, points.y,
@@ -191,10 +192,13 @@ void draw_logits(HeadPanelView& view, Rect area) {
     draw_note(context, area, "The run kept no logits per query.");
     return;
   }
-  double low = view.value("logit_min", only), high = view.value("logit_max", only);
-  if (view.pair()) low = std::min(low, view.value("logit_min", 1)), high = std::max(high, view.value("logit_max", 1));
+  double low = kInfinity, high = -kInfinity;
+  for (std::size_t i = only * rows; i < (view.pair() ? 2 : only + 1) * rows; ++i) {
+    if (std::isfinite(smallest[i])) low = std::min(low, static_cast<double>(smallest[i]));
+    if (std::isfinite(largest[i])) high = std::max(high, static_cast<double>(largest[i]));
+  }
   if (!std::isfinite(low) || !std::isfinite(high)) {
-    draw_note(context, area, "The logits are not finite.");
+    draw_note(context, area, "No logit is finite.");
     return;
   }
   const Range range = nice_range(low, std::max(high, low + 1e-6), false);

@@ -71,7 +71,7 @@ std::vector<std::size_t> cell_order(const RunSnapshot& run, const HeadColumn& co
     std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(l * heads),
                      order.begin() + static_cast<std::ptrdiff_t>((l + 1) * heads), [&](std::size_t a, std::size_t b) {
                        const double x = column.values[a], y = column.values[b];
-                       return std::isnan(y) ? !std::isnan(x) : x > y;
+                       return std::isfinite(y) ? std::isfinite(x) && x > y : std::isfinite(x);
                      });
   return order;
 }
@@ -472,7 +472,7 @@ void draw_atlas(PanelContext& context, HeadsMemory& memory, Rect body) {
   for (std::size_t l = 0; l < run.layers.size(); ++l)
     if (atlas.finished(l)) atlas.computed += run.heads.size();
   for (const double value : column.values)
-    if (value > threshold) ++atlas.over;
+    if (std::isfinite(value) && value > threshold) ++atlas.over;
   context.facts.set("heads.count_over", static_cast<double>(atlas.over));
   context.facts.set("heads.threshold", threshold);
   context.facts.set("heads.quantity", atlas_quantity(state.view));

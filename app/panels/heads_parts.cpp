@@ -107,7 +107,7 @@ std::string head_tip(const RunSnapshot& run, const QuantityRef& ref, HeadRef hea
   };
   const double value = head_value(run, ref, head.layer, head.head);
   tip += line(ref);
-  if (std::isnan(value)) tip += "\n" + missing_reason(run, ref, head.layer);
+  if (!std::isfinite(value)) tip += "\n" + missing_reason(run, ref, head.layer, head.head);
   const std::int64_t index = layer->head_index(head.head);
   const bool pair = index >= 0 && layer->programs[static_cast<std::size_t>(index)].has_first() &&
                     layer->programs[static_cast<std::size_t>(index)].has_second();

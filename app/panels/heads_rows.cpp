@@ -140,7 +140,7 @@ void draw_cell(Rows& table, const Column& column, std::size_t row, Rect cell) {
   const QuantityInfo& info = *column.data->ref.info;
   const double value = column.data->values[row];
   const bool bar = column.sorted || column.filtered;
-  if (std::isnan(value)) {
+  if (!std::isfinite(value)) {
     const Rect hatch{cell.x0 + 6.0f, cell.centre_y() - 8.0f, cell.x1 - 8.0f, cell.centre_y() + 8.0f};
     painter.push_clip(hatch);
     for (float x = hatch.x0 - hatch.height(); x < hatch.x1; x += 4.0f)
@@ -149,9 +149,10 @@ void draw_cell(Rows& table, const Column& column, std::size_t row, Rect cell) {
     if (hatch.contains(context.ui.input.pointer) && context.ui.hovered(hatch)) {
       painter.stroke_rect(hatch, theme.text);
       const HeadRef head = head_of_row(*table.memory.run(), row);
-      context.ui.tooltip(hatch, head_text(head) + "  " + quantity_title(column.data->ref) + " has no value\n" +
-                                    missing_reason(*table.memory.run(), column.data->ref, head.layer) +
-                                    "\nCSV, TSV: nan · LaTeX: --");
+      context.ui.tooltip(hatch, head_text(head) + "  " + quantity_title(column.data->ref) + " has no finite value\n" +
+                                    missing_reason(*table.memory.run(), column.data->ref, head.layer, head.head) +
+                                    "\nCSV, TSV: " + full_text(value) +
+                                    " · LaTeX: " + (std::isnan(value) ? "--" : full_text(value)));
     }
     return;
   }

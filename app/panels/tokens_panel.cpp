@@ -219,7 +219,9 @@ std::pair<std::int64_t, std::int64_t> draw_text(Tokens& tokens, Rect area) {
                                                             : "id " + std::to_string(tokens.run.prompt->ids[at])) +
                       "”";
     if (at < tokens.tint.values.size())
-      tip += "\n" + tokens.tint.value_name + "  " + readout_text(static_cast<double>(tokens.tint.values[at]));
+      tip += "\n" + tokens.tint.value_name + "  " +
+             (std::isinf(tokens.tint.values[at]) ? "not finite"
+                                                 : readout_text(static_cast<double>(tokens.tint.values[at])));
     ui.tooltip(box, tip + "\nclick: pin as key · Shift and click: as query");
     if (hit.clicked)
       ui.run(ui.input.modifiers.shift ? "pin " + std::to_string(token) + " -" : "pin - " + std::to_string(token));
@@ -282,4 +284,5 @@ void draw_tokens_panel(PanelContext& context, Rect frame) {
   painter.end_panel();
 }
 
+    context.facts.set("tokens.not_finite", static_cast<double>(tint.not_finite));
 }  // namespace headroom

@@ -4,7 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
@@ -15,6 +19,29 @@ namespace {
 std::string log_text(float low, float high) {
   return "log₁₀, " + power_text(static_cast<int>(std::lround(std::log10(low)))) + " … " +
          short_text(static_cast<double>(high));
+}
+
+// Values that are not numbers where the head has one for each token: infinite, which is drawn as such. A row of the map
+// has none for keys that the query does not see.
+void mark_lost(TokenTint& tint, const LayerSnapshot& layer, std::int64_t head, const HeadProgram& program,
+               std::optional<std::int64_t> query) {
+  if (std::ranges::all_of(tint.values, [](float value) { return std::isfinite(value); })) return;
+  const auto count = static_cast<std::int64_t>(tint.values.size());
+  std::int64_t begin = 0, end = count;
+  if (query && layer.maps) {
+    if (layer.maps->causal) end = std::min(count, *query + 1);
+    if (layer.maps->causal && layer.maps->window > 0) begin = std::max<std::int64_t>(0, end - layer.maps->window);
+  }
+  auto marked = std::make_shared<std::vector<float>>(tint.values.begin(), tint.values.end());
+  for (std::int64_t token = begin; token < end; ++token) {
+    float& value = (*marked)[static_cast<std::size_t>(token)];
+    if (std::isfinite(value) || std::ranges::binary_search(program.hidden_keys, token)) continue;
+    if (query && layer.maps && !layer.maps->causal && !layer.maps->cell(head, *query, token).visible) continue;
+    value = std::numeric_limits<float>::infinity();
+    ++tint.not_finite;
+  }
+  tint.values = *marked;
+  tint.row = std::move(marked);
 }
 
 // Net maps are signed: a pair, or a single second map.
@@ -48,6 +75,7 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
   const auto length = static_cast<std::size_t>(layer->length);
   tint.scale = {theme.sequential(), ScaleKind::Log10, 1e-4f, 1.0f, 1e-3f};
   const bool pair = program.has_first() && program.has_second();
+  std::optional<std::int64_t> attended;  // the query whose row of the map it is
 
   if (name == "received") {
     tint.value_name = pair ? "net attention received" : "attention received";
@@ -79,6 +107,7 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
       return tint;
     }
     tint.values = *tint.row;
+    attended = query;
     if (signed_map(program)) tint.scale = {theme.diverging(), ScaleKind::Symlog, -1.0f, 1.0f, 1e-3f};
     tint.scale_text = "of query " + std::to_string(*query) +
                       (signed_map(program) ? ", symlog, −1 … 1" : ", " + log_text(1e-4f, 1.0f));
@@ -106,6 +135,9 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
   }
   if (tint.values.empty() && (tint.scale_text.empty() || !series.kept))
     tint.scale_text = "the run kept no values per token";
+  mark_lost(tint, *layer, head->head, program, attended);
+  if (tint.not_finite > 0)
+    tint.scale_text += " · " + grouped_text(tint.not_finite) + " of " + grouped_text(layer->length) + " not finite";
   return tint;
 }
 

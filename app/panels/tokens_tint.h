@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,8 +19,9 @@ struct TokenTint {
   std::string title;                              // "attention received"
   std::string scale_text;                         // "key tokens, log₁₀, 10⁻⁴ … 1", or why there is nothing
   std::string value_name;                         // for the tooltip
-  std::span<const float> values;                  // by token; empty: no tint
-  std::shared_ptr<const std::vector<float>> row;  // keeps the values, where they are a row of the map
+  std::span<const float> values;                  // by token; empty: no tint; NaN: nothing there; infinite: not finite
+  std::shared_ptr<const std::vector<float>> row;  // keeps the values, where they are not the run's own
+  std::int64_t not_finite = 0;                    // tokens
   ColorScale scale;
 };
 

@@ -160,7 +160,7 @@ HeadTable make_head_table(const RunSnapshot& run, std::string_view filter, std::
   }
   const std::vector<double> values = head_values(run, *ref);
   std::ranges::stable_sort(table.rows, [&](std::size_t a, std::size_t b) {
-    const bool no_a = std::isnan(values[a]), no_b = std::isnan(values[b]);
+    const bool no_a = !std::isfinite(values[a]), no_b = !std::isfinite(values[b]);
     if (no_a || no_b) return !no_a && no_b;
     return descending ? values[a] > values[b] : values[a] < values[b];
   });

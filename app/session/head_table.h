@@ -23,7 +23,7 @@ struct HeadTable {
 };
 
 // Heads of layers that are not finished have no row. Sorted by `sort` ("head", "kind" or a quantity); heads without a
-// value come last in either direction, equal ones in order of layer and head.
+// finite value come last in either direction, equal ones in order of layer and head.
 [[nodiscard]] HeadTable make_head_table(const RunSnapshot& run, std::string_view filter, std::string_view sort,
                                         bool descending);
 [[nodiscard]] HeadRef head_of_row(const RunSnapshot& run, std::size_t row);

@@ -87,8 +87,11 @@ struct QuantityRef {
 [[nodiscard]] double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head);
 // [layers, heads] of the run, row-major.
 [[nodiscard]] std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref);
-// One sentence why a head of this kind has no value, for the tooltip of a hatched cell.
-[[nodiscard]] std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer);
+// One sentence why this head has no value, for the tooltip of a hatched cell.
+[[nodiscard]] std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer,
+                                         std::int64_t head = -1);
+// Rows of a head whose weights do not sum to a number, where the run kept its rows.
+[[nodiscard]] std::int64_t rows_not_finite(const LayerSnapshot& layer, std::int64_t head);
 // The level of uniform attention, NaN where the quantity has none.
 [[nodiscard]] double null_level(const RunSnapshot& run, const QuantityRef& ref);
 
