@@ -37,6 +37,7 @@ const std::vector<Together>& together() {
       {{"select.left", "select.right", "select.up", "select.down"}, "Next head across, next layer"},
       {{"select.next-over", "select.previous-over"}, "Next head over the threshold"},
       {{"scale larger", "scale smaller"}, "Larger, smaller"},
+      {{"panel.next", "panel.previous"}, "Next panel; the one before"},
       {{"head.across-model on", "head.across-model off"}, "Every quantity by layer; this head"},
   };
   return kTogether;

@@ -74,7 +74,8 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
     item.checked =
         item.command == "head.rms " + state.view.head.rms || item.command == "tokens.tint " + state.view.tokens.tint;
   }
-  std::vector<MenuItem> panels = lines(c, {"panel.next", "panel.maximise", "panel.fold ", "panel.reset"});
+  std::vector<MenuItem> panels =
+      lines(c, {"panel.next", "panel.previous", "panel.maximise", "panel.fold ", "panel.reset"});
   std::vector<MenuItem> looks = lines(c, {"theme ", "scale "});
   for (MenuItem& item : looks) item.checked = item.command == (state.settings.dark ? "theme dark" : "theme light");
   return {command_item(c, "undo"),

@@ -22,7 +22,7 @@ Rect draw_panel_title(PanelContext& context, Rect frame, std::string_view name, 
   ui.push_id(name);
   const float y = bar.y0 + 15.0f;
   float right = bar.x1 - measure::kPadding;
-  const bool maximises = name == "map" || name == "head" || name == "heads";
+  const bool maximises = name == "map" || name == "head" || name == "heads" || name == "tokens";
   const std::string maximise = "panel.maximise " + std::string(name);
   if (maximises && bar.width() > 120.0f) {
     const bool alone = context.state.layout.maximised == name;

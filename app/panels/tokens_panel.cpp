@@ -36,6 +36,13 @@ Rect draw_tokens_title(PanelContext& context, const TokenTint& tint, Rect bar) {
   const Theme& theme = context.theme();
   context.painter().fill_rect({bar.x0, bar.y1 - 1.0f, bar.x1, bar.y1}, theme.line);
   Rect rest = bar.inset(measure::kPadding, 0.0f);
+  if (bar.width() > 300.0f) {
+    const bool alone = context.state.layout.maximised == "tokens";
+    ui.icon_button(Rect::sized(bar.x1 - 27.0f, bar.centre_y() - 10.0f, 20.0f, 20.0f),
+                   alone ? Icon::Restore : Icon::Maximise, "panel.maximise tokens",
+                   alone ? "All panels again" : "This panel alone");
+    rest.cut_right(24.0f);
+  }
   const float width = ui.width("Tokens", theme.title());
   if (rest.width() > width) context.painter().text_at(rest.x0, bar.centre_y(), "Tokens", theme.title());
   rest.cut_left(width + 12.0f);
@@ -277,6 +284,7 @@ void draw_tokens_panel(PanelContext& context, Rect frame) {
     const auto seen = draw_text(tokens, body);
     context.facts.set("tokens.first", static_cast<double>(seen.first));
     context.facts.set("tokens.last", static_cast<double>(seen.second));
+    context.facts.set("tokens.not_finite", static_cast<double>(tint.not_finite));
     draw_title_hints(context, rest, bar.centre_y(), tint.scale_text, place_text(tokens, seen));
   }
   context.ui.pop_id();
@@ -284,5 +292,4 @@ void draw_tokens_panel(PanelContext& context, Rect frame) {
   painter.end_panel();
 }
 
-    context.facts.set("tokens.not_finite", static_cast<double>(tint.not_finite));
 }  // namespace headroom

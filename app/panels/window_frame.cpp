@@ -51,6 +51,22 @@ void draw_side(PanelContext& context, const WindowLayout& layout) {
     draw_rail(context, layout.side, "head",
               layout.side_kind == Side::Columns  ? "Columns"
               : layout.side_kind == Side::Change ? "Change"
+// The ring of the panel that Tab reached. A press anywhere takes the focus away: the hand is at the pointer again.
+void draw_focus(PanelContext& context, const WindowLayout& layout) {
+  const std::string& focus = context.state.layout.focus;
+  std::string drawn = "none";
+  for (const ShownPanel& panel : shown_panels(layout))
+    if (focus == panel.name) {
+      context.painter().stroke_rect(panel.rect.inset(1.0f), context.theme().accent, 2.0f, 6.0f);
+      drawn = focus;
+    }
+  context.facts.set("focus", drawn);
+  context.facts.set("menu", context.ui.popup_open() ? 1.0 : 0.0);
+  context.facts.set("maximised", context.state.layout.maximised.empty() ? "none" : context.state.layout.maximised);
+  const auto& pressed = context.ui.input.pressed;
+  if (!focus.empty() && std::ranges::any_of(pressed, [](bool p) { return p; })) context.ui.run("panel.focus none");
+}
+
                                                  : "Head");
     return;
   }
@@ -96,6 +112,7 @@ void draw_window(PanelContext& context, Rect window) {
     panel_splitter(context, "heads", {layout.heads.x1 - 2, layout.heads.y0, layout.heads.x1 + 3, layout.heads.y1},
                    layout.heads.width(), false);
   if (!layout.side.empty() && !layout.side_rail && !layout.centre.empty())
+  draw_focus(context, layout);
     panel_splitter(context, "head", {layout.side.x0 - 3, layout.side.y0, layout.side.x0 + 2, layout.side.y1},
                    layout.side.width(), true);
   if (!layout.tokens.empty() && !layout.tokens_rail) {

@@ -60,6 +60,10 @@ WindowLayout window_layout(Rect window, const State& state) {
     layout.side = rest;
     return layout;
   }
+  if (wish.maximised == "tokens") {
+    layout.tokens = rest;
+    return layout;
+  }
   if (view.centre == CentreView::Map && !table && !scatter) {
     const float design = rest.height() < 560.0f ? 78.0f : 100.0f;
     float tokens = chosen(wish.tokens_height, design);
@@ -131,6 +135,18 @@ WindowLayout window_layout(Rect window, const State& state) {
   rest.cut_right(kGap);
   layout.centre = rest;
   return layout;
+}
+
+std::vector<ShownPanel> shown_panels(const WindowLayout& layout) {
+  std::vector<ShownPanel> shown;
+  const auto add = [&](const char* name, Rect rect, bool rail) {
+    if (!rect.empty() && !rail) shown.push_back({name, rect});
+  };
+  add("heads", layout.heads, layout.heads_rail);
+  add("map", layout.centre, false);
+  add("head", layout.side, layout.side_rail);
+  add("tokens", layout.tokens, layout.tokens_rail);
+  return shown;
 }
 
 }  // namespace headroom

@@ -2,6 +2,8 @@
 // Safe from any thread.
 #pragma once
 
+#include <vector>
+
 #include "app/plot/geometry.h"
 #include "app/session/state.h"
 
@@ -18,5 +20,12 @@ struct WindowLayout {
 inline constexpr float kRail = 28.0f;
 
 [[nodiscard]] WindowLayout window_layout(Rect window, const State& state);
+
+// The panels that are there and not folded, in reading order, by their names in Layout.
+struct ShownPanel {
+  const char* name;
+  Rect rect;
+};
+[[nodiscard]] std::vector<ShownPanel> shown_panels(const WindowLayout& layout);
 
 }  // namespace headroom

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -12,10 +11,10 @@ namespace headroom {
 namespace {
 
 constexpr double kSmallest = 0.5, kLargest = 3.0;
-constexpr const char* kPanels[] = {"heads", "map", "head", "tokens"};
 
-void add_overlay(CommandTable& table, const char* name, const char* title, const char* key, Overlay overlay) {
-  table.add({name, "", title, "Window", {}, [overlay](Session& s, Arguments a) -> Result<void> {
+void add_overlay(CommandTable& table, const char* name, const char* arguments, const char* title, const char* key,
+                 Overlay overlay) {
+  table.add({name, arguments, title, "Window", {}, [overlay](Session& s, Arguments a) -> Result<void> {
                State& state = s.edit();
                state.overlay = state.overlay == overlay ? Overlay::None : overlay;
                state.overlay_text = joined_arguments(a);
@@ -25,16 +24,21 @@ void add_overlay(CommandTable& table, const char* name, const char* title, const
   table.add_entry({name, title, "Window", key});
 }
 
-bool is_panel(const std::string& name) { return std::ranges::find(kPanels, name) != std::end(kPanels); }
+// "the number of an error card: 4, 7".
+std::string card_numbers(const State& state) {
+  std::string text = "the number of an error card:";
+  for (const ErrorCard& card : state.errors) text += (text.back() == ':' ? " " : ", ") + std::to_string(card.id);
+  return text;
+}
 
 }  // namespace
 
 void add_window_commands(CommandTable& table) {
-  add_overlay(table, "palette", "Find any command", "Ctrl+P", Overlay::Palette);
-  add_overlay(table, "keys", "These keys", "?", Overlay::Keys);
-  add_overlay(table, "settings", "Settings", "Ctrl+,", Overlay::Settings);
-  add_overlay(table, "about", "About Headroom", "", Overlay::About);
-  add_overlay(table, "log", "Messages", "Ctrl+L", Overlay::Log);
+  add_overlay(table, "palette", "[TEXT…]", "Find any command", "Ctrl+P", Overlay::Palette);
+  add_overlay(table, "keys", "", "These keys", "?", Overlay::Keys);
+  add_overlay(table, "settings", "", "Settings", "Ctrl+,", Overlay::Settings);
+  add_overlay(table, "about", "", "About Headroom", "", Overlay::About);
+  add_overlay(table, "log", "", "Messages", "Ctrl+L", Overlay::Log);
   table.add({"overlay.close", "", "Close what lies over the window", "Window",
              [](const State& state, Arguments) -> std::string {
                return state.overlay == Overlay::None ? "nothing lies over the window" : "";
@@ -44,8 +48,6 @@ void add_window_commands(CommandTable& table) {
                return {};
              }});
   table.add({"theme", "dark|light|toggle", "Theme", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
-               if (a.size() != 1 || (a[0] != "dark" && a[0] != "light" && a[0] != "toggle"))
-                 return wrong_arguments("theme", "dark, light or toggle", a);
                bool& dark = s.edit().settings.dark;
                dark = a[0] == "toggle" ? !dark : a[0] == "dark";
                s.save_settings();
@@ -62,17 +64,17 @@ void add_window_commands(CommandTable& table) {
              [](Session& s, Arguments a) -> Result<void> {
                double& scale = s.edit().settings.scale;
                const double shown = scale > 0.0 ? scale : 1.0;
-               if (a.size() == 1 && a[0] == "larger")
+               if (a[0] == "larger")
                  scale = std::min(kLargest, shown + 0.25);
-               else if (a.size() == 1 && a[0] == "smaller")
+               else if (a[0] == "smaller")
                  scale = std::max(kSmallest, shown - 0.25);
-               else if (a.size() == 1 && a[0] == "auto")
+               else if (a[0] == "auto")
                  scale = 0.0;
                else {
-                 const auto factor = number_argument(a, 0);
-                 if (!factor || *factor < kSmallest || *factor > kLargest)
+                 const double factor = *number_argument(a, 0);
+                 if (factor < kSmallest || factor > kLargest)
                    return wrong_arguments("scale", "0.5 to 3, larger, smaller or auto", a);
-                 scale = *factor;
+                 scale = factor;
                }
                s.save_settings();
                return {};
@@ -80,22 +82,46 @@ void add_window_commands(CommandTable& table) {
   table.add_entry({"scale larger", "Larger", "Window", "Ctrl+="});
   table.add_entry({"scale smaller", "Smaller", "Window", "Ctrl+-"});
   table.add_entry({"scale auto", "Size as the monitor says", "Window", ""});
-  table.add({"panel.next", "", "Next panel", "Window", {}, [](Session& s, Arguments) -> Result<void> {
-               std::string& focus = s.edit().layout.focus;
-               const auto at = std::ranges::find(kPanels, focus);
-               focus = at == std::end(kPanels) || at + 1 == std::end(kPanels) ? kPanels[0] : *(at + 1);
-               return {};
-             }});
-  table.add_entry({"panel.next", "Next panel", "Window", "Tab"});
-  table.add({"panel.maximise",
-             "[heads|map|head]",
-             "This panel alone, and back",
+  const auto step = [&table](const char* name, const char* title, const char* key, std::size_t by) {
+    table.add({name, "", title, "Window",
+               [](const State& state, Arguments) -> std::string {
+                 return state.panels_shown.empty() ? "no panel is shown" : "";
+               },
+               [by](Session& s, Arguments) -> Result<void> {
+                 const std::vector<std::string>& shown = s.state().panels_shown;
+                 const auto at =
+                     static_cast<std::size_t>(std::ranges::find(shown, s.state().layout.focus) - shown.begin());
+                 // From none the first or the last.
+                 const std::size_t from = at < shown.size() ? at + shown.size() : by == 1 ? shown.size() - 1 : 0;
+                 s.edit().layout.focus = shown[(from + (by == 1 ? 1 : shown.size() - 1)) % shown.size()];
+                 return {};
+               }});
+    table.add_entry({name, title, "Window", key});
+  };
+  step("panel.next", "Next panel", "Tab", 1);
+  step("panel.previous", "Previous panel", "Shift+Tab", 0);
+  table.add({"panel.focus",
+             "heads|map|head|tokens|none",
+             "Give a panel the focus",
              "Window",
              {},
              [](Session& s, Arguments a) -> Result<void> {
+               const std::vector<std::string>& shown = s.state().panels_shown;
+               std::string list;
+               for (const std::string& name : shown) list += (list.empty() ? "" : ", ") + name;
+               if (a[0] != "none" && std::ranges::find(shown, a[0]) == shown.end())
+                 return wrong_arguments("panel.focus", list.empty() ? "none" : "one that is shown: " + list, a);
+               s.edit().layout.focus = a[0] == "none" ? "" : a[0];
+               return {};
+             }});
+  table.add({"panel.maximise", "[heads|map|head|tokens]", "This panel alone, and back", "Window",
+             [](const State& state, Arguments) -> std::string {
+               return state.panels_shown.empty() ? "no panel is shown" : "";
+             },
+             [](Session& s, Arguments a) -> Result<void> {
                Layout& layout = s.edit().layout;
-               const std::string name = a.empty() ? layout.focus : a[0];
-               if (a.size() > 1 || !is_panel(name)) return wrong_arguments("panel.maximise", "heads, map or head", a);
+               // The one with the focus; the map where none has it.
+               const std::string name = !a.empty() ? a[0] : layout.focus.empty() ? "map" : layout.focus;
                layout.maximised = layout.maximised == name || (a.empty() && !layout.maximised.empty()) ? "" : name;
                return {};
              }});
@@ -107,14 +133,10 @@ void add_window_commands(CommandTable& table) {
              {},
              [](Session& s, Arguments a) -> Result<void> {
                Layout& layout = s.edit().layout;
-               if (a.size() == 1 && a[0] == "heads")
-                 layout.heads_folded = !layout.heads_folded;
-               else if (a.size() == 1 && a[0] == "head")
-                 layout.head_folded = !layout.head_folded;
-               else if (a.size() == 1 && a[0] == "tokens")
-                 layout.tokens_folded = !layout.tokens_folded;
-               else
-                 return wrong_arguments("panel.fold", "heads, head or tokens", a);
+               bool& folded = a[0] == "heads"  ? layout.heads_folded
+                              : a[0] == "head" ? layout.head_folded
+                                               : layout.tokens_folded;
+               folded = !folded;
                s.save_settings();
                return {};
              }});
@@ -127,18 +149,12 @@ void add_window_commands(CommandTable& table) {
              "Window",
              {},
              [](Session& s, Arguments a) -> Result<void> {
-               const auto pixels = number_argument(a, 1);
-               if (a.size() != 2 || !pixels || *pixels < 0 || *pixels > 4000)
-                 return wrong_arguments("panel.size", "heads, head or tokens, and pixels", a);
+               const double pixels = *number_argument(a, 1);
+               if (pixels < 0 || pixels > 4000) return wrong_arguments("panel.size", "0 to 4000 pixels", a);
                Layout& layout = s.edit().layout;
-               if (a[0] == "heads")
-                 layout.heads_width = static_cast<float>(*pixels);
-               else if (a[0] == "head")
-                 layout.head_width = static_cast<float>(*pixels);
-               else if (a[0] == "tokens")
-                 layout.tokens_height = static_cast<float>(*pixels);
-               else
-                 return wrong_arguments("panel.size", "heads, head or tokens, and pixels", a);
+               (a[0] == "heads"  ? layout.heads_width
+                : a[0] == "head" ? layout.head_width
+                                 : layout.tokens_height) = static_cast<float>(pixels);
                return {};
              }});
   table.add(
@@ -168,10 +184,10 @@ void add_window_commands(CommandTable& table) {
        [](Session& s, Arguments a) -> Result<void> {
          auto& errors = s.edit().errors;
          const auto id = index_argument(a, 0);
-         if (id)
-           std::erase_if(errors, [&](const ErrorCard& card) { return card.id == *id; });
-         else
+         if (!id)
            errors.pop_back();
+         else if (std::erase_if(errors, [&](const ErrorCard& card) { return card.id == *id; }) == 0)
+           return wrong_arguments("error.close", card_numbers(s.state()), a);
          return {};
        }});
   table.add(
@@ -185,7 +201,7 @@ void add_window_commands(CommandTable& table) {
              s.request({WindowRequest::Kind::CopyText, card.title + "\n" + describe(card.error) + hint});
              return {};
            }
-         return wrong_arguments("error.copy", "the number of an error card", a);
+         return wrong_arguments("error.copy", card_numbers(s.state()), a);
        }});
   table.add_entry({"error.close", "Close the error card", "Window", ""});
   table.add_entry({"error.copy", "Copy the error's details", "Window", ""});
@@ -199,32 +215,36 @@ void add_window_commands(CommandTable& table) {
                s.request({WindowRequest::Kind::CopyText, std::move(text)});
                return {};
              }});
-  table.add(
-      {"set-key", "LINE KEY", "Change the key of a command", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
-         if (a.size() != 2 || (!a[1].empty() && !parse_key(a[1])))
-           return wrong_arguments("set-key", "a command line in quotation marks, and a key such as Ctrl+K", a);
-         s.edit().settings.keys[a[0]] = a[1];
-         s.save_settings();
-         return {};
-       }});
+  table.add({"set-key",
+             "LINE SHORTCUT",
+             "Change the key of a command",
+             "Window",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
+               if (!s.commands().entry(a[0]))
+                 return wrong_arguments("set-key", "a command line of the palette, such as \"theme toggle\"", a);
+               s.edit().settings.keys[a[0]] = a[1];
+               s.save_settings();
+               return {};
+             }});
   table.add({"memory",
              "GB",
              "Memory for runs; 0: half of what is free",
              "Window",
              {},
              [](Session& s, Arguments a) -> Result<void> {
-               const auto gigabytes = number_argument(a, 0);
-               if (!gigabytes || *gigabytes < 0 || *gigabytes > 4096) return wrong_arguments("memory", "0 to 4096", a);
-               s.edit().settings.memory_gb = *gigabytes;
+               const double gigabytes = *number_argument(a, 0);
+               if (gigabytes < 0 || gigabytes > 4096) return wrong_arguments("memory", "0 to 4096", a);
+               s.edit().settings.memory_gb = gigabytes;
                s.save_settings();
                return {};
              }});
   table.add(
       {"tile-memory", "MB", "Memory for tiles of maps", "Window", {}, [](Session& s, Arguments a) -> Result<void> {
-         const auto megabytes = number_argument(a, 0);
-         if (!megabytes || *megabytes < 8 || *megabytes > 4096) return wrong_arguments("tile-memory", "8 to 4096", a);
-         s.edit().settings.tile_mb = *megabytes;
-         s.tiles().set_budget(static_cast<std::size_t>(*megabytes * 1048576.0));
+         const double megabytes = *number_argument(a, 0);
+         if (megabytes < 8 || megabytes > 4096) return wrong_arguments("tile-memory", "8 to 4096", a);
+         s.edit().settings.tile_mb = megabytes;
+         s.tiles().set_budget(static_cast<std::size_t>(megabytes * 1048576.0));
          s.save_settings();
          return {};
        }});

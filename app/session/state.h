@@ -218,8 +218,8 @@ struct Settings {
 struct Layout {
   float heads_width = 0, head_width = 0, tokens_height = 0;  // 0: the design's
   bool heads_folded = false, head_folded = false, tokens_folded = false;
-  std::string maximised;      // "heads", "map", "head" or empty
-  std::string focus = "map";  // the panel that Tab reached
+  std::string maximised;  // "heads", "map", "head", "tokens" or empty
+  std::string focus;      // the panel that Tab reached, likewise; empty: none. Not kept between starts
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
@@ -232,7 +232,8 @@ struct DeviceState {
 
 struct State {
   ViewState view;
-  Hover hover;  // of the last frame
+  Hover hover;                            // of the last frame
+  std::vector<std::string> panels_shown;  // likewise, by their names in Layout, in reading order
   std::vector<ModelEntry> models;
   int model = -1;  // id of the one that runs next
   PromptEntry prompt;

@@ -21,15 +21,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/compare_memory.h"
-#include "app/panels/heads_memory.h"
-#include "app/panels/window_frame.h"
+#include "app/panels/window_core.h"
 #include "app/panels/window_layout.h"
 #include "app/process/report_error.h"
 #include "app/process/signals.h"
 #include "app/process/version.h"
 #include "app/session/file_manager.h"
-#include "app/session/folder_reader.h"
 #include "app/session/random_hands.h"
 #include "app/session/script.h"
 #include "app/session/synthetic_input.h"
@@ -43,8 +40,7 @@ namespace headroom {
 namespace {
 
 constexpr double kIdleSeconds = 1.0;  // between looks at files that may have changed
-constexpr int kCompareNice = 10;
-constexpr int kSettlingFrames = 3;  // hover and commands show in the frame after
+constexpr int kSettlingFrames = 3;    // hover and commands show in the frame after
 
 double now_seconds() { return Trace::now_us() * 1e-6; }
 
@@ -128,20 +124,6 @@ class SystemClipboard final : public Clipboard {
   GlfwWindow& window_;
 };
 
-class TableLookup final : public CommandLookup {
- public:
-  explicit TableLookup(const Session& session) : session_(session) {}
-  std::string disabled_reason(std::string_view line) const override {
-    return session_.commands().disabled_reason(session_.state(), line);
-  }
-  std::string key_text(std::string_view line) const override {
-    return session_.commands().key_of(session_.state(), line);
-  }
-
- private:
-  const Session& session_;
-};
-
 // `random COUNT [SEED]` of a script: hands that play until their events are used up.
 struct RandomPlay {
   RandomPlay(const WindowRequest& request, const CommandTable& commands)
@@ -175,10 +157,7 @@ class Application {
         session_(session),
         script_(std::move(script)),
         clipboard_(loop.window()),
-        lookup_(session),
-        memory_(make_ui_memory()),
-        compare_memory_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }),
-        folders_(session.options().wake) {}
+        core_(session, clipboard_) {}
 
   int run() {
     session_.refresh_start_page();
@@ -197,7 +176,8 @@ class Application {
     session_.save_settings();
     session_.finish_files();
     if (arguments_.print_facts)
-      for (const auto& [name, value] : facts_.all()) std::printf("%s = %s\n", name.c_str(), one_line(value).c_str());
+      for (const auto& [name, value] : core_.facts().all())
+        std::printf("%s = %s\n", name.c_str(), one_line(value).c_str());
     if (arguments_.print_times) print_times("all");
     return exit_code_;
   }
@@ -234,7 +214,7 @@ class Application {
 
   void frame() {
     const double begin_s = now_seconds();
-    const Theme& theme = session_.state().settings.dark ? dark_theme() : light_theme();
+    const Theme& theme = core_.theme();
     GlfwWindow& window = loop_.window();
     const float wanted = scale_wanted();
     if (wanted != window.ui_scale()) window.set_ui_scale(wanted);
@@ -244,23 +224,11 @@ class Application {
     if (random_) random_->play(input);
     shown_window_ = input.window;
     if (!loop_.window().maximised() && !loop_.window().fullscreen()) last_window_ = input.window;
-    facts_.clear();
-    Hover hover;
-    std::vector<std::string> commands;
-    {
-      Ui ui(loop_.painter(), theme, input, *memory_, lookup_, clipboard_);
-      PanelContext context{ui,       session_.state(), session_.tiles(), session_.commands(),
-                           hover,    facts_,           &heads_memory_,   &compare_memory_,
-                           &folders_};
-      draw_window(context, input.window);
-      run_keys(context);
-      if (ui.finish()) dirty_ = std::max(dirty_, 2);
-      ui_wait_s_ = ui.wait_seconds();
-      ui_due_s_ = now_seconds() + ui_wait_s_;
-      window.set_cursor(ui.cursor());
-      commands = ui.take_commands();
-    }
-    describe_state(session_.state(), facts_);
+    FrameResult result = core_.frame(loop_.painter(), input);
+    if (result.again) dirty_ = std::max(dirty_, 2);
+    ui_wait_s_ = result.wait_seconds;
+    ui_due_s_ = now_seconds() + ui_wait_s_;
+    window.set_cursor(result.cursor);
     if (script_ || arguments_.print_facts) describe_session();
     loop_.end_frame();
     const double end_s = now_seconds();
@@ -270,14 +238,9 @@ class Application {
     if (input.pressed[kLeftButton] || input.released[kLeftButton] || !input.keys.empty() || input.wheel.y != 0.0f)
       acted_s_ = begin_s;
     ++frames_since_line_;
-    if (hover != session_.state().hover) {
-      session_.edit().hover = hover;
-      dirty_ = std::max(dirty_, 2);
-    }
-    if (random_) random_->choose(commands, session_.state());
-    for (const std::string& line : commands) session_.run_line(line);
-    if (!commands.empty()) dirty_ = kSettlingFrames;
-    for (const std::string& path : input.dropped) session_.run_line("open.run " + quote_word(path));
+    if (random_) random_->choose(result.lines, session_.state());
+    core_.act(result);
+    if (!result.lines.empty()) dirty_ = kSettlingFrames;
     take_requests();
   }
 
@@ -294,18 +257,19 @@ class Application {
   // What a script asks of the session rather than of what is drawn.
   void describe_session() {
     const State& state = session_.state();
-    facts_.set("opening", session_.opening() ? 1.0 : 0.0);
-    facts_.set("message", state.messages.empty() ? "" : state.messages.back().text);
-    facts_.set("messages", static_cast<double>(state.messages.size()));
-    facts_.set("error",
-               state.errors.empty() ? "" : state.errors.back().title + ": " + describe(state.errors.back().error));
-    facts_.set("recent", static_cast<double>(state.recent.size()));
-    facts_.set("device", state.device.text);
-    facts_.set("device.cuda", state.device.info ? state.device.info->cuda_note : "");
-    facts_.set("clipboard", copied_);
+    Facts& facts = core_.facts();
+    facts.set("opening", session_.opening() ? 1.0 : 0.0);
+    facts.set("message", state.messages.empty() ? "" : state.messages.back().text);
+    facts.set("messages", static_cast<double>(state.messages.size()));
+    facts.set("error",
+              state.errors.empty() ? "" : state.errors.back().title + ": " + describe(state.errors.back().error));
+    facts.set("recent", static_cast<double>(state.recent.size()));
+    facts.set("device", state.device.text);
+    facts.set("device.cuda", state.device.info ? state.device.info->cuda_note : "");
+    facts.set("clipboard", copied_);
     const RunEntry* run = state.shown();
     const ModelEntry* model = run ? state.find_model(run->model) : nullptr;
-    facts_.set("checkpoint.changed", model && model->changed_on_disk ? 1.0 : 0.0);
+    facts.set("checkpoint.changed", model && model->changed_on_disk ? 1.0 : 0.0);
   }
 
   float scale_wanted() const {
@@ -392,13 +356,13 @@ class Application {
     }
     Script::Surroundings around;
     around.busy = session_.busy() || session_.tiles().statistics().waiting > 0 || session_.state().device.loading ||
-                  (session_.state().overlay == Overlay::Files && folders_.waiting());
+                  core_.reading_folder();
     around.opening = session_.opening();
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
     around.request_pending = hands_pending() || !requests_.empty();
     around.now_s = now_seconds();
     const double step_s = now_seconds();
-    const Result<bool> stepped = script_->step(session_, facts_, around);
+    const Result<bool> stepped = script_->step(session_, core_.facts(), around);
     if (!stepped) {
       fail(stepped.error());
       return;
@@ -450,12 +414,7 @@ class Application {
   Session& session_;
   std::optional<Script> script_;
   SystemClipboard clipboard_;
-  TableLookup lookup_;
-  UiMemoryPtr memory_;
-  HeadsMemory heads_memory_;
-  CompareMemory compare_memory_;
-  FolderReader folders_;
-  Facts facts_;
+  WindowCore core_;
   SyntheticInput synthetic_;
   std::optional<RandomPlay> random_;
   std::vector<WindowRequest> requests_;

@@ -12,12 +12,10 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
-#include "app/panels/heads_memory.h"
-#include "app/panels/window_frame.h"
+#include "app/panels/window_core.h"
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
 #include "app/session/random_hands.h"
@@ -51,24 +49,10 @@ class KeptClipboard final : public Clipboard {
   std::string text_;
 };
 
-class SessionLookup final : public CommandLookup {
- public:
-  explicit SessionLookup(const Session& session) : session_(session) {}
-  std::string disabled_reason(std::string_view line) const override {
-    return session_.commands().disabled_reason(session_.state(), line);
-  }
-  std::string key_text(std::string_view line) const override {
-    return session_.commands().key_of(session_.state(), line);
-  }
-
- private:
-  const Session& session_;
-};
-
-// The application's frame without a display, and random hands.
+// The program's own frame without a display, and random hands.
 class Monkey {
  public:
-  explicit Monkey(unsigned seed) : session_(options()), hands_(seed, session_.commands()), lookup_(session_) {
+  explicit Monkey(unsigned seed) : session_(options()), hands_(seed, session_.commands()), core_(session_, clipboard_) {
     session_.load_compute_library();
     session_.refresh_start_page();
     settle();
@@ -86,22 +70,11 @@ class Monkey {
     session_.update(seconds());
     input_.time += 0.016;
     painter_ = std::make_unique<RecordingPainter>(measure_, input_.window, scale_);
-    const Theme& theme = session_.state().settings.dark ? dark_theme() : light_theme();
-    Hover hover;
-    facts_.clear();
-    std::vector<std::string> lines;
-    {
-      Ui ui(*painter_, theme, input_, *memory_, lookup_, clipboard_);
-      PanelContext context{ui, session_.state(), session_.tiles(), session_.commands(), hover, facts_, &heads_memory_};
-      draw_window(context, input_.window);
-      run_keys(context);
-      (void)ui.finish();
-      lines = ui.take_commands();
-    }
-    describe_state(session_.state(), facts_);
-    session_.edit().hover = hover;
+    const FrameResult result = core_.frame(*painter_, input_);
+    distances_ = distances_ || (core_.facts().find("compare.distances_known") &&
+                                *core_.facts().find("compare.distances_known") != "0");
     forget_frame(input_);
-    for (const std::string& line : lines) execute(line);
+    for (const std::string& line : result.lines) execute(line);
     (void)session_.take_window_requests();
     if (const std::string line = hands_.upkeep(session_.state()); !line.empty()) {
       session_.run_line(line);
@@ -121,6 +94,7 @@ class Monkey {
   [[nodiscard]] const RecordingPainter& painter() const { return *painter_; }
   [[nodiscard]] const std::set<std::string>& executed() const { return executed_; }
   [[nodiscard]] const State& state() const { return session_.state(); }
+  [[nodiscard]] bool compared() const { return distances_; }  // row distances were computed and shown
   [[nodiscard]] std::string where() const {
     const Rect& w = input_.window;
     return std::to_string(static_cast<int>(w.x1)) + " x " + std::to_string(static_cast<int>(w.y1)) + " at " +
@@ -133,6 +107,7 @@ class Monkey {
     Session::Options options;
     options.assets = assets();
     options.program = "headroom test";
+    options.wake = [] {};  // without one, nothing is computed on a thread of its own
     return options;
   }
 
@@ -163,12 +138,10 @@ class Monkey {
 
   Session session_;
   RandomHands hands_;
-  SessionLookup lookup_;
   KeptClipboard clipboard_;
+  WindowCore core_;
   PlainMeasure measure_;
-  UiMemoryPtr memory_ = make_ui_memory();
-  HeadsMemory heads_memory_;
-  Facts facts_;
+  bool distances_ = false;
   Input input_;
   std::vector<KeyPress> keys_;
   std::unique_ptr<RecordingPainter> painter_;
@@ -214,6 +187,7 @@ CATCH_TEST_CASE("10⁵ random events on the whole window", "[window]") {
   CATCH_CHECK(views.size() == 3);
   CATCH_CHECK(overlays.size() == 8);
   CATCH_CHECK(monkey.executed().size() > 40);
+  CATCH_CHECK(monkey.compared());
 }
 
 }  // namespace

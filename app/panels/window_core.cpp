@@ -1,0 +1,64 @@
+#include "app/panels/window_core.h"
+
+#include "app/panels/window_frame.h"
+#include "app/panels/window_layout.h"
+
+namespace headroom {
+namespace {
+
+constexpr int kCompareNice = 10;
+
+}  // namespace
+
+WindowCore::WindowCore(Session& session, Clipboard& clipboard)
+    : session_(session),
+      clipboard_(clipboard),
+      lookup_(session),
+      memory_(make_ui_memory()),
+      compare_memory_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }),
+      folders_(session.options().wake) {}
+
+FrameResult WindowCore::frame(Painter& painter, const Input& input) {
+  FrameResult result;
+  Hover hover;
+  facts_.clear();
+  {
+    Ui ui(painter, theme(), input, *memory_, lookup_, clipboard_);
+    PanelContext context{ui,       session_.state(), session_.tiles(), session_.commands(),
+                         hover,    facts_,           &heads_memory_,   &compare_memory_,
+                         &folders_};
+    draw_window(context, input.window);
+    run_keys(context);
+    result.again = ui.finish();
+    result.wait_seconds = ui.wait_seconds();
+    result.cursor = ui.cursor();
+    result.lines = ui.take_commands();
+  }
+  for (const std::string& path : input.dropped) result.lines.push_back("open.run " + quote_word(path));
+  State& state = session_.edit();
+  result.again = result.again || hover != state.hover;
+  state.hover = hover;
+  state.panels_shown.clear();
+  for (const ShownPanel& panel : shown_panels(window_layout(input.window, state)))
+    state.panels_shown.emplace_back(panel.name);
+  describe_state(state, facts_);
+  return result;
+}
+
+void WindowCore::act(const FrameResult& result) {
+  for (const std::string& line : result.lines) session_.run_line(line);
+}
+
+const Theme& WindowCore::theme() const { return session_.state().settings.dark ? dark_theme() : light_theme(); }
+
+bool WindowCore::reading_folder() { return session_.state().overlay == Overlay::Files && folders_.waiting(); }
+
+std::string WindowCore::TableLookup::disabled_reason(std::string_view line) const {
+  return session_.commands().disabled_reason(session_.state(), line);
+}
+
+std::string WindowCore::TableLookup::key_text(std::string_view line) const {
+  return session_.commands().key_of(session_.state(), line);
+}
+
+}  // namespace headroom

@@ -1,0 +1,167 @@
+// The program's own frame without a display: what the keys reach, and what of it is seen.
+#include "app/panels/window_core.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/panels/window_layout.h"
+#include "app/plot/plain_measure.h"
+#include "app/plot/recording_painter.h"
+#include "tests/app/session/session_bench.h"
+
+namespace headroom::test {
+namespace {
+
+class KeptClipboard final : public Clipboard {
+ public:
+  std::string get() override { return text_; }
+  void set(const std::string& text) override { text_ = text; }
+
+ private:
+  std::string text_;
+};
+
+class CoreBench {
+ public:
+  explicit CoreBench(const char* demo) : core_(*session_.operator->(), clipboard_) {
+    input_.window = {0, 0, 1440, 900};
+    if (demo == nullptr) return;
+    session_.run("demo " + std::string(demo));
+    frame();
+  }
+
+  FrameResult frame() {
+    input_.time += 0.016;
+    painter = std::make_unique<RecordingPainter>(measure_, input_.window, 1.0f);
+    const FrameResult result = core_.frame(*painter, input_);
+    core_.act(result);
+    input_.keys.clear();
+    input_.pressed = input_.released = {};
+    session_.wait();
+    return result;
+  }
+  // A frame with the key, and one that shows what it did.
+  void key(const char* name) {
+    input_.keys.push_back(*parse_key(name));
+    input_.modifiers = input_.keys.back().modifiers;
+    frame();
+    input_.modifiers = {};
+    frame();
+  }
+  void press(Vec2 at) {
+    input_.pointer = at, input_.pointer_inside = true;
+    frame();
+    input_.pressed[0] = input_.down[0] = true, input_.clicks = 1;
+    frame();
+    input_.pressed[0] = input_.down[0] = false, input_.released[0] = true, input_.clicks = 0;
+    frame();
+    frame();
+  }
+  [[nodiscard]] std::string fact(const char* name) {
+    const std::string* found = core_.facts().find(name);
+    return found ? *found : "no such fact";
+  }
+  [[nodiscard]] const State& state() const { return session_.state(); }
+  SessionBench& session() { return session_; }
+  [[nodiscard]] Rect window() const { return input_.window; }
+
+  // Frames of two pixels in the accent colour as large as a panel: rings of focus.
+  [[nodiscard]] std::vector<Rect> rings() const {
+    const Theme& theme = dark_theme();
+    std::vector<Rect> found;
+    for (const RecordedShape& shape : painter->shapes())
+      if (shape.kind == RecordedShape::Kind::StrokeRect && shape.color == theme.accent && shape.bounds.width() > 150.0f)
+        found.push_back(shape.bounds);
+    return found;
+  }
+
+  std::unique_ptr<RecordingPainter> painter;
+
+ private:
+  SessionBench session_;
+  KeptClipboard clipboard_;
+  WindowCore core_;
+  PlainMeasure measure_;
+  Input input_;
+};
+
+Rect panel_of(const CoreBench& bench, const std::string& name) {
+  for (const ShownPanel& panel : shown_panels(window_layout(bench.window(), bench.state())))
+    if (name == panel.name) return panel.rect;
+  return {};
+}
+
+}  // namespace
+
+CATCH_TEST_CASE("Tab gives the panels that are shown the focus in reading order, and the ring is seen",
+                "[window core]") {
+  CoreBench bench("bytes/diff_v2");
+  CATCH_CHECK(bench.fact("focus") == "none");
+  CATCH_CHECK(bench.rings().empty());
+  for (const char* expected : {"heads", "map", "head", "tokens", "heads"}) {
+    bench.key("Tab");
+    CATCH_CAPTURE(expected);
+    CATCH_CHECK(bench.fact("focus") == expected);
+    const std::vector<Rect> rings = bench.rings();
+    CATCH_REQUIRE(rings.size() == 1);
+    CATCH_CHECK(rings[0] == panel_of(bench, expected).inset(1.0f));
+  }
+  bench.key("Shift+Tab");
+  CATCH_CHECK(bench.fact("focus") == "tokens");
+  // A folded panel is not one that is shown.
+  bench.session().run("panel.fold head");
+  bench.session().run("panel.focus map");
+  bench.frame();
+  bench.key("Tab");
+  CATCH_CHECK(bench.fact("focus") == "tokens");
+  bench.session().run("panel.fold head");
+  // The pointer takes the focus away.
+  bench.press({700, 40});
+  CATCH_CHECK(bench.fact("focus") == "none");
+  CATCH_CHECK(bench.rings().empty());
+  bench.key("Tab");
+  bench.key("Esc");
+  CATCH_CHECK(bench.fact("focus") == "none");
+}
+
+CATCH_TEST_CASE("F11 shows the panel with the focus alone, whichever it is, and all again", "[window core]") {
+  CoreBench bench("bytes/diff_v2");
+  bench.key("F11");
+  CATCH_CHECK(bench.fact("maximised") == "map");
+  bench.key("F11");
+  CATCH_CHECK(bench.fact("maximised") == "none");
+  for (const char* name : {"heads", "map", "head", "tokens"}) {
+    CATCH_CAPTURE(name);
+    bench.session().run(std::string("panel.focus ") + name);
+    bench.key("F11");
+    CATCH_CHECK(bench.fact("maximised") == name);
+    const auto shown = shown_panels(window_layout(bench.window(), bench.state()));
+    CATCH_REQUIRE(shown.size() == 1);
+    CATCH_CHECK(std::string(shown[0].name) == name);
+    CATCH_CHECK(shown[0].rect.height() > 700.0f);
+    // It is drawn there, and no other panel is.
+    std::vector<std::string> drawn;
+    for (const RecordedPanel& panel : bench.painter->panels())
+      if (panel.frame == shown[0].rect) drawn.push_back(panel.name);
+    CATCH_CHECK_FALSE(drawn.empty());
+    CATCH_CHECK(bench.rings().size() == 1);
+    bench.key("F11");
+    CATCH_CHECK(bench.state().panels_shown.size() == 4);
+  }
+}
+
+CATCH_TEST_CASE("With nothing open no panel takes the focus or is shown alone", "[window core]") {
+  CoreBench bench(nullptr);
+  bench.frame();
+  for (const char* key : {"Tab", "Shift+Tab", "F11"}) {
+    bench.key(key);
+    CATCH_CHECK(bench.state().layout.focus.empty());
+    CATCH_CHECK(bench.state().layout.maximised.empty());
+  }
+  CATCH_CHECK(bench.session().refusal("panel.next").find("no panel is shown") != std::string::npos);
+}
+
+}  // namespace headroom::test
