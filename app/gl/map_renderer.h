@@ -52,7 +52,7 @@ class MapRenderer {
   [[nodiscard]] GLuint kept_picture(const MapDraw& map, const Rect& seen);
 
   void begin_frame(const std::function<void(const std::string&)>& report);
-  [[nodiscard]] std::size_t bytes() const { return textures_.bytes(); }
+  [[nodiscard]] const MapTextures& textures() const { return textures_; }
 
  private:
   MapRenderer(ShaderProgram program, int largest_tile);

@@ -74,6 +74,8 @@ const MapTexture& MapTextures::texture(const MapImage& image) {
   }
   if (resized || texture.generation != image.generation) {
     upload(texture, *image.values);
+    ++uploads_;
+    uploaded_bytes_ += bytes_of(texture);
     texture.generation = image.generation;
   }
   return texture;

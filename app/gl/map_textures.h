@@ -38,6 +38,9 @@ class MapTextures {
   void begin_frame(std::size_t budget_bytes);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  // Since the beginning.
+  [[nodiscard]] std::uint64_t uploads() const { return uploads_; }
+  [[nodiscard]] std::uint64_t uploaded_bytes() const { return uploaded_bytes_; }
 
  private:
   void drop(std::uint64_t id);
@@ -45,6 +48,7 @@ class MapTextures {
   int largest_;
   std::uint64_t frame_ = 0;
   std::size_t bytes_ = 0;
+  std::uint64_t uploads_ = 0, uploaded_bytes_ = 0;
   std::unordered_map<std::uint64_t, MapTexture> textures_;
 };
 

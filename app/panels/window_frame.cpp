@@ -140,7 +140,7 @@ void run_keys(PanelContext& context) {
     if (ui.popup_open()) continue;
     if (ui.wants_text() &&
         (plain || press.key == letter_key('C') || press.key == letter_key('Z') || press.key == letter_key('Y')) &&
-        press.key != Key::F11)
+        press.key != Key::F11 && press.key != Key::F12)
       continue;
     // What lies over the window has its own keys; it is closed by its own key or Escape.
     KeyPress asked = press;

@@ -82,6 +82,17 @@ void add_window_commands(CommandTable& table) {
   table.add_entry({"scale larger", "Larger", "Window", "Ctrl+="});
   table.add_entry({"scale smaller", "Smaller", "Window", "Ctrl+-"});
   table.add_entry({"scale auto", "Size as the monitor says", "Window", ""});
+  table.add({"developer",
+             "[on|off]",
+             "Developer panel: frames, jobs, tiles, uploads, OpenGL",
+             "Window",
+             {},
+             [](Session& s, Arguments a) -> Result<void> {
+               bool& shown = s.edit().developer;
+               shown = a.empty() ? !shown : a[0] == "on";
+               return {};
+             }});
+  table.add_entry({"developer", "Developer panel", "Window", "F12"});
   const auto step = [&table](const char* name, const char* title, const char* key, std::size_t by) {
     table.add({name, "", title, "Window",
                [](const State& state, Arguments) -> std::string {

@@ -90,7 +90,7 @@ std::string RandomHands::line(const State& state) {
 
 bool RandomHands::may_run(const std::string& line) {
   static const std::set<std::string> kLeftOut = {"quit",  "export", "screenshot", "prompt-file", "prompt.built-in",
-                                                 "scale", "demo",   "random"};
+                                                 "scale", "demo",   "random",     "developer"};
   const auto words = split_command_line(line);
   if (!words || words->empty() || kLeftOut.contains(words->front())) return false;
   if (words->front() != "open" && words->front() != "open.run") return true;

@@ -25,7 +25,8 @@ class RandomHands {
   // A line as from the palette, which many keys would be needed to reach: one that is enabled and may run; most often
   // empty.
   [[nodiscard]] std::string line(const State& state);
-  // Not what leaves the program, goes on for minutes, or opens anything but the small demos.
+  // Not what leaves the program, goes on for minutes, opens anything but the small demos, or shows the tools of
+  // developers, of which some stop the program.
   [[nodiscard]] static bool may_run(const std::string& line);
   // What keeps the play going: a demo where nothing is open, "close" where much is, a second run; most often empty.
   [[nodiscard]] std::string upkeep(const State& state);

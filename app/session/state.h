@@ -253,6 +253,7 @@ struct State {
   std::string overlay_text;  // what is typed in the palette, the folder of the file panel
   bool can_undo = false, can_redo = false;
   double memory_bytes = 0.0;   // resident, for the status bar
+  bool developer = false;      // the developer panel is shown
   double ready_seconds = 0.0;  // process start to usable start page
 
   [[nodiscard]] const RunEntry* run(int id) const;

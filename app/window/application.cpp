@@ -32,6 +32,7 @@
 #include "app/session/synthetic_input.h"
 #include "app/text/font_library.h"
 #include "app/window/desktop_dialog.h"
+#include "app/window/developer_panel.h"
 #include "app/window/frame_loop.h"
 #include "app/window/trace.h"
 #include "core/base/format.h"
@@ -151,13 +152,15 @@ struct RandomPlay {
 
 class Application {
  public:
-  Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, std::optional<Script> script)
+  Application(const WindowArguments& arguments, FrameLoop& loop, Session& session, const JobLog& jobs,
+              std::optional<Script> script)
       : arguments_(arguments),
         loop_(loop),
         session_(session),
         script_(std::move(script)),
         clipboard_(loop.window()),
-        core_(session, clipboard_) {}
+        core_(session, clipboard_),
+        developer_(loop, session, jobs) {}
 
   int run() {
     session_.refresh_start_page();
@@ -223,6 +226,7 @@ class Application {
     if (script_) synthetic_.apply(input);
     if (random_) random_->play(input);
     shown_window_ = input.window;
+    if (session_.state().developer) developer_.draw(input);
     if (!loop_.window().maximised() && !loop_.window().fullscreen()) last_window_ = input.window;
     FrameResult result = core_.frame(loop_.painter(), input);
     if (result.again) dirty_ = std::max(dirty_, 2);
@@ -267,6 +271,7 @@ class Application {
     facts.set("device", state.device.text);
     facts.set("device.cuda", state.device.info ? state.device.info->cuda_note : "");
     facts.set("clipboard", copied_);
+    facts.set("developer.vertices", static_cast<double>(loop_.painter().work().widget_vertices));
     const RunEntry* run = state.shown();
     const ModelEntry* model = run ? state.find_model(run->model) : nullptr;
     facts.set("checkpoint.changed", model && model->changed_on_disk ? 1.0 : 0.0);
@@ -415,6 +420,7 @@ class Application {
   std::optional<Script> script_;
   SystemClipboard clipboard_;
   WindowCore core_;
+  DeveloperPanel developer_;
   SyntheticInput synthetic_;
   std::optional<RandomPlay> random_;
   std::vector<WindowRequest> requests_;
@@ -457,10 +463,11 @@ Result<int> open_window(const WindowArguments& arguments) {
   given.program = std::string("headroom ") + kVersion;
   given.git_commit = kGitCommit;
   given.command_line = arguments.command_line;
-  if (trace->enabled())
-    given.trace = [&trace](const char* name, double begin_s, double end_s) {
-      trace->event(name, 1e6 * begin_s, 1e6 * (end_s - begin_s));
-    };
+  JobLog jobs;
+  given.trace = [&trace, &jobs](const char* name, double begin_s, double end_s) {
+    jobs.add(name, begin_s, end_s);
+    trace->event(name, 1e6 * begin_s, 1e6 * (end_s - begin_s));
+  };
   given.desktop_dialog = !scripted && desktop_dialog_available();
   given.no_file_manager = file_manager_missing(desktop_of_environment());
   Session session(given);
@@ -480,7 +487,7 @@ Result<int> open_window(const WindowArguments& arguments) {
     HEADROOM_TRY(script, Script::read(arguments.script, session.commands()));
   }
   const GracefulStop graceful;
-  Application application(arguments, *loop, session, std::move(script));
+  Application application(arguments, *loop, session, jobs, std::move(script));
   const int code = application.run();
   report = [](const std::string&) {};
   return code;

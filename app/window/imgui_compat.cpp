@@ -3,6 +3,7 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,6 +27,8 @@ struct ImguiDrawLists::State {
   ImDrawListSharedData shared;
   std::vector<std::unique_ptr<ImDrawList>> lists;
   float width = 1.0f, height = 1.0f;
+  bool widgets = false;  // the frame has some
+  Work work;
 };
 
 ImguiDrawLists::ImguiDrawLists(int count) : state_(std::make_unique<State>()) {
@@ -57,6 +60,7 @@ void ImguiDrawLists::begin_frame(float width, float height, unsigned texture, fl
   ImGui_ImplOpenGL3_NewFrame();
   state_->width = width;
   state_->height = height;
+  state_->widgets = false;
   state_->shared.TexUvWhitePixel = {white, white};
   state_->shared.ClipRectFullscreen = {0.0f, 0.0f, width, height};
   for (const auto& list : state_->lists) {
@@ -73,13 +77,17 @@ void ImguiDrawLists::render() {
   ImDrawData data;
   data.Clear();
   std::vector<ImDrawList*> filled;
+  Work work;
   for (const auto& list : state_->lists) {
     list->_PopUnusedDrawCmd();
     if (list->CmdBuffer.Size == 0) continue;
     filled.push_back(list.get());
     data.TotalVtxCount += list->VtxBuffer.Size;
     data.TotalIdxCount += list->IdxBuffer.Size;
+    work.draw_calls += static_cast<std::size_t>(list->CmdBuffer.Size);
   }
+  work.vertices = static_cast<std::size_t>(data.TotalVtxCount);
+  work.indices = static_cast<std::size_t>(data.TotalIdxCount);
   data.Valid = true;
 #if IMGUI_VERSION_NUM >= 18973  // an ImVector since 1.89.8
   for (ImDrawList* list : filled) data.CmdLists.push_back(list);
@@ -93,7 +101,42 @@ void ImguiDrawLists::render() {
   data.DisplaySize = {state_->width, state_->height};
   data.FramebufferScale = {1.0f, 1.0f};
   ImGui_ImplOpenGL3_RenderDrawData(&data);
+  if (ImDrawData* widgets = state_->widgets ? ImGui::GetDrawData() : nullptr) {
+    work.widget_vertices = static_cast<std::size_t>(widgets->TotalVtxCount);
+    ImGui_ImplOpenGL3_RenderDrawData(widgets);
+  }
+  state_->work = work;
 }
+
+void ImguiDrawLists::begin_widgets(const WidgetInput& input) {
+  ImGui::SetCurrentContext(state_->context);
+  ImGuiIO& io = ImGui::GetIO();
+  io.DeltaTime = std::clamp(static_cast<float>(input.seconds), 1e-4f, 1.0f);
+#if IMGUI_VERSION_NUM >= 18700  // events since 1.87
+  io.AddMousePosEvent(input.x, input.y);
+  for (int button = 0; button < 3; ++button)
+    io.AddMouseButtonEvent(button, input.down[static_cast<std::size_t>(button)]);
+  if (input.wheel != 0.0f) io.AddMouseWheelEvent(0.0f, input.wheel);
+#else
+  io.MousePos = {input.x, input.y};
+  for (std::size_t button = 0; button < 3; ++button) io.MouseDown[button] = input.down[button];
+  io.MouseWheel = input.wheel;
+#endif
+#if IMGUI_VERSION_NUM >= 19200
+  ImGui::GetStyle().FontScaleMain = input.scale;
+#else
+  io.FontGlobalScale = input.scale;
+#endif
+  ImGui::NewFrame();
+}
+
+void ImguiDrawLists::end_widgets() {
+  ImGui::Render();
+  state_->widgets = true;
+}
+
+bool ImguiDrawLists::widgets_want_pointer() { return ImGui::GetIO().WantCaptureMouse; }
+const ImguiDrawLists::Work& ImguiDrawLists::last_work() const { return state_->work; }
 
 #if IMGUI_VERSION_NUM >= 19200  // renamed in 1.92.0
 void ImguiDrawLists::push_texture(ImDrawList& list, unsigned texture) { list.PushTexture(texture_id(texture)); }

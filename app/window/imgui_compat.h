@@ -1,13 +1,23 @@
-// The one place that knows which Dear ImGui this is: its context, its OpenGL 3 backend and draw lists of our own, for
-// versions 1.86 to 1.93. Shapes are triangles of our own (tessellate.h): those of Dear ImGui differ between versions,
-// and since 1.93 take their soft edges from its own font texture. Main thread only, with a current GL context.
+// The one place that knows which Dear ImGui this is: its context, its OpenGL 3 backend, draw lists of our own and its
+// widgets above them, for versions 1.86 to 1.93. Shapes are triangles of our own (tessellate.h): those of Dear ImGui
+// differ between versions, and since 1.93 take their soft edges from its own font texture. Main thread only, with a
+// current GL context.
 #pragma once
 
 #include <imgui.h>
 
+#include <array>
+#include <cstddef>
 #include <memory>
 
 namespace headroom {
+
+// What the widgets get of the person's input, in device pixels.
+struct WidgetInput {
+  float x = 0.0f, y = 0.0f, wheel = 0.0f, scale = 1.0f;  // scale: device pixels per logical one
+  std::array<bool, 3> down{};
+  double seconds = 0.0;  // since the frame before
+};
 
 class ImguiDrawLists {
  public:
@@ -22,8 +32,19 @@ class ImguiDrawLists {
   // Empties the lists. Shapes and whatever else names no texture take the texel at (`white`, `white`) of `texture`.
   void begin_frame(float width, float height, unsigned texture, float white);
   [[nodiscard]] ImDrawList& list(int index);
-  // Draws the lists in order into the bound framebuffer; the same again if called again.
+  // Draws the lists in order into the bound framebuffer, then the frame's widgets; the same again if called again.
   void render();
+
+  // Dear ImGui's own widgets may be called between these two, after begin_frame(). They keep no settings.
+  void begin_widgets(const WidgetInput& input);
+  void end_widgets();
+  // Between these two: the pointer is over a window of the widgets, or holds one.
+  [[nodiscard]] static bool widgets_want_pointer();
+
+  struct Work {
+    std::size_t draw_calls = 0, vertices = 0, indices = 0, widget_vertices = 0;
+  };
+  [[nodiscard]] const Work& last_work() const;  // of the last render()
 
   static void push_texture(ImDrawList& list, unsigned texture);
   static void pop_texture(ImDrawList& list);

@@ -408,6 +408,13 @@ void ImguiPainter::map(Rect target, const MapImage& image, Rect source, const Ma
   ImguiDrawLists::pop_texture(list);
 }
 
-std::size_t ImguiPainter::texture_bytes() const { return state_->maps->bytes() + state_->atlas.bytes(); }
+ImguiPainter::Work ImguiPainter::work() const {
+  const ImguiDrawLists::Work& drawn = state_->lists.last_work();
+  const MapTextures& maps = state_->maps->textures();
+  return {drawn.draw_calls, drawn.vertices,        drawn.indices, drawn.widget_vertices,
+          maps.uploads(),   maps.uploaded_bytes(), maps.bytes(),  state_->atlas.bytes()};
+}
+
+ImguiDrawLists& ImguiPainter::draw_lists() { return state_->lists; }
 
 }  // namespace headroom

@@ -17,6 +17,8 @@
 
 namespace headroom {
 
+class ImguiDrawLists;
+
 // Layers are drawn in this order, whatever the order of the calls.
 enum class Layer : std::uint8_t { Base, Overlay, Top };
 
@@ -58,8 +60,16 @@ class ImguiPainter final : public Painter {
   void text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) override;
   void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) override;
 
-  // Memory of textures (maps and glyphs), in bytes.
-  [[nodiscard]] std::size_t texture_bytes() const;
+  // What it costs: of the last render() the draw calls, vertices and indices; maps uploaded since the beginning; bytes
+  // of textures now.
+  struct Work {
+    std::size_t draw_calls = 0, vertices = 0, indices = 0, widget_vertices = 0;
+    std::uint64_t map_uploads = 0, map_uploaded_bytes = 0;
+    std::size_t map_bytes = 0, glyph_bytes = 0;
+  };
+  [[nodiscard]] Work work() const;
+  // For widgets of Dear ImGui above what is painted, between begin_frame() and render().
+  [[nodiscard]] ImguiDrawLists& draw_lists();
 
  private:
   struct State;

@@ -196,6 +196,8 @@ CATCH_TEST_CASE("textures of maps that are not drawn make room", "[gl]") {
   const GLuint name = textures.texture(first).tiles[0].texture.name();
   static_cast<void>(textures.texture(second));
   CATCH_CHECK(textures.bytes() == 80000);
+  static_cast<void>(textures.texture(second));  // as it was: not uploaded again
+  CATCH_CHECK((textures.uploads() == 2 && textures.uploaded_bytes() == 80000));
   textures.begin_frame(50000);
   CATCH_CHECK(textures.texture(first).tiles[0].texture.name() == name);
   CATCH_CHECK(textures.bytes() == 80000);
