@@ -1,27 +1,14 @@
 #include "app/panels/window_frame.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "app/panels/window_layout.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "core/base/format.h"
 
 namespace headroom {
 namespace {
-
-const char* status_name(RunStatus status) {
-  switch (status) {
-    case RunStatus::Waiting: return "waiting";
-    case RunStatus::Running: return "running";
-    case RunStatus::Done: return "done";
-    case RunStatus::Cancelled: return "cancelled";
-    case RunStatus::Failed: return "failed";
-  }
-  return "";
-}
 
 void draw_rail(PanelContext& context, Rect frame, const char* name, const char* title) {
   Ui& ui = context.ui;
@@ -51,6 +38,19 @@ void draw_side(PanelContext& context, const WindowLayout& layout) {
     draw_rail(context, layout.side, "head",
               layout.side_kind == Side::Columns  ? "Columns"
               : layout.side_kind == Side::Change ? "Change"
+                                                 : "Head");
+    return;
+  }
+  switch (layout.side_kind) {
+    case Side::Head: draw_head_panel(context, layout.side); break;
+    case Side::Columns: draw_columns_panel(context, layout.side); break;
+    case Side::Model: draw_model_panel(context, layout.side); break;
+    case Side::Where: draw_where_panel(context, layout.side); break;
+    case Side::Change:
+    case Side::Compare: break;  // drawn with the centre
+  }
+}
+
 // The ring of the panel that Tab reached. A press anywhere takes the focus away: the hand is at the pointer again.
 void draw_focus(PanelContext& context, const WindowLayout& layout) {
   const std::string& focus = context.state.layout.focus;
@@ -65,19 +65,6 @@ void draw_focus(PanelContext& context, const WindowLayout& layout) {
   context.facts.set("maximised", context.state.layout.maximised.empty() ? "none" : context.state.layout.maximised);
   const auto& pressed = context.ui.input.pressed;
   if (!focus.empty() && std::ranges::any_of(pressed, [](bool p) { return p; })) context.ui.run("panel.focus none");
-}
-
-                                                 : "Head");
-    return;
-  }
-  switch (layout.side_kind) {
-    case Side::Head: draw_head_panel(context, layout.side); break;
-    case Side::Columns: draw_columns_panel(context, layout.side); break;
-    case Side::Model: draw_model_panel(context, layout.side); break;
-    case Side::Where: draw_where_panel(context, layout.side); break;
-    case Side::Change:
-    case Side::Compare: break;  // drawn with the centre
-  }
 }
 
 }  // namespace
@@ -112,7 +99,6 @@ void draw_window(PanelContext& context, Rect window) {
     panel_splitter(context, "heads", {layout.heads.x1 - 2, layout.heads.y0, layout.heads.x1 + 3, layout.heads.y1},
                    layout.heads.width(), false);
   if (!layout.side.empty() && !layout.side_rail && !layout.centre.empty())
-  draw_focus(context, layout);
     panel_splitter(context, "head", {layout.side.x0 - 3, layout.side.y0, layout.side.x0 + 2, layout.side.y1},
                    layout.side.width(), true);
   if (!layout.tokens.empty() && !layout.tokens_rail) {
@@ -126,6 +112,7 @@ void draw_window(PanelContext& context, Rect window) {
     Rect frame = !layout.centre.empty() ? layout.centre : !layout.heads.empty() ? layout.heads : layout.side;
     draw_error_cards(context, frame);
   }
+  draw_focus(context, layout);
   draw_status_bar(context, layout.status);
   draw_overlay(context, window);
 }
@@ -160,48 +147,6 @@ void run_keys(PanelContext& context) {
   }
   for (const KeyPress& released : ui.input.released_keys)
     if (comparing && released.key == letter_key('X') && state.view.compare.flipped) ui.run("compare.flip off");
-}
-
-void describe_state(const State& state, Facts& facts) {
-  const RunEntry* run = state.shown();
-  facts.set("runs", static_cast<double>(state.runs.size()));
-  facts.set("models", static_cast<double>(state.models.size()));
-  facts.set("errors", static_cast<double>(state.errors.size()));
-  facts.set("warnings", static_cast<double>(state.unseen_warnings));
-  facts.set("run.status", run ? std::string(status_name(run->status)) : "none");
-  facts.set("run.name", run ? run->name : "");
-  facts.set("run.id", run ? run->id : -1);
-  const RunSnapshot* data = state.data();
-  facts.set("run.tokens", data ? static_cast<double>(data->length) : 0.0);
-  facts.set("run.layers", data ? static_cast<double>(data->finished_layers()) : 0.0);
-  facts.set("run.loss", data && data->next_token_loss ? *data->next_token_loss : std::nan(""));
-  const RunEntry* other = state.other();
-  const RunBudget* budget = run && run->budget ? run->budget.get() : state.estimate.get();
-  facts.set("run.refused", run && run->refused ? 1.0 : 0.0);
-  facts.set("run.estimate_bytes", budget ? static_cast<double>(budget->fit.needed_bytes) : 0.0);
-  facts.set("run.budget_bytes", budget ? static_cast<double>(budget->budget_bytes) : 0.0);
-  facts.set("run.kept_layers", budget ? static_cast<double>(budget->fit.kept_layers) : 0.0);
-  facts.set("estimate.tokens", state.estimate ? static_cast<double>(state.estimate->memory.length) : 0.0);
-  facts.set("estimate.bytes", state.estimate ? static_cast<double>(state.estimate->fit.needed_bytes) : 0.0);
-  facts.set("estimate.budget_bytes", state.estimate ? static_cast<double>(state.estimate->budget_bytes) : 0.0);
-  facts.set("estimate.kept_layers", state.estimate ? static_cast<double>(state.estimate->fit.kept_layers) : 0.0);
-  facts.set("other.status", other ? std::string(status_name(other->status)) : "none");
-  facts.set("other.loss",
-            other && other->data && other->data->next_token_loss ? *other->data->next_token_loss : std::nan(""));
-  const Selection& selection = state.view.selection;
-  facts.set("select.head", selection.head ? head_text(*selection.head) : "none");
-  facts.set("select.query", selection.query ? static_cast<double>(*selection.query) : -1.0);
-  facts.set("select.key", selection.key ? static_cast<double>(*selection.key) : -1.0);
-  if (data && selection.head)
-    for (const Quantity& quantity : head_quantities())
-      if (quantity.group.empty())
-        facts.set("head." + std::string(quantity.name),
-                  data->at(quantity.name, selection.head->layer, selection.head->head));
-  const char* centres[] = {"map", "what-if", "compare"};
-  facts.set("centre", std::string(centres[static_cast<int>(state.view.centre)]));
-  facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));
-  facts.set("theme", std::string(state.settings.dark ? "dark" : "light"));
-  facts.set("can_undo", state.can_undo ? 1.0 : 0.0);
 }
 
 }  // namespace headroom

@@ -20,6 +20,9 @@ NEED_LANGUAGE_MODEL = {"smollm2", "running", "edges", "memory"}
 SCRIPTS = sorted(path.stem for path in W.SCRIPTS.glob("*.script"))
 # What a script's own language adds to the commands.
 SCRIPT_WORDS = {"wait", "expect", "sleep", "until"}
+HANDS = {"click", "drag", "wheel", "key"}
+# What no line after it can ask for: the end; a picture, which test_script looks at.
+WITHOUT_EXPECTATION = {"quit", "export.panel"}
 
 # (x0, y0, x1, y1): how long a run took and the time left, in the tool bar; memory in use, in the status bar.
 RUN_TIME, MEMORY = (560, 28, 1440, 69), (900, 872, 1440, 900)
@@ -117,6 +120,19 @@ def pictures_of(script):
     return [pathlib.Path(line.split()[1]).name for line in text.splitlines() if line.startswith("screenshot ")]
 
 
+def lines_of(script):
+    text = (W.SCRIPTS / f"{script}.script").read_text()
+    return [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def with_question(script):
+    """Each line's words, and whether the next line that does anything asks what came of it."""
+    lines = lines_of(script)
+    for i, words in enumerate(lines):
+        following = (later[0] for later in lines[i + 1:] if later[0] not in ("wait", "sleep", "screenshot"))
+        yield words, next(following, None) in ("expect", "until")
+
+
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_script(window, script, request):
     if script in NEED_LANGUAGE_MODEL:
@@ -141,10 +157,16 @@ def test_every_command_is_in_a_script(command):
     assert listed.code == 0, listed
     names = {line.split()[0] for line in listed.text.splitlines() if line.strip()}
     assert len(names) > 80 and "heads.quantity" in names, names
-    used = {line.split()[0] for script in SCRIPTS for line in (W.SCRIPTS / f"{script}.script").read_text().splitlines()
-            if line.strip() and not line.startswith("#")} - SCRIPT_WORDS
+    used = {words[0] for script in SCRIPTS for words in lines_of(script)} - SCRIPT_WORDS
     assert used <= names, f"no commands: {sorted(used - names)}"
-    assert names <= used, f"in no script: {sorted(names - used)}"
+    asked = {words[0] for script in SCRIPTS for words, asked in with_question(script) if asked} - SCRIPT_WORDS
+    assert names - asked == WITHOUT_EXPECTATION, f"nothing is expected after them: {sorted(names - asked - WITHOUT_EXPECTATION)}"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_something_is_expected_of_every_key_and_click(script):
+    alone = [words for words, asked in with_question(script) if words[0] in HANDS and not asked]
+    assert not alone, alone
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -185,8 +207,7 @@ def test_a_file_manager_that_fails_is_told_of_and_nothing_else_happens(window):
     ("expect run.nonsense == 1", ["line 3", "run.nonsense"]),
     ("select L0.H0", ["line 3", "select"]),
     ("map.range 1 0", ["line 3", "map.range"]),
-    ("theme blue", ["line 3", "dark, light or toggle"]),
-    ("sleep long", ["line 3", "sleep"]),
+    ("demo banana", ["line 3", "backcopy/diff_v2"]),
     ("export build/window/none.h5", ["line 3", "export"]),
     ("ids 1,2,3", ["line 3", "open a checkpoint first"]),
     ("file.show assets", ["line 3", "there is no desktop here"]),
@@ -206,7 +227,31 @@ def test_a_picture_that_cannot_be_written_ends_the_script(window):
     assert not (window.pictures / "never.png").exists()
 
 
-@pytest.mark.parametrize("text,words", [("wait\nfly away\n", ["line 2", "no such command: fly"]), ('theme "dark\nwait\n', ["line 1", "not closed"])])
+@pytest.mark.parametrize("line,words", [
+    ("export.panel map build/window/x.pdf", ["line 4", "export.panel writes a picture", ".png", "x.pdf"]),
+    ("screenshot build/window/x.svg", ["line 4", ".png", "x.svg"]),
+    ("export build/window/x.json", ["line 4", ".h5", "x.json"]),
+    ("heads.sort X", ["line 4", "heads.sort", "X"]),
+    ("heads.columns sink_score,banana", ["line 4", "banana"]),
+    ("heads.filter banana > 3", ["line 4", "banana"]),
+])
+def test_what_a_run_does_not_have_is_refused_with_what_there_is(window, line, words):
+    outcome = window.run(f"demo bytes/diff_v2\nwait\n# a comment\n{line}\nwait\n", code=1)
+    for word in words:
+        assert word in outcome.err, outcome.err
+    assert not list(window.pictures.glob("x.*"))
+
+
+@pytest.mark.parametrize("text,words", [
+    ("wait\nfly away\n", ["line 2", "no such command: fly"]),
+    ('theme "dark\nwait\n', ["line 1", "not closed"]),
+    ("wait\ntheme blue\n", ["line 2", "dark|light|toggle", "found blue"]),
+    ("wait\nsleep long\n", ["line 2", "sleep", "seconds"]),
+    ("wait\ntokens.tint banana\n", ["line 2", "received|attention|lambda|rms|norm_gain|none", "found banana"]),
+    ("wait\nheads.sort sink_score foo\n", ["line 2", "NAME [ascending|descending]", "found sink_score foo"]),
+    ("wait\nmap weights\n", ["line 2", "net|first|second|scaled|logits", "found weights"]),
+    ("wait\nexpect runs = 1\n", ["line 2", "expect", "==|!="]),
+])
 def test_a_line_that_cannot_be_read_stops_before_the_first(window, text, words):
     outcome = window.run(text, code=2)
     for word in words:
