@@ -210,13 +210,13 @@ void set_pair_facts(PanelContext& context, const MapPair& pair, const MapLayout&
   if (query && key) {
     const double in_a = pair.a.value(*query, *key), in_b = pair.b.value(*query, *key);
     const double a = std::isnan(in_a) ? 0.0 : in_a, b = std::isnan(in_b) ? 0.0 : in_b;
-    const auto text = [](double value) { return std::isnan(value) ? std::string("masked") : readout_text(value); };
-    if (pair.b.has_map())
-      readout = std::string(name_a) + " " + text(in_a) + ", " + std::string(name_b) + " " + text(in_b);
+    const std::string text_a = pair.a.value_text(*query, *key), text_b = pair.b.value_text(*query, *key);
+    const bool lost = text_a == "not finite" || text_b == "not finite";
+    if (pair.b.has_map()) readout = std::string(name_a) + " " + text_a + ", " + std::string(name_b) + " " + text_b;
     if (!std::isnan(in_a) || !std::isnan(in_b)) {
       facts.set("compare.a", in_a);
       facts.set("compare.b", in_b);
-      if (pair.has_difference()) {
+      if (pair.has_difference() && !lost) {
         facts.set("compare.difference", b - a);
         readout += ", Δ " + std::string(b > a ? "+" : "") + readout_text(b - a);
       }

@@ -170,8 +170,7 @@ void set_readout(PanelContext& context, const MapLayout& layout, const MapSubjec
       context.facts.set("map.value", static_cast<double>(*value));
       if (!layout.exact())
         readout = "pooled " + pooling_title(subject.pooling) + " " + readout_text(static_cast<double>(*value)) + ", " +
-                  value_symbol(subject.kind, subject.differential) + " here " +
-                  (std::isnan(exact) ? "masked" : readout_text(exact));
+                  value_symbol(subject.kind, subject.differential) + " here " + subject.value_text(*query, *key);
     }
   }
   context.facts.set("map.readout", readout);
@@ -271,8 +270,10 @@ void draw_pooled(PanelContext& context, const MapLayout& layout, const MapSubjec
       const float value = subject.pooled[static_cast<std::size_t>(row * blocks + column)];
       context.facts.set("map.value", static_cast<double>(value));
       readout = "pooled " + pooling_title(subject.pooling) + " " +
-                (std::isnan(value) ? "masked" : readout_text(static_cast<double>(value))) + ", " + size + " × " + size +
-                " tokens";
+                (std::isfinite(value)             ? readout_text(static_cast<double>(value))
+                 : subject.causal && column > row ? "masked"
+                                                  : "not finite") +
+                ", " + size + " × " + size + " tokens";
     }
   }
   context.facts.set("map.readout", readout);

@@ -223,6 +223,11 @@ std::span<const float> MapSubject::received() const {
 }
 
 double MapSubject::value(std::int64_t query, std::int64_t key) const { return value_of(kind, query, key); }
+std::string MapSubject::value_text(std::int64_t query, std::int64_t key) const {
+  const double exact = value(query, key);
+  if (std::isfinite(exact)) return readout_text(exact);
+  return head && source->cell(ref.head, query, key).visible ? "not finite" : "masked";
+}
 double MapSubject::value_of(MapKind other, std::int64_t query, std::int64_t key) const {
   if (!head || query < 0 || key < 0 || query >= length || key >= length) return kNaN;
   const MapSource::Cell cell = source->cell(ref.head, query, key);

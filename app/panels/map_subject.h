@@ -54,6 +54,8 @@ struct MapSubject {
   [[nodiscard]] std::span<const float> received() const;
   // The exact value of one cell of what is shown; not-a-number where it is masked.
   [[nodiscard]] double value(std::int64_t query, std::int64_t key) const;
+  // Its text; "masked", or "not finite" where the query sees the key and the value is no number.
+  [[nodiscard]] std::string value_text(std::int64_t query, std::int64_t key) const;
   [[nodiscard]] double value_of(MapKind other, std::int64_t query, std::int64_t key) const;
 };
 

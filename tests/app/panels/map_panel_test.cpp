@@ -294,6 +294,23 @@ CATCH_TEST_CASE("map panel: the row's numbers and the readout are named and righ
   CATCH_CHECK(bench.text_fact("map.readout") == "at 24 × 24 cells, exact");
 }
 
+CATCH_TEST_CASE("map panel: a cell that the query sees and that is no number is not called masked", "[map]") {
+  MadeRun made;
+  made.maps.length = 512;
+  made.broken_rows = true;  // 40 … 59
+  MapBench bench(made);
+  bench.frame = {191, 69, 761, 536};  // pooled, where the readout says what the one cell is
+  bench.run("pin 50 30");
+  bench.settle();
+  CATCH_CHECK(bench.text_fact("map.readout").ends_with("a here not finite"));
+  bench.run("pin 50 70");
+  bench.settle();
+  CATCH_CHECK(bench.text_fact("map.readout").find("not finite") == std::string::npos);
+  bench.run("pin 60 30");
+  bench.settle();
+  CATCH_CHECK(bench.text_fact("map.readout").ends_with("a here " + readout_text(bench.source().cell(0, 60, 30).net)));
+}
+
 CATCH_TEST_CASE("map panel: coarse tiles come first, never a hole, and say their level", "[map]") {
   MadeRun made;
   made.maps.length = 2000;
