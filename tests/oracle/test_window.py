@@ -10,6 +10,7 @@ import struct
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 import checkpoints
 import window as W
@@ -79,6 +80,15 @@ def save_long(folder, tokens):
     (folder / "prompt_ids.txt").write_text(",".join(map(str, ids)))
 
 
+def save_not_finite(folder):
+    """A checkpoint whose second layer has a key projection with a value that is no number."""
+    shutil.copytree(DEMO / "bytes" / "softmax", folder, ignore=shutil.ignore_patterns("step_*"))
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    weights["model.layers.1.self_attn.k_proj.weight"][3, 5] = float("nan")
+    save_file(weights, path, metadata={"format": "pt"})
+
+
 def write_again(folder):
     path = folder / "model.safetensors"
     content = path.read_bytes()
@@ -90,6 +100,8 @@ def prepare(window, script):
     """What a script needs beside the shipped files; and what happens while it runs."""
     if script == "failed":
         save_damaged(window.made / "damaged")
+    if script == "not_finite":
+        save_not_finite(window.made / "not_finite")
     if script == "opening":
         save_wide(window.made / "wide")
     if script == "long":
