@@ -50,6 +50,9 @@ std::string heads_text(const RunSnapshot& data) {
   return grouped_text(heads) + (heads == 1 ? " head" : " heads");
 }
 
+// A what-if by what it changes.
+std::string titled(const RunEntry& run) { return run.what_ifs.empty() ? run.name : "what-if: " + run_title(run); }
+
 // What the run bar says of the shown run.
 std::vector<StyledText> status_parts(const PanelContext& context) {
   const State& state = context.state;
@@ -86,7 +89,10 @@ std::vector<StyledText> status_parts(const PanelContext& context) {
       }
       if (state.view.centre == CentreView::WhatIf)
         text += run->quick ? " · what-if: quick, this head only" : " · what-if open";
-      return {{"done", theme.body(theme.ok)}, {text, more}};
+      // The checkpoint's name beside it does not say that the run is another than the trained one.
+      return {{"done", theme.body(theme.ok)},
+              {run->what_ifs.empty() ? "" : titled(*run), theme.body(theme.accent)},
+              {text, more}};
     }
     case RunStatus::Cancelled:
       return {{"cancelled", theme.body(theme.warn)},
@@ -105,9 +111,6 @@ std::vector<StyledText> status_parts(const PanelContext& context) {
   }
   return {};
 }
-
-// A what-if by what it changes.
-std::string titled(const RunEntry& run) { return run.what_ifs.empty() ? run.name : "what-if: " + run_title(run); }
 
 // The run that computes: the shown one first.
 const RunEntry* running(const State& state) {

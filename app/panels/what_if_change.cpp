@@ -143,7 +143,7 @@ void add_numbers(PanelContext& context, PartColumn& column, const WhatIfSubject&
   const Theme& theme = context.theme();
   std::string hint = "quick: this head, exact";
   if (subject.status == Status::NothingChosen)
-    hint = "as trained";
+    hint = subject.base && !subject.base->what_ifs.empty() ? "nothing more is changed" : "as trained";
   else if (subject.status == Status::Computing)
     hint = "computing";
   else if (subject.status == Status::Failed)

@@ -23,6 +23,11 @@ namespace {
 using Status = WhatIfSubject::Status;
 constexpr std::size_t kChangedKeys = 7;
 
+// What the changes are made to: the head as trained, or as an earlier what-if left it.
+std::string base_title(const WhatIfSubject& subject) {
+  return subject.base && !subject.base->what_ifs.empty() ? run_title(*subject.base) : "as trained";
+}
+
 std::string sink_line(const LayerSnapshot* layer, std::int64_t head) {
   const std::span<const double> values = layer ? layer->values("sink_score", head) : std::span<const double>();
   return values.empty() || std::isnan(values.front()) ? "" : "α₀ " + fixed_text(values.front(), 3);
@@ -31,7 +36,7 @@ std::string sink_line(const LayerSnapshot* layer, std::int64_t head) {
 void caption_before(PanelContext& context, const MapLayout& layout, const WhatIfSubject& subject, bool causal) {
   const Theme& theme = context.theme();
   const CaptionLine lines[] = {{"Before", theme.title()},
-                               {"as trained", theme.hint()},
+                               {base_title(subject), theme.hint()},
                                {sink_line(subject.layer_before, subject.head.head), {Face::Mono, 12.0f, theme.text}}};
   draw_caption(context, layout, causal, lines);
 }
@@ -241,8 +246,8 @@ void draw_what_if_panel(PanelContext& context, Rect centre, Rect change) {
   if (subject.layer_before) {
     const std::string changes = changes_title(context.state.view.what_if),
                       n = grouped_text(subject.layer_before->length);
-    hint = kind_of_attention(subject.layer_before->kind) + (changes.empty() ? " as trained" : " → " + changes) + " · " +
-           n + " × " + n;
+    hint = kind_of_attention(subject.layer_before->kind) +
+           (changes.empty() ? " " + base_title(subject) : " → " + changes) + " · " + n + " × " + n;
   }
   const Rect body = draw_panel_title(context, centre, "map", "What-if", head ? head_text(*head) : "", hint);
   if (!subject.layer_before) {

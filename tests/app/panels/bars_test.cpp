@@ -47,6 +47,18 @@ CATCH_TEST_CASE("tool bar: a finished run, its prompt, its count of heads") {
   CATCH_CHECK(bench.wrong() == "");
 }
 
+CATCH_TEST_CASE("tool bar: a changed run says what is changed, beside the checkpoint's name") {
+  PanelBench bench = tool_bar();
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  CATCH_CHECK_FALSE(bench.shows("what-if"));
+  bench.state.runs[0].what_ifs = {"L1.H0:temperature=1.5"};
+  bench.frame();
+  CATCH_CHECK(bench.shows("what-if: temperature 1.5 in L1.H0"));
+  CATCH_CHECK(bench.shows("1 head in 1.84 s"));
+  CATCH_CHECK(bench.wrong() == "");
+}
+
 CATCH_TEST_CASE("tool bar: a running one can be cancelled and tells how far it is") {
   PanelBench bench = tool_bar();
   show_run(bench.state, nullptr);
