@@ -39,9 +39,9 @@ Points points_of(const std::vector<RowBin>& bins) {
   return points;
 }
 
-// Medians over n_i with their names at the right ends. Rows that do not count lie under the veil.
+// Medians over n_i with their names at the right ends, `mean` among them. Rows that do not count lie under the veil.
 PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const LabelledCurve> curves, Range range,
-                             bool log, std::span<const ReferenceLine> lines) {
+                             bool log, std::span<const ReferenceLine> lines, const EndLabel& mean = {}) {
   PanelContext& context = view.context;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
@@ -57,6 +57,7 @@ PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const Lab
     draw_note(context, area, "No row is finite.");
     return {};
   }
+  if (!mean.text.empty()) ends.push_back(mean);
   AxisSpec x = axis_spec(std::max(1.0, std::min(first, 0.5 * last)), last, true);
   const AxisSpec y = axis_spec(range.low, range.high, log);
   x.high_label = true;
@@ -125,12 +126,15 @@ void draw_cancellation(HeadPanelView& view, Rect area) {
   curves.push_back({"weight", &series.weight_bins, theme.second});
   std::vector<ReferenceLine> lines = {{true, 1.0, theme.faint, LineStyle::Solid, "", 1.0f}};
   const double output = view.value("output_cancellation_mean", 0);
-  if (series.output_bins.empty() && !std::isnan(output))
-    lines.push_back({true, output, theme.accent, LineStyle::Dashed, "output, mean " + fixed_text(output, 3), 1.5f});
+  EndLabel mean;
+  if (series.output_bins.empty() && !std::isnan(output)) {
+    lines.push_back({true, output, theme.accent, LineStyle::Dashed, "", 1.5f});
+    mean = {output, "output " + fixed_text(output, 3), theme.accent};
+  }
   Range range = range_of(curves, false);
   range.low = 0.0;
   range.high = std::max({1.2, range.high, std::isnan(output) ? 0.0 : 1.1 * output});
-  draw_median_curves(view, area, curves, range, false, lines);
+  draw_median_curves(view, area, curves, range, false, lines, mean);
 }
 
 void draw_through_norm(HeadPanelView& view, Rect area) {
