@@ -2,7 +2,6 @@
 // only.
 #pragma once
 
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>

@@ -88,11 +88,10 @@ void Session::open(const std::string& given, const OpenOptions& options) {
   // An address: model/::L12.H5[37,0]
   if (const std::size_t at = given.rfind("::L"); at != std::string::npos && !std::filesystem::exists(given)) {
     const std::string text = given.substr(at + 2);
-    const HeadAddress address = parse_head_address(text.find(".H") == std::string::npos ? text + ".H0" : text);
-    if (address.head) {
+    if (const auto place = parse_place(text.find(".H") == std::string::npos ? text + ".H0" : text)) {
       path = given.substr(0, at);
-      opening.head = address.head;
-      if (address.cell) opening.query = (*address.cell)[0], opening.key = (*address.cell)[1];
+      opening.head = place->head;
+      opening.query = place->query, opening.key = place->key;
     }
   }
   for (const ModelEntry& entry : state_.models)
