@@ -31,9 +31,10 @@ Result<std::vector<Recipe>> read_recipes(const TrainArguments& arguments) {
   for (const std::string& path : arguments.recipes) {
     HEADROOM_TRY(Recipe recipe, read_recipe(path));
     if (arguments.steps) {
-      recipe.training.steps = *arguments.steps;
-      for (Variant& variant : recipe.variants)
+      for (Variant& variant : recipe.variants) {
+        variant.training.steps = *arguments.steps;
         std::erase_if(variant.checkpoints, [&](std::int64_t step) { return step > *arguments.steps; });
+      }
     }
     if (std::ranges::count(recipes, recipe.name, &Recipe::name) > 0) {
       Error error(ErrorCode::InvalidArgument, "two recipes have the same name, and would share a folder");
@@ -49,13 +50,23 @@ Result<std::vector<Recipe>> read_recipes(const TrainArguments& arguments) {
   return recipes;
 }
 
+const char* state_words(FolderState state) {
+  switch (state) {
+    case FolderState::Empty: break;
+    case FolderState::Stopped: return "a training that was stopped";
+    case FolderState::Trained: return "a trained model";
+    case FolderState::Diverged: return "a training that diverged";
+  }
+  return "nothing";
+}
+
 // The trainings that are left to do; `finished` counts those that an earlier call has done.
 Result<void> plan(const TrainArguments& arguments, const std::vector<Recipe>& recipes, std::deque<TrainingJob>& jobs,
                   std::size_t& finished) {
   for (const Recipe& recipe : recipes)
     for (const Variant& variant : recipe.variants) {
       if (!arguments.variants.empty() && std::ranges::count(arguments.variants, variant.name) == 0) continue;
-      for (const std::uint64_t seed : arguments.seeds.empty() ? recipe.seeds : arguments.seeds) {
+      for (const std::uint64_t seed : arguments.seeds.empty() ? variant.seeds : arguments.seeds) {
         TrainingRequest request;
         request.recipe = &recipe;
         request.variant = &variant;
@@ -71,14 +82,13 @@ Result<void> plan(const TrainArguments& arguments, const std::vector<Recipe>& re
           continue;
         }
         HEADROOM_TRY(const FolderState state, folder_state(request));
-        const bool trained = state == FolderState::Trained;
-        if (arguments.resume && trained) {
+        const bool ended = state == FolderState::Trained || state == FolderState::Diverged;
+        if (arguments.resume && ended) {
           ++finished;
           continue;
         }
         if (state != FolderState::Empty && !arguments.resume) {
-          Error error(ErrorCode::InvalidArgument,
-                      trained ? "the folder holds a trained model" : "the folder holds a training that was stopped");
+          Error error(ErrorCode::InvalidArgument, std::string("the folder holds ") + state_words(state));
           error.in_file(request.folder.string());
           return error.advise("--resume goes on and keeps what is finished, --force begins anew");
         }

@@ -317,6 +317,35 @@ std::vector<double> output_alignment(const AttentionSpec& attention, const at::T
   return result;
 }
 
+// LayerRecord::output_cosine of the contexts as they enter W_O, [length, heads · channels].
+std::vector<double> output_cosines(const AttentionSpec& attention, const at::Tensor& o_weight,
+                                   const at::Tensor& finished, const std::vector<std::int64_t>& measured) {
+  const auto heads = static_cast<std::int64_t>(attention.heads.size());
+  const at::Tensor weights = o_weight.to(at::kCPU, at::kDouble)
+                                 .view({o_weight.size(0), heads, attention.context_dim()})
+                                 .permute({1, 2, 0});  // [heads, channels, hidden]
+  at::Tensor sums = at::zeros({heads, heads}, at::kDouble), counts = at::zeros({heads, heads}, at::kDouble);
+  constexpr std::int64_t kRows = 256;
+  for (std::int64_t row = 0; row < finished.size(0); row += kRows) {
+    const at::Tensor contexts = finished.narrow(0, row, std::min(kRows, finished.size(0) - row))
+                                    .to(at::kCPU, at::kDouble)
+                                    .unflatten(1, {heads, attention.context_dim()});
+    const at::Tensor outputs = at::matmul(contexts.transpose(0, 1), weights).transpose(0, 1);  // [rows, heads, hidden]
+    const at::Tensor unit = outputs / outputs.norm(2, {2}, true);
+    const at::Tensor cosines = at::matmul(unit, unit.transpose(1, 2));
+    const at::Tensor there = at::isfinite(cosines);
+    sums += at::where(there, cosines, at::zeros_like(cosines)).sum(0);
+    counts += there.to(at::kDouble).sum(0);
+  }
+  const at::Tensor means = (sums / counts).contiguous();
+  std::vector<double> result;
+  for (const std::int64_t h : measured) {
+    const double* from = means.const_data_ptr<double>() + h * heads;
+    result.insert(result.end(), from, from + heads);
+  }
+  return result;
+}
+
 template <typename Real>
 Result<void> send_exact_maps(const LayerHeads<Real, Real>& heads, const std::vector<std::int64_t>& measured,
                              std::int64_t layer, std::int64_t length, at::Device device, ForwardObserver& observer) {
@@ -360,6 +389,19 @@ Result<void> send_exact_blocks(const at::Tensor& q, const at::Tensor& k, const a
   return {};
 }
 
+// What a record says of the layer itself.
+void fill_layer(const AttentionSpec& attention, std::int64_t layer, std::int64_t length,
+                std::span<const std::int64_t> induction_key, LayerRecord& record) {
+  record.layer = layer;
+  record.kind = attention.kind;
+  record.length = length;
+  record.window = attention.window;
+  record.causal = attention.causal;
+  record.induction_key.assign(induction_key.begin(), induction_key.end());
+  record.context_dim = attention.context_dim();
+  record.lambda_init = attention.lambda_q1.present() ? attention.lambda_init : kNaN;
+}
+
 template <typename Input, typename Real>
 Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
                              const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const TorchTarget& target,
@@ -395,14 +437,7 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
         HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, options.heads, layer, x.size(0), target.device, observer));
         HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, options.heads, layer, observer));
       }
-    record.layer = layer;
-    record.kind = attention.kind;
-    record.length = x.size(0);
-    record.window = attention.window;
-    record.causal = attention.causal;
-    record.induction_key.assign(induction_key.begin(), induction_key.end());
-    record.context_dim = attention.context_dim();
-    record.lambda_init = attention.lambda_q1.present() ? attention.lambda_init : kNaN;
+    fill_layer(attention, layer, x.size(0), induction_key, record);
     record.key_norm = heads.key_norms();
     record.value_norm = heads.value_norms();
     record.output_alignment = output_alignment(attention, weights.o.weight, options.heads);
@@ -423,12 +458,20 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     for (HeadRecord& head : record.heads)
       if (head.program.gated) head.gate_mean = to_vector(means.select(1, head.head));
   }
+  const auto finish = [&] {
+    return finish_contexts(attention, weights, gates, context.to(target.device, target.dtype), target);
+  };
+  at::Tensor finished;
+  if (measured && options.output_cosines && !ends) {
+    finished = finish();
+    record.output_cosine = output_cosines(attention, weights.o.weight, finished, options.heads);
+  }
   if (measured) {
     const StageTimer handing(stages ? &stages->wait_write : nullptr);
     HEADROOM_TRY_VOID(observer.on_layer(std::move(record)));
   }
   if (ends) return at::Tensor();
-  return weights.o(finish_contexts(attention, weights, gates, context.to(target.device, target.dtype), target));
+  return weights.o(finished.defined() ? finished : finish());
 }
 
 }  // namespace
@@ -458,6 +501,31 @@ Result<at::Tensor> run_attention(const AttentionSpec& attention, const Attention
   if (fused && is_narrow(q) && is_narrow(k) && is_narrow(v) && !options.exact_maps)
     return run(kernels::BFloat16(), float());
   return run(float(), float());
+}
+
+Result<LayerRecord> record_heads(const AttentionSpec& attention, const AttentionWeights& weights,
+                                 const LayerInputs& inputs, const TorchTarget& target, std::int64_t layer) {
+  const auto record_as = [&]<typename Real>(Real) -> Result<LayerRecord> {
+    constexpr at::ScalarType real = c10::CppTypeToScalarType<Real>::value;
+    const auto as_rows = [](const at::Tensor& blocks) { return blocks.to(real).transpose(0, 1).contiguous(); };
+    const std::int64_t length = inputs.q.size(1);
+    ForwardOptions options;
+    options.heads.resize(attention.heads.size());
+    std::iota(options.heads.begin(), options.heads.end(), 0);
+    const std::vector<std::int64_t> no_induction(static_cast<std::size_t>(length), -1);
+    LayerHeads<Real, Real> heads(attention, weights, as_rows(inputs.q), as_rows(inputs.k), as_rows(inputs.v),
+                                 inputs.lambda_logits, target, options, no_induction);
+    at::Tensor context = at::empty({length, static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
+                                   at::TensorOptions().dtype(real).device(target.device));
+    heads.prepare(context, true, false);
+    HEADROOM_TRY_VOID(heads.run([] { return false; }, {}));
+    heads.measure_blocks();
+    LayerRecord record;
+    fill_layer(attention, layer, length, no_induction, record);
+    for (const std::int64_t h : options.heads) record.heads.push_back(heads.record(h, context));
+    return record;
+  };
+  return target.real == at::kDouble ? record_as(double()) : record_as(float());
 }
 
 }  // namespace headroom

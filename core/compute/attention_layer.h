@@ -13,6 +13,7 @@
 #include "core/compute/rotary.h"
 #include "core/compute/weights.h"
 #include "core/run/compute.h"
+#include "core/run/layer_record.h"
 #include "core/run/stages.h"
 
 namespace headroom {
@@ -26,6 +27,9 @@ struct AttentionWeights {
   // What the two are made of, for gradients; undefined where there are none.
   at::Tensor sink_logits;                                 // [h]
   at::Tensor lambda_q1, lambda_k1, lambda_q2, lambda_k2;  // [head_dim]
+
+  // Sets sinks and lambda_scalar from these, which change where a model is trained.
+  void refresh(const AttentionSpec& attention);
 };
 
 [[nodiscard]] Result<AttentionWeights> load_attention(const WeightProvider& loader, const AttentionSpec& attention);
@@ -52,5 +56,17 @@ struct AttentionWeights {
                                                std::span<const std::int64_t> induction_key, std::int64_t layer,
                                                bool measured, ForwardObserver& observer, StageSeconds* stages = nullptr,
                                                const ShareReport& progress = {});
+
+// What the heads of one sequence work on: queries and keys after norms and rotation.
+struct LayerInputs {
+  at::Tensor q, k, v;        // [blocks, length, channels]
+  at::Tensor lambda_logits;  // [length, heads]; undefined outside V2
+};
+
+// The record of all heads of a layer on one sequence, by target.backend: what run_attention hands to its observer, but
+// for norms of keys and values, output alignment, gates and induction, which are not measured here.
+[[nodiscard]] Result<LayerRecord> record_heads(const AttentionSpec& attention, const AttentionWeights& weights,
+                                               const LayerInputs& inputs, const TorchTarget& target,
+                                               std::int64_t layer);
 
 }  // namespace headroom

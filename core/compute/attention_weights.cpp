@@ -24,12 +24,15 @@ Result<AttentionWeights> load_attention(const WeightProvider& loader, const Atte
   HEADROOM_TRY(weights.lambda_q2, loader.load(attention.lambda_q2));
   HEADROOM_TRY(weights.lambda_k2, loader.load(attention.lambda_k2));
   HEADROOM_TRY(weights.sink_logits, loader.load(attention.sink_logits));
-  if (weights.lambda_q1.defined()) weights.lambda_scalar = lambda_scalar(weights, attention.lambda_init).item<double>();
-  if (weights.sink_logits.defined()) {
-    const at::Tensor sinks = weights.sink_logits.to(at::kCPU, at::kDouble).contiguous();
-    weights.sinks.assign(sinks.const_data_ptr<double>(), sinks.const_data_ptr<double>() + sinks.numel());
-  }
+  weights.refresh(attention);
   return weights;
+}
+
+void AttentionWeights::refresh(const AttentionSpec& attention) {
+  if (lambda_q1.defined()) lambda_scalar = headroom::lambda_scalar(*this, attention.lambda_init).item<double>();
+  if (!sink_logits.defined()) return;
+  const at::Tensor logits = sink_logits.detach().to(at::kCPU, at::kDouble).contiguous();
+  sinks.assign(logits.const_data_ptr<double>(), logits.const_data_ptr<double>() + logits.numel());
 }
 
 at::Tensor lambda_scalar(const AttentionWeights& weights, double lambda_init) {

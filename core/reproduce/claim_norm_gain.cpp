@@ -52,12 +52,12 @@ Result<Recipe> wide_recipe() {
   recipe.stored_dtype = "float32";
   recipe.seeds = {1, 2, 3};
   recipe.task = std::make_shared<DistinctTokens>(64);
-  recipe.training.batch = 1;
-  recipe.training.learning_rate = 1.0;
-  recipe.training.validation_batches = 1;
-  recipe.training.initial_std = 0.02;
   Variant variant;
-  variant.name = "diff_v1";
+  variant.name = variant.base = "diff_v1";
+  variant.training.batch = 1;
+  variant.training.learning_rate = 1.0;
+  variant.training.validation_batches = 1;
+  variant.training.initial_std = 0.02;
   const nlohmann::json config = {{"model_type", "headroom"},
                                  {"vocab_size", kWideVocabulary},
                                  {"hidden_size", 256},
@@ -72,6 +72,13 @@ Result<Recipe> wide_recipe() {
                                  {"attention", {{"kind", "diff_v1"}}}};
   variant.config = config.dump();
   HEADROOM_TRY(variant.model, design_model(config));
+  // What a file would say of it, so that a model of an earlier call is known again.
+  const nlohmann::json content = {{"task", {{"kind", "distinct"}}},
+                                  {"model", config},
+                                  {"variants", {{variant.name, nlohmann::json::object()}}},
+                                  {"training", {{"steps", 0}, {"initial_std", *variant.training.initial_std}}}};
+  recipe.json = content.dump();
+  set_definition(content, variant);
   recipe.variants.push_back(std::move(variant));
   return recipe;
 }

@@ -107,7 +107,8 @@ Result<ClaimReport> examine_logits(Study& study, const ClaimOptions&) {
         std::size_t best = 0;
         for (std::size_t i = 0; i < values.size(); ++i)
           if (values[i] > values[best] || std::isnan(values[best])) best = i;
-        return static_cast<double>(best / count) * static_cast<double>(from.training.statistics_every);
+        return static_cast<double>(best / count) *
+               static_cast<double>(find_variant(from, variant)->training.statistics_every);
       }));
       table.rows.push_back({std::string(variant), end[variant], most, step});
     }

@@ -24,10 +24,12 @@ std::vector<std::string_view> variants_of(std::string_view recipe) {
 
 Recipe without_steps(const Recipe& recipe) {
   Recipe copy = recipe;
-  copy.training.steps = 0;
-  copy.training.stop_below_error = 0.0;
   copy.stored_dtype = "float32";
-  for (Variant& variant : copy.variants) variant.checkpoints.clear();
+  for (Variant& variant : copy.variants) {
+    variant.training.steps = 0;
+    variant.training.stop_below_error = 0.0;
+    variant.checkpoints.clear();
+  }
   return copy;
 }
 
@@ -130,7 +132,8 @@ Result<void> Study::make(const std::deque<Recipe>& recipes, const std::vector<st
         const std::filesystem::path folder = folder_of(recipe, variant, seed, moment);
         TrainingRequest request = request_for(recipe, variant, seed, folder);
         HEADROOM_TRY(const FolderState state, folder_state(request));
-        if (state != FolderState::Trained) jobs.emplace_back(std::move(request), model_name(recipe, variant, seed));
+        const bool ended = state == FolderState::Trained || state == FolderState::Diverged;
+        if (!ended) jobs.emplace_back(std::move(request), model_name(recipe, variant, seed));
       }
   }
   return train(jobs);

@@ -38,6 +38,7 @@ struct ForwardOptions {
   bool exact_maps = false;
   bool hidden = false;            // residuals and logits go to the observer
   bool keep_projections = false;  // records hold queries and keys
+  bool output_cosines = false;    // records hold output_cosine; not of the last layer of a run that ends early
   bool keep_inputs = false;       // the residual stream before each layer but the first that runs goes to on_input
   // A run that begins later, with `start` [ids, hidden size] as the residual stream before that layer; not in float64.
   std::int64_t first_layer = 0;

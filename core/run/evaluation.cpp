@@ -4,10 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/numbers.h"
+#include "core/run/activation.h"
 #include "core/run/quantity_tools.h"
 
 namespace headroom {
@@ -66,7 +72,10 @@ class Collector final : public ForwardObserver {
  public:
   Collector(const EvaluationRequest& request, const kernels::StopRequested& stop) : request_(request), stop_(stop) {}
 
-  void begin_sequence(std::size_t sequence) { sequence_ = sequence, heads_seen_ = 0; }
+  void begin_sequence(std::size_t sequence) {
+    sequence_ = sequence, heads_seen_ = 0;
+    sequence_length_ = request_.sequences[sequence].size();
+  }
 
   Result<void> on_layer(LayerRecord record) override {
     for (const HeadRecord& head : record.heads) {
@@ -87,6 +96,17 @@ class Collector final : public ForwardObserver {
     return {};
   }
 
+  Result<void> on_residual(std::int64_t boundary, std::int64_t row, std::int64_t,
+                           std::span<const double> values) override {
+    if (boundary == 0) return {};
+    if (row == 0) residual_.clear();
+    residual_.insert(residual_.end(), values.begin(), values.end());
+    if (residual_.size() < sequence_length_ * static_cast<std::size_t>(request_.model->hidden_size)) return {};
+    kurtosis_now_.push_back(kurtosis(residual_));
+    outlier_now_.push_back(largest_over_median(residual_));
+    return {};
+  }
+
   // Heads of layers behind a non-finite one are missing: NaN.
   void end_sequence() {
     const std::size_t heads = request_.model->blocks.size() * static_cast<std::size_t>(request_.model->num_heads);
@@ -95,9 +115,16 @@ class Collector final : public ForwardObserver {
       series_[name].add(values);
       values.clear();
     }
+    for (auto [now, series] : {std::pair{&kurtosis_now_, &kurtosis_}, std::pair{&outlier_now_, &outlier_}}) {
+      if (!now->empty()) now->resize(request_.model->blocks.size(), kNaN);
+      series->add(*now);
+      now->clear();
+    }
   }
 
   [[nodiscard]] const std::map<std::string, Series, std::less<>>& series() const { return series_; }
+  [[nodiscard]] const Series& residual_kurtosis() const { return kurtosis_; }
+  [[nodiscard]] const Series& residual_outlier() const { return outlier_; }
 
   [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
 
@@ -110,9 +137,12 @@ class Collector final : public ForwardObserver {
   const EvaluationRequest& request_;
   const kernels::StopRequested& stop_;
   kernels::StatisticsRequest statistics_;
-  std::size_t sequence_ = 0, heads_seen_ = 0;
+  std::size_t sequence_ = 0, sequence_length_ = 0, heads_seen_ = 0;
   std::map<std::string, std::vector<double>, std::less<>> now_;
   std::map<std::string, Series, std::less<>> series_;
+  std::vector<double> residual_;                    // after one block
+  std::vector<double> kurtosis_now_, outlier_now_;  // by layer
+  Series kurtosis_, outlier_;
 };
 
 template <typename Visit>
@@ -153,6 +183,8 @@ Result<Evaluation> evaluate(ComputeBackend& backend, const EvaluationRequest& re
   options.backend = request.backend;
   options.layers.resize(static_cast<std::size_t>(evaluation.layers));
   options.heads.resize(static_cast<std::size_t>(evaluation.heads));
+  options.hidden = request.residual;
+  options.output_cosines = request.output_cosines;
   std::iota(options.layers.begin(), options.layers.end(), 0);
   std::iota(options.heads.begin(), options.heads.end(), 0);
   HEADROOM_TRY_VOID([&]() -> Result<void> {
@@ -173,6 +205,8 @@ Result<Evaluation> evaluate(ComputeBackend& backend, const EvaluationRequest& re
   }
   for (const auto& [name, series] : collector.series()) evaluation.quantities[name] = series.finish(name);
   evaluation.next_token_loss = losses.finish("next_token_loss");
+  evaluation.residual_kurtosis = collector.residual_kurtosis().finish("residual_kurtosis");
+  evaluation.residual_largest_over_median = collector.residual_outlier().finish("residual_largest_over_median");
   return evaluation;
 }
 

@@ -22,6 +22,8 @@ struct EvaluationRequest {
   std::vector<std::vector<std::int32_t>> sequences;  // of the same length
   std::string device = "cpu";
   std::string backend = "auto";
+  bool residual = false;        // the residual stream is looked at, too
+  bool output_cosines = false;  // records have LayerRecord::output_cosine
   // Called for every head of every sequence, layers in order; may be empty.
   std::function<void(const HeadView& head, std::size_t sequence)> visit;
 };
@@ -38,6 +40,9 @@ struct Evaluation {
   // eligible: sequences may be short.
   std::map<std::string, EvaluatedQuantity, std::less<>> quantities;
   EvaluatedQuantity next_token_loss;  // one number; NaN without lm_head
+  // [layers], where it was asked for: of the residual stream after each block, all tokens and channels of a sequence
+  // together (core/run/activation.h).
+  EvaluatedQuantity residual_kurtosis, residual_largest_over_median;
 
   // Element `index` of head h of layer l.
   [[nodiscard]] double at(std::string_view name, std::int64_t l, std::int64_t h, std::size_t index = 0) const;

@@ -41,6 +41,10 @@ struct LayerRecord {
   std::vector<std::vector<double>> key_norm, value_norm;  // per block, per position: L2 norm
   std::vector<double> output_alignment;                   // [heads, all heads]: cos_F of W_O blocks; NaN across groups
 
+  // [heads, all heads], where ForwardOptions::output_cosines asks for it: the mean over rows of the cosine of what two
+  // heads add to the residual stream, W_O^p c^p_i and W_O^q c^q_i. Rows where one adds nothing are left out.
+  std::vector<double> output_cosine;
+
   // What the products are made of, where ForwardOptions::keep_projections asks for it: after norms, rotation and
   // rounding to the type in which they enter, [blocks, length, head_dim].
   std::vector<float> queries, keys;

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "core/base/format.h"
 #include "core/base/input_file.h"
 #include "core/checkpoint/sha256.h"
 #include "core/checkpoint/strict_json.h"
@@ -82,6 +86,99 @@ Result<void> complete_config(const Task& task, nlohmann::json& config) {
 
 Error what_if_error(const std::string& place, Error error) { return std::move(error.at_tensor(place + ".what_if")); }
 
+std::string sha256_of(const std::string& text) {
+  Sha256 hash;
+  hash.update(std::as_bytes(std::span(text.data(), text.size())));
+  return hash.finish_hex();
+}
+
+// A point of a sweep: values by key of `training`.
+using SweepPoint = std::map<std::string, nlohmann::json>;
+
+// Every combination of the values of `sweep`; one empty point where there is no sweep.
+std::vector<SweepPoint> sweep_points(const nlohmann::json& sweep) {
+  std::vector<SweepPoint> points = {{}};
+  for (const auto& [key, values] : sweep.items()) {
+    std::vector<SweepPoint> longer;
+    for (const SweepPoint& point : points)
+      for (const nlohmann::json& value : values) {
+        longer.push_back(point);
+        longer.back()[key] = value;
+      }
+    points = std::move(longer);
+  }
+  return points;
+}
+
+Result<void> check_sweep(const nlohmann::json& sweep, const nlohmann::json& training) {
+  if (sweep.is_null()) return {};
+  if (!sweep.is_object() || sweep.empty())
+    return wrong("sweep", "a sweep names keys of the training", "an object of lists of numbers", sweep.dump());
+  for (const auto& [key, values] : sweep.items()) {
+    const std::string place = "sweep." + key;
+    if (!values.is_array() || values.empty() ||
+        !std::ranges::all_of(values, [](const nlohmann::json& value) { return value.is_number(); }))
+      return wrong(place, "a sweep goes through numbers", "a list of numbers", values.dump());
+    for (const nlohmann::json& value : values)
+      if (std::ranges::count(values, value) > 1)
+        return wrong(place, "a value of the sweep is there twice", "different numbers", value.dump());
+    if (training.is_object() && training.contains(key))
+      return wrong("training." + key, "the sweep decides this key", "nothing", training[key].dump());
+  }
+  return {};
+}
+
+// "_learning_rate_0p01_gradient_clip_0"
+std::string sweep_suffix(const SweepPoint& point) {
+  std::string suffix;
+  for (const auto& [key, value] : point) {
+    std::string number = format("%.9g", value.get<double>());
+    std::ranges::replace(number, '.', 'p');
+    std::ranges::replace(number, '-', 'm');
+    std::erase(number, '+');
+    suffix += "_" + key + "_" + number;
+  }
+  return suffix;
+}
+
+// Objects without their comments, at every depth.
+nlohmann::json without_comments(const nlohmann::json& value) {
+  if (!value.is_object()) return value;
+  nlohmann::json result = nlohmann::json::object();
+  for (const auto& [key, item] : value.items())
+    if (!key.starts_with('_')) result[key] = without_comments(item);
+  return result;
+}
+
+nlohmann::json definition_at(const nlohmann::json& recipe, const nlohmann::json& variant, const SweepPoint& point) {
+  const auto part = [](const nlohmann::json& object, const char* key) {
+    return object.is_object() && object.contains(key) ? object[key] : nlohmann::json();
+  };
+  nlohmann::json config = part(recipe, "model"), training = part(recipe, "training");
+  if (const nlohmann::json changes = part(variant, "model"); changes.is_object()) config.merge_patch(changes);
+  for (const auto& [key, value] : point) training[key] = value;
+  return without_comments({{"task", part(recipe, "task")},
+                           {"model", config},
+                           {"what_if", part(variant, "what_if")},
+                           {"training", training},
+                           {"frozen", part(recipe, "frozen")},
+                           {"stored_dtype", part(recipe, "stored_dtype")}});
+}
+
+Result<std::vector<std::uint64_t>> read_seeds(const std::string& place, const nlohmann::json& list) {
+  if (!list.is_array() || list.empty())
+    return wrong(place, "the recipe has no seeds", "a list of numbers", list.dump());
+  std::vector<std::uint64_t> seeds;
+  for (const nlohmann::json& seed : list) {
+    if (!seed.is_number_unsigned())
+      return wrong(place, "a seed is a whole number from 0", "a whole number", seed.dump());
+    if (std::ranges::count(seeds, seed.get<std::uint64_t>()) > 0)
+      return wrong(place, "a seed is there twice", "different numbers", seed.dump());
+    seeds.push_back(seed.get<std::uint64_t>());
+  }
+  return seeds;
+}
+
 Result<Variant> read_variant(const std::string& name, const nlohmann::json& object, const nlohmann::json& model_config,
                              const Task& task, std::int64_t steps) {
   const std::string place = "variants." + name;
@@ -92,7 +189,7 @@ Result<Variant> read_variant(const std::string& name, const nlohmann::json& obje
   if (!object.is_object()) return wrong(place, "a variant is an object", "an object", object.type_name());
   ConfigReader settings(object, place + ".");
   Variant variant;
-  variant.name = name;
+  variant.name = variant.base = name;
   nlohmann::json config = model_config;
   const nlohmann::json& changes = settings.raw("model");
   if (!changes.is_null() && !changes.is_object())
@@ -118,6 +215,9 @@ Result<Variant> read_variant(const std::string& name, const nlohmann::json& obje
     unique.insert(static_cast<std::int64_t>(step));
   }
   variant.checkpoints.assign(unique.begin(), unique.end());
+  if (const nlohmann::json& seeds = settings.raw("seeds"); !seeds.is_null()) {
+    HEADROOM_TRY(variant.seeds, read_seeds(place + ".seeds", seeds));
+  }
   HEADROOM_TRY_VOID(settings.refuse_unread());
 
   auto model = design_model(config);
@@ -174,7 +274,8 @@ Result<Recipe> parse(const nlohmann::json& json, const std::filesystem::path& fo
   HEADROOM_TRY(recipe.licence, reader.text("licence", std::nullopt));
   HEADROOM_TRY(std::unique_ptr<Task> task, create_task(reader.raw("task"), folder));
   recipe.task = std::move(task);
-  HEADROOM_TRY(recipe.training, read_training(reader.raw("training"), recipe.task->objective()));
+  const nlohmann::json &training = reader.raw("training"), &sweep = reader.raw("sweep");
+  HEADROOM_TRY_VOID(check_sweep(sweep, training));
   HEADROOM_TRY(recipe.stored_dtype, reader.text("stored_dtype", "float32"));
   if (recipe.stored_dtype != "float32" && recipe.stored_dtype != "bfloat16")
     return wrong("stored_dtype", "unknown dtype", "float32 or bfloat16", recipe.stored_dtype);
@@ -183,20 +284,25 @@ Result<Recipe> parse(const nlohmann::json& json, const std::filesystem::path& fo
   const nlohmann::json& variants = reader.raw("variants");
   if (!variants.is_object() || variants.empty())
     return wrong("variants", "the recipe has no variants", "an object of objects", variants.type_name());
-  for (const auto& [name, object] : variants.items()) {
-    HEADROOM_TRY(Variant variant, read_variant(name, object, config, *recipe.task, recipe.training.steps));
-    recipe.variants.push_back(std::move(variant));
+  for (const SweepPoint& point : sweep_points(sweep)) {
+    nlohmann::json at_point = training;
+    if (training.is_object())
+      for (const auto& [key, value] : point) at_point[key] = value;
+    HEADROOM_TRY(const TrainingSettings settings, read_training(at_point, recipe.task->objective()));
+    for (const auto& [name, object] : variants.items()) {
+      HEADROOM_TRY(Variant variant, read_variant(name, object, config, *recipe.task, settings.steps));
+      variant.name += sweep_suffix(point);
+      for (const auto& [key, value] : point) variant.swept[key] = value.get<double>();
+      variant.training = settings;
+      set_definition(json, variant);
+      if (std::ranges::count(recipe.variants, variant.name, &Variant::name) > 0)
+        return wrong("sweep", "two points of the sweep have the same name", "different names", variant.name);
+      recipe.variants.push_back(std::move(variant));
+    }
   }
-  const nlohmann::json& seeds = reader.raw("seeds");
-  if (!seeds.is_array() || seeds.empty())
-    return wrong("seeds", "the recipe has no seeds", "a list of numbers", seeds.dump());
-  for (const nlohmann::json& seed : seeds) {
-    if (!seed.is_number_unsigned())
-      return wrong("seeds", "a seed is a whole number from 0", "a whole number", seed.dump());
-    if (std::ranges::count(recipe.seeds, seed.get<std::uint64_t>()) > 0)
-      return wrong("seeds", "a seed is there twice", "different numbers", seed.dump());
-    recipe.seeds.push_back(seed.get<std::uint64_t>());
-  }
+  HEADROOM_TRY(recipe.seeds, read_seeds("seeds", reader.raw("seeds")));
+  for (Variant& variant : recipe.variants)
+    if (variant.seeds.empty()) variant.seeds = recipe.seeds;
   HEADROOM_TRY_VOID(read_frozen(recipe, reader.raw("frozen")));
   HEADROOM_TRY_VOID(reader.refuse_unread());
   return recipe;
@@ -214,10 +320,21 @@ Result<Recipe> read_recipe(const std::filesystem::path& path) {
     return recipe;
   }
   recipe->name = path.stem().string();
-  Sha256 hash;
-  hash.update(std::as_bytes(std::span(text.data(), text.size())));
-  recipe->sha256 = hash.finish_hex();
+  recipe->sha256 = sha256_of(text);
   return recipe;
+}
+
+nlohmann::json training_definition(const nlohmann::json& recipe, std::string_view variant) {
+  if (!recipe.is_object() || !recipe.contains("variants")) return {};
+  for (const SweepPoint& point : sweep_points(recipe.value("sweep", nlohmann::json())))
+    for (const auto& [name, object] : recipe["variants"].items())
+      if (name + sweep_suffix(point) == variant) return definition_at(recipe, object, point);
+  return {};
+}
+
+void set_definition(const nlohmann::json& recipe, Variant& variant) {
+  variant.definition = training_definition(recipe, variant.name).dump();
+  variant.definition_sha256 = sha256_of(variant.definition);
 }
 
 double learning_rate_at(const TrainingSettings& settings, std::int64_t step) {

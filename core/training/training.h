@@ -16,6 +16,8 @@
 
 namespace headroom {
 
+struct Quantity;  // core/run/quantity.h
+
 struct TrainingRequest {
   const Recipe* recipe = nullptr;
   const Variant* variant = nullptr;
@@ -29,8 +31,8 @@ struct TrainingRequest {
   std::string program, git_commit;
 };
 
-// What was measured, by step. Arrays named in `heads` are [statistics_step, layer, head] and, for those of
-// component_statistics(), [.., component]; NaN where a head has no such number.
+// What was measured, by step. Arrays in `heads`, by the name of their statistic, are [statistics_step, layer, head]
+// and, for quantities by component, [.., component]; NaN where a head has no such number.
 struct TrainingHistory {
   std::vector<double> loss, gradient_norm, learning_rate;                  // per step; gradient_norm before clipping
   std::vector<double> validation_step, validation_loss, validation_error;  // the error is NaN for next-token tasks
@@ -54,14 +56,28 @@ class TrainingObserver {
   [[nodiscard]] virtual bool stop_requested() const = 0;
 };
 
-// A quantity of every head that is followed through training, over all rows of the step's batch.
+// How what is measured of a batch's sequences becomes one number of a head.
+enum class OverBatch {
+  MeanOfSequences,
+  LargestOfSequences,
+  MeanOfRows,       // of a quantity by position: over all rows of all sequences
+  DeviationOfRows,  // the same: standard deviation of the population
+};
+
+// A quantity of every head that is followed through training: an entry of the table of quantities (core/run/quantity.h)
+// on the sequences of the step's batch, all of whose rows are eligible.
 struct HeadStatistic {
-  std::string_view name;
-  bool by_component;
-  std::string_view units;
-  std::string_view definition;
+  std::string_view name;             // in training.h5
+  std::string_view group, quantity;  // in the table
+  OverBatch over = OverBatch::MeanOfSequences;
 };
 [[nodiscard]] std::span<const HeadStatistic> training_statistics();
+
+// Its entry; InvalidArgument where the table has none of that name, or none of the shape that `over` asks for: one
+// number, or one by component, or by position where rows are counted.
+[[nodiscard]] Result<const Quantity*> quantity_of(const HeadStatistic& statistic);
+// What training.h5 says it is.
+[[nodiscard]] std::string definition_of(const HeadStatistic& statistic, const Quantity& quantity);
 
 // Names in the folder.
 inline constexpr const char* kStateFile = "training_state.safetensors";

@@ -9,11 +9,13 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/base/utc.h"
 #include "core/io/run_file_writer.h"
+#include "core/run/quantity.h"
 
 namespace headroom {
 namespace {
@@ -76,14 +78,15 @@ class TrainingFile {
     for (const HeadStatistic& statistic : training_statistics()) {
       const auto found = history_.heads.find(statistic.name);
       if (found == history_.heads.end()) continue;
+      HEADROOM_TRY(const Quantity* quantity, quantity_of(statistic));
       std::vector<std::string> axes = {"statistics_step", "layer", "head"};
       std::vector<std::int64_t> shape = {steps, layers_, heads_};
-      if (statistic.by_component) {
+      if (quantity->axes == std::vector<std::string_view>{axis::kComponent}) {
         axes.emplace_back("component");
         shape.push_back(2);
       }
-      HEADROOM_TRY_VOID(array(std::string(statistic.name), axes, shape, found->second, std::string(statistic.units),
-                              std::string(statistic.definition) + ", on the batch of the step"));
+      HEADROOM_TRY_VOID(array(std::string(statistic.name), axes, shape, found->second, std::string(quantity->units),
+                              definition_of(statistic, *quantity)));
     }
     return {};
   }

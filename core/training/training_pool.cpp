@@ -6,9 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "core/base/input_file.h"
 #include "core/base/mutex.h"
 #include "core/checkpoint/strict_json.h"
+#include "core/io/run_file.h"
 #include "core/training/training_file.h"
 
 namespace headroom {
@@ -137,7 +139,7 @@ TrainingProgress training_progress(const std::deque<TrainingJob>& jobs) {
   std::size_t finished = 0;
   std::string running;
   for (const TrainingJob& job : jobs) {
-    const std::int64_t step = job.step, steps = job.request.recipe->training.steps;
+    const std::int64_t step = job.step, steps = job.request.variant->training.steps;
     all += static_cast<double>(steps);
     done += static_cast<double>(step);
     if (step == steps) ++finished;
@@ -151,29 +153,58 @@ std::string model_name(const Recipe& recipe, const Variant& variant, std::uint64
   return recipe.name + "/" + variant.name + "_seed" + std::to_string(seed);
 }
 
+namespace {
+
+Error other_training(const std::filesystem::path& file, const std::string& field, const std::string& wanted,
+                     const std::string& found) {
+  Error error(ErrorCode::InvalidArgument, "the folder holds a model of another training");
+  error.in_file(file.string()).at_tensor(field).wanted(wanted, found);
+  return error.advise("train into another folder, or begin anew with --force");
+}
+
+// The first part of the definition that differs, "training.learning_rate", and both values.
+Result<void> compare_definitions(const std::filesystem::path& file, const nlohmann::json& wanted,
+                                 const nlohmann::json& found) {
+  const nlohmann::json changes = nlohmann::json::diff(found, wanted);
+  if (changes.empty()) return {};
+  const std::string path = changes.front().at("path");
+  const nlohmann::json::json_pointer at(path);
+  const auto part = [&](const nlohmann::json& whole) { return whole.contains(at) ? whole.at(at).dump() : "nothing"; };
+  std::string field = "recipe" + path;
+  std::ranges::replace(field, '/', '.');
+  return other_training(file, field, part(wanted), part(found));
+}
+
+}  // namespace
+
 Result<FolderState> folder_state(const TrainingRequest& request) {
   const std::filesystem::path& folder = request.folder;
+  const std::filesystem::path config_file = folder / "config.json", history_file = folder / kHistoryFile;
   if (std::filesystem::exists(folder / kStateFile)) return FolderState::Stopped;
-  if (!std::filesystem::exists(folder / "config.json") || !std::filesystem::exists(folder / kHistoryFile))
-    return FolderState::Empty;
-  HEADROOM_TRY(const std::string text, read_text_file(folder / "config.json", kConfigLimit));
-  auto config = parse_json(text);
-  if (!config) return std::move(config.error().in_file((folder / "config.json").string()));
-  const nlohmann::json note = config->value("training", nlohmann::json::object());
-  const TrainingSettings& settings = request.recipe->training;
-  const std::pair<const char*, nlohmann::json> wanted[] = {{"recipe_sha256", request.recipe->sha256},
-                                                           {"variant", request.variant->name},
-                                                           {"seed", request.seed},
-                                                           {"step", settings.steps}};
-  for (const auto& [key, value] : wanted) {
-    const nlohmann::json found = note.is_object() ? note.value(key, nlohmann::json()) : nlohmann::json();
-    if (found == value || (std::string_view(key) == "step" && settings.stop_below_error > 0.0)) continue;
-    Error error(ErrorCode::InvalidArgument, "the folder holds a model of another training");
-    error.in_file((folder / "config.json").string())
-        .at_tensor(std::string("training.") + key)
-        .wanted(value.dump(), found.dump());
-    return error.advise("train into another folder, or begin anew with --force");
+  if (!std::filesystem::exists(history_file)) return FolderState::Empty;
+  HEADROOM_TRY(const std::unique_ptr<RunFile> history, RunFile::open(history_file));
+  HEADROOM_TRY(const std::string diverged_step, history->root_attribute("diverged_step"));
+  const bool diverged = diverged_step != "-1";
+  if (!diverged && !std::filesystem::exists(config_file)) return FolderState::Empty;
+  for (const auto& [name, wanted] : {std::pair<const char*, std::string>{"variant", request.variant->name},
+                                     {"seed", std::to_string(request.seed)}}) {
+    HEADROOM_TRY(const std::string found, history->root_attribute(name));
+    if (found != wanted) return other_training(history_file, name, wanted, found);
   }
+  HEADROOM_TRY(const std::string recipe_text, history->root_attribute("recipe"));
+  auto recipe = parse_json(recipe_text);
+  if (!recipe) return std::move(recipe.error().in_file(history_file.string()));
+  HEADROOM_TRY_VOID(compare_definitions(history_file, nlohmann::json::parse(request.variant->definition),
+                                        training_definition(*recipe, request.variant->name)));
+  if (diverged) return FolderState::Diverged;
+  HEADROOM_TRY(const std::string text, read_text_file(config_file, kConfigLimit));
+  auto config = parse_json(text);
+  if (!config) return std::move(config.error().in_file(config_file.string()));
+  const nlohmann::json note = config->value("training", nlohmann::json::object());
+  const nlohmann::json step = note.is_object() ? note.value("step", nlohmann::json()) : nlohmann::json();
+  const TrainingSettings& settings = request.variant->training;
+  if (settings.stop_below_error <= 0.0 && step != settings.steps)
+    return other_training(config_file, "training.step", std::to_string(settings.steps), step.dump());
   return FolderState::Trained;
 }
 

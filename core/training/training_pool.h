@@ -48,10 +48,12 @@ struct TrainingProgress {
 // What an earlier call has left in the request's folder.
 enum class FolderState {
   Empty,
-  Stopped,  // a training that can go on
-  Trained,  // the model that is asked for
+  Stopped,   // a training that can go on
+  Trained,   // the model that is asked for
+  Diverged,  // the training that is asked for; its loss was no number, and there is no model
 };
-// InvalidArgument where the folder holds a model of another recipe, variant, seed or number of steps.
+// InvalidArgument where the folder holds a model of another training: variant, seed, training_definition() or steps.
+// Reads training.h5, on the thread that owns HDF5.
 [[nodiscard]] Result<FolderState> folder_state(const TrainingRequest& request);
 
 }  // namespace headroom

@@ -393,7 +393,7 @@ def test_a_state_of_another_recipe_is_not_taken_over(command, long, tmp_path):
     other = tmp_path / "recipe"
     changed = write_recipe(other, "long", "bytes", {key: KINDS[key] for key in ("v2", "v1")}, training={**LONG, "learning_rate": 0.02})
     before = snapshot(out)
-    refused(command("train", changed, "-o", out, "--resume"), 3, "recipe_sha256", "training_state.safetensors")
+    refused(command("train", changed, "-o", out, "--resume"), 3, "definition_sha256", "training_state.safetensors")
     refused(command("train", path, "-o", out, "--resume", "--steps", "400"), 3, "steps", "training_state.safetensors")
     assert snapshot(out) == before
 
@@ -404,10 +404,38 @@ def test_a_finished_model_of_another_recipe_is_not_taken_for_this_one(command, t
     assert command("train", path, "-o", out).code == 0
     changed = write_recipe(tmp_path / "b", "short", "bytes", {"v2": KINDS["v2"]}, training={**TRAINING, "learning_rate": 0.02})
     before = snapshot(out)
-    refused(command("train", changed, "-o", out, "--resume"), 2, "training.recipe_sha256", "config.json", "--force")
+    refused(command("train", changed, "-o", out, "--resume"), 2, "recipe.training.learning_rate", "0.02", "training.h5", "--force")
     refused(command("train", path, "-o", out, "--resume", "--steps", "7"), 2, "training.step", "config.json", "--force")
     refused(command("train", path, "-o", out, "--resume", "--force"), 2, "--force", "--resume")
     assert snapshot(out) == before
+
+
+def test_a_recipe_that_gains_seeds_and_variants_keeps_its_models(command, tmp_path):
+    out = tmp_path / "out"
+    path = write_recipe(tmp_path / "a", "grows", "bytes", {"v2": KINDS["v2"]})
+    assert command("train", path, "-o", out).code == 0
+    before = snapshot(out / "grows" / "v2_seed11")
+    more = write_recipe(tmp_path / "b", "grows", "bytes", {"v2": {**KINDS["v2"], "checkpoints": []}, "softmax": KINDS["softmax"]},
+                        seeds=[12, 11], about="other words", _note="a comment")
+    outcome = command("train", more, "-o", out, "--resume", "--json")
+    assert outcome.code == 0, outcome
+    assert outcome.json["already_finished"] == 1
+    assert sorted(t["name"] for t in outcome.json["trainings"]) == ["grows/softmax_seed11", "grows/softmax_seed12", "grows/v2_seed12"]
+    assert snapshot(out / "grows" / "v2_seed11") == before
+
+
+def test_a_sweep_trains_what_recipes_of_its_points_would(command, tmp_path):
+    sweep = write_recipe(tmp_path / "a", "swept", "bytes", {"v2": KINDS["v2"]}, sweep={"learning_rate": [0.004, 0.02], "batch": [4]},
+                         training={k: v for k, v in TRAINING.items() if k not in ("learning_rate", "batch")})
+    assert command("train", sweep, "-o", tmp_path / "out").code == 0
+    assert sorted(p.name for p in (tmp_path / "out" / "swept").iterdir()) == \
+        ["v2_batch_4_learning_rate_0p004_seed11", "v2_batch_4_learning_rate_0p02_seed11"]
+    for rate, name in ((0.004, "0p004"), (0.02, "0p02")):
+        one = write_recipe(tmp_path / "b", f"one_{name}", "bytes", {"v2": KINDS["v2"]}, training={**TRAINING, "learning_rate": rate})
+        assert command("train", one, "-o", tmp_path / "out").code == 0
+        swept, alone = (tmp_path / "out" / place for place in (f"swept/v2_batch_4_learning_rate_{name}_seed11", f"one_{name}/v2_seed11"))
+        assert (swept / "model.safetensors").read_bytes() == (alone / "model.safetensors").read_bytes()
+        assert config_of(swept)["training"]["variant"] == f"v2_batch_4_learning_rate_{name}"
 
 
 def test_a_training_that_diverges_says_so(command, tmp_path):
@@ -423,6 +451,12 @@ def test_a_training_that_diverges_says_so(command, tmp_path):
         step = int(file.attrs["diverged_step"])
         assert 0 < step < STEPS
         assert file["loss"].shape == (step + 1,)
+    # It has ended: going on leaves it, and beginning anew is asked for by name.
+    before = snapshot(tmp_path / "out")
+    again = command("train", path, "-o", tmp_path / "out", "--resume", "--json")
+    assert (again.code, again.json["already_finished"], again.json["trainings"]) == (0, 1, [])
+    refused(command("train", path, "-o", tmp_path / "out"), 2, "diverged", "--resume", "--force")
+    assert snapshot(tmp_path / "out") == before
 
 
 def test_the_json_of_a_training_is_one_object(command, tmp_path):

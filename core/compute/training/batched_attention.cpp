@@ -130,17 +130,6 @@ at::Tensor library_contexts(const AttentionSpec& attention, const BatchedHeads& 
   return context;
 }
 
-at::Tensor map_contexts(const AttentionSpec& attention, const AttentionWeights& weights, const BatchedHeads& heads) {
-  at::Tensor context;
-  for (int map = 0; map < 2; ++map) {
-    if (!any_head_has(attention, map)) continue;
-    at::Tensor u = at::matmul(attention_map(attention, weights, heads, map).weights, values(attention, heads, map));
-    if (map == 1) u = -heads.lambda * u;
-    context = context.defined() ? context + u : u;
-  }
-  return context;
-}
-
 // True where a row does not see a key, [heads, length, length].
 at::Tensor hidden_entries(const AttentionSpec& attention, const at::Tensor& like) {
   const std::int64_t length = like.size(2);
@@ -154,19 +143,11 @@ at::Tensor hidden_entries(const AttentionSpec& attention, const at::Tensor& like
   return at::stack(by_head);
 }
 
-}  // namespace
-
-bool library_runs(const AttentionSpec& attention) {
-  if (!attention.causal || attention.softcap > 0.0 || attention.window > 0) return false;
-  return std::ranges::all_of(attention.heads, [](const HeadProgram& head) {
-    return head.sink == SinkSource::None && head.temperature == 1.0 && head.hidden_keys.empty();
-  });
-}
-
-BatchedMap attention_map(const AttentionSpec& attention, const AttentionWeights& weights, const BatchedHeads& heads,
+// Weights of map 0 or 1 of every head, [batch, heads, length, length]; heads without that map have zeros.
+at::Tensor attention_map(const AttentionSpec& attention, const AttentionWeights& weights, const BatchedHeads& heads,
                          int map) {
   const at::Tensor q = queries(attention, heads, map), k = keys(attention, heads, map);
-  BatchedMap result;
+  at::Tensor result;
   at::Tensor z = at::matmul(q, k.transpose(-1, -2)) * attention.scale;
   if (attention.softcap > 0.0) z = attention.softcap * at::tanh(z / attention.softcap);
   if (std::ranges::any_of(attention.heads, [](const HeadProgram& head) { return head.temperature != 1.0; })) {
@@ -175,10 +156,9 @@ BatchedMap attention_map(const AttentionSpec& attention, const AttentionWeights&
     z = z / at::tensor(temperatures, at::kDouble).to(z.device(), z.scalar_type()).view({-1, 1, 1});
   }
   z = z.masked_fill(hidden_entries(attention, q), kMinusInfinity);
-  result.logits = z;
   const auto sinks = [&](SinkSource source) { return std::ranges::count(attention.heads, source, &HeadProgram::sink); };
   if (sinks(SinkSource::None) == static_cast<std::ptrdiff_t>(attention.heads.size())) {
-    result.weights = at::softmax(z, -1);
+    result = at::softmax(z, -1);
   } else {
     // One more key with the sink's logit and no value: 0 off by one, learned, or none at all.
     at::Tensor sink = at::zeros({static_cast<std::int64_t>(attention.heads.size())}, z.options());
@@ -191,16 +171,36 @@ BatchedMap attention_map(const AttentionSpec& attention, const AttentionWeights&
         head_mask(attention, z, [](const HeadProgram& head) { return head.sink == SinkSource::None; }).flatten();
     sink = sink.masked_fill(none != 0.0, kMinusInfinity);
     const at::Tensor column = sink.view({1, -1, 1, 1}).expand({z.size(0), z.size(1), z.size(2), 1});
-    result.weights = at::softmax(at::cat({z, column}, -1), -1).narrow(-1, 0, z.size(-1));
+    result = at::softmax(at::cat({z, column}, -1), -1).narrow(-1, 0, z.size(-1));
   }
   if (!all_heads_have(attention, map))
-    result.weights = result.weights * head_mask(attention, z, [&](const HeadProgram& head) { return has(head, map); });
+    result = result * head_mask(attention, z, [&](const HeadProgram& head) { return has(head, map); });
   return result;
 }
 
-void run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& lambda_logits,
-               AttentionPath path, BatchedHeads& heads) {
-  if (any_head_has(attention, 1)) heads.lambda = lambdas(attention, weights, lambda_logits, heads.q);
+at::Tensor map_contexts(const AttentionSpec& attention, const AttentionWeights& weights, const BatchedHeads& heads) {
+  at::Tensor context;
+  for (int map = 0; map < 2; ++map) {
+    if (!any_head_has(attention, map)) continue;
+    at::Tensor u = at::matmul(attention_map(attention, weights, heads, map), values(attention, heads, map));
+    if (map == 1) u = -heads.lambda * u;
+    context = context.defined() ? context + u : u;
+  }
+  return context;
+}
+
+}  // namespace
+
+bool library_runs(const AttentionSpec& attention) {
+  if (!attention.causal || attention.softcap > 0.0 || attention.window > 0) return false;
+  return std::ranges::all_of(attention.heads, [](const HeadProgram& head) {
+    return head.sink == SinkSource::None && head.temperature == 1.0 && head.hidden_keys.empty();
+  });
+}
+
+void run_heads(const AttentionSpec& attention, const AttentionWeights& weights, AttentionPath path,
+               BatchedHeads& heads) {
+  if (any_head_has(attention, 1)) heads.lambda = lambdas(attention, weights, heads.lambda_logits, heads.q);
   if (path == AttentionPath::Auto) {
     const bool fused = library_runs(attention) && attention.context_dim() == attention.head_dim;
     path = fused ? AttentionPath::Library : AttentionPath::Maps;

@@ -10,9 +10,10 @@ namespace headroom {
 
 // What a layer's heads work on, before and after: for the measurements of a training.
 struct BatchedHeads {
-  at::Tensor q, k, v;  // [batch, blocks, length, channels], rotated
-  at::Tensor lambda;   // [batch, heads, length, 1]; undefined without a second map
-  at::Tensor context;  // [batch, heads, length, channels], before norm, gate and W_O
+  at::Tensor q, k, v;        // [batch, blocks, length, channels], rotated
+  at::Tensor lambda_logits;  // [batch, length, heads]; undefined outside V2
+  at::Tensor lambda;         // [batch, heads, length, 1]; undefined without a second map
+  at::Tensor context;        // [batch, heads, length, channels], before norm, gate and W_O
 };
 
 enum class AttentionPath {
@@ -24,16 +25,8 @@ enum class AttentionPath {
 // Whether scaled_dot_product_attention can run the heads: causal maps without sink, cap, window and hidden keys.
 [[nodiscard]] bool library_runs(const AttentionSpec& attention);
 
-// lambda_logits: [batch, length, heads], undefined outside V2. Fills all of `heads` but q, k, v.
-void run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& lambda_logits,
-               AttentionPath path, BatchedHeads& heads);
-
-// Weights of map 0 or 1 of every head, [batch, heads, length, length], and its scaled, visible logits (−∞ elsewhere).
-// Heads without that map have zeros.
-struct BatchedMap {
-  at::Tensor weights, logits;
-};
-[[nodiscard]] BatchedMap attention_map(const AttentionSpec& attention, const AttentionWeights& weights,
-                                       const BatchedHeads& heads, int map);
+// Fills lambda and context of `heads` from the others.
+void run_heads(const AttentionSpec& attention, const AttentionWeights& weights, AttentionPath path,
+               BatchedHeads& heads);
 
 }  // namespace headroom

@@ -41,8 +41,8 @@ at::Tensor TrainableModel::attend(std::size_t layer, const at::Tensor& x, Attent
   heads.q = rotary(project(weights.q, weights.q_norm, attention.num_query_blocks, attention.head_dim)).transpose(1, 2);
   heads.k = rotary(project(weights.k, weights.k_norm, attention.num_key_blocks, attention.head_dim)).transpose(1, 2);
   heads.v = weights.v(x).unflatten(-1, {attention.num_value_blocks, attention.value_dim}).transpose(1, 2);
-  run_heads(attention, weights,
-            weights.lambda_projection.weight.defined() ? weights.lambda_projection(x) : at::Tensor(), path, heads);
+  if (weights.lambda_projection.weight.defined()) heads.lambda_logits = weights.lambda_projection(x);
+  run_heads(attention, weights, path, heads);
   const at::Tensor finished = finish_contexts(attention, weights, head_gates(attention, weights, x, target_),
                                               heads.context.transpose(1, 2), target_);
   if (layers) layers->push_back(heads);

@@ -28,6 +28,7 @@ class TrainableModel {
                                   std::vector<BatchedHeads>* layers = nullptr) const;
 
   [[nodiscard]] const ModelSpec& spec() const { return *model_; }
+  [[nodiscard]] const TorchTarget& target() const { return target_; }
   [[nodiscard]] const AttentionWeights& attention(std::size_t layer) const { return blocks_[layer].attention; }
 
  private:

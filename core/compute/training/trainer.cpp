@@ -34,7 +34,7 @@ class Trainer {
  public:
   Trainer(const TrainingRequest& request, TorchTarget target, TrainingObserver& observer)
       : request_(request),
-        settings_(request.recipe->training),
+        settings_(request.variant->training),
         task_(*request.recipe->task),
         observer_(observer),
         parameters_(Parameters::create(request.variant->model, settings_, request.recipe->frozen, task_.embedding(),
@@ -101,7 +101,7 @@ class Trainer {
     }
     if ((last || step % settings_.statistics_every == 0) && !measured(history.statistics_step)) {
       history.statistics_step.push_back(static_cast<double>(step));
-      measure_heads(model, now, history);
+      HEADROOM_TRY_VOID(measure_heads(model, now, training_statistics(), history));
     }
     for (const std::int64_t kept : request_.variant->checkpoints)
       if (kept == step && request_.seed == request_.recipe->seeds.front())

@@ -64,11 +64,11 @@ Result<void> read_into(const StateFile& file, const std::filesystem::path& path,
 
 }  // namespace
 
-std::map<std::string, std::string> training_identity(const TrainingRequest& request) {
-  return {{"recipe_sha256", request.recipe->sha256},
-          {"variant", request.variant->name},
+std::vector<std::pair<std::string, std::string>> training_identity(const TrainingRequest& request) {
+  return {{"variant", request.variant->name},
           {"seed", std::to_string(request.seed)},
-          {"steps", std::to_string(request.recipe->training.steps)}};
+          {"steps", std::to_string(request.variant->training.steps)},
+          {"definition_sha256", request.variant->definition_sha256}};
 }
 
 TensorBytes tensor_bytes(const std::string& name, const at::Tensor& tensor) {
@@ -94,7 +94,8 @@ Result<void> save_state(const TrainingRequest& request, std::int64_t step, const
                        "F64",
                        {static_cast<std::int64_t>(values->size())},
                        std::as_bytes(std::span<const double>(*values))});
-  std::map<std::string, std::string> metadata = training_identity(request);
+  const auto identity = training_identity(request);
+  std::map<std::string, std::string> metadata(identity.begin(), identity.end());
   metadata["step"] = std::to_string(step);
   return write_state_file(request.folder / kStateFile, tensors, metadata);
 }

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/compute/training/optimizer.h"
 #include "core/training/state_file.h"
@@ -12,8 +13,9 @@
 
 namespace headroom {
 
-// Identifies the training: a state of another recipe, variant, seed or number of steps is refused.
-[[nodiscard]] std::map<std::string, std::string> training_identity(const TrainingRequest& request);
+// Identifies the training: a state of another definition (core/training/recipe.h), variant, seed or number of steps is
+// refused.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> training_identity(const TrainingRequest& request);
 
 [[nodiscard]] Result<void> save_state(const TrainingRequest& request, std::int64_t step, const Parameters& parameters,
                                       const Optimizer& optimizer, const TrainingHistory& history);

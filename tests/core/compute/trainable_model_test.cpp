@@ -4,15 +4,18 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,7 @@
 #include "core/compute/training/training_state.h"
 #include "core/io/run_file.h"
 #include "core/run/analysis.h"
+#include "core/run/quantity.h"
 #include "core/training/checkpoint_writer.h"
 #include "tests/core/compute/counted_memory.h"
 #include "tests/core/compute/training_models.h"
@@ -41,17 +45,30 @@ struct Twin {
   TempFolder folder;
 
   Twin(const TrainingCase& c, bool language, std::uint64_t seed)
+      : Twin(c, training_spec(c, language), language, seed) {}
+  // The checkpoint of these parameters, for logits.
+  Twin(const TrainingCase& c, Parameters from, Batch sequences)
+      : given(c), spec(training_spec(c, true)), parameters(std::move(from)), batch(std::move(sequences)) {
+    write(true);
+  }
+
+ private:
+  Twin(const TrainingCase& c, ModelSpec model, bool language, std::uint64_t seed)
       : given(c),
-        spec(training_spec(c, language)),
+        spec(std::move(model)),
         parameters(training_parameters(spec, seed)),
         batch(training_batch(spec, language, kSequences, kLength, seed + 1)) {
+    write(language);
+  }
+  void write(bool language) {
     const at::NoGradGuard no_gradients;
     std::vector<headroom::TensorBytes> tensors;
     for (const Parameter& parameter : parameters.all())
       tensors.push_back(tensor_bytes(parameter.name, parameter.value.detach()));
-    CATCH_REQUIRE(write_checkpoint(folder.path(), training_config_of(c, language), {}, tensors).has_value());
+    CATCH_REQUIRE(write_checkpoint(folder.path(), training_config_of(given, language), {}, tensors).has_value());
   }
 
+ public:
   [[nodiscard]] OpenedModel opened() const {
     auto model = open_model(folder.path(), {});
     if (!model) CATCH_FAIL(describe(model.error()));
@@ -209,13 +226,17 @@ CATCH_TEST_CASE("trainable model: what is measured of the heads is what the anal
     const Twin twin(given, true, 31);
     const Expected expected(twin);
     TrainingHistory history;
-    measure_heads(twin.trainable(), BatchTensors(twin.batch, kDoubleTarget), history);
+    CATCH_REQUIRE(
+        measure_heads(twin.trainable(), BatchTensors(twin.batch, kDoubleTarget), training_statistics(), history)
+            .has_value());
     CATCH_REQUIRE(history.heads.size() == training_statistics().size());
     const std::size_t layers = twin.spec.blocks.size(), heads = twin.spec.blocks.front().attention.heads.size();
     for (const HeadStatistic& statistic : training_statistics()) {
       const std::string name(statistic.name);
       const std::vector<double>& found = history.heads.at(name);
-      const std::size_t components = statistic.by_component ? 2 : 1;
+      const auto quantity = quantity_of(statistic);
+      CATCH_REQUIRE(quantity.has_value());
+      const std::size_t components = (*quantity)->axes == std::vector<std::string_view>{axis::kComponent} ? 2 : 1;
       CATCH_REQUIRE(found.size() == layers * heads * components);
       for (std::size_t i = 0; i < found.size(); ++i) {
         const std::size_t l = i / components / heads, h = i / components % heads;
@@ -232,6 +253,67 @@ CATCH_TEST_CASE("trainable model: what is measured of the heads is what the anal
     }
   }
   CATCH_CHECK(seen.size() == training_statistics().size());
+}
+
+CATCH_TEST_CASE("trainable model: the heads are measured by the parameters of the step, not by those at its making") {
+  for (const TrainingCase& given : training_cases()) {
+    if (std::string(given.name) != "softmax_sink" && std::string(given.name) != "diff_v1") continue;
+    const Twin twin(given, true, 41);
+    const TrainableModel model = twin.trainable();
+    const BatchTensors batch(twin.batch, kDoubleTarget);
+    const auto measured = [&] {
+      TrainingHistory history;
+      CATCH_REQUIRE(measure_heads(model, batch, training_statistics(), history).has_value());
+      return history.heads;
+    };
+    const auto before = measured();
+    {
+      const at::NoGradGuard no_gradients;
+      for (const Parameter& parameter : twin.parameters.all())
+        if (parameter.account == "sink" || parameter.name.find("lambda_q1") != std::string::npos)
+          at::Tensor(parameter.value).add_(0.5);
+    }
+    const Expected expected(Twin(twin.given, twin.parameters, twin.batch));
+    const auto after = measured();
+    const std::string name = std::string(given.name) == "diff_v1" ? "lambda_mean" : "sink_score";
+    const std::size_t step = name == "sink_score" ? 2 : 1, heads = twin.spec.blocks[0].attention.heads.size();
+    for (std::size_t i = 0; i < after.at(name).size(); i += step) {
+      CATCH_INFO(given.name << ", head " << i / step);
+      CATCH_CHECK(after.at(name)[i] != before.at(name)[i]);
+      CATCH_CHECK(after.at(name)[i] == near(expected.at(name, i / step / heads, i / step % heads, 0), 1e-11, 1e-14));
+    }
+  }
+}
+
+CATCH_TEST_CASE("trainable model: what the table of quantities does not have is not measured as something else") {
+  const Twin twin(training_cases().front(), true, 51);
+  TrainingHistory history;
+  const HeadStatistic unknown[] = {{"norm_gain_mean", "rows", "norm_gian", OverBatch::MeanOfRows}};
+  const auto measured = measure_heads(twin.trainable(), BatchTensors(twin.batch, kDoubleTarget), unknown, history);
+  CATCH_REQUIRE(!measured.has_value());
+  CATCH_CHECK(measured.error().code == ErrorCode::InvalidArgument);
+  CATCH_CHECK(measured.error().found == "rows/norm_gian");
+  CATCH_CHECK(history.heads.empty());
+}
+
+CATCH_TEST_CASE("trainable model: measuring the heads of a long sequence takes no map of it") {
+  constexpr std::int64_t kLong = 4096;
+  const Threads one_thread(1);
+  const TrainingCase given{"diff_v2", {{"num_hidden_layers", 1}, {"attention", {{"kind", "diff_v2"}}}}};
+  const ModelSpec spec = training_spec(given, true);
+  const Parameters parameters = training_parameters(spec, 61, TorchTarget());
+  const TrainableModel model = *TrainableModel::create(spec, parameters, kLong);
+  const BatchTensors batch(training_batch(spec, true, 1, kLong, 62), TorchTarget());
+  const c10::DebugInfoGuard tensors(c10::DebugInfoKind::PROFILER_STATE, std::make_shared<TensorBytes>());
+  const std::int64_t before = counted_memory().live;
+  counted_memory().peak = before;
+  TrainingHistory history;
+  CATCH_REQUIRE(measure_heads(model, batch, training_statistics(), history).has_value());
+  const std::int64_t peak = counted_memory().peak - before;
+  CATCH_INFO(peak << " bytes");
+  CATCH_CHECK(peak > kLong * 8 * 20);  // the rows of a head
+  CATCH_CHECK(peak < kLong * kLong * 4 / 4);
+  CATCH_CHECK(history.heads.at("sink_score").size() == spec.blocks.front().attention.heads.size() * 2);
 }
 
 }  // namespace headroom::test

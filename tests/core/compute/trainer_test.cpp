@@ -246,7 +246,7 @@ CATCH_TEST_CASE(
   const Trainings trainings(recipe_json(false));
   const TrainingRequest request = trainings.request("v2", "out");
   const TrainingOutcome outcome = run(request);
-  TrainingSettings settings = trainings.recipe.training;
+  TrainingSettings settings = request.variant->training;
   const Parameters begin = Parameters::create(request.variant->model, settings, trainings.recipe.frozen,
                                               trainings.recipe.task->embedding(), request.seed, TorchTarget());
   std::int64_t parameters = 0, trained = 0;
@@ -350,16 +350,14 @@ CATCH_TEST_CASE("trainer: a state of another training or a damaged one is refuse
   other = trainings.request("v1", "out");
   other.resume = true;
   CATCH_CHECK(refused(other).tensor == "variant");
-  Recipe longer = trainings.recipe;
-  longer.training.steps += 1;
+  Variant changed = *request.variant;
+  changed.training.steps += 1;
   other = request;
-  other.recipe = &longer;
+  other.variant = &changed;
   CATCH_CHECK(refused(other).tensor == "steps");
-  Recipe changed = trainings.recipe;
-  changed.sha256[0] = changed.sha256[0] == '0' ? '1' : '0';
-  other.recipe = &changed;
-  CATCH_CHECK(refused(other).tensor == "recipe_sha256");
-
+  changed = *request.variant;
+  changed.definition_sha256[0] = changed.definition_sha256[0] == '0' ? '1' : '0';
+  CATCH_CHECK(refused(other).tensor == "definition_sha256");
   const std::string whole = bytes_of(request.folder / kStateFile);
   for (const std::size_t kept : {std::size_t{0}, std::size_t{7}, whole.size() / 2, whole.size() - 1}) {
     std::ofstream(request.folder / kStateFile, std::ios::binary) << whole.substr(0, kept);
@@ -367,6 +365,14 @@ CATCH_TEST_CASE("trainer: a state of another training or a damaged one is refuse
   }
   std::ofstream(request.folder / kStateFile, std::ios::binary) << whole;
   CATCH_CHECK(run(request, 4).step == 8);
+
+  // More seeds and other words are the same training.
+  Recipe longer = trainings.recipe;
+  longer.seeds.push_back(99);
+  longer.sha256[0] = longer.sha256[0] == '0' ? '1' : '0';
+  other = request;
+  other.recipe = &longer;
+  CATCH_CHECK(run(other, 8).step == 12);
 }
 
 }  // namespace headroom::test

@@ -1,8 +1,11 @@
 // Recipes: what is read of them, every mistake by the name of its field, and the learning rate of a step.
 #include "core/training/recipe.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -51,6 +54,15 @@ struct Folder : TempFolder {
 
 }  // namespace
 
+CATCH_TEST_CASE("recipe: a variant has seeds of its own, or the recipe's") {
+  const Folder folder;
+  nlohmann::json json = recipe_json();
+  json["variants"]["two"]["seeds"] = {7, 8};
+  const Recipe recipe = folder.require(json);
+  CATCH_CHECK(recipe.variants[0].seeds == recipe.seeds);
+  CATCH_CHECK(recipe.variants[1].seeds == std::vector<std::uint64_t>{7, 8});
+}
+
 CATCH_TEST_CASE("recipe: what it says, defaults where it says nothing, and what the task decides") {
   const Folder folder;
   const std::string text = recipe_json().dump(1);
@@ -63,11 +75,11 @@ CATCH_TEST_CASE("recipe: what it says, defaults where it says nothing, and what 
   Sha256 hash;
   hash.update(std::as_bytes(std::span(text)));
   CATCH_CHECK(recipe.sha256 == hash.finish_hex());
-  CATCH_CHECK(recipe.json == recipe_json());
+  CATCH_CHECK(nlohmann::json::parse(recipe.json) == recipe_json());
   CATCH_CHECK(recipe.stored_dtype == "float32");
   CATCH_CHECK(recipe.seeds == std::vector<std::uint64_t>{7, 0, 18446744073709551615u});
   CATCH_CHECK(recipe.frozen == std::vector<std::string>{"norm", "model.layers.1.self_attn.v_proj.weight"});
-  const TrainingSettings& training = recipe.training;
+  const TrainingSettings& training = recipe.variants.front().training;
   CATCH_CHECK(training.steps == 100);
   CATCH_CHECK(training.batch == 4);
   CATCH_CHECK(training.learning_rate == 0.01);
@@ -138,7 +150,7 @@ CATCH_TEST_CASE("recipe: all settings of a training are taken") {
                       {"stop_below_error", 0.11}};
   json["stored_dtype"] = "bfloat16";
   const Recipe recipe = folder.require(json);
-  const TrainingSettings& t = recipe.training;
+  const TrainingSettings& t = recipe.variants.front().training;
   CATCH_CHECK(recipe.stored_dtype == "bfloat16");
   CATCH_CHECK(std::vector<double>{t.learning_rate, t.beta1, t.beta2, t.epsilon, t.weight_decay, t.final_learning_rate,
                                   t.gradient_clip, t.initial_std.value_or(0), t.stop_below_error} ==
@@ -234,6 +246,9 @@ CATCH_TEST_CASE("recipe: every mistake is refused and names its field and the fi
       {"/seeds", {-1}, "seeds"},
       {"/seeds", {1.0}, "seeds"},
       {"/seeds", {"1"}, "seeds"},
+      {"/variants/one/seeds", nlohmann::json::array(), "variants.one.seeds"},
+      {"/variants/one/seeds", {3, 3}, "variants.one.seeds"},
+      {"/variants/one/seeds", {"3"}, "variants.one.seeds"},
       {"/frozen", {"norms"}, "frozen"},
       {"/frozen", {"model.layers.2.self_attn.v_proj.weight"}, "frozen"},
       {"/frozen", {3}, "frozen"},
@@ -259,6 +274,124 @@ CATCH_TEST_CASE("recipe: every mistake is refused and names its field and the fi
   const auto bound = folder.read(json.dump());
   CATCH_REQUIRE(!bound.has_value());
   CATCH_CHECK(bound.error().tensor == "training.stop_below_error");
+}
+
+CATCH_TEST_CASE("recipe: a sweep trains every variant at every combination of its values") {
+  const Folder folder;
+  nlohmann::json json = recipe_json();
+  json["training"] = {{"batch", 4}, {"gradient_clip", 0.5}};
+  json["sweep"] = {{"learning_rate", {0.001, 0.03}}, {"steps", {100, 50}}};
+  json["variants"]["two"].erase("checkpoints");
+  const Recipe recipe = folder.require(json);
+  struct Point {
+    const char *name, *base;
+    double learning_rate;
+    std::int64_t steps;
+  };
+  const Point points[] = {{"one_learning_rate_0p001_steps_100", "one", 0.001, 100},
+                          {"two_learning_rate_0p001_steps_100", "two", 0.001, 100},
+                          {"one_learning_rate_0p001_steps_50", "one", 0.001, 50},
+                          {"two_learning_rate_0p001_steps_50", "two", 0.001, 50},
+                          {"one_learning_rate_0p03_steps_100", "one", 0.03, 100},
+                          {"two_learning_rate_0p03_steps_100", "two", 0.03, 100},
+                          {"one_learning_rate_0p03_steps_50", "one", 0.03, 50},
+                          {"two_learning_rate_0p03_steps_50", "two", 0.03, 50}};
+  CATCH_REQUIRE(recipe.variants.size() == std::size(points));
+  for (std::size_t i = 0; i < std::size(points); ++i) {
+    const Variant& variant = recipe.variants[i];
+    CATCH_CHECK(variant.name == points[i].name);
+    CATCH_CHECK(variant.base == points[i].base);
+    CATCH_CHECK(variant.training.learning_rate == points[i].learning_rate);
+    CATCH_CHECK(variant.training.steps == points[i].steps);
+    CATCH_CHECK(variant.training.gradient_clip == 0.5);
+    CATCH_CHECK(variant.swept == std::map<std::string, double>{{"learning_rate", points[i].learning_rate},
+                                                               {"steps", static_cast<double>(points[i].steps)}});
+    CATCH_CHECK(variant.what_ifs.size() == (variant.base == "two" ? 2 : 0));
+  }
+  // Without a sweep a variant is its own base.
+  CATCH_CHECK(folder.require(recipe_json()).variants[1].base == "two");
+  CATCH_CHECK(folder.require(recipe_json()).variants[1].swept.empty());
+}
+
+CATCH_TEST_CASE("recipe: what is wrong with a sweep") {
+  const Folder folder;
+  struct Case {
+    nlohmann::json sweep;
+    const char* field;
+  };
+  const Case cases[] = {{3, "sweep"},
+                        {nlohmann::json::object(), "sweep"},
+                        {{{"epsilon", 0.1}}, "sweep.epsilon"},
+                        {{{"epsilon", nlohmann::json::array()}}, "sweep.epsilon"},
+                        {{{"epsilon", {0.1, "x"}}}, "sweep.epsilon"},
+                        {{{"epsilon", {0.1, 0.2, 0.1}}}, "sweep.epsilon"},
+                        {{{"epsilon", {0.1, 0.10000000001}}}, "sweep"},
+                        {{{"batch", {2}}}, "training.batch"},
+                        {{{"speed", {2}}}, "training.speed"},
+                        {{{"epsilon", {-1.0}}}, "training.epsilon"}};
+  for (const Case& wrong : cases) {
+    nlohmann::json json = recipe_json();
+    json["sweep"] = wrong.sweep;
+    const auto read = folder.read(json.dump());
+    CATCH_INFO(wrong.sweep.dump());
+    CATCH_REQUIRE(!read.has_value());
+    CATCH_CHECK(read.error().code == ErrorCode::Corrupt);
+    CATCH_CHECK(read.error().tensor == wrong.field);
+  }
+}
+
+CATCH_TEST_CASE("recipe: what defines a trained model, and what does not") {
+  const Folder folder;
+  const auto definition = [&](const nlohmann::json& json, const char* variant) {
+    const nlohmann::json found = training_definition(json, variant);
+    for (const Variant& read : folder.require(json).variants)
+      if (read.name == variant) CATCH_CHECK(nlohmann::json::parse(read.definition) == found);
+    return found;
+  };
+  const nlohmann::json recipe = recipe_json();
+  const nlohmann::json two = definition(recipe, "two");
+  CATCH_CHECK(two["model"]["num_hidden_layers"] == 1);
+  CATCH_CHECK(two["model"]["attention"]["kind"] == "diff_v2");
+  CATCH_CHECK(two["training"]["learning_rate"] == 0.01);
+  const auto changed = [&](const char* pointer, const nlohmann::json& value) {
+    nlohmann::json json = recipe;
+    json[nlohmann::json::json_pointer(pointer)] = value;
+    return definition(json, "two");
+  };
+  // Another seed, words, another variant, kept steps and comments leave it as it is.
+  for (const auto& [pointer, value] : {std::pair<const char*, nlohmann::json>{"/seeds", {1, 2, 3, 4}},
+                                       {"/about", "other words"},
+                                       {"/licence", "other"},
+                                       {"/_note", 3},
+                                       {"/training/_note", "x"},
+                                       {"/variants/three", nlohmann::json::object()},
+                                       {"/variants/two/checkpoints", {5}},
+                                       {"/variants/two/seeds", {8}},
+                                       {"/variants/one/model", {{"head_dim", 8}}}})
+    CATCH_CHECK(changed(pointer, value) == two);
+  for (const auto& [pointer, value] : {std::pair<const char*, nlohmann::json>{"/training/learning_rate", 0.02},
+                                       {"/training/steps", 101},
+                                       {"/task/length", 7},
+                                       {"/model/head_dim", 8},
+                                       {"/variants/two/model/num_hidden_layers", 2},
+                                       {"/variants/two/what_if", {"lambda=none"}},
+                                       {"/frozen", {"norm"}},
+                                       {"/stored_dtype", "bfloat16"}})
+    CATCH_CHECK(changed(pointer, value) != two);
+  CATCH_CHECK(definition(recipe, "one") != two);
+  CATCH_CHECK(training_definition(recipe, "four").is_null());
+  CATCH_CHECK(training_definition("text", "one").is_null());
+
+  // A point of a sweep is what a recipe of that point alone would say.
+  nlohmann::json sweep = recipe;
+  sweep["training"].erase("learning_rate");
+  sweep["sweep"] = {{"learning_rate", {0.01, 0.1}}};
+  CATCH_CHECK(definition(sweep, "two_learning_rate_0p01") == two);
+  CATCH_CHECK(definition(sweep, "two_learning_rate_0p1") == changed("/training/learning_rate", 0.1));
+  CATCH_CHECK(training_definition(sweep, "two").is_null());
+  const Recipe read = folder.require(sweep);
+  CATCH_CHECK(read.variants[1].definition_sha256 == folder.require(recipe).variants[1].definition_sha256);
+  CATCH_CHECK(read.variants[3].definition_sha256 != read.variants[1].definition_sha256);
 }
 
 CATCH_TEST_CASE("recipe: a file that is none, and a text that is not there") {

@@ -9,10 +9,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/io/run_file.h"
+#include "core/run/quantity.h"
 #include "tests/core/training/task_text.h"
 #include "tests/support/near.h"
 
@@ -21,6 +23,16 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kStatisticsSteps = 3, kLayers = 2, kHeads = 3;
+
+const Quantity& table_entry(const HeadStatistic& statistic) {
+  const auto quantity = quantity_of(statistic);
+  if (!quantity) CATCH_FAIL(describe(quantity.error()));
+  return **quantity;
+}
+
+bool by_component(const HeadStatistic& statistic) {
+  return table_entry(statistic).axes == std::vector<std::string_view>{axis::kComponent};
+}
 
 struct Training {
   TempFolder folder;
@@ -71,7 +83,7 @@ struct Training {
     double value = 0.0;
     for (const HeadStatistic& statistic : training_statistics()) {
       std::vector<double>& array = history.heads[std::string(statistic.name)];
-      array.resize(kStatisticsSteps * kLayers * kHeads * (statistic.by_component ? 2 : 1));
+      array.resize(kStatisticsSteps * kLayers * kHeads * (by_component(statistic) ? 2 : 1));
       for (double& element : array) element = value += 0.125;
       array.front() = kNaN;
     }
@@ -135,14 +147,35 @@ CATCH_TEST_CASE("training file: every array with its axes, unit, definition and 
       CATCH_REQUIRE(info != nullptr);
       std::vector<std::string> axes = {"statistics_step", "layer", "head"};
       std::vector<std::int64_t> shape = {kStatisticsSteps, kLayers, kHeads};
-      if (statistic.by_component) axes.emplace_back("component"), shape.push_back(2);
+      if (by_component(statistic)) axes.emplace_back("component"), shape.push_back(2);
       CATCH_CHECK(info->axes == axes);
       CATCH_CHECK(info->shape == shape);
-      CATCH_CHECK(info->units == statistic.units);
-      CATCH_CHECK(info->definition.starts_with(statistic.definition));
+      CATCH_CHECK(info->units == table_entry(statistic).units);
+      CATCH_CHECK(info->definition.starts_with(definition_of(table_entry(statistic)) + "; "));
       check_values(*file, name, history.heads.at(name));
     }
   }
+}
+
+CATCH_TEST_CASE("training statistics: what the table of quantities does not have is an error, not another quantity") {
+  const auto refused = [](const HeadStatistic& statistic) {
+    const auto quantity = quantity_of(statistic);
+    CATCH_INFO(statistic.quantity);
+    CATCH_REQUIRE(!quantity.has_value());
+    CATCH_CHECK(quantity.error().code == ErrorCode::InvalidArgument);
+    CATCH_CHECK(quantity.error().tensor == statistic.name);
+    return quantity.error().found;
+  };
+  CATCH_CHECK(refused({"norm_gain_mean", "rows", "norm_gian", OverBatch::MeanOfRows}) == "rows/norm_gian");
+  CATCH_CHECK(refused({"a", "", "nothing"}) == "nothing");
+  CATCH_CHECK(refused({"a", "rows", "sink_score"}) == "rows/sink_score");
+  CATCH_CHECK(refused({"a", "", ""}).empty());
+  // Of another shape than what is asked for.
+  CATCH_CHECK(refused({"a", "rows", "lambda"}) == "rows/lambda [position]");
+  CATCH_CHECK(refused({"a", "rows", "entropy", OverBatch::MeanOfRows}) == "rows/entropy [component, position]");
+  CATCH_CHECK(refused({"a", "", "lambda_quantile"}) == "lambda_quantile [quantile]");
+  CATCH_CHECK(refused({"a", "", "lambda_mean", OverBatch::DeviationOfRows}) == "lambda_mean []");
+  CATCH_CHECK(table_entry({"a", "", "map_cosine_mean"}).name == "map_cosine_mean");
 }
 
 CATCH_TEST_CASE("training file: attributes say what was trained, and how it ended") {
@@ -165,7 +198,8 @@ CATCH_TEST_CASE("training file: attributes say what was trained, and how it ende
     CATCH_CHECK(attribute(*file, "trained_parameters") == "900");
     CATCH_CHECK(attribute(*file, "license") == "CC0-1.0");
     CATCH_CHECK(attribute(*file, "recipe_sha256") == training.recipe.sha256);
-    CATCH_CHECK(nlohmann::json::parse(attribute(*file, "recipe")) == training.recipe.json);
+    CATCH_CHECK(attribute(*file, "recipe") == training.recipe.json);
+    CATCH_CHECK(nlohmann::json::parse(training.recipe.json)["variants"].contains("v2"));
     CATCH_CHECK(attribute(*file, "command_line") == "headroom train small.json");
     CATCH_CHECK(attribute(*file, "program_git_commit") == "0123");
     // Of 1, 2, 3, 4: the median is 2.5.
