@@ -207,7 +207,7 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
       ->check(nothing);
   command->add_option("--assets", arguments.assets, "the project's assets (default: found beside the program)")
       ->check(nothing);
-  command->add_option("--claim", arguments.claims, "only these, 1 to 8")->check(CLI::Range(1, 8));
+  command->add_option("--claim", arguments.claims, "only these, 1 to 9")->check(CLI::Range(1, 9));
   command->add_option("--seed", arguments.seeds, "only these seeds (1 is shipped; the others are trained first)")
       ->check(not_a_seed);
   command->add_flag("--only-models", arguments.only_models, "the numbers of the shipped models alone, no claims");

@@ -1,6 +1,7 @@
 #include "app/cli/reproduce_command.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -43,8 +44,8 @@ Result<std::size_t> write_runs(Study& study, const ReproduceArguments& arguments
   for (const std::string& name : kShipped) {
     const Recipe& recipe = study.recipe(name);
     for (const Variant& variant : recipe.variants) {
-      HEADROOM_TRY(const StudiedModel* model, study.model(recipe, variant, recipe.seeds.front(), Moment::Trained));
-      const std::string file = model_name(recipe, variant, recipe.seeds.front());
+      HEADROOM_TRY(const StudiedModel* model, study.model(recipe, variant, variant.seeds.front(), Moment::Trained));
+      const std::string file = model_name(recipe, variant, variant.seeds.front());
       study.show(0.0, "writing " + file);
       AnalysisRequest request;
       request.model = &model->opened;
@@ -100,6 +101,7 @@ Result<Reproduction> reproduce(Study& study, const ReproduceArguments& arguments
   for (const Claim* claim : chosen) {
     study.show(0.0, format("claim %d", claim->number));
     HEADROOM_TRY(ClaimReport report, claim->examine(study, options));
+    decide(report);
     result.claims.push_back(std::move(report));
   }
   if (!models) return result;
@@ -168,19 +170,23 @@ int run_reproduce(const ReproduceArguments& arguments) {
     if (const auto written = write_report(arguments, *result, (*backend)->info()); !written)
       return report_error(written.error(), arguments.json);
   if (arguments.json) {
-    nlohmann::ordered_json verdicts = nlohmann::ordered_json::array();
-    for (const ClaimReport& claim : result->claims)
-      verdicts.push_back(
-          {{"number", claim.number}, {"title", claim.title}, {"verdict", verdict_text(claim.verdict())}});
-    std::puts(nlohmann::ordered_json{{"path", arguments.output}, {"claims", verdicts}, {"run_files", result->runs}}
+    nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+    for (const ClaimReport& claim : result->claims) {
+      nlohmann::ordered_json verdicts = nlohmann::ordered_json::object();
+      for (std::size_t i = 0; i < claim.sentences.size(); ++i)
+        verdicts[claim.id(i)] = verdict_text(claim.sentences[i].verdict);
+      claims.push_back({{"number", claim.number}, {"title", claim.title}, {"verdicts", verdicts}});
+    }
+    std::puts(nlohmann::ordered_json{{"path", arguments.output}, {"claims", claims}, {"run_files", result->runs}}
                   .dump()
                   .c_str());
     return 0;
   }
   for (const ClaimReport& claim : result->claims) {
-    std::printf("%d. %s: %s\n", claim.number, claim.title.c_str(), verdict_text(claim.verdict()));
-    for (const Finding& finding : claim.findings)
-      std::printf("   %-14s %s\n", verdict_text(finding.verdict), finding.sentence.c_str());
+    std::printf("%d. %s\n", claim.number, claim.title.c_str());
+    for (std::size_t i = 0; i < claim.sentences.size(); ++i)
+      std::printf("   %-4s %-14s %s: %s\n", claim.id(i).c_str(), verdict_text(claim.sentences[i].verdict),
+                  claim.sentences[i].text.c_str(), claim.sentences[i].found.c_str());
   }
   std::string files = result->claims.empty() ? "" : "report.md, claims.json";
   if (!result->models.empty()) files += std::string(files.empty() ? "" : ", ") + "models.md, statistics.json";

@@ -1,20 +1,32 @@
 #include "core/reproduce/claim.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 
 namespace headroom {
 namespace {
 
-// The 97.5 % point of Student's t; 1.96 is its limit.
-double student_t(std::size_t degrees) {
-  constexpr std::array kPoints = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-  constexpr double kNormal = 1.96;
-  return degrees <= kPoints.size() ? kPoints[degrees - 1] : kNormal * (1.0 + 1.5 / static_cast<double>(degrees));
+constexpr const char* kTooFew = "; one seed decides nothing";
+
+Sentence tested(std::string text, std::string found, std::optional<SeedTest> test) {
+  Sentence sentence;
+  sentence.text = std::move(text);
+  sentence.found = std::move(found) + (test ? "" : kTooFew);
+  sentence.test = std::move(test);
+  return sentence;
+}
+
+// What a test says once Holm has let it speak.
+Verdict side_of(const HolmStep& step, double effect) {
+  if (!step.rejected || effect == 0.0) return Verdict::Undecided;
+  return effect > 0.0 ? Verdict::Agrees : Verdict::Differs;
 }
 
 }  // namespace
@@ -24,52 +36,60 @@ const char* verdict_text(Verdict verdict) {
     case Verdict::Agrees: return "agrees";
     case Verdict::Differs: return "does not agree";
     case Verdict::Undecided: return "undecided";
-    case Verdict::Mixed: return "mixed";
   }
   return "";
 }
 
-Verdict verdict_of(const std::vector<bool>& holds) {
-  const auto count = std::ranges::count(holds, true);
-  if (count == 0) return Verdict::Differs;
-  return count == static_cast<std::ptrdiff_t>(holds.size()) ? Verdict::Agrees : Verdict::Mixed;
+std::string ClaimReport::id(std::size_t sentence) const {
+  constexpr std::size_t kLetters = 26;
+  std::string letters(1, static_cast<char>('a' + sentence % kLetters));
+  if (sentence >= kLetters) letters.insert(letters.begin(), static_cast<char>('a' + sentence / kLetters - 1));
+  return std::to_string(number) + letters;
 }
 
-Finding smaller(const std::string& what, const Side& left, const Side& right) {
-  Spread difference;
-  for (std::size_t i = 0; i < std::min(left.numbers.values.size(), right.numbers.values.size()); ++i)
-    if (const double value = right.numbers.values[i] - left.numbers.values[i]; !std::isnan(value))
-      difference.values.push_back(value);
-  const std::size_t count = difference.values.size();
-  Finding finding;
-  finding.sentence = what + " is smaller in " + left.name + " than in " + right.name + ": " + left.numbers.text() +
-                     " and " + right.numbers.text();
-  finding.verdict = Verdict::Undecided;
-  if (count < 2) {
-    finding.sentence += "; one seed decides nothing.";
-    return finding;
+Sentence smaller(const std::string& what, const Side& left, const Side& right, const Start& start) {
+  return tested(what + " is smaller in " + left.name + " than in " + right.name,
+                left.numbers.text() + " and " + right.numbers.text(), test_smaller(left.numbers, right.numbers, start));
+}
+
+Sentence of_most(const std::string& text, const std::vector<bool>& holds, const std::string& numbers) {
+  const auto successes = static_cast<std::int64_t>(std::ranges::count(holds, true));
+  const auto trials = static_cast<std::int64_t>(holds.size());
+  return tested(
+      text, format("%lld of %lld seeds, ", static_cast<long long>(successes), static_cast<long long>(trials)) + numbers,
+      test_share(successes, trials));
+}
+
+Sentence inside(const std::string& text, const Spread& numbers, double low, double high) {
+  return tested(text, numbers.text(), test_inside(numbers, low, high));
+}
+
+Sentence exact(const std::string& text, const std::string& found, bool holds) {
+  Sentence sentence;
+  sentence.text = text;
+  sentence.found = found;
+  sentence.verdict = holds ? Verdict::Agrees : Verdict::Differs;
+  return sentence;
+}
+
+void decide(ClaimReport& report) {
+  std::vector<Sentence*> family;
+  std::vector<double> p, other_p;
+  for (Sentence& sentence : report.sentences) {
+    if (!sentence.test) continue;
+    family.push_back(&sentence);
+    p.push_back(sentence.test->p);
+    other_p.push_back(sentence.test->other ? sentence.test->other->p : sentence.test->p);
   }
-  const double half = student_t(count - 1) * difference.deviation() / std::sqrt(static_cast<double>(count));
-  const double low = difference.mean() - half, high = difference.mean() + half;
-  finding.sentence += format("; difference %.3g, 95 %% interval [%.3g, %.3g].", difference.mean(), low, high);
-  if (low > 0.0) finding.verdict = Verdict::Agrees;
-  if (high < 0.0) finding.verdict = Verdict::Differs;
-  return finding;
-}
-
-Finding below(const std::string& what, const Spread& numbers, double limit) {
-  std::vector<bool> holds;
-  for (const double value : numbers.values) holds.push_back(value < limit);
-  return {what + format(" is below %g: ", limit) + numbers.text() + ".", verdict_of(holds)};
-}
-
-Verdict ClaimReport::verdict() const {
-  const auto all = [&](Verdict verdict) {
-    return std::ranges::all_of(findings, [&](const Finding& finding) { return finding.verdict == verdict; });
-  };
-  for (const Verdict same : {Verdict::Undecided, Verdict::Agrees, Verdict::Differs})
-    if (all(same)) return same;
-  return Verdict::Mixed;
+  const std::vector<HolmStep> steps = holm(p), other_steps = holm(other_p);
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    const SeedTest& test = *family[i]->test;
+    family[i]->level = steps[i].level;
+    family[i]->adjusted_p = steps[i].adjusted;
+    const Verdict verdict = side_of(steps[i], test.effect);
+    const Verdict other = side_of(other_steps[i], test.other ? test.other->effect : test.effect);
+    family[i]->verdict = verdict == other ? verdict : Verdict::Undecided;
+  }
 }
 
 }  // namespace headroom

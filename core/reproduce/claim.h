@@ -1,11 +1,14 @@
-// A claim of the literature, what these models show of it, and the sentence that may be claimed: every word of it from
-// numbers. Pure data.
+// A claim of the literature, what these models show of it, sentence by sentence, and a verdict for each that follows
+// from numbers. Pure data and functions.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "core/reproduce/seed_test.h"
 #include "core/reproduce/spread.h"
 
 namespace headroom {
@@ -18,16 +21,21 @@ struct ClaimTable {
   std::vector<std::vector<Cell>> rows;
 };
 
-// Undecided: the seeds do not tell, the 95 % interval of the difference holds 0. Mixed: some seeds show it and some do
-// not, or several findings do not say the same.
-enum class Verdict { Agrees, Differs, Undecided, Mixed };
+// Undecided: what was found is no more than chance may do, or the two ways of comparing do not agree.
+enum class Verdict { Agrees, Differs, Undecided };
 
 [[nodiscard]] const char* verdict_text(Verdict verdict);
 
-// One thing that a claim says, and whether every seed, some or none shows it.
-struct Finding {
-  std::string sentence;  // with its numbers
-  Verdict verdict = Verdict::Mixed;
+// One thing that a claim says, and what was found.
+struct Sentence {
+  std::string text;   // "The loss is smaller in diff_v2 than in wrong_pairing": no numbers of these models in it
+  std::string found;  // the numbers
+  Verdict verdict = Verdict::Undecided;
+  // Absent where the sentence is about numbers that no chance is in (a config's, a bound's that holds or does not), or
+  // where there are too few seeds to decide it.
+  std::optional<SeedTest> test;
+  // Set by decide(), of the test alone: the p corrected, and the level that it was held against.
+  double adjusted_p = 1.0, level = kFamilyError;
 };
 
 struct ClaimReport {
@@ -35,23 +43,27 @@ struct ClaimReport {
   std::string title;
   std::string claim;  // what the text says, and where
   std::vector<ClaimTable> tables;
-  std::vector<Finding> findings;
+  std::vector<Sentence> sentences;
   std::string remarks;  // limits of what was measured
 
-  // Agrees, Differs or Undecided where all findings are; Undecided without any; otherwise Mixed.
-  [[nodiscard]] Verdict verdict() const;
+  [[nodiscard]] std::string id(std::size_t sentence) const;  // "3b"
 };
 
-// Whether `holds(seed)` is true for all, some or none of the seeds.
-[[nodiscard]] Verdict verdict_of(const std::vector<bool>& holds);
-// `what` is smaller in `left` than in `right`: the difference right − left of each seed, its mean and 95 % interval by
-// Student's t. One seed decides nothing.
+// `what` is smaller in `left` than in `right`, over seeds.
 struct Side {
   std::string name;
   const Spread& numbers;
 };
-[[nodiscard]] Finding smaller(const std::string& what, const Side& left, const Side& right);
-// `what` of every seed is below the limit.
-[[nodiscard]] Finding below(const std::string& what, const Spread& numbers, double limit);
+[[nodiscard]] Sentence smaller(const std::string& what, const Side& left, const Side& right, const Start& start);
+// `text` holds of more seeds than not; `numbers`, in words, are where it was seen.
+[[nodiscard]] Sentence of_most(const std::string& text, const std::vector<bool>& holds, const std::string& numbers);
+// The mean over seeds lies in (low, high).
+[[nodiscard]] Sentence inside(const std::string& text, const Spread& numbers, double low, double high);
+// No chance is in it.
+[[nodiscard]] Sentence exact(const std::string& text, const std::string& found, bool holds);
+
+// Verdicts of all sentences that have a test, by Holm's correction over them, in the way of comparing that the models'
+// beginnings justify and in the other one: a sentence is decided where both decide it alike.
+void decide(ClaimReport& report);
 
 }  // namespace headroom

@@ -43,5 +43,6 @@ struct Claim {
 [[nodiscard]] Result<ClaimReport> examine_output_alignment(Study& study, const ClaimOptions& options);  // 6
 [[nodiscard]] Result<ClaimReport> examine_parameters(Study& study, const ClaimOptions& options);        // 7
 [[nodiscard]] Result<ClaimReport> examine_decoding(Study& study, const ClaimOptions& options);          // 8
+[[nodiscard]] Result<ClaimReport> examine_headline(Study& study, const ClaimOptions& options);          // 9
 
 }  // namespace headroom

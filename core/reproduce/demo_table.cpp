@@ -74,7 +74,7 @@ Result<nlohmann::ordered_json> demo_statistics(Study& study, const std::vector<s
   for (const std::string& name : recipes) {
     const Recipe& recipe = study.recipe(name);
     for (const Variant& variant : recipe.variants)
-      for (const std::uint64_t seed : recipe.seeds) {
+      for (const std::uint64_t seed : variant.seeds) {
         HEADROOM_TRY(const auto numbers, numbers_of(study, recipe, variant, seed));
         nlohmann::ordered_json& model = all[model_name(recipe, variant, seed)];
         for (const auto& [key, value] : numbers)
@@ -90,22 +90,22 @@ Result<std::vector<ClaimTable>> demo_tables(Study& study, const std::vector<std:
     const Recipe& recipe = study.recipe(name);
     const bool residual = recipe.task->objective() == Objective::Residual;
     ClaimTable first, second;
-    first.caption = format("**%s**, losses, sinks and logits; %zu seeds, 64 sequences of %lld tokens", name.c_str(),
-                           recipe.seeds.size(), static_cast<long long>(recipe.task->length()));
+    first.caption = format("**%s**, losses, sinks and logits; 64 sequences of %lld tokens", name.c_str(),
+                           static_cast<long long>(recipe.task->length()));
     second.caption = "**" + name + "**, context RMS and differences";
-    first.columns = {"heads", "parameters", "validation loss"};
+    first.columns = {"heads", "seeds", "parameters", "validation loss"};
     second.columns = {"heads"};
     if (residual) first.columns.emplace_back("largest error");
     for (const DemoNumber& number : kNumbers)
       if (number.shown) (number.table == 0 ? first : second).columns.emplace_back(number.shown);
     for (const Variant& variant : recipe.variants) {
       std::map<std::string, Spread> spreads;
-      for (const std::uint64_t seed : recipe.seeds) {
+      for (const std::uint64_t seed : variant.seeds) {
         HEADROOM_TRY(const auto numbers, numbers_of(study, recipe, variant, seed));
         for (const auto& [key, value] : numbers) spreads[key].values.push_back(value);
       }
-      std::vector<Cell> first_row = {variant.name, format("%.0f", spreads["parameters"].mean()),
-                                     spreads["validation_loss"]};
+      std::vector<Cell> first_row = {variant.name, std::to_string(variant.seeds.size()),
+                                     format("%.0f", spreads["parameters"].mean()), spreads["validation_loss"]};
       std::vector<Cell> second_row = {variant.name};
       if (residual) first_row.emplace_back(spreads["validation_error"]);
       for (const DemoNumber& number : kNumbers) {

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
+#include <vector>
 
 #include "core/base/check.h"
+#include "core/base/numbers.h"
 #include "core/io/run_file.h"
 
 namespace headroom {
@@ -17,6 +22,7 @@ constexpr const char* kOwnAssets = "name the project's own assets with --assets"
 
 // What the claims ask of a recipe.
 std::vector<std::string_view> variants_of(std::string_view recipe) {
+  if (recipe == "bytes_sweep") return {"softmax", "diff_v2", "wrong_pairing", "no_lambda", "raw_lambda"};
   if (recipe == "bytes_ablations") return {"wrong_pairing", "no_lambda", "raw_lambda"};
   if (recipe == "backcopy_slow") return {"softmax", "diff_v2"};
   return {"softmax", "softmax_one", "softmax_sink", "gated", "diff_v1", "diff_v1_no_norm", "diff_v2"};
@@ -47,6 +53,27 @@ const Variant* find_variant(const Recipe& recipe, std::string_view name) {
   return found == recipe.variants.end() ? nullptr : &*found;
 }
 
+Start common_start(const Variant& variant, const Variant& other) {
+  const auto part = [](const Variant& from, const char* key) { return nlohmann::json::parse(from.definition).at(key); };
+  const auto weights = [](const Variant& from) {
+    std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>>> all;
+    for_each_weight(from.model, [&](const WeightRef& weight, std::string_view account, std::int64_t) {
+      all.emplace_back(weight.tensor, account, weight.stored_shape);
+    });
+    std::ranges::sort(all);
+    return all;
+  };
+  Start start;
+  // Seeds are met in order, and one side may have fewer.
+  const auto [end, other_end] = std::ranges::mismatch(variant.seeds, other.seeds);
+  const bool seeds = end == variant.seeds.end() || other_end == other.seeds.end();
+  const bool task = part(variant, "task") == part(other, "task");
+  start.data = seeds && task && variant.training.batch == other.training.batch;
+  start.weights =
+      seeds && task && variant.training.initial_std == other.training.initial_std && weights(variant) == weights(other);
+  return start;
+}
+
 Result<std::unique_ptr<Study>> Study::create(ComputeBackend& backend, StudyOptions options, Progress progress,
                                              Stop stop) {
   for (const std::uint64_t seed : options.seeds) {
@@ -67,7 +94,10 @@ Result<std::unique_ptr<Study>> Study::create(ComputeBackend& backend, StudyOptio
   std::unique_ptr<Study> study(new Study(backend, std::move(options), std::move(progress), std::move(stop)));
   for (const std::filesystem::path& file : files) {
     HEADROOM_TRY(Recipe recipe, read_recipe(file));
-    if (!study->options_.seeds.empty()) recipe.seeds = study->options_.seeds;
+    if (const auto& given = study->options_.seeds; !given.empty()) {
+      recipe.seeds = given;
+      for (Variant& variant : recipe.variants) variant.seeds = given;
+    }
     study->untrained_.push_back(without_steps(recipe));
     study->recipes_.push_back(std::move(recipe));
   }
@@ -128,7 +158,7 @@ Result<void> Study::make(const std::deque<Recipe>& recipes, const std::vector<st
   for (const Recipe& recipe : recipes) {
     if (std::ranges::count(names, recipe.name) == 0) continue;
     for (const Variant& variant : recipe.variants)
-      for (const std::uint64_t seed : recipe.seeds) {
+      for (const std::uint64_t seed : variant.seeds) {
         const std::filesystem::path folder = folder_of(recipe, variant, seed, moment);
         TrainingRequest request = request_for(recipe, variant, seed, folder);
         HEADROOM_TRY(const FolderState state, folder_state(request));
@@ -143,7 +173,7 @@ Result<void> Study::check_variants(const std::vector<std::string>& names) const 
   for (const Recipe& from : recipes_) {
     if (std::ranges::count(names, from.name) == 0) continue;
     for (const std::string_view variant : variants_of(from.name)) {
-      if (find_variant(from, variant)) continue;
+      if (std::ranges::count(from.variants, variant, &Variant::base) > 0) continue;
       Error error(ErrorCode::NotFound, "a recipe lacks a variant that a claim is about");
       error.in_file((options_.assets / "recipes" / (from.name + ".json")).string())
           .at_tensor("variants." + std::string(variant));
@@ -174,6 +204,10 @@ Result<StudiedModel> Study::random_model(const Recipe& recipe, const Variant& va
   return open_studied(recipe, variant, seed, folder);
 }
 
+bool Study::diverged(const Recipe& recipe, const Variant& variant, std::uint64_t seed) const {
+  return !std::filesystem::exists(folder_of(recipe, variant, seed, Moment::Trained) / "config.json");
+}
+
 Result<const StudiedModel*> Study::model(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
                                          Moment moment) {
   const std::filesystem::path folder = folder_of(recipe, variant, seed, moment);
@@ -194,6 +228,7 @@ Result<const Evaluation*> Study::evaluation(const Recipe& recipe, const Variant&
   request.source = &studied->opened.source;
   request.model = &studied->spec;
   request.sequences = evaluation_sequences(*recipe.task);
+  request.residual = true;
   HEADROOM_TRY(Evaluation evaluated, evaluate(backend_, request, stop_));
   return &evaluations_.emplace(key, std::move(evaluated)).first->second;
 }
@@ -211,7 +246,11 @@ Result<Spread> Study::spread(const std::string& recipe_name, const std::string& 
   const Variant* variant = find_variant(from, variant_name);
   HEADROOM_CHECK(variant != nullptr, "no variant of this name");
   Spread result;
-  for (const std::uint64_t seed : from.seeds) {
+  for (const std::uint64_t seed : variant->seeds) {
+    if (moment == Moment::Trained && diverged(from, *variant, seed)) {
+      result.values.push_back(kNaN);
+      continue;
+    }
     HEADROOM_TRY(const Evaluation* evaluated, evaluation(from, *variant, seed, moment));
     result.values.push_back(value(*evaluated));
   }
@@ -225,7 +264,7 @@ Result<Spread> Study::history_spread(const std::string& recipe_name, const std::
   const Variant* variant = find_variant(from, variant_name);
   HEADROOM_CHECK(variant != nullptr, "no variant of this name");
   Spread result;
-  for (const std::uint64_t seed : from.seeds) {
+  for (const std::uint64_t seed : variant->seeds) {
     HEADROOM_TRY(const std::vector<double> array, history(from, *variant, seed, name));
     result.values.push_back(value(array));
   }

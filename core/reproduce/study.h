@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/reproduce/seed_test.h"
 #include "core/reproduce/spread.h"
 #include "core/run/analysis.h"
 #include "core/run/evaluation.h"
@@ -65,6 +66,8 @@ class Study {
   // Makes their models as they are before the first step.
   Result<void> make_initial_models(const std::vector<std::string>& names);
 
+  // Whether the training ended without a model: its loss was no number.
+  [[nodiscard]] bool diverged(const Recipe& recipe, const Variant& variant, std::uint64_t seed) const;
   Result<const StudiedModel*> model(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment);
   // On 64 sequences of the recipe's task that no training has seen.
   Result<const Evaluation*> evaluation(const Recipe& recipe, const Variant& variant, std::uint64_t seed, Moment moment);
@@ -72,7 +75,7 @@ class Study {
   Result<std::vector<double>> history(const Recipe& recipe, const Variant& variant, std::uint64_t seed,
                                       const std::string& name);
 
-  // value(evaluation) for every seed of the recipe.
+  // value(evaluation) for every seed of the recipe; NaN where there is no model.
   Result<Spread> spread(const std::string& recipe, const std::string& variant, Moment moment,
                         const std::function<double(const Evaluation&)>& value);
   // value(array of training.h5) for every seed.
@@ -104,5 +107,9 @@ class Study {
 };
 
 [[nodiscard]] const Variant* find_variant(const Recipe& recipe, std::string_view name);
+
+// How the models of two variants began, seed by seed: a task draws its batches by (seed, step), a weight is drawn by
+// (seed, name) in the order of its elements, so that two models share it where its shape is the same.
+[[nodiscard]] Start common_start(const Variant& variant, const Variant& other);
 
 }  // namespace headroom

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/format.h"
 #include "tests/support/catch.h"
 #include "tests/support/near.h"
 
@@ -29,12 +30,13 @@ ClaimReport example_report() {
                 {std::string("diff_v2"), Spread{{0.5, kNaN}}, 0.25},
                 {std::string("none"), Spread{{kNaN}}, -1234567.0, Spread{}}};
   report.tables = {table};
-  report.findings = {{"Sentence one.", Verdict::Undecided},
-                     {"Sentence two.", Verdict::Agrees},
-                     {"Sentence three.", Verdict::Differs},
-                     {"Sentence four.", Verdict::Agrees},
-                     {"Sentence five.", Verdict::Mixed}};
+  // Differences of 0.1 and 10, and ten of ten: p 0.9, 2e-4 and 0.002, of which the last two remain by Holm.
+  const Spread zero{{-1.0, 0.0, 1.0}}, some{{-0.9, 0.1, 1.1, 0.1}}, far{{9.1, 9.8, 11.1, 10.0}};
+  report.sentences = {smaller("One", {"A", zero}, {"B", some}, {true, false}), exact("Two", "1 of 1", true),
+                      smaller("Three", {"B", far}, {"A", zero}, {true, false}),
+                      of_most("Four", std::vector<bool>(10, true), "0.5"), of_most("Five", {true}, "0.25")};
   report.remarks = "A remark.";
+  decide(report);
   return report;
 }
 
@@ -60,27 +62,50 @@ CATCH_TEST_CASE("report: a table has every cell of every row, and as many as it 
 
 CATCH_TEST_CASE("report: a claim is its title, its words, its tables and its sentences, sorted by what they came to") {
   const std::string text = claim_markdown(example_report());
-  CATCH_CHECK(text.find("## 3. A title: mixed\n\n> What the text says.\n\nA caption\n\n| heads |") == 0);
+  CATCH_CHECK(text.find("## 3. A title\n\n> What the text says.\n\nA caption\n\n| heads |") == 0);
   CATCH_CHECK(text.find("\nA remark.\n") != std::string::npos);
   std::vector<std::size_t> places;
-  for (const char* sentence : {"\n- Sentence two.\n", "\n- Sentence four.\n", "\n- Sentence three.\n",
-                               "\n- Sentence five.\n", "\n- Sentence one.\n"}) {
+  for (const char* sentence :
+       {"\n- **3b** Two: 1 of 1.\n", "\n- **3d** Four: 10 of 10 seeds, 0.5; share 1, ",
+        "\n- **3c** Three is smaller in B than in A: 10.0 ± 0.8 and 0.00 ± 1.00; difference -10, ",
+        "\n- **3a** One is smaller in A than in B: ",
+        "\n- **3e** Five: 1 of 1 seeds, 0.25; one seed decides nothing.\n"}) {
     CATCH_INFO(sentence);
     CATCH_CHECK(count(text, sentence) == 1);
     places.push_back(text.find(sentence));
   }
   CATCH_CHECK(std::ranges::is_sorted(places));
-  // The sentences that agree stand under one heading, the others under one each.
-  CATCH_CHECK(count(text, "**\n\n- Sentence") == 4);
+  // What agrees, what does not and what is undecided stand under one heading each.
+  CATCH_CHECK(count(text, "**\n\n- **3") == 3);
+  CATCH_CHECK(text.find("3 sentences were tested together: the smallest p is held against 0.017.") !=
+              std::string::npos);
+  CATCH_CHECK(text.find(" 2 compare models whose seeds share the data order at most") != std::string::npos);
+  CATCH_CHECK(text.find(" 2 leave nothing to chance, or too little to test.") != std::string::npos);
+  CATCH_CHECK(text.find("(paired)") == std::string::npos);
 
   ClaimReport bare;
   bare.number = 1;
   bare.title = "T";
   bare.claim = "C.";
-  bare.findings = {{"S.", Verdict::Agrees}};
+  bare.sentences = {exact("S", "1", true)};
   const std::string short_text = claim_markdown(bare);
-  CATCH_CHECK(short_text.find("## 1. T: agrees\n") == 0);
+  CATCH_CHECK(short_text.find("## 1. T\n") == 0);
   CATCH_CHECK(count(short_text, "**\n\n- ") == 1);
+  CATCH_CHECK(short_text.find("tested together") == std::string::npos);
+}
+
+CATCH_TEST_CASE("report: a test's numbers, its interval, its correction and the other way stand with the sentence") {
+  const ClaimReport report = example_report();
+  const Sentence& third = report.sentences[2];
+  CATCH_REQUIRE(third.test.has_value());
+  const std::string text = claim_markdown(report);
+  const SeedTest::Interval interval = third.test->interval(third.level);
+  CATCH_CHECK(third.level == near(0.05 / 3.0, 1e-15));
+  CATCH_CHECK(text.find(format(
+                  "difference -10, 98.3 %% interval [%.3g, %.3g], p = %.2g, by Holm %.2g (Welch's t); paired t: -10, "
+                  "p = %.2g.\n",
+                  interval.low, interval.high, third.test->p, 3.0 * third.test->p, third.test->other->p)) !=
+              std::string::npos);
 }
 
 CATCH_TEST_CASE("report: JSON has the numbers themselves, null where there is none") {
@@ -88,13 +113,29 @@ CATCH_TEST_CASE("report: JSON has the numbers themselves, null where there is no
   CATCH_CHECK(json.at("number") == 3);
   CATCH_CHECK(json.at("title") == "A title");
   CATCH_CHECK(json.at("claim") == "What the text says.");
-  CATCH_CHECK(json.at("verdict") == "mixed");
   CATCH_CHECK(json.at("remarks") == "A remark.");
-  CATCH_CHECK(json.at("findings").size() == 5);
-  CATCH_CHECK(json.at("findings")[0] ==
-              nlohmann::ordered_json({{"verdict", "undecided"}, {"sentence", "Sentence one."}}));
-  CATCH_CHECK(json.at("findings")[2] ==
-              nlohmann::ordered_json({{"verdict", "does not agree"}, {"sentence", "Sentence three."}}));
+  CATCH_CHECK(json.count("verdict") == 0);
+  const auto& sentences = json.at("sentences");
+  CATCH_REQUIRE(sentences.size() == 5);
+  CATCH_CHECK(sentences[1] ==
+              nlohmann::ordered_json(
+                  {{"id", "3b"}, {"sentence", "Two"}, {"verdict", "agrees"}, {"found", "1 of 1"}, {"test", nullptr}}));
+  CATCH_CHECK(sentences[0].at("verdict") == "undecided");
+  CATCH_CHECK(sentences[2].at("verdict") == "does not agree");
+  const auto& test = sentences[2].at("test");
+  const ClaimReport report = example_report();
+  const SeedTest& known = *report.sentences[2].test;
+  CATCH_CHECK(test.at("kind") == "Welch's t");
+  CATCH_CHECK(test.at("count") == 4);
+  CATCH_CHECK(test.at("other_count") == 3);
+  CATCH_CHECK(test.at("effect").get<double>() == known.effect);
+  CATCH_CHECK(test.at("p").get<double>() == known.p);
+  CATCH_CHECK(test.at("p_holm").get<double>() == report.sentences[2].adjusted_p);
+  CATCH_CHECK(test.at("interval")[0].get<double>() == known.interval(0.05 / 3.0).low);
+  CATCH_CHECK(test.at("detectable").get<double>() == known.detectable(0.05 / 3.0));
+  CATCH_CHECK(test.at("other_way").at("kind") == "paired t");
+  CATCH_CHECK(test.at("other_way").at("p").get<double>() == known.other->p);
+  CATCH_CHECK(sentences[3].at("test").at("kind") == "binomial");
   const auto& table = json.at("tables").at(0);
   CATCH_CHECK(table.at("caption") == "A caption");
   CATCH_CHECK(table.at("columns") == nlohmann::json({"heads", "loss", "count", "none"}));
@@ -112,11 +153,12 @@ CATCH_TEST_CASE("report: JSON has the numbers themselves, null where there is no
   CATCH_CHECK(claim_json(infinite).at("tables")[0].at("rows")[0][0].is_null());
 }
 
-CATCH_TEST_CASE("report: the whole has every claim's verdict, every claim and every table of the models") {
+CATCH_TEST_CASE(
+    "report: the whole has every sentence's verdict at the top, every claim and every table of the models") {
   ClaimReport second = example_report();
   second.number = 7;
   second.title = "Another";
-  second.findings = {{"It is so.", Verdict::Agrees}};
+  second.sentences = {exact("It is so", "7 of 7", true)};
   ReportFacts facts{"headroom 9", "abcdef", "headroom reproduce -o out", "2026-01-02T03:04:05Z", "a machine"};
   ClaimTable models;
   models.caption = "models of a recipe";
@@ -127,8 +169,14 @@ CATCH_TEST_CASE("report: the whole has every claim's verdict, every claim and ev
   for (const std::string& fact :
        {facts.program, facts.git_commit, facts.command_line, facts.created_utc, facts.machine})
     CATCH_CHECK(count(text, fact) == 1);
-  CATCH_CHECK(text.find("| claim | verdict |\n|---|---|\n| 3. A title | mixed |\n| 7. Another | agrees |\n") !=
+  CATCH_CHECK(
+      text.find("\n| 3b | Two | agrees | 1 of 1 | – | – | – | – |\n| 3c | Three is smaller in B than in A | does not "
+                "agree | -10 | [") != std::string::npos);
+  CATCH_CHECK(text.find("\n| 7a | It is so | agrees | 7 of 7 | – | – | – | – |\n\n## 3. A title\n") !=
               std::string::npos);
+  CATCH_CHECK(count(text, " | 4 and 3 |\n") == 1);
+  CATCH_CHECK(count(text, " | 3 and 4 |\n") == 1);
+  CATCH_CHECK(count(text, " | 10 |\n") == 1);
   for (const ClaimReport& report : reports) CATCH_CHECK(count(text, claim_markdown(report)) == 1);
   CATCH_CHECK(count(text, "## The models\n\n" + table_markdown(models)) == 1);
   CATCH_CHECK(count(report_markdown(facts, reports, {}), "## The models") == 0);
