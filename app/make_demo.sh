@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # app/make_demo.sh: trains every model of assets/recipes with every seed (build/reproduce/models), examines the claims on
 # them, and renews what is shipped: seed 1 of the demos in assets/demo, their statistics, the tables of assets/README.md
-# and assets/reproduction.md. Takes about half an hour on two cores; interrupted, it goes on where it was.
+# and assets/reproduction.md. Takes some hours of processor time (assets/README.md); interrupted, it goes on where it was.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bash app/run.sh --version >/dev/null
