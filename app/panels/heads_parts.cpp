@@ -72,7 +72,7 @@ ColumnRange column_range(const HeadColumn& column, const Theme& theme, bool log)
   ColumnRange range;
   range.scale.map = theme.sequential();
   const bool any = column.finite > 0;
-  const std::optional<Range> natural = column.ref.info != nullptr ? column.ref.info->natural : std::nullopt;
+  const Range* natural = column.ref.info != nullptr && column.ref.info->natural ? &*column.ref.info->natural : nullptr;
   if (column.ref.info != nullptr && column.ref.info->centred) range.scale.map = theme.diverging();
   RobustRange found{0.0, 1.0, false, false};
   if (log && any) {
