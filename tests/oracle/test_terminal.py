@@ -42,12 +42,14 @@ def without_numbers_of_the_machine(text):
 # --- progress
 
 @pytest.mark.parametrize("json", [[], ["--json"]], ids=["text", "json"])
-def test_progress_goes_to_a_terminal_and_is_wiped_at_the_end(command, model, tmp_path, json):
+def test_progress_goes_to_a_terminal_after_what_the_run_takes_and_is_wiped_at_the_end(command, model, tmp_path, json):
     outcome, shown = command.on_terminal(*analyze(model, tmp_path / "run.h5", *json), stream="stderr")
     assert outcome.code == 0, outcome
     for word in ("layer 1 of 2", "layer 2 of 2", "█"):
         assert word in shown.decode(), shown
-    parts = shown.decode().split("\r\x1b[K")
+    estimate, progress = shown.decode().split("\r\n", 1)
+    assert re.fullmatch(r"takes up to \S+ [kMG]?B of \S+ [MG]B \([^)]+\): [^\r\n\x1b]+", estimate), shown
+    parts = progress.split("\r\x1b[K")
     assert parts[0] == "" and parts[-1] == "" and not any("\n" in part for part in parts), shown
     assert b"layer 1" not in outcome.out and b"\x1b" not in outcome.out
     if json:
