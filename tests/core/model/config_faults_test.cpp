@@ -176,7 +176,9 @@ CATCH_TEST_CASE("config: an unknown key of a public family is said, and the mode
 }
 
 CATCH_TEST_CASE("config: a long value is cut in the message") {
-  const auto model = described("headroom: softmax", (R"({"blob": ")" + std::string(1000, 'x') + "\"}").c_str(), false);
+  std::string given = R"({"blob": ")";
+  given.append(1000, 'x').append("\"}");
+  const auto model = described("headroom: softmax", given.c_str(), false);
   CATCH_REQUIRE_FALSE(model.has_value());
   CATCH_CHECK(model.error().found.size() < 80);
 }
