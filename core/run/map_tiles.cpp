@@ -391,6 +391,7 @@ struct TileStore::State {
   }
 
   void evict() {
+    const MutexLock lock(mutex);
     for (auto at = uses.begin(); bytes > budget && at != uses.end();) {
       if (wanted.contains(*at)) {
         ++at;

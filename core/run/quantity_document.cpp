@@ -101,7 +101,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 // Where a source is found, from core/run.
 std::string link_of(const Reference& reference) {
-  const std::string place(reference.place);
+  std::string place(reference.place);
   if (place.starts_with("arXiv ")) return "https://arxiv.org/abs/" + place.substr(6);
   if (place.starts_with("doi:")) return "https://doi.org/" + place.substr(4);
   for (const auto& [folder, relative] : {std::pair<std::string, std::string>{"core/run/QUANTITIES.md", ""},

@@ -5,6 +5,7 @@
 #define CATCH_CONFIG_PREFIX_ALL
 #if HEADROOM_CATCH_MAJOR >= 3
 #include <catch2/catch_all.hpp>
+using Catch::Approx;  // as Catch2 2 says it
 #else
 #include <catch2/catch.hpp>
 #endif
