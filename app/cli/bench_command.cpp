@@ -32,12 +32,11 @@ constexpr const char* kQuickShapes = "8x8x64,8x2x64,8x8x128,diff_v2:8x8x64";
 void hold_torch(const std::string& target) {
   if (target.empty() || target.starts_with("AVX3")) return;
   const bool avx2 = target == "AVX2";
-  setenv("ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "default",
-         /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe): no other thread yet
-  setenv("MKL_ENABLE_INSTRUCTIONS", avx2 ? "AVX2" : "SSE4_2",
-         /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe): no other thread yet
-  setenv("ONEDNN_MAX_CPU_ISA", avx2 ? "AVX2" : "SSE41",
-         /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe): no other thread yet
+  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread yet
+  setenv("ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "default", /*overwrite=*/0);
+  setenv("MKL_ENABLE_INSTRUCTIONS", avx2 ? "AVX2" : "SSE4_2", /*overwrite=*/0);
+  setenv("ONEDNN_MAX_CPU_ISA", avx2 ? "AVX2" : "SSE41", /*overwrite=*/0);
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 bool parse_number(std::string_view text, std::int64_t& value) {

@@ -1,0 +1,72 @@
+"""Clang looks at every source alone: tidy.py ROOT BUILD TOOLS [PATTERN].
+
+TOOLS holds the pinned clang-tidy. BUILD is a configured build folder; a second one below it, configured without precompiled
+headers and with each source for itself, says how each is compiled. The checks are those of .clang-tidy, with the compiler's
+own warnings among them, and -Wthread-safety for what a mutex guards (kernels/mutex.h). Prints each warning once, exits 1 on
+any, 77 where there is no clang-tidy.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+FOLDERS = ("app/", "core/", "kernels/")
+WARNING = re.compile(r"(/[^:\s]+):(\d+):(\d+): (warning|error): (.*)")
+
+
+def configured(root, build):
+    """The compile commands of all sources, each alone."""
+    folder = os.path.join(build, "tidy")
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
+        cache = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.MULTILINE))
+    kept = [f"-D{name}={cache[name]}" for name in ("HEADROOM_TORCH_DIR", "HEADROOM_IMGUI_DIR", "CMAKE_CXX_COMPILER") if cache.get(name)]
+    command = ["cmake", "-S", root, "-B", folder, "-G", "Ninja", "-DHEADROOM_UNITY=OFF", "-DHEADROOM_TESTS=OFF", "-DHEADROOM_CUDA=OFF",
+               "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", *kept]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as file:
+        return folder, json.load(file)
+
+
+def main():
+    root, build, tools = map(os.path.abspath, sys.argv[1:4])
+    pattern = re.compile(sys.argv[4] if len(sys.argv) > 4 else "")
+    tidy = os.path.join(tools, "clang-tidy")
+    if not os.access(tidy, os.X_OK):
+        print(f"SKIPPED: there is no clang-tidy in {tools}; tests/run.sh installs it")
+        sys.exit(77)
+    folder, commands = configured(root, build)
+    files = sorted({os.path.relpath(command["file"], root) for command in commands})
+    files = [path for path in files if path.startswith(FOLDERS) and pattern.search(path)]
+    if not files:
+        sys.exit("no sources to look at")
+    # The compiler's own folder has headers that Clang's lacks, such as omp.h.
+    compiler = commands[0]["command"].split()
+    compiler = next(word for word in compiler if not word.endswith("ccache"))
+    headers = subprocess.run([compiler, "-print-file-name=include"], capture_output=True, text=True).stdout.strip()
+    extra = [f"--extra-arg={argument}" for argument in ("-idirafter", headers, "-Wthread-safety", "-Wno-unknown-warning-option")]
+
+    def look(path):
+        done = subprocess.run([tidy, "-p", folder, "--quiet", *extra, path], cwd=root, capture_output=True, text=True)
+        found = [line for line in done.stdout.splitlines() if WARNING.match(line)]
+        if done.returncode and not found:
+            found = [f"{path}: clang-tidy ended with {done.returncode}: {done.stderr.strip()[-500:]}"]
+        return found
+
+    seen = set()
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for found in pool.map(look, files):
+            for line in found:
+                if line not in seen:
+                    seen.add(line)
+                    print(line.replace(root + "/", ""), flush=True)
+    print(f"{len(files)} sources, {len(seen)} warnings")
+    sys.exit(1 if seen else 0)
+
+
+if __name__ == "__main__":
+    main()
