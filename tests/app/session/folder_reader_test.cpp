@@ -17,6 +17,11 @@ namespace headroom::test {
 namespace {
 
 struct Gate {
+  int now(int Gate::* count) {
+    const std::lock_guard lock(mutex);
+    return this->*count;
+  }
+
   std::mutex mutex;
   std::condition_variable changed;
   bool open = false;
@@ -70,10 +75,10 @@ CATCH_TEST_CASE("what was asked for before everything was forgotten is dropped w
   const auto gate = std::make_shared<Gate>();
   FolderReader reader({}, behind(gate));
   CATCH_CHECK(reader.listing("/a", false) == nullptr);
-  CATCH_REQUIRE(comes([&] { return (std::lock_guard(gate->mutex), gate->asked == 1); }));
+  CATCH_REQUIRE(comes([&] { return gate->now(&Gate::asked) == 1; }));
   reader.forget();
   CATCH_CHECK(reader.listing("/a", false) == nullptr);
-  CATCH_REQUIRE(comes([&] { return (std::lock_guard(gate->mutex), gate->asked == 2); }));
+  CATCH_REQUIRE(comes([&] { return gate->now(&Gate::asked) == 2; }));
   open(*gate);
   CATCH_REQUIRE(comes([&] { return !reader.waiting(); }));
   CATCH_CHECK(reader.listing("/a", false)->list.items[0].name == "/a 2");
@@ -93,10 +98,9 @@ CATCH_TEST_CASE("folders that never answer are no reason to wait, to grow withou
     CATCH_CHECK_FALSE(reader.waiting());
   }
   // It is gone, and none of them has answered: what waited for them would still be there.
-  CATCH_CHECK((std::lock_guard(gate->mutex), gate->done == 0));
+  CATCH_CHECK(gate->now(&Gate::done) == 0);
   open(*gate);  // they end before the test does
-  CATCH_CHECK(
-      comes([&] { return (std::lock_guard(gate->mutex), gate->done == static_cast<int>(FolderReader::kMostAtOnce)); }));
+  CATCH_CHECK(comes([&] { return gate->now(&Gate::done) == static_cast<int>(FolderReader::kMostAtOnce); }));
 }
 
 CATCH_TEST_CASE("what reading throws is an error of that folder", "[folders]") {
