@@ -26,18 +26,6 @@ Index place(std::span<const std::int64_t> start, std::span<const std::int64_t> c
   return at;
 }
 
-const char* type_name(ElementType type) {
-  switch (type) {
-    case ElementType::Float32: return "float32";
-    case ElementType::Float64: return "float64";
-    case ElementType::Int32: return "int32";
-    case ElementType::Int64: return "int64";
-    case ElementType::UInt8: return "uint8";
-    case ElementType::String: return "string";
-  }
-  return "unknown";
-}
-
 std::string shape_text(const DatasetInfo& info) {
   if (info.shape.empty()) return "scalar";
   std::string out;
@@ -123,8 +111,8 @@ Result<QuantityComparison> compare_quantity(const RunFile& a, const RunFile& b, 
   // A float32 and a float64 run of one model are there to be compared; text and numbers cannot be.
   if (strings_a != strings_b) {
     out.status = QuantityStatus::TypesDiffer;
-    out.found_a = type_name(in_a.type);
-    out.found_b = type_name(in_b.type);
+    out.found_a = element_type_name(in_a.type);
+    out.found_b = element_type_name(in_b.type);
     return out;
   }
   HEADROOM_TRY_VOID(strings_a ? compare_strings(out, a, b, in_a) : compare_numbers(out, tolerance, a, b, in_a));

@@ -45,6 +45,18 @@ NativeArray to_floats(std::span<const double> values, hid_t type) {
 
 }  // namespace
 
+const char* element_type_name(ElementType type) {
+  switch (type) {
+    case ElementType::Float32: return "float32";
+    case ElementType::Float64: return "float64";
+    case ElementType::Int32: return "int32";
+    case ElementType::Int64: return "int64";
+    case ElementType::UInt8: return "uint8";
+    case ElementType::String: return "string";
+  }
+  return "unknown";
+}
+
 Hdf5Type string_type() {
   Hdf5Type type(H5Tcopy(H5T_C_S1));
   HEADROOM_CHECK(type && H5Tset_size(type.get(), H5T_VARIABLE) >= 0 && H5Tset_cset(type.get(), H5T_CSET_UTF8) >= 0,

@@ -18,6 +18,7 @@
 namespace headroom {
 
 enum class ElementType { Float32, Float64, Int32, Int64, UInt8, String };
+[[nodiscard]] const char* element_type_name(ElementType type);  // "float32"
 
 // An axis with a coordinate has `size` values or labels; without either it is a dimension only.
 struct AxisDef {

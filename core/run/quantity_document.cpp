@@ -1,5 +1,7 @@
 #include "core/run/quantity_document.h"
 
+#include <fnmatch.h>
+
 #include <array>
 #include <cctype>
 #include <cstddef>
@@ -45,18 +47,6 @@ rows that it is over, and its source. A definition and the datasets that it name
 ## Notions
 )";
 
-std::string_view type_name(ElementType type) {
-  switch (type) {
-    case ElementType::Float32: return "float32";
-    case ElementType::Float64: return "float64";
-    case ElementType::Int32: return "int32";
-    case ElementType::Int64: return "int64";
-    case ElementType::UInt8: return "uint8";
-    case ElementType::String: return "string";
-  }
-  return "";
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -77,26 +67,6 @@ std::string as_sentence(std::string_view words) {
                     std::islower(static_cast<unsigned char>(text[1])) != 0;
   if (word) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
-}
-
-// Glob of * and ?, over bytes: names are ASCII.
-bool matches(std::string_view pattern, std::string_view name) {
-  std::size_t p = 0, n = 0, star = std::string_view::npos, resume = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {
-      ++p, ++n;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 // Where a source is found, from core/run.
@@ -126,7 +96,7 @@ std::string markdown_entry(const Quantity& quantity) {
   const std::vector<std::string> axes = axes_of(quantity);
   std::string text = "### " + path_of(quantity) + "\n\n";
   text += as_sentence(quantity.long_name) + " · " + (axes.empty() ? "one for the run" : "`[" + joined(axes) + "]`");
-  text += " · " + std::string(type_name(quantity.type));
+  text += " · " + std::string(element_type_name(quantity.type));
   if (quantity.type != ElementType::String) text += " · unit " + std::string(quantity.units);
   if (!quantity.range.empty()) text += " · range " + std::string(quantity.range);
   text += "\n\n    " + std::string(quantity.formula) + "\n\n";
@@ -140,7 +110,7 @@ std::string markdown_entry(const Quantity& quantity) {
 
 std::string text_entry(const Quantity& quantity) {
   std::string text =
-      path_of(quantity) + " [" + joined(axes_of(quantity)) + "] " + std::string(type_name(quantity.type));
+      path_of(quantity) + " [" + joined(axes_of(quantity)) + "] " + std::string(element_type_name(quantity.type));
   if (quantity.type != ElementType::String) text += ", unit " + std::string(quantity.units);
   if (!quantity.range.empty()) text += ", range " + std::string(quantity.range);
   const auto line = [&](std::string_view name, std::string_view words) {
@@ -187,10 +157,13 @@ std::vector<const Quantity*> all_quantities() {
   return all;
 }
 
-std::vector<const Quantity*> matching_quantities(std::string_view pattern) {
+std::vector<const Quantity*> matching_quantities(const std::string& pattern) {
+  const auto matches = [&](std::string_view name) {
+    return fnmatch(pattern.c_str(), std::string(name).c_str(), FNM_NOESCAPE) == 0;
+  };
   std::vector<const Quantity*> found;
   for (const Quantity* quantity : all_quantities())
-    if (matches(pattern, path_of(*quantity)) || matches(pattern, quantity->name)) found.push_back(quantity);
+    if (matches(path_of(*quantity)) || matches(quantity->name)) found.push_back(quantity);
   return found;
 }
 
@@ -247,7 +220,7 @@ std::string quantities_json(std::span<const Quantity* const> quantities, bool wi
       sources.push_back({{"name", reference.name}, {"title", reference.title}, {"place", reference.place}});
     document["quantities"].push_back({{"path", path_of(*quantity)},
                                       {"axes", axes_of(*quantity)},
-                                      {"type", type_name(quantity->type)},
+                                      {"type", element_type_name(quantity->type)},
                                       {"units", quantity->units},
                                       {"long_name", quantity->long_name},
                                       {"formula", quantity->formula},

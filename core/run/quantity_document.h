@@ -14,7 +14,7 @@ namespace headroom {
 // Every dataset of a run file, group by group: root, tokens, rows, keys, hist, maps, exact, hidden, weights, program.
 [[nodiscard]] std::vector<const Quantity*> all_quantities();
 // Those whose path or name is the pattern, in which * stands for any characters and ? for one.
-[[nodiscard]] std::vector<const Quantity*> matching_quantities(std::string_view pattern);
+[[nodiscard]] std::vector<const Quantity*> matching_quantities(const std::string& pattern);
 
 // `with_notions`: what the formulas share stands before them.
 [[nodiscard]] std::string quantities_text(std::span<const Quantity* const> quantities, bool with_notions);
