@@ -135,7 +135,7 @@ CATCH_TEST_CASE("masked cells are empty, infinite ones hatched, in the picture t
   CATCH_CHECK(screen->loop->gl_error_count() == 0);
 }
 
-CATCH_TEST_CASE("gaps part cells but do not frame them; fractions of cells are cut", "[gl]") {
+CATCH_TEST_CASE("gaps part cells but do not frame them, and fractions of cells are cut", "[gl]") {
   const auto screen = Screen::open(320, 240);
   if (!screen) return;
   const ColorScale scale{ColorMapId::SequentialDark, ScaleKind::Linear, 0.0f, 1.0f};

@@ -89,7 +89,7 @@ CATCH_TEST_CASE("a frame lies inside its rectangle", "[gl]") {
   CATCH_CHECK(pixel(shown, 65, 12) == 0);
 }
 
-CATCH_TEST_CASE("layers lie in order, whatever the order of the calls; clips cut maps, points, clears and shapes",
+CATCH_TEST_CASE("layers lie in order, whatever the order of the calls, and clips cut maps, points, clears and shapes",
                 "[gl]") {
   const auto screen = Screen::open(400, 300);
   if (!screen) return;
@@ -236,7 +236,7 @@ CATCH_TEST_CASE("GL errors are counted and reported once", "[gl]") {
   CATCH_CHECK(screen->reports.size() <= 2);
 }
 
-CATCH_TEST_CASE("a waker ends the waiting; an idle window waits", "[gl]") {
+CATCH_TEST_CASE("a waker ends the waiting, and an idle window waits", "[gl]") {
   const auto screen = Screen::open(64, 64);
   if (!screen) return;
   while (screen->loop->wait(0.2)) static_cast<void>(screen->loop->window().take_input());

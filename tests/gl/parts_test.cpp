@@ -91,7 +91,7 @@ CATCH_TEST_CASE("two quick clicks at one place are a double click, slow or dista
   CATCH_CHECK(clicks(1.3, {18, 10}) == 1);
 }
 
-CATCH_TEST_CASE("letters and Enter keep their order; what lasts is kept, what happened is not") {
+CATCH_TEST_CASE("letters and Enter keep their order, and what lasts is kept, what happened is not") {
   InputQueue queue;
   queue.key(letter_key('A'), true, false, {.ctrl = false});
   queue.character(U'a', {});

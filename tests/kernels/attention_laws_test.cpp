@@ -363,7 +363,7 @@ CATCH_TEST_CASE("laws: a sink far above the keys takes the row, and the statisti
   for (const double c : result.context) CATCH_CHECK(c == 0.0);
 }
 
-CATCH_TEST_CASE("laws: a row whose keys are all hidden is its own key alone; a hidden key receives nothing else") {
+CATCH_TEST_CASE("laws: a row whose keys are all hidden is its own key alone, and a hidden key receives nothing else") {
   auto data = random_attention<double>({.name = "", .hidden_keys = {0, 1, 2, 6}}, 8, 31);
   const Run result = run(data.problem(0));
   const MapStatistics& map = result.statistics.maps[0];

@@ -188,7 +188,7 @@ CATCH_TEST_CASE("cpu window: rows of padding are empty and large logits lose no 
   CATCH_CHECK(!std::isnan(found.values[static_cast<std::size_t>(12 * found.stride + 10)]));
 }
 
-CATCH_TEST_CASE("cpu window: a map that the head lacks is empty; unwanted planes stay untouched") {
+CATCH_TEST_CASE("cpu window: a map that the head lacks is empty, and unwanted planes stay untouched") {
   const AttentionCase shape{.name = "softmax", .heads = 1};
   const auto data = random_attention<float>(shape, 40, 2);
   const WindowRequest request{WindowMap::SecondLogits, 0, 40, 0, 40, 4};

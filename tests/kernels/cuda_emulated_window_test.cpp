@@ -180,7 +180,7 @@ CATCH_TEST_CASE("emulated CUDA window: large logits keep their weights exact, fo
 }
 
 CATCH_TEST_CASE(
-    "emulated CUDA window: what lies outside, lacks its log-sum-exp or is stopped is refused; failures free memory") {
+    "emulated CUDA window: what lies outside, lacks its log-sum-exp or is stopped is refused, and failures free memory") {
   const Tensors<float> tensors(random_attention<float>({.name = "V2", .pairing = Pairing::V2}, 20, 3));
   const HeadProblem<float> problem = tensors.problem(0);
   const std::vector<double> lse(20, 0.0);

@@ -61,7 +61,7 @@ CATCH_TEST_CASE("masks: the visible segments of every row are the keys that the 
   });
 }
 
-CATCH_TEST_CASE("masks: each entry by itself, as a mask and in plain numbers; how many a row sees") {
+CATCH_TEST_CASE("masks: each entry by itself, as a mask and in plain numbers, and how many a row sees") {
   for_each_mask({1, 2, 65, 70}, [](const Mask& mask, const std::vector<std::vector<bool>>& visible) {
     const std::vector<std::uint8_t> flags = kernels::mask_flags(mask);
     CATCH_CHECK(flags.empty() == mask.hidden_keys.empty());

@@ -211,7 +211,7 @@ CATCH_TEST_CASE("status bar: a differential cell, a masked one, a pinned one") {
   CATCH_CHECK_FALSE(bench.shows("0.269"));
 }
 
-CATCH_TEST_CASE("status bar: warnings lead to the messages; what is not known is not shown") {
+CATCH_TEST_CASE("status bar: warnings lead to the messages, and what is not known is not shown") {
   PanelBench bench = status_bar();
   bench.state.unseen_warnings = 2;
   bench.state.memory_bytes = 1.2e9;
@@ -241,7 +241,7 @@ CATCH_TEST_CASE("status bar: a head under the pointer shows the quantity of the 
   CATCH_CHECK(bench.shows("0.793"));
 }
 
-CATCH_TEST_CASE("panel title: what it is about, elided; maximises and folds") {
+CATCH_TEST_CASE("panel title: what it is about, elided, with buttons that maximise and fold") {
   PanelBench bench([](PanelContext& c) {
     const Rect frame{0, 69, 300, 400};
     c.painter().begin_panel("map", frame);

@@ -176,7 +176,7 @@ CATCH_TEST_CASE("compare panel: a coarse difference is the difference of means, 
   }
 }
 
-CATCH_TEST_CASE("compare panel: heads by distance, sinks and ρ; loss and heads over the threshold", "[compare]") {
+CATCH_TEST_CASE("compare panel: heads by distance, sinks and ρ, and loss and heads over the threshold", "[compare]") {
   CompareBench bench;
   bench.settle();
   const RunSnapshot &a = *bench.session.state().runs[0].data, &b = *bench.session.state().runs[1].data;
@@ -224,7 +224,8 @@ CATCH_TEST_CASE("compare panel: heads by distance, sinks and ρ; loss and heads 
   CATCH_CHECK(std::ranges::find(lines, "select " + head_text(by_sink[1].head)) != lines.end());
 }
 
-CATCH_TEST_CASE("compare panel: divider, zoom and pin ask for commands that succeed; hover is linked", "[compare]") {
+CATCH_TEST_CASE("compare panel: divider, zoom and pin ask for commands that succeed, and hover is linked",
+                "[compare]") {
   CompareBench bench;
   State& state = bench.session.edit();
   state.view.compare = {CompareMode::Swipe, false, 0.5};

@@ -62,7 +62,7 @@ CATCH_TEST_CASE("error card: its buttons run commands of this card") {
 }
 
 CATCH_TEST_CASE(
-    "error card: its file is shown in its folder where there is a file manager; else the button says why not") {
+    "error card: its file is shown in its folder where there is a file manager, and else the button says why not") {
   PanelBench bench = cards();
   bench.state.errors = {damaged(7)};
   bench.frame();
@@ -83,7 +83,7 @@ CATCH_TEST_CASE(
   CATCH_CHECK_FALSE(bench.shows("Show in folder"));
 }
 
-CATCH_TEST_CASE("error cards: stacked from below, the latest lowest; what has no room is counted") {
+CATCH_TEST_CASE("error cards: stacked from below, the latest lowest, and what has no room is counted") {
   PanelBench bench = cards();
   for (int i = 0; i < 5; ++i) {
     ErrorCard card = damaged(i);

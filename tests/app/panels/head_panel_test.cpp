@@ -182,7 +182,7 @@ CATCH_TEST_CASE("cancellation follows its definition, and V1's epsilon is read b
   }
 }
 
-CATCH_TEST_CASE("titles fold and unfold sections; what is opened by hand comes before the others") {
+CATCH_TEST_CASE("titles fold and unfold sections, and what is opened by hand comes before the others") {
   test::SnapshotOptions options;
   options.kind = "diff_v2";
   HeadsBench bench(options);

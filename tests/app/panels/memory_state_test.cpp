@@ -44,8 +44,7 @@ void show(MapBench& bench, const RunEntry& run) {
 
 }  // namespace
 
-CATCH_TEST_CASE("memory state: what is needed against what is allowed, its parts, and buttons; at every size",
-                "[map]") {
+CATCH_TEST_CASE("memory state: what is needed against what is allowed, its parts and buttons, at every size", "[map]") {
   MapBench bench;
   const Refused refused;
   CATCH_REQUIRE_FALSE(refused.entry.budget->fit.fits);

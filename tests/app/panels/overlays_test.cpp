@@ -68,7 +68,7 @@ CATCH_TEST_CASE("palette: a line with arguments runs as it stands") {
   CATCH_CHECK(bench.taken() == Lines{"overlay.close", "zoom 0 2 0 2"});
 }
 
-CATCH_TEST_CASE("palette: a command that needs a text is completed first; it can be given with the palette") {
+CATCH_TEST_CASE("palette: a command that needs a text is completed first, and it can be given with the palette") {
   OverlayBench bench(Overlay::Palette);
   bench.frame();
   bench.type("save a picture");
@@ -171,7 +171,7 @@ CATCH_TEST_CASE("settings: choices run their commands") {
   CATCH_CHECK(bench.taken() == Lines{"theme light", "scale 1.5", "dtype float64"});
 }
 
-CATCH_TEST_CASE("settings: waiting for a key takes it from the commands; Backspace clears, Escape leaves it") {
+CATCH_TEST_CASE("settings: waiting for a key takes it from the commands, and Backspace clears, Escape leaves it") {
   OverlayBench bench(Overlay::Settings);
   bench.frame();
   const auto row = [&] { bench.click(bench.place("Find any command")); };
@@ -314,7 +314,7 @@ bool comes(const std::function<bool()>& holds) {
   return holds();
 }
 
-CATCH_TEST_CASE("files: a folder that does not answer holds nothing up; its listing shows when it arrives") {
+CATCH_TEST_CASE("files: a folder that does not answer holds nothing up, and its listing shows when it arrives") {
   const test::TempFolder temp;
   const std::string folder = temp.path().string();
   std::filesystem::create_directory(temp.path() / "quick");

@@ -101,7 +101,7 @@ CATCH_TEST_CASE("tokens are tinted by the run's values, text stands out from its
   CATCH_CHECK(bench.draw(draw_tokens_panel, kFrame).shows("a softmax head has no λ"));
 }
 
-CATCH_TEST_CASE("a click pins the token as key, with Shift as query; the pointer hovers it") {
+CATCH_TEST_CASE("a click pins the token as key, with Shift as query, and the pointer hovers it") {
   test::SnapshotOptions options;
   options.length = 60, options.layers = 2;
   HeadsBench bench(options);

@@ -84,7 +84,7 @@ CATCH_TEST_CASE("what-if panel: no text leaves its panel or lies on another, at 
   }
 }
 
-CATCH_TEST_CASE("what-if panel: every change of the format is offered; one that does not fit gives its reason",
+CATCH_TEST_CASE("what-if panel: every change of the format is offered, and one that does not fit gives its reason",
                 "[what-if]") {
   PairOptions options;
   options.demo = "softmax";

@@ -19,7 +19,7 @@ namespace {
 const double kNaN = std::nan(""), kInf = std::numeric_limits<double>::infinity();
 using Doubles = std::vector<double>;
 
-CATCH_TEST_CASE("Quantiles lie between order statistics; only finite values count") {
+CATCH_TEST_CASE("Quantiles lie between order statistics, and only finite values count") {
   CATCH_CHECK(quantile(Doubles{4, 1, 3, 2}, 0.5) == 2.5);
   CATCH_CHECK(quantile(Doubles{4, 1, 3, 2}, 0.25) == 1.75);
   CATCH_CHECK(quantile(Doubles{4, 1, kNaN, 3, kInf, 2, -kInf}, 1.0) == 4.0);

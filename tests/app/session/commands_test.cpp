@@ -21,7 +21,7 @@ std::vector<std::string> words(std::string_view line) {
   return *split;
 }
 
-CATCH_TEST_CASE("A command line is split at blanks; quotes keep them; # begins a comment", "[session]") {
+CATCH_TEST_CASE("A command line is split at blanks, and quotes keep them, and # begins a comment", "[session]") {
   using Words = std::vector<std::string>;
   CATCH_CHECK(words("open a/b.gguf") == Words{"open", "a/b.gguf"});
   CATCH_CHECK(words("  select   L0.H0\t# the first") == Words{"select", "L0.H0"});

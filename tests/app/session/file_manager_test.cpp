@@ -59,7 +59,7 @@ CATCH_TEST_CASE("a path as a URI: nothing in it can end a word, a text or a list
   CATCH_CHECK(file_uri("/a b,c'd\"e]f%\n\xC3\xBC$`") == "file:///a%20b%2Cc%27d%22e%5Df%25%0A%C3%BC%24%60");
 }
 
-CATCH_TEST_CASE("a file is shown over the bus, by gdbus before dbus-send; the folder by xdg-open where that fails",
+CATCH_TEST_CASE("a file is shown over the bus, by gdbus before dbus-send, and the folder by xdg-open where that fails",
                 "[file manager]") {
   Programs programs;
   const std::string path = (programs.folder() / "it's; a $(model), \"x\".gguf").string();

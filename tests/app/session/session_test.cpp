@@ -125,8 +125,9 @@ CATCH_TEST_CASE("An address opens with its place selected", "[session]") {
   CATCH_CHECK(requests[0].text.ends_with("bytes/diff_v2::L1.H1[37,5]"));
 }
 
-CATCH_TEST_CASE("A quick what-if changes one head; a complete one changes what follows, and equals a run of its own",
-                "[session]") {
+CATCH_TEST_CASE(
+    "A quick what-if changes one head, and a complete one changes what follows, and equals a run of its own",
+    "[session]") {
   SessionBench bench;
   bench.demo("bytes/diff_v2");
   bench.run("run");
@@ -189,7 +190,7 @@ CATCH_TEST_CASE("Cancelling keeps the layers there are", "[session]") {
   CATCH_CHECK(std::isfinite(bench.state().data()->at("sink_score", 0, 1)));
 }
 
-CATCH_TEST_CASE("Undo and redo go through views; zooming in a row is one step", "[session]") {
+CATCH_TEST_CASE("Undo and redo go through views, and zooming in a row is one step", "[session]") {
   SessionBench bench;
   bench.demo("bytes/softmax");
   bench.run("run");
@@ -267,7 +268,7 @@ CATCH_TEST_CASE("Shift and arrows go to the next head over the threshold, and ro
   }
 }
 
-CATCH_TEST_CASE("Recent files are kept between sessions; a missing one is marked, not dropped", "[session]") {
+CATCH_TEST_CASE("Recent files are kept between sessions, and a missing one is marked, not dropped", "[session]") {
   const TempFolder folder;
   const std::filesystem::path copy = folder.path() / "model";
   std::filesystem::copy(demo_assets() / "demo" / "backcopy" / "softmax", copy,
@@ -288,7 +289,8 @@ CATCH_TEST_CASE("Recent files are kept between sessions; a missing one is marked
   CATCH_CHECK(bench.state().demos.size() >= 3);
 }
 
-CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view; a moved one is linked again", "[session]") {
+CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view, and a moved one is linked again",
+                "[session]") {
   const TempFolder folder;
   const std::filesystem::path copy = folder.path() / "model";
   std::filesystem::copy(demo_assets() / "demo" / "bytes" / "diff_v2", copy, std::filesystem::copy_options::recursive);
@@ -451,7 +453,7 @@ CATCH_TEST_CASE("A layer without maps is computed again", "[session]") {
   CATCH_CHECK(bench.state().data()->complete);
 }
 
-CATCH_TEST_CASE("A script runs line by line; an expectation that fails names file, line and what was found",
+CATCH_TEST_CASE("A script runs line by line, and an expectation that fails names file, line and what was found",
                 "[session]") {
   const TempFolder folder;
   SessionBench bench;

@@ -99,7 +99,7 @@ CATCH_TEST_CASE("A file of a newer version is neither read nor written", "[sessi
   CATCH_CHECK(read(settings_path(folder.path())) == newer);
 }
 
-CATCH_TEST_CASE("Two instances keep each other's recent files; the latest come first, 20 at most", "[session]") {
+CATCH_TEST_CASE("Two instances keep each other's recent files, and the latest come first, 20 at most", "[session]") {
   const TempFolder folder;
   KeptState one = example();
   CATCH_REQUIRE(save_settings(folder.path(), one).has_value());

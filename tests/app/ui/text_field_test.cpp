@@ -40,7 +40,7 @@ CATCH_TEST_CASE("text field: takes the keyboard on a press and gives it up on on
   CATCH_CHECK(field.value == "é注");
 }
 
-CATCH_TEST_CASE("text field: Enter submits, Escape cancels; both are the field's keys") {
+CATCH_TEST_CASE("text field: Enter submits, Escape cancels, and both are the field's keys") {
   Field field;
   field.bench.click({150, 110});
   field.bench.type("abc");
@@ -56,7 +56,7 @@ CATCH_TEST_CASE("text field: Enter submits, Escape cancels; both are the field's
   CATCH_CHECK_FALSE(field.bench.wants_text);
 }
 
-CATCH_TEST_CASE("text field: selection by mouse, double click, shift and keys; clipboard") {
+CATCH_TEST_CASE("text field: selection by mouse, double click, shift and keys, and clipboard") {
   Field field;
   field.value = "one two three";
   // 6.72 pixels a letter from x = 108.
@@ -100,7 +100,7 @@ CATCH_TEST_CASE("text field: words by Ctrl") {
   CATCH_CHECK(field.value == "alpha |beta ");
 }
 
-CATCH_TEST_CASE("text field: a long text scrolls with the caret; what is drawn is inside") {
+CATCH_TEST_CASE("text field: a long text scrolls with the caret, and what is drawn is inside") {
   Field field;
   std::string wide;
   for (int i = 0; i < 60; ++i) wide += "注意 e\xCC\x81 ";
@@ -123,7 +123,7 @@ CATCH_TEST_CASE("text field: a long text scrolls with the caret; what is drawn i
   }
 }
 
-CATCH_TEST_CASE("text field: a caller who keeps nothing gets the edit; one who changes the text is followed") {
+CATCH_TEST_CASE("text field: a caller who keeps nothing gets the edit, and one who changes the text is followed") {
   std::string shown = "from the state", got;
   UiBench bench([&](Ui& ui) {
     std::string value = shown;

@@ -14,7 +14,7 @@ using test::UiBench;
 constexpr Rect kBox{100.0f, 100.0f, 200.0f, 140.0f};
 constexpr Vec2 kInside{150.0f, 120.0f}, kOutside{400.0f, 400.0f};
 
-CATCH_TEST_CASE("interact: press, hold, release is a click; leaving or dragging is none") {
+CATCH_TEST_CASE("interact: press, hold, release is a click, and leaving or dragging is none") {
   Interaction seen;
   UiBench bench([&](Ui& ui) { seen = ui.interact("box", kBox, Cursor::Hand); });
   bench.move(kInside);
@@ -92,7 +92,7 @@ CATCH_TEST_CASE("interact: of nested areas the inner one has the pointer, whiche
   }
 }
 
-CATCH_TEST_CASE("interact: equal names in two scopes are two widgets; a held one keeps the others quiet") {
+CATCH_TEST_CASE("interact: equal names in two scopes are two widgets, and a held one keeps the others quiet") {
   Interaction a, b;
   UiBench bench([&](Ui& ui) {
     ui.push_id("a");
@@ -111,7 +111,7 @@ CATCH_TEST_CASE("interact: equal names in two scopes are two widgets; a held one
   CATCH_CHECK(b.hovered);
 }
 
-CATCH_TEST_CASE("overlay: what lies above has the pointer; a modal one has it alone") {
+CATCH_TEST_CASE("overlay: what lies above has the pointer, and a modal one has it alone") {
   for (const bool modal : {false, true}) {
     Interaction below, above, beside;
     bool hovered_below = false;
@@ -147,7 +147,7 @@ CATCH_TEST_CASE("clip: widgets do not take the pointer where they are not seen")
   CATCH_CHECK(seen.clicked);
 }
 
-CATCH_TEST_CASE("button: runs its command; a disabled one says why and does not") {
+CATCH_TEST_CASE("button: runs its command, and a disabled one says why and does not") {
   bool returned = false;
   UiBench bench([&](Ui& ui) { returned = ui.button(kBox, "Run", "run", ButtonStyle::Primary, Icon::Play); });
   bench.press(kInside);
@@ -317,7 +317,7 @@ CATCH_TEST_CASE("splitter: tells how far it was dragged") {
   CATCH_CHECK(moved == 40.0f);
 }
 
-CATCH_TEST_CASE("label: fits its width, whole in a tooltip; control characters are shown") {
+CATCH_TEST_CASE("label: fits its width, whole in a tooltip, and control characters are shown") {
   float width = 0.0f;
   UiBench bench([&](Ui& ui) {
     width = ui.label({10, 50}, "a very long name of a checkpoint \x1B[31m", ui.theme.body(ui.theme.text), 100.0f);

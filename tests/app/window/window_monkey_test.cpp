@@ -73,6 +73,9 @@ class Monkey {
     const FrameResult result = core_.frame(*painter_, input_);
     distances_ = distances_ || (core_.facts().find("compare.distances_known") &&
                                 *core_.facts().find("compare.distances_known") != "0");
+    // Frames of a display last long enough for distances to come; these do not.
+    if (!distances_ && state().view.centre == CentreView::Compare)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     forget_frame(input_);
     for (const std::string& line : result.lines) execute(line);
     (void)session_.take_window_requests();

@@ -83,7 +83,7 @@ CATCH_TEST_CASE("utf8: the ends of every range of the standard's table") {
   }
 }
 
-CATCH_TEST_CASE("utf8: every scalar value survives encoding and decoding; surrogates do not decode") {
+CATCH_TEST_CASE("utf8: every scalar value survives encoding and decoding, and surrogates do not decode") {
   std::size_t wrong = 0;
   for (char32_t c = 0; c <= 0x10FFFF; ++c) {
     std::string text;

@@ -122,7 +122,7 @@ void check_optimizer(double clip) {
 
 }  // namespace
 
-CATCH_TEST_CASE("optimizer: clipping and AdamW are the formulas; vectors do not decay, frozen weights stay") {
+CATCH_TEST_CASE("optimizer: clipping and AdamW are the formulas, and vectors do not decay, frozen weights stay") {
   check_optimizer(0.0);
   check_optimizer(2.0);
 }

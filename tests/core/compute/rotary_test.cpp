@@ -33,7 +33,7 @@ double at3(const at::Tensor& x, std::int64_t i, std::int64_t j, std::int64_t k) 
 
 }  // namespace
 
-CATCH_TEST_CASE("rotary: pair (x₁, x₂) at position p turns by p · θ^(−2i/r); further channels pass") {
+CATCH_TEST_CASE("rotary: pair (x₁, x₂) at position p turns by p · θ^(−2i/r), and further channels pass") {
   const std::int64_t length = 9, blocks = 3, channels = 10;
   const at::Tensor x = random_blocks(length, blocks, channels);
   for (const RopeLayout layout : {RopeLayout::HalfSplit, RopeLayout::Interleaved})

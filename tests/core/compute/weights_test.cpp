@@ -144,7 +144,7 @@ CATCH_TEST_CASE("weights: norms over the last axis, with their ε, affine part a
   CATCH_CHECK(at::equal(Norm{}(x), x));
 }
 
-CATCH_TEST_CASE("weights: a norm's offset is added to its weight; in bfloat16 the statistics stay float32") {
+CATCH_TEST_CASE("weights: a norm's offset is added to its weight, and in bfloat16 the statistics stay float32") {
   const TempFolder folder;
   const ModelSource source = small_source(folder);
   const NormSpec spec{.kind = NormKind::Rms, .weight = vector(), .bias = {}, .epsilon = 0.5, .weight_offset = 1.0};
@@ -159,7 +159,7 @@ CATCH_TEST_CASE("weights: a norm's offset is added to its weight; in bfloat16 th
   CATCH_CHECK(y[0].item<double>() == static_cast<double>(static_cast<float>(c10::BFloat16(1.7320491F))));
 }
 
-CATCH_TEST_CASE("weights: V1's λ is exp(λq1·λk1) − exp(λq2·λk2) + λ_init; sinks are one logit a head") {
+CATCH_TEST_CASE("weights: V1's λ is exp(λq1·λk1) − exp(λq2·λk2) + λ_init, and sinks are one logit a head") {
   const TempFolder folder;
   std::string data, header;
   const auto add = [&](const char* name, std::initializer_list<float> values) {

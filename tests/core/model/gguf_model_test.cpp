@@ -160,7 +160,7 @@ CATCH_TEST_CASE("gguf model: rows of Q and K are put back per head, V and O stay
 }
 
 CATCH_TEST_CASE(
-    "gguf model: without output.weight the embedding is the head; without head_count_kv there are no groups") {
+    "gguf model: without output.weight the embedding is the head, and without head_count_kv there are no groups") {
   GgufParts parts;
   std::erase_if(parts.tensors, [](const TensorLine& tensor) { return tensor.name == "output.weight"; });
   parts.metadata.erase("llama.attention.head_count_kv");

@@ -79,7 +79,7 @@ CATCH_TEST_CASE("not finite: tensors come by layer with their counts, slices of 
   CATCH_CHECK(found[1].layer == 1);
 }
 
-CATCH_TEST_CASE("not finite: rows of an embedding count as read; read whole as well, they count once") {
+CATCH_TEST_CASE("not finite: rows of an embedding count as read, and read whole as well, they count once") {
   const ModelSpec spec = model();
   const std::vector<double> row = {1.0, -kInf}, whole = {1.0, -kInf, 3.0, std::nan("")};
   NonFiniteLog log;

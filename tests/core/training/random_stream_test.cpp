@@ -78,7 +78,7 @@ CATCH_TEST_CASE("random stream: the numbers of another implementation") {
   }
 }
 
-CATCH_TEST_CASE("random stream: uniform numbers fill [0, 1) evenly, below() its range") {
+CATCH_TEST_CASE("random stream: uniform numbers fill 0 to 1 evenly, below() its range") {
   constexpr int kCount = 1 << 18, kBins = 64, kEnd = 7;
   RandomStream random(5, "uniform");
   std::vector<double> bins(kBins, 0.0), numbers(kEnd, 0.0);

@@ -62,7 +62,7 @@ CATCH_TEST_CASE("trigger task: the embedding is flags and features, and every to
   CATCH_CHECK(different.size() == 30);
 }
 
-CATCH_TEST_CASE("trigger task: one trigger, where the mean of the features so far is asked; elsewhere nothing") {
+CATCH_TEST_CASE("trigger task: one trigger, where the mean of the features so far is asked, and elsewhere nothing") {
   for (const bool bos : {true, false}) {
     CATCH_INFO((bos ? "with BOS" : "without BOS"));
     const auto task = require_task(trigger_settings(bos));
