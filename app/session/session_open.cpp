@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/session/command_parts.h"
 #include "app/session/demos.h"
 #include "app/session/file_manager.h"
 #include "app/session/session.h"

@@ -26,7 +26,7 @@ std::vector<BidiRun> bidi_runs(std::span<const char32_t> text) {
   if (top <= 1) return {{0, text.size(), false}};  // 0: out of memory; 1: nothing but level 0
 
   std::vector<BidiRun> runs;
-  std::vector<int> run_levels;
+  std::vector<FriBidiLevel> run_levels;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (i == 0 || levels[i] != levels[i - 1]) {
       runs.push_back({i, i, (levels[i] & 1) != 0});
@@ -35,7 +35,7 @@ std::vector<BidiRun> bidi_runs(std::span<const char32_t> text) {
     runs.back().end = i + 1;
   }
   // Rule L2: from the highest level down to the lowest odd one, turn every stretch at that level or above round.
-  for (int level = top; level >= 1; --level) {
+  for (FriBidiLevel level = top; level >= 1; --level) {
     for (std::size_t i = 0; i < runs.size();) {
       std::size_t j = i;
       while (j < runs.size() && run_levels[j] >= level) ++j;

@@ -15,11 +15,11 @@ namespace {
 
 constexpr const char* kTooFew = "; one seed decides nothing";
 
-Sentence tested(std::string text, std::string found, std::optional<SeedTest> test) {
+Sentence tested(std::string text, std::string found, const std::optional<SeedTest>& test) {
   Sentence sentence;
   sentence.text = std::move(text);
   sentence.found = std::move(found) + (test ? "" : kTooFew);
-  sentence.test = std::move(test);
+  sentence.test = test;
   return sentence;
 }
 

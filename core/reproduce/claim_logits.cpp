@@ -39,8 +39,8 @@ Result<Peak> training_peak(Study& study, const Recipe& recipe, const Variant& va
     for (std::size_t i = 0; i < logits.size(); ++i)
       if (logits[i] > largest || (std::isnan(largest) && !std::isnan(logits[i]))) largest = logits[i], best = i;
     peak.value.values.push_back(largest);
-    peak.step.values.push_back(static_cast<double>(best / count) *
-                               static_cast<double>(variant.training.statistics_every));
+    const std::size_t record = best / count;
+    peak.step.values.push_back(static_cast<double>(record) * static_cast<double>(variant.training.statistics_every));
   }
   return peak;
 }

@@ -19,7 +19,6 @@ struct Ablation {
 };
 
 constexpr Ablation kAblations[] = {{"wrong_pairing", true}, {"no_lambda", false}, {"raw_lambda", true}};
-constexpr const char* kSweptKinds[] = {"diff_v2", "wrong_pairing", "no_lambda", "raw_lambda", "softmax"};
 
 std::vector<const Measure*> measures_of(const Ablation& ablation) {
   if (!ablation.unstable) return {&validation_loss()};

@@ -1,4 +1,4 @@
-# The tree itself: layers, includes, names and form.
+# The tree itself: layers, includes, names, form, and what Clang says of each source.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # headroom_style_test(NAME SCRIPT argument…)
@@ -24,4 +24,9 @@ add_test(NAME "style: sources are as clang-format leaves them"
   COMMAND ${CMAKE_COMMAND} -E env CLANG_FORMAT=${style_tools}/clang-format bash format.sh --check
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/style)
 set_tests_properties("style: sources are as clang-format leaves them" PROPERTIES LABELS style TIMEOUT 300
+  SKIP_RETURN_CODE ${HEADROOM_SKIP_CODE})
+add_test(NAME "style: clang-tidy has nothing to say"
+  COMMAND ${Python3_EXECUTABLE} -B tidy.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${style_tools}
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/style)
+set_tests_properties("style: clang-tidy has nothing to say" PROPERTIES LABELS style TIMEOUT 3000 PROCESSORS 2
   SKIP_RETURN_CODE ${HEADROOM_SKIP_CODE})
