@@ -1,7 +1,6 @@
 #include "core/checkpoint/gguf.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +13,7 @@
 
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/builders.h"
+#include "tests/core/checkpoint/work.h"
 #include "tests/support/catch.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
@@ -118,7 +118,7 @@ CATCH_TEST_CASE("GGUF: versions and byte orders that are not read are named") {
   CATCH_CHECK(mentions(refusal(open_bytes(split), 4).message, "split"));
 }
 
-CATCH_TEST_CASE("catalogue 69: counts and lengths of 2^63 are refused within 50 ms") {
+CATCH_TEST_CASE("catalogue 69: counts and lengths of 2^63 are refused without anything of that size") {
   const std::uint64_t huge = std::uint64_t{1} << 63;
   std::string key = gguf_header(0, 1) + little_endian(huge);
   std::string value = gguf_header(0, 1) + gguf_string("k") + little_endian<std::uint32_t>(String) + little_endian(huge);
@@ -127,9 +127,9 @@ CATCH_TEST_CASE("catalogue 69: counts and lengths of 2^63 are refused within 50 
   for (std::string bytes :
        {gguf_header(huge, 0), gguf_header(0, huge), gguf_header(~0ULL, ~0ULL), key, value, elements}) {
     bytes.resize(std::max<std::size_t>(bytes.size(), 43));
-    const auto begin = std::chrono::steady_clock::now();
-    refusal(open_bytes(bytes));
-    CATCH_CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(50));
+    const Work work = work_of([&] { refusal(open_bytes(bytes)); });
+    CATCH_CHECK(work.peak_bytes < 100'000);
+    CATCH_CHECK(work.allocations < 1000);
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -311,22 +310,19 @@ CATCH_TEST_CASE("live run: a stopped run keeps what it published") {
   CATCH_CHECK(kept->layer(0)->maps);
 }
 
-CATCH_TEST_CASE("live run: a long layer reports often and stops within 200 ms") {
+CATCH_TEST_CASE("live run: a long layer reports often, and stops before it has reported twice more") {
   const LiveModel demo("bytes/softmax", 6000);
-  using Clock = std::chrono::steady_clock;
   std::vector<double> fractions;
   std::atomic<bool> stop{false};
-  Clock::time_point asked;
   const auto progress = [&](double fraction, const std::string&) {
     fractions.push_back(fraction);
-    if (fractions.size() == 3) stop = true, asked = Clock::now();
+    if (fractions.size() == 3) stop = true;
   };
   const auto result = run_live(live_backend(), demo.request(), {}, progress, [&] { return stop.load(); });
-  const double seconds = std::chrono::duration<double>(Clock::now() - asked).count();
   CATCH_REQUIRE(!result.has_value());
   CATCH_CHECK(result.error().code == ErrorCode::Cancelled);
-  CATCH_CHECK(seconds < 0.2);
-  CATCH_CHECK(fractions[1] > 0.0);  // inside the first layer
+  CATCH_CHECK(fractions.size() <= 4);  // it reports a few times a second
+  CATCH_CHECK(fractions[1] > 0.0);     // inside the first layer
   CATCH_CHECK(fractions[1] < 1.0 / static_cast<double>(demo.model->spec.blocks.size()));
 }
 
