@@ -9,4 +9,4 @@ target_link_libraries(gl_tests PRIVATE headroom_test_support headroom_display_pa
 target_compile_definitions(gl_tests PRIVATE HEADROOM_SOURCE_SHADERS="${PROJECT_SOURCE_DIR}/shaders")
 
 catch_discover_tests(gl_tests TEST_PREFIX "gl_tests: "
-  PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE ${HEADROOM_SKIP_CODE} ENVIRONMENT "LIBGL_ALWAYS_SOFTWARE=1")
+  PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE ${HEADROOM_CASES_SKIP_CODE} ENVIRONMENT "LIBGL_ALWAYS_SOFTWARE=1")

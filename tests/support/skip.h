@@ -6,7 +6,9 @@
 
 namespace headroom::test {
 
-inline constexpr int kSkipCode = 77;  // also in tests/CMakeLists.txt and tests/oracle/conftest.py
+// What Catch2 3 ends with where all cases skipped themselves; its newer CMake scripts tell CTest so, whatever is asked
+// of them. Also in tests/CMakeLists.txt.
+inline constexpr int kSkipCode = 4;
 
 // Prints `SKIPPED: reason` and marks the test case that runs. What it checks besides still counts.
 void skip(const std::string& reason);
