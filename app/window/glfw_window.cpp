@@ -28,19 +28,24 @@ std::string last_glfw_error() {
   return code == GLFW_NO_ERROR || !text ? "no reason given" : text;
 }
 
-Error no_display_error() {
-  const std::string words = last_glfw_error();
-  const char* x11 = std::getenv("DISPLAY");
-  const char* wayland = std::getenv("WAYLAND_DISPLAY");
-  const bool has_x11 = x11 && *x11, has_wayland = wayland && *wayland;
-  if (!has_x11 && !has_wayland) {
-    Error error(ErrorCode::Device, "no display: neither DISPLAY nor WAYLAND_DISPLAY is set");
-    error.wanted("", words);
-    return error.advise("run it on a desktop, with ssh -X, or under xvfb-run; headroom analyze needs no display");
-  }
-  const std::string which = has_wayland ? std::string("WAYLAND_DISPLAY=") + wayland : std::string("DISPLAY=") + x11;
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+Result<void> start_glfw() {
+  const std::string x11 = variable("DISPLAY"), wayland = variable("WAYLAND_DISPLAY");
+  if (x11.empty() && wayland.empty())
+    return Error(ErrorCode::Device, "no display: neither DISPLAY nor WAYLAND_DISPLAY is set")
+        .advise("run it on a desktop, with ssh -X, or under xvfb-run; headroom analyze needs no display");
+#if defined(GLFW_PLATFORM)
+  // Left to itself, GLFW 3.4 asks libwayland as well, which writes to standard error where there is no such desktop.
+  if (wayland.empty()) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+#endif
+  if (glfwInit() == GLFW_TRUE) return {};
+  const std::string which = wayland.empty() ? "DISPLAY=" + x11 : "WAYLAND_DISPLAY=" + wayland;
   Error error(ErrorCode::Device, "the display cannot be opened (" + which + ")");
-  error.wanted("", words);
+  error.wanted("", last_glfw_error());
   return error.advise("headroom analyze needs no display");
 }
 
@@ -191,7 +196,7 @@ GlfwWindow::GlfwWindow(std::unique_ptr<State> state) : state_(std::move(state)) 
 GlfwWindow::~GlfwWindow() = default;
 
 Result<std::unique_ptr<GlfwWindow>> GlfwWindow::create(const WindowOptions& options) {
-  if (glfwInit() != GLFW_TRUE) return no_display_error();
+  HEADROOM_TRY_VOID(start_glfw());
   auto state = std::make_unique<State>();
   state->ui_scale = options.ui_scale;
   state->ignore_content_scale = options.ignore_content_scale;
