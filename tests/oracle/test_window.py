@@ -37,6 +37,8 @@ MASKS = {
     "start_large.png": [(0, 850, 1440, 900)],
     "out_of_budget.png": [(320, 345, 1090, 620)],  # threads and free memory of the machine
     "prompt_over_budget.png": [(320, 660, 900, 715)],
+    "long.png": [(0, 832, 1440, 864)],  # a line of nothing but digits, as wide as the font's version makes them
+    "long_cells.png": [(0, 832, 1440, 864)],
 }
 # "Ready in 0.2 s" of the start page.
 for name in ("start.png", "start_light.png", "palette.png", "keys.png", "settings.png", "about.png", "log_empty.png", "files.png"):
