@@ -25,19 +25,19 @@ struct QuantityContext {
 enum class Per : std::uint8_t { Head, Layer, Run };  // layer, head; layer; none
 
 struct Quantity {
-  std::string_view group = "";  // "" is the root
-  std::string_view name = "";
+  std::string_view group = {};  // "" is the root
+  std::string_view name = {};
   Per per = Per::Head;
   std::vector<std::string_view> axes = {};  // after those of `per`
   ElementType type = ElementType::Float32;  // Float32: float64 in float64 runs
   std::string_view units = "1";
-  std::string_view long_name = "";
-  std::string_view formula = "";  // of one element, in the symbols of notions()
-  std::string_view remark = "";   // what the formula leaves open
-  std::string_view range = "";    // "[0, 1]"; in n, λ and ε where it depends on them; empty for text
-  std::string_view rows = "";     // the rows i that it is over: "all", "eligible" or "" where there are none
-  std::string_view where = "";    // which of these: "that see key 0"
-  std::string_view heads = "";    // which heads have it; empty: every one
+  std::string_view long_name = {};
+  std::string_view formula = {};  // of one element, in the symbols of notions()
+  std::string_view remark = {};   // what the formula leaves open
+  std::string_view range = {};    // "[0, 1]"; in n, λ and ε where it depends on them; empty for text
+  std::string_view rows = {};     // the rows i that it is over: "all", "eligible" or "" where there are none
+  std::string_view where = {};    // which of these: "that see key 0"
+  std::string_view heads = {};    // which heads have it; empty: every one
   std::vector<Reference> sources = {};
   bool may_be_absent = true;  // −1 stands in integers for what a head does not have
   // Row-major over `axes`, for entries per head; null for what is written elsewhere.
