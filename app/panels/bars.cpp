@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <ctime>
 #include <utility>
 
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "core/base/environment.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -85,8 +85,7 @@ std::string prompt_text(const PromptEntry& prompt, const RunSnapshot* data) {
 }
 
 std::string short_path(std::string_view path) {
-  const char* home = std::getenv("HOME");
-  const std::string_view folder = home != nullptr ? home : "";
+  const std::string folder = environment_text("HOME");
   if (folder.size() > 1 && path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/')) {
     return "~" + std::string(path.substr(folder.size()));
   }

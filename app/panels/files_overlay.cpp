@@ -3,7 +3,6 @@
 #include <any>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include "app/session/folder_reader.h"
 #include "app/ui/file_list.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/environment.h"
 
 namespace headroom {
 namespace {
@@ -40,8 +40,8 @@ std::string start_folder(const State& state) {
   for (const RecentFile& file : state.recent) {
     if (!file.missing && !file.path.empty()) return parent_of(file.path);
   }
-  const char* home = std::getenv("HOME");
-  return home != nullptr ? home : "/";
+  const std::string home = environment_text("HOME");
+  return home.empty() ? "/" : home;
 }
 
 std::vector<Place> places_of(const State& state) {
@@ -50,7 +50,7 @@ std::vector<Place> places_of(const State& state) {
     if (path.empty() || std::any_of(out.begin(), out.end(), [&](const Place& p) { return p.path == path; })) return;
     out.push_back({std::move(title), std::move(path)});
   };
-  if (const char* home = std::getenv("HOME")) add("Home", home);
+  add("Home", environment_text("HOME"));
   for (const DemoEntry& demo : state.demos) {
     if (!demo.variants.empty()) add("Demos", parent_of(demo.variants));
   }

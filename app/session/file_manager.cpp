@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/environment.h"
 #include "core/base/format.h"
 
 extern char** environ;
@@ -26,11 +26,6 @@ using Words = std::vector<std::string>;
 
 // A file manager that is started takes its time; one that stays is there.
 constexpr std::chrono::milliseconds kLongestAnswer{6000}, kLookEvery{10};
-
-std::string environment_text(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 // Empty: the program ended well, or still runs, which is what some file managers do.
 std::string run_program(const Words& words) {

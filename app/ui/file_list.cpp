@@ -1,11 +1,11 @@
 #include "app/ui/file_list.h"
 #include "app/ui/fuzzy.h"
+#include "core/base/environment.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <system_error>
 
 namespace headroom {
@@ -163,10 +163,9 @@ int find_typed(const std::vector<FileItem>& items, std::string_view typed, int f
 }
 
 std::string expand_home(std::string_view path) {
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || path.empty() || path[0] != '~' || (path.size() > 1 && path[1] != '/'))
-    return std::string(path);
-  return std::string(home) + std::string(path.substr(1));
+  const std::string home = environment_text("HOME");
+  if (home.empty() || path.empty() || path[0] != '~' || (path.size() > 1 && path[1] != '/')) return std::string(path);
+  return home + std::string(path.substr(1));
 }
 
 std::vector<std::string> complete_path(std::string_view typed) {

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -35,6 +34,7 @@
 #include "app/window/developer_panel.h"
 #include "app/window/frame_loop.h"
 #include "app/window/trace.h"
+#include "core/base/environment.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -75,10 +75,9 @@ std::filesystem::path assets_folder() {
 }
 
 std::filesystem::path config_folder() {
-  if (const char* given = std::getenv("XDG_CONFIG_HOME"); given && *given)
-    return std::filesystem::path(given) / "headroom";
-  if (const char* home = std::getenv("HOME"); home && *home)
-    return std::filesystem::path(home) / ".config" / "headroom";
+  using std::filesystem::path;
+  if (const path given = environment_text("XDG_CONFIG_HOME"); !given.empty()) return given / "headroom";
+  if (const path home = environment_text("HOME"); !home.empty()) return home / ".config" / "headroom";
   return {};
 }
 

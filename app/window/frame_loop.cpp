@@ -8,13 +8,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
 #include "app/gl/gl_errors.h"
 #include "app/gl/gl_handle.h"
 #include "app/window/trace.h"
+#include "core/base/environment.h"
 
 namespace headroom {
 namespace {
@@ -159,7 +159,7 @@ Result<void> write_png(const std::filesystem::path& path, const PixelImage& imag
 
 std::string find_shader_folder() {
   namespace fs = std::filesystem;
-  if (const char* named = std::getenv("HEADROOM_SHADERS"); named && *named) return named;
+  if (std::string named = environment_text("HEADROOM_SHADERS"); !named.empty()) return named;
   std::error_code failed;
   fs::path folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
   constexpr int kLevels = 6;

@@ -8,12 +8,12 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 #include "app/window/input_queue.h"
 #include "app/window/key_names.h"
 #include "app/window/window_icon.h"
+#include "core/base/environment.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -28,13 +28,8 @@ std::string last_glfw_error() {
   return code == GLFW_NO_ERROR || !text ? "no reason given" : text;
 }
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 Result<void> start_glfw() {
-  const std::string x11 = variable("DISPLAY"), wayland = variable("WAYLAND_DISPLAY");
+  const std::string x11 = environment_text("DISPLAY"), wayland = environment_text("WAYLAND_DISPLAY");
   if (x11.empty() && wayland.empty())
     return Error(ErrorCode::Device, "no display: neither DISPLAY nor WAYLAND_DISPLAY is set")
         .advise("run it on a desktop, with ssh -X, or under xvfb-run; headroom analyze needs no display");

@@ -5,11 +5,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "core/base/environment.h"
 #include "core/base/format.h"
 #include "core/base/mutex.h"
 
@@ -91,8 +91,8 @@ Result<std::unique_ptr<Trace>> Trace::create(const std::string& file) {
 }
 
 Result<std::unique_ptr<Trace>> Trace::from_environment() {
-  const char* file = std::getenv("HEADROOM_TRACE");
-  if (!file || !*file) return std::make_unique<Trace>();
+  const std::string file = environment_text("HEADROOM_TRACE");
+  if (file.empty()) return std::make_unique<Trace>();
   return create(file);
 }
 

@@ -1,7 +1,6 @@
 #include "app/window/window_check.h"
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "app/text/font_files.h"
 #include "app/text/font_library.h"
 #include "app/window/frame_loop.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/result.h"
 
@@ -19,7 +19,7 @@ namespace {
 std::string display_text() {
   std::string text;
   for (const char* name : {"WAYLAND_DISPLAY", "DISPLAY"})
-    if (const char* value = std::getenv(name); value && *value)
+    if (const std::string value = environment_text(name); !value.empty())
       text += (text.empty() ? "" : ", ") + std::string(name) + "=" + value;
   return text.empty() ? "none: neither DISPLAY nor WAYLAND_DISPLAY is set" : text;
 }

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/base/environment.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 // A graphics driver that is unloaded takes along the variables that hold its blocks, which then look lost. In these
 // tests every library stays.
@@ -20,10 +22,7 @@ extern "C" int dlclose(void*) { return 0; }
 namespace headroom::test {
 namespace {
 
-bool is_set(const char* name) {
-  const char* value = std::getenv(name);
-  return value && *value;
-}
+bool is_set(const char* name) { return !environment_text(name).empty(); }
 
 // Starts Xvfb, which takes a free number and writes it into the pipe once it answers; empty where there is none.
 // It must not reset itself when a test closes its window, and ends with this program.
