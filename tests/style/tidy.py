@@ -3,7 +3,8 @@
 TOOLS holds the pinned clang-tidy. BUILD is a configured build folder; a second one below it, configured without precompiled
 headers and with each source for itself, says how each is compiled. The checks are those of .clang-tidy, with the compiler's
 own warnings among them, and -Wthread-safety for what a mutex guards (kernels/mutex.h). Prints each warning once, exits 1 on
-any, 77 where there is no clang-tidy.
+any, 77 where there is no clang-tidy. Before that it plants one fault of each kind and must be told of every one: silence of
+a tool that does not see says nothing.
 """
 
 import json
@@ -14,6 +15,32 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 FOLDERS = ("app/", "core/", "kernels/")
+PLANTED = """#include <string>
+#include <utility>
+
+#include "kernels/mutex.h"
+
+namespace headroom {
+class Planted {
+ public:
+  int read() { return value_; }  // clang-diagnostic-thread-safety-analysis
+  void write(int value) {
+    const MutexLock lock(mutex_);
+    value_ = value;
+  }
+
+ private:
+  Mutex mutex_;
+  int value_ HEADROOM_GUARDED_BY(mutex_) = 0;
+};
+int planted(std::string copied) {    // performance-unnecessary-value-param
+  std::string text = "";             // readability-redundant-string-init
+  if (copied.size() == 0) return 1;  // readability-container-size-empty
+  std::string moved = std::move(text);
+  return static_cast<int>(text.size() + moved.size()) + Planted().read();  // bugprone-use-after-move
+}
+}
+"""
 WARNING = re.compile(r"(/[^:\s]+):(\d+):(\d+): (warning|error): (.*)")
 
 
@@ -50,12 +77,23 @@ def main():
     headers = subprocess.run([compiler, "-print-file-name=include"], capture_output=True, text=True).stdout.strip()
     extra = [f"--extra-arg={argument}" for argument in ("-idirafter", headers, "-Wthread-safety", "-Wno-unknown-warning-option")]
 
+    config = f"--config-file={os.path.join(root, '.clang-tidy')}"
+
     def look(path):
-        done = subprocess.run([tidy, "-p", folder, "--quiet", *extra, path], cwd=root, capture_output=True, text=True)
+        done = subprocess.run([tidy, config, "-p", folder, "--quiet", *extra, path], cwd=root, capture_output=True, text=True)
         found = [line for line in done.stdout.splitlines() if WARNING.match(line)]
         if done.returncode and not found:
             found = [f"{path}: clang-tidy ended with {done.returncode}: {done.stderr.strip()[-500:]}"]
         return found
+
+    planted = os.path.join(folder, "planted.cpp")
+    with open(planted, "w", encoding="utf-8") as file:
+        file.write(PLANTED)
+    found = "\n".join(look(planted))
+    for number, line in enumerate(PLANTED.splitlines(), 1):
+        check = re.search(r"  // (\S+)$", line)
+        if check and not re.search(rf"planted\.cpp:{number}:.*\[{check[1]}\]", found):
+            sys.exit(f"{check[1]} planted in line {number} of {planted} is not found; what was:\n{found or 'nothing'}")
 
     seen = set()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
