@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/format.h"
 #include "core/run/analysis_memory.h"
 #include "tests/core/model/model_files.h"
 #include "tests/core/run/live_runs.h"
@@ -94,36 +95,71 @@ bool forget_peak() {
 }
 
 struct Measured {
-  double grown = 0.0, estimated = 0.0;
+  double grown = 0.0;            // the most of the runs, bytes
+  double estimated = 0.0;        // all of it
+  double estimated_again = 0.0;  // without what only the first run of a process takes
   [[nodiscard]] double ratio() const { return estimated / grown; }
+  [[nodiscard]] double excess() const { return estimated_again / grown; }
 };
 
-// By how much the process grew at the peak of a run that keeps everything.
-Measured measure(const LiveRunRequest& given) {
-  LiveRunRequest request = given;
-  request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 40);
-  request.keep_bytes = std::size_t{1} << 40;
-  const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
+constexpr double kMost = 2.2;  // the estimate by what is taken
+
+// By how much the process grows at the peak of a run. How much waits to be written, and whose freed blocks serve again,
+// depends on who comes first: where one run took little, others are asked.
+Measured measure(const std::vector<MemoryItem>& items, std::size_t estimated, double most,
+                 const std::function<void()>& run) {
   Measured measured;
-  measured.estimated =
-      static_cast<double>(estimate_run_memory(request, length, live_backend().info().threads).all_bytes());
-  if (!forget_peak()) return measured;
-  const double before = status_bytes("VmRSS");
-  const Snapshot run = live(request);
-  measured.grown = status_bytes("VmHWM") - before;
+  measured.estimated = measured.estimated_again = static_cast<double>(estimated);
+  for (const MemoryItem& item : items)
+    if (item.what == "LibTorch's own") measured.estimated_again -= static_cast<double>(item.bytes);
+  CATCH_CHECK(measured.estimated_again < measured.estimated);
+  constexpr int kRuns = 5;
+  for (int i = 0; i < kRuns && (i == 0 || measured.excess() >= most); ++i) {
+    if (!forget_peak()) break;
+    const double before = status_bytes("VmRSS");
+    run();
+    measured.grown = std::max(measured.grown, status_bytes("VmHWM") - before);
+  }
   return measured;
 }
 
+void check(const char* name, const Measured& measured, double most) {
+  const std::string text = format("%s: estimated %.0f MB, of which %.0f again; measured %.0f MB, ratios %.2f, %.2f",
+                                  name, measured.estimated / 1e6, measured.estimated_again / 1e6, measured.grown / 1e6,
+                                  measured.ratio(), measured.excess());
+  std::puts(text.c_str());
+  CATCH_INFO(text);
+  CATCH_CHECK(measured.ratio() >= 1.0);
+  CATCH_CHECK(measured.excess() < most);
+}
+
+// A run that keeps everything.
+void check_bound(const char* name, const LiveRunRequest& given, double most = kMost) {
+  LiveRunRequest request = given;
+  request.keep_bytes = std::size_t{1} << 40;
+  const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
+  const auto again = [&] { request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 40); };
+  again();
+  const RunMemory memory = estimate_run_memory(request, length, live_backend().info().threads);
+  check(name,
+        measure(memory.items, memory.all_bytes(), most,
+                [&] {
+                  again();
+                  (void)live(request);
+                }),
+        most);
+}
+
 // The same of a run that is written to a file.
-Measured measure(const AnalysisRequest& request) {
-  Measured measured;
-  measured.estimated =
-      static_cast<double>(estimate_analysis_memory(request, live_backend().info().threads).working_bytes);
-  if (!forget_peak()) return measured;
-  const double before = status_bytes("VmRSS");
-  (void)required(analyze(live_backend(), request, {}, {}));
-  measured.grown = status_bytes("VmHWM") - before;
-  return measured;
+void check_bound(const char* name, const AnalysisRequest& request, double most = kMost) {
+  const auto memory = estimate_analysis_memory(request, live_backend().info().threads);
+  check(name,
+        measure(memory.items, memory.working_bytes, most,
+                [&] {
+                  std::filesystem::remove(request.output);
+                  (void)required(analyze(live_backend(), request, {}, {}));
+                }),
+        most);
 }
 
 // What the first run of a process takes once: LibTorch's and MKL's code and tables.
@@ -135,15 +171,6 @@ void warm_up() {
   (void)live(LiveModel("bytes/diff_v2").request());
 }
 
-// `most` leaves room for what the heap still holds of the runs before: that part of a run's memory is no growth.
-void check_bound(const char* name, const Measured& measured, double most = 2.5) {
-  std::printf("%s: estimated %.0f MB, measured %.0f MB, ratio %.2f\n", name, measured.estimated / 1e6,
-              measured.grown / 1e6, measured.ratio());
-  CATCH_INFO(name << ": estimated " << measured.estimated << ", measured " << measured.grown);
-  CATCH_CHECK(measured.ratio() >= 1.0);
-  CATCH_CHECK(measured.ratio() < most);
-}
-
 }  // namespace
 
 CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no more than about a factor of two") {
@@ -151,16 +178,16 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
   if (!forget_peak()) return skip("the peak of the resident size cannot be reset here");
   {
     const HollowModel model({.kind = "softmax"});
-    check_bound("a long prompt", measure(model.open(8000).request()));
+    check_bound("a long prompt", model.open(8000).request());
   }
   {
     const HollowModel model(
         {.layers = 3, .hidden = 1024, .heads = 16, .kv_heads = 16, .head_dim = 64, .inner = 4096, .vocab = 50000});
     const LiveModel opened = model.open(48);
-    check_bound("large weights", measure(opened.request()));
+    check_bound("large weights", opened.request());
     LiveRunRequest narrow = opened.request();
     narrow.dtype = ComputeDtype::BFloat16;
-    check_bound("large weights, bfloat16", measure(narrow));
+    check_bound("large weights, bfloat16", narrow);
   }
   {
     const HollowModel model({.kind = "diff_v2",
@@ -172,10 +199,10 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
                              .inner = 2048,
                              .vocab = 4096});
     const LiveModel opened = model.open(3000);
-    check_bound("DIFF V2, many heads", measure(opened.request()));
+    check_bound("DIFF V2, many heads", opened.request());
     LiveRunRequest wide = opened.request();
     wide.dtype = ComputeDtype::Float64;
-    check_bound("DIFF V2, float64", measure(wide));
+    check_bound("DIFF V2, float64", wide);
   }
 }
 
@@ -188,26 +215,28 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run that is written to a
     const LiveModel opened = model.open(8000);
     AnalysisRequest request = opened.analysis(folder.path() / "long.h5");
     (void)required(analyze(live_backend(), opened.analysis(folder.path() / "first.h5"), {}, {}));  // HDF5's own
-    check_bound("file: a long prompt", measure(request), 2.6);
+    check_bound("file: a long prompt", request);
     request.output = folder.path() / "layer.h5";
     request.layers = {0};
-    check_bound("file: one layer of it", measure(request), 2.6);
+    check_bound("file: one layer of it", request);
   }
   {
     const HollowModel model(
         {.layers = 3, .hidden = 1024, .heads = 16, .kv_heads = 16, .head_dim = 64, .inner = 4096, .vocab = 50000});
     const LiveModel opened = model.open(700);
     AnalysisRequest request = opened.analysis(folder.path() / "weights.h5");
-    check_bound("file: large weights", measure(request), 2.6);
+    check_bound("file: large weights", request);
     request.output = folder.path() / "one.h5";
     request.layers = {0};
-    const Measured one = measure(request);
-    check_bound("file: large weights, one layer", one, 4.0);  // what is fixed counts more
+    check_bound("file: large weights, one layer", request, 4.0);  // what is fixed counts more
+    const auto one = estimate_analysis_memory(request, live_backend().info().threads);
     request.output = folder.path() / "all.h5";
     request.layers.clear();
     request.hidden = request.exact_maps = true;
-    check_bound("file: large weights, residual stream and exact maps", measure(request), 2.6);
-    CATCH_CHECK(one.estimated < 0.6 * measure(opened.request()).estimated);
+    check_bound("file: large weights, residual stream and exact maps", request);
+    const int threads = live_backend().info().threads;
+    CATCH_CHECK(static_cast<double>(one.working_bytes) <
+                0.6 * static_cast<double>(estimate_run_memory(opened.request(), 700, threads).all_bytes()));
   }
 }
 
@@ -315,7 +344,7 @@ CATCH_TEST_CASE("run memory: the estimate bounds what SmolLM2 takes") {
   std::vector<std::size_t> lengths = {512, 2048};
   if (std::getenv("HEADROOM_LONG_PROMPT")) lengths.push_back(7639);
   for (const std::size_t length : lengths)
-    check_bound(("SmolLM2, " + std::to_string(length) + " tokens").c_str(), measure(LiveModel(path, length).request()));
+    check_bound(("SmolLM2, " + std::to_string(length) + " tokens").c_str(), LiveModel(path, length).request());
 }
 
 }  // namespace headroom::test
