@@ -16,7 +16,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kCardWidth = 560.0f, kHead = 48.0f, kSide = 20.0f, kButtons = 26.0f;
+constexpr float kCardWidth = 560.0f, kCardHead = 48.0f, kSide = 20.0f, kButtons = 26.0f;
 
 struct Paragraph {
   std::string label, text;
@@ -67,7 +67,7 @@ float label_width(float width) { return width < 360.0f ? 48.0f : 54.0f; }
 
 void measure_card(const Ui& ui, Card& card, float width) {
   const float text = width - 2.0f * kSide - label_width(width);
-  card.height = kHead + 10.0f;
+  card.height = kCardHead + 10.0f;
   for (Paragraph& p : card.paragraphs) {
     p.height = p.line * static_cast<float>(wrap_text(p.text, text, ui.measure(), p.style.face, p.style.size,
                                                      static_cast<std::size_t>(card.max_lines))
@@ -130,10 +130,10 @@ void draw_card(PanelContext& context, const Card& card, Rect box) {
   }
   ui.icon(Icon::Error, {box.x0 + 24.0f, y}, 18.0f, theme.err);
   ui.label_at(box.x0 + 42.0f, y, card.error->title, {Face::SansSemibold, 14.0f, theme.text}, right - box.x0 - 42.0f);
-  painter.fill_rect({box.x0 + 16.0f, box.y0 + kHead, box.x1 - 16.0f, box.y0 + kHead + 1.0f}, theme.hover);
+  painter.fill_rect({box.x0 + 16.0f, box.y0 + kCardHead, box.x1 - 16.0f, box.y0 + kCardHead + 1.0f}, theme.hover);
 
   const float x = box.x0 + kSide + label_width(box.width()), width = box.x1 - kSide - x;
-  float at = box.y0 + kHead + 10.0f;
+  float at = box.y0 + kCardHead + 10.0f;
   for (const Paragraph& p : card.paragraphs) {
     if (p.rule_above) {
       at += 8.0f;

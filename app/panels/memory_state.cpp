@@ -14,7 +14,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kStateWidth = 520.0f, kPartRow = 18.0f, kBar = 8.0f, kButton = 26.0f, kGap = 12.0f;
+constexpr float kStateWidth = 520.0f, kPartRow = 18.0f, kPartBar = 8.0f, kButton = 26.0f, kPartGap = 12.0f;
 constexpr std::size_t kMostItems = 5;
 
 struct Amount {
@@ -85,17 +85,17 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
   const float headline = ui.paragraph({0, 0}, memory_headline(run), theme.title(), width - 26.0f, 18, false);
   const float why_height = ui.paragraph({0, 0}, why, theme.hint(), width, 16, false);
   const auto offers = static_cast<float>(run.offers.size());
-  const float offers_height = run.offers.empty() ? 0.0f : kGap + offers * kButton + (offers - 1.0f) * 6.0f;
+  const float offers_height = run.offers.empty() ? 0.0f : kPartGap + offers * kButton + (offers - 1.0f) * 6.0f;
   float room = inner.height() - headline - offers_height;
   const bool with_why = room >= why_height + 6.0f;
   if (with_why) room -= why_height + 6.0f;
-  const float bars_height = kGap + 2.0f * kPartRow;
+  const float bars_height = kPartGap + 2.0f * kPartRow;
   const bool with_bars = with_why && room >= bars_height;
   if (with_bars) room -= bars_height;
   std::vector<Amount> parts;
-  if (with_bars && room >= kGap + 2.0f * kPartRow)
-    parts = parts_of(budget, std::min(kMostItems, static_cast<std::size_t>((room - kGap) / kPartRow) - 1));
-  const float parts_height = parts.empty() ? 0.0f : kGap + static_cast<float>(parts.size()) * kPartRow;
+  if (with_bars && room >= kPartGap + 2.0f * kPartRow)
+    parts = parts_of(budget, std::min(kMostItems, static_cast<std::size_t>((room - kPartGap) / kPartRow) - 1));
+  const float parts_height = parts.empty() ? 0.0f : kPartGap + static_cast<float>(parts.size()) * kPartRow;
   const float total = headline + (with_why ? why_height + 6.0f : 0.0f) + (with_bars ? bars_height : 0.0f) +
                       parts_height + offers_height;
   float y = std::round(std::max(inner.y0, inner.centre_y() - 0.5f * total));
@@ -110,20 +110,20 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
     ui.label_at(x, y + 0.5f * kPartRow, label, theme.body(theme.text2), labels);
     const float longest = static_cast<float>(bytes / std::max({needed, allowed, 1.0}));
     if (bars > 20.0f) {
-      const Rect frame = Rect::sized(x + labels + 8.0f, y + 0.5f * (kPartRow - kBar), bars, kBar);
+      const Rect frame = Rect::sized(x + labels + 8.0f, y + 0.5f * (kPartRow - kPartBar), bars, kPartBar);
       painter.fill_rect(frame, theme.hover, 2.0f);
-      painter.fill_rect(Rect::sized(frame.x0, frame.y0, std::max(1.0f, bars * longest), kBar), color, 2.0f);
+      painter.fill_rect(Rect::sized(frame.x0, frame.y0, std::max(1.0f, bars * longest), kPartBar), color, 2.0f);
     }
     painter.text_at(x + width, y + 0.5f * kPartRow, memory_text(bytes), number, Painter::Align::Right);
     y += kPartRow;
   };
   if (with_bars) {
-    y += kGap;
+    y += kPartGap;
     bar_row("the run takes up to", needed, theme.err);
     bar_row("allowed", allowed, theme.accent);
   }
   if (!parts.empty()) {
-    y += kGap;
+    y += kPartGap;
     for (const Amount& part : parts) {
       const float name =
           ui.label_at(x, y + 0.5f * kPartRow, part.what, theme.body(theme.text2), width - amounts - 8.0f);
@@ -135,7 +135,7 @@ void draw_memory_state(PanelContext& context, const Rect& body, const RunEntry& 
     }
   }
   if (run.offers.empty()) return;
-  y += kGap;
+  y += kPartGap;
   bool first = true;
   for (const RunOffer& offer : run.offers) {
     if (y + kButton > inner.y1 + 4.0f) return;

@@ -71,6 +71,8 @@ class UnityNames(unittest.TestCase):
             ("const std::array<int, 2> kSizes = {1, 2};", "constexpr const char* kSizes[] = {"),
             ("using Json = nlohmann::json;", "namespace Json = x;"),
             ("int counter;", "std::mutex counter{};"),
+            ("constexpr double kLow = 1.0, kHigh = 2.0;", "constexpr int kTop = std::max(3, 4),\n              kHigh = 5;"),
+            ("constexpr Goals kNew{0.75, 1.15}, kOld{0.8, 1.25};", "double kOld;"),
         ):
             self.assertEqual(len(self.faults(first, second)), 1, (first, second))
 
@@ -78,6 +80,8 @@ class UnityNames(unittest.TestCase):
         self.assertEqual(self.faults("float width(Rect r) {", "float height(Rect r) {"), [])
         self.assertEqual(self.faults("float width(Rect r) {", "float width(Rect r) {", "core/io/b.cpp"), [])
         self.assertEqual(self.faults("using nlohmann::json;", "using nlohmann::json;"), [])
+        self.assertEqual(self.faults("int a = 1;  // two, b;", "int c = 2;  // of two, b;"), [])
+        self.assertEqual(self.faults("std::map<int, Part> a = {{1, b}, {2, c}};", 'auto d = f("x, c, b", Part(1, c)), e = 1;'), [])
         self.assertEqual(self.faults("int a() {\n  int b = 0;\n}", "int c() {\n  int b = 0;\n}"), [])
 
 

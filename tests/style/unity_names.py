@@ -5,6 +5,7 @@ then defined twice, or, worse, two functions of one name become overloads, and a
 FOLDER: NAME: PLACES for each and exits 1 on any. It reads sources as clang-format leaves them.
 """
 
+import itertools
 import os
 import re
 import sys
@@ -16,14 +17,24 @@ TYPE = re.compile(r"(?:struct|class|enum class|enum)\s+(?:alignas\(\w+\)\s+)?(\w
 ALIAS = re.compile(r"(?:using|namespace)\s+(\w+)\s*=")
 FUNCTION = re.compile(r"[^=({]*?([A-Za-z_]\w*)\(")
 VALUE = re.compile(r"[^=(]*?([A-Za-z_]\w*)\s*(?:\[\w*\])?\s*(?:=|\{|;)")
+NESTED = re.compile(r"\([^(){}<>]*\)|\{[^(){}<>]*\}|<[^(){}<>]*>|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'")
+FURTHER = re.compile(r",\s*[*&]*([A-Za-z_]\w*)\s*(?:\[\w*\])?\s*(?=[=,;])")
+
+
+def further_names(statement):
+    """The names after the first of `double a = f(1, 2), b{3}, c;`, without comments and what stands in brackets and texts."""
+    statement = re.sub(r"//.*", "", statement)
+    while (shorter := NESTED.sub("", statement)) != statement:
+        statement = shorter
+    return FURTHER.findall(statement)
 
 
 def names_of(path):
     """(name, line) of each definition at the outermost level of the file's unnamed namespaces."""
     inside = False
     with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            line = line.rstrip("\n")
+        lines = file.read().split("\n")
+        for number, line in enumerate(lines, 1):
             if line == "namespace {":
                 inside = True
             elif line.startswith("}  // namespace"):
@@ -34,6 +45,10 @@ def names_of(path):
                 found = TYPE.match(line) or ALIAS.match(line) or FUNCTION.match(line) or VALUE.match(line)
                 if found:
                     yield found.group(1), number
+                if found and found.re is VALUE:
+                    rest = itertools.takewhile(lambda further: further.startswith(" ") or further == "};", lines[number:])
+                    for name in further_names("\n".join([line, *rest])):
+                        yield name, number
 
 
 def faults(root):
