@@ -156,7 +156,7 @@ void draw_pair_tool_bar(PanelContext& context, Rect bar, std::span<const Choice>
     std::vector<MenuItem> items;
     for (const ScaleKind one : {ScaleKind::Linear, ScaleKind::Log10, ScaleKind::Symlog})
       items.push_back({scale_title(one),
-                       difference && one == ScaleKind::Log10 ? "a signed map has none: symlog" : "",
+                       difference && one == ScaleKind::Log10 ? "a difference has signs: symlog" : "",
                        std::string("map.scale ") + scale_word(one),
                        one == kind,
                        false,

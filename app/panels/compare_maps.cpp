@@ -126,8 +126,8 @@ MapPair make_map_pair(PanelContext& context, CompareMemory& memory, const RunEnt
   const bool differential = pair.a.differential || pair.b.differential;
   if (two && pair.a.kind != pair.b.kind)
     for (MapSubject* subject : both) subject->kind = MapKind::Net, subject->is_logits = false;
-  const bool keeps_sign = pair.any().pooling == Pooling::MaxMagnitude || pair.any().pooling == Pooling::Mean;
-  const bool is_signed = keeps_sign && (pair.any().is_logits || (pair.any().kind == MapKind::Net && differential));
+  const bool is_signed =
+      keeps_sign(pair.any().pooling) && (pair.any().is_logits || (pair.any().kind == MapKind::Net && differential));
   for (MapSubject* subject : both) subject->is_signed = is_signed;
   pair.symbol = value_symbol(pair.any().kind, differential);
   pair.range =

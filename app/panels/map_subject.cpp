@@ -158,8 +158,8 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
   subject.status = subject.head ? MapStatus::Ready : MapStatus::NotKept;
   subject.kind = kind_disabled(subject, view.kind).empty() ? view.kind : MapKind::Net;
   subject.is_logits = subject.kind == MapKind::Logits;
-  const bool keeps_sign = subject.pooling == Pooling::MaxMagnitude || subject.pooling == Pooling::Mean;
-  subject.is_signed = keeps_sign && (subject.is_logits || (subject.kind == MapKind::Net && subject.differential));
+  subject.is_signed =
+      keeps_sign(subject.pooling) && (subject.is_logits || (subject.kind == MapKind::Net && subject.differential));
   if (subject.head) {
     subject.length = subject.source->length;
     subject.causal = subject.source->causal;

@@ -77,12 +77,7 @@ void draw_map_tool_bar(PanelContext& context, const Rect& bar, const MapSubject&
   const auto scale_items = [&]() {
     std::vector<MenuItem> items;
     for (const ScaleKind kind : {ScaleKind::Linear, ScaleKind::Log10, ScaleKind::Symlog})
-      items.push_back({scale_title(kind),
-                       kind == ScaleKind::Log10 && subject.is_signed ? "a signed map has none: symlog" : "",
-                       std::string("map.scale ") + scale_word(kind),
-                       kind == scale,
-                       false,
-                       {}});
+      items.push_back({scale_title(kind), "", std::string("map.scale ") + scale_word(kind), kind == scale, false, {}});
     items.push_back({"the usual one of this map", "", "map.scale auto", !view.scale, true, {}});
     return items;
   };

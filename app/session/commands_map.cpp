@@ -31,7 +31,14 @@ std::string kind_reason(const State& state, Arguments arguments) {
 
 bool is_signed(const MapView& map, const State& state) {
   const HeadProgram* program = selected_program(state);
-  return map.kind == MapKind::Logits || (map.kind == MapKind::Net && program && program->has_second());
+  return keeps_sign(map.pooling) &&
+         (map.kind == MapKind::Logits || (map.kind == MapKind::Net && program && program->has_second()));
+}
+
+std::string scale_reason(const State& state, Arguments arguments) {
+  if (std::string reason = needs_data(state); !reason.empty()) return reason;
+  const bool logarithm = !arguments.empty() && arguments[0] == "log10";
+  return logarithm && is_signed(state.view.map, state) ? "this map has negative values: linear or symlog" : "";
 }
 
 // The scale after the one that is shown. A logarithm has no sign: a signed map has two.
@@ -60,7 +67,7 @@ void add_map_commands(CommandTable& table) {
   table.add_entry({"map second", "Map: second map a²", "Map", "4"});
   table.add_entry({"map scaled", "Map: λ · second map", "Map", "5"});
   table.add(
-      {"map.scale", "linear|log10|symlog|auto|next", "Map: scale", "Map", map_reason,
+      {"map.scale", "linear|log10|symlog|auto|next", "Map: scale", "Map", scale_reason,
        map_change("map.scale", "linear, log10, symlog, auto or next", [](MapView& m, Arguments a, const State& state) {
          if (a[0] == "linear")
            m.scale = ScaleKind::Linear;

@@ -17,6 +17,9 @@ namespace headroom {
 inline constexpr std::int32_t kTileSize = 256;
 
 enum class Pooling : std::uint8_t { MaxMagnitude, Mean, Positive, Negative };  // MaxMagnitude keeps the sign
+[[nodiscard]] constexpr bool keeps_sign(Pooling pooling) {
+  return pooling == Pooling::MaxMagnitude || pooling == Pooling::Mean;
+}
 
 struct TileKey {
   std::uint64_t source = 0;  // MapSource::id

@@ -405,6 +405,18 @@ CATCH_TEST_CASE("map panel: the colour range is what it says it is", "[map]") {
   MapBench pair(made, {0, 2});
   pair.settle();
   CATCH_CHECK(pair.text_fact("map.scale") == "symlog");
+  // A map with signs has no logarithm; one of their positive parts has.
+  const Result<void> refused = pair.session.execute("map.scale log10");
+  CATCH_REQUIRE_FALSE(refused.has_value());
+  CATCH_CHECK(describe(refused.error()).find("negative values: linear or symlog") != std::string::npos);
+  CATCH_CHECK(pair.text_fact("map.scale") == "symlog");
+  pair.run("map.pool positive");
+  pair.run("map.scale log10");
+  pair.settle();
+  CATCH_CHECK(pair.text_fact("map.scale") == "log10");
+  pair.run("map.scale auto");
+  pair.run("map.pool max");
+  pair.settle();
   CATCH_CHECK(pair.fact("map.range_low") == -pair.fact("map.range_high"));
 }
 
