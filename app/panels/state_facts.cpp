@@ -102,6 +102,7 @@ void describe_state(const State& state, Facts& facts) {
   facts.set("models", static_cast<double>(state.models.size()));
   facts.set("errors", static_cast<double>(state.errors.size()));
   facts.set("warnings", static_cast<double>(state.unseen_warnings));
+  facts.set("unseen_errors", static_cast<double>(state.unseen_errors));
   facts.set("run.status", run ? std::string(status_name(run->status)) : "none");
   facts.set("run.name", run ? run->name : "");
   facts.set("run.id", run ? run->id : -1);

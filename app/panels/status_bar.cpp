@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/panels/bars.h"
@@ -140,15 +141,19 @@ void draw_status_bar(PanelContext& context, Rect frame) {
   const float y = frame.y0 + 12.5f;
   float right = frame.x1 - measure::kPadding;
 
-  if (state.unseen_warnings > 0) {
-    const std::string text =
-        std::to_string(state.unseen_warnings) + (state.unseen_warnings == 1 ? " warning" : " warnings");
-    const float w = std::round(ui.width(text, theme.body(theme.warn)));
+  if (state.unseen_warnings > 0 || state.unseen_errors > 0) {
+    const bool bad = state.unseen_errors > 0;
+    std::string text;
+    for (const auto& [count, word] :
+         {std::pair{state.unseen_errors, " error"}, std::pair{state.unseen_warnings, " warning"}})
+      if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + word + (count == 1 ? "" : "s");
+    const Color color = bad ? theme.err : theme.warn;
+    const float w = std::round(ui.width(text, theme.body(color)));
     const Rect area{right - w - 22.0f, frame.y0 + 2.0f, frame.x1 - 6.0f, frame.y1 - 2.0f};
     const Interaction hit = ui.interact("warnings", area, Cursor::Hand);
     if (hit.hovered) painter.fill_rect(area, theme.hover, measure::kRadius);
-    ui.icon(Icon::Warning, {right - w - 12.0f, y}, 11.0f, theme.warn);
-    painter.text_at(right - w, y, text, theme.body(theme.warn));
+    ui.icon(bad ? Icon::Error : Icon::Warning, {right - w - 12.0f, y}, 11.0f, color);
+    painter.text_at(right - w, y, text, theme.body(color));
     ui.tooltip(area, "Show the messages");
     if (hit.clicked) ui.run("log");
     right -= w + 22.0f + 14.0f;

@@ -18,7 +18,7 @@ void add_overlay(CommandTable& table, const char* name, const char* arguments, c
                State& state = s.edit();
                state.overlay = state.overlay == overlay ? Overlay::None : overlay;
                state.overlay_text = joined_arguments(a);
-               if (overlay == Overlay::Log) state.unseen_warnings = 0;
+               if (overlay == Overlay::Log) state.unseen_warnings = state.unseen_errors = 0;
                return {};
              }});
   table.add_entry({name, title, "Window", key});

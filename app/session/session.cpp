@@ -106,7 +106,8 @@ bool Session::busy() const { return pending_ > 0; }
 std::vector<WindowRequest> Session::take_window_requests() { return std::exchange(window_requests_, {}); }
 
 void Session::message(MessageLevel level, std::string text) {
-  if (level != MessageLevel::Info) ++state_.unseen_warnings;
+  if (level == MessageLevel::Warning) ++state_.unseen_warnings;
+  if (level == MessageLevel::Error) ++state_.unseen_errors;
   state_.messages.push_back({level, std::move(text), local_time()});
   if (state_.messages.size() > kMostMessages) state_.messages.erase(state_.messages.begin());
 }

@@ -20,6 +20,7 @@
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
 #include "core/run/make_prompt.h"
+#include "core/run/run_plan.h"
 #include "core/text/prompt_ids.h"
 
 namespace headroom {
@@ -233,7 +234,11 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     run->status = RunStatus::Done;
     run->fraction = 1.0;
     run->data = *result;
-    for (const std::string& note : run->data->notes) message(MessageLevel::Info, run->name + ": " + note);
+    for (const std::string_view note : run->data->notes) {
+      const bool warns = note.starts_with(kWarningNote);
+      message(warns ? MessageLevel::Warning : MessageLevel::Info,
+              run->name + ": " + std::string(note.substr(warns ? kWarningNote.size() : 0)));
+    }
     for (const std::string& weight : run->data->non_finite_weights)
       message(MessageLevel::Warning, run->name + ": " + weight);
     if (run->data->non_finite_layer >= 0)

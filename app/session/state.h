@@ -242,7 +242,7 @@ struct State {
   std::vector<RunEntry> runs;
   std::vector<ErrorCard> errors;
   std::vector<Message> messages;
-  int unseen_warnings = 0;
+  int unseen_warnings = 0, unseen_errors = 0;  // messages that came since they were last looked at
   std::vector<RecentFile> recent;
   std::vector<DemoEntry> demos;
   Settings settings;

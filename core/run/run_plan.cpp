@@ -33,7 +33,8 @@ Result<void> check_request(const AnalysisRequest& request, const ModelSpec& mode
     return error;
   }
   if (model.max_positions > 0 && shape.length > model.max_positions)
-    notes.push_back(format("warning: %lld tokens are more than the %lld positions that the config names",
+    notes.push_back(std::string(kWarningNote) +
+                    format("%lld tokens are more than the %lld positions that the config names",
                            static_cast<long long>(shape.length), static_cast<long long>(model.max_positions)));
   for (const WhatIf& what_if : request.what_ifs)
     for (const BlockSpec& block : model.blocks)

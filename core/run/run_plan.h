@@ -13,6 +13,8 @@
 
 namespace headroom {
 
+inline constexpr std::string_view kWarningNote = "warning: ";  // begins the notes that warn
+
 struct RunPlan {
   AnalysisRequest request;  // as given, with layers and heads in full
   ModelSpec model;          // with the what-ifs

@@ -223,6 +223,14 @@ CATCH_TEST_CASE("status bar: warnings lead to the messages, and what is not know
   CATCH_CHECK_FALSE(bench.shows("no GPU found"));
   bench.click(bench.place("2 warnings"));
   CATCH_CHECK(bench.taken() == std::vector<std::string>{"log"});
+  bench.state.unseen_errors = 1;
+  bench.frame();
+  CATCH_CHECK(bench.shows("1 error, 2 warnings"));
+  bench.state.unseen_warnings = 0;
+  bench.frame();
+  CATCH_CHECK(bench.shows("1 error"));
+  bench.click(bench.place("1 error"));
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"log"});
   bench.state.device.loading = false;
   bench.state.device.info.emplace();
   bench.state.device.info->threads = 2;

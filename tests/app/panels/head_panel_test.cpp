@@ -48,6 +48,13 @@ CATCH_TEST_CASE("no text of the head panel is cut, outside or on another, for an
       bench.state.view.selection.head.reset();
       holds(bench.draw(draw_head_panel, kFrame), "no head");
       CATCH_CHECK(bench.painter->shows("No head is selected."));
+      bench.state.view.selection.head = HeadRef{0, 99};
+      holds(bench.draw(draw_head_panel, kFrame), "a head that the run leaves out");
+      CATCH_CHECK(bench.painter->shows("L0.H99 is not measured."));
+      bench.state.runs.clear();
+      holds(bench.draw(draw_head_panel, kFrame), "no run");
+      CATCH_CHECK(bench.painter->shows("Nothing has run yet."));
+      CATCH_CHECK_FALSE(bench.painter->shows("No head is selected."));
     }
 }
 

@@ -209,6 +209,23 @@ CATCH_TEST_CASE("Undo and redo go through views, and zooming in a row is one ste
   CATCH_CHECK(bench.refusal("redo").find("nothing to redo") != std::string::npos);
 }
 
+CATCH_TEST_CASE("What a run warns of is a warning, and counts until the messages are looked at", "[session]") {
+  SessionBench bench;
+  bench.demo("bytes/softmax");
+  bench.run("run");
+  CATCH_CHECK(bench.state().unseen_warnings == 0);
+  bench.run("prompt " + quote_word(std::string(80, 'a')));
+  bench.run("run");
+  CATCH_REQUIRE(bench.state().unseen_warnings == 1);
+  const Message& message = bench.state().messages.back();
+  CATCH_CHECK(message.level == MessageLevel::Warning);
+  CATCH_CHECK(message.text == "bytes/softmax: 81 tokens are more than the 64 positions that the config names");
+  bench.run("open /nowhere/at/all");
+  CATCH_CHECK((bench.state().unseen_warnings == 1 && bench.state().unseen_errors == 1));
+  bench.run("log");
+  CATCH_CHECK((bench.state().unseen_warnings == 0 && bench.state().unseen_errors == 0));
+}
+
 CATCH_TEST_CASE("Wrong arguments are refused with what was expected, and change nothing", "[session]") {
   SessionBench bench;
   bench.demo("bytes/softmax");
