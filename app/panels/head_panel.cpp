@@ -181,15 +181,21 @@ struct MissingHead {
 };
 
 // Why there are no numbers to show.
-MissingHead missing_head(const RunSnapshot* run, const LayerSnapshot* layer, const std::optional<HeadRef>& head) {
+MissingHead missing_head(const RunEntry* entry, const RunSnapshot* run, const LayerSnapshot* layer,
+                         const std::optional<HeadRef>& head) {
   if (!head)
     return {"No head is selected.",
             "A click on a cell of the atlas shows the head in numbers, its context RMS against the bounds, its sinks "
             "and logits."};
-  if (!run) return {"Nothing has run yet.", "The numbers of " + head_text(*head) + " appear here after a run."};
-  if (!layer && !run->complete)
-    return {"Layer " + std::to_string(head->layer) + " is not computed yet.",
-            "Its numbers appear here as soon as it is finished."};
+  const std::string title = "Layer " + std::to_string(head->layer);
+  const RunStatus status = entry ? entry->status : RunStatus::Waiting;
+  if (status == RunStatus::Waiting && !run)
+    return {"Nothing has run yet.", "The numbers of " + head_text(*head) + " appear here after a run."};
+  if (status == RunStatus::Running && !layer)
+    return {title + " is not computed yet.", "Its numbers appear here as soon as it is finished."};
+  if (!layer && (!run || !run->complete))
+    return {title + " was not computed.",
+            status == RunStatus::Cancelled ? "The run was cancelled before it." : "The run ended before it."};
   return {head_text(*head) + " is not measured.", "This run has other layers and heads."};
 }
 
@@ -209,7 +215,7 @@ void draw_head_panel(PanelContext& context, Rect frame) {
   const std::int64_t index = layer != nullptr && head ? layer->head_index(head->head) : -1;
   if (memory.run() == nullptr || index < 0) {
     const Rect body = draw_panel_title(context, frame, "head", "Head", head ? head_text(*head) : "", "");
-    const auto [headline, why] = missing_head(memory.run(), layer, head);
+    const auto [headline, why] = missing_head(state.shown(), memory.run(), layer, head);
     draw_note(context, body.inset(measure::kPadding, 8.0f), headline, why);
   } else {
     const auto at = static_cast<std::size_t>(index);

@@ -132,14 +132,16 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
   const std::int64_t index = subject.layer ? subject.layer->head_index(subject.ref.head) : -1;
   if (index < 0) {
     subject.status = MapStatus::NotComputed;
-    subject.headline = layer_text(subject.ref.layer) + " is not computed yet";
+    subject.headline = "Layer " + std::to_string(subject.ref.layer) + " is not computed yet";
     if (going_on) {
-      subject.why = run.doing.empty() ? "It is computed in a moment." : "The run is at " + run.doing + ".";
+      subject.why = run.doing.empty()        ? "It is computed in a moment."
+                    : run.doing == "waiting" ? "The run has not begun yet."
+                                             : "The run is at " + run.doing + ".";
     } else if (subject.layer) {
       subject.headline = head_text(subject.ref) + " was not measured";
       subject.why = "This run measured other heads of the layer.";
     } else {
-      subject.headline = layer_text(subject.ref.layer) + " was not computed";
+      subject.headline = "Layer " + std::to_string(subject.ref.layer) + " was not computed";
       subject.why = run.status == RunStatus::Cancelled ? "The run was cancelled before it."
                     : run.status == RunStatus::Failed  ? "The run failed before it."
                                                        : "This run does not hold the layer.";

@@ -36,10 +36,12 @@ CATCH_TEST_CASE("map panel: nothing open, nothing selected, not computed, not ke
   state.view.selection.head = HeadRef{1, 0};
   state.runs[0].status = RunStatus::Running;
   state.runs[0].doing = "layer 1 of 2";
-  shows("layer 1 is not computed yet");
+  shows("Layer 1 is not computed yet");
   shows("The run is at layer 1 of 2.");
+  state.runs[0].doing = "waiting";
+  shows("The run has not begun yet.");
   state.runs[0].status = RunStatus::Cancelled;
-  shows("layer 1 was not computed");
+  shows("Layer 1 was not computed");
   shows("The run was cancelled before it.");
   state.view.selection.head = HeadRef{0, 1};
   shows("L0.H1 was not measured");
