@@ -310,7 +310,7 @@ class SlowDisk {
 };
 
 bool comes(const std::function<bool()>& holds) {
-  for (int i = 0; i < 500 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 6000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return holds();
 }
 

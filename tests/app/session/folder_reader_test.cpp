@@ -48,7 +48,7 @@ void open(Gate& gate) {
 }
 
 bool comes(const std::function<bool()>& holds) {
-  for (int i = 0; i < 500 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 6000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   return holds();
 }
 

@@ -30,8 +30,9 @@ constexpr std::size_t kPlenty = std::size_t{1} << 30;
 constexpr std::size_t kTileBytes = std::size_t{kTileSize} * kTileSize * sizeof(float);
 
 // Waits, as frames do, until `ready` holds; false after ten seconds.
+// Patient: under a sanitizer, beside other work, a tile takes its time.
 bool frames_until(TileStore& store, const std::function<bool()>& ready) {
-  for (int i = 0; i < 5000; ++i) {
+  for (int i = 0; i < 60000; ++i) {
     (void)store.collect();
     if (ready()) return true;
     std::this_thread::sleep_for(2ms);
