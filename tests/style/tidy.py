@@ -77,10 +77,8 @@ def main():
     headers = subprocess.run([compiler, "-print-file-name=include"], capture_output=True, text=True).stdout.strip()
     extra = [f"--extra-arg={argument}" for argument in ("-idirafter", headers, "-Wthread-safety", "-Wno-unknown-warning-option")]
 
-    config = f"--config-file={os.path.join(root, '.clang-tidy')}"
-
-    def look(path):
-        done = subprocess.run([tidy, config, "-p", folder, "--quiet", *extra, path], cwd=root, capture_output=True, text=True)
+    def look(path, *options):
+        done = subprocess.run([tidy, *options, "-p", folder, "--quiet", *extra, path], cwd=root, capture_output=True, text=True)
         found = [line for line in done.stdout.splitlines() if WARNING.match(line)]
         if done.returncode and not found:
             found = [f"{path}: clang-tidy ended with {done.returncode}: {done.stderr.strip()[-500:]}"]
@@ -89,7 +87,7 @@ def main():
     planted = os.path.join(folder, "planted.cpp")
     with open(planted, "w", encoding="utf-8") as file:
         file.write(PLANTED)
-    found = "\n".join(look(planted))
+    found = "\n".join(look(planted, f"--config-file={os.path.join(root, '.clang-tidy')}"))
     for number, line in enumerate(PLANTED.splitlines(), 1):
         check = re.search(r"  // (\S+)$", line)
         if check and not re.search(rf"planted\.cpp:{number}:.*\[{check[1]}\]", found):
