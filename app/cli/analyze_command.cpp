@@ -54,7 +54,7 @@ std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments
   for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json", kExamplePromptFile})
     inputs.push_back(folder / name);
   for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored))
-    if (entry.path().string().ends_with(".safetensors.index.json")) inputs.push_back(entry.path());
+    if (entry.path().string().ends_with(".index.json")) inputs.push_back(entry.path());
   if (!arguments.options.config.empty()) inputs.push_back(arguments.options.config);
   for (const auto& file : {arguments.prompt.text_file, arguments.prompt.ids_file})
     if (file && *file != "-") inputs.emplace_back(*file);

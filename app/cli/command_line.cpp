@@ -78,7 +78,7 @@ void add_inspect(CLI::App& app, InspectArguments& arguments) {
       app.add_subcommand("inspect", "architecture, head program, tensors, warnings; reads headers only");
   command
       ->add_option("path", arguments.path,
-                   "checkpoint: a folder, safetensors or GGUF file; may name a place inside: model/::L3.H5")
+                   "checkpoint: a folder, safetensors, GGUF or PyTorch file; may name a place inside: model/::L3.H5")
       ->required();
   command->add_flag("--tensors", arguments.tensors, "list every tensor");
   command->add_flag("--json", arguments.json, "machine-readable output");

@@ -17,6 +17,7 @@
 #include "app/session/demos.h"
 #include "app/session/file_manager.h"
 #include "app/session/session.h"
+#include "app/ui/file_list.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
 #include "core/text/prompt_ids.h"
@@ -35,8 +36,9 @@ std::string short_name(const std::filesystem::path& path) {
   std::filesystem::path clean = path.lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
   std::string name = clean.filename().string();
-  for (const char* ending : {".gguf", ".safetensors", ".h5"})
-    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+  for (const std::string_view ending : kCheckpointEndings)
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  if (name.ends_with(".h5")) name.resize(name.size() - 3);
   const std::string parent = clean.parent_path().filename().string();
   // "demo/backcopy/diff_v2" is told from other folders of the variant by its parent.
   const bool folder = std::filesystem::is_directory(path);

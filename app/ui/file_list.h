@@ -29,7 +29,8 @@ struct FileItem {
 };
 
 // Names of checkpoints that are read end in one of these.
-inline constexpr std::array<std::string_view, 2> kCheckpointEndings = {".safetensors", ".gguf"};
+inline constexpr std::array<std::string_view, 6> kCheckpointEndings = {".safetensors", ".gguf", ".pt",
+                                                                       ".pth",         ".bin",  ".ckpt"};
 // By name alone; .h5 and .hdf5 are runs of this program.
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
 // A folder with config.json beside weights.

@@ -20,6 +20,7 @@
 #include "core/checkpoint/sha256.h"
 #include "core/checkpoint/shard_index.h"
 #include "core/checkpoint/strict_json.h"
+#include "core/checkpoint/torch_file.h"
 
 namespace headroom {
 
@@ -69,6 +70,55 @@ Result<nlohmann::json> read_config(const std::filesystem::path& path) {
   return config;
 }
 
+Result<ContainerContent> read_container(const InputFile& file, ContainerFormat format, bool lenient) {
+  switch (format) {
+    case ContainerFormat::Gguf: return read_gguf(file);
+    case ContainerFormat::Torch: return read_torch_file(file);
+    default: return read_safetensors(file, lenient);
+  }
+}
+
+// Elements [first, first + out.size()) of a tensor with strides, in row-major order. One read from the first byte to
+// the last where the elements lie close together, else one for each element.
+template <typename T>
+Result<void> read_strided(const InputFile& file, const TensorInfo& tensor, std::int64_t element_bytes,
+                          std::int64_t first, std::span<T> out) {
+  constexpr std::uint64_t kCloseBytes = std::uint64_t{64} << 20, kCloseRatio = 16;
+  const std::size_t axes = tensor.shape.size();
+  const auto place_of = [&](std::int64_t element) {
+    std::int64_t place = 0;
+    for (std::size_t axis = axes; axis-- > 0; element /= tensor.shape[axis])
+      place += element % tensor.shape[axis] * tensor.strides[axis];
+    return place;
+  };
+  // Of the axes within the first only the last elements bound what is read.
+  const std::int64_t row = tensor.element_count() / tensor.shape[0];
+  const std::int64_t last = first + static_cast<std::int64_t>(out.size()) - 1;
+  std::int64_t begin = first / row * tensor.strides[0], end = last / row * tensor.strides[0] + 1;
+  for (std::size_t axis = 1; axis < axes; ++axis) end += (tensor.shape[axis] - 1) * tensor.strides[axis];
+  const auto span_bytes = static_cast<std::uint64_t>((end - begin) * element_bytes);
+  std::vector<std::byte> gathered(out.size() * static_cast<std::size_t>(element_bytes));
+  const auto size = static_cast<std::size_t>(element_bytes);
+  if (span_bytes <= kCloseBytes || span_bytes / kCloseRatio <= gathered.size()) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(span_bytes));
+    HEADROOM_TRY_VOID(file.read_at(tensor.offset + static_cast<std::uint64_t>(begin * element_bytes), bytes));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto from =
+          static_cast<std::size_t>((place_of(first + static_cast<std::int64_t>(i)) - begin) * element_bytes);
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), size,
+                  gathered.begin() + static_cast<std::ptrdiff_t>(i * size));
+    }
+  } else {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::int64_t place = place_of(first + static_cast<std::int64_t>(i));
+      HEADROOM_TRY_VOID(file.read_at(tensor.offset + static_cast<std::uint64_t>(place * element_bytes),
+                                     std::span(gathered).subspan(i * size, size)));
+    }
+  }
+  dequantize(tensor.dtype, gathered, out);
+  return {};
+}
+
 template <typename T>
 Result<void> read_elements(const InputFile& file, const TensorInfo& tensor, std::int64_t first, std::span<T> out) {
   const BlockLayout layout = block_layout(tensor.dtype);
@@ -85,6 +135,11 @@ Result<void> read_elements(const InputFile& file, const TensorInfo& tensor, std:
   };
   std::uint64_t offset = tensor.offset + bytes_of(first);
   const auto located = [&](Error error) { return error.at_tensor(tensor.name); };
+  if (!tensor.strides.empty() && !out.empty()) {
+    if (auto result = read_strided(file, tensor, layout.size_bytes, first, out); !result)
+      return located(result.error());
+    return {};
+  }
   const bool as_stored = (std::is_same_v<T, float> && tensor.dtype == DType::F32) ||
                          (std::is_same_v<T, double> && tensor.dtype == DType::F64);
   if (as_stored) {
@@ -109,8 +164,7 @@ Result<void> read_elements(const InputFile& file, const TensorInfo& tensor, std:
 Result<void> Checkpoint::State::open_file(const std::filesystem::path& file_path, bool lenient) {
   HEADROOM_TRY(InputFile file, InputFile::open(file_path));
   HEADROOM_TRY(format, detect_format(file));
-  HEADROOM_TRY(ContainerContent content,
-               format == ContainerFormat::Gguf ? read_gguf(file) : read_safetensors(file, lenient));
+  HEADROOM_TRY(ContainerContent content, read_container(file, format, lenient));
   format_name = std::move(content.format_name);
   tensors = std::move(content.tensors);
   metadata = std::move(content.metadata);
@@ -129,11 +183,17 @@ Result<void> Checkpoint::State::open_shards(const std::filesystem::path& index_f
     if (!opened && opened.error().code == ErrorCode::NotFound) continue;
     if (!opened) return opened.error();
     HEADROOM_TRY(const ContainerFormat found, detect_format(*opened));
-    if (found != ContainerFormat::Safetensors) {
-      Error error(ErrorCode::Corrupt, "A shard is not a safetensors file");
-      return error.in_file(opened->path().string()).wanted("safetensors", "GGUF");
+    if (files.empty()) format = found;
+    if (found != format || found == ContainerFormat::Gguf) {
+      Error error(ErrorCode::Corrupt, "A shard is of another format");
+      return error.in_file(opened->path().string())
+          .wanted(files.empty() ? "safetensors or PyTorch" : format_name, found == ContainerFormat::Gguf ? "GGUF"
+                                                                          : found == ContainerFormat::Torch
+                                                                              ? "PyTorch"
+                                                                              : "safetensors");
     }
-    HEADROOM_TRY(ContainerContent content, read_safetensors(*opened, lenient));
+    HEADROOM_TRY(ContainerContent content, read_container(*opened, found, lenient));
+    format_name = std::move(content.format_name);
     for (TensorInfo& tensor : content.tensors) tensor.file = static_cast<std::uint32_t>(files.size());
     std::move(content.tensors.begin(), content.tensors.end(), std::back_inserter(tensors));
     warn(std::move(content.warnings));
@@ -145,7 +205,7 @@ Result<void> Checkpoint::State::open_shards(const std::filesystem::path& index_f
   if (files.empty()) {
     Error error(ErrorCode::Corrupt, "None of the shards that the index names is there");
     error.in_file(index_file.string()).wanted(std::to_string(index.shards.size()) + " shards", "none");
-    return error.advise("download the model's .safetensors files into this folder");
+    return error.advise("download the missing files of the model into this folder");
   }
   std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   auto check = check_shards(index, tensors, shard_of_file, present);
@@ -154,8 +214,6 @@ Result<void> Checkpoint::State::open_shards(const std::filesystem::path& index_f
   warn(std::move(check->warnings));
   warn(shard_warnings(tensors, files, metadata_of_file));
   metadata = std::move(metadata_of_file.front());
-  format = ContainerFormat::Safetensors;
-  format_name = "safetensors";
   return {};
 }
 

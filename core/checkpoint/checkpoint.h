@@ -1,5 +1,5 @@
-// A checkpoint on disk, opened by content and never by extension: one safetensors or GGUF file, or a folder with
-// safetensors shards and config.json. Opening reads headers only; weights are read tensor by tensor.
+// A checkpoint on disk, opened by content and never by extension: one safetensors, GGUF or PyTorch file, or a folder
+// with shards and config.json. Opening reads headers only; weights are read tensor by tensor.
 // Immutable after open(); reads are pread and safe from any thread.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace headroom {
 
-enum class ContainerFormat { Safetensors, Gguf };
+enum class ContainerFormat { Safetensors, Gguf, Torch };
 
 struct CheckpointOptions {
   bool lenient = false;          // accept holes and trailing bytes of safetensors, with a warning
@@ -34,7 +34,7 @@ class Checkpoint {
   [[nodiscard]] const std::filesystem::path& path() const;
   [[nodiscard]] std::string name() const;  // the file's or folder's own name, also of "." and "model/"
   [[nodiscard]] ContainerFormat format() const;
-  [[nodiscard]] std::string_view format_name() const;  // "safetensors", "gguf v3"
+  [[nodiscard]] std::string_view format_name() const;  // "safetensors", "gguf v3", "PyTorch (zip)"
 
   // The files that hold tensors, in the order of TensorInfo::file.
   [[nodiscard]] const std::vector<InputFile>& files() const;
@@ -49,7 +49,7 @@ class Checkpoint {
   // The file that describes the model: config() comes from it, or a GGUF's metadata; path() where there is neither.
   [[nodiscard]] const std::filesystem::path& config_path() const;
   // GGUF metadata: key → value, arrays as JSON arrays (null for safetensors).
-  // safetensors: the `__metadata__` object, or null.
+  // safetensors: the `__metadata__` object, or null. PyTorch: numbers and texts beside the state dict, or null.
   [[nodiscard]] const nlohmann::json& metadata() const;
 
   // Text of a sibling file such as "tokenizer.json" inside a checkpoint folder (or beside a single file);

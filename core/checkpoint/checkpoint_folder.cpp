@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -15,16 +16,26 @@ struct Contents {
   std::vector<std::string> indices;
   std::vector<std::string> safetensors;
   std::vector<std::string> ggufs;
+  std::vector<std::string> torch;   // .bin, .pt, .pth, .ckpt
   std::vector<std::string> others;  // weights of formats that are not read
-  bool has_config = false;
+  bool has_config = false, torch_index = false;
 };
 
+bool ends_with_any(const std::string& name, std::span<const char* const> endings) {
+  return std::ranges::any_of(endings, [&](const char* ending) { return name.ends_with(ending); });
+}
+
 bool is_other_weights(const std::string& name) {
-  constexpr std::array kEndings = {".bin",   ".pt",   ".pth", ".ckpt",    ".h5",
-                                   ".keras", ".onnx", ".npz", ".msgpack", ".nemo"};
-  if (name == "saved_model.pb" || name == "pytorch_model.bin.index.json") return true;
-  return name != "training_args.bin" &&
-         std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
+  constexpr std::array kEndings = {".h5", ".keras", ".onnx", ".npz", ".msgpack", ".nemo"};
+  return name == "saved_model.pb" || ends_with_any(name, kEndings);
+}
+
+// Not what a trainer writes beside the model.
+bool is_torch_weights(const std::string& name) {
+  constexpr std::array kEndings = {".bin", ".pt", ".pth", ".ckpt"};
+  constexpr std::array kBeside = {"training_args", "optimizer", "scheduler", "rng_state", "scaler"};
+  return ends_with_any(name, kEndings) &&
+         std::ranges::none_of(kBeside, [&](const char* beside) { return name.starts_with(beside); });
 }
 
 Result<Contents> list_folder(const std::filesystem::path& folder) {
@@ -36,17 +47,21 @@ Result<Contents> list_folder(const std::filesystem::path& folder) {
     const std::string name = entries->path().filename().string();
     if (name.starts_with('.')) continue;
     if (name == "config.json") contents.has_config = true;
-    if (name.ends_with(".safetensors.index.json"))
+    if (name == "pytorch_model.bin.index.json")
+      contents.torch_index = true;
+    else if (name.ends_with(".safetensors.index.json"))
       contents.indices.push_back(name);
     else if (name.ends_with(".safetensors"))
       contents.safetensors.push_back(name);
     else if (name.ends_with(".gguf"))
       contents.ggufs.push_back(name);
+    else if (is_torch_weights(name))
+      contents.torch.push_back(name);
     else if (is_other_weights(name))
       contents.others.push_back(name);
   }
   if (code) return path_error(folder, code.value());
-  for (auto* names : {&contents.indices, &contents.safetensors, &contents.ggufs, &contents.others})
+  for (auto* names : {&contents.indices, &contents.safetensors, &contents.ggufs, &contents.torch, &contents.others})
     std::sort(names->begin(), names->end());
   return contents;
 }
@@ -82,15 +97,24 @@ Result<FolderWeights> find_weights(const std::filesystem::path& folder) {
     weights.file = folder / contents.ggufs.front();
   } else if (contents.ggufs.size() > 1) {
     return several(folder, "GGUF files", contents.ggufs);
+  } else if (contents.torch_index) {
+    weights.index = folder / "pytorch_model.bin.index.json";
+  } else if (has(contents.torch, "pytorch_model.bin")) {
+    weights.file = folder / "pytorch_model.bin";
+  } else if (contents.torch.size() == 1) {
+    weights.file = folder / contents.torch.front();
+  } else if (contents.torch.size() > 1) {
+    return several(folder, "PyTorch files", contents.torch);
   } else if (!contents.others.empty()) {
     Error error(ErrorCode::Unsupported, "The folder holds weights of another format only");
-    error.in_file(folder.string()).wanted("safetensors or GGUF", contents.others.front());
+    error.in_file(folder.string()).wanted("safetensors, GGUF or PyTorch", contents.others.front());
     return error.advise("save it again with transformers: model.save_pretrained(FOLDER, safe_serialization=True)");
   } else {
     Error error(ErrorCode::Corrupt, contents.has_config ? "The folder has a config.json but no weights"
                                                         : "The folder is not a checkpoint: it has no weights");
     error.in_file(folder.string());
-    return error.wanted("model.safetensors, model.safetensors.index.json or one .gguf file", "none of them");
+    return error.wanted("model.safetensors, model.safetensors.index.json, one .gguf file or pytorch_model.bin",
+                        "none of them");
   }
   return weights;
 }

@@ -16,8 +16,9 @@ constexpr std::string_view kConvert =
     "convert it: python -c \"import torch; from safetensors.torch import save_file; "
     "d = torch.load('IN', map_location='cpu', weights_only=True); "
     "save_file({k: v.contiguous().clone() for k, v in d.items()}, 'OUT.safetensors')\"";
-constexpr std::string_view kOnlyTwo = "Headroom reads safetensors and GGUF; save the model in one of these";
-constexpr std::string_view kReads = "a safetensors or GGUF file, or a folder that holds one";
+constexpr std::string_view kOthers =
+    "Headroom reads safetensors, GGUF and PyTorch's .pt/.bin; save the model as one of these";
+constexpr std::string_view kReads = "a safetensors, GGUF or PyTorch file, or a folder that holds one";
 constexpr std::string_view kGiveFile = "give the .safetensors or .gguf file of the model, or the folder that it is in";
 constexpr std::string_view kDownload =
     "the weights themselves are still on the server: run `git lfs pull` in the clone, or download with "
@@ -29,15 +30,15 @@ struct Kind {
   std::string_view hint;
 };
 
-constexpr Kind kTorchZip = {"a PyTorch .pt/.bin file (ZIP with pickle)", ErrorCode::Unsupported, kConvert};
-constexpr Kind kNumpyZip = {"a NumPy .npz archive", ErrorCode::Unsupported, kOnlyTwo};
-constexpr Kind kKerasZip = {"a Keras archive", ErrorCode::Unsupported, kOnlyTwo};
-constexpr Kind kZip = {"a ZIP archive", ErrorCode::Unsupported, kOnlyTwo};
-constexpr Kind kTorchLegacy = {"a PyTorch file of the old pickle format", ErrorCode::Unsupported, kConvert};
+constexpr Kind kTorchZip = {"a PyTorch .pt/.bin file (ZIP with pickle)", ErrorCode::Unsupported, ""};
+constexpr Kind kNumpyZip = {"a NumPy .npz archive", ErrorCode::Unsupported, kOthers};
+constexpr Kind kKerasZip = {"a Keras archive", ErrorCode::Unsupported, kOthers};
+constexpr Kind kZip = {"a ZIP archive", ErrorCode::Unsupported, kOthers};
+constexpr Kind kTorchLegacy = {"a PyTorch file of the old pickle format", ErrorCode::Unsupported, ""};
 constexpr Kind kPickle = {"a Python pickle, which is executable code", ErrorCode::Unsupported, kConvert};
-constexpr Kind kHdf5 = {"an HDF5 file (Keras .h5, or a Headroom run file)", ErrorCode::Unsupported, kOnlyTwo};
-constexpr Kind kOnnx = {"an ONNX model", ErrorCode::Unsupported, kOnlyTwo};
-constexpr Kind kSavedModel = {"a TensorFlow SavedModel", ErrorCode::Unsupported, kOnlyTwo};
+constexpr Kind kHdf5 = {"an HDF5 file (Keras .h5, or a Headroom run file)", ErrorCode::Unsupported, kOthers};
+constexpr Kind kOnnx = {"an ONNX model", ErrorCode::Unsupported, kOthers};
+constexpr Kind kSavedModel = {"a TensorFlow SavedModel", ErrorCode::Unsupported, kOthers};
 constexpr Kind kTar = {"a tar archive", ErrorCode::Unsupported, "unpack it and give the folder with the model"};
 constexpr Kind kLfs = {"a Git LFS pointer and not the model", ErrorCode::Corrupt, kDownload};
 constexpr Kind kHtml = {"a web page saved under a model's name", ErrorCode::Corrupt,
@@ -76,8 +77,8 @@ constexpr std::array kMagics = {
     Magic{"\x89HDF\r\n\x1a\n"sv, 512, kHdf5},
     Magic{"\x89HDF\r\n\x1a\n"sv, 1024, kHdf5},
     Magic{"\x89HDF\r\n\x1a\n"sv, 2048, kHdf5},
-    Magic{"\x93NUMPY"sv, 0, {"a NumPy .npy array", ErrorCode::Unsupported, kOnlyTwo}},
-    Magic{"TFL3"sv, 4, {"a TensorFlow Lite model", ErrorCode::Unsupported, kOnlyTwo}},
+    Magic{"\x93NUMPY"sv, 0, {"a NumPy .npy array", ErrorCode::Unsupported, kOthers}},
+    Magic{"TFL3"sv, 4, {"a TensorFlow Lite model", ErrorCode::Unsupported, kOthers}},
     Magic{"\x1f\x8b"sv, 0, kCompressed},
     Magic{"\xFD"
           "7zXZ"sv,
@@ -119,7 +120,9 @@ const Kind* sniff_zip(std::string_view head) {
   constexpr std::array kTorchEntries = {
       "/data.pkl"sv,      "/version"sv,           "/byteorder"sv, "/.format_version"sv, "/.data/serialization_id"sv,
       "/constants.pkl"sv, "/.storage_alignment"sv};
-  const bool torch = std::any_of(kTorchEntries.begin(), kTorchEntries.end(),
+  // TorchScript begins with its storages or its code.
+  const bool torch = name.find("/data/") != std::string_view::npos || name.find("/code/") != std::string_view::npos ||
+                     std::any_of(kTorchEntries.begin(), kTorchEntries.end(),
                                  [&](std::string_view entry) { return name.ends_with(entry); });
   return torch ? &kTorchZip : &kZip;
 }
@@ -262,6 +265,7 @@ Result<ContainerFormat> detect_format(const InputFile& file) {
   }
   const Kind* kind = sniff(head);
   if (kind && kind->name == kGguf.name) return ContainerFormat::Gguf;
+  if (kind == &kTorchZip || kind == &kTorchLegacy) return ContainerFormat::Torch;
   if (!kind && !is_unlike_safetensors(head, file.size_bytes())) return ContainerFormat::Safetensors;
   if (!kind) {
     return refused(ErrorCode::Corrupt, "Not a checkpoint: this file is of no kind that Headroom knows",

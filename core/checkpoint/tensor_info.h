@@ -38,11 +38,12 @@ enum class DType : std::uint8_t {
 struct TensorInfo {
   std::string name;
   DType dtype = DType::Unsupported;
-  std::string dtype_name;           // as the container spells it: "BF16", "Q4_K"
-  std::vector<std::int64_t> shape;  // torch order: the last axis is the fastest
-  std::uint32_t file = 0;           // index into Checkpoint::files()
-  std::uint64_t offset = 0;         // absolute, in bytes from the start of the file
-  std::uint64_t size_bytes = 0;
+  std::string dtype_name;             // as the container spells it: "BF16", "Q4_K"
+  std::vector<std::int64_t> shape;    // torch order: the last axis is the fastest
+  std::uint32_t file = 0;             // index into Checkpoint::files()
+  std::uint64_t offset = 0;           // absolute, in bytes from the start of the file
+  std::uint64_t size_bytes = 0;       // from the first byte to behind the last
+  std::vector<std::int64_t> strides;  // in elements, not negative; empty: row-major without gaps
 
   // Product of the shape; 1 for rank 0. Containers have checked it against overflow.
   [[nodiscard]] std::int64_t element_count() const;

@@ -45,13 +45,12 @@ CATCH_TEST_CASE("catalogue 4, 8 and 68: other kinds of files are recognised by c
       {"\n  <HTML>\n<head></head></HTML>", ErrorCode::Corrupt, "web page"},
       {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", ErrorCode::Corrupt, "web page"},
       {"{\"error\": \"Repository not found\"}", ErrorCode::Corrupt, "JSON"},
-      {zip_entry("archive/data.pkl"), ErrorCode::Unsupported, "PyTorch"},
-      {zip_entry("pytorch_model/version"), ErrorCode::Unsupported, "PyTorch"},
+      {zip_entry("archive/data.pkl"), ErrorCode::Corrupt, "no directory"},
+      {zip_entry("pytorch_model/version"), ErrorCode::Corrupt, "no directory"},
+      {zip_entry("script/code/model.py"), ErrorCode::Corrupt, "no directory"},
       {zip_entry("weight.npy"), ErrorCode::Unsupported, "NumPy .npz"},
       {zip_entry("config.json"), ErrorCode::Unsupported, "Keras"},
       {zip_entry("readme.txt"), ErrorCode::Unsupported, "ZIP"},
-      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03."s, ErrorCode::Unsupported,
-       "PyTorch"},
       {"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x02os\x94\x8c\x06system\x94\x93\x94."s, ErrorCode::Unsupported,
        "pickle"},
       {"\x89HDF\r\n\x1a\n" + std::string(100, '\0'), ErrorCode::Unsupported, "HDF5"},
@@ -151,7 +150,7 @@ CATCH_TEST_CASE("what is no model at all is told to be none: what it is, what wa
     CATCH_REQUIRE(!opened.has_value());
     CATCH_CHECK(exit_code(opened.error().code) == 3);
     CATCH_CHECK(opened.error().message == test.says);
-    CATCH_CHECK(opened.error().expected.find("safetensors or GGUF") != std::string::npos);
+    CATCH_CHECK(opened.error().expected.find("safetensors, GGUF or PyTorch") != std::string::npos);
     CATCH_CHECK(opened.error().found.find(test.found) != std::string::npos);
     CATCH_CHECK((*test.found != '\0' || opened.error().found.empty()));
     CATCH_CHECK(opened.error().file == path.string());

@@ -6,27 +6,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "core/run/live_run.h"
 #include "tests/support/catch.h"
+#include "tests/support/required.h"
 
 namespace headroom::test {
 
 [[nodiscard]] inline std::filesystem::path demo_folder() {
   return std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets" / "demo";
-}
-
-template <typename T>
-[[nodiscard]] T required(Result<T> result) {
-  if (!result) throw std::runtime_error(describe(result.error()));
-  return std::move(*result);
-}
-
-inline void required_void(const Result<void>& result) {
-  if (!result) throw std::runtime_error(describe(result.error()));
 }
 
 [[nodiscard]] inline ComputeBackend& live_backend() { return *required(load_compute()); }
