@@ -11,7 +11,6 @@ import gguf
 import h5py
 import numpy as np
 import pytest
-import torch
 
 import checkpoints as C
 from command import is_raw, refused, refused_both_ways, snapshot
