@@ -138,20 +138,18 @@ class TensorFinder {
     return false;
   }
 
-  // The dict that is the model, where the file holds other things beside it.
+  // The dict that is the model, where the file holds other things beside it: the names of a state dict have dots, and
+  // what is under them are tensors.
   Result<Index> choose(Index root) {
     constexpr std::array kWrappers = {"state_dict"sv, "model_state_dict"sv, "model"sv, "module"sv,
                                       "net"sv,        "network"sv};
     Index chosen = root;
     for (int level = 0; level < kMostWrappers; ++level) {
       if (pickle_.kind(chosen) != Kind::Dict) return chosen;
-      const std::span<const Index> items = pickle_.items(chosen);
-      for (std::size_t i = 1; i < items.size(); i += 2)
-        if (is_tensor(items[i])) return chosen;
       const Index* next = nullptr;
       for (const std::string_view key : kWrappers) {
         next = pickle_.find(chosen, key);
-        if (next && holds_tensors(*next, 3)) {
+        if (next && !is_tensor(*next) && holds_tensors(*next, 3)) {
           chosen_path_ += (chosen_path_.empty() ? "" : ".") + std::string(key);
           break;
         }
@@ -345,7 +343,8 @@ class TensorFinder {
       for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
         const Index value = items[i + 1];
         const std::string key(pickle_.text(items[i]));
-        if (is_tensor(value) || value == state_dict || key.empty() || chosen_path_.starts_with(key)) continue;
+        if (root == state_dict && holds_tensors(value, 3)) continue;
+        if (key.empty() || chosen_path_ == key || chosen_path_.starts_with(key + ".")) continue;
         if (const auto scalar = scalar_of(value)) {
           if (content_.metadata.size() < kMostMetadata) content_.metadata[key] = *scalar;
         } else if (root != state_dict) {
@@ -444,8 +443,11 @@ Result<ContainerContent> read_zip_form(const InputFile& file) {
   }
   Storages storages;
   const std::string data = folder + "data/";
-  for (const ZipEntry& entry : directory.entries)
-    if (entry.name.starts_with(data)) storages[entry.name.substr(data.size())] = {entry.offset, entry.size_bytes};
+  for (const ZipEntry& entry : directory.entries) {
+    if (!entry.name.starts_with(data)) continue;
+    HEADROOM_TRY_VOID(require_stored(file, entry));
+    storages[entry.name.substr(data.size())] = {entry.offset, entry.size_bytes};
+  }
   ContainerContent content;
   content.format_name = "PyTorch (zip)";
   HEADROOM_TRY_VOID(TensorFinder(*pickle, storages, content).find());

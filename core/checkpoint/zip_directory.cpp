@@ -166,18 +166,9 @@ struct Central {
   std::uint16_t flags = 0;
 };
 
-Result<void> check_method(std::uint16_t flags, std::uint16_t method, const Sizes& sizes) {
+Result<void> check_flags(std::uint16_t flags) {
   if (flags & (kEncrypted | kStrongEncryption | kMaskedHeaders))
     return Error(ErrorCode::Unsupported, "The archive is encrypted").advise("decrypt it first");
-  if (method != kStored || sizes.stored != sizes.plain) {
-    if (sizes.plain / kBombRatio > sizes.stored)
-      return Error(ErrorCode::OutOfMemory,
-                   "An entry of the archive grows more than a thousandfold when it is unpacked");
-    if (method == kStored) return corrupt_zip("An entry of the archive is stored with two sizes");
-    return Error(ErrorCode::Unsupported, "An entry of the archive is compressed")
-        .wanted("stored entries, as torch.save writes them", "method " + std::to_string(method))
-        .advise("unpack it and pack it again without compression: zip -0 -r OUT FOLDER");
-  }
   constexpr std::uint16_t kKnown = kDescriptor | kUtf8 | kDeflateLevel;
   if (flags & ~kKnown)
     return corrupt_zip("An entry of the archive has flags that mean nothing").wanted("", format("0x%04X", flags));
@@ -207,10 +198,14 @@ Result<std::vector<Central>> read_central(const InputFile& file, const Directory
     const auto located = [&](Error error) { return error.at_offset(offset).at_tensor(central.entry.name); };
     if (auto taken = take_zip64(rest.substr(kCentralBytes + name_bytes, extra_bytes), sizes, true); !taken)
       return located(taken.error());
-    if (auto checked = check_method(flags, method, sizes); !checked) return located(checked.error());
+    if (auto checked = check_flags(flags); !checked) return located(checked.error());
+    if (method == kStored && sizes.stored != sizes.plain)
+      return located(corrupt_zip("An entry of the archive is stored with two sizes"));
     if (const char* fault = entry_name_fault(central.entry.name))
       return located(corrupt_zip("The name of an entry is refused").wanted("", fault));
-    central.entry.size_bytes = sizes.plain;
+    central.entry.size_bytes = sizes.stored;
+    central.entry.plain_bytes = sizes.plain;
+    central.entry.method = method;
     central.header = sizes.header;
     out.push_back(std::move(central));
     rest.remove_prefix(kCentralBytes + name_bytes + extra_bytes + comment_bytes);
@@ -232,14 +227,14 @@ Result<void> check_local(const InputFile& file, Central& central) {
   if (std::string_view(tail).substr(0, name_bytes) != central.entry.name)
     return corrupt_zip("The two headers of an entry have different names")
         .wanted(central.entry.name, tail.substr(0, name_bytes));
-  if (flags != central.flags || method != kStored)
+  if (flags != central.flags || method != central.entry.method)
     return corrupt_zip("The two headers of an entry contradict each other").wanted("", "flags or method");
   Sizes sizes{number_at<std::uint32_t>(head, 18), number_at<std::uint32_t>(head, 22), 0};
   HEADROOM_TRY_VOID(take_zip64(std::string_view(tail).substr(name_bytes), sizes, false));
   const auto crc = number_at<std::uint32_t>(head, 14);
   // With a descriptor behind the data this header was written before they were known, and holds zeros.
   const bool later = (flags & kDescriptor) != 0 && sizes.plain == 0 && sizes.stored == 0 && crc == 0;
-  if (!later && (sizes.plain != central.entry.size_bytes || sizes.stored != central.entry.size_bytes ||
+  if (!later && (sizes.plain != central.entry.plain_bytes || sizes.stored != central.entry.size_bytes ||
                  crc != central.entry.crc32))
     return corrupt_zip("The two headers of an entry contradict each other").wanted("", "sizes or checksum");
   central.entry.offset = central.header + kLocalBytes + tail.size();
@@ -289,10 +284,24 @@ Result<ZipDirectory> read_zip_directory(const InputFile& file) {
   return directory;
 }
 
+Result<void> require_stored(const InputFile& file, const ZipEntry& entry) {
+  if (entry.method == kStored) return {};
+  const auto located = [&](Error error) {
+    return error.at_tensor(entry.name).at_offset(entry.offset).in_file(file.path().string());
+  };
+  if (entry.plain_bytes / kBombRatio > entry.size_bytes)
+    return located(
+        Error(ErrorCode::OutOfMemory, "An entry of the archive grows more than a thousandfold when it is unpacked"));
+  return located(Error(ErrorCode::Unsupported, "An entry of the archive is compressed")
+                     .wanted("stored entries, as torch.save writes them", "method " + std::to_string(entry.method))
+                     .advise("unpack it and pack it again without compression: zip -0 -r OUT FOLDER"));
+}
+
 Result<std::string> read_zip_entry(const InputFile& file, const ZipEntry& entry, std::uint64_t limit_bytes) {
   const auto located = [&](Error error) {
     return error.at_tensor(entry.name).at_offset(entry.offset).in_file(file.path().string());
   };
+  HEADROOM_TRY_VOID(require_stored(file, entry));
   if (entry.size_bytes > limit_bytes) {
     return located(Error(ErrorCode::OutOfMemory, "An entry of the archive is above the limit"))
         .wanted("at most " + std::to_string(limit_bytes) + " bytes", std::to_string(entry.size_bytes));

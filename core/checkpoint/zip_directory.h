@@ -16,9 +16,11 @@ namespace headroom {
 
 struct ZipEntry {
   std::string name;
-  std::uint64_t offset = 0;  // of the data, from the start of the file
-  std::uint64_t size_bytes = 0;
-  std::uint32_t crc32 = 0;  // as the directory says
+  std::uint64_t offset = 0;       // of the data, from the start of the file
+  std::uint64_t size_bytes = 0;   // in the file
+  std::uint64_t plain_bytes = 0;  // unpacked: another size where the entry is compressed
+  std::uint32_t crc32 = 0;        // as the directory says
+  std::uint16_t method = 0;       // 0: stored
 };
 
 struct ZipDirectory {
@@ -26,11 +28,14 @@ struct ZipDirectory {
   [[nodiscard]] const ZipEntry* find(std::string_view name) const;
 };
 
-// Corrupt for what is cut off, contradicts itself or could be read in two ways; Unsupported for encrypted and
-// compressed entries; OutOfMemory above 1,000,000 entries, 256 MiB of directory or a compression of 1,000 to 1.
+// Corrupt for what is cut off, contradicts itself or could be read in two ways; Unsupported for encrypted entries;
+// OutOfMemory above 1,000,000 entries or 256 MiB of directory. Compressed entries are listed.
 [[nodiscard]] Result<ZipDirectory> read_zip_directory(const InputFile& file);
 
-// The bytes of an entry, compared with its checksum. Corrupt where they differ; OutOfMemory above the limit.
+// Unsupported for a compressed entry; OutOfMemory where it grows more than a thousandfold.
+[[nodiscard]] Result<void> require_stored(const InputFile& file, const ZipEntry& entry);
+
+// The bytes of a stored entry, compared with its checksum. Corrupt where they differ; OutOfMemory above the limit.
 [[nodiscard]] Result<std::string> read_zip_entry(const InputFile& file, const ZipEntry& entry,
                                                  std::uint64_t limit_bytes);
 

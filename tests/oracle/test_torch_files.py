@@ -164,7 +164,7 @@ def test_052_nothing_is_called(good, command, tmp_path, monkeypatch, call, optio
     assert snapshot(tmp_path) == before
 
 
-def test_051_to_067_archives(good, command, tmp_path):
+def test_051_and_060_and_067_archives(good, command, tmp_path):
     config, tensors, _ = good
     path = tmp_path / "model.pt"
     torch.save(tensors, path)

@@ -57,7 +57,7 @@ CATCH_TEST_CASE("A file opens by every ending that is offered, and what is refus
       fs::create_symlink(fs::absolute(gguf), copy);
     } else {
       fs::copy(model / "model.safetensors", copy);
-      fs::copy(model / "config.json", folder.path() / "config.json");
+      fs::copy(model / "config.json", folder.path() / "config.json", fs::copy_options::skip_existing);
     }
     SessionBench bench;
     bench.run("open " + quote_word(copy.string()));

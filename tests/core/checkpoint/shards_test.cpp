@@ -9,6 +9,7 @@
 
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/builders.h"
+#include "tests/core/checkpoint/torch_builders.h"
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"
 
@@ -232,10 +233,23 @@ CATCH_TEST_CASE("catalogue 3: a folder opens by what it holds, or says what is m
   CATCH_CHECK(refusal(folder.path()).message.find("has no weights") != std::string::npos);
   folder.write("config.json", "{}");
   CATCH_CHECK(refusal(folder.path()).message.find("config.json but no weights") != std::string::npos);
-  folder.write("pytorch_model.bin", "PK");
-  const auto torch = Checkpoint::open(folder.path());
-  CATCH_REQUIRE(!torch.has_value());
-  CATCH_CHECK(exit_code(torch.error().code) == 4);
+  folder.write("model.onnx", "\x08\x07");
+  CATCH_CHECK(Checkpoint::open(folder.path()).error().code == ErrorCode::Unsupported);
+  folder.write("optimizer.pt", "not looked at");
+  CATCH_CHECK(Checkpoint::open(folder.path()).error().code == ErrorCode::Unsupported);
+  const auto torch = [](const char* name) {
+    return torch_zip(pickle_dict({{name, pickle_tensor("0", 2, 0, {2}, {1})}}), {std::string(8, '\x3f')});
+  };
+  folder.write("last.ckpt", torch("last"));
+  CATCH_CHECK(Checkpoint::open(folder.path()).value()->format() == ContainerFormat::Torch);
+  folder.write("other.bin", torch("other"));
+  CATCH_CHECK(refusal(folder.path()).message.find("several PyTorch files") != std::string::npos);
+  folder.write("pytorch_model.bin", torch("model"));
+  CATCH_CHECK(Checkpoint::open(folder.path()).value()->find("model") != nullptr);
+  folder.write("pytorch_model.bin.index.json", index_of({{"last", "last.ckpt"}, {"other", "other.bin"}}));
+  CATCH_CHECK(Checkpoint::open(folder.path()).value()->tensors().size() == 2);
+  folder.write("other.bin", shard({"other"}));
+  CATCH_CHECK(refusal(folder.path()).message.find("another format") != std::string::npos);
   folder.write("x.gguf", gguf_file(gguf_header(0, 0), ""));
   CATCH_CHECK(Checkpoint::open(folder.path()).value()->format() == ContainerFormat::Gguf);
   CATCH_CHECK(Checkpoint::open(folder.path()).value()->config().is_null());
