@@ -337,7 +337,7 @@ class PickleMachine {
       case 'U': return push_text<std::uint8_t>(Kind::Text);
       case 'B': return push_text<std::uint32_t>(Kind::Bytes);
       case 'C': return push_text<std::uint8_t>(Kind::Bytes);
-      case 0x8E: return push_text<std::uint64_t>(Kind::Bytes);
+      case 0x8E:
       case 0x96: return push_text<std::uint64_t>(Kind::Bytes);
       case ')': return push_tuple(0);
       case 0x85: return push_tuple(1);
