@@ -17,26 +17,27 @@ using namespace std::string_view_literals;
 constexpr std::size_t kMostOpcodes = 4'000'000;
 constexpr std::uint64_t kMostTextBytes = std::uint64_t{256} << 20, kLongestName = 4096;
 
-// First words of the names of modules that a model has no use for: they start programs, open files and connections,
-// evaluate text or read other pickles.
-constexpr std::array kRefusedModules = {"os"sv,         "posix"sv,     "nt"sv,          "subprocess"sv,
-                                        "sys"sv,        "pty"sv,       "commands"sv,    "shutil"sv,
-                                        "socket"sv,     "ssl"sv,       "runpy"sv,       "importlib"sv,
-                                        "imp"sv,        "pip"sv,       "webbrowser"sv,  "ctypes"sv,
-                                        "_ctypes"sv,    "cffi"sv,      "code"sv,        "codeop"sv,
-                                        "bdb"sv,        "pdb"sv,       "pickle"sv,      "_pickle"sv,
-                                        "cPickle"sv,    "dill"sv,      "cloudpickle"sv, "joblib"sv,
-                                        "marshal"sv,    "shelve"sv,    "asyncio"sv,     "multiprocessing"sv,
-                                        "urllib"sv,     "urllib2"sv,   "http"sv,        "httplib"sv,
-                                        "requests"sv,   "httpx"sv,     "aiohttp"sv,     "smtplib"sv,
-                                        "ftplib"sv,     "telnetlib"sv, "tempfile"sv,    "io"sv,
-                                        "_io"sv,        "operator"sv,  "_operator"sv,   "types"sv,
-                                        "timeit"sv,     "cProfile"sv,  "profile"sv,     "trace"sv,
-                                        "doctest"sv,    "venv"sv,      "ensurepip"sv,   "distutils"sv,
-                                        "setuptools"sv, "idlelib"sv,   "lib2to3"sv,     "inspect"sv,
-                                        "gc"sv,         "signal"sv,    "threading"sv,   "_thread"sv,
-                                        "zipimport"sv,  "pkgutil"sv,   "site"sv,        "test"sv,
-                                        "winreg"sv,     "msvcrt"sv};
+// Modules that a model has no use for: they start programs, open files and connections, evaluate text or read other
+// pickles. Of packages everything below them too; somebody's own `code.model` is no `code`.
+constexpr std::array kRefusedPackages = {
+    "os"sv,           "importlib"sv,  "multiprocessing"sv, "asyncio"sv, "urllib"sv,
+    "http"sv,         "pip"sv,        "ctypes"sv,          "venv"sv,    "ensurepip"sv,
+    "distutils"sv,    "setuptools"sv, "idlelib"sv,         "lib2to3"sv, "requests"sv,
+    "httpx"sv,        "cffi"sv,       "aiohttp"sv,         "dill"sv,    "cloudpickle"sv,
+    "pkg_resources"sv};
+constexpr std::array kRefusedModules = {"posix"sv,     "nt"sv,         "subprocess"sv, "_posixsubprocess"sv,
+                                        "sys"sv,       "pty"sv,        "commands"sv,   "shutil"sv,
+                                        "socket"sv,    "_socket"sv,    "ssl"sv,        "runpy"sv,
+                                        "imp"sv,       "webbrowser"sv, "_ctypes"sv,    "code"sv,
+                                        "codeop"sv,    "bdb"sv,        "pdb"sv,        "pickle"sv,
+                                        "_pickle"sv,   "cPickle"sv,    "joblib"sv,     "marshal"sv,
+                                        "shelve"sv,    "urllib2"sv,    "httplib"sv,    "smtplib"sv,
+                                        "ftplib"sv,    "telnetlib"sv,  "tempfile"sv,   "io"sv,
+                                        "_io"sv,       "operator"sv,   "_operator"sv,  "types"sv,
+                                        "timeit"sv,    "cProfile"sv,   "profile"sv,    "trace"sv,
+                                        "doctest"sv,   "inspect"sv,    "gc"sv,         "signal"sv,
+                                        "threading"sv, "_thread"sv,    "zipimport"sv,  "pkgutil"sv,
+                                        "site"sv,      "winreg"sv,     "msvcrt"sv};
 constexpr std::array kRefusedNames = {"torch.load"sv,
                                       "torch.save"sv,
                                       "torch.jit.load"sv,
@@ -63,9 +64,9 @@ bool has(const std::array<std::string_view, N>& names, std::string_view name) {
 }
 
 bool is_refused(std::string_view module, std::string_view name) {
-  const std::string_view first = module.substr(0, module.find('.'));
-  if (first == "builtins" || first == "__builtin__") return !has(kBuiltins, name);
-  if (has(kRefusedModules, first)) return true;
+  if (module == "builtins" || module == "__builtin__") return !has(kBuiltins, name);
+  if (module == "types" && name == "SimpleNamespace") return false;
+  if (has(kRefusedModules, module) || has(kRefusedPackages, module.substr(0, module.find('.')))) return true;
   const std::string whole = std::string(module) + "." + std::string(name);
   return std::ranges::any_of(kRefusedNames, [&](std::string_view refused) {
     return whole == refused || whole.starts_with(std::string(refused) + ".");

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -157,7 +160,16 @@ CATCH_TEST_CASE("catalogue 52 and 53: a pickle that names a function no model ne
       CATCH_CHECK(files.refusal(torch_old("\x80\x02" + evil + ".", {})).says(module + "." + name));
     }
   }
-  // A class of somebody's own is kept as it is written.
+  // A name with dots leads to what is inside: builtins' `object.__reduce__`, say.
+  CATCH_CHECK(files.refusal(torch_zip(pickle_dict({{"x", pickle_global("builtins", "object.__subclasses__")}}), {}))
+                  .says("object.__subclasses__"));
+  // Classes of somebody's own are kept as they are written, also in a module that is called as one of Python's.
+  for (const char* module : {"code.model", "types", "io.config"}) {
+    const std::string own = pickle_global(module, "SimpleNamespace") + ")\x81}b";
+    const auto kept = files.open(
+        torch_zip(pickle_dict({{"w", pickle_tensor("0", 12, 0, {3, 4}, {4, 1})}, {"c", own}}), {floats(12)}));
+    CATCH_CHECK(kept->tensors().size() == 1);
+  }
   const auto opened = files.open(torch_zip(pickle_dict({{"w", pickle_tensor("0", 12, 0, {3, 4}, {4, 1})},
                                                         {"c", pickle_global("mine.config", "Config") + ")\x81}b"}}),
                                            {floats(12)}));
@@ -252,6 +264,61 @@ CATCH_TEST_CASE("catalogue 63: a tensor beyond its storage is refused with both 
   }
   CATCH_CHECK(
       files.refusal(torch_zip(pickle_dict({{"w", pickle_tensor("7", 12, 0, {3}, {1})}}), {floats(12)})).says("data/7"));
+}
+
+CATCH_TEST_CASE("torch: an archive beyond 4 GiB, whose places are in the fields of ZIP64") {
+  constexpr std::uint64_t kHole = (std::uint64_t{5} << 30) + 4 * 12;  // twelve floats at its end
+  const auto elements = static_cast<std::int64_t>(kHole / 4);
+  const std::string pickle = "\x80\x02}(" + pickle_text("w") + pickle_global("torch._utils", "_rebuild_tensor_v2") +
+                             "((" + pickle_text("storage") + pickle_global("torch", "FloatStorage") + pickle_text("0") +
+                             pickle_text("cpu") + "\x8a\x08" + little_endian(elements) + "tQ\x8a\x08" +
+                             little_endian(elements - 12) + pickle_tuple({3, 4}) + pickle_tuple({4, 1}) + "\x89)tRu.";
+  // The storage first, so that the pickle lies beyond 4 GiB as well.
+  const auto header = [](std::string_view name, std::uint64_t size, std::uint32_t crc,
+                         std::optional<std::uint64_t> place) {
+    std::string out = place ? "PK\1\2-\0"s : "PK\3\4"s;
+    out += "-\0"s + std::string(8, '\0') + little_endian(crc) + std::string(8, '\xFF');
+    append(out, static_cast<std::uint16_t>(name.size()));
+    append(out, static_cast<std::uint16_t>(place ? 28 : 20));
+    if (place) out += std::string(10, '\0') + std::string(4, '\xFF');
+    out += std::string(name) + "\1\0"s + little_endian(static_cast<std::uint16_t>(place ? 24 : 16));
+    out += little_endian(size) + little_endian(size);
+    if (place) append(out, *place);
+    return out;
+  };
+  const std::string first = header("a/data/0", kHole, 0, std::nullopt);
+  const std::uint64_t second_place = first.size() + kHole;
+  const std::string second = header("a/data.pkl", pickle.size(), crc32_of(pickle), std::nullopt) + pickle;
+  const std::string directory = header("a/data/0", kHole, 0, std::uint64_t{0}) +
+                                header("a/data.pkl", pickle.size(), crc32_of(pickle), second_place);
+  const std::uint64_t directory_place = second_place + second.size();
+  const auto end = [&](std::uint64_t place) {
+    std::string out = "PK\6\6" + little_endian(std::uint64_t{44}) + "-\0-\0"s + std::string(8, '\0');
+    append(out, std::uint64_t{2});
+    append(out, std::uint64_t{2});
+    append(out, static_cast<std::uint64_t>(directory.size()));
+    append(out, place);
+    out += "PK\6\7"s + std::string(4, '\0') + little_endian(directory_place + directory.size());
+    append(out, std::uint32_t{1});
+    return out + "PK\5\6" + std::string(4, '\0') + std::string(12, '\xFF') + std::string(2, '\0');
+  };
+  const TempFolder folder;
+  const auto path = folder.write("model.pt", first);
+  const auto finish = [&](std::uint64_t place) {
+    std::filesystem::resize_file(path, first.size());
+    std::filesystem::resize_file(path, second_place - 48);
+    std::ofstream(path, std::ios::binary | std::ios::app) << floats(12) << second << directory << end(place);
+  };
+  finish(directory_place);
+  const auto opened = required(Checkpoint::open(path));
+  CATCH_CHECK(values_of(*opened, "w") == std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  CATCH_CHECK(opened->find("w")->offset > (std::uint64_t{5} << 30));
+  for (const std::uint64_t lie : {std::uint64_t{0}, directory_place - 1, directory_place + 1, ~std::uint64_t{0}}) {
+    finish(lie);
+    const auto refused = Checkpoint::open(path);
+    CATCH_REQUIRE_FALSE(refused.has_value());
+    CATCH_CHECK(refused.error().code == ErrorCode::Corrupt);
+  }
 }
 
 CATCH_TEST_CASE("catalogue 51, 59, 60, 61, 62 and 67: archives that can be read in two ways, or are cut off") {
