@@ -227,7 +227,7 @@ void Session::show_run(int id) {
   state_.view.run = id;
   const RunEntry* shown = state_.shown();
   if (!shown) return;
-  if (shown->model >= 0) state_.model = shown->model;
+  if (state_.find_model(shown->model)) state_.model = shown->model;
   if (state_.view.other_run == id) state_.view.other_run = -1;
   select_default_head();
 }

@@ -70,7 +70,9 @@ void Session::set_prompt(PromptEntry prompt) {
   state_.prompt = std::move(prompt);
   ++prompt_serial_;
   const RunEntry* shown = state_.shown();
-  if (!shown || shown->model < 0 || shown->status == RunStatus::Waiting) {
+  const ModelEntry* model = shown ? state_.find_model(shown->model) : nullptr;
+  // A run of a file, or of a checkpoint that has been opened anew, stays as it is.
+  if (!model || shown->status == RunStatus::Waiting) {
     if (RunEntry* waiting = shown ? edit_run(shown->id) : nullptr; waiting && waiting->model >= 0) {
       waiting->prompt_title = state_.prompt.title;
       waiting->refused = false;
@@ -81,7 +83,7 @@ void Session::set_prompt(PromptEntry prompt) {
   }
   RunEntry run;
   run.model = shown->model;
-  run.name = state_.find_model(shown->model)->name;
+  run.name = model->name;
   run.prompt_title = state_.prompt.title;
   state_.view.selection.query.reset();
   state_.view.selection.key.reset();

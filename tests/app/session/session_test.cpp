@@ -209,6 +209,37 @@ CATCH_TEST_CASE("Undo and redo go through views, and zooming in a row is one ste
   CATCH_CHECK(bench.refusal("redo").find("nothing to redo") != std::string::npos);
 }
 
+CATCH_TEST_CASE("A run whose checkpoint was opened anew stays to be looked at, and the prompt changes beside it",
+                "[session]") {
+  SessionBench bench;
+  bench.demo("bytes/softmax");
+  bench.run("run");
+  const int before = bench.state().shown()->id, old_model = bench.state().shown()->model;
+  bench.run("select L1.H1");
+  bench.run("reload");
+  CATCH_REQUIRE(bench.state().find_model(old_model) == nullptr);
+  const int opened = bench.state().model;
+  CATCH_REQUIRE(bench.state().find_model(opened) != nullptr);
+  for (int i = 0; i < 20 && bench.state().shown()->id != before; ++i) bench.run("undo");
+  CATCH_REQUIRE(bench.state().shown()->id == before);
+  CATCH_CHECK(bench.state().model == opened);
+  bench.run("prompt first");
+  CATCH_CHECK(bench.state().prompt.text == "first");
+  bench.run("show " + std::to_string(before));
+  CATCH_CHECK(bench.state().model == opened);
+  bench.run("prompt hello");
+  CATCH_CHECK(bench.state().prompt.text == "hello");
+  CATCH_CHECK(bench.refusal("what-if sink=off").find("checkpoint of this run is not open") != std::string::npos);
+  bench.run("run");
+  CATCH_CHECK(bench.state().shown()->model == opened);
+  CATCH_CHECK(bench.state().shown()->status == RunStatus::Done);
+  // Another checkpoint, which comes with a prompt of its own, while such a run is shown.
+  bench.run("show " + std::to_string(before));
+  bench.demo("trigger_bos/diff_v2");
+  CATCH_CHECK(bench.state().shown()->id != before);
+  CATCH_CHECK(bench.state().find_model(bench.state().shown()->model) != nullptr);
+}
+
 CATCH_TEST_CASE("What a run warns of is a warning, and counts until the messages are looked at", "[session]") {
   SessionBench bench;
   bench.demo("bytes/softmax");
