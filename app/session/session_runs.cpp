@@ -73,7 +73,8 @@ void Session::set_prompt(PromptEntry prompt) {
   const ModelEntry* model = shown ? state_.find_model(shown->model) : nullptr;
   // A run of a file, or of a checkpoint that has been opened anew, stays as it is.
   if (!model || shown->status == RunStatus::Waiting) {
-    if (RunEntry* waiting = shown ? edit_run(shown->id) : nullptr; waiting && waiting->model >= 0) {
+    RunEntry* waiting = shown && shown->status == RunStatus::Waiting ? edit_run(shown->id) : nullptr;
+    if (waiting && waiting->model >= 0) {
       waiting->prompt_title = state_.prompt.title;
       waiting->refused = false;
       waiting->budget.reset();

@@ -28,6 +28,7 @@ using Index = Pickle::Index;
 
 constexpr std::uint64_t kMostPickleBytes = std::uint64_t{64} << 20, kMostRecordBytes = 4096;
 constexpr int kMostDepth = 64, kMostAxes = 16, kMostWrappers = 4;
+constexpr std::int64_t kMostExpanded = std::int64_t{1} << 36;
 constexpr std::size_t kMostVisits = 8'000'000, kMostNameBytes = 4096, kMostShown = 8, kMostMetadata = 1000;
 
 struct StorageType {
@@ -319,16 +320,20 @@ class TensorFinder {
           .wanted("at most " + std::to_string(stored) + " elements in storage " + key,
                   overflow ? "more than 2^63" : std::to_string(end));
     }
+    // Strides of 0 make many elements of one; so many are no weights, and sums over tensors stay within 64 bits.
+    if (count > stored && count > kMostExpanded) {
+      return corrupt_torch("A tensor repeats its storage too many times")
+          .wanted("at most " + std::to_string(kMostExpanded) + " elements", std::to_string(count));
+    }
     tensor.offset = storage->second.offset + static_cast<std::uint64_t>(begin * type->bytes);
     tensor.size_bytes = static_cast<std::uint64_t>((count > 0 ? reach + 1 : 0) * type->bytes);
     // Row-major tensors need no strides; those of axes of one element mean nothing.
+    if (count == 0) return tensor;
     std::int64_t dense = 1;
     bool row_major = true;
-    for (std::size_t axis = strides.size(); axis-- > 0;) {
+    for (std::size_t axis = strides.size(); axis-- > 0; dense *= tensor.shape[axis])
       row_major &= tensor.shape[axis] == 1 || strides[axis] == dense;
-      dense *= std::max<std::int64_t>(tensor.shape[axis], 1);
-    }
-    if (!row_major && count > 0) tensor.strides = strides;
+    if (!row_major) tensor.strides = strides;
     return tensor;
   }
 

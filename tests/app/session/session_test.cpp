@@ -223,8 +223,10 @@ CATCH_TEST_CASE("A run whose checkpoint was opened anew stays to be looked at, a
   for (int i = 0; i < 20 && bench.state().shown()->id != before; ++i) bench.run("undo");
   CATCH_REQUIRE(bench.state().shown()->id == before);
   CATCH_CHECK(bench.state().model == opened);
+  const std::string title = bench.state().shown()->prompt_title;
   bench.run("prompt first");
   CATCH_CHECK(bench.state().prompt.text == "first");
+  CATCH_CHECK(bench.state().shown()->prompt_title == title);  // what it was run on
   bench.run("show " + std::to_string(before));
   CATCH_CHECK(bench.state().model == opened);
   bench.run("prompt hello");
