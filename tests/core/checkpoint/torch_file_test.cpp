@@ -76,23 +76,26 @@ const std::string kPlain = pickle_dict({{"w", pickle_tensor("0", 12, 0, {3, 4}, 
 
 CATCH_TEST_CASE("catalogue 64: views of a storage are read as they are seen, whole and in parts") {
   const Files files;
-  const std::string pickle = pickle_dict({{"whole", pickle_tensor("0", 12, 0, {3, 4}, {4, 1})},
-                                          {"turned", pickle_tensor("0", 12, 0, {4, 3}, {1, 4})},
-                                          {"part", pickle_tensor("0", 12, 5, {2, 2}, {4, 2})},
-                                          {"same", pickle_tensor("0", 12, 2, {2, 3}, {0, 1})},
-                                          {"one", pickle_tensor("0", 12, 7, {}, {})},
-                                          {"none", pickle_tensor("0", 12, 12, {0, 4}, {4, 1})},
-                                          {"thin", pickle_tensor("0", 12, 4, {1, 4}, {99, 1})}});
+  const std::string pickle = pickle_dict(
+      {{"whole", pickle_tensor("0", 12, 0, {3, 4}, {4, 1})},
+       {"turned", pickle_tensor("0", 12, 0, {4, 3}, {1, 4})},
+       {"part", pickle_tensor("0", 12, 5, {2, 2}, {4, 2})},
+       {"same", pickle_tensor("0", 12, 2, {2, 3}, {0, 1})},
+       {"one", pickle_tensor("0", 12, 7, {}, {})},
+       {"none", pickle_tensor("0", 12, 12, {0, 4}, {4, 1})},
+       {"nothing", pickle_tensor("0", 12, 0, {2147483647, 2147483647, 0, 2147483647, 2147483647}, {0, 0, 0, 0, 0})},
+       {"thin", pickle_tensor("0", 12, 4, {1, 4}, {99, 1})}});
   for (const bool old : {false, true}) {
     const auto checkpoint = files.open(old ? torch_old(pickle, {floats(12)}) : torch_zip(pickle, {floats(12)}));
     CATCH_CHECK(checkpoint->format_name() == (old ? "PyTorch (before 1.6)" : "PyTorch (zip)"));
-    CATCH_CHECK(checkpoint->tensors().size() == 7);
+    CATCH_CHECK(checkpoint->tensors().size() == 8);
     CATCH_CHECK(values_of(*checkpoint, "whole") == std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
     CATCH_CHECK(values_of(*checkpoint, "turned") == std::vector<float>{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
     CATCH_CHECK(values_of(*checkpoint, "part") == std::vector<float>{5, 7, 9, 11});
     CATCH_CHECK(values_of(*checkpoint, "same") == std::vector<float>{2, 3, 4, 2, 3, 4});
     CATCH_CHECK(values_of(*checkpoint, "one") == std::vector<float>{7});
     CATCH_CHECK(values_of(*checkpoint, "none").empty());
+    CATCH_CHECK(values_of(*checkpoint, "nothing").empty());
     CATCH_CHECK(values_of(*checkpoint, "thin") == std::vector<float>{4, 5, 6, 7});
     CATCH_CHECK(checkpoint->find("thin")->strides.empty());
     const TensorInfo& turned = *checkpoint->find("turned");
@@ -252,6 +255,7 @@ CATCH_TEST_CASE("catalogue 63: a tensor beyond its storage is refused with both 
        {Case{0, {3, 4}, {4, 2}, "found 15"}, Case{1, {3, 4}, {4, 1}, "found 13"}, Case{-1, {3}, {1}, "negative"},
         Case{0, {3, 4}, {4, -1}, "negative"}, Case{0, {-3}, {1}, "negative"}, Case{0, {3}, {1, 1}, "different lengths"},
         Case{0, {2147483647, 2147483647, 2147483647}, {0, 0, 0}, "64 bits"},
+        Case{0, {2147483647, 2147483647}, {0, 0}, "too many times"},
         Case{0, {2147483647, 2, 2}, {2147483647, 1, 1}, "beyond"}}) {
     const std::string pickle = pickle_dict({{"w", pickle_tensor("0", 12, test.begin, test.shape, test.strides)}});
     for (const std::string& bytes : {torch_zip(pickle, {floats(12)}), torch_old(pickle, {floats(12)})}) {
