@@ -24,7 +24,7 @@ int run_doctor(bool json, const WindowProgram& window_program) {
   std::string types;
   for (const Family* family : families()) types += (types.empty() ? "" : ", ") + std::string(family->model_type);
   report["model_types"] = types;
-  report["containers"] = "safetensors, GGUF v2 and v3";
+  report["containers"] = "safetensors, GGUF v2 and v3, PyTorch files";
   report["processors"] = std::thread::hardware_concurrency();
   auto backend = load_compute();
   if (backend) {

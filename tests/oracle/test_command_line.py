@@ -342,6 +342,7 @@ def test_doctor_says_what_works_here(command):
     assert {"headroom", "hdf5", "libtorch", "threads", "devices", "model_types"} <= set(report) and "error" not in report
     assert report["libtorch"].startswith("2.") and "cpu" in report["devices"].split(", ")
     assert {"llama", "gpt2", "diffllama", "headroom"} <= set(report["model_types"].split(", "))
+    assert all(container in report["containers"] for container in ("safetensors", "GGUF", "PyTorch"))
     for value in report.values():
         assert str(value) in outcome.text
 
