@@ -404,18 +404,15 @@ void fill_layer(const AttentionSpec& attention, std::int64_t layer, std::int64_t
 
 template <typename Input, typename Real>
 Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
-                             const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const TorchTarget& target,
-                             const ForwardOptions& options, std::span<const std::int64_t> induction_key,
-                             std::int64_t layer, bool measured, ForwardObserver& observer, StageSeconds* stages,
-                             const ShareReport& progress) {
+                             const Projections& given, const TorchTarget& target, const ForwardOptions& options,
+                             std::span<const std::int64_t> induction_key, std::int64_t layer, bool measured,
+                             ForwardObserver& observer, StageSeconds* stages, const ShareReport& progress) {
   constexpr bool narrow = std::is_same_v<Input, kernels::BFloat16>;
   constexpr at::ScalarType real = c10::CppTypeToScalarType<Real>::value;
   const auto as_input = [&](const at::Tensor& t) { return t.to(narrow ? at::kBFloat16 : real).contiguous(); };
-  const at::Tensor lambda_logits =
-      weights.lambda_projection.weight.defined() ? weights.lambda_projection(x) : at::Tensor();
-  const at::Tensor queries = as_input(q), keys = as_input(k);
-  const at::Tensor values = as_input(v);
-  LayerHeads<Input, Real> heads(attention, weights, queries, keys, values, lambda_logits, target, options,
+  const at::Tensor queries = as_input(given.q), keys = as_input(given.k);
+  const at::Tensor values = as_input(given.v);
+  LayerHeads<Input, Real> heads(attention, weights, queries, keys, values, given.lambda_logits, target, options,
                                 induction_key);
   at::Tensor context =
       at::empty({x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
@@ -476,29 +473,36 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
 
 }  // namespace
 
+Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
+                    const at::Tensor& x) {
+  const auto blocks_of = [&](const Linear& linear, const Norm& norm, std::int64_t blocks, std::int64_t channels) {
+    at::Tensor y = linear(x);
+    if (attention.qk_norm == QkNormScope::Whole) y = norm(y);
+    y = y.unflatten(-1, {blocks, channels});
+    return attention.qk_norm == QkNormScope::PerHead ? norm(y) : y;
+  };
+  Projections result;
+  result.q = rotary(blocks_of(weights.q, weights.q_norm, attention.num_query_blocks, attention.head_dim));
+  result.k = rotary(blocks_of(weights.k, weights.k_norm, attention.num_key_blocks, attention.head_dim));
+  result.v = weights.v(x).unflatten(-1, {attention.num_value_blocks, attention.value_dim});
+  if (weights.lambda_projection.weight.defined()) result.lambda_logits = weights.lambda_projection(x);
+  return result;
+}
+
 Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
                                  const at::Tensor& x, const TorchTarget& target, const ForwardOptions& options,
                                  std::span<const std::int64_t> induction_key, std::int64_t layer, bool measured,
                                  ForwardObserver& observer, StageSeconds* stages, const ShareReport& progress) {
-  const std::int64_t length = x.size(0);
-  const auto project = [&](const Linear& linear, const Norm& norm, std::int64_t blocks, std::int64_t channels) {
-    at::Tensor y = linear(x);
-    if (attention.qk_norm == QkNormScope::Whole) y = norm(y);
-    y = y.view({length, blocks, channels});
-    return attention.qk_norm == QkNormScope::PerHead ? norm(y) : y;
-  };
-  const at::Tensor q = rotary(project(weights.q, weights.q_norm, attention.num_query_blocks, attention.head_dim));
-  const at::Tensor k = rotary(project(weights.k, weights.k_norm, attention.num_key_blocks, attention.head_dim));
-  const at::Tensor v = weights.v(x).view({length, attention.num_value_blocks, attention.value_dim});
+  const Projections given = project(attention, weights, rotary, x);
   const auto run = [&]<typename Input, typename Real>(Input, Real) {
-    return run_heads<Input, Real>(attention, weights, x, q, k, v, target, options, induction_key, layer, measured,
+    return run_heads<Input, Real>(attention, weights, x, given, target, options, induction_key, layer, measured,
                                   observer, stages, progress);
   };
   if (target.real == at::kDouble || target.backend == AttentionBackend::Reference) return run(double(), double());
   // The fused kernels read bfloat16 as it is; exact maps come from the blocked backend, which does not.
   const bool fused = target.backend == AttentionBackend::Cpu || target.backend == AttentionBackend::Cuda;
   const auto is_narrow = [](const at::Tensor& t) { return t.scalar_type() == at::kBFloat16; };
-  if (fused && is_narrow(q) && is_narrow(k) && is_narrow(v) && !options.exact_maps)
+  if (fused && is_narrow(given.q) && is_narrow(given.k) && is_narrow(given.v) && !options.exact_maps)
     return run(kernels::BFloat16(), float());
   return run(float(), float());
 }

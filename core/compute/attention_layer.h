@@ -46,6 +46,15 @@ struct AttentionWeights {
 [[nodiscard]] at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeights& weights,
                                          const at::Tensor& gates, at::Tensor context, const TorchTarget& target);
 
+// What heads work on.
+struct Projections {
+  at::Tensor q, k, v;        // [.., length, blocks, channels]; q and k after norms and rotation
+  at::Tensor lambda_logits;  // [.., length, heads]; undefined outside V2
+};
+// x: [.., length, hidden], the layer's normed input.
+[[nodiscard]] Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
+                                  const at::Tensor& x);
+
 // Runs the layer on x [length, hidden], the layer's normed input; the result is [length, hidden]. Where `measured`, a
 // record of the heads in options.heads goes to the observer, and the exact maps if they were asked for. The last layer
 // of a run that ends with its measurements runs only these heads, and the result is undefined. Cancelled when the

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,10 +21,11 @@
 #include "core/compute/attention_backend.h"
 #include "core/compute/attention_layer.h"
 #include "core/compute/benchmark.h"
-#include "core/compute/block_weights.h"
+#include "core/compute/block.h"
 #include "core/compute/device.h"
 #include "core/compute/torch_errors.h"
 #include "core/compute/training/trainer.h"
+#include "core/compute/weight_reader.h"
 #include "core/run/compute.h"
 #include "core/training/training.h"
 #include "kernels/cpu/attention.h"
@@ -94,15 +96,15 @@ class Forward {
 
  private:
   Result<at::Tensor> embed() {
-    HEADROOM_TRY(at::Tensor h, loader_.load_rows(model_.embedding, options_.ids));
-    if (model_.embedding_scale != 1.0) h = h * at::scalar_tensor(model_.embedding_scale, h.options());
+    HEADROOM_TRY(const at::Tensor rows, loader_.load_rows(model_.embedding, options_.ids));
+    HEADROOM_TRY(const Norm norm, loader_.load(model_.embedding_norm));
+    at::Tensor positions;
     if (model_.position_embedding.present()) {
-      std::vector<std::int32_t> positions(options_.ids.size());
-      for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<std::int32_t>(i);
-      HEADROOM_TRY(const at::Tensor p, loader_.load_rows(model_.position_embedding, positions));
-      h = h + p;
+      std::vector<std::int32_t> places(options_.ids.size());
+      std::iota(places.begin(), places.end(), 0);
+      HEADROOM_TRY(positions, loader_.load_rows(model_.position_embedding, places));
     }
-    return h;
+    return begin_stream(model_, norm, rows, positions);
   }
 
   [[nodiscard]] at::Tensor started() const {
@@ -162,17 +164,16 @@ class Forward {
     const Rotary rotary(block.attention.rope, h.size(0), loader_.target());
     const double share = attention_share_ = attention_share(block, h.size(0), measured);
     HEADROOM_TRY(const at::Tensor out,
-                 run_attention(block.attention, weights.attention, rotary, weights.attention_norm(h), loader_.target(),
-                               options_, induction, layer, measured, observer_, &stages_,
+                 run_attention(block.attention, weights.attention, rotary, weights.attention_branch.before(h),
+                               loader_.target(), options_, induction, layer, measured, observer_, &stages_,
                                [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
-    if (out.defined()) h = h + weights.attention_post_norm(out);
+    if (out.defined()) h = weights.attention_branch.join(h, out);
     timer.stop();
     stages_.project -= timed_inside() - before;
     return {};
   }
 
-  // h ← h + post(mlp(pre(input))), in row chunks so that the inner activations stay small.
-  // Cancelled between them.
+  // In row chunks so that the inner activations stay small. Cancelled between them.
   Result<void> run_mlp(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& input, at::Tensor& h) {
     if (block.mlp.kind == MlpKind::None) return {};
     at::Tensor result = at::empty_like(h);
@@ -180,9 +181,7 @@ class Forward {
     for (std::int64_t row = 0; row < h.size(0); row += step) {
       if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
       const std::int64_t rows = std::min(step, h.size(0) - row);
-      const at::Tensor out = headroom::run_mlp(block.mlp, weights, weights.mlp_norm(input.narrow(0, row, rows)));
-      at::Tensor part = result.narrow(0, row, rows);
-      at::add_out(part, h.narrow(0, row, rows), weights.mlp_post_norm(out));
+      result.narrow(0, row, rows).copy_(add_mlp(block, weights, input.narrow(0, row, rows), h.narrow(0, row, rows)));
       const double done = static_cast<double>(row + rows) / static_cast<double>(h.size(0));
       report((1.0 + attention_share_) / 2.0 + done * (1.0 - attention_share_) / 2.0);
     }
@@ -230,8 +229,7 @@ class Forward {
     for (std::int64_t row = 0; row < length; row += kLogitRows) {
       if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
       const std::int64_t rows = std::min(kLogitRows, length - row);
-      at::Tensor logits = weights.head(weights.norm(h.narrow(0, row, rows))).to(loader_.target().real);
-      if (model_.logit_softcap > 0.0) logits = model_.logit_softcap * at::tanh(logits / model_.logit_softcap);
+      const at::Tensor logits = weights.logits(model_, h.narrow(0, row, rows), loader_.target());
       const std::int64_t scored = std::min(rows, length - 1 - row);
       if (scored > 0) {
         const at::Tensor log_probabilities = at::log_softmax(logits.narrow(0, 0, scored), -1);

@@ -237,8 +237,8 @@ BlockSpec llama_block(const LlamaConfig& llama, const std::string& base) {
   const std::int64_t q_rows = sizes.heads * sizes.head_dim;
   const std::int64_t kv_rows = sizes.kv_heads * sizes.head_dim;
   BlockSpec block;
-  block.attention_norm = rms_norm(base + "input_layernorm.weight", sizes.hidden, llama.epsilon);
-  block.mlp_norm = rms_norm(base + "post_attention_layernorm.weight", sizes.hidden, llama.epsilon);
+  block.attention_branch.before = rms_norm(base + "input_layernorm.weight", sizes.hidden, llama.epsilon);
+  block.mlp_branch.before = rms_norm(base + "post_attention_layernorm.weight", sizes.hidden, llama.epsilon);
   block.mlp = gated_mlp(base + "mlp.", sizes.hidden, sizes.inner, llama.activation, llama.mlp_bias);
   AttentionSpec& attention = block.attention;
   attention.kind = "softmax";

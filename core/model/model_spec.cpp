@@ -44,7 +44,7 @@ void visit_norm(const NormSpec& norm, std::string_view account, std::int64_t lay
 
 void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVisitor& visit) {
   const AttentionSpec& attention = block.attention;
-  visit_norm(block.attention_norm, "norm", layer, visit);
+  visit_norm(block.attention_branch.before, "norm", layer, visit);
   visit_linear(attention.q, "q", layer, visit);
   visit_linear(attention.k, "k", layer, visit);
   visit_linear(attention.v, "v", layer, visit);
@@ -58,17 +58,20 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   visit_norm(attention.head_norm, "head_norm", layer, visit);
   visit_one(attention.sink_logits, "sink", layer, visit);
   visit_linear(attention.gate_projection, "gate", layer, visit);
-  visit_norm(block.attention_post_norm, "norm", layer, visit);
-  visit_norm(block.mlp_norm, "norm", layer, visit);
+  visit_norm(block.attention_branch.after, "norm", layer, visit);
+  visit_norm(block.attention_branch.sum, "norm", layer, visit);
+  visit_norm(block.mlp_branch.before, "norm", layer, visit);
   visit_linear(block.mlp.gate, "mlp", layer, visit);
   visit_linear(block.mlp.up, "mlp", layer, visit);
   visit_linear(block.mlp.down, "mlp", layer, visit);
-  visit_norm(block.mlp_post_norm, "norm", layer, visit);
+  visit_norm(block.mlp_branch.after, "norm", layer, visit);
+  visit_norm(block.mlp_branch.sum, "norm", layer, visit);
 }
 
 void for_each_weight(const ModelSpec& model, const WeightVisitor& visit) {
   visit_one(model.embedding, "embedding", -1, visit);
   visit_one(model.position_embedding, "embedding", -1, visit);
+  visit_norm(model.embedding_norm, "norm", -1, visit);
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
     for_each_weight(model.blocks[layer], static_cast<std::int64_t>(layer), visit);
   visit_norm(model.final_norm, "norm", -1, visit);

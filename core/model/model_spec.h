@@ -127,9 +127,17 @@ struct AttentionSpec {
   [[nodiscard]] bool differential() const;         // any head has a second map
 };
 
-// h ← h + post(attention(pre(h))); h ← h + post(mlp(pre(h))); parallel: both read the same h.
+// A branch of the residual stream: h ← sum(h + scale · after(branch(before(h)))).
+struct BranchSpec {
+  NormSpec before;  // pre-norm, as most decoders
+  NormSpec after;   // of what the branch gives, as Gemma 2 and OLMo 2
+  NormSpec sum;     // post-norm, of the stream itself, as BERT
+  double scale = 1.0;
+};
+
+// Attention, then the MLP. Parallel: both read the same h, and the MLP is added to what the attention left.
 struct BlockSpec {
-  NormSpec attention_norm, attention_post_norm, mlp_norm, mlp_post_norm;
+  BranchSpec attention_branch, mlp_branch;
   AttentionSpec attention;
   MlpSpec mlp;
   bool parallel = false;
@@ -145,11 +153,13 @@ struct ModelSpec {
   WeightRef embedding;             // [vocab, hidden]
   double embedding_scale = 1.0;
   WeightRef position_embedding;  // [positions, hidden] or absent
+  NormSpec embedding_norm;       // of their sum
   std::vector<BlockSpec> blocks;
   NormSpec final_norm;
   LinearSpec lm_head;  // weight may be absent: no logits
   bool tied = false;   // lm_head.weight is the embedding
-  double logit_softcap = 0.0;
+  double logit_scale = 1.0;
+  double logit_softcap = 0.0;  // 0: none; after the scale
   std::optional<std::int64_t> bos_token_id;
   std::vector<std::string> warnings;
 };

@@ -162,7 +162,7 @@ Result<void> write_layer_program(RunFileWriter& writer, const ModelSpec& model, 
         {"window", static_cast<double>(attention.window)},
         {"head_dim", static_cast<double>(attention.head_dim)},
         {"value_dim", static_cast<double>(attention.value_dim)},
-        {"input_norm_epsilon", epsilon(block.attention_norm)},
+        {"input_norm_epsilon", epsilon(block.attention_branch.before)},
         {"qk_norm_epsilon", attention.qk_norm == QkNormScope::None ? kNaN : epsilon(attention.q_norm)}};
     const std::int64_t start[] = {static_cast<std::int64_t>(l)}, count[] = {1};
     for (const auto& [name, number] : numbers) {

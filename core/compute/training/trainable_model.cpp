@@ -13,15 +13,13 @@ Result<TrainableModel> TrainableModel::create(const ModelSpec& model, const Para
   TrainableModel result(model, parameters.target());
   HEADROOM_TRY(result.embedding_, parameters.load(model.embedding));
   HEADROOM_TRY(result.position_embedding_, parameters.load(model.position_embedding));
+  HEADROOM_TRY(result.embedding_norm_, parameters.load(model.embedding_norm));
   for (const BlockSpec& block : model.blocks) {
     HEADROOM_TRY(BlockWeights weights, load_block(parameters, block));
     result.blocks_.push_back(std::move(weights));
     result.rotary_.emplace_back(block.attention.rope, length, parameters.target());
   }
-  if (model.lm_head.weight.present()) {
-    HEADROOM_TRY(result.head_.norm, parameters.load(model.final_norm));
-    HEADROOM_TRY(result.head_.head, parameters.load(model.lm_head));
-  }
+  HEADROOM_TRY(result.head_, load_head(parameters, model));
   return result;
 }
 
@@ -29,19 +27,13 @@ at::Tensor TrainableModel::attend(std::size_t layer, const at::Tensor& x, Attent
                                   std::vector<BatchedHeads>* layers) const {
   const AttentionSpec& attention = model_->blocks[layer].attention;
   const AttentionWeights& weights = blocks_[layer].attention;
-  // [batch, length, blocks, channels] for norm and rotation, then one matrix for each block.
-  const auto project = [&](const Linear& linear, const Norm& norm, std::int64_t blocks, std::int64_t channels) {
-    at::Tensor y = linear(x);
-    if (attention.qk_norm == QkNormScope::Whole) y = norm(y);
-    y = y.unflatten(-1, {blocks, channels});
-    return attention.qk_norm == QkNormScope::PerHead ? norm(y) : y;
-  };
-  const Rotary& rotary = rotary_[layer];
+  const Projections projected = project(attention, weights, rotary_[layer], x);
   BatchedHeads heads;
-  heads.q = rotary(project(weights.q, weights.q_norm, attention.num_query_blocks, attention.head_dim)).transpose(1, 2);
-  heads.k = rotary(project(weights.k, weights.k_norm, attention.num_key_blocks, attention.head_dim)).transpose(1, 2);
-  heads.v = weights.v(x).unflatten(-1, {attention.num_value_blocks, attention.value_dim}).transpose(1, 2);
-  if (weights.lambda_projection.weight.defined()) heads.lambda_logits = weights.lambda_projection(x);
+  // One matrix for each block.
+  heads.q = projected.q.transpose(1, 2);
+  heads.k = projected.k.transpose(1, 2);
+  heads.v = projected.v.transpose(1, 2);
+  heads.lambda_logits = projected.lambda_logits;
   run_heads(attention, weights, path, heads);
   const at::Tensor finished = finish_contexts(attention, weights, head_gates(attention, weights, x, target_),
                                               heads.context.transpose(1, 2), target_);
@@ -51,24 +43,21 @@ at::Tensor TrainableModel::attend(std::size_t layer, const at::Tensor& x, Attent
 
 TrainableModel::Output TrainableModel::operator()(const at::Tensor& tokens, AttentionPath path,
                                                   std::vector<BatchedHeads>* layers) const {
-  at::Tensor h = at::embedding(embedding_, tokens) * model_->embedding_scale;
-  if (position_embedding_.defined()) h = h + position_embedding_.narrow(0, 0, tokens.size(1));
-  const at::Tensor begin = h;
+  at::Tensor positions;
+  if (position_embedding_.defined()) positions = position_embedding_.narrow(0, 0, tokens.size(1));
+  const at::Tensor begin = begin_stream(*model_, embedding_norm_, at::embedding(embedding_, tokens), positions);
+  at::Tensor h = begin;
   for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
     const BlockSpec& block = model_->blocks[layer];
     const BlockWeights& weights = blocks_[layer];
     const at::Tensor input = h;
-    h = h + weights.attention_post_norm(attend(layer, weights.attention_norm(h), path, layers));
-    if (block.mlp.kind != MlpKind::None)
-      h = h + weights.mlp_post_norm(run_mlp(block.mlp, weights, weights.mlp_norm(block.parallel ? input : h)));
+    const BranchWeights& branch = weights.attention_branch;
+    h = branch.join(h, attend(layer, branch.before(h), path, layers));
+    h = add_mlp(block, weights, block.parallel ? input : h, h);
   }
   Output output;
   output.added = h - begin;
-  if (head_.head.weight.defined()) {
-    output.logits = head_.head(head_.norm(h));
-    if (model_->logit_softcap > 0.0)
-      output.logits = model_->logit_softcap * at::tanh(output.logits / model_->logit_softcap);
-  }
+  if (head_.head.weight.defined()) output.logits = head_.logits(*model_, h, target_);
   return output;
 }
 

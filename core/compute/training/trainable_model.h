@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/compute/block_weights.h"
+#include "core/compute/block.h"
 #include "core/compute/training/batched_attention.h"
 #include "core/compute/training/parameters.h"
 #include "core/training/task.h"
@@ -39,6 +39,7 @@ class TrainableModel {
   const ModelSpec* model_;
   TorchTarget target_;
   at::Tensor embedding_, position_embedding_;
+  Norm embedding_norm_;
   std::vector<BlockWeights> blocks_;
   std::vector<Rotary> rotary_;
   HeadWeights head_;

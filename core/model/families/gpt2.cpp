@@ -85,8 +85,8 @@ Result<ModelSpec> translate_gpt2(const ModelSource& source) {
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     const std::string base = layout.prefix + "h." + std::to_string(layer) + ".";
     BlockSpec block;
-    block.attention_norm = norm(layout, base + "ln_1", hidden, epsilon);
-    block.mlp_norm = norm(layout, base + "ln_2", hidden, epsilon);
+    block.attention_branch.before = norm(layout, base + "ln_1", hidden, epsilon);
+    block.mlp_branch.before = norm(layout, base + "ln_2", hidden, epsilon);
     block.mlp.kind = MlpKind::Plain;
     block.mlp.activation = activation;
     block.mlp.up = fused(layout, base + "mlp.c_fc", inner, hidden, 0, inner);

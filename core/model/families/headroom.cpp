@@ -208,11 +208,11 @@ Result<ModelSpec> translate_headroom(const ModelSource& source) {
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer) {
     const std::string base = layer_prefix(prefix, layer);
     BlockSpec block;
-    block.attention_norm = rms_norm(base + "input_layernorm.weight", sizes.hidden, epsilon);
+    block.attention_branch.before = rms_norm(base + "input_layernorm.weight", sizes.hidden, epsilon);
     HEADROOM_TRY(block.attention,
                  describe_attention(source, sizes, settings, rope, epsilon, base + "self_attn.", layer));
     if (sizes.inner > 0) {
-      block.mlp_norm = rms_norm(base + "post_attention_layernorm.weight", sizes.hidden, epsilon);
+      block.mlp_branch.before = rms_norm(base + "post_attention_layernorm.weight", sizes.hidden, epsilon);
       block.mlp = gated_mlp(base + "mlp.", sizes.hidden, sizes.inner, activation, false);
     }
     model.blocks.push_back(std::move(block));

@@ -72,7 +72,7 @@ struct Twin {
   [[nodiscard]] OpenedModel opened() const {
     auto model = open_model(folder.path(), {});
     if (!model) CATCH_FAIL(describe(model.error()));
-    for (BlockSpec& block : model->spec.blocks) block.attention.causal = given.causal;
+    if (given.change) given.change(model->spec);
     return std::move(*model);
   }
   [[nodiscard]] TrainableModel trainable() const { return *TrainableModel::create(spec, parameters, kLength); }

@@ -26,10 +26,34 @@ struct TrainingCase {
   const char* name;
   nlohmann::json changes;  // merged into training_config()
   std::vector<std::string> what_ifs = {};
-  bool library = true;      // whether scaled_dot_product_attention can run it
-  const char* unused = "";  // ends of the names of parameters that nothing depends on, separated by spaces
-  bool causal = true;       // no config says otherwise yet
+  bool library = true;                   // whether scaled_dot_product_attention can run it
+  const char* unused = "";               // ends of the names of parameters that nothing depends on, separated by spaces
+  void (*change)(ModelSpec&) = nullptr;  // what no config says yet
 };
+
+inline void make_bidirectional(ModelSpec& model) {
+  for (BlockSpec& block : model.blocks) block.attention.causal = false;
+}
+
+// Norms of the stream itself in the first block, of what the branches give in the second; scales wherever there are
+// any.
+inline void make_post_norm(ModelSpec& model) {
+  bool first = true;
+  for (BlockSpec& block : model.blocks) {
+    for (BranchSpec* branch : {&block.attention_branch, &block.mlp_branch})
+      (first ? branch->sum : branch->after) = std::exchange(branch->before, {});
+    block.attention_branch.scale = 0.6;
+    block.mlp_branch.scale = -0.8;
+    first = false;
+  }
+  model.embedding_scale = 1.7;
+  model.logit_scale = 0.4;
+  model.logit_softcap = 1.5;
+}
+
+inline void make_parallel(ModelSpec& model) {
+  for (BlockSpec& block : model.blocks) block.parallel = true;
+}
 
 inline nlohmann::json training_config() {
   return {{"model_type", "headroom"},
@@ -62,13 +86,15 @@ inline std::vector<TrainingCase> training_cases() {
       {"softmax, tied, no position", with(none, {{"tie_word_embeddings", true}})},
       {"softmax, learned positions, q/k norms", {{"position", "learned"}, {"attention", {{"qk_norm", true}}}}},
       {"softmax, window, scale", attention({{"window", 3}, {"scale", 0.9}}), {}, false},
-      {"softmax, bidirectional, window", attention({{"window", 3}}), {}, false, "", false},
+      {"softmax, bidirectional, window", attention({{"window", 3}}), {}, false, "", make_bidirectional},
+      {"softmax, norms after the branches, scales", {{"position", "learned"}}, {}, true, "", make_post_norm},
+      {"diff_v2, attention and MLP side by side", v2, {}, true, "", make_parallel},
       {"diff_v2, bidirectional, window, hidden keys",
        with(v2, attention({{"window", 2}})),
        {"L1:hide-key=3,4,5"},
        false,
        "",
-       false},
+       make_bidirectional},
       {"softmax_one", attention({{"kind", "softmax_one"}}), {}, false},
       {"softmax_sink", attention({{"kind", "softmax_sink"}}), {}, false},
       {"gated by head", attention({{"kind", "gated"}, {"gate", "headwise"}})},
@@ -130,7 +156,7 @@ inline ModelSpec training_spec(const TrainingCase& given, bool language) {
   if (!model) CATCH_FAIL(given.name << ": " << describe(model.error()));
   auto changed = apply_what_ifs(*model, training_what_ifs(given));
   if (!changed) CATCH_FAIL(given.name << ": " << describe(changed.error()));
-  for (BlockSpec& block : changed->model.blocks) block.attention.causal = given.causal;
+  if (given.change) given.change(changed->model);
   return changed->model;
 }
 

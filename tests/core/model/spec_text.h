@@ -85,9 +85,13 @@ namespace headroom::test {
 
 [[nodiscard]] inline std::string block_text(const BlockSpec& block) {
   static constexpr const char* kActivations[] = {"silu", "gelu", "gelu_tanh", "quick_gelu", "relu"};
-  std::string text = "norms " + norm_text(block.attention_norm) + " | " + norm_text(block.mlp_norm);
-  if (block.attention_post_norm.kind != NormKind::None || block.mlp_post_norm.kind != NormKind::None)
-    text += ", post " + norm_text(block.attention_post_norm) + " | " + norm_text(block.mlp_post_norm);
+  const BranchSpec &attention = block.attention_branch, &mlp = block.mlp_branch;
+  std::string text = "norms " + norm_text(attention.before) + " | " + norm_text(mlp.before);
+  if (attention.after.kind != NormKind::None || mlp.after.kind != NormKind::None)
+    text += ", after " + norm_text(attention.after) + " | " + norm_text(mlp.after);
+  if (attention.sum.kind != NormKind::None || mlp.sum.kind != NormKind::None)
+    text += ", of the sum " + norm_text(attention.sum) + " | " + norm_text(mlp.sum);
+  if (attention.scale != 1.0 || mlp.scale != 1.0) text += format(", branches x %g | x %g", attention.scale, mlp.scale);
   if (block.parallel) text += ", parallel";
   text += "; mlp ";
   if (block.mlp.kind == MlpKind::None) {

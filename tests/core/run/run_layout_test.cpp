@@ -229,7 +229,7 @@ CATCH_TEST_CASE("run layout: the account of parameters") {
     ref.stored_shape = std::move(shape);
     return ref;
   };
-  block.attention_norm.weight = weight("n", {8});
+  block.attention_branch.before.weight = weight("n", {8});
   block.mlp.up.weight = weight("u", {12, 8});
   AttentionSpec& attention = block.attention;
   attention.q = {weight("q", {16, 8}), weight("qb", {16})};

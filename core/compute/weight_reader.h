@@ -1,38 +1,17 @@
-// The weights of one block, and a reader that fetches those of the next block on a thread of its own while this one
-// computes: two blocks are in memory at most. Compute thread only.
+// A reader that fetches the weights of the next block on a thread of its own while one computes: two blocks are in
+// memory at most. Compute thread only.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <stop_token>
 
 #include "core/base/serial_queue.h"
-#include "core/compute/attention_layer.h"
+#include "core/compute/block.h"
 #include "core/compute/weights.h"
 #include "core/run/stages.h"
 
 namespace headroom {
-
-struct BlockWeights {
-  Norm attention_norm, attention_post_norm;
-  AttentionWeights attention;
-  Norm mlp_norm, mlp_post_norm;
-  Linear gate, up, down;
-};
-
-// All weights of a block at once; those of a file are better read by a WeightReader.
-[[nodiscard]] Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& block,
-                                              const std::stop_token& token = {}, bool with_mlp = true);
-
-// down(act(gate x) ⊙ up x), or down(act(up x)); x: [.., hidden], normed.
-[[nodiscard]] at::Tensor run_mlp(const MlpSpec& mlp, const BlockWeights& weights, const at::Tensor& x);
-
-// The final norm and lm_head; both undefined in a model without lm_head.
-struct HeadWeights {
-  Norm norm;
-  Linear head;
-};
 
 class WeightReader {
  public:

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/compute/block_weights.h"
+#include "core/compute/weight_reader.h"
 
 #include <ATen/ATen.h>
 
@@ -60,7 +60,7 @@ CATCH_TEST_CASE("block weights: every block whole and in order, then the head") 
   Fixture fixture;
   // A norm's offset differs from block to block, which tells them apart.
   for (int layer = 0; layer < kLayers; ++layer)
-    fixture.model.spec.blocks[static_cast<std::size_t>(layer)].attention_norm.weight_offset = 100.0 * layer;
+    fixture.model.spec.blocks[static_cast<std::size_t>(layer)].attention_branch.before.weight_offset = 100.0 * layer;
   WeightReader reader(fixture.loader, fixture.model.spec, fixture.stages);
   for (int layer = 0; layer < kLayers; ++layer) {
     CATCH_INFO(layer);
@@ -70,8 +70,8 @@ CATCH_TEST_CASE("block weights: every block whole and in order, then the head") 
     CATCH_CHECK(counts(block->attention.o.weight, 8, 16));
     CATCH_CHECK(counts(block->gate.weight, 12, 8));
     CATCH_CHECK(counts(block->down.weight, 8, 12));
-    CATCH_CHECK(at::equal(block->mlp_norm.weight, at::arange(8, at::kDouble)));
-    CATCH_CHECK(at::equal(block->attention_norm.weight, at::arange(8, at::kDouble) + 100.0 * layer));
+    CATCH_CHECK(at::equal(block->mlp_branch.before.weight, at::arange(8, at::kDouble)));
+    CATCH_CHECK(at::equal(block->attention_branch.before.weight, at::arange(8, at::kDouble) + 100.0 * layer));
   }
   const auto head = reader.take_head({});
   CATCH_REQUIRE(head.has_value());

@@ -1,0 +1,97 @@
+#include "core/compute/block.h"
+
+#include <utility>
+
+#include <ATen/ATen.h>
+
+namespace headroom {
+namespace {
+
+// One tensor after another, so that a reader that is no longer wanted ends soon.
+class Steps {
+ public:
+  Steps(const WeightProvider& loader, const std::stop_token& token) : loader_(loader), token_(token) {}
+
+  template <typename Weights, typename Spec>
+  Result<void> read(Weights& weights, const Spec& spec) const {
+    if (token_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+    HEADROOM_TRY(weights, loader_.load(spec));
+    return {};
+  }
+  Result<void> read(AttentionWeights& weights, const AttentionSpec& spec) const {
+    if (token_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+    HEADROOM_TRY(weights, load_attention(loader_, spec));
+    return {};
+  }
+  Result<void> read(BranchWeights& weights, const BranchSpec& spec) const {
+    weights.scale = spec.scale;
+    HEADROOM_TRY_VOID(read(weights.before, spec.before));
+    HEADROOM_TRY_VOID(read(weights.after, spec.after));
+    return read(weights.sum, spec.sum);
+  }
+
+ private:
+  const WeightProvider& loader_;
+  const std::stop_token& token_;
+};
+
+at::Tensor run_mlp(const MlpSpec& mlp, const BlockWeights& weights, const at::Tensor& x) {
+  if (mlp.kind == MlpKind::Plain) return weights.down(activate(mlp.activation, weights.up(x)));
+  at::Tensor inner = activate(mlp.activation, weights.gate(x));
+  // In place where nothing is trained: ReLU's gradient needs its result.
+  inner = inner.requires_grad() ? inner * weights.up(x) : inner.mul_(weights.up(x));
+  return weights.down(inner);
+}
+
+// x · factor in x's own dtype.
+at::Tensor scaled(const at::Tensor& x, double factor) {
+  return factor == 1.0 ? x : x * at::scalar_tensor(factor, x.options());
+}
+
+}  // namespace
+
+at::Tensor BranchWeights::join(const at::Tensor& h, const at::Tensor& out) const {
+  return sum(h + scaled(after(out), scale));
+}
+
+Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& block, const std::stop_token& token,
+                                bool with_mlp) {
+  const Steps steps(weights, token);
+  BlockWeights loaded;
+  HEADROOM_TRY_VOID(steps.read(loaded.attention_branch, block.attention_branch));
+  HEADROOM_TRY_VOID(steps.read(loaded.attention, block.attention));
+  if (block.mlp.kind == MlpKind::None || !with_mlp) return loaded;
+  HEADROOM_TRY_VOID(steps.read(loaded.mlp_branch, block.mlp_branch));
+  HEADROOM_TRY_VOID(steps.read(loaded.gate, block.mlp.gate));
+  HEADROOM_TRY_VOID(steps.read(loaded.up, block.mlp.up));
+  HEADROOM_TRY_VOID(steps.read(loaded.down, block.mlp.down));
+  return loaded;
+}
+
+at::Tensor add_mlp(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& given, const at::Tensor& h) {
+  if (block.mlp.kind == MlpKind::None) return h;
+  return weights.mlp_branch.join(h, run_mlp(block.mlp, weights, weights.mlp_branch.before(given)));
+}
+
+at::Tensor begin_stream(const ModelSpec& model, const Norm& embedding_norm, const at::Tensor& rows,
+                        const at::Tensor& positions) {
+  at::Tensor h = scaled(rows, model.embedding_scale);
+  if (positions.defined()) h = h + positions;
+  return embedding_norm(h);
+}
+
+at::Tensor HeadWeights::logits(const ModelSpec& model, const at::Tensor& h, const TorchTarget& target) const {
+  const at::Tensor z = scaled(head(norm(h)).to(target.real), model.logit_scale);
+  return model.logit_softcap > 0.0 ? model.logit_softcap * at::tanh(z / model.logit_softcap) : z;
+}
+
+Result<HeadWeights> load_head(const WeightProvider& weights, const ModelSpec& model, const std::stop_token& token) {
+  HeadWeights loaded;
+  if (!model.lm_head.weight.present()) return loaded;
+  const Steps steps(weights, token);
+  HEADROOM_TRY_VOID(steps.read(loaded.norm, model.final_norm));
+  HEADROOM_TRY_VOID(steps.read(loaded.head, model.lm_head));
+  return loaded;
+}
+
+}  // namespace headroom
