@@ -125,7 +125,7 @@ Result<void> read_elements(const InputFile& file, const TensorInfo& tensor, std:
   if (layout.elements == 0) {
     Error error(ErrorCode::Unsupported, "The dtype " + tensor.dtype_name + " is not supported");
     error.at_tensor(tensor.name).in_file(file.path().string());
-    return error.advise("use a copy of the model in F32, F16, BF16, Q8_0, Q5_0, Q5_1, Q4_0 or Q4_1");
+    return error.advise("use a copy of the model in F32, F16, BF16, Q8_0, Q4_0 … Q5_1 or Q2_K … Q6_K");
   }
   const auto count = static_cast<std::int64_t>(out.size());
   HEADROOM_CHECK(first >= 0 && count <= tensor.element_count() - first, "elements outside of the tensor");

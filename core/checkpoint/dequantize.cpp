@@ -1,5 +1,6 @@
 #include "core/checkpoint/dequantize.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -7,6 +8,8 @@
 #include <type_traits>
 
 #include "core/base/check.h"
+#include "core/checkpoint/ggml_blocks.h"
+#include "core/checkpoint/half.h"
 
 namespace headroom {
 namespace {
@@ -18,17 +21,6 @@ T load(const std::byte* p) {
   T value;
   std::memcpy(&value, p, sizeof(T));
   return value;
-}
-
-// Without branches, so that the loop vectorises. Normal numbers: the exponent is moved and rescaled by 2^-112, which
-// also carries infinity and NaN. Subnormal ones: the mantissa is placed behind 0.5, which is subtracted again.
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t bits = static_cast<std::uint32_t>(half) << 16;
-  const std::uint32_t magnitude = bits << 1;
-  const float normal = std::bit_cast<float>((magnitude >> 4) + (std::uint32_t{0xE0} << 23)) * 0x1.0p-112F;
-  const float subnormal = std::bit_cast<float>((magnitude >> 17) | (std::uint32_t{126} << 23)) - 0.5F;
-  const std::uint32_t value = std::bit_cast<std::uint32_t>(magnitude < (std::uint32_t{1} << 27) ? subnormal : normal);
-  return std::bit_cast<float>((bits & 0x80000000U) | value);
 }
 
 float bfloat_to_float(std::uint16_t value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16); }
@@ -124,6 +116,20 @@ void blocks_nibbles(const std::byte* p, std::span<Out> out) {
 }
 
 template <typename Out>
+void blocks_by(DecodeBlock decode_block, BlockLayout layout, const std::byte* p, std::span<Out> out) {
+  const auto elements = static_cast<std::size_t>(layout.elements);
+  for (std::size_t base = 0; base < out.size(); base += elements, p += layout.size_bytes) {
+    if constexpr (std::is_same_v<Out, float>) {
+      decode_block(p, out.data() + base);
+    } else {
+      std::array<float, kGgmlBlock> values{};
+      decode_block(p, values.data());
+      std::copy_n(values.data(), elements, out.data() + base);
+    }
+  }
+}
+
+template <typename Out>
 void decode(DType dtype, std::span<const std::byte> bytes, std::span<Out> out) {
   const BlockLayout layout = block_layout(dtype);
   HEADROOM_CHECK(layout.elements > 0, "this dtype cannot be read");
@@ -158,6 +164,15 @@ void decode(DType dtype, std::span<const std::byte> bytes, std::span<Out> out) {
     case DType::Q4_1: return blocks_nibbles<true, false>(p, out);
     case DType::Q5_0: return blocks_nibbles<false, true>(p, out);
     case DType::Q5_1: return blocks_nibbles<true, true>(p, out);
+    case DType::Q2_K:
+    case DType::Q3_K:
+    case DType::Q4_K:
+    case DType::Q5_K:
+    case DType::Q6_K:
+    case DType::Q8_K:
+    case DType::IQ4_NL:
+    case DType::IQ4_XS:
+    case DType::MXFP4: return blocks_by(ggml_decoder(dtype), layout, p, out);
     case DType::Unsupported: return;
   }
 }
@@ -189,6 +204,15 @@ BlockLayout block_layout(DType dtype) {
     case DType::Q4_1: return {32, 20};
     case DType::Q5_0: return {32, 22};
     case DType::Q5_1: return {32, 24};
+    case DType::Q2_K: return {256, 84};
+    case DType::Q3_K: return {256, 110};
+    case DType::Q4_K: return {256, 144};
+    case DType::Q5_K: return {256, 176};
+    case DType::Q6_K: return {256, 210};
+    case DType::Q8_K: return {256, 292};
+    case DType::IQ4_NL: return {32, 18};
+    case DType::IQ4_XS: return {256, 136};
+    case DType::MXFP4: return {32, 17};
     case DType::Unsupported: break;
   }
   return {0, 0};

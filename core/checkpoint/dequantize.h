@@ -1,4 +1,4 @@
-// Stored elements to float or double: plain types and the GGUF blocks of 32. Safe from any thread.
+// Stored elements to float or double: plain types and GGUF's blocks. Safe from any thread.
 #pragma once
 
 #include <cstddef>

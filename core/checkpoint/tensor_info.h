@@ -31,7 +31,16 @@ enum class DType : std::uint8_t {
   Q4_0,
   Q4_1,
   Q5_0,
-  Q5_1,         // GGUF blocks of 32 along the fastest axis
+  Q5_1,
+  Q2_K,
+  Q3_K,
+  Q4_K,
+  Q5_K,
+  Q6_K,
+  Q8_K,
+  IQ4_NL,
+  IQ4_XS,
+  MXFP4,        // from Q8_0 on GGUF blocks of 32 or 256 along the fastest axis
   Unsupported,  // listed by name, never read
 };
 

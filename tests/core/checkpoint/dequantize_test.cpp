@@ -63,6 +63,26 @@ CATCH_TEST_CASE("dequantize: blocks equal the gguf package's values, in float an
   }
 }
 
+CATCH_TEST_CASE("dequantize: blocks with scales inside equal the gguf package's values, at any alignment") {
+  for (const GroupedCase& test : kGroupedCases) {
+    CATCH_INFO("dtype " << static_cast<int>(test.dtype));
+    const std::vector<std::byte> bytes = from_hex(test.bytes_hex);
+    const BlockLayout layout = block_layout(test.dtype);
+    CATCH_REQUIRE(static_cast<std::int64_t>(bytes.size()) == 4 * layout.size_bytes);
+    for (const std::size_t shift : {0, 1, 3}) {
+      std::vector<std::byte> shifted(shift);
+      shifted.insert(shifted.end(), bytes.begin(), bytes.end());
+      const auto blocks = std::span<const std::byte>(shifted).subspan(shift);
+      std::vector<float> floats(static_cast<std::size_t>(4 * layout.elements));
+      std::vector<double> doubles(floats.size());
+      dequantize(test.dtype, blocks, floats);
+      dequantize(test.dtype, blocks, doubles);
+      CATCH_CHECK(hash_of(floats) == test.sha256);
+      CATCH_CHECK(std::vector<float>(doubles.begin(), doubles.end()) == floats);
+    }
+  }
+}
+
 CATCH_TEST_CASE("dequantize: every code of the small floats equals numpy's and torch's value") {
   for (const CodeTable& table : kCodeTables) {
     CATCH_INFO("dtype " << static_cast<int>(table.dtype));

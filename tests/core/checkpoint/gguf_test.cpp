@@ -206,21 +206,21 @@ CATCH_TEST_CASE("GGUF: names, duplicates, shapes and types that are refused") {
 }
 
 CATCH_TEST_CASE("GGUF: unsupported types are listed by name and refused only when read") {
-  // Q4_K: 256 elements in 144 bytes; type 43 is not defined, its size comes from the next offset.
-  const std::string header = gguf_header(3, 0) + gguf_tensor("k", {256}, 12, 0) + gguf_tensor("new", {64}, 43, 160) +
-                             gguf_tensor("plain", {8}, 0, 224);
+  // IQ2_XXS: 256 elements in 66 bytes; type 43 is not defined, its size comes from the next offset.
+  const std::string header = gguf_header(3, 0) + gguf_tensor("k", {256}, 16, 0) + gguf_tensor("new", {64}, 43, 96) +
+                             gguf_tensor("plain", {8}, 0, 160);
   const auto opened = open_bytes(gguf_file(header, std::string(256, '\1')));
   CATCH_REQUIRE(opened.has_value());
   const TensorInfo* k = (*opened)->find("k");
-  CATCH_CHECK(k->dtype_name == "Q4_K");
-  CATCH_CHECK(k->size_bytes == 144);
+  CATCH_CHECK(k->dtype_name == "IQ2_XXS");
+  CATCH_CHECK(k->size_bytes == 66);
   CATCH_CHECK((*opened)->find("new")->dtype_name == "type 43");
   CATCH_CHECK((*opened)->find("new")->size_bytes == 64);
   std::vector<float> out(256);
   const auto refused = (*opened)->read(*k, 0, std::span<float>(out));
   CATCH_REQUIRE(!refused.has_value());
   CATCH_CHECK(exit_code(refused.error().code) == 4);
-  CATCH_CHECK(mentions(refused.error().message, "Q4_K"));
+  CATCH_CHECK(mentions(refused.error().message, "IQ2_XXS"));
   CATCH_CHECK((*opened)->read(*(*opened)->find("plain"), 0, std::span(out).first(8)).has_value());
 }
 
