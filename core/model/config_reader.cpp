@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/format.h"
 
@@ -62,6 +63,12 @@ std::string shown(const nlohmann::json& value) {
 
 }  // namespace
 
+Error refuse_config(std::string message, std::string_view field, std::string_view expected, std::string_view found) {
+  Error error(ErrorCode::Corrupt, std::move(message));
+  error.at_tensor(field).wanted(expected, found);
+  return error;
+}
+
 ConfigReader::ConfigReader(const nlohmann::json& config, std::string scope)
     : config_(config.is_object() ? config : kNull), scope_(std::move(scope)) {}
 
@@ -84,6 +91,8 @@ bool ConfigReader::has(std::string_view key) const {
   const auto found = config_.find(key);
   return found != config_.end() && !found->is_null();
 }
+
+bool ConfigReader::names(std::string_view key) const { return config_.is_object() && config_.contains(key); }
 
 Result<std::int64_t> ConfigReader::integer(std::string_view key, std::optional<std::int64_t> fallback,
                                            std::int64_t minimum, std::int64_t maximum) {

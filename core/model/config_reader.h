@@ -15,6 +15,10 @@
 
 namespace headroom {
 
+// Corrupt: a field whose value cannot be.
+[[nodiscard]] Error refuse_config(std::string message, std::string_view field, std::string_view expected,
+                                  std::string_view found);
+
 class ConfigReader {
  public:
   // `scope` is put before field names in messages: "attention." for a nested object.
@@ -32,7 +36,8 @@ class ConfigReader {
 
   // The value of a key, null where absent; counts as read.
   [[nodiscard]] const nlohmann::json& raw(std::string_view key);
-  [[nodiscard]] bool has(std::string_view key) const;  // present and not null
+  [[nodiscard]] bool has(std::string_view key) const;    // present and not null
+  [[nodiscard]] bool names(std::string_view key) const;  // present, null or not
 
   // For each key that was not read: null, false, 0 and empty values, and keys that only matter for training,
   // generation or bookkeeping, are fine. `strict`: every other one is refused. Otherwise one that is known to change

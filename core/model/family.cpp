@@ -1,27 +1,54 @@
 #include "core/model/family.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/format.h"
 
 namespace headroom {
 namespace {
 
+// Letters to put in, take out or change (Levenshtein 1966).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t corner = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = corner + (a[i] == b[j] ? 0 : 1);
+      corner = std::exchange(row[j + 1], std::min({changed, row[j] + 1, row[j + 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
 Result<const Family*> family_of(const nlohmann::json& config) {
   const auto type = config.find("model_type");
   const std::string model_type = type != config.end() && type->is_string() ? type->get<std::string>() : "";
-  std::string known;
+  const Family* nearest = nullptr;
   for (const Family* family : families()) {
-    known += (known.empty() ? "" : ", ") + std::string(family->model_type);
     if (family->model_type == model_type) return family;
+    if (!nearest || distance(model_type, family->model_type) < distance(model_type, nearest->model_type))
+      nearest = family;
   }
   Error error(ErrorCode::Unsupported, model_type.empty() ? "config.json has no model_type"
                                                          : "no head view for model_type '" + model_type + "'");
-  return error.wanted("one of " + known, model_type);
+  const std::string like = model_type.empty() ? "headroom" : std::string(nearest->model_type);
+  error.wanted(format("one of %zu, such as ", families().size()) + like, model_type);
+  return error.advise("headroom families lists them");
 }
 
 Result<ModelSpec> translate(const ModelSource& source) {
   HEADROOM_TRY(const Family* family, family_of(source.config()));
-  return family->translate(source);
+  HEADROOM_TRY(ModelSpec model, family->translate(source));
+  model.model_type = family->model_type;
+  return model;
 }
 
 }  // namespace

@@ -96,20 +96,29 @@ Result<void> ModelSource::read_as(const WeightRef& weight, std::span<Real> out) 
   HEADROOM_TRY(const SourceTensor* tensor, locate(weight));
   const std::int64_t rows = weight.rows();
   const std::int64_t columns = weight.columns();
+  const std::int64_t all_rows = weight.all_rows();
   HEADROOM_CHECK(static_cast<std::int64_t>(out.size()) == rows * columns, "size of a weight");
-  if (!weight.transposed && tensor->interleaved_heads == 0)
-    return checkpoint_->read(*tensor->info, weight.row_begin * columns, out);
+  HEADROOM_CHECK(rows == 0 || weight.place_of(rows - 1) < all_rows, "rows of a weight");
+  if (!weight.transposed && tensor->interleaved_heads == 0) {
+    const std::int64_t together = weight.row_group > 0 ? weight.row_group : rows;
+    for (std::int64_t row = 0; row < rows; row += together) {
+      const std::int64_t count = std::min(together, rows - row);
+      HEADROOM_TRY_VOID(checkpoint_->read(
+          *tensor->info, weight.place_of(row) * columns,
+          out.subspan(static_cast<std::size_t>(row * columns), static_cast<std::size_t>(count * columns))));
+    }
+    return {};
+  }
 
   std::vector<Real> stored(static_cast<std::size_t>(tensor->info->element_count()));
   HEADROOM_TRY_VOID(checkpoint_->read(*tensor->info, 0, std::span<Real>(stored)));
-  const std::int64_t all_rows = weight.transposed ? weight.stored_shape.back() : weight.stored_shape.front();
   if (tensor->interleaved_heads != 0 && all_rows % (2 * tensor->interleaved_heads) != 0) {
     Error error(ErrorCode::Corrupt, "the rows of a query or key projection do not divide among its heads");
     error.at_tensor(weight.tensor).in_file(checkpoint_->path().string());
     return error;
   }
   for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t from = stored_row(weight.row_begin + row, all_rows, tensor->interleaved_heads);
+    const std::int64_t from = stored_row(weight.place_of(row), all_rows, tensor->interleaved_heads);
     Real* target = out.data() + row * columns;
     if (weight.transposed) {
       for (std::int64_t column = 0; column < columns; ++column)
@@ -125,7 +134,7 @@ template <typename Real>
 Result<void> ModelSource::read_row_as(const WeightRef& weight, std::int64_t row, std::span<Real> out) const {
   HEADROOM_TRY(const SourceTensor* tensor, locate(weight));
   HEADROOM_CHECK(!weight.transposed && tensor->interleaved_heads == 0, "single rows come from plain matrices");
-  return checkpoint_->read(*tensor->info, row * weight.columns(), out);
+  return checkpoint_->read(*tensor->info, weight.place_of(row) * weight.columns(), out);
 }
 
 Result<void> ModelSource::read(const WeightRef& weight, std::span<float> out) const { return read_as(weight, out); }

@@ -5,8 +5,9 @@
 
 namespace headroom {
 
-std::int64_t WeightRef::rows() const {
-  if (row_count >= 0) return row_count;
+std::int64_t WeightRef::rows() const { return row_count >= 0 ? row_count : all_rows(); }
+
+std::int64_t WeightRef::all_rows() const {
   if (stored_shape.empty()) return 1;
   return transposed ? stored_shape.back() : stored_shape.front();
 }

@@ -20,10 +20,17 @@ struct WeightRef {
   bool transposed = false;                 // stored [in, out]
   std::int64_t row_begin = 0;              // rows of [out, in] (elements of a vector) that are used
   std::int64_t row_count = -1;             // −1: all
+  std::int64_t row_group = 0;  // > 0: so many together, `row_stride` from the begin of one group to the next
+  std::int64_t row_stride = 0;
 
   [[nodiscard]] bool present() const { return !tensor.empty(); }
-  [[nodiscard]] std::int64_t rows() const;     // used rows
-  [[nodiscard]] std::int64_t columns() const;  // 1 for a vector
+  [[nodiscard]] std::int64_t rows() const;      // used rows
+  [[nodiscard]] std::int64_t all_rows() const;  // of [out, in]
+  [[nodiscard]] std::int64_t columns() const;   // 1 for a vector
+  // Where used row `row` stands in [out, in].
+  [[nodiscard]] std::int64_t place_of(std::int64_t row) const {
+    return row_begin + (row_group > 0 ? row / row_group * row_stride + row % row_group : row);
+  }
 };
 
 struct LinearSpec {
@@ -41,7 +48,7 @@ struct NormSpec {
   double weight_offset = 0.0;  // 1 for norms that multiply by 1 + w
 };
 
-enum class Activation { Silu, Gelu, GeluTanh, QuickGelu, Relu };
+enum class Activation { Silu, Gelu, GeluTanh, QuickGelu, Relu, ReluSquared };
 
 enum class MlpKind { None, Plain, Gated };
 

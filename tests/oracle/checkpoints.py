@@ -114,13 +114,14 @@ class _DoubleTorch(types.ModuleType):
 
 
 @contextlib.contextmanager
-def transformers_in_float64():
-    """transformers computes norms, softmax, RoPE and λ in float32 whatever the weights' dtype: here in float64."""
+def transformers_in_float64(*modeling):
+    """transformers computes norms, softmax, RoPE and λ in float32 whatever the weights' dtype: here in float64.
+    `modeling`: the modules of further families."""
     from transformers import modeling_rope_utils
     from transformers.models.diffllama import modeling_diffllama
     from transformers.models.llama import modeling_llama
 
-    modules = (modeling_rope_utils, modeling_diffllama, modeling_llama)
+    modules = (modeling_rope_utils, modeling_diffllama, modeling_llama, *modeling)
     to_float = torch.Tensor.float
     softmax = torch.nn.functional.softmax
 
@@ -143,7 +144,7 @@ def transformers_in_float64():
         torch.nn.functional.softmax = softmax
 
 
-def _scaled_weights(state, seed):
+def scaled_weights(state, seed):
     """Random values for a transformers state dict, each tensor at a size that keeps the network lively."""
     normal = generator(seed)
     out = {}
@@ -187,7 +188,7 @@ def transformers_checkpoint(folder, family, config, seed, dtype=torch.float32, s
         state = transformers_model(family, config, None).state_dict()
     if tied:
         state = {name: t for name, t in state.items() if name != "lm_head.weight"}
-    weights = _scaled_weights(state, seed)
+    weights = scaled_weights(state, seed)
     written = weights if prefix or family != "gpt2" else {k.removeprefix("transformer."): v for k, v in weights.items()}
     stored = save(folder, config, written, dtype, shards)
     own = {k.removeprefix("transformer."): v for k, v in stored.items()}
@@ -291,17 +292,42 @@ def read_gguf_llama(path):
     return config, weights
 
 
-def gguf_llama(path, seed, quantised):
+HALVES = {"Q2_K": (80, 82), "Q3_K": (108,), "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,), "IQ4_NL": (0,), "IQ4_XS": (0,)}
+
+
+def random_blocks(kind, like, seed):
+    """Blocks of a type that the gguf package reads but does not write, with values of about the size of `like`'s."""
+    import gguf
+
+    block, size = gguf.GGML_QUANT_SIZES[kind]
+    rows, columns = like.shape
+    generator = np.random.default_rng(seed)
+    blocks = generator.integers(0, 256, (rows * columns // block, size), dtype=np.uint8)
+
+    def scaled(factor):
+        if kind.name == "MXFP4":
+            blocks[:, 0] = 127 + round(np.log2(factor))
+        for place in HALVES.get(kind.name, ()):
+            halves = generator.uniform(0.5, 1.5, len(blocks)) * factor * (0.02 if place in (2, 82) else 1)
+            blocks[:, place:place + 2] = halves.astype(np.float16)[:, None].view(np.uint8)
+        return gguf.quants.dequantize(blocks.reshape(rows, -1), kind)
+
+    factor = like.std() / scaled(1.0).std()
+    scaled(factor)
+    return blocks.reshape(rows, -1)
+
+
+def gguf_llama(path, seed, quantised, hidden=64):
     """A llama GGUF: Q and K rows permuted to interleaved pairs, `quantised` maps a tensor's short name to its GGUF type.
 
     Returns the model in transformers' layout with the de-quantised weights.
     """
     import gguf
 
-    config = llama_config(hidden_size=64, intermediate_size=96, num_attention_heads=4, num_key_value_heads=2)
-    h, h_kv, d, layers = 4, 2, 16, config["num_hidden_layers"]
+    config = llama_config(hidden_size=hidden, intermediate_size=96 if hidden == 64 else hidden, num_attention_heads=4, num_key_value_heads=2)
+    h, h_kv, d, layers = 4, 2, hidden // 4, config["num_hidden_layers"]
     with transformers_in_float64():
-        weights = _scaled_weights(transformers_model("llama", config, None).state_dict(), seed)
+        weights = scaled_weights(transformers_model("llama", config, None).state_dict(), seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = gguf.GGUFWriter(str(path), "llama")
     writer.add_name("tiny")
@@ -325,7 +351,10 @@ def gguf_llama(path, seed, quantised):
         heads = {"attn_q": h, "attn_k": h_kv}.get(short)
         stored = interleaved(array, heads) if heads else array
         kind = gguf.GGMLQuantizationType[quantised.get(short, "F32")]
-        data = stored if kind == gguf.GGMLQuantizationType.F32 else gguf.quants.quantize(stored, kind)
+        if kind.name in HALVES or kind.name == "MXFP4":
+            data = random_blocks(kind, stored, seed + len(result))
+        else:
+            data = stored if kind == gguf.GGMLQuantizationType.F32 else gguf.quants.quantize(stored, kind)
         writer.add_tensor(name + ".weight", np.ascontiguousarray(data), raw_dtype=kind)
         values = stored if kind == gguf.GGMLQuantizationType.F32 else gguf.quants.dequantize(data, kind).reshape(stored.shape)
         values = half_split(values, heads) if heads else values

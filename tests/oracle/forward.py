@@ -105,7 +105,9 @@ class Attention:
     inv_freq: torch.Tensor | None = None
     rope_factor: float = 1.0
     interleaved: bool = False
+    softcap: float | None = None
     window: int | None = None
+    visible: torch.Tensor | None = None  # [n, n] bool, in place of the causal mask and the window
     lam: torch.Tensor | None = None  # [heads, n]
     lam_raw: torch.Tensor | None = None
     gate: torch.Tensor | None = None  # [heads, n, channels or 1]
@@ -272,6 +274,8 @@ def attend(attention, layer, overrides, x):
     causal = column <= row
     if attention.window:
         causal = causal & (column > row - attention.window)
+    if attention.visible is not None:
+        causal = attention.visible
     heads, outputs = [], []
     for i in range(len(attention.pairs)):
         o = overrides.at(layer, i)
@@ -290,8 +294,10 @@ def attend(attention, layer, overrides, x):
             sink = 0.0
         maps = []
         for query_block, key_block, value_blocks in maps_of_head:
-            z_raw = (attention.scale * q[query_block] @ k[key_block].T).masked_fill(~visible, NEG)
-            z = z_raw / float(o.get("temperature", 1.0))
+            z_raw = attention.scale * q[query_block] @ k[key_block].T
+            capped = attention.softcap * torch.tanh(z_raw / attention.softcap) if attention.softcap else z_raw
+            z_raw, capped = z_raw.masked_fill(~visible, NEG), capped.masked_fill(~visible, NEG)
+            z = capped / float(o.get("temperature", 1.0))
             terms = z if sink is None else torch.cat([z, torch.full((n, 1), sink, dtype=z.dtype)], dim=1)
             lse = torch.logsumexp(terms, dim=1)
             values = torch.cat([attention.v[b] for b in value_blocks], dim=-1)

@@ -37,6 +37,7 @@ def run(command, model, out, *arguments, **options):
     (["analyze"], ["--text", "--text-file", "--ids", "--ids-file", "--bos", "-o", "--layers", "--heads", "--device", "--backend", "--dtype",
                    "--what-if", "--maps", "--components", "--exact-maps", "--hidden", "--only", "--force", "--json", "--config"]),
     (["compare"], ["--rtol", "--atol", "--json"]),
+    (["families"], ["--json", "--markdown"]),
     (["doctor"], ["--json"]),
 ], ids=lambda value: "-".join(value) if isinstance(value, list) and len(value) < 2 else None)
 def test_help_names_every_option(command, name, named):
@@ -333,6 +334,29 @@ def test_compare_refuses_what_is_no_run_file(command, models, tmp_path):
     with h5py.File(tmp_path / "linked.h5", "r+") as file:
         file["stolen"] = h5py.ExternalLink("/etc/passwd", "/")
     refused_both_ways(command, 3, ["/etc/passwd"], "compare", tmp_path / "run.h5", tmp_path / "linked.h5")
+
+
+def test_families_are_those_of_the_documents(command):
+    text, machine = command("families"), command("families", "--json")
+    assert text.code == 0 and machine.code == 0, text
+    families = {f["model_type"]: f["summary"] for f in machine.json["families"]}
+    assert len(families) > 20 and all(families.values())
+    for name, summary in families.items():
+        assert re.search(rf"^{name} +{re.escape(summary)}$", text.text, re.M), name
+    assert f"\n{len(families)} values of model_type" in text.text
+    assert all(len(line) <= 80 for line in text.text.splitlines())
+    root = pathlib.Path(__file__).parents[2]
+    table = command("families", "--markdown").text
+    assert f"<!-- headroom families --markdown -->\n{table}<!-- end -->\n" in (root / "core/model/ARCHITECTURES.md").read_text()
+    listed = re.search(r"- \*\*Families\*\*.*?\n- \*\*", (root / "README.md").read_text(), re.S)[0]
+    assert set(re.findall(r"`(\w+)`", listed)) == set(families)
+    assert command("families", "--json", "--markdown").code == 2
+
+
+def test_an_unknown_family_is_refused_with_the_nearest(command, tmp_path):
+    C.headroom(tmp_path / "model", {**C.headroom_config("softmax"), "model_type": "qwen_3"}, 5)
+    refused_both_ways(command, 4, ["qwen_3", "qwen3", "headroom families"], "analyze", tmp_path / "model", "--ids", "1", "-o",
+                      tmp_path / "run.h5")
 
 
 def test_doctor_says_what_works_here(command):

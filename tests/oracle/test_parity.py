@@ -141,14 +141,16 @@ def test_every_dataset(analyze, tmp_path, request, family, n, config, stored):
         comparison.finish()
 
 
-@pytest.mark.parametrize("quantised", [
-    {},
-    {"attn_q": "Q8_0", "attn_k": "Q4_0", "attn_v": "Q5_1", "attn_output": "F16", "ffn_up": "Q4_1", "ffn_down": "Q5_0", "output": "BF16"},
-    {"token_embd": "Q8_0", "attn_q": "F16", "attn_k": "Q5_1", "ffn_gate": "Q4_0"},
-], ids=["f32", "every_type", "embedding"])
-def test_gguf_llama(analyze, tmp_path, quantised):
+@pytest.mark.parametrize(("quantised", "hidden"), [
+    ({}, 64),
+    ({"attn_q": "Q8_0", "attn_k": "Q4_0", "attn_v": "Q5_1", "attn_output": "F16", "ffn_up": "Q4_1", "ffn_down": "Q5_0", "output": "BF16"}, 64),
+    ({"token_embd": "Q8_0", "attn_q": "F16", "attn_k": "Q5_1", "ffn_gate": "Q4_0"}, 64),
+    ({"attn_q": "Q4_K", "attn_k": "Q5_K", "attn_v": "Q6_K", "attn_output": "Q3_K", "ffn_up": "Q2_K", "ffn_down": "IQ4_XS", "ffn_gate": "IQ4_NL",
+      "output": "MXFP4", "token_embd": "Q6_K"}, 256),
+], ids=["f32", "every_type", "embedding", "grouped"])
+def test_gguf_llama(analyze, tmp_path, quantised, hidden):
     path = tmp_path / "tiny.gguf"
-    model = C.gguf_llama(path, 5, quantised)
+    model = C.gguf_llama(path, 5, quantised, hidden)
     ids = token_ids(37, 5)
     trace = forward.run(model, ids)
     check_against_transformers(model, trace, ids)

@@ -37,7 +37,7 @@ Parameters Parameters::create(const ModelSpec& model, const TrainingSettings& se
                               TorchTarget target) {
   Parameters result(target);
   for_each_weight(model, [&](const WeightRef& weight, std::string_view account, std::int64_t) {
-    HEADROOM_CHECK(!weight.transposed && weight.row_begin == 0 && weight.row_count < 0,
+    HEADROOM_CHECK(!weight.transposed && weight.row_begin == 0 && weight.row_count < 0 && weight.row_group == 0,
                    "a part of a tensor in training");
     Parameter parameter;
     parameter.name = weight.tensor;

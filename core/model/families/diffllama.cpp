@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/decoder_parts.h"
 #include "core/model/family.h"
+#include "core/model/llama_parts.h"
 
 namespace headroom {
 namespace {
@@ -30,7 +30,7 @@ std::vector<HeadProgram> halves(std::int64_t sub_heads, std::int64_t kv_heads, d
 
 Result<ModelSpec> translate_diffllama(const ModelSource& source) {
   ConfigReader config(source.config());
-  HEADROOM_TRY(const LlamaConfig llama, read_llama_config(config, 1e-5));
+  HEADROOM_TRY(const LlamaConfig llama, read_llama_config(source, config, {.epsilon = 1e-5}));
   const DecoderSizes& sizes = llama.sizes;
   if (sizes.heads % 2 != 0) {
     Error error(ErrorCode::Corrupt, "DiffLlama pairs the first half of the query heads with the second half");
@@ -42,12 +42,10 @@ Result<ModelSpec> translate_diffllama(const ModelSource& source) {
   if (sizes.kv_heads % 2 != 0)
     model.warnings.push_back(
         "num_key_value_heads is odd, which transformers refuses since release 5; values are paired as its eager code did");
-  model.model_type = "diffllama";
+  HEADROOM_TRY_VOID(read_llama_frame(source, config, sizes, llama.prefix, llama.epsilon, model));
   model.num_heads = sizes.heads / 2;
-  const std::string prefix = llama_prefix(source);
-  HEADROOM_TRY_VOID(read_llama_frame(source, config, sizes, prefix, llama.epsilon, model));
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer) {
-    const std::string base = layer_prefix(prefix, layer);
+    const std::string base = llama.layer(layer);
     BlockSpec block = llama_block(llama, base);
     AttentionSpec& attention = block.attention;
     attention.kind = "diff_v1";

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/decoder_parts.h"
 #include "core/model/family.h"
+#include "core/model/llama_parts.h"
 
 namespace headroom {
 namespace {
@@ -175,7 +175,7 @@ void warn_of_training(const nlohmann::json& training, std::vector<std::string>& 
 Result<ModelSpec> translate_headroom(const ModelSource& source) {
   ConfigReader config(source.config());
   HEADROOM_TRY_VOID(refuse_straddling_pairs(config));
-  HEADROOM_TRY(const DecoderSizes sizes, read_sizes(config, 0));
+  HEADROOM_TRY(const DecoderSizes sizes, read_sizes(config, {.inner_minimum = 0}));
   HEADROOM_TRY(const double epsilon, config.norm_epsilon("rms_norm_eps", 1e-5));
   HEADROOM_TRY(const Activation activation, read_activation(config, "hidden_act", "silu"));
   HEADROOM_TRY(const std::string position, config.text("position", "rope"));
@@ -184,16 +184,14 @@ Result<ModelSpec> translate_headroom(const ModelSource& source) {
   HEADROOM_TRY(const bool interleaved, config.boolean("rope_interleaved", true));
   RopeSpec rope;
   if (position == "rope") {
-    HEADROOM_TRY(rope, read_rope(config, interleaved ? RopeLayout::Interleaved : RopeLayout::HalfSplit, sizes.head_dim,
-                                 sizes.max_positions));
+    HEADROOM_TRY(rope, read_rope(config, {.layout = interleaved ? RopeLayout::Interleaved : RopeLayout::HalfSplit},
+                                 sizes.head_dim, sizes.max_positions));
   } else {
     for (const char* key : {"rope_theta", "rope_scaling", "rope_parameters"}) (void)config.raw(key);
   }
   HEADROOM_TRY(const AttentionSettings settings, read_attention(config.raw("attention"), sizes));
 
   ModelSpec model;
-  model.model_type = "headroom";
-  model.num_heads = sizes.heads;
   const std::string prefix = llama_prefix(source);
   HEADROOM_TRY_VOID(read_llama_frame(source, config, sizes, prefix, epsilon, model));
   HEADROOM_TRY(const bool has_logits, config.boolean("lm_head", true));
@@ -225,7 +223,6 @@ Result<ModelSpec> translate_headroom(const ModelSource& source) {
 }  // namespace
 
 extern constinit const Family kFamily_headroom{
-    "headroom", "softmax, softmax_one, softmax_sink, gated, diff_v1, diff_v2 in a llama-like decoder",
-    translate_headroom};
+    "headroom", "a llama of your own: softmax, one, sink, gated, diff_v1, diff_v2", translate_headroom};
 
 }  // namespace headroom

@@ -77,10 +77,26 @@ CATCH_TEST_CASE("weights: tensors come in the dtype of the run, whole, cut and t
     part.row_begin = 2;
     part.row_count = 1;
     CATCH_CHECK(holds(load(part), rows_of({30}, 1).view({1})));
+    // Groups of one row, two apart; one group of two.
+    WeightRef groups = matrix();
+    groups.row_count = 2;
+    groups.row_group = 1;
+    groups.row_stride = 2;
+    CATCH_CHECK(holds(load(groups), rows_of({0, 1, 4, 5}, 2)));
+    WeightRef pairs = vector();
+    pairs.row_begin = 1;
+    pairs.row_count = 2;
+    pairs.row_group = 2;
+    pairs.row_stride = 3;
+    CATCH_CHECK(holds(load(pairs), rows_of({20, 30}, 2).view({2})));
     const std::vector<std::int32_t> ids = {2, 0, 2, 1};
     auto rows = loader.load_rows(matrix(), ids);
     CATCH_REQUIRE(rows.has_value());
     CATCH_CHECK(holds(*rows, rows_of({4, 5, 0, 1, 4, 5, 2, 3}, 4)));
+    const std::vector<std::int32_t> first = {1, 0};
+    auto later = loader.load_rows(cut, first);
+    CATCH_REQUIRE(later.has_value());
+    CATCH_CHECK(holds(*later, rows_of({4, 5, 2, 3}, 2)));
   }
 }
 
@@ -218,6 +234,7 @@ CATCH_TEST_CASE("weights: activations") {
     CATCH_CHECK(y(Activation::GeluTanh) == near(0.5 * v * (1.0 + std::tanh(cubic)), 1e-12, 1e-15));
     CATCH_CHECK(y(Activation::QuickGelu) == near(v / (1.0 + std::exp(-1.702 * v)), 1e-13));
     CATCH_CHECK(y(Activation::Relu) == std::max(v, 0.0));
+    CATCH_CHECK(y(Activation::ReluSquared) == near(std::max(v, 0.0) * std::max(v, 0.0), 1e-15));
   }
 }
 

@@ -14,12 +14,21 @@
 
 #include "core/model/decoder_parts.h"
 #include "tests/core/model/family_rows.h"
+#include "tests/core/model/layer_norm_rows.h"
 #include "tests/core/model/model_files.h"
+#include "tests/core/model/rms_norm_rows.h"
 #include "tests/core/model/spec_text.h"
 #include "tests/support/catch.h"
 
 namespace headroom::test {
 namespace {
+
+std::vector<FamilyRow> every_row() {
+  std::vector<FamilyRow> rows = kFamilyRows;
+  rows.insert(rows.end(), kRmsNormRows.begin(), kRmsNormRows.end());
+  rows.insert(rows.end(), kLayerNormRows.begin(), kLayerNormRows.end());
+  return rows;
+}
 
 struct MarkedTensor {
   TensorLine tensor;
@@ -41,7 +50,8 @@ struct RowFiles {
 RowFiles files_of(const FamilyRow& row) {
   RowFiles files{nlohmann::json::parse(row.config), {}};
   const nlohmann::json& config = files.config;
-  const int layers = config.contains("n_layer") ? config["n_layer"].get<int>() : config["num_hidden_layers"].get<int>();
+  int layers = 0;
+  for (const char* key : {"n_layer", "num_layers", "num_hidden_layers"}) layers = config.value(key, layers);
   for (TensorLine& tensor : tensor_lines(row.tensors, layers)) {
     MarkedTensor marked;
     marked.optional = tensor.name.front() == '?';
@@ -58,7 +68,7 @@ RowFiles files_of(const FamilyRow& row) {
 }  // namespace
 
 CATCH_TEST_CASE("family: the description that follows from config and tensors") {
-  for (const FamilyRow& row : kFamilyRows) {
+  for (const FamilyRow& row : every_row()) {
     CATCH_INFO(row.name);
     const RowFiles files = files_of(row);
     const auto model = ModelFolder(files.config, files.lines()).describe();
@@ -70,9 +80,10 @@ CATCH_TEST_CASE("family: the description that follows from config and tensors") 
 }
 
 CATCH_TEST_CASE("family: every family has a row") {
+  const std::vector<FamilyRow> rows = every_row();
   for (const Family* family : families()) {
     CATCH_INFO(std::string(family->model_type));
-    CATCH_CHECK(std::any_of(kFamilyRows.begin(), kFamilyRows.end(), [&](const FamilyRow& row) {
+    CATCH_CHECK(std::ranges::any_of(rows, [&](const FamilyRow& row) {
       return nlohmann::json::parse(row.config)["model_type"] == family->model_type;
     }));
     CATCH_CHECK_FALSE(family->summary.empty());
@@ -80,7 +91,7 @@ CATCH_TEST_CASE("family: every family has a row") {
 }
 
 CATCH_TEST_CASE("family: a missing tensor is named, with the shape it should have") {
-  for (const FamilyRow& row : kFamilyRows) {
+  for (const FamilyRow& row : every_row()) {
     const RowFiles files = files_of(row);
     for (std::size_t i = 0; i < files.tensors.size(); ++i) {
       const MarkedTensor& marked = files.tensors[i];
@@ -104,7 +115,7 @@ CATCH_TEST_CASE("family: a missing tensor is named, with the shape it should hav
 }
 
 CATCH_TEST_CASE("family: a tensor of another shape is named, expected and found") {
-  for (const FamilyRow& row : kFamilyRows) {
+  for (const FamilyRow& row : every_row()) {
     const RowFiles files = files_of(row);
     for (std::size_t i = 0; i < files.tensors.size(); ++i) {
       const MarkedTensor& marked = files.tensors[i];
@@ -177,8 +188,15 @@ CATCH_TEST_CASE("family: an unknown or absent model_type is unsupported, by name
   CATCH_CHECK(model.error().message == "no head view for model_type 'mamba'");
   CATCH_CHECK(model.error().found == "mamba");
   CATCH_CHECK(model.error().file == unknown.path() / "config.json");
-  for (const Family* family : families())
-    CATCH_CHECK(model.error().expected.find(std::string(family->model_type)) != std::string::npos);
+  CATCH_CHECK(model.error().hint == "headroom families lists them");
+  const std::pair<const char*, const char*> near_names[] = {
+      {"qwen_3", "qwen3"}, {"gpt-neox", "gpt_neox"}, {"olmo_2", "olmo2"}, {"lama", "llama"}};
+  for (const auto& [type, nearest] : near_names) {
+    files.config["model_type"] = type;
+    const auto near = ModelFolder(files.config, files.lines()).describe();
+    CATCH_REQUIRE_FALSE(near.has_value());
+    CATCH_CHECK(near.error().expected == "one of " + std::to_string(families().size()) + ", such as " + nearest);
+  }
   for (const nlohmann::json& type : {nlohmann::json(), nlohmann::json(7), nlohmann::json("")}) {
     files.config["model_type"] = type;
     const auto untyped = ModelFolder(files.config, files.lines()).describe();

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "core/model/decoder_parts.h"
+#include "core/model/rope_config.h"
 #include "tests/core/model/rope_table.h"
 #include "tests/support/catch.h"
 
@@ -35,7 +35,7 @@ void check_goldens(const RopeSpec& rope, const std::vector<Golden>& goldens) {
 
 Result<RopeSpec> read(const nlohmann::json& json, std::int64_t rotary_dim, std::int64_t max_positions) {
   ConfigReader config(json);
-  return read_rope(config, RopeLayout::HalfSplit, rotary_dim, max_positions);
+  return read_rope(config, {}, rotary_dim, max_positions);
 }
 
 // The older spelling (rope_theta, rope_scaling) and that of transformers ≥ 5 (rope_parameters).

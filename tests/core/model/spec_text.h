@@ -84,7 +84,7 @@ namespace headroom::test {
 }
 
 [[nodiscard]] inline std::string block_text(const BlockSpec& block) {
-  static constexpr const char* kActivations[] = {"silu", "gelu", "gelu_tanh", "quick_gelu", "relu"};
+  static constexpr const char* kActivations[] = {"silu", "gelu", "gelu_tanh", "quick_gelu", "relu", "relu2"};
   const BranchSpec &attention = block.attention_branch, &mlp = block.mlp_branch;
   std::string text = "norms " + norm_text(attention.before) + " | " + norm_text(mlp.before);
   if (attention.after.kind != NormKind::None || mlp.after.kind != NormKind::None)
@@ -114,6 +114,9 @@ namespace headroom::test {
   if (model.tied) text += ", tied";
   if (model.position_embedding.present()) text += ", learned positions";
   if (model.embedding_scale != 1.0) text += format(", embedding x %g", model.embedding_scale);
+  if (model.logit_scale != 1.0) text += format(", logits x %g", model.logit_scale);
+  if (model.logit_softcap > 0.0) text += format(", logits capped at %g", model.logit_softcap);
+  if (model.lm_head.bias.present()) text += ", biased logits";
   text += ", final norm " + norm_text(model.final_norm);
   std::string before;
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {

@@ -1,0 +1,38 @@
+// Command R7B, A: as Command R, with a window and rotation in three layers of four
+// (core/model/ARCHITECTURES.md#cohere).
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/model/family.h"
+#include "core/model/llama_parts.h"
+
+namespace headroom {
+namespace {
+
+Result<void> change_cohere2(ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) {
+  use_layer_norms(model, false);
+  HEADROOM_TRY(model.logit_scale, config.number("logit_scale", 0.0625));
+  for (BlockSpec& block : model.blocks) share_norm(block);
+  HEADROOM_TRY(const std::int64_t window, read_window(config, 4096));
+  HEADROOM_TRY(const std::int64_t pattern, config.integer("sliding_window_pattern", 4, 1, 1 << 20));
+  HEADROOM_TRY(const std::vector<bool> sliding, read_sliding_layers(config, llama.sizes.layers, all_but_each(pattern)));
+  set_windows(model, sliding, window);
+  for (std::size_t layer = 0; layer < sliding.size(); ++layer)
+    if (!sliding[layer]) model.blocks[layer].attention.rope = {};
+  return {};
+}
+
+Result<ModelSpec> translate_cohere2(const ModelSource& source) {
+  return translate_llama_relative(
+      source,
+      {.epsilon_key = "layer_norm_eps", .epsilon = 1e-5, .tied = true, .rope = {.layout = RopeLayout::Interleaved}},
+      change_cohere2);
+}
+
+}  // namespace
+
+extern constinit const Family kFamily_cohere2{"cohere2", "Command R7B and A: parallel block, windows with rotation",
+                                              translate_cohere2};
+
+}  // namespace headroom

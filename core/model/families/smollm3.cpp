@@ -1,0 +1,44 @@
+// SmolLM 3: llama whose every fourth layer has no positions (core/model/ARCHITECTURES.md#smollm3).
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model/family.h"
+#include "core/model/llama_parts.h"
+
+namespace headroom {
+namespace {
+
+Result<void> change_smollm3(ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) {
+  HEADROOM_TRY(const bool bias, config.boolean("mlp_bias", false));
+  if (bias) add_mlp_bias(model);
+  HEADROOM_TRY(const std::int64_t interval, config.integer("no_rope_layer_interval", 4, 1, 1 << 20));
+  HEADROOM_TRY(const std::vector<double> given, config.numbers("no_rope_layers"));
+  if (!given.empty() && given.size() < model.blocks.size())
+    return refuse_config("not every layer is said to rotate or not", "no_rope_layers",
+                         std::to_string(model.blocks.size()) + " numbers", std::to_string(given.size()));
+  const auto rotates = [&](std::int64_t layer) {
+    return given.empty() ? (layer + 1) % interval != 0 : given[static_cast<std::size_t>(layer)] != 0.0;
+  };
+  HEADROOM_TRY(const bool used, config.boolean("use_sliding_window", false));
+  HEADROOM_TRY(const std::int64_t window, read_window(config, 0));
+  HEADROOM_TRY(const std::vector<bool> sliding,
+               read_sliding_layers(config, llama.sizes.layers,
+                                   [&](std::int64_t layer) { return used && window > 0 && !rotates(layer); }));
+  set_windows(model, sliding, window);
+  for (std::int64_t layer = 0; layer < llama.sizes.layers; ++layer)
+    if (!rotates(layer)) model.blocks[static_cast<std::size_t>(layer)].attention.rope = {};
+  return {};
+}
+
+Result<ModelSpec> translate_smollm3(const ModelSource& source) {
+  return translate_llama_relative(source, {.tied = true, .rope = {.theta = 2000000.0}}, change_smollm3);
+}
+
+}  // namespace
+
+extern constinit const Family kFamily_smollm3{"smollm3", "SmolLM 3: llama, each fourth layer without positions",
+                                              translate_smollm3};
+
+}  // namespace headroom

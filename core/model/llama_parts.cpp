@@ -1,0 +1,234 @@
+#include "core/model/llama_parts.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "core/base/format.h"
+
+namespace headroom {
+
+Result<LlamaConfig> read_llama_config(const ModelSource& source, ConfigReader& config, const LlamaDefaults& defaults) {
+  LlamaConfig llama;
+  llama.prefix = llama_prefix(source);
+  HEADROOM_TRY(llama.sizes, read_sizes(config, {.default_head_dim = defaults.head_dim}));
+  HEADROOM_TRY(llama.epsilon, config.norm_epsilon(defaults.epsilon_key, defaults.epsilon));
+  if (!defaults.bias_key.empty()) {
+    HEADROOM_TRY(llama.attention_bias, config.boolean(defaults.bias_key, defaults.bias));
+  }
+  HEADROOM_TRY(llama.activation, read_activation(config, defaults.activation_key, defaults.activation));
+  if (defaults.rotates) {
+    HEADROOM_TRY(llama.rope, read_rope(config, defaults.rope, llama.sizes.head_dim, llama.sizes.max_positions));
+  }
+  return llama;
+}
+
+std::string LlamaConfig::layer(std::int64_t layer) const { return layer_prefix(prefix, layer); }
+
+BlockSpec llama_block(const LlamaConfig& llama, const std::string& base) {
+  const DecoderSizes& sizes = llama.sizes;
+  const std::int64_t q_rows = sizes.heads * sizes.head_dim;
+  const std::int64_t kv_rows = sizes.kv_heads * sizes.head_dim;
+  BlockSpec block;
+  block.attention_branch.before = rms_norm(base + "input_layernorm.weight", sizes.hidden, llama.epsilon);
+  block.mlp_branch.before = rms_norm(base + "post_attention_layernorm.weight", sizes.hidden, llama.epsilon);
+  block.mlp = gated_mlp(base + "mlp.", sizes.hidden, sizes.inner, llama.activation, llama.mlp_bias);
+  block.attention = grouped_attention(sizes, llama.rope);
+  AttentionSpec& attention = block.attention;
+  attention.q = linear(base + "self_attn.q_proj", q_rows, sizes.hidden, llama.attention_bias);
+  attention.k = linear(base + "self_attn.k_proj", kv_rows, sizes.hidden, llama.attention_bias);
+  attention.v = linear(base + "self_attn.v_proj", kv_rows, sizes.hidden, llama.attention_bias);
+  attention.o = linear(base + "self_attn.o_proj", sizes.hidden, q_rows, llama.attention_bias);
+  return block;
+}
+
+std::string layer_prefix(const std::string& prefix, std::int64_t layer) {
+  return prefix + "layers." + std::to_string(layer) + ".";
+}
+
+Result<void> read_llama_frame(const ModelSource& source, ConfigReader& config, const DecoderSizes& sizes,
+                              const std::string& prefix, double epsilon, ModelSpec& model, bool tied,
+                              std::string_view lm_head) {
+  fill_sizes(model, sizes);
+  model.embedding = matrix(prefix + "embed_tokens.weight", sizes.vocab, sizes.hidden);
+  model.final_norm = rms_norm(prefix + "norm.weight", sizes.hidden, epsilon);
+  HEADROOM_TRY(const bool says_tied, config.boolean("tie_word_embeddings", tied));
+  model.tied = says_tied || (source.has_weights() && !source.find(lm_head));
+  if (model.tied && !says_tied)
+    model.warnings.push_back("the file has no " + std::string(lm_head) +
+                             ": the embedding is used for the logits (tied)");
+  model.lm_head.weight = model.tied ? model.embedding : matrix(std::string(lm_head), sizes.vocab, sizes.hidden);
+  if (config.raw("bos_token_id").is_number_integer())
+    model.bos_token_id = config.raw("bos_token_id").get<std::int64_t>();
+  return {};
+}
+
+std::string llama_prefix(const ModelSource& source) {
+  return !source.find("model.embed_tokens.weight") && source.find("embed_tokens.weight") ? "" : "model.";
+}
+
+Result<ModelSpec> translate_llama_relative(const ModelSource& source, const LlamaDefaults& defaults,
+                                           const LlamaChange& change) {
+  ConfigReader config(source.config());
+  HEADROOM_TRY(const LlamaConfig llama, read_llama_config(source, config, defaults));
+  ModelSpec model;
+  HEADROOM_TRY_VOID(read_llama_frame(source, config, llama.sizes, llama.prefix, llama.epsilon, model, defaults.tied));
+  for (std::int64_t layer = 0; layer < llama.sizes.layers; ++layer)
+    model.blocks.push_back(llama_block(llama, llama.layer(layer)));
+  HEADROOM_TRY_VOID(change(config, llama, model));
+  HEADROOM_TRY_VOID(config.check_unread(false, model.warnings));
+  return model;
+}
+
+namespace {
+
+// 0 where it is null, `fallback` where it is not there.
+Result<double> read_cap(ConfigReader& config, std::string_view key, double fallback) {
+  HEADROOM_TRY(const double cap, config.number(key, config.names(key) ? 0.0 : fallback));
+  if (cap < 0.0) return refuse_config("a cap of logits is negative", key, "≥ 0", format("%g", cap));
+  return cap;
+}
+
+// NAME.weight → NAME.bias.
+std::string bias_name(const WeightRef& weight) {
+  constexpr std::string_view kWeight = "weight";
+  return weight.tensor.substr(0, weight.tensor.size() - kWeight.size()) + "bias";
+}
+
+}  // namespace
+
+void use_layer_norms(ModelSpec& model, bool bias) {
+  change_norms(model, [bias](NormSpec& norm) {
+    norm.kind = NormKind::Layer;
+    if (bias) norm.bias = vector(bias_name(norm.weight), norm.weight.rows());
+  });
+}
+
+void share_norm(BlockSpec& block) {
+  block.parallel = true;
+  block.mlp_branch.before = block.attention_branch.before;
+}
+
+void use_gemma_norms(ModelSpec& model) {
+  model.embedding_scale = std::sqrt(static_cast<double>(model.hidden_size));
+  change_norms(model, [](NormSpec& norm) { norm.weight_offset = 1.0; });
+  for (BlockSpec& block : model.blocks)
+    block.attention.q_norm.weight_offset = block.attention.k_norm.weight_offset = 1.0;
+}
+
+void add_gemma_norms(ModelSpec& model, const LlamaConfig& llama, std::int64_t layer) {
+  BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
+  const auto norm = [&](const char* name) {
+    return rms_norm(llama.layer(layer) + name, llama.sizes.hidden, llama.epsilon);
+  };
+  block.attention_branch.after = norm("post_attention_layernorm.weight");
+  block.mlp_branch.before = norm("pre_feedforward_layernorm.weight");
+  block.mlp_branch.after = norm("post_feedforward_layernorm.weight");
+}
+
+Result<void> read_gemma_scales(ConfigReader& config, double attention_cap, double logit_cap, ModelSpec& model) {
+  use_gemma_norms(model);
+  HEADROOM_TRY(const double size, config.number("query_pre_attn_scalar", 256.0));
+  if (!(size > 0.0))
+    return refuse_config("queries are divided by the root of this number", "query_pre_attn_scalar", "> 0",
+                         format("%g", size));
+  HEADROOM_TRY(const double cap, read_cap(config, "attn_logit_softcapping", attention_cap));
+  HEADROOM_TRY(model.logit_softcap, read_cap(config, "final_logit_softcapping", logit_cap));
+  for (BlockSpec& block : model.blocks) {
+    block.attention.scale = 1.0 / std::sqrt(size);
+    block.attention.softcap = cap;
+  }
+  return {};
+}
+
+void move_norms_behind(BlockSpec& block, const std::string& base, std::int64_t hidden, double epsilon) {
+  block.attention_branch.before = block.mlp_branch.before = {};
+  block.attention_branch.after = rms_norm(base + "post_attention_layernorm.weight", hidden, epsilon);
+  block.mlp_branch.after = rms_norm(base + "post_feedforward_layernorm.weight", hidden, epsilon);
+}
+
+void add_bias(LinearSpec& linear) { linear.bias = vector(bias_name(linear.weight), linear.weight.rows()); }
+
+void add_mlp_bias(ModelSpec& model) {
+  for (BlockSpec& block : model.blocks)
+    for (LinearSpec* linear : {&block.mlp.gate, &block.mlp.up, &block.mlp.down}) add_bias(*linear);
+}
+
+void fuse_qkv(BlockSpec& block, const std::string& name, const DecoderSizes& sizes) {
+  const std::int64_t q_rows = sizes.heads * sizes.head_dim, kv_rows = sizes.kv_heads * sizes.head_dim;
+  const std::int64_t all = q_rows + 2 * kv_rows;
+  AttentionSpec& attention = block.attention;
+  const bool bias = attention.q.bias.present();
+  attention.q = linear_rows(name, all, sizes.hidden, {0, q_rows}, bias);
+  attention.k = linear_rows(name, all, sizes.hidden, {q_rows, kv_rows}, bias);
+  attention.v = linear_rows(name, all, sizes.hidden, {q_rows + kv_rows, kv_rows}, bias);
+}
+
+void fuse_gate_and_up(BlockSpec& block, const std::string& name, const DecoderSizes& sizes) {
+  block.mlp.gate = linear_rows(name, 2 * sizes.inner, sizes.hidden, {0, sizes.inner}, false);
+  block.mlp.up = linear_rows(name, 2 * sizes.inner, sizes.hidden, {sizes.inner, sizes.inner}, false);
+}
+
+void add_qk_norm(BlockSpec& block, const std::string& base, QkNormScope scope, double epsilon) {
+  AttentionSpec& attention = block.attention;
+  attention.qk_norm = scope;
+  const bool whole = scope == QkNormScope::Whole;
+  const auto size = [&](std::int64_t blocks) { return whole ? blocks * attention.head_dim : attention.head_dim; };
+  attention.q_norm = rms_norm(base + "self_attn.q_norm.weight", size(attention.num_query_blocks), epsilon);
+  attention.k_norm = rms_norm(base + "self_attn.k_norm.weight", size(attention.num_key_blocks), epsilon);
+}
+
+Result<std::int64_t> read_window(ConfigReader& config, std::int64_t fallback) {
+  const bool null = config.names("sliding_window") && !config.has("sliding_window");
+  return config.integer("sliding_window", null ? 0 : fallback, null ? 0 : 1, std::int64_t{1} << 40);
+}
+
+Result<std::vector<bool>> read_sliding_layers(ConfigReader& config, std::int64_t layers,
+                                              const std::function<bool(std::int64_t)>& slides) {
+  std::vector<bool> sliding(static_cast<std::size_t>(layers));
+  const nlohmann::json& types = config.raw("layer_types");
+  if (types.is_null()) {
+    for (std::int64_t layer = 0; layer < layers; ++layer) sliding[static_cast<std::size_t>(layer)] = slides(layer);
+    return sliding;
+  }
+  if (!types.is_array() || types.size() != sliding.size())
+    return refuse_config("layer_types does not describe every layer", "layer_types",
+                         "a list of " + std::to_string(layers),
+                         types.is_array() ? std::to_string(types.size()) : types.type_name());
+  for (std::size_t layer = 0; layer < sliding.size(); ++layer) {
+    const std::string type = types[layer].is_string() ? types[layer].get<std::string>() : types[layer].dump();
+    if (type != "sliding_attention" && type != "full_attention") {
+      Error error(ErrorCode::Unsupported, "a kind of layer that this family does not have");
+      error.at_tensor("layer_types[" + std::to_string(layer) + "]");
+      return error.wanted("sliding_attention or full_attention", type);
+    }
+    sliding[layer] = type == "sliding_attention";
+  }
+  return sliding;
+}
+
+std::function<bool(std::int64_t)> all_but_each(std::int64_t pattern) {
+  return [pattern](std::int64_t layer) { return (layer + 1) % pattern != 0; };
+}
+
+void set_windows(ModelSpec& model, const std::vector<bool>& sliding, std::int64_t window) {
+  for (std::size_t layer = 0; layer < sliding.size(); ++layer)
+    if (sliding[layer]) model.blocks[layer].attention.window = window;
+}
+
+Result<void> read_late_windows(ConfigReader& config, ModelSpec& model) {
+  const auto layers = static_cast<std::int64_t>(model.blocks.size());
+  HEADROOM_TRY(const bool used, config.boolean("use_sliding_window", false));
+  HEADROOM_TRY(const std::int64_t given, read_window(config, 4096));
+  HEADROOM_TRY(const std::int64_t first, config.integer("max_window_layers", 28, 0, std::int64_t{1} << 20));
+  const std::int64_t window = used ? given : 0;
+  HEADROOM_TRY(const std::vector<bool> sliding,
+               read_sliding_layers(config, layers, [&](std::int64_t layer) { return window > 0 && layer >= first; }));
+  set_windows(model, sliding, window);
+  return {};
+}
+
+}  // namespace headroom

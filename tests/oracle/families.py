@@ -1,0 +1,249 @@
+"""Tiny random checkpoints of the families that transformers has, and what its own code computes with them.
+
+transformers runs the model in float64; of each layer the attention function's arguments are kept (queries and keys after
+norms and rotation, values, mask, scale, cap), from which the statistics follow as for any head.
+"""
+import contextlib
+import copy
+import importlib
+import json
+from dataclasses import dataclass, field
+
+import torch
+
+import checkpoints as C
+import forward
+
+
+@dataclass
+class Case:
+    name: str  # model type, and what is special
+    config: dict  # as config.json holds it
+    n: int = 37
+    stored: dict = field(default_factory=dict)  # dtype, shards
+    renamed: tuple = ()  # (name in transformers, name in published files)
+
+    @property
+    def model_type(self):
+        return self.config["model_type"]
+
+
+BASE = {"vocab_size": 53, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "max_position_embeddings": 256, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+PLAIN = {"rope_type": "default", "rope_theta": 10000.0}
+
+
+def case(name, n=37, stored=None, renamed=(), **config):
+    merged = {**BASE, "model_type": name.split()[0], **config}
+    return Case(name, {k: v for k, v in merged.items() if v != "absent"}, n, stored or {}, renamed)
+
+
+LONG_FACTOR = [1.0, 2.0, 4.0, 7.0]
+LONGROPE = {"type": "longrope", "short_factor": [1.0, 1.1, 1.3, 1.7], "long_factor": LONG_FACTOR}
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 64}
+GEMMA = {"head_dim": 16, "hidden_act": "gelu", "tie_word_embeddings": "absent"}
+GEMMA2 = {"head_dim": 16, "hidden_activation": "gelu_pytorch_tanh"}
+NO_LLAMA = dict.fromkeys(("num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size"), "absent")
+GPT = {**NO_LLAMA, "hidden_size": "absent", "max_position_embeddings": "absent", "n_embd": 32, "n_layer": 3, "n_head": 4,
+       "n_positions": 128}
+GPT_NEO = NO_LLAMA
+BF16 = {"dtype": torch.bfloat16}
+
+CASES = [
+    case("mistral no window", sliding_window=None),
+    case("mistral window", 97, sliding_window=9, head_dim=16),
+    case("mistral window, new spelling", sliding_window=70, n=150, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
+    case("qwen2"),
+    case("qwen2 tied, late window", 97, use_sliding_window=True, sliding_window=11, max_window_layers=1,
+         tie_word_embeddings=True, rope_theta=1000000.0),
+    case("qwen2 layer types", use_sliding_window=True, sliding_window=5, stored=BF16,
+         layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
+    case("qwen3", head_dim=16, tie_word_embeddings=True),
+    case("qwen3 bias, window, llama3", 97, head_dim=8, attention_bias=True, use_sliding_window=True, sliding_window=20,
+         max_window_layers=2, rope_scaling=LLAMA3),
+    case("gemma", **GEMMA),
+    case("gemma one group, not tied", 97, head_dim=8, num_key_value_heads=1, hidden_act="gelu_pytorch_tanh",
+         tie_word_embeddings=False),
+    case("gemma2", 97, sliding_window=13, query_pre_attn_scalar=12, attn_logit_softcapping=3.0, final_logit_softcapping=2.0,
+         **GEMMA2),
+    case("gemma2 no caps", sliding_window=5, query_pre_attn_scalar=16, attn_logit_softcapping=None,
+         final_logit_softcapping=None, attention_bias=True, **GEMMA2),
+    case("gemma3_text", 97, num_hidden_layers=7, sliding_window=13, query_pre_attn_scalar=16, rope_theta=500000.0,
+         rope_local_base_freq=5000.0, rope_scaling={"rope_type": "linear", "factor": 8.0}, sliding_window_pattern=3, **GEMMA2),
+    case("gemma3_text new spelling", sliding_window=9, query_pre_attn_scalar=8,
+         layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+         rope_parameters={"full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 300000.0},
+                          "sliding_attention": {"rope_type": "default", "rope_theta": 20000.0}}, **GEMMA2),
+    case("olmo"),
+    case("olmo bias, tied", attention_bias=True, tie_word_embeddings=True, num_key_value_heads=4),
+    case("olmo2", 97),
+    case("olmo2 bias", attention_bias=True, rope_theta=500000.0, tie_word_embeddings=True),
+    case("olmo3", 97, num_hidden_layers=5, sliding_window=10, rope_theta=500000.0),
+    case("olmo3 new spelling", sliding_window=10, layer_types=["full_attention", "sliding_attention", "full_attention"],
+         rope_parameters={"full_attention": {"rope_type": "linear", "factor": 3.0, "rope_theta": 80000.0},
+                          "sliding_attention": {"rope_type": "default", "rope_theta": 9000.0}}),
+    case("granite", 97, embedding_multiplier=3.0, attention_multiplier=0.2, residual_multiplier=0.22, logits_scaling=8.0,
+         tie_word_embeddings=True),
+    case("granite biases", attention_bias=True, mlp_bias=True, embedding_multiplier=0.5, attention_multiplier=0.1),
+    case("starcoder2", 97, sliding_window=12),
+    case("starcoder2 no bias", use_bias=False, sliding_window=None, tie_word_embeddings=False, norm_epsilon=1e-3),
+    case("stablelm"),
+    case("stablelm parallel, bias", 97, use_parallel_residual=True, use_qkv_bias=True, partial_rotary_factor=0.5),
+    case("phi"),
+    case("phi norms of queries and keys", 97, qk_layernorm=True, partial_rotary_factor=0.25, num_key_value_heads=4),
+    case("phi3", 97, sliding_window=15),
+    case("phi3 long", 97, max_position_embeddings=64, original_max_position_embeddings=32, rope_scaling=LONGROPE),
+    case("phi3 partial", partial_rotary_factor=0.5, tie_word_embeddings=True, stored={"shards": 2}),
+    case("smollm3", 97, num_hidden_layers=5, rope_theta=2000000.0),
+    case("smollm3 window, list", no_rope_layers=[0, 1, 0], use_sliding_window=True, sliding_window=6, mlp_bias=True,
+         tie_word_embeddings=False),
+    case("cohere", 97, logit_scale=0.4),
+    case("cohere bias, not tied", attention_bias=True, tie_word_embeddings=False, layer_norm_eps=1e-3),
+    case("cohere2", 97, num_hidden_layers=5, sliding_window=8, logit_scale=0.25),
+    case("cohere2 layer types", sliding_window=5, layer_types=["full_attention", "sliding_attention", "full_attention"]),
+    case("helium", head_dim=8),
+    case("helium biases", 97, head_dim=8, attention_bias=True, mlp_bias=True, rope_theta=5000.0),
+    case("glm", 97, head_dim=16),
+    case("glm no bias", attention_bias=False, head_dim=8, partial_rotary_factor=1.0),
+    case("glm4", 97, head_dim=16, attention_bias=False),
+    case("glm4 bias", attention_bias=True, head_dim=8, num_key_value_heads=1),
+    case("nemotron"),
+    case("nemotron biases", 97, attention_bias=True, mlp_bias=True, partial_rotary_factor=0.25, head_dim=16),
+    case("exaone4", 97, num_hidden_layers=5, sliding_window=9),
+    case("exaone4 no window", sliding_window=None, layer_types=["full_attention"] * 3),
+    case("gpt_neox", num_key_value_heads="absent", renamed=(("lm_head.", "embed_out."),)),
+    case("gpt_neox one after the other", 97, num_key_value_heads="absent", use_parallel_residual=False, rotary_pct=1.0,
+         rotary_emb_base=5000, tie_word_embeddings=False, hidden_act="gelu_new"),
+    case("opt", ffn_dim=40, intermediate_size="absent", num_key_value_heads="absent", word_embed_proj_dim=32),
+    case("opt norms of the sum, no bias", 97, ffn_dim=40, intermediate_size="absent", num_key_value_heads="absent",
+         do_layer_norm_before=False, enable_bias=False, tie_word_embeddings=False),
+    case("gpt_bigcode", 97, **GPT),
+    case("gpt_bigcode many keys", multi_query=False, n_inner=40, activation_function="gelu", **GPT),
+    case("gptj", 97, rotary_dim=4, **GPT),
+    case("gpt_neo", 97, num_layers=4, num_heads=4, attention_types=[[["global", "local"], 2]], window_size=11, **GPT_NEO),
+    case("gpt_neo all global", num_layers=2, num_heads=2, attention_types=[[["global"], 2]], **{**GPT_NEO, "intermediate_size": 40}),
+]
+
+
+@contextlib.contextmanager
+def recorded_attention(modeling, calls):
+    """The module's attention function keeps what it was given: (module, q, k, v, who sees whom, scale, cap)."""
+    if hasattr(modeling, "eager_attention_forward"):
+        holder, name = modeling, "eager_attention_forward"
+
+        def recorder(module, query, key, value, attention_mask, scaling=None, **options):
+            scale = scaling
+            if scale == 1.0:  # OPT's queries are scaled before
+                scale = module.scaling
+            calls.append((module, query[0] * (scaling / scale), key[0], value[0], attention_mask[0, 0] > -1, scale,
+                          options.get("softcap")))
+            return original(module, query, key, value, attention_mask, scaling=scaling, **options)
+    else:
+        holder = getattr(modeling, "GPTJAttention", None) or modeling.GPTNeoSelfAttention
+        name = "_attn"
+
+        def recorder(module, query, key, value, attention_mask=None):
+            n = query.shape[2]
+            visible = module.bias[0, 0, :n, :n] if hasattr(module, "bias") else attention_mask[0, 0] > -1
+            calls.append((module, query[0], key[0], value[0], visible, 1 / getattr(module, "scale_attn", 1.0), None))
+            return original(module, query, key, value, attention_mask)
+
+    original = getattr(holder, name)
+    setattr(holder, name, recorder)
+    try:
+        yield
+    finally:
+        setattr(holder, name, original)
+
+
+def model_of(case):
+    """(modeling module, the model in float64, weightless)."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    settings = AutoConfig.for_model(case.model_type, **{k: v for k, v in copy.deepcopy(case.config).items() if k != "model_type"})
+    settings._attn_implementation = "eager"
+    net = AutoModelForCausalLM.from_config(settings)
+    return importlib.import_module(type(net).__module__), net.to(torch.float64).eval()
+
+
+def write(folder, case, seed):
+    """The checkpoint as published; returns the values in float64 by transformers' names."""
+    with C.transformers_in_float64():
+        _, net = model_of(case)
+    state = net.state_dict()
+    if net.config.tie_word_embeddings:
+        state = {name: t for name, t in state.items() if name != "lm_head.weight"}
+    weights = C.scaled_weights({name: t for name, t in state.items() if not name.endswith("inv_freq")}, seed)
+
+    def published(name):
+        for own, other in case.renamed:
+            name = other + name.removeprefix(own) if name.startswith(own) else name
+        return name
+
+    stored = C.save(folder, case.config, {published(name): t for name, t in weights.items()}, **case.stored)
+    return {name: stored[published(name)] for name in weights}
+
+
+OUTPUTS = ("o_proj", "dense", "out_proj", "c_proj")
+
+
+def projection_sizes(module, q_rows, kv_rows, hidden):
+    """Numbers of each projection, with its bias."""
+    def bias(*names):
+        linear = next(getattr(module, name) for name in names if hasattr(module, name))
+        return linear.bias is not None
+
+    fused = ("qkv_proj", "query_key_value", "c_attn")
+    sizes = {part: rows * hidden + (rows if bias(part + "_proj", *fused) else 0)
+             for part, rows in (("q", q_rows), ("k", kv_rows), ("v", kv_rows))}
+    return sizes | {"o": q_rows * hidden + (hidden if bias(*OUTPUTS) else 0), "lambda": 0}
+
+
+def layer_of(layer, call):
+    module, q, k, v, visible, scaling, softcap = call
+    heads, key_heads = len(q), len(k)
+    output = next(getattr(module, name) for name in OUTPUTS if hasattr(module, name))
+    attention = forward.Attention(
+        "softmax", q, k, v, [[(i, i // (heads // key_heads), [i // (heads // key_heads)])] for i in range(heads)],
+        output.weight, output.bias, scaling, softcap=softcap, visible=visible)
+    attention.parameters = projection_sizes(module, heads * q.shape[-1], key_heads * q.shape[-1], output.weight.shape[0])
+    _, info = forward.attend(attention, layer, forward.Overrides(()), torch.zeros(q.shape[1], 1))
+    return info
+
+
+LAYERS = (lambda base: getattr(base, "layers", None), lambda base: getattr(base, "h", None),
+          lambda base: getattr(getattr(base, "decoder", None), "layers", None))
+
+
+def run(case, weights, ids):
+    """The trace of transformers' own forward pass."""
+    calls, residual = [], []
+    with C.transformers_in_float64():
+        modeling, _ = model_of(case)
+    with C.transformers_in_float64(modeling), torch.no_grad(), recorded_attention(modeling, calls):
+        _, net = model_of(case)
+        missing, unexpected = net.load_state_dict(weights, strict=False)
+        assert not unexpected and all(m == "lm_head.weight" or m.endswith("inv_freq") for m in missing), (missing, unexpected)
+        net.tie_weights()
+        layers = next(part for part in (find(net.base_model) for find in LAYERS) if part is not None)
+
+        def keep_input(_, args):
+            residual.append(args[0][0])
+
+        def keep_output(_, __, output):
+            residual.append((output[0] if isinstance(output, tuple) else output)[0])
+
+        layers[0].register_forward_pre_hook(keep_input)
+        for layer in layers:
+            layer.register_forward_hook(keep_output)
+        logits = net(torch.tensor([ids]), use_cache=False).logits[0]
+    assert len(calls) == len(layers)
+    trace = forward.Trace(residual, logits)
+    with torch.no_grad():
+        trace.layers = [layer_of(i, call) for i, call in enumerate(calls)]
+    return trace
+
+
+if __name__ == "__main__":
+    print(json.dumps([c.name for c in CASES], indent=1))
