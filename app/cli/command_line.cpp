@@ -17,6 +17,7 @@
 #include "app/cli/bench_command.h"
 #include "app/cli/compare_command.h"
 #include "app/cli/doctor_command.h"
+#include "app/cli/families_command.h"
 #include "app/cli/inspect_command.h"
 #include "app/cli/quantities_command.h"
 #include "app/cli/reproduce_command.h"
@@ -236,6 +237,12 @@ void add_quantities(CLI::App& app, QuantitiesArguments& arguments) {
   command->add_flag("--json", arguments.json, "machine-readable output")->excludes(markdown);
 }
 
+void add_families(CLI::App& app, FamiliesArguments& arguments) {
+  CLI::App* command = app.add_subcommand("families", "the model types that open");
+  CLI::Option* markdown = command->add_flag("--markdown", arguments.markdown, "as core/model/ARCHITECTURES.md");
+  command->add_flag("--json", arguments.json, "machine-readable output")->excludes(markdown);
+}
+
 int usage_error(const std::string& message, bool json) {
   Error error(ErrorCode::InvalidArgument, message);
   return report_error(error.advise("headroom --help names the commands, headroom COMMAND --help the options of one"),
@@ -266,6 +273,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   AnalyzeArguments analyze;
   CompareArguments compare;
   QuantitiesArguments quantities;
+  FamiliesArguments families;
   BenchArguments bench;
   TrainArguments train;
   ReproduceArguments reproduce;
@@ -275,6 +283,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_analyze(app, analyze);
   add_compare(app, compare);
   add_quantities(app, quantities);
+  add_families(app, families);
   add_bench(app, bench);
   add_train(app, train);
   add_reproduce(app, reproduce);
@@ -286,12 +295,13 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &quantities.json, &bench.json, &train.json,
-                       &reproduce.json, &doctor_json})
+  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &quantities.json, &families.json, &bench.json,
+                       &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("quantities")) return run_quantities(quantities);
+  if (app.got_subcommand("families")) return run_families(families);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json, window_program);
   if (app.got_subcommand("bench")) {
     bench.command_line = joined(argc, argv);
@@ -316,12 +326,13 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   // A mistyped command is not a file that is missing.
   for (const std::string& path : window.paths)
     if (path.find_first_of("/.:") == std::string::npos && !std::filesystem::exists(path))
-      return usage_error("no such command and no such file: " + path +
-                             "; commands are inspect, analyze, compare, quantities, bench, train, reproduce and doctor",
-                         json);
+      return usage_error(
+          "no such command and no such file: " + path +
+              "; commands are inspect, analyze, compare, quantities, families, bench, train, reproduce and doctor",
+          json);
   if (json)
     return usage_error(
-        "the window has no JSON; expected inspect, analyze, compare, quantities, bench, train, reproduce or doctor",
+        "the window has no JSON; expected inspect, analyze, compare, quantities, families, bench, train, reproduce or doctor",
         json);
   window.command_line = joined(argc, argv);
   return window_program.run(window);

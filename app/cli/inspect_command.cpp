@@ -1,6 +1,7 @@
 #include "app/cli/inspect_command.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -8,6 +9,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/address.h"
@@ -109,6 +112,74 @@ void print_line(const char* name, const std::string& value) {
   std::printf("%-12s %s\n", name, escape_for_terminal(value).c_str());
 }
 
+// "0-4, 6-10, 12".
+std::string layers_text(const std::vector<std::int64_t>& layers) {
+  std::string text;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::size_t first = i;
+    while (i + 1 < layers.size() && layers[i + 1] == layers[i] + 1) ++i;
+    text += (text.empty() ? "" : ", ") + std::to_string(layers[first]);
+    if (i > first) text += "-" + std::to_string(layers[i]);
+  }
+  return text;
+}
+
+// What the layers have, a line for each thing that some of them have otherwise.
+void print_by_layer(const ModelSpec& model, const char* name,
+                    const std::function<std::string(const BlockSpec&)>& describe) {
+  std::map<std::string, std::vector<std::int64_t>> found;
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
+    found[describe(model.blocks[layer])].push_back(static_cast<std::int64_t>(layer));
+  for (const auto& [text, layers] : found) {
+    print_line(name, found.size() == 1
+                         ? text + " in all layers"
+                         : text + (layers.size() == 1 ? " in layer " : " in layers ") + layers_text(layers));
+    name = "";
+  }
+}
+
+std::string mask_text(const BlockSpec& block) {
+  const AttentionSpec& attention = block.attention;
+  std::string text = attention.causal ? "causal" : "bidirectional";
+  if (attention.window > 0) text += format(", window of %lld keys", static_cast<long long>(attention.window));
+  if (attention.softcap > 0.0) text += format(", logits capped at %g", attention.softcap);
+  return text;
+}
+
+std::string rotation_text(const BlockSpec& block) {
+  const RopeSpec& rope = block.attention.rope;
+  if (rope.layout == RopeLayout::None) return "none";
+  static constexpr const char* kScalings[] = {"", ", linear", ", dynamic", ", llama3", ", yarn", ", longrope"};
+  return format("%s, %lld of %lld channels, θ %g%s", rope.layout == RopeLayout::HalfSplit ? "halves" : "pairs",
+                static_cast<long long>(rope.rotary_dim), static_cast<long long>(block.attention.head_dim), rope.theta,
+                kScalings[static_cast<std::size_t>(rope.scaling.kind)]);
+}
+
+std::string block_text(const BlockSpec& block) {
+  const auto places = [](const BranchSpec& branch) {
+    std::string text;
+    const std::pair<const NormSpec*, const char*> norms[] = {
+        {&branch.before, "before"}, {&branch.after, "behind"}, {&branch.sum, "over the sum"}};
+    for (const auto& [norm, place] : norms)
+      if (norm->kind != NormKind::None)
+        text += (text.empty() ? std::string(norm->kind == NormKind::Rms ? "RMSNorm " : "LayerNorm ") : " and ") + place;
+    return text.empty() ? std::string("no norm") : text;
+  };
+  std::string text = places(block.attention_branch);
+  if (block.attention.qk_norm != QkNormScope::None) text += ", norms of q and k";
+  if (block.mlp.kind == MlpKind::None) return text + ", no MLP";
+  return text + (block.mlp.kind == MlpKind::Gated ? ", gated MLP" : ", plain MLP") +
+         (block.parallel ? " beside it" : "");
+}
+
+std::string logits_text(const ModelSpec& model) {
+  if (!model.lm_head.weight.present()) return "none";
+  std::string text = model.tied ? "by the embedding" : "by lm_head";
+  if (model.logit_scale != 1.0) text += format(", × %g", model.logit_scale);
+  if (model.logit_softcap > 0.0) text += format(", capped at %g", model.logit_softcap);
+  return text;
+}
+
 void print_model(const ModelSpec& model) {
   const AttentionSpec& attention = model.blocks.front().attention;
   print_line("model", model.model_type);
@@ -118,17 +189,13 @@ void print_model(const ModelSpec& model) {
                     static_cast<long long>(model.num_heads), static_cast<long long>(attention.num_query_blocks),
                     static_cast<long long>(attention.num_key_blocks),
                     static_cast<long long>(attention.num_value_blocks), static_cast<long long>(attention.head_dim)));
-  print_line("sizes",
-             format("hidden %lld, vocabulary %lld, positions %lld%s", static_cast<long long>(model.hidden_size),
-                    static_cast<long long>(model.vocab_size), static_cast<long long>(model.max_positions),
-                    model.tied ? ", lm_head is the embedding" : ""));
-  std::map<std::string, std::string> kinds;
-  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
-    std::string& list = kinds[model.blocks[layer].attention.kind];
-    list += (list.empty() ? "" : ",") + std::to_string(layer);
-  }
-  for (const auto& [kind, layers] : kinds)
-    print_line("attention", kind + (kinds.size() > 1 ? " in layers " + layers : " in all layers"));
+  print_line("sizes", format("hidden %lld, vocabulary %lld, positions %lld", static_cast<long long>(model.hidden_size),
+                             static_cast<long long>(model.vocab_size), static_cast<long long>(model.max_positions)));
+  print_by_layer(model, "attention", [](const BlockSpec& block) { return block.attention.kind; });
+  print_by_layer(model, "mask", mask_text);
+  print_by_layer(model, "rotation", rotation_text);
+  print_by_layer(model, "block", block_text);
+  print_line("logits", logits_text(model));
 }
 
 // The first layer's first heads, or the heads that were asked for.
