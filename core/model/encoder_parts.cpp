@@ -82,8 +82,8 @@ Result<ModelSpec> translate_roberta(const ModelSource& source) {
   ConfigReader config(source.config());
   ModelSpec model;
   HEADROOM_TRY(const BertFrame frame, read_bert_frame(config, source, "roberta.", model));
-  HEADROOM_TRY(model.padding_id, config.integer("pad_token_id", 1, 0, frame.sizes.max_positions - 1));
-  model.max_positions = frame.sizes.max_positions - *model.padding_id - 1;
+  HEADROOM_TRY(model.padding_id, config.integer("pad_token_id", 1, 0, frame.sizes.max_positions - 2));
+  model.max_positions = model.learned_positions();
   HEADROOM_TRY_VOID(add_masked_head(
       config, source,
       {.dense = "lm_head.dense", .norm = "lm_head.layer_norm", .output = "lm_head.decoder", .bias = "lm_head.bias"},

@@ -34,6 +34,10 @@ bool ModelSpec::causal() const {
   return std::ranges::all_of(blocks, [](const BlockSpec& block) { return block.attention.causal; });
 }
 
+std::int64_t ModelSpec::learned_positions() const {
+  return position_embedding.present() ? position_embedding.rows() - (padding_id ? *padding_id + 1 : 0) : 0;
+}
+
 bool ModelSpec::softmax_only() const {
   return std::ranges::all_of(blocks, [](const BlockSpec& block) {
     return std::ranges::all_of(block.attention.heads,

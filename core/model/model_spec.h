@@ -256,6 +256,8 @@ struct ModelSpec {
   std::shared_ptr<const Capture> capture;  // the blocks are its calls, without any weight; null: a model
 
   [[nodiscard]] bool causal() const;  // every layer is
+  // Tokens that the table of learned positions is long enough for; 0 without one.
+  [[nodiscard]] std::int64_t learned_positions() const;
   // No head has another normalizer: what the fused kernels compute.
   [[nodiscard]] bool softmax_only() const;
 };

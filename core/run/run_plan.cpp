@@ -30,10 +30,9 @@ Result<void> check_tokens(const AnalysisRequest& request, const ModelSpec& model
                    std::to_string(request.prompt.ids[i]));
       return error;
     }
-  if (model.position_embedding.present() && shape.length > model.position_embedding.rows()) {
+  if (model.position_embedding.present() && shape.length > model.learned_positions()) {
     Error error(ErrorCode::InvalidArgument, "the prompt is longer than the model's table of learned positions");
-    error.wanted("at most " + std::to_string(model.position_embedding.rows()) + " tokens",
-                 std::to_string(shape.length));
+    error.wanted("at most " + std::to_string(model.learned_positions()) + " tokens", std::to_string(shape.length));
     return error;
   }
   if (model.max_positions > 0 && shape.length > model.max_positions)

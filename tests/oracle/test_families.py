@@ -28,3 +28,13 @@ def test_family(analyze, tmp_path, case, seed):
         comparison.all(skip=("maps",))
         comparison.parameters()
         comparison.finish()
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "opt"])
+def test_a_prompt_ends_where_the_learned_positions_do(analyze, tmp_path, name):
+    case = next(case for case in families.CASES if case.name == name)
+    families.write(tmp_path / "model", case, 5)
+    most = case.config["max_position_embeddings"] - (case.config["pad_token_id"] + 1 if name == "roberta" else 0)
+    assert analyze(tmp_path / "model", [7] * most, tmp_path / "all.h5", "--only", "summary").returncode == 0
+    refused = analyze(tmp_path / "model", [7] * (most + 1), tmp_path / "more.h5", check=False)
+    assert refused.returncode == 2 and f"at most {most} tokens" in refused.stderr and not (tmp_path / "more.h5").exists()

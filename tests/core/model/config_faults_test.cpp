@@ -155,7 +155,7 @@ const Fault kFaults[] = {
      "relative_key"},
     {"bert", R"({"type_vocab_size": 0})", kCorrupt, "type_vocab_size", "from 1", "0"},
     {"bert", R"({"add_cross_attention": true})", kUnsupported, "add_cross_attention", "key of this", "true"},
-    {"roberta", R"({"pad_token_id": 32})", kCorrupt, "pad_token_id", "to 31", "32"},
+    {"roberta", R"({"pad_token_id": 31})", kCorrupt, "pad_token_id", "to 30", "31"},
     {"electra", R"({"embedding_size": 0})", kCorrupt, "embedding_size", "from 1", "0"},
     {"modernbert", R"({"rope_scaling": {"rope_type": "linear", "factor": 2.0}})", kUnsupported, "rope_scaling",
      "by kind of layer", "rope_scaling"},
