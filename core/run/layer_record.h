@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/numbers.h"
+#include "core/model/distance_bias.h"
 #include "core/model/model_spec.h"
 #include "kernels/attention.h"
 
@@ -45,6 +46,7 @@ struct LayerRecord {
   bool positional = true;        // rows and keys are places in one sequence
   std::int64_t window = 0;
   bool causal = true;
+  std::shared_ptr<const DistanceBias> bias;   // of every head of the layer; null: none
   std::shared_ptr<const CapturedMask> dense;  // of a captured call; null: none
   std::vector<std::int64_t> induction_key;    // per row: the key after the latest earlier occurrence of its token; −1
   std::int64_t context_dim = 0;               // channels of a head's context

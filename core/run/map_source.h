@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/distance_bias.h"
 #include "core/model/model_spec.h"
 #include "kernels/window.h"
 
@@ -37,6 +38,7 @@ class MapSource {
   double scale = 1.0, softcap = 0.0;
   bool causal = true;
   std::int64_t window = 0;
+  std::shared_ptr<const DistanceBias> bias;   // of every head of the layer; null: none
   std::shared_ptr<const CapturedMask> dense;  // of a captured call; null: none
   std::vector<Head> heads;                    // ascending
 

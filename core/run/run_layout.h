@@ -27,6 +27,9 @@ struct RunShape {
   ElementType real = ElementType::Float32;  // Float64 in float64 runs
   bool components = false, exact = false, hidden = false, summary_only = false;
   bool capture = false;  // the layers are calls of a capture
+  bool alibi = false;    // a layer has ALiBi
+  std::int64_t bias_ahead = 0,
+               bias_behind = -1;  // distances −ahead … behind of learned biases; none: no layer has them
 };
 
 [[nodiscard]] RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request);

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tests/core/model/biased_rows.h"
 #include "tests/core/model/diff_rows.h"
 #include "tests/core/model/encoder_rows.h"
 #include "tests/core/model/expert_rows.h"
@@ -16,7 +17,8 @@ namespace headroom::test {
 [[nodiscard]] inline const std::vector<FamilyRow>& every_row() {
   static const std::vector<FamilyRow> rows = [] {
     std::vector<FamilyRow> all = kFamilyRows;
-    for (const auto* some : {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows})
+    for (const auto* some :
+         {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows, &kBiasedRows})
       all.insert(all.end(), some->begin(), some->end());
     return all;
   }();
