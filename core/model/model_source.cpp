@@ -91,6 +91,12 @@ Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkp
 
 ModelSource ModelSource::design(nlohmann::json config) { return ModelSource(nullptr, std::move(config), {}); }
 
+ModelSource ModelSource::with_config(nlohmann::json config) const {
+  ModelSource changed = *this;
+  changed.config_ = std::make_shared<const nlohmann::json>(std::move(config));
+  return changed;
+}
+
 ModelSource::ModelSource(std::shared_ptr<const Checkpoint> checkpoint, nlohmann::json config, SourceTensors tensors,
                          ContainerNotes notes)
     : checkpoint_(std::move(checkpoint)),

@@ -260,7 +260,7 @@ struct AltUpSpec {
 };
 
 // What a block adds last, from the embedding e that the token has for this layer: norm(up(act(gate h) ⊙ e)). To the
-// stream, or with AltUp to all streams but the active one.
+// stream, or with AltUp to all streams but the first.
 struct TokenBranchSpec {
   LinearSpec gate, up;
   NormSpec norm;

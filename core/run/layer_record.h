@@ -44,6 +44,7 @@ struct LayerRecord {
   std::int64_t first_query = 0;  // position of row 0 among the keys
   bool positional = true;        // rows and keys are places in one sequence
   std::int64_t window = 0;
+  std::int64_t chunk = 0;
   bool causal = true;
   std::shared_ptr<const CapturedMask> dense;  // of a captured call; null: none
   std::vector<std::int64_t> induction_key;    // per row: the key after the latest earlier occurrence of its token; −1

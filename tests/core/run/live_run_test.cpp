@@ -356,7 +356,7 @@ CATCH_TEST_CASE("live run: float64 runs keep no inputs and begin at layer 0, sin
   (void)live(request);
   const auto input = request.inputs->find(1);
   CATCH_REQUIRE(input);
-  CATCH_CHECK(input->values.size() == 40 * static_cast<std::size_t>(demo.model->spec.hidden_size));
+  CATCH_CHECK(input->residual.size() == 40 * static_cast<std::size_t>(demo.model->spec.hidden_size));
   request.dtype = ComputeDtype::Float64;
   request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 30);
   CATCH_CHECK(live(request)->complete);
@@ -367,8 +367,8 @@ CATCH_TEST_CASE("live run: float64 runs keep no inputs and begin at layer 0, sin
   CATCH_REQUIRE(!refused.has_value());
   CATCH_CHECK(refused.error().code == ErrorCode::InvalidArgument);
   request.dtype = ComputeDtype::Float32;
-  auto shorter = std::make_shared<LayerInput>(*input);
-  shorter->values.resize(10);
+  auto shorter = std::make_shared<StreamState>(*input);
+  shorter->residual.resize(10);
   request.start = shorter;
   CATCH_CHECK(!run_live(live_backend(), request, {}, {}, {}).has_value());
 }
@@ -401,9 +401,9 @@ CATCH_TEST_CASE("live run: chosen layers and heads, without a base and up to a l
 CATCH_TEST_CASE("live run: inputs beyond their budget go where the fewest layers have to run again") {
   LayerInputs inputs(4 * 100 * sizeof(float));
   const auto add = [&](std::int64_t layer) {
-    auto input = std::make_shared<LayerInput>();
+    auto input = std::make_shared<StreamState>();
     input->layer = layer;
-    input->values = std::vector<float>(100);
+    input->residual = std::vector<float>(100);
     inputs.add(std::move(input));
   };
   for (std::int64_t layer = 1; layer <= 8; ++layer) add(layer);
