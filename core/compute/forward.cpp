@@ -102,7 +102,9 @@ class Forward {
   // The stream before the first layer that runs: [length, hidden], or [streams, length, hidden].
   Result<at::Tensor> begin() {
     at::Tensor embedded;
-    if (!options_.start || model_.layer_embedding.present()) HEADROOM_TRY(embedded, embed());
+    if (!options_.start || model_.layer_embedding.present()) {
+      HEADROOM_TRY(embedded, embed());
+    }
     if (model_.layer_embedding.present()) HEADROOM_TRY_VOID(embed_layers(embedded));
     if (options_.start) return started(*options_.start);
     return model_.streams.present() ? split_stream(loader_, model_.streams, embedded) : Result<at::Tensor>(embedded);

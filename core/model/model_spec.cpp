@@ -30,6 +30,10 @@ bool AttentionSpec::shares_projection() const {
   return k.weight.present() && k.weight.tensor == q.weight.tensor && k.weight.row_begin == q.weight.row_begin;
 }
 
+bool AttentionSpec::values_are_keys() const {
+  return v.weight.present() && v.weight.tensor == k.weight.tensor && v.weight.row_begin == k.weight.row_begin;
+}
+
 bool ModelSpec::keys_are_kept(std::int64_t layer) const {
   return std::ranges::any_of(blocks,
                              [layer](const BlockSpec& block) { return block.attention.keys_of_layer == layer; });
@@ -84,7 +88,7 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   visit_linear(attention.shared_key, "k", layer, visit);
   visit_linear(attention.q, "q", layer, visit);
   if (!attention.shares_projection()) visit_linear(attention.k, "k", layer, visit);
-  visit_linear(attention.v, "v", layer, visit);
+  if (!attention.values_are_keys()) visit_linear(attention.v, "v", layer, visit);
   visit_linear(attention.o, "o", layer, visit);
   visit_norm(attention.q_norm, "qk_norm", layer, visit);
   visit_norm(attention.k_norm, "qk_norm", layer, visit);

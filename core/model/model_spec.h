@@ -227,6 +227,7 @@ struct AttentionSpec {
   [[nodiscard]] std::int64_t context_dim() const;  // channels of one output head
   [[nodiscard]] bool differential() const;         // any head has a second map
   [[nodiscard]] bool shares_projection() const;    // keys are of the queries' projection
+  [[nodiscard]] bool values_are_keys() const;      // values are of the keys' projection, before its norm and rotation
 };
 
 // A branch of the residual stream: h ← sum(h + scale · after(branch(before(h)))).

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/model/config_reader.h"
 #include "core/model/family.h"
@@ -33,6 +34,9 @@ Result<ModelSpec> translate_text_config(const ModelSource& source, std::string_v
   // One of them says it for both.
   if (inside && !text.contains("tie_word_embeddings") && config.has("tie_word_embeddings"))
     text["tie_word_embeddings"] = config.raw("tie_word_embeddings");
+  // What the rest of the config says is of the other parts, unless it changes the decoder.
+  std::vector<std::string> of_others;
+  if (inside) HEADROOM_TRY_VOID(config.check_unread(false, of_others));
   HEADROOM_TRY(ModelSpec model, (*found)->translate(source.with_config(std::move(text))));
   for (const std::string_view part : kOtherParts)
     for (const std::string_view prefix : {"model.", ""}) model.set_aside.push_back(std::string(prefix) + std::string(part));

@@ -29,7 +29,8 @@ class Format:
 
 
 FORMATS = {
-    "llama": Format("llama", pairs=True), "mistral": Format("mistral3", pairs=True), "qwen2": Format("qwen2", rotary=False),
+    "llama": Format("llama", pairs=True), "mistral": Format("mistral3", pairs=True),
+    "ministral3": Format("mistral3", pairs=True), "qwen2": Format("qwen2", rotary=False),
     "qwen3": Format("qwen3", rotary=False), "gemma": Format("gemma", norm_offset=1, rotary=False),
     "gemma2": Format("gemma2", norm_offset=1, rotary=False), "gemma3_text": Format("gemma3", norm_offset=1, rotary=False),
     "gpt2": Format("gpt2", transposed=("c_attn", "c_proj", "c_fc"), rotary=False), "gpt_bigcode": Format("starcoder", rotary=False),
@@ -54,7 +55,7 @@ TOLD = {
     # What the family computes itself stands in the file, rounded.
     ("phi3", "long"): {"rope_scaling": {**families.LONGROPE, "attention_factor": math.sqrt(1 + math.log(2) / math.log(32))}},
 }
-UNTOLD = {"gemma2 no caps", "smollm3 window, list", "gpt_bigcode many keys"}
+UNTOLD = {"ministral3 window, no scale", "gemma2 no caps", "smollm3 window, list", "gpt_bigcode many keys"}
 
 OWN = [
     families.case("llama", 97),
@@ -155,6 +156,9 @@ def add_rotation(writer, case, format):
         if "beta_fast" in rope:
             writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
             writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
+        if "mscale_all_dim" in rope:
+            writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
+            writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
     if kind == "longrope":
         writer.add_rope_scaling_orig_ctx_len(config["original_max_position_embeddings"])
         writer.add_rope_scaling_attn_factors(rope["attention_factor"])

@@ -51,12 +51,13 @@ Result<ModelSpec> translate_ministral3(const ModelSource& source) {
                                   {.epsilon = 1e-5, .bias_key = {}, .head_dim = 128, .rope = {.theta = 1000000.0}}, change);
 }
 
-// The converter says mscale and mscale_all_dim as one number, and divides positions by the original length.
+// The converter says mscale_all_dim in a key of its own, and nothing of mscale, which is 1 in llama.cpp.
 Result<void> finish_ministral3_gguf(nlohmann::json& config) {
   nlohmann::json rotation = config.value("rope_scaling", nlohmann::json::object());
   config.erase("rope_scaling");
   if (const auto found = rotation.find("yarn_log_multiplier"); found != rotation.end()) {
-    rotation["mscale"] = rotation["mscale_all_dim"] = *found;
+    rotation["mscale"] = 1.0;
+    rotation["mscale_all_dim"] = *found;
     rotation.erase("yarn_log_multiplier");
   }
   if (const auto found = config.find("rope_theta"); found != config.end()) rotation["rope_theta"] = *found;
