@@ -98,10 +98,8 @@ struct Mask {
   }
   [[nodiscard]] KeyRange rows_of(std::int64_t key) const {
     const KeyRange own = chunk_of(key);
-    const std::int64_t end =
-        std::clamp<std::int64_t>(std::min(key + behind() + 1, own.end) - first_query, 0, length);
-    const std::int64_t begin =
-        std::max(std::max({first_key, key - ahead(), own.begin}) - first_query, std::int64_t{0});
+    const std::int64_t end = std::clamp<std::int64_t>(std::min(key + behind() + 1, own.end) - first_query, 0, length);
+    const std::int64_t begin = std::max(std::max({first_key, key - ahead(), own.begin}) - first_query, std::int64_t{0});
     return key < first_key || begin >= end ? KeyRange{end, end} : KeyRange{begin, end};
   }
 

@@ -61,8 +61,8 @@ struct Projections {
   at::Tensor q, k, v;        // [.., length, blocks, channels]; q and k after norms and rotation
   at::Tensor lambda_logits;  // [.., length, heads]; undefined outside V2
 };
-// x: [.., length, hidden], the layer's normed input. `kept`: what project() gave for the layer whose keys this one uses;
-// null where it has its own.
+// x: [.., length, hidden], the layer's normed input. `kept`: what project() gave for the layer whose keys this one
+// uses; null where it has its own.
 [[nodiscard]] Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
                                   const at::Tensor& x, const Projections* kept = nullptr);
 

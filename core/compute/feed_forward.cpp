@@ -64,9 +64,9 @@ at::Tensor poly_norm(const MlpWeights& mlp, const at::Tensor& x) {
       .to(x.scalar_type());
 }
 
-// max(g − m, 0) with m the mean of a row plus its deviation times the quantile of `sparsity` of a normal distribution: of
-// a normal g so large a share becomes 0. The quantile is √2·erfinv(2·sparsity − 1), in float as torch.distributions has
-// it, but in float64 runs.
+// max(g − m, 0) with m the mean of a row plus its deviation times the quantile of `sparsity` of a normal distribution:
+// of a normal g so large a share becomes 0. The quantile is √2·erfinv(2·sparsity − 1), in float as torch.distributions
+// has it, but in float64 runs.
 at::Tensor largest_share(double sparsity, const at::Tensor& g) {
   const auto type = g.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const at::Tensor share = at::scalar_tensor(sparsity, at::TensorOptions().dtype(type));
@@ -114,7 +114,8 @@ Routing route(const RouterSpec& router, const RouterWeights& weights, const at::
   if (router.score == RouterScore::SoftmaxChosen) chosen = at::softmax(chosen, -1);
   if (router.normalised) chosen = chosen / (chosen.sum(-1, true) + router.epsilon);
   if (router.scale != 1.0) chosen = chosen * router.scale;
-  if (weights.expert_scales.defined()) chosen = chosen * weights.expert_scales.to(real).index_select(0, experts.flatten()).view_as(experts);
+  if (weights.expert_scales.defined())
+    chosen = chosen * weights.expert_scales.to(real).index_select(0, experts.flatten()).view_as(experts);
   return {chosen, experts};
 }
 

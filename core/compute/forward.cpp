@@ -251,10 +251,9 @@ class Forward {
     const Projections given =
         project(block.attention, weights.attention, rotary, x, kept == kept_.end() ? nullptr : &kept->second);
     if (model_.keys_are_kept(layer)) keep(layer, given);
-    HEADROOM_TRY(const at::Tensor out,
-                 run_attention(block.attention, weights.attention, given, x, loader_.target(), options_, induction, layer,
-                               measured, observer_, &stages_,
-                               [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
+    HEADROOM_TRY(const at::Tensor out, run_attention(block.attention, weights.attention, given, x, loader_.target(),
+                                                     options_, induction, layer, measured, observer_, &stages_,
+                                                     [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
     if (out.defined()) {
       h = weights.attention_branch.join(h, out);
       if (weights.laurel.present()) h = weights.laurel.join(h, x);
@@ -381,7 +380,7 @@ class Forward {
   ForwardObserver& observer_;
   ForwardSummary summary_;
   StageSeconds stages_;
-  at::Tensor told_;  // [length, layers, width]; undefined without embeddings of the layers
+  at::Tensor told_;                           // [length, layers, width]; undefined without embeddings of the layers
   std::map<std::int64_t, Projections> kept_;  // keys and values that later layers use
   std::vector<std::shared_ptr<const KeptTensor>> kept_states_;
   bool ended_ = false;  // with the measurements of the last layer

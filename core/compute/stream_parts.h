@@ -1,6 +1,6 @@
-// What stands around attention and MLP of a block beside norms: Laurel, the streams of AltUp, the embedding that a token
-// has for each layer (core/model/model_spec.h has their equations). Tensors of one sequence: [length, hidden], streams
-// [streams, length, hidden]. Compute thread only.
+// What stands around attention and MLP of a block beside norms: Laurel, the streams of AltUp, the embedding that a
+// token has for each layer (core/model/model_spec.h has their equations). Tensors of one sequence: [length, hidden],
+// streams [streams, length, hidden]. Compute thread only.
 #pragma once
 
 #include <cstdint>

@@ -215,7 +215,8 @@ Result<void> ModelSource::check_weights(const ModelSpec& model, std::vector<std:
     return std::ranges::any_of(model.set_aside, [&](const std::string& begin) { return name.starts_with(begin); });
   };
   for (const auto& [name, tensor] : tensors_)
-    if (!is_set_aside(name) && !used.contains(name) && !is_buffer(name) && !(model.tied && name.ends_with("lm_head.weight")))
+    if (!is_set_aside(name) && !used.contains(name) && !is_buffer(name) &&
+        !(model.tied && name.ends_with("lm_head.weight")))
       unused.push_back(name);
   if (!unused.empty())
     warnings.push_back(format("%zu tensors are not used by the model, the first is ", unused.size()) +

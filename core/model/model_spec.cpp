@@ -115,9 +115,9 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   for (const MlpSpec& expert : block.experts.experts) visit_mlp(expert, "expert", layer, visit);
   visit_norm(block.mlp_branch.after, "norm", layer, visit);
   visit_norm(block.mlp_branch.sum, "norm", layer, visit);
-  for (const LinearSpec* linear : {&block.laurel.left, &block.laurel.right, &block.altup.router,
-                                   &block.altup.prediction, &block.altup.correction, &block.token_branch.gate,
-                                   &block.token_branch.up})
+  for (const LinearSpec* linear :
+       {&block.laurel.left, &block.laurel.right, &block.altup.router, &block.altup.prediction, &block.altup.correction,
+        &block.token_branch.gate, &block.token_branch.up})
     visit_linear(*linear, "stream", layer, visit);
   for (const NormSpec* norm : {&block.laurel.norm, &block.altup.norm, &block.token_branch.norm})
     visit_norm(*norm, "norm", layer, visit);

@@ -38,7 +38,8 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
     if (name == name_of(kind) || (name == "su" && kind == RopeScalingKind::LongRope)) scaling.kind = kind;
   if (scaling.kind == RopeScalingKind::None) {
     Error error(ErrorCode::Unsupported, "unknown rope scaling");
-    error.at_tensor(scope + ".rope_type").wanted("default, linear, dynamic, llama3, yarn, longrope or proportional", name);
+    error.at_tensor(scope + ".rope_type")
+        .wanted("default, linear, dynamic, llama3, yarn, longrope or proportional", name);
     return error;
   }
   HEADROOM_TRY(scaling.original_max_positions, config.number("original_max_position_embeddings", max_positions));
@@ -47,11 +48,10 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
       longrope || scaling.kind == RopeScalingKind::Llama3 || scaling.kind == RopeScalingKind::Yarn;
   if (original > 0.0 && trained_shorter) scaling.original_max_positions = original;
   const double reach = max_positions / scaling.original_max_positions;
-  HEADROOM_TRY(
-      scaling.factor,
-      config.number("factor", longrope || scaling.kind == RopeScalingKind::Yarn ? std::optional(reach)
-                              : scaling.kind == RopeScalingKind::Proportional   ? std::optional(1.0)
-                                                                                : std::nullopt));
+  HEADROOM_TRY(scaling.factor,
+               config.number("factor", longrope || scaling.kind == RopeScalingKind::Yarn ? std::optional(reach)
+                                       : scaling.kind == RopeScalingKind::Proportional   ? std::optional(1.0)
+                                                                                         : std::nullopt));
   if (scaling.kind == RopeScalingKind::Proportional) {
     HEADROOM_TRY(scaling.share, config.number(kPartial, 1.0));
     if (!(scaling.share > 0.0) || scaling.share > 1.0)

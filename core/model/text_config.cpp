@@ -14,8 +14,8 @@ namespace headroom {
 namespace {
 
 // How the names of what makes embeddings of images and sounds begin.
-constexpr std::string_view kOtherParts[] = {"vision_tower.", "vision_model.", "multi_modal_projector.", "audio_tower.",
-                                            "embed_vision.", "embed_audio."};
+constexpr std::string_view kOtherParts[] = {"vision_tower.", "vision_model.", "multi_modal_projector.",
+                                            "audio_tower.",  "embed_vision.", "embed_audio."};
 
 }  // namespace
 
@@ -39,7 +39,8 @@ Result<ModelSpec> translate_text_config(const ModelSource& source, std::string_v
   if (inside) HEADROOM_TRY_VOID(config.check_unread(false, of_others));
   HEADROOM_TRY(ModelSpec model, (*found)->translate(source.with_config(std::move(text))));
   for (const std::string_view part : kOtherParts)
-    for (const std::string_view prefix : {"model.", ""}) model.set_aside.push_back(std::string(prefix) + std::string(part));
+    for (const std::string_view prefix : {"model.", ""})
+      model.set_aside.push_back(std::string(prefix) + std::string(part));
   return model;
 }
 

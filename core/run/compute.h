@@ -70,8 +70,8 @@ class ForwardObserver {
   virtual ~ForwardObserver() = default;
   // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps it
   virtual Result<void> on_layer(LayerRecord /*record*/) { return {}; }
-  // Rows [row, row + rows) of the residual stream at a boundary: 0 the input of block 0, k the output of block k − 1. Of
-  // several streams the active one.
+  // Rows [row, row + rows) of the residual stream at a boundary: 0 the input of block 0, k the output of block k − 1.
+  // Of several streams the active one.
   virtual Result<void> on_residual(std::int64_t /*boundary*/, std::int64_t /*row*/, std::int64_t /*rows*/,
                                    std::span<const double> /*values*/) {
     return {};

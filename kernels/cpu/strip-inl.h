@@ -73,9 +73,9 @@ struct Strip {
   float* position;                          // per lane: its row − row
   float* lowest;                            // per lane: visible is lowest ≤ p − j ≤ highest
   float* highest;
-  float* keeps;                             // per lane: 1 if the row sees its own hidden key
-  float* rows_copy;                         // keys or values of one block as floats
-  float raw_max[2] = {kMasked, kMasked};    // before a soft-cap
+  float* keeps;                           // per lane: 1 if the row sees its own hidden key
+  float* rows_copy;                       // keys or values of one block as floats
+  float raw_max[2] = {kMasked, kMasked};  // before a soft-cap
 
   HWY_INLINE Strip(const Part<Input>& given, Arena& arena) : part(given) {
     const bool capped = part.softcap > 0.0;

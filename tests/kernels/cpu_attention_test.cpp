@@ -92,8 +92,8 @@ CATCH_TEST_CASE("cpu attention: equals the reference for chunks of every kind of
     for (const bool causal : {true, false}) {
       const AttentionCase shape = {.name = "chunks", .heads = 1, .causal = causal, .chunk = chunk};
       check_cpu<float>(shape, 260, ++seed);
-      check_cpu<float>({.name = "chunks, long", .heads = 1, .hidden_keys = {3, 700}, .first_key = 2, .chunk = chunk}, 1025,
-                       ++seed);
+      check_cpu<float>({.name = "chunks, long", .heads = 1, .hidden_keys = {3, 700}, .first_key = 2, .chunk = chunk},
+                       1025, ++seed);
     }
 }
 

@@ -5,10 +5,13 @@
 namespace headroom {
 namespace {
 
-Result<ModelSpec> translate_gemma3(const ModelSource& source) { return translate_text_config(source, "gemma3_text"); }
+Result<ModelSpec> translate_gemma3_with_images(const ModelSource& source) {
+  return translate_text_config(source, "gemma3_text");
+}
 
 }  // namespace
 
-extern constinit const Family kFamily_gemma3{"gemma3", "Gemma 3 with images: gemma3_text of it", translate_gemma3};
+extern constinit const Family kFamily_gemma3{"gemma3", "Gemma 3 with images: gemma3_text of it",
+                                             translate_gemma3_with_images};
 
 }  // namespace headroom

@@ -85,8 +85,7 @@ Result<void> change_gemma3n(ConfigReader& config, ConfigReader& sizes, const Lla
   HEADROOM_TRY(const std::int64_t window, read_window(config, 512));
   HEADROOM_TRY(const std::vector<bool> sliding, read_sliding_layers(config, layers, all_but_each(5)));
   set_windows(model, sliding, window);
-  HEADROOM_TRY(const std::vector<double> inner,
-               read_by_layer(sizes, "intermediate_size", layers, {}));
+  HEADROOM_TRY(const std::vector<double> inner, read_by_layer(sizes, "intermediate_size", layers, {}));
   HEADROOM_TRY(const std::vector<double> sparsity,
                read_by_layer(config, "activation_sparsity_pattern", layers, default_sparsity(layers)));
   for (std::int64_t layer = 0; layer < layers; ++layer) {
@@ -98,7 +97,8 @@ Result<void> change_gemma3n(ConfigReader& config, ConfigReader& sizes, const Lla
                            config.name_of("intermediate_size, activation_sparsity_pattern"),
                            "≥ 1 channel, a share from 0 to below 1",
                            format("%g, %g of layer %lld", inner[l], sparsity[l], static_cast<long long>(layer)));
-    block.mlp = gated_mlp(base + "mlp.", llama.sizes.hidden, static_cast<std::int64_t>(inner[l]), llama.activation, false);
+    block.mlp =
+        gated_mlp(base + "mlp.", llama.sizes.hidden, static_cast<std::int64_t>(inner[l]), llama.activation, false);
     block.mlp.sparsity = sparsity[l];
     add_gemma_norms(model, llama, layer);
     block.attention.rope = sliding[l] ? ropes.sliding : ropes.full;

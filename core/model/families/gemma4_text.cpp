@@ -41,10 +41,9 @@ Result<std::vector<DecoderSizes>> read_layer_sizes(ConfigReader& config, const L
       if (keys_are_values) own.kv_heads = kv_heads;
     }
     if (own.heads % own.kv_heads != 0)
-      return refuse_config("query heads do not divide into groups of key heads",
-                           config.name_of("num_global_key_value_heads"),
-                           "a divisor of num_attention_heads = " + std::to_string(own.heads),
-                           std::to_string(own.kv_heads));
+      return refuse_config(
+          "query heads do not divide into groups of key heads", config.name_of("num_global_key_value_heads"),
+          "a divisor of num_attention_heads = " + std::to_string(own.heads), std::to_string(own.kv_heads));
   }
   return sizes;
 }
@@ -105,8 +104,7 @@ Result<void> build_layers(ConfigReader& config, const LlamaConfig& llama, const 
     BlockSpec& block = model.blocks[l];
     const std::string base = llama.layer(layer);
     ConfigReader turning(rotation, config.name_of(""));
-    HEADROOM_TRY(const LayerRopes own,
-                 read_layer_ropes(turning, {}, {}, sizes[l].head_dim, llama.sizes.max_positions));
+    HEADROOM_TRY(const LayerRopes own, read_layer_ropes(turning, {}, {}, sizes[l].head_dim, llama.sizes.max_positions));
     block.attention = grouped_attention(sizes[l], sliding[l] ? own.sliding : own.full);
     use_projections(block.attention, base + "self_attn.", "o_proj", hidden, llama.attention_bias, llama.attention_bias);
     if (keys_are_values && !sliding[l]) block.attention.v = block.attention.k;
@@ -153,7 +151,7 @@ Result<ModelSpec> translate_gemma4_text(const ModelSource& source) {
 
 }  // namespace
 
-extern constinit const Family kFamily_gemma4_text{"gemma4_text", "Gemma 4, text: wide heads, keys of earlier layers, experts",
-                                                  translate_gemma4_text};
+extern constinit const Family kFamily_gemma4_text{
+    "gemma4_text", "Gemma 4, text: wide heads, keys of earlier layers, experts", translate_gemma4_text};
 
 }  // namespace headroom

@@ -91,10 +91,10 @@ Result<void> change_llama4(ConfigReader& config, const LlamaConfig& llama, Model
   HEADROOM_TRY(const QueryScale temperature, read_temperature(config));
   HEADROOM_TRY(const std::vector<bool> sparse, read_expert_layers(config, layers));
   HEADROOM_TRY(const std::int64_t inner, config.integer("intermediate_size_mlp", 16384, 1, std::int64_t{1} << 32));
-  HEADROOM_TRY(const ExpertSizes sizes,
-               read_expert_sizes(config,
-                                 {.count = "num_local_experts", .default_count = 16, .default_chosen = 1, .inner = {}},
-                                 llama.sizes.inner));
+  HEADROOM_TRY(
+      const ExpertSizes sizes,
+      read_expert_sizes(config, {.count = "num_local_experts", .default_count = 16, .default_chosen = 1, .inner = {}},
+                        llama.sizes.inner));
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
     BlockSpec& block = model.blocks[layer];
     AttentionSpec& attention = block.attention;
@@ -119,14 +119,13 @@ Result<void> change_llama4(ConfigReader& config, const LlamaConfig& llama, Model
 
 Result<ModelSpec> translate_llama4_text(const ModelSource& source) {
   return translate_llama_relative(
-      source,
-      {.epsilon = 1e-5, .head_dim = 128, .rope = {.layout = RopeLayout::Interleaved, .theta = 500000.0}},
+      source, {.epsilon = 1e-5, .head_dim = 128, .rope = {.layout = RopeLayout::Interleaved, .theta = 500000.0}},
       change_llama4);
 }
 
 }  // namespace
 
-extern constinit const Family kFamily_llama4_text{"llama4_text", "Llama 4, text: chunks, layers without positions, experts",
-                                                  translate_llama4_text};
+extern constinit const Family kFamily_llama4_text{
+    "llama4_text", "Llama 4, text: chunks, layers without positions, experts", translate_llama4_text};
 
 }  // namespace headroom

@@ -1,6 +1,8 @@
 // Ministral 3: llama with YaRN, whose queries grow with their position (core/model/ARCHITECTURES.md#ministral3).
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,9 +17,9 @@ constexpr std::string_view kBeta = "llama_4_scaling_beta", kOriginal = "original
 
 // What holds where a config says nothing of the rotation.
 nlohmann::json published_rotation() {
-  return {{"rope_type", "yarn"}, {"rope_theta", 1000000.0}, {kOriginal, 16384}, {"factor", 16.0},
-          {"beta_fast", 32.0},   {"beta_slow", 1.0},        {"mscale", 1.0},    {"mscale_all_dim", 1.0},
-          {kBeta, 0.1}};
+  return {{"rope_type", "yarn"}, {"rope_theta", 1000000.0}, {kOriginal, 16384},
+          {"factor", 16.0},      {"beta_fast", 32.0},       {"beta_slow", 1.0},
+          {"mscale", 1.0},       {"mscale_all_dim", 1.0},   {kBeta, 0.1}};
 }
 
 // The scale of the queries stands among the keys of the rotation.
@@ -47,8 +49,8 @@ Result<ModelSpec> translate_ministral3(const ModelSource& source) {
     return {};
   };
   const ModelSource changed = source.with_config(std::move(config));
-  return translate_llama_relative(changed,
-                                  {.epsilon = 1e-5, .bias_key = {}, .head_dim = 128, .rope = {.theta = 1000000.0}}, change);
+  return translate_llama_relative(
+      changed, {.epsilon = 1e-5, .bias_key = {}, .head_dim = 128, .rope = {.theta = 1000000.0}}, change);
 }
 
 // The converter says mscale_all_dim in a key of its own, and nothing of mscale, which is 1 in llama.cpp.

@@ -1,5 +1,5 @@
-// Rows of the table of families: Llama 4, Ministral 3, Gemma 3n and 4, and decoders inside other models. Tensors are those
-// of transformers' own classes, and of the files that it writes. Constants.
+// Rows of the table of families: Llama 4, Ministral 3, Gemma 3n and 4, and decoders inside other models. Tensors are
+// those of transformers' own classes, and of the files that it writes. Constants.
 #pragma once
 
 #include <vector>
@@ -9,39 +9,25 @@
 namespace headroom::test {
 
 // The tensors of gemma3n_text below PREFIX.
-#define HEADROOM_GEMMA3N_TENSORS(prefix, mark) \
-  mark prefix "embed_tokens.weight 11 16\n" \
-  prefix "embed_tokens_per_layer.weight 9 8\n" \
-  prefix "per_layer_model_projection.weight 8 16\n" \
-  prefix "per_layer_projection_norm.weight 4\n" \
-  prefix "altup_projections.0.weight 16 16\n" \
-  prefix "altup_unembed_projections.0.weight 16 16\n" \
-  prefix "layers.#.self_attn.q_proj.weight 16 16\n" \
-  prefix "layers.0.self_attn.k_proj.weight 8 16\n" \
-  prefix "layers.0.self_attn.v_proj.weight 8 16\n" \
-  "?" prefix "layers.1.self_attn.k_proj.weight 8 16\n" \
-  prefix "layers.#.self_attn.o_proj.weight 16 16\n" \
-  prefix "layers.#.self_attn.q_norm.weight 8\n" \
-  prefix "layers.0.self_attn.k_norm.weight 8\n" \
-  prefix "layers.#.mlp.gate_proj.weight 12 16\n" \
-  prefix "layers.#.mlp.up_proj.weight 12 16\n" \
-  prefix "layers.#.mlp.down_proj.weight 16 12\n" \
-  prefix "layers.#.input_layernorm.weight 16\n" \
-  prefix "layers.#.post_attention_layernorm.weight 16\n" \
-  prefix "layers.#.pre_feedforward_layernorm.weight 16\n" \
-  prefix "layers.#.post_feedforward_layernorm.weight 16\n" \
-  prefix "layers.#.laurel.linear_left.weight 3 16\n" \
-  prefix "layers.#.laurel.linear_right.weight 16 3\n" \
-  prefix "layers.#.laurel.post_laurel_norm.weight 16\n" \
-  prefix "layers.#.altup.router_norm.weight 16\n" \
-  prefix "layers.#.altup.modality_router.weight 2 16\n" \
-  prefix "layers.#.altup.prediction_coefs.weight 4 2\n" \
-  prefix "layers.#.altup.correction_coefs.weight 2 2\n" \
-  prefix "layers.#.altup.correct_output_scale 16\n" \
-  prefix "layers.#.per_layer_input_gate.weight 4 16\n" \
-  prefix "layers.#.per_layer_projection.weight 16 4\n" \
-  prefix "layers.#.post_per_layer_input_norm.weight 16\n" \
-  prefix "norm.weight 16\n"
+#define HEADROOM_GEMMA3N_TENSORS(prefix, mark)                                                                       \
+  mark prefix                                                                                                        \
+      "embed_tokens.weight 11 16\n" prefix "embed_tokens_per_layer.weight 9 8\n" prefix                              \
+      "per_layer_model_projection.weight 8 16\n" prefix "per_layer_projection_norm.weight 4\n" prefix                \
+      "altup_projections.0.weight 16 16\n" prefix "altup_unembed_projections.0.weight 16 16\n" prefix                \
+      "layers.#.self_attn.q_proj.weight 16 16\n" prefix "layers.0.self_attn.k_proj.weight 8 16\n" prefix             \
+      "layers.0.self_attn.v_proj.weight 8 16\n"                                                                      \
+      "?" prefix "layers.1.self_attn.k_proj.weight 8 16\n" prefix "layers.#.self_attn.o_proj.weight 16 16\n" prefix  \
+      "layers.#.self_attn.q_norm.weight 8\n" prefix "layers.0.self_attn.k_norm.weight 8\n" prefix                    \
+      "layers.#.mlp.gate_proj.weight 12 16\n" prefix "layers.#.mlp.up_proj.weight 12 16\n" prefix                    \
+      "layers.#.mlp.down_proj.weight 16 12\n" prefix "layers.#.input_layernorm.weight 16\n" prefix                   \
+      "layers.#.post_attention_layernorm.weight 16\n" prefix "layers.#.pre_feedforward_layernorm.weight 16\n" prefix \
+      "layers.#.post_feedforward_layernorm.weight 16\n" prefix "layers.#.laurel.linear_left.weight 3 16\n" prefix    \
+      "layers.#.laurel.linear_right.weight 16 3\n" prefix "layers.#.laurel.post_laurel_norm.weight 16\n" prefix      \
+      "layers.#.altup.router_norm.weight 16\n" prefix "layers.#.altup.modality_router.weight 2 16\n" prefix          \
+      "layers.#.altup.prediction_coefs.weight 4 2\n" prefix "layers.#.altup.correction_coefs.weight 2 2\n" prefix    \
+      "layers.#.altup.correct_output_scale 16\n" prefix "layers.#.per_layer_input_gate.weight 4 16\n" prefix         \
+      "layers.#.per_layer_projection.weight 16 4\n" prefix "layers.#.post_per_layer_input_norm.weight 16\n" prefix   \
+      "norm.weight 16\n"
 
 inline const std::vector<FamilyRow> kGemmaRows = {
     {"ministral3: YaRN, queries that grow with position",
