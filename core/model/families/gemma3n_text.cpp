@@ -1,10 +1,12 @@
 // Gemma 3n, text: streams of AltUp, Laurel, embeddings of the layers, keys of earlier layers
 // (core/model/ARCHITECTURES.md#gemma3n).
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -132,9 +134,57 @@ Result<ModelSpec> translate_gemma3n_text(const ModelSource& source) {
                                   change);
 }
 
+// clang-format off
+constexpr auto kGemma3nGgufTensors = std::to_array<GgufTensor>({
+    {"blk.#.ffn_norm", "model.layers.#.pre_feedforward_layernorm"},
+    {"per_layer_token_embd", "model.embed_tokens_per_layer"},
+    {"per_layer_model_proj", "model.per_layer_model_projection"},
+    {"per_layer_proj_norm", "model.per_layer_projection_norm"},
+    {"altup_proj", "model.altup_projections.*"},
+    {"altup_unembd_proj", "model.altup_unembed_projections.*"},
+    {"blk.#.inp_gate", "model.layers.#.per_layer_input_gate"},
+    {"blk.#.proj", "model.layers.#.per_layer_projection"},
+    {"blk.#.post_norm", "model.layers.#.post_per_layer_input_norm"},
+    {"blk.#.altup_correct_coef", "model.layers.#.altup.correction_coefs"},
+    {"blk.#.altup_correct_scale.weight", "model.layers.#.altup.correct_output_scale"},
+    {"blk.#.altup_predict_coef", "model.layers.#.altup.prediction_coefs"},
+    {"blk.#.altup_router", "model.layers.#.altup.modality_router"},
+    {"blk.#.altup_router_norm", "model.layers.#.altup.router_norm"},
+    {"blk.#.laurel_l", "model.layers.#.laurel.linear_left"},
+    {"blk.#.laurel_r", "model.layers.#.laurel.linear_right"},
+    {"blk.#.laurel_post_norm", "model.layers.#.laurel.post_laurel_norm"},
+});
+constexpr auto kGemma3nGgufKeys = std::to_array<GgufKey>({
+    {"altup.active_idx", "altup_active_idx"},
+    {"altup.num_inputs", "altup_num_inputs"},
+    {"embedding_length_per_layer_input", "hidden_size_per_layer_input", true},
+    {"attention.shared_kv_layers", "num_kv_shared_layers", true},
+    {"activation_sparsity_scale", "activation_sparsity_pattern"},
+});
+// clang-format on
+
+// The file has quantiles of the normal distribution where the config has shares, −∞ for none, and as many rows in the
+// table of the layers as in the embedding.
+Result<void> finish_gemma3n_gguf(nlohmann::json& config) {
+  for (nlohmann::json& scale : config["activation_sparsity_pattern"]) {
+    if (!scale.is_number()) continue;
+    const double quantile = scale.get<double>();
+    scale = 0.5 * std::erfc(-quantile / std::numbers::sqrt2);
+  }
+  config["vocab_size_per_layer_input"] = config["vocab_size"];
+  return {};
+}
+
+constexpr GgufNames kGemma3nGguf{.architectures = {"gemma3n"},
+                                 .tensors = kGemma3nGgufTensors,
+                                 .keys = kGemma3nGgufKeys,
+                                 .ropes_by_kind = true,
+                                 .sliding_theta = 10000.0,
+                                 .finish = finish_gemma3n_gguf};
+
 }  // namespace
 
 extern constinit const Family kFamily_gemma3n_text{"gemma3n_text", "Gemma 3n, text: streams, keys of earlier layers",
-                                                   translate_gemma3n_text};
+                                                   translate_gemma3n_text, &kGemma3nGguf};
 
 }  // namespace headroom

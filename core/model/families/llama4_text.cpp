@@ -1,5 +1,6 @@
 // Llama 4, text: rotating layers in chunks and others without positions, experts whose input is weighed
 // (core/model/ARCHITECTURES.md#llama4).
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -48,9 +49,9 @@ Result<std::vector<bool>> read_expert_layers(ConfigReader& config, std::int64_t 
   return sparse;
 }
 
-// [E, in, out] each, gate beside up.
-void use_llama4_experts(BlockSpec& block, const std::string& base, const ExpertSizes& sizes, std::int64_t hidden,
-                        Activation activation) {
+// [E, in, out] each, gate beside up; or one by one, as GGUF has them.
+void use_llama4_experts(BlockSpec& block, const ModelSource& source, const std::string& base, const ExpertSizes& sizes,
+                        std::int64_t hidden, Activation activation) {
   const auto slice = [](const std::string& name, std::vector<std::int64_t> shape, std::int64_t expert, RowRange rows) {
     LinearSpec linear;
     linear.weight.tensor = name;
@@ -62,7 +63,9 @@ void use_llama4_experts(BlockSpec& block, const std::string& base, const ExpertS
     return linear;
   };
   const std::string gate_up = base + "experts.gate_up_proj";
-  for (std::int64_t e = 0; e < sizes.count; ++e) {
+  const bool apart = source.find(base + "experts.0.gate_proj.weight") != nullptr;
+  if (apart) use_experts(block, source, {.base = base}, sizes, hidden, activation);
+  for (std::int64_t e = 0; !apart && e < sizes.count; ++e) {
     MlpSpec expert;
     expert.kind = MlpKind::Gated;
     expert.activation = activation;
@@ -79,7 +82,8 @@ void use_llama4_experts(BlockSpec& block, const std::string& base, const ExpertS
   block.mlp = gated_mlp(base + "shared_expert.", hidden, sizes.inner, activation, false);
 }
 
-Result<void> change_llama4(ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) {
+Result<void> change_llama4(const ModelSource& source, ConfigReader& config, const LlamaConfig& llama,
+                           ModelSpec& model) {
   const std::int64_t layers = llama.sizes.layers, hidden = llama.sizes.hidden;
   HEADROOM_TRY(const std::vector<bool> rotates, read_rotating_layers(config, layers));
   HEADROOM_TRY(const std::int64_t chunk, config.integer("attention_chunk_size", 8192, 1, std::int64_t{1} << 40));
@@ -110,7 +114,7 @@ Result<void> change_llama4(ConfigReader& config, const LlamaConfig& llama, Model
     }
     const std::string base = llama.layer(static_cast<std::int64_t>(layer)) + "feed_forward.";
     if (sparse[layer])
-      use_llama4_experts(block, base, sizes, hidden, llama.activation);
+      use_llama4_experts(block, source, base, sizes, hidden, llama.activation);
     else
       block.mlp = gated_mlp(base, hidden, inner, llama.activation, false);
   }
@@ -118,14 +122,57 @@ Result<void> change_llama4(ConfigReader& config, const LlamaConfig& llama, Model
 }
 
 Result<ModelSpec> translate_llama4_text(const ModelSource& source) {
+  const auto change = [&](ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) {
+    return change_llama4(source, config, llama, model);
+  };
   return translate_llama_relative(
       source, {.epsilon = 1e-5, .head_dim = 128, .rope = {.layout = RopeLayout::Interleaved, .theta = 500000.0}},
-      change_llama4);
+      change);
 }
+
+// clang-format off
+constexpr auto kLlama4GgufTensors = std::to_array<GgufTensor>({
+    {"blk.#.ffn_gate", "model.layers.#.feed_forward.gate_proj"},
+    {"blk.#.ffn_up", "model.layers.#.feed_forward.up_proj"},
+    {"blk.#.ffn_down", "model.layers.#.feed_forward.down_proj"},
+    {"blk.#.ffn_gate_inp", "model.layers.#.feed_forward.router"},
+    {"blk.#.ffn_gate_exps", "model.layers.#.feed_forward.experts.*.gate_proj"},
+    {"blk.#.ffn_up_exps", "model.layers.#.feed_forward.experts.*.up_proj"},
+    {"blk.#.ffn_down_exps", "model.layers.#.feed_forward.experts.*.down_proj"},
+    {"blk.#.ffn_gate_shexp", "model.layers.#.feed_forward.shared_expert.gate_proj"},
+    {"blk.#.ffn_up_shexp", "model.layers.#.feed_forward.shared_expert.up_proj"},
+    {"blk.#.ffn_down_shexp", "model.layers.#.feed_forward.shared_expert.down_proj"},
+});
+constexpr auto kLlama4GgufKeys = std::to_array<GgufKey>({
+    {"feed_forward_length", "intermediate_size_mlp", true},
+    {"expert_feed_forward_length", "intermediate_size", true},
+    {"expert_count", "num_local_experts", true},
+    {"expert_used_count", "num_experts_per_tok", true},
+    {"interleave_moe_layer_step", "interleave_moe_layer_step", true},
+    {"attention.sliding_window", "chunks"},
+});
+// clang-format on
+
+// llama.cpp's llama4.cpp: chunks and temperature are those of the published models, and the one with 128 experts has no
+// norms of queries and keys. A window of 0 is a model in which every layer rotates and sees every key.
+Result<void> finish_llama4_gguf(nlohmann::json& config) {
+  constexpr std::size_t kMostLayers = 4096;
+  config["use_qk_norm"] = config["num_local_experts"] != 128;
+  const bool whole = config.contains("chunks") && config["chunks"] == 0;
+  for (const char* key : {"chunks", "sliding_window", "mlp_bias"}) config.erase(key);
+  const nlohmann::json& count = config["num_hidden_layers"];
+  if (!whole || !count.is_number_unsigned() || count > kMostLayers) return {};
+  config["no_rope_layers"] = std::vector<int>(count.get<std::size_t>(), 1);
+  config["layer_types"] = std::vector<std::string>(count.get<std::size_t>(), "full_attention");
+  return {};
+}
+
+constexpr GgufNames kLlama4Gguf{
+    .architectures = {"llama4"}, .tensors = kLlama4GgufTensors, .keys = kLlama4GgufKeys, .finish = finish_llama4_gguf};
 
 }  // namespace
 
 extern constinit const Family kFamily_llama4_text{
-    "llama4_text", "Llama 4, text: chunks, layers without positions, experts", translate_llama4_text};
+    "llama4_text", "Llama 4, text: chunks, layers without positions, experts", translate_llama4_text, &kLlama4Gguf};
 
 }  // namespace headroom
