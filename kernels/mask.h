@@ -41,7 +41,8 @@ struct DenseMask {
 // of them is padding, the key is hidden or the dense mask hides the entry. A window W leaves the keys with |p − j| < W,
 // on both sides of the row where the mask is not causal: as the overlay of transformers' Gemma 3 (models/gemma3,
 // _bidirectional_window_overlay). Its sliding_window_bidirectional_overlay, which ModernBERT takes with
-// W = local_attention / 2, counts that distance in: there the window is W + 1. Rows and keys are as many as each other
+// W = local_attention / 2, counts that distance in: there the window is W + 1. Chunks of C positions from first_key on
+// hide every key that is not in the row's own: Llama 4's chunked_overlay. Rows and keys are as many as each other
 // in self-attention; they are not in a decode step (few rows, first_query before the end of the keys) and in
 // cross-attention (keys of another sequence).
 struct Mask {
@@ -54,6 +55,7 @@ struct Mask {
   std::int64_t first_query = 0;  // not negative where the mask is not causal
   std::int64_t key_length = -1;  // −1: as many keys as rows
   const DenseMask* dense = nullptr;
+  std::int64_t chunk = 0;  // 0: none
 
   [[nodiscard]] std::int64_t keys() const { return key_length < 0 ? length : key_length; }
   [[nodiscard]] std::int64_t longer() const { return std::max(length, keys()); }
@@ -62,7 +64,8 @@ struct Mask {
 
   // The most keys before a row's position, and after it, that it sees; below extent().
   [[nodiscard]] std::int64_t behind() const {
-    return std::max<std::int64_t>(0, (window > 0 ? std::min(window, extent()) : extent()) - 1);
+    const std::int64_t reach = window > 0 ? std::min(window, extent()) : extent();
+    return std::max<std::int64_t>(0, (chunk > 0 ? std::min(chunk, reach) : reach) - 1);
   }
   [[nodiscard]] std::int64_t ahead() const { return causal ? 0 : behind(); }
   // Every row sees every key before its position.
@@ -74,19 +77,29 @@ struct Mask {
   [[nodiscard]] KeyRange seeing_rows() const {
     const std::int64_t begin = std::clamp<std::int64_t>(first_key - first_query, 0, length);
     if (first_key >= keys()) return {begin, begin};
-    return {begin, std::clamp(keys() + behind() - first_query, begin, length)};
+    std::int64_t end = keys() + behind();
+    if (chunk > 0) end = std::min(end, chunk_of(keys() - 1).end);
+    return {begin, std::clamp(end - first_query, begin, length)};
+  }
+  // Positions of the chunk that `position` is in, from first_key on; all of them where there are no chunks.
+  [[nodiscard]] KeyRange chunk_of(std::int64_t position) const {
+    if (chunk <= 0) return {0, std::numeric_limits<std::int64_t>::max()};
+    const std::int64_t begin = position - (position - first_key) % chunk;
+    return {begin, begin + chunk};
   }
 
   // The keys that a row can see, and the rows that can see a key, before hidden keys and entries are taken out.
   [[nodiscard]] KeyRange keys_of(std::int64_t row) const {
     const std::int64_t position = row + first_query;
-    const std::int64_t end = std::clamp<std::int64_t>(position + ahead() + 1, 0, keys());
-    const std::int64_t begin = std::max(first_key, position - behind());
+    const KeyRange own = chunk_of(position);
+    const std::int64_t end = std::clamp<std::int64_t>(std::min(position + ahead() + 1, own.end), 0, keys());
+    const std::int64_t begin = std::max({first_key, position - behind(), own.begin});
     return row < 0 || row >= length || position < first_key || begin >= end ? KeyRange{end, end} : KeyRange{begin, end};
   }
   [[nodiscard]] KeyRange rows_of(std::int64_t key) const {
-    const std::int64_t end = std::clamp<std::int64_t>(key + behind() + 1 - first_query, 0, length);
-    const std::int64_t begin = std::max(std::max(first_key, key - ahead()) - first_query, std::int64_t{0});
+    const KeyRange own = chunk_of(key);
+    const std::int64_t end = std::clamp<std::int64_t>(std::min(key + behind() + 1, own.end) - first_query, 0, length);
+    const std::int64_t begin = std::max(std::max({first_key, key - ahead(), own.begin}) - first_query, std::int64_t{0});
     return key < first_key || begin >= end ? KeyRange{end, end} : KeyRange{begin, end};
   }
 
@@ -205,7 +218,19 @@ struct PlainMask {
   std::int64_t keys = 0, first_query = 0;
   std::int64_t first_row = 0, end_row = 0;  // Mask::seeing_rows
   const std::uint8_t* blind = nullptr;      // by row
+  std::int64_t chunk = 0;                   // 0: none
 
+  // The range of keys that a row at this position can see, of a position from first_key on; before it no row sees any.
+  [[nodiscard]] std::int64_t begin_of(std::int64_t position) const {
+    std::int64_t begin = std::max(first_key, position - behind);
+    if (chunk > 0) begin = std::max(begin, position - (position - first_key) % chunk);
+    return begin;
+  }
+  [[nodiscard]] std::int64_t end_of(std::int64_t position) const {
+    std::int64_t end = std::min(keys, position + ahead + 1);
+    if (chunk > 0) end = std::min(end, position - (position - first_key) % chunk + chunk);
+    return end;
+  }
   [[nodiscard]] bool hides(std::int64_t key) const { return flags != nullptr && (flags[key] & kHiddenKey) != 0; }
   [[nodiscard]] bool only_itself(std::int64_t row) const {
     const std::int64_t key = row + first_query;
@@ -217,8 +242,7 @@ struct PlainMask {
   }
   [[nodiscard]] bool sees(std::int64_t row, std::int64_t key) const {
     const std::int64_t position = row + first_query;
-    if (position < first_key || key < first_key || key >= keys) return false;
-    if (position - key > behind || key - position > ahead) return false;
+    if (position < first_key || key < begin_of(position) || key >= end_of(position)) return false;
     return !hides(key) || (key == position && only_itself(row));
   }
 };
@@ -226,7 +250,8 @@ struct PlainMask {
                                           const std::vector<std::uint8_t>& blind = {}) {
   const KeyRange rows = mask.seeing_rows();
   return {mask.length, mask.behind(),    mask.ahead(), mask.first_key, flags.empty() ? nullptr : flags.data(),
-          mask.keys(), mask.first_query, rows.begin,   rows.end,       blind.empty() ? nullptr : blind.data()};
+          mask.keys(), mask.first_query, rows.begin,   rows.end,       blind.empty() ? nullptr : blind.data(),
+          mask.chunk};
 }
 
 // Visible entries of each pooled cell, [blocks, blocks].

@@ -146,9 +146,11 @@ std::string mask_text(const BlockSpec& block) {
   const AttentionSpec& attention = block.attention;
   std::string text = attention.causal ? "causal" : "bidirectional";
   if (attention.window > 0) text += format(", window of %lld keys", static_cast<long long>(attention.window));
+  if (attention.chunk > 0) text += format(", chunks of %lld keys", static_cast<long long>(attention.chunk));
   if (attention.softcap > 0.0) text += format(", logits capped at %g", attention.softcap);
   if (!attention.bias.slopes.empty()) text += ", ALiBi";
   if (attention.bias.table.present()) text += ", learned bias by distance";
+  if (attention.query_scale.present()) text += ", queries grow with position";
   return text;
 }
 
@@ -176,6 +178,13 @@ std::string block_text(const BlockSpec& block) {
   if (block.attention.kv_latent.present())
     text += format(", latents of %lld", static_cast<long long>(block.attention.kv_latent.down.weight.rows()));
   if (block.attention.shares_projection()) text += ", one projection for q and k";
+  if (block.attention.keys_of_layer >= 0)
+    text += format(", keys and values of layer %lld", static_cast<long long>(block.attention.keys_of_layer));
+  if (block.attention.values_are_keys()) text += ", values of the keys' projection";
+  if (block.laurel.present()) text += ", Laurel";
+  if (block.altup.present())
+    text += format(", AltUp of %lld streams", static_cast<long long>(block.altup.router.weight.rows()));
+  if (block.token_branch.present()) text += ", an embedding for the layer";
   if (!block.feeds_forward()) return text + ", no MLP";
   if (block.mlp.kind != MlpKind::None) text += block.mlp.kind == MlpKind::Gated ? ", gated MLP" : ", plain MLP";
   if (block.experts.present())

@@ -412,7 +412,7 @@ Result<int> Session::start_changed(const RunEntry& base, const std::vector<std::
   }
   HEADROOM_TRY_VOID(apply_what_ifs(model->model->spec, request.what_ifs));
   const auto inputs = inputs_.find(base.id);
-  std::shared_ptr<const LayerInput> start;
+  std::shared_ptr<const StreamState> start;
   if (inputs != inputs_.end() && changed > 0)
     start = complete ? inputs->second->nearest(changed) : inputs->second->find(changed);
   if (!complete) {

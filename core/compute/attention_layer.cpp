@@ -132,21 +132,42 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
   return weights.o(finished.defined() ? finished : finish());
 }
 
+// What the queries of positions 0 … length − 1 are multiplied with, [length, 1, 1] beside q [.., length, blocks,
+// channels].
+at::Tensor query_factors(const QueryScale& scale, const at::Tensor& q) {
+  const auto type = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  const at::Tensor positions = at::arange(q.size(-3), q.options().dtype(type));
+  const at::Tensor steps = at::floor((positions + scale.offset) / scale.length);
+  return (at::log1p(steps) * scale.amount + 1.0).to(q.scalar_type()).view({-1, 1, 1});
+}
+
 }  // namespace
 
 Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
-                    const at::Tensor& x) {
+                    const at::Tensor& x, const Projections* kept) {
+  const bool per_head = attention.qk_norm == QkNormScope::PerHead, late = attention.qk_norm_after_rope;
   const auto clipped = [&](const at::Tensor& y) {
     return attention.clip_qkv > 0.0 ? at::clamp(y, -attention.clip_qkv, attention.clip_qkv) : y;
   };
   const auto blocks_of = [&](at::Tensor y, const Norm& norm, std::int64_t blocks) {
     if (attention.qk_norm == QkNormScope::Whole) y = norm(y);
     y = clipped(y).unflatten(-1, {blocks, -1});
-    return attention.qk_norm == QkNormScope::PerHead ? norm(y) : y;
+    return per_head && !late ? norm(y) : y;
   };
-  const at::Tensor for_keys = weights.kv_latent(x);
+  const auto turned = [&](const at::Tensor& y, const Norm& norm) {
+    return per_head && late ? norm(rotary(y)) : rotary(y);
+  };
   Projections result;
-  result.q = rotary(blocks_of(weights.q(weights.q_latent(x)), weights.q_norm, attention.num_query_blocks));
+  result.q =
+      turned(blocks_of(weights.q(weights.q_latent(x)), weights.q_norm, attention.num_query_blocks), weights.q_norm);
+  if (attention.query_scale.present()) result.q = result.q * query_factors(attention.query_scale, result.q);
+  if (weights.lambda_projection.weight.defined()) result.lambda_logits = weights.lambda_projection(x);
+  if (kept) {
+    result.k = kept->k;
+    result.v = kept->v;
+    return result;
+  }
+  const at::Tensor for_keys = weights.kv_latent(x);
   at::Tensor keys = blocks_of(weights.k(for_keys), weights.k_norm, attention.num_key_blocks);
   if (weights.shared_key.weight.defined()) {
     const at::Tensor shared = weights.shared_key(x).unsqueeze(-2);
@@ -154,17 +175,17 @@ Projections project(const AttentionSpec& attention, const AttentionWeights& weig
     sizes.back() = shared.size(-1);
     keys = at::cat({keys, shared.expand(sizes)}, -1);
   }
-  result.k = rotary(keys);
-  result.v = clipped(weights.v(for_keys)).unflatten(-1, {attention.num_value_blocks, attention.value_dim});
-  if (weights.lambda_projection.weight.defined()) result.lambda_logits = weights.lambda_projection(x);
+  result.k = turned(keys, weights.k_norm);
+  const at::Tensor values = clipped(weights.v(for_keys));
+  result.v = weights.v_norm(values.unflatten(-1, {attention.num_value_blocks, attention.value_dim}));
   return result;
 }
 
-Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
-                                 const at::Tensor& x, const TorchTarget& target, const ForwardOptions& options,
-                                 std::span<const std::int64_t> induction_key, std::int64_t layer, bool measured,
-                                 ForwardObserver& observer, StageSeconds* stages, const ShareReport& progress) {
-  const Projections given = project(attention, weights, rotary, x);
+Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
+                                 const Projections& given, const at::Tensor& x, const TorchTarget& target,
+                                 const ForwardOptions& options, std::span<const std::int64_t> induction_key,
+                                 std::int64_t layer, bool measured, ForwardObserver& observer, StageSeconds* stages,
+                                 const ShareReport& progress) {
   const auto run = [&]<typename Input, typename Real>(Input, Real) {
     return run_heads<Input, Real>(attention, weights, x, given, target, options, induction_key, layer, measured,
                                   observer, stages, progress);

@@ -27,7 +27,7 @@ struct LatentWeights {
 
 struct AttentionWeights {
   Linear q, k, v, o;
-  Norm q_norm, k_norm, head_norm;
+  Norm q_norm, k_norm, v_norm, head_norm;
   Linear lambda_projection, gate_projection;
   std::vector<double> sinks;   // [h]; empty without learned sink logits
   std::vector<double> biases;  // [buckets, h]; empty without learned biases
@@ -63,16 +63,18 @@ struct Projections {
   at::Tensor q, k, v;        // [.., length, blocks, channels]; q and k after norms and rotation
   at::Tensor lambda_logits;  // [.., length, heads]; undefined outside V2
 };
-// x: [.., length, hidden], the layer's normed input.
+// x: [.., length, hidden], the layer's normed input. `kept`: what project() gave for the layer whose keys this one
+// uses; null where it has its own.
 [[nodiscard]] Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
-                                  const at::Tensor& x);
+                                  const at::Tensor& x, const Projections* kept = nullptr);
 
-// Runs the layer on x [length, hidden], the layer's normed input; the result is [length, hidden]. Where `measured`, a
+// Runs the layer on x [length, hidden], the layer's normed input, and what project() made of it; the result is [length,
+// hidden]. Where `measured`, a
 // record of the heads in options.heads goes to the observer, and the exact maps if they were asked for. The last layer
 // of a run that ends with its measurements runs only these heads, and the result is undefined. Cancelled when the
 // observer asks to stop. Times go to attention, record and wait_write of `stages`; `progress` hears of the heads' work.
 [[nodiscard]] Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
-                                               const Rotary& rotary, const at::Tensor& x, const TorchTarget& target,
+                                               const Projections& given, const at::Tensor& x, const TorchTarget& target,
                                                const ForwardOptions& options,
                                                std::span<const std::int64_t> induction_key, std::int64_t layer,
                                                bool measured, ForwardObserver& observer, StageSeconds* stages = nullptr,

@@ -23,6 +23,7 @@ Result<AttentionWeights> load_attention(const WeightProvider& loader, const Atte
   HEADROOM_TRY(weights.shared_key, loader.load(attention.shared_key));
   HEADROOM_TRY(weights.q_norm, loader.load(attention.q_norm));
   HEADROOM_TRY(weights.k_norm, loader.load(attention.k_norm));
+  HEADROOM_TRY(weights.v_norm, loader.load(attention.v_norm));
   HEADROOM_TRY(weights.head_norm, loader.load(attention.head_norm));
   HEADROOM_TRY(weights.lambda_projection, loader.load(attention.lambda_projection));
   HEADROOM_TRY(weights.gate_projection, loader.load(attention.gate_projection));

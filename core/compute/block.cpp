@@ -31,9 +31,31 @@ class Steps {
     return read(weights.power_bias, spec.power_bias);
   }
   Result<void> read(RouterWeights& weights, const ExpertsSpec& spec) const {
+    HEADROOM_TRY_VOID(read(weights.norm, spec.router.norm));
     HEADROOM_TRY_VOID(read(weights.logits, spec.router.logits));
     HEADROOM_TRY_VOID(read(weights.choice_bias, spec.router.choice_bias));
+    HEADROOM_TRY_VOID(read(weights.expert_scales, spec.router.expert_scales));
+    HEADROOM_TRY_VOID(read(weights.before, spec.before));
+    HEADROOM_TRY_VOID(read(weights.after, spec.after));
+    HEADROOM_TRY_VOID(read(weights.mlp_after, spec.mlp_after));
     return read(weights.shared_gate, spec.shared_gate);
+  }
+  Result<void> read(LaurelWeights& weights, const LaurelSpec& spec) const {
+    HEADROOM_TRY_VOID(read(weights.left, spec.left));
+    HEADROOM_TRY_VOID(read(weights.right, spec.right));
+    return read(weights.norm, spec.norm);
+  }
+  Result<void> read(AltUpWeights& weights, const AltUpSpec& spec) const {
+    HEADROOM_TRY_VOID(read(weights.norm, spec.norm));
+    HEADROOM_TRY_VOID(read(weights.router, spec.router));
+    HEADROOM_TRY_VOID(read(weights.prediction, spec.prediction));
+    HEADROOM_TRY_VOID(read(weights.correction, spec.correction));
+    return read(weights.scale, spec.scale);
+  }
+  Result<void> read(TokenBranchWeights& weights, const TokenBranchSpec& spec) const {
+    HEADROOM_TRY_VOID(read(weights.gate, spec.gate));
+    HEADROOM_TRY_VOID(read(weights.up, spec.up));
+    return read(weights.norm, spec.norm);
   }
   Result<void> read(BranchWeights& weights, const BranchSpec& spec) const {
     weights.scale = spec.scale;
@@ -64,7 +86,12 @@ Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& 
   BlockWeights loaded;
   HEADROOM_TRY_VOID(steps.read(loaded.attention_branch, block.attention_branch));
   HEADROOM_TRY_VOID(steps.read(loaded.attention, block.attention));
-  if (!block.feeds_forward() || !with_mlp) return loaded;
+  HEADROOM_TRY_VOID(steps.read(loaded.laurel, block.laurel));
+  HEADROOM_TRY_VOID(steps.read(loaded.altup, block.altup));
+  if (!with_mlp) return loaded;
+  HEADROOM_TRY_VOID(steps.read(loaded.token_branch, block.token_branch));
+  HEADROOM_TRY_VOID(steps.read(loaded.scale, block.scale));
+  if (!block.feeds_forward()) return loaded;
   HEADROOM_TRY_VOID(steps.read(loaded.mlp_branch, block.mlp_branch));
   HEADROOM_TRY_VOID(steps.read(loaded.mlp, block.mlp));
   HEADROOM_TRY_VOID(steps.read(loaded.router, block.experts));
@@ -78,7 +105,8 @@ at::Tensor add_mlp(const BlockSpec& block, const BlockWeights& weights, const at
 
 at::Tensor shared_part(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& x) {
   const at::Tensor out = weights.mlp(block.mlp, x);
-  return block.experts.shared_gate.weight.present() ? out * at::sigmoid(weights.router.shared_gate(x)) : out;
+  return weights.router.mlp_after(
+      block.experts.shared_gate.weight.present() ? out * at::sigmoid(weights.router.shared_gate(x)) : out);
 }
 
 Result<EmbeddingWeights> load_embedding(const WeightProvider& weights, const ModelSpec& model) {
@@ -99,7 +127,7 @@ at::Tensor begin_stream(const ModelSpec& model, const EmbeddingWeights& weights,
 }
 
 at::Tensor HeadWeights::logits(const ModelSpec& model, const at::Tensor& h, const TorchTarget& target) const {
-  at::Tensor last = norm(h);
+  at::Tensor last = norm(streams.empty() ? h : merge_streams(streams, h));
   if (dense.weight.defined()) last = dense_norm(activate(model.head_transform.activation, dense(last)));
   const at::Tensor z = scaled(head(last).to(target.real), model.logit_scale);
   return model.logit_softcap > 0.0 ? model.logit_softcap * at::tanh(z / model.logit_softcap) : z;
@@ -112,6 +140,8 @@ Result<HeadWeights> load_head(const WeightProvider& weights, const ModelSpec& mo
   HEADROOM_TRY_VOID(steps.read(loaded.norm, model.final_norm));
   HEADROOM_TRY_VOID(steps.read(loaded.dense, model.head_transform.dense));
   HEADROOM_TRY_VOID(steps.read(loaded.dense_norm, model.head_transform.norm));
+  for (const LinearSpec& projection : model.streams.out)
+    HEADROOM_TRY_VOID(steps.read(loaded.streams.emplace_back(), projection));
   HEADROOM_TRY_VOID(steps.read(loaded.head, model.lm_head));
   return loaded;
 }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <stop_token>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "core/base/result.h"
 #include "core/compute/attention_layer.h"
 #include "core/compute/feed_forward.h"
+#include "core/compute/stream_parts.h"
 #include "core/compute/weights.h"
 
 namespace headroom {
@@ -25,6 +27,10 @@ struct BlockWeights {
   AttentionWeights attention;
   MlpWeights mlp;
   RouterWeights router;
+  LaurelWeights laurel;
+  AltUpWeights altup;
+  TokenBranchWeights token_branch;
+  at::Tensor scale;  // [1]; undefined: none
 };
 
 // All weights of a block at once but for its experts; those of a file are better read by a WeightReader. Cancelled
@@ -36,7 +42,7 @@ struct BlockWeights {
 // to, the same rows unless the block is parallel. A block without MLP returns h.
 [[nodiscard]] at::Tensor add_mlp(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& given,
                                  const at::Tensor& h);
-// What the MLP gives to x beside experts: mlp(x), times σ(shared_gate x) where there is a gate.
+// What the MLP gives to x beside experts: mlp(x), times σ(shared_gate x) where there is a gate, behind its own norm.
 [[nodiscard]] at::Tensor shared_part(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& x);
 
 // What the embedding's rows pass before the first block.
@@ -57,7 +63,8 @@ struct HeadWeights {
   Linear head;
   Linear dense;  // undefined without
   Norm dense_norm;
-  // [.., vocab], in target.real.
+  std::vector<Linear> streams;  // what the others are projected with; empty: there is one stream
+  // [.., vocab], in target.real. h may hold several streams.
   [[nodiscard]] at::Tensor logits(const ModelSpec& model, const at::Tensor& h, const TorchTarget& target) const;
 };
 [[nodiscard]] Result<HeadWeights> load_head(const WeightProvider& weights, const ModelSpec& model,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <set>
 #include <stop_token>
 #include <utility>
@@ -63,11 +64,22 @@ at::Tensor poly_norm(const MlpWeights& mlp, const at::Tensor& x) {
       .to(x.scalar_type());
 }
 
+// max(g − m, 0) with m the mean of a row plus its deviation times the quantile of `sparsity` of a normal distribution:
+// of a normal g so large a share becomes 0. The quantile is √2·erfinv(2·sparsity − 1), in float as torch.distributions
+// has it, but in float64 runs.
+at::Tensor largest_share(double sparsity, const at::Tensor& g) {
+  const auto type = g.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  const at::Tensor share = at::scalar_tensor(sparsity, at::TensorOptions().dtype(type));
+  const at::Tensor quantile = (at::erfinv(2.0 * share - 1.0) * std::numbers::sqrt2).to(g.device(), g.scalar_type());
+  return at::relu(g - (g.mean(-1, true) + g.std(-1, false, true) * quantile));
+}
+
 }  // namespace
 
 at::Tensor MlpWeights::operator()(const MlpSpec& mlp, const at::Tensor& x) const {
   if (mlp.kind == MlpKind::Plain) return down(activate(mlp.activation, up(x)));
   at::Tensor gated = gate(x);
+  if (mlp.sparsity > 0.0) gated = largest_share(mlp.sparsity, gated);
   if (mlp.limit > 0.0) gated = gated.clamp_max(mlp.limit);
   gated = mlp.activation == Activation::PolyNorm ? poly_norm(*this, gated) : activate(mlp.activation, gated);
   at::Tensor inner = up(x);
@@ -89,7 +101,8 @@ Result<MlpWeights> load_mlp(const WeightProvider& weights, const MlpSpec& mlp) {
 
 Routing route(const RouterSpec& router, const RouterWeights& weights, const at::Tensor& x, at::ScalarType real) {
   const at::Tensor bias = weights.logits.bias.defined() ? weights.logits.bias.to(real) : at::Tensor();
-  const at::Tensor logits = Linear{weights.logits.weight.to(real), bias}(x.to(real));
+  at::Tensor logits = Linear{weights.logits.weight.to(real), bias}(x.to(real));
+  if (router.logit_scale != 1.0) logits = logits * router.logit_scale;
   if (router.score == RouterScore::SparseMixer) return mix_sparsely(router, logits);
   const at::Tensor scores = router.score == RouterScore::Softmax   ? at::softmax(logits, -1)
                             : router.score == RouterScore::Sigmoid ? at::sigmoid(logits)
@@ -100,7 +113,10 @@ Routing route(const RouterSpec& router, const RouterWeights& weights, const at::
   at::Tensor chosen = scores.gather(1, experts);
   if (router.score == RouterScore::SoftmaxChosen) chosen = at::softmax(chosen, -1);
   if (router.normalised) chosen = chosen / (chosen.sum(-1, true) + router.epsilon);
-  return {router.scale == 1.0 ? chosen : chosen * router.scale, experts};
+  if (router.scale != 1.0) chosen = chosen * router.scale;
+  if (weights.expert_scales.defined())
+    chosen = chosen * weights.expert_scales.to(real).index_select(0, experts.flatten()).view_as(experts);
+  return {chosen, experts};
 }
 
 Result<at::Tensor> run_experts(const WeightProvider& weights, const ExpertsSpec& spec, const Routing& routing,
@@ -131,8 +147,11 @@ Result<at::Tensor> run_experts(const WeightProvider& weights, const ExpertsSpec&
       if (cancelled()) return Error(ErrorCode::Cancelled, "cancelled");
       const std::int64_t count = std::min(most_rows, rows.size(0) - row);
       const at::Tensor these = rows.narrow(0, row, count);
-      const at::Tensor given = expert(spec.experts[used[i]], x.index_select(0, these));
-      out.index_add_(0, these, (given * share.narrow(0, row, count)).to(out.scalar_type()));
+      const at::Tensor weight = share.narrow(0, row, count);
+      at::Tensor read_rows = x.index_select(0, these);
+      if (spec.router.scales_input) read_rows = (read_rows * weight).to(x.scalar_type());
+      const at::Tensor given = expert(spec.experts[used[i]], read_rows);
+      out.index_add_(0, these, spec.router.scales_input ? given : (given * weight).to(out.scalar_type()));
       done += static_cast<double>(count);
     }
   }

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -24,6 +26,7 @@
 #include "core/compute/block.h"
 #include "core/compute/capture_run.h"
 #include "core/compute/device.h"
+#include "core/compute/stream_parts.h"
 #include "core/compute/torch_errors.h"
 #include "core/compute/training/trainer.h"
 #include "core/compute/weight_reader.h"
@@ -70,7 +73,7 @@ class Forward {
     StageTimer whole(&summary_.seconds);
     const std::vector<std::int64_t> induction = induction_keys(options_.ids);
     StageTimer embedding(&stages_.project);
-    HEADROOM_TRY(at::Tensor h, options_.start.empty() ? embed() : started());
+    HEADROOM_TRY(at::Tensor h, begin());
     embedding.stop();
     HEADROOM_TRY_VOID(send_residual(options_.first_layer, h));
     const auto layers = static_cast<std::int64_t>(model_.blocks.size());
@@ -96,6 +99,28 @@ class Forward {
   }
 
  private:
+  // The stream before the first layer that runs: [length, hidden], or [streams, length, hidden].
+  Result<at::Tensor> begin() {
+    at::Tensor embedded;
+    if (!options_.start || model_.layer_embedding.present()) {
+      HEADROOM_TRY(embedded, embed());
+    }
+    if (model_.layer_embedding.present()) HEADROOM_TRY_VOID(embed_layers(embedded));
+    if (options_.start) return started(*options_.start);
+    return model_.streams.present() ? split_stream(loader_, model_.streams, embedded) : Result<at::Tensor>(embedded);
+  }
+
+  // Tokens that the table of the layers does not have read its first row.
+  Result<void> embed_layers(const at::Tensor& embedded) {
+    const LayerEmbeddingSpec& spec = model_.layer_embedding;
+    std::vector<std::int32_t> ids = options_.ids;
+    for (std::int32_t& id : ids)
+      if (id >= spec.table.rows()) id = 0;
+    HEADROOM_TRY(const at::Tensor rows, loader_.load_rows(spec.table, ids));
+    HEADROOM_TRY(told_, embed_for_layers(loader_, spec, rows, embedded));
+    return {};
+  }
+
   Result<at::Tensor> embed() {
     HEADROOM_TRY(const at::Tensor rows, loader_.load_rows(model_.embedding, options_.ids));
     HEADROOM_TRY(const EmbeddingWeights weights, load_embedding(loader_, model_));
@@ -117,10 +142,29 @@ class Forward {
     return places;
   }
 
-  [[nodiscard]] at::Tensor started() const {
-    at::Tensor h = at::empty({static_cast<std::int64_t>(options_.ids.size()), model_.hidden_size}, at::kFloat);
-    std::ranges::copy(options_.start, h.mutable_data_ptr<float>());
-    return h.to(loader_.target().device, loader_.target().dtype);
+  at::Tensor started(const StreamState& start) {
+    for (const auto& tensor : start.kept) {
+      kept_states_.push_back(tensor);
+      at::Tensor& to = tensor->kind == KeptTensor::Kind::Keys ? kept_[tensor->layer].k : kept_[tensor->layer].v;
+      to = from_floats(tensor->values, tensor->shape);
+    }
+    std::vector<std::int64_t> shape = {static_cast<std::int64_t>(options_.ids.size()), model_.hidden_size};
+    if (model_.streams.present()) shape.insert(shape.begin(), model_.streams.count());
+    return from_floats(start.residual, shape);
+  }
+  [[nodiscard]] at::Tensor from_floats(const std::vector<float>& values, const std::vector<std::int64_t>& shape) const {
+    at::Tensor tensor = at::empty(shape, at::kFloat);
+    std::ranges::copy(values, tensor.mutable_data_ptr<float>());
+    return tensor.to(loader_.target().device, loader_.target().dtype);
+  }
+  static std::vector<float> to_floats(const at::Tensor& tensor) {
+    std::vector<float> values(static_cast<std::size_t>(tensor.numel()));
+    at::from_blob(values.data(), tensor.sizes(), at::kFloat).copy_(tensor);
+    return values;
+  }
+  // The stream that blocks work on.
+  [[nodiscard]] at::Tensor active(const at::Tensor& h) const {
+    return h.dim() == 3 ? h.select(0, model_.streams.active) : h;
   }
 
   // Progress counts layers that run, and the loss as one more.
@@ -159,17 +203,40 @@ class Forward {
     return products / (products + weights);
   }
 
-  Result<void> run_block(std::int64_t layer, const std::vector<std::int64_t>& induction, at::Tensor& h) {
+  Result<void> run_block(std::int64_t layer, const std::vector<std::int64_t>& induction, at::Tensor& stream) {
     const BlockSpec& block = model_.blocks[static_cast<std::size_t>(layer)];
     const bool measured = std::binary_search(options_.layers.begin(), options_.layers.end(), layer);
     HEADROOM_TRY(const BlockWeights weights, reader_.take_block([&] { return observer_.stop_requested(); }));
+    at::Tensor h = stream, predicted;
+    if (weights.altup.present()) {
+      predicted = weights.altup.predict(stream, model_.streams.active);
+      h = active(predicted);
+    }
     const at::Tensor input = h;
     HEADROOM_TRY_VOID(run_attention_of(block, weights, layer, measured, induction, h));
     if (layer == options_.last_layer) return {};
     const StageTimer timer(&stages_.mlp);
     const at::Tensor given = block.parallel ? input : h;
-    if (block.experts.present()) return run_mixture(block, weights, given, h);
-    return run_mlp(block, weights, given, h);
+    if (block.experts.present())
+      HEADROOM_TRY_VOID(run_mixture(block, weights, given, h));
+    else
+      HEADROOM_TRY_VOID(run_mlp(block, weights, given, h));
+    if (predicted.defined()) h = weights.altup.correct(predicted, h, model_.streams.active);
+    add_told(block, weights, layer, h);
+    stream = weights.scale.defined() ? h * weights.scale : h;
+    return {};
+  }
+
+  // What the block makes of the token's embedding for this layer. Of several streams the first has none of it.
+  void add_told(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer, at::Tensor& h) const {
+    if (!weights.token_branch.present()) return;
+    at::Tensor read = active(h);
+    if (weights.altup.scale.defined()) read = read * weights.altup.scale;
+    const at::Tensor out = weights.token_branch(block.token_branch.activation, read, told_.select(1, layer));
+    if (h.dim() == 3)
+      h = at::cat({h.narrow(0, 0, 1), h.narrow(0, 1, h.size(0) - 1) + out});
+    else
+      h = h + out;
   }
 
   Result<void> run_attention_of(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer, bool measured,
@@ -179,14 +246,31 @@ class Forward {
     StageTimer timer(&stages_.project);
     const Rotary rotary(block.attention.rope, h.size(0), loader_.target());
     const double share = attention_share_ = attention_share(block, h.size(0), measured);
-    HEADROOM_TRY(const at::Tensor out,
-                 run_attention(block.attention, weights.attention, rotary, weights.attention_branch.before(h),
-                               loader_.target(), options_, induction, layer, measured, observer_, &stages_,
-                               [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
-    if (out.defined()) h = weights.attention_branch.join(h, out);
+    const at::Tensor x = weights.attention_branch.before(h);
+    const auto kept = kept_.find(block.attention.keys_of_layer);
+    const Projections given =
+        project(block.attention, weights.attention, rotary, x, kept == kept_.end() ? nullptr : &kept->second);
+    if (model_.keys_are_kept(layer)) keep(layer, given);
+    HEADROOM_TRY(const at::Tensor out, run_attention(block.attention, weights.attention, given, x, loader_.target(),
+                                                     options_, induction, layer, measured, observer_, &stages_,
+                                                     [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
+    if (out.defined()) {
+      h = weights.attention_branch.join(h, out);
+      if (weights.laurel.present()) h = weights.laurel.join(h, x);
+    }
     timer.stop();
     stages_.project -= timed_inside() - before;
     return {};
+  }
+
+  // Keys and values for the layers behind, and for runs that begin there.
+  void keep(std::int64_t layer, const Projections& given) {
+    kept_[layer] = {{}, given.k, given.v, {}};
+    if (!options_.keep_inputs) return;
+    for (const auto& [kind, tensor] :
+         {std::pair(KeptTensor::Kind::Keys, given.k), std::pair(KeptTensor::Kind::Values, given.v)})
+      kept_states_.push_back(
+          std::make_shared<const KeptTensor>(KeptTensor{layer, kind, tensor.sizes().vec(), to_floats(tensor)}));
   }
 
   // In row chunks so that the inner activations stay small. Cancelled between them.
@@ -209,13 +293,16 @@ class Forward {
   Result<void> run_mixture(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& input,
                            at::Tensor& h) {
     const at::Tensor x = weights.mlp_branch.before(input);
-    const Routing routing = route(block.experts.router, weights.router, x, loader_.target().real);
+    const bool apart = block.experts.before.kind != NormKind::None;
+    const at::Tensor routed = apart ? weights.router.norm(input) : x;
+    const Routing routing = route(block.experts.router, weights.router, routed, loader_.target().real);
     const double share = attention_share_;
-    HEADROOM_TRY(at::Tensor out, run_experts(loader_, block.experts, routing, x,
+    HEADROOM_TRY(at::Tensor out, run_experts(loader_, block.experts, routing, apart ? weights.router.before(input) : x,
                                              mlp_rows(block.experts.experts.front()), [&](double done) {
                                                report((1.0 + share) / 2.0 + done * (1.0 - share) / 2.0);
                                                return !observer_.stop_requested();
                                              }));
+    out = weights.router.after(out);
     if (block.mlp.kind != MlpKind::None) {
       const std::int64_t step = mlp_rows(block.mlp);
       for (std::int64_t row = 0; row < h.size(0); row += step) {
@@ -240,14 +327,13 @@ class Forward {
   // The input of a layer for a later run that begins there; float32 holds that of a float64 run only in part.
   Result<void> send_input(std::int64_t layer, const at::Tensor& h) {
     if (!options_.keep_inputs) return {};
-    std::vector<float> values(static_cast<std::size_t>(h.numel()));
-    at::from_blob(values.data(), h.sizes(), at::kFloat).copy_(h);
-    return observer_.on_input(layer, std::move(values));
+    return observer_.on_input({layer, h.size(-2), model_.hidden_size, to_floats(h), kept_states_});
   }
 
-  Result<void> send_residual(std::int64_t boundary, const at::Tensor& h) {
+  Result<void> send_residual(std::int64_t boundary, const at::Tensor& stream) {
     if (!options_.hidden) return {};
     const StageTimer timer(&stages_.wait_write);
+    const at::Tensor h = active(stream);
     for (std::int64_t row = 0; row < h.size(0); row += kMlpRows) {
       const std::int64_t rows = std::min(kMlpRows, h.size(0) - row);
       const at::Tensor values = h.narrow(0, row, rows).to(at::kCPU, at::kDouble).contiguous();
@@ -262,13 +348,13 @@ class Forward {
     if (!model_.lm_head.weight.present()) return {};
     HEADROOM_TRY(const HeadWeights weights, reader_.take_head([&] { return observer_.stop_requested(); }));
     const StageTimer timer(&stages_.logits);
-    const std::int64_t length = h.size(0);
+    const std::int64_t length = h.size(-2);
     const at::Tensor ids = at::tensor(options_.ids, at::kInt).to(at::kLong).to(h.device());
     double loss = 0.0;
     for (std::int64_t row = 0; row < length; row += kLogitRows) {
       if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
       const std::int64_t rows = std::min(kLogitRows, length - row);
-      const at::Tensor logits = weights.logits(model_, h.narrow(0, row, rows), loader_.target());
+      const at::Tensor logits = weights.logits(model_, h.narrow(-2, row, rows), loader_.target());
       // A layer that sees later tokens predicts no next one.
       const std::int64_t scored = model_.causal() ? std::min(rows, length - 1 - row) : 0;
       if (scored > 0) {
@@ -294,6 +380,9 @@ class Forward {
   ForwardObserver& observer_;
   ForwardSummary summary_;
   StageSeconds stages_;
+  at::Tensor told_;                           // [length, layers, width]; undefined without embeddings of the layers
+  std::map<std::int64_t, Projections> kept_;  // keys and values that later layers use
+  std::vector<std::shared_ptr<const KeptTensor>> kept_states_;
   bool ended_ = false;  // with the measurements of the last layer
   double layer_begin_ = 0.0, layer_share_ = 0.0, attention_share_ = 0.0;
   std::string layer_text_;
@@ -311,10 +400,18 @@ Result<void> check_span(const ModelSpec& model, const ForwardOptions& options) {
   if (options.last_layer >= 0 && options.last_layer < options.first_layer)
     return refuse("the run ends before it begins");
   if (options.first_layer == 0 || model.capture)
-    return options.start.empty() ? Result<void>() : refuse("layer 0 begins with the embedding");
+    return !options.start ? Result<void>() : refuse("layer 0 begins with the embedding");
   if (options.dtype == ComputeDtype::Float64) return refuse("a float64 run begins at layer 0");
-  if (options.start.size() != options.ids.size() * static_cast<std::size_t>(model.hidden_size))
+  const auto width = static_cast<std::size_t>(model.hidden_size * model.streams.count());
+  if (!options.start || options.start->residual.size() != options.ids.size() * width)
     return refuse("the run begins at a later layer without the residual stream before it");
+  for (std::int64_t layer = options.first_layer; layer < layers; ++layer) {
+    const std::int64_t of = model.blocks[static_cast<std::size_t>(layer)].attention.keys_of_layer;
+    if (of < 0 || of >= options.first_layer) continue;
+    for (const KeptTensor::Kind kind : {KeptTensor::Kind::Keys, KeptTensor::Kind::Values})
+      if (!options.start->find(of, kind))
+        return refuse("the run begins at a later layer without the keys and values that it uses of earlier ones");
+  }
   return {};
 }
 

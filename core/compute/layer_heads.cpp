@@ -40,6 +40,7 @@ void fill_layer(const AttentionSpec& attention, const AttentionWeights& weights,
     record.positional = attention.call->positional(attention.causal);
   }
   record.window = attention.window;
+  record.chunk = attention.chunk;
   record.causal = attention.causal;
   record.induction_key.assign(induction_key.begin(), induction_key.end());
   record.context_dim = attention.context_dim();

@@ -272,6 +272,7 @@ class LayerHeads {
     const HeadProgram& program = attention_.heads[static_cast<std::size_t>(h)];
     kernels::HeadProblem<Input> problem;
     problem.mask = {length_, attention_.causal, attention_.window, 0, program.hidden_keys};
+    problem.mask.chunk = attention_.chunk;
     if (attention_.call) {
       problem.mask.first_query = attention_.call->first_query;
       problem.mask.key_length = keys_;

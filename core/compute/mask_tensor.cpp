@@ -42,6 +42,12 @@ at::Tensor MaskTensor::positional(kernels::KeyRange row_range, kernels::KeyRange
   const at::Tensor keys = positions_.narrow(0, key_range.begin, key_range.size());
   at::Tensor hidden = at::gt(keys, rows + mask_.ahead());
   if (!mask_.reaches_back()) hidden.logical_or_(at::lt(keys, rows - mask_.behind()));
+  if (mask_.chunk > 0) {
+    const auto chunk_of = [&](const at::Tensor& x) {
+      return at::floor_divide(x - static_cast<std::int32_t>(mask_.first_key), at::Scalar(mask_.chunk));
+    };
+    hidden.logical_or_(at::ne(chunk_of(keys), chunk_of(rows)));
+  }
   if (mask_.first_key > 0) hidden.logical_or_(at::lt(keys, mask_.first_key)).logical_or_(at::lt(rows, mask_.first_key));
   if (key_hidden_.defined()) {
     hidden.logical_or_(key_hidden_.narrow(0, key_range.begin, key_range.size()));

@@ -44,6 +44,8 @@ std::string layer_prefix(const std::string& prefix, std::int64_t layer) {
 Result<void> read_llama_frame(const ModelSource& source, ConfigReader& config, const DecoderSizes& sizes,
                               const std::string& prefix, double epsilon, ModelSpec& model, bool tied,
                               std::string_view lm_head) {
+  constexpr std::string_view kPlain = "lm_head.weight", kInside = "language_model.lm_head.weight";
+  if (lm_head.empty()) lm_head = source.find(kInside) ? kInside : kPlain;
   fill_sizes(model, sizes);
   model.embedding = matrix(prefix + "embed_tokens.weight", sizes.vocab, sizes.hidden);
   model.final_norm = rms_norm(prefix + "norm.weight", sizes.hidden, epsilon);
@@ -59,7 +61,9 @@ Result<void> read_llama_frame(const ModelSource& source, ConfigReader& config, c
 }
 
 std::string llama_prefix(const ModelSource& source) {
-  return !source.find("model.embed_tokens.weight") && source.find("embed_tokens.weight") ? "" : "model.";
+  for (const char* prefix : {"model.", "", "model.language_model.", "language_model.model.", "language_model."})
+    if (source.find(std::string(prefix) + "embed_tokens.weight")) return prefix;
+  return "model.";
 }
 
 Result<ModelSpec> translate_llama_relative(const ModelSource& source, const LlamaDefaults& defaults,
@@ -135,7 +139,7 @@ Result<std::int64_t> read_window(ConfigReader& config, std::int64_t fallback) {
 }
 
 Result<std::vector<bool>> read_sliding_layers(ConfigReader& config, std::int64_t layers,
-                                              const std::function<bool(std::int64_t)>& slides) {
+                                              const std::function<bool(std::int64_t)>& slides, std::string_view kind) {
   std::vector<bool> sliding(static_cast<std::size_t>(layers));
   const nlohmann::json& types = config.raw("layer_types");
   if (types.is_null()) {
@@ -148,14 +152,26 @@ Result<std::vector<bool>> read_sliding_layers(ConfigReader& config, std::int64_t
                          types.is_array() ? std::to_string(types.size()) : types.type_name());
   for (std::size_t layer = 0; layer < sliding.size(); ++layer) {
     const std::string type = types[layer].is_string() ? types[layer].get<std::string>() : types[layer].dump();
-    if (type != "sliding_attention" && type != "full_attention") {
+    if (type != kind && type != "full_attention") {
       Error error(ErrorCode::Unsupported, "a kind of layer that this family does not have");
       error.at_tensor("layer_types[" + std::to_string(layer) + "]");
-      return error.wanted("sliding_attention or full_attention", type);
+      return error.wanted(std::string(kind) + " or full_attention", type);
     }
-    sliding[layer] = type == "sliding_attention";
+    sliding[layer] = type == kind;
   }
   return sliding;
+}
+
+Result<std::vector<bool>> read_rotating_layers(ConfigReader& config, std::int64_t layers) {
+  HEADROOM_TRY(const std::int64_t interval, config.integer("no_rope_layer_interval", 4, 1, 1 << 20));
+  HEADROOM_TRY(const std::vector<double> given, config.numbers("no_rope_layers"));
+  if (!given.empty() && static_cast<std::int64_t>(given.size()) < layers)
+    return refuse_config("not every layer is said to rotate or not", "no_rope_layers",
+                         std::to_string(layers) + " numbers", std::to_string(given.size()));
+  std::vector<bool> rotates(static_cast<std::size_t>(layers));
+  for (std::size_t layer = 0; layer < rotates.size(); ++layer)
+    rotates[layer] = given.empty() ? (static_cast<std::int64_t>(layer) + 1) % interval != 0 : given[layer] != 0.0;
+  return rotates;
 }
 
 std::function<bool(std::int64_t)> all_but_each(std::int64_t pattern) {

@@ -50,13 +50,14 @@ struct LlamaConfig {
 // "PREFIXlayers.LAYER."
 [[nodiscard]] std::string layer_prefix(const std::string& prefix, std::int64_t layer);
 
-// Embedding, final norm and lm_head under llama-names; tied where the config says so or the file has no lm_head.weight.
+// Embedding, final norm and lm_head under llama-names (an empty `lm_head`: "lm_head.weight", or that below
+// "language_model."); tied where the config says so or the file has no lm_head.weight.
 // Fills the sizes and bos_token_id.
 [[nodiscard]] Result<void> read_llama_frame(const ModelSource& source, ConfigReader& config, const DecoderSizes& sizes,
                                             const std::string& prefix, double epsilon, ModelSpec& model,
-                                            bool tied = false, std::string_view lm_head = "lm_head.weight");
+                                            bool tied = false, std::string_view lm_head = {});
 
-// "model." or "" as the file's names have it.
+// "model." or "" as the file's names have it, or with "language_model." behind or before them.
 [[nodiscard]] std::string llama_prefix(const ModelSource& source);
 
 // A whole llama with mlp_bias false, then what `change` makes of it; keys that neither has read are refused or told.
@@ -80,9 +81,12 @@ void add_qk_norm(BlockSpec& block, const std::string& base, QkNormScope scope, d
 
 // sliding_window; 0 where it is null. A config without the key has `fallback`.
 [[nodiscard]] Result<std::int64_t> read_window(ConfigReader& config, std::int64_t fallback);
-// Whether each layer has the window: layer_types, or what `slides` says of it.
+// Whether each layer has the window: layer_types, or what `slides` says of it. `kind`: what layers with one are called.
 [[nodiscard]] Result<std::vector<bool>> read_sliding_layers(ConfigReader& config, std::int64_t layers,
-                                                            const std::function<bool(std::int64_t)>& slides);
+                                                            const std::function<bool(std::int64_t)>& slides,
+                                                            std::string_view kind = "sliding_attention");
+// Whether each layer rotates: no_rope_layers, 0 for one that does not, or all but each `no_rope_layer_interval`-th (4).
+[[nodiscard]] Result<std::vector<bool>> read_rotating_layers(ConfigReader& config, std::int64_t layers);
 // All layers but each `pattern`-th.
 [[nodiscard]] std::function<bool(std::int64_t)> all_but_each(std::int64_t pattern);
 void set_windows(ModelSpec& model, const std::vector<bool>& sliding, std::int64_t window);

@@ -92,6 +92,12 @@ Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkp
 
 ModelSource ModelSource::design(nlohmann::json config) { return ModelSource(nullptr, std::move(config), {}); }
 
+ModelSource ModelSource::with_config(nlohmann::json config) const {
+  ModelSource changed = *this;
+  changed.config_ = std::make_shared<const nlohmann::json>(std::move(config));
+  return changed;
+}
+
 ModelSource::ModelSource(std::shared_ptr<const Checkpoint> checkpoint, nlohmann::json config, SourceTensors tensors,
                          ContainerNotes notes)
     : checkpoint_(std::move(checkpoint)),
@@ -210,7 +216,8 @@ Result<void> ModelSource::check_weights(const ModelSpec& model, std::vector<std:
     return std::ranges::any_of(model.set_aside, [&](const std::string& begin) { return name.starts_with(begin); });
   };
   for (const auto& [name, tensor] : tensors_)
-    if (!is_set_aside(name) && !used.contains(name) && !is_buffer(name) && !(model.tied && name == "lm_head.weight"))
+    if (!is_set_aside(name) && !used.contains(name) && !is_buffer(name) &&
+        !(model.tied && name.ends_with("lm_head.weight")))
       unused.push_back(name);
   if (!unused.empty())
     warnings.push_back(format("%zu tensors are not used by the model, the first is ", unused.size()) +

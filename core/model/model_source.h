@@ -73,6 +73,9 @@ class ModelSource {
   // A config alone, of a model that has no weights yet: no tensor is found, and there is no checkpoint.
   [[nodiscard]] static ModelSource design(nlohmann::json config);
 
+  // The same tensors under another config.
+  [[nodiscard]] ModelSource with_config(nlohmann::json config) const;
+
   [[nodiscard]] bool has_weights() const { return checkpoint_ != nullptr; }
   [[nodiscard]] const Checkpoint& checkpoint() const { return *checkpoint_; }
   [[nodiscard]] const std::shared_ptr<const Checkpoint>& shared_checkpoint() const { return checkpoint_; }

@@ -30,6 +30,15 @@ bool AttentionSpec::shares_projection() const {
   return k.weight.present() && k.weight.tensor == q.weight.tensor && k.weight.row_begin == q.weight.row_begin;
 }
 
+bool AttentionSpec::values_are_keys() const {
+  return v.weight.present() && v.weight.tensor == k.weight.tensor && v.weight.row_begin == k.weight.row_begin;
+}
+
+bool ModelSpec::keys_are_kept(std::int64_t layer) const {
+  return std::ranges::any_of(blocks,
+                             [layer](const BlockSpec& block) { return block.attention.keys_of_layer == layer; });
+}
+
 bool ModelSpec::causal() const {
   return std::ranges::all_of(blocks, [](const BlockSpec& block) { return block.attention.causal; });
 }
@@ -79,10 +88,11 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   visit_linear(attention.shared_key, "k", layer, visit);
   visit_linear(attention.q, "q", layer, visit);
   if (!attention.shares_projection()) visit_linear(attention.k, "k", layer, visit);
-  visit_linear(attention.v, "v", layer, visit);
+  if (!attention.values_are_keys()) visit_linear(attention.v, "v", layer, visit);
   visit_linear(attention.o, "o", layer, visit);
   visit_norm(attention.q_norm, "qk_norm", layer, visit);
   visit_norm(attention.k_norm, "qk_norm", layer, visit);
+  visit_norm(attention.v_norm, "qk_norm", layer, visit);
   visit_linear(attention.lambda_projection, "lambda", layer, visit);
   for (const WeightRef* weight :
        {&attention.lambda_q1, &attention.lambda_k1, &attention.lambda_q2, &attention.lambda_k2})
@@ -96,12 +106,24 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   visit_norm(block.attention_branch.sum, "norm", layer, visit);
   visit_norm(block.mlp_branch.before, "norm", layer, visit);
   visit_mlp(block.mlp, "mlp", layer, visit);
+  visit_norm(block.experts.router.norm, "router", layer, visit);
   visit_linear(block.experts.router.logits, "router", layer, visit);
+  visit_one(block.experts.router.expert_scales, "router", layer, visit);
   visit_one(block.experts.router.choice_bias, "router", layer, visit);
   visit_linear(block.experts.shared_gate, "router", layer, visit);
+  for (const NormSpec* norm : {&block.experts.before, &block.experts.after, &block.experts.mlp_after})
+    visit_norm(*norm, "norm", layer, visit);
   for (const MlpSpec& expert : block.experts.experts) visit_mlp(expert, "expert", layer, visit);
   visit_norm(block.mlp_branch.after, "norm", layer, visit);
   visit_norm(block.mlp_branch.sum, "norm", layer, visit);
+  for (const LinearSpec* linear :
+       {&block.laurel.left, &block.laurel.right, &block.altup.router, &block.altup.prediction, &block.altup.correction,
+        &block.token_branch.gate, &block.token_branch.up})
+    visit_linear(*linear, "stream", layer, visit);
+  for (const NormSpec* norm : {&block.laurel.norm, &block.altup.norm, &block.token_branch.norm})
+    visit_norm(*norm, "norm", layer, visit);
+  visit_one(block.altup.scale, "stream", layer, visit);
+  visit_one(block.scale, "stream", layer, visit);
 }
 
 void for_each_weight(const ModelSpec& model, const WeightVisitor& visit) {
@@ -110,6 +132,11 @@ void for_each_weight(const ModelSpec& model, const WeightVisitor& visit) {
   visit_one(model.type_embedding, "embedding", -1, visit);
   visit_norm(model.embedding_norm, "norm", -1, visit);
   visit_linear(model.embedding_projection, "embedding", -1, visit);
+  visit_one(model.layer_embedding.table, "embedding", -1, visit);
+  visit_linear(model.layer_embedding.projection, "embedding", -1, visit);
+  visit_norm(model.layer_embedding.norm, "norm", -1, visit);
+  for (const std::vector<LinearSpec>* projections : {&model.streams.in, &model.streams.out})
+    for (const LinearSpec& projection : *projections) visit_linear(projection, "stream", -1, visit);
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
     for_each_weight(model.blocks[layer], static_cast<std::int64_t>(layer), visit);
   visit_norm(model.final_norm, "norm", -1, visit);

@@ -67,6 +67,9 @@ struct MlpSpec {
   LinearSpec gate, up, down;
   double limit = 0.0;      // > 0: gate x is at most this, up x within ± this (gpt-oss)
   double up_offset = 0.0;  // 1 in gpt-oss
+  // > 0: what the activation reads is max(g − m, 0) of a row g of gate x, with m its mean plus its deviation times the
+  // quantile of this share of a normal distribution (Gemma 3n).
+  double sparsity = 0.0;
   // PolyNorm alone: [3], of the cube, the square and x, and [1] (core/model/ARCHITECTURES.md#motif).
   WeightRef power_weight, power_bias;
 };
@@ -80,7 +83,11 @@ enum class RouterScore {
 
 // Which experts a token is sent to, and how much each counts.
 struct RouterSpec {
-  LinearSpec logits;  // [experts, D]
+  NormSpec norm;              // of what the logits are a projection of (Gemma 4)
+  LinearSpec logits;          // [experts, D]
+  double logit_scale = 1.0;   // of them
+  WeightRef expert_scales;    // [experts] or absent: of the weights, last (Gemma 4)
+  bool scales_input = false;  // weights multiply what an expert is given, in place of what it gives (Llama 4)
   RouterScore score = RouterScore::Softmax;
   std::int64_t chosen = 0;
   WeightRef choice_bias;  // [experts] or absent: added to the scores for the choice alone (DeepSeek-V3, section 2.1.2)
@@ -98,6 +105,9 @@ struct ExpertsSpec {
   RouterSpec router;
   std::vector<MlpSpec> experts;  // empty: there are none
   LinearSpec shared_gate;        // [1, D] or absent: mlp(x) as it is
+  // Beside the MLP with norms of their own (Gemma 4): experts read before(h), the router h, and the branch gives
+  // mlp_after(mlp(x)) + after(Σ …). Absent: x for all of them, and no norm.
+  NormSpec before, after, mlp_after;
 
   [[nodiscard]] bool present() const { return !experts.empty(); }
 };
@@ -177,6 +187,16 @@ struct DistanceBiasSpec {
   [[nodiscard]] bool present() const { return !slopes.empty() || table.present(); }
 };
 
+// Queries of position p count 1 + amount · ln(1 + ⌊(p + offset) / length⌋) times, after norms and rotation (Nakanishi
+// 2025, arXiv 2501.19399, as Llama 4 and Ministral 3 have it).
+struct QueryScale {
+  double amount = 0.0;  // 0: none
+  double length = 1.0;
+  double offset = 0.0;
+
+  [[nodiscard]] bool present() const { return amount != 0.0; }
+};
+
 struct AttentionSpec {
   std::string kind;            // "softmax", "softmax_one", "softmax_sink", "softpick", "gated", "diff_v1", "diff_v2"
   std::int64_t head_dim = 0;   // channels of a query or key block
@@ -189,14 +209,21 @@ struct AttentionSpec {
   // kv_latent, and behind the channels of every key block those of shared_key, a projection of x.
   LatentSpec q_latent, kv_latent;
   LinearSpec shared_key;
+  // ≥ 0: keys and values are those that this earlier block made, after its norms and rotation, and the block has no k
+  // and v of its own (YOCO, arXiv 2405.05254; the later layers of Gemma 3n).
+  std::int64_t keys_of_layer = -1;
   QkNormScope qk_norm = QkNormScope::None;
+  bool qk_norm_after_rope = false;  // norms of queries and keys stand behind the rotation (Llama 4)
   NormSpec q_norm, k_norm;
+  NormSpec v_norm;  // of every value block
+  QueryScale query_scale;
   RopeSpec rope;
   double scale = 1.0;
   double softcap = 0.0;  // 0: none; z ← c·tanh(z/c)
   DistanceBiasSpec bias;
   double clip_qkv = 0.0;    // > 0: queries, keys and values are cut to ± this before norms of heads and rotation
   std::int64_t window = 0;  // 0: none; key j is seen by query i only where |i − j| < window
+  std::int64_t chunk = 0;   // 0: none; key j is seen by query i only where ⌊i / chunk⌋ = ⌊j / chunk⌋
   bool causal = true;
   std::vector<HeadProgram> heads;
 
@@ -213,6 +240,7 @@ struct AttentionSpec {
   [[nodiscard]] std::int64_t context_dim() const;  // channels of one output head
   [[nodiscard]] bool differential() const;         // any head has a second map
   [[nodiscard]] bool shares_projection() const;    // keys are of the queries' projection
+  [[nodiscard]] bool values_are_keys() const;      // values are of the keys' projection, before its norm and rotation
 };
 
 // A branch of the residual stream: h ← sum(h + scale · after(branch(before(h)))).
@@ -223,6 +251,38 @@ struct BranchSpec {
   double scale = 1.0;
 };
 
+// Beside the attention, on the same x = before(h): the branch gives (attention + x + norm(right(left x))), and the sum
+// with h is divided by √2 (Menghani et al. 2024, arXiv 2411.07501, low rank, as Gemma 3n has it).
+struct LaurelSpec {
+  LinearSpec left, right;
+  NormSpec norm;
+
+  [[nodiscard]] bool present() const { return left.weight.present(); }
+};
+
+// Around a block that works on one of several streams (Baykal et al. 2023, arXiv 2301.13310, as Gemma 3n has it). With
+// r(h) = tanh(router(norm(h) / D)), H the streams, h the active one and y what the block makes of its prediction:
+//   P_i = H_i + Σ_j (prediction r(h))_ij H_j,   H_i ← P_i + (1 + (correction r(y))_i) (y − P_active).
+struct AltUpSpec {
+  NormSpec norm;
+  LinearSpec router;      // [streams, D]
+  LinearSpec prediction;  // [streams², streams]
+  LinearSpec correction;  // [streams, streams]
+  WeightRef scale;        // [D] or absent: of the active stream, as the embedding of a layer reads it
+
+  [[nodiscard]] bool present() const { return router.weight.present(); }
+};
+
+// What a block adds last, from the embedding e that the token has for this layer: norm(up(act(gate h) ⊙ e)). To the
+// stream, or with AltUp to all streams but the first.
+struct TokenBranchSpec {
+  LinearSpec gate, up;
+  NormSpec norm;
+  Activation activation = Activation::GeluTanh;
+
+  [[nodiscard]] bool present() const { return gate.weight.present(); }
+};
+
 // Attention, then the MLP. Parallel: both read the same h, and the MLP is added to what the attention left.
 struct BlockSpec {
   BranchSpec attention_branch, mlp_branch;
@@ -230,6 +290,10 @@ struct BlockSpec {
   MlpSpec mlp;
   ExpertsSpec experts;
   bool parallel = false;
+  LaurelSpec laurel;
+  AltUpSpec altup;
+  TokenBranchSpec token_branch;
+  WeightRef scale;  // [1] or absent: of the stream behind the block
 
   [[nodiscard]] bool feeds_forward() const { return mlp.kind != MlpKind::None || experts.present(); }
 };
@@ -239,6 +303,29 @@ struct HeadTransform {
   LinearSpec dense;
   Activation activation = Activation::Gelu;
   NormSpec norm;
+};
+
+// The embedding of a token for each layer: (norm(projection(E)_l · projection_scale) + table[t]_l · table_scale)/√2,
+// E the scaled embedding, l its `width` channels of the layer (Gemma 3n).
+struct LayerEmbeddingSpec {
+  std::int64_t width = 0;
+  WeightRef table;  // [vocab, layers · width]; tokens beyond it read row 0
+  double table_scale = 1.0;
+  LinearSpec projection;  // [layers · width, D]
+  double projection_scale = 1.0;
+  NormSpec norm;
+
+  [[nodiscard]] bool present() const { return table.present(); }
+};
+
+// Several streams (AltUp): the embedding and its projections in `in`, each with the RMS of the embedding; behind the
+// blocks the mean of stream 0 and the projections of the others in `out`, each with the RMS of stream 0.
+struct StreamsSpec {
+  std::vector<LinearSpec> in, out;
+  std::int64_t active = 0;
+
+  [[nodiscard]] bool present() const { return !in.empty(); }
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(in.size()) + 1; }
 };
 
 struct ModelSpec {
@@ -256,6 +343,8 @@ struct ModelSpec {
   WeightRef type_embedding;         // [types, hidden] or absent: every token has type 0
   NormSpec embedding_norm;          // of their sum
   LinearSpec embedding_projection;  // of that into the stream, or absent (ELECTRA)
+  LayerEmbeddingSpec layer_embedding;
+  StreamsSpec streams;
   std::vector<BlockSpec> blocks;
   NormSpec final_norm;
   HeadTransform head_transform;
@@ -269,6 +358,8 @@ struct ModelSpec {
   std::shared_ptr<const Capture> capture;  // the blocks are its calls, without any weight; null: a model
 
   [[nodiscard]] bool causal() const;  // every layer is
+  // Another block uses the keys and values of this one.
+  [[nodiscard]] bool keys_are_kept(std::int64_t layer) const;
   // Tokens that the table of learned positions is long enough for; 0 without one.
   [[nodiscard]] std::int64_t learned_positions() const;
   // No head has another normalizer: what the fused kernels compute.
@@ -276,8 +367,8 @@ struct ModelSpec {
 };
 
 // Visits every present weight with the account it belongs to: "q", "k", "v", "o", "lambda", "sink", "gate", "qk_norm",
-// "head_norm", "bias", "norm", "mlp", "router", "expert" (all of them, chosen or not), "embedding", "lm_head"; layer −1
-// outside the blocks.
+// "head_norm", "bias", "norm", "mlp", "router", "expert" (all of them, chosen or not), "stream" (what turns and mixes it
+// elsewhere), "embedding", "lm_head"; layer −1 outside the blocks.
 using WeightVisitor = std::function<void(const WeightRef& weight, std::string_view account, std::int64_t layer)>;
 void for_each_weight(const ModelSpec& model, const WeightVisitor& visit);
 void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVisitor& visit);

@@ -61,6 +61,7 @@ std::string_view name_of(RopeScalingKind kind) {
     case RopeScalingKind::Llama3: return "llama3";
     case RopeScalingKind::Yarn: return "yarn";
     case RopeScalingKind::LongRope: return "longrope";
+    case RopeScalingKind::Proportional: return "proportional";
   }
   return "default";
 }
@@ -100,7 +101,11 @@ RopeFrequencies<Real> rope_frequencies(const RopeSpec& rope, std::int64_t length
                                 : std::sqrt(1.0 + std::log(scaling.factor) / std::log(scaling.original_max_positions));
   } else {
     for (const Real power : base) result.inv_freq.push_back(Real(1) / power);
-    if (scaling.kind == RopeScalingKind::Linear)
+    if (scaling.kind == RopeScalingKind::Proportional) {
+      const auto turning = static_cast<std::size_t>(std::floor(scaling.share * dimension / 2.0));
+      for (std::size_t i = turning; i < base.size(); ++i) result.inv_freq[i] = Real(0);
+    }
+    if (scaling.kind == RopeScalingKind::Linear || scaling.kind == RopeScalingKind::Proportional)
       for (Real& frequency : result.inv_freq) frequency /= static_cast<Real>(scaling.factor);
     if (scaling.kind == RopeScalingKind::Llama3)
       for (Real& frequency : result.inv_freq) frequency = llama3_frequency<Real>(scaling, frequency);

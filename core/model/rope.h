@@ -15,7 +15,7 @@ enum class RopeLayout {
   Interleaved,  // pairs (x[2i], x[2i + 1]): unilm, GGUF llama
 };
 
-enum class RopeScalingKind { None, Linear, Dynamic, Llama3, Yarn, LongRope };
+enum class RopeScalingKind { None, Linear, Dynamic, Llama3, Yarn, LongRope, Proportional };
 
 // As configs spell it: "default", "linear", …
 [[nodiscard]] std::string_view name_of(RopeScalingKind kind);
@@ -34,6 +34,7 @@ struct RopeScaling {
   double attention_factor = 0.0;                  // yarn, longrope; 0: from the formula
   std::vector<double> short_factor, long_factor;  // longrope, rotary_dim / 2 values
   double short_mscale = 0.0, long_mscale = 0.0;   // longrope; 0: the attention factor, whichever length
+  double share = 1.0;                             // proportional: of the pairs, the first ones, which rotate
 };
 
 struct RopeSpec {

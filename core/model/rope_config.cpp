@@ -34,11 +34,12 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
     return scaling;
   }
   for (const RopeScalingKind kind : {RopeScalingKind::Linear, RopeScalingKind::Dynamic, RopeScalingKind::Llama3,
-                                     RopeScalingKind::Yarn, RopeScalingKind::LongRope})
+                                     RopeScalingKind::Yarn, RopeScalingKind::LongRope, RopeScalingKind::Proportional})
     if (name == name_of(kind) || (name == "su" && kind == RopeScalingKind::LongRope)) scaling.kind = kind;
   if (scaling.kind == RopeScalingKind::None) {
     Error error(ErrorCode::Unsupported, "unknown rope scaling");
-    error.at_tensor(scope + ".rope_type").wanted("default, linear, dynamic, llama3, yarn or longrope", name);
+    error.at_tensor(scope + ".rope_type")
+        .wanted("default, linear, dynamic, llama3, yarn, longrope or proportional", name);
     return error;
   }
   HEADROOM_TRY(scaling.original_max_positions, config.number("original_max_position_embeddings", max_positions));
@@ -47,9 +48,16 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
       longrope || scaling.kind == RopeScalingKind::Llama3 || scaling.kind == RopeScalingKind::Yarn;
   if (original > 0.0 && trained_shorter) scaling.original_max_positions = original;
   const double reach = max_positions / scaling.original_max_positions;
-  HEADROOM_TRY(
-      scaling.factor,
-      config.number("factor", longrope || scaling.kind == RopeScalingKind::Yarn ? std::optional(reach) : std::nullopt));
+  HEADROOM_TRY(scaling.factor,
+               config.number("factor", longrope || scaling.kind == RopeScalingKind::Yarn ? std::optional(reach)
+                                       : scaling.kind == RopeScalingKind::Proportional   ? std::optional(1.0)
+                                                                                         : std::nullopt));
+  if (scaling.kind == RopeScalingKind::Proportional) {
+    HEADROOM_TRY(scaling.share, config.number(kPartial, 1.0));
+    if (!(scaling.share > 0.0) || scaling.share > 1.0)
+      return refuse_config("the share of rotated channels is out of range", scope + "." + std::string(kPartial),
+                           "in (0, 1]", format("%g", scaling.share));
+  }
   HEADROOM_TRY(scaling.low_freq_factor, config.number("low_freq_factor", 1.0));
   HEADROOM_TRY(scaling.high_freq_factor, config.number("high_freq_factor", 4.0));
   HEADROOM_TRY(scaling.beta_fast, config.number("beta_fast", 32.0));

@@ -16,6 +16,7 @@
 #include "core/run/benchmark.h"
 #include "core/run/layer_record.h"
 #include "core/run/stages.h"
+#include "core/run/stream_state.h"
 
 namespace headroom {
 
@@ -42,10 +43,10 @@ struct ForwardOptions {
   bool hidden = false;            // residuals and logits go to the observer
   bool keep_projections = false;  // records hold queries and keys
   bool output_cosines = false;    // records hold output_cosine; not of the last layer of a run that ends early
-  bool keep_inputs = false;       // the residual stream before each layer but the first that runs goes to on_input
-  // A run that begins later, with `start` [ids, hidden size] as the residual stream before that layer; not in float64.
+  bool keep_inputs = false;       // the stream before each layer but the first that runs goes to on_input
+  // A run that begins later, with the stream before that layer, which outlives the run; not in float64.
   std::int64_t first_layer = 0;
-  std::span<const float> start;
+  const StreamState* start = nullptr;
   // A run that ends with the measurements of a layer: of it only the measured heads run, and nothing after it. −1:
   // none.
   std::int64_t last_layer = -1;
@@ -70,13 +71,14 @@ class ForwardObserver {
   // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps it
   virtual Result<void> on_layer(LayerRecord /*record*/) { return {}; }
   // Rows [row, row + rows) of the residual stream at a boundary: 0 the input of block 0, k the output of block k − 1.
+  // Of several streams the active one.
   virtual Result<void> on_residual(std::int64_t /*boundary*/, std::int64_t /*row*/, std::int64_t /*rows*/,
                                    std::span<const double> /*values*/) {
     return {};
   }
-  // The residual stream before a layer, [length, hidden size].
+  // The stream before a layer.
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
-  virtual Result<void> on_input(std::int64_t /*layer*/, std::vector<float> /*values*/) { return {}; }
+  virtual Result<void> on_input(StreamState /*state*/) { return {}; }
   virtual Result<void> on_logits(std::int64_t /*row*/, std::int64_t /*rows*/, std::span<const double> /*values*/) {
     return {};
   }

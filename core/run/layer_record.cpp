@@ -12,7 +12,8 @@ kernels::Mask LayerRecord::mask(const HeadRecord& head_record) const {
           head_record.program.hidden_keys,
           first_query,
           key_length,
-          dense ? dense->of_head(head_record.head) : nullptr};
+          dense ? dense->of_head(head_record.head) : nullptr,
+          chunk};
 }
 
 }  // namespace headroom

@@ -45,6 +45,7 @@ struct LayerRecord {
   std::int64_t first_query = 0;  // position of row 0 among the keys
   bool positional = true;        // rows and keys are places in one sequence
   std::int64_t window = 0;
+  std::int64_t chunk = 0;
   bool causal = true;
   std::shared_ptr<const DistanceBias> bias;   // of every head of the layer; null: none
   std::shared_ptr<const CapturedMask> dense;  // of a captured call; null: none

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,7 +23,7 @@
 namespace headroom {
 namespace {
 
-std::size_t size_of(const LayerInput& input) { return input.values.capacity() * sizeof(float); }
+std::size_t size_of(const std::vector<float>& values) { return values.capacity() * sizeof(float); }
 
 // The same run as it would be written into a file.
 AnalysisRequest as_analysis(const LiveRunRequest& request) {
@@ -87,6 +88,7 @@ std::shared_ptr<const MapSource> map_source(LayerRecord& record, std::int64_t le
   source->softcap = record.softcap;
   source->causal = record.causal;
   source->window = record.window;
+  source->chunk = record.chunk;
   for (const HeadRecord& head : record.heads) {
     MapSource::Head& kept = source->heads.emplace_back();
     kept.head = head.head;
@@ -205,13 +207,8 @@ class LiveRecorder final : public ForwardObserver {
     return {};
   }
 
-  Result<void> on_input(std::int64_t layer, std::vector<float> values) override {
-    auto input = std::make_shared<LayerInput>();
-    input->layer = layer;
-    input->length = run_.length;
-    input->hidden = plan_.model.hidden_size;
-    input->values = std::move(values);
-    request_.inputs->add(std::move(input));
+  Result<void> on_input(StreamState state) override {
+    request_.inputs->add(std::make_shared<const StreamState>(std::move(state)));
     keep_within_budget();
     return {};
   }
@@ -315,11 +312,17 @@ struct LayerInputs::State {
   const std::size_t budget;
   mutable Mutex mutex;
   std::size_t bytes HEADROOM_GUARDED_BY(mutex) = 0;
-  std::map<std::int64_t, std::shared_ptr<const LayerInput>> inputs HEADROOM_GUARDED_BY(mutex);
+  std::map<std::int64_t, std::shared_ptr<const StreamState>> inputs HEADROOM_GUARDED_BY(mutex);
 
-  void erase(std::map<std::int64_t, std::shared_ptr<const LayerInput>>::iterator at) HEADROOM_REQUIRES(mutex) {
-    bytes -= size_of(*at->second);
-    inputs.erase(at);
+  // What several states share counts once.
+  void count() HEADROOM_REQUIRES(mutex) {
+    std::set<const KeptTensor*> kept;
+    bytes = 0;
+    for (const auto& [layer, input] : inputs) {
+      bytes += size_of(input->residual);
+      for (const auto& tensor : input->kept)
+        if (kept.insert(tensor.get()).second) bytes += size_of(tensor->values);
+    }
   }
 
   // The input, other than `newest`, whose absence costs the fewest layers: a run goes on from the one before it.
@@ -338,25 +341,27 @@ struct LayerInputs::State {
 LayerInputs::LayerInputs(std::size_t budget_bytes) : state_(std::make_unique<State>(budget_bytes)) {}
 LayerInputs::~LayerInputs() = default;
 
-std::shared_ptr<const LayerInput> LayerInputs::find(std::int64_t layer) const {
+std::shared_ptr<const StreamState> LayerInputs::find(std::int64_t layer) const {
   const MutexLock lock(state_->mutex);
   const auto found = state_->inputs.find(layer);
   return found == state_->inputs.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<const LayerInput> LayerInputs::nearest(std::int64_t layer) const {
+std::shared_ptr<const StreamState> LayerInputs::nearest(std::int64_t layer) const {
   const MutexLock lock(state_->mutex);
   const auto after = state_->inputs.upper_bound(layer);
   return after == state_->inputs.begin() ? nullptr : std::prev(after)->second;
 }
 
-void LayerInputs::add(std::shared_ptr<const LayerInput> input) {
+void LayerInputs::add(std::shared_ptr<const StreamState> input) {
   const MutexLock lock(state_->mutex);
   const std::int64_t layer = input->layer;
-  if (const auto old = state_->inputs.find(layer); old != state_->inputs.end()) state_->erase(old);
-  state_->bytes += size_of(*input);
-  state_->inputs.emplace(layer, std::move(input));
-  while (state_->bytes > state_->budget && state_->inputs.size() > 1) state_->erase(state_->least_useful(layer));
+  state_->inputs[layer] = std::move(input);
+  state_->count();
+  while (state_->bytes > state_->budget && state_->inputs.size() > 1) {
+    state_->inputs.erase(state_->least_useful(layer));
+    state_->count();
+  }
 }
 
 std::size_t LayerInputs::size_bytes() const {
@@ -372,7 +377,7 @@ LiveRunEstimate estimate_live_run(const LiveRunRequest& request) {
   const std::size_t layers = request.layers.empty() ? model.blocks.size() : request.layers.size();
   estimate.layer_bytes = kept_layer_bytes(request, length);
   if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64)
-    estimate.layer_bytes += static_cast<std::size_t>(length * model.hidden_size) * sizeof(float);
+    estimate.layer_bytes += input_bytes(model, length);
   estimate.total_bytes = estimate.layer_bytes * layers;
   estimate.kept_layers = std::min(layers, request.keep_bytes / std::max<std::size_t>(estimate.layer_bytes, 1));
   return estimate;
@@ -389,7 +394,7 @@ Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, con
   forward.keep_inputs = request.keep_maps && request.inputs != nullptr && request.dtype != ComputeDtype::Float64;
   forward.first_layer = request.first_layer;
   forward.last_layer = request.last_layer;
-  if (request.start) forward.start = request.start->values;
+  if (request.start) forward.start = request.start.get();
   std::erase_if(forward.layers, [&](std::int64_t layer) {
     return layer < request.first_layer || (request.last_layer >= 0 && layer > request.last_layer);
   });

@@ -10,15 +10,9 @@
 
 #include "core/run/compute.h"
 #include "core/run/run_snapshot.h"
+#include "core/run/stream_state.h"
 
 namespace headroom {
-
-// The residual stream before a layer, [length, hidden], so that a run can begin there.
-struct LayerInput {
-  std::int64_t layer = 0;
-  std::int64_t length = 0, hidden = 0;
-  std::vector<float> values;
-};
 
 // Inputs of layers that a run kept, by layer; null where not kept. Filled by the run that owns it, read by later ones
 // of the same model, prompt, what-ifs and type. Layer 0 needs none, and float64 runs keep none, since float32 would not
@@ -40,7 +34,7 @@ struct LiveRunRequest {
   // are taken from `base`.
   std::int64_t first_layer = 0;
   std::int64_t last_layer = -1;  // the last one that runs, without its MLP where it is given; −1: to the loss
-  std::shared_ptr<const LayerInput> start;  // of first_layer; needed where that is not 0
+  std::shared_ptr<const StreamState> start;  // of first_layer; needed where that is not 0
   std::shared_ptr<const RunSnapshot> base;
 };
 
@@ -65,11 +59,11 @@ class LayerInputs {
  public:
   explicit LayerInputs(std::size_t budget_bytes);
   ~LayerInputs();
-  [[nodiscard]] std::shared_ptr<const LayerInput> find(std::int64_t layer) const;
+  [[nodiscard]] std::shared_ptr<const StreamState> find(std::int64_t layer) const;
   // The latest kept input at or before `layer`.
-  [[nodiscard]] std::shared_ptr<const LayerInput> nearest(std::int64_t layer) const;
+  [[nodiscard]] std::shared_ptr<const StreamState> nearest(std::int64_t layer) const;
   // Beyond the budget those go without which a later run has the fewest layers more to compute.
-  void add(std::shared_ptr<const LayerInput> input);
+  void add(std::shared_ptr<const StreamState> input);
   [[nodiscard]] std::size_t size_bytes() const;
 
  private:

@@ -72,7 +72,8 @@ kernels::Mask MapSource::mask(const Head& of) const {
           of.program.hidden_keys,
           first_query,
           key_count(),
-          dense ? dense->of_head(of.head) : nullptr};
+          dense ? dense->of_head(of.head) : nullptr,
+          chunk};
 }
 
 const MapSource::Head* MapSource::find(std::int64_t head) const {

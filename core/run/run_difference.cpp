@@ -131,8 +131,8 @@ std::vector<float> difference_texels(const MapSource& a, const MapSource& b, con
   Visibility visibility{a.mask(*in_a), b.mask(*in_b), {}};
   const std::vector<std::int64_t>&hidden_a = visibility.a.hidden_keys, &hidden_b = visibility.b.hidden_keys;
   std::ranges::set_union(hidden_a, hidden_b, std::back_inserter(visibility.hidden));
-  const bool same_reach =
-      visibility.a.behind() == visibility.b.behind() && visibility.a.ahead() == visibility.b.ahead();
+  const bool same_reach = visibility.a.behind() == visibility.b.behind() &&
+                          visibility.a.ahead() == visibility.b.ahead() && visibility.a.chunk == visibility.b.chunk;
   if (same_reach && hidden_a == hidden_b) return out;
   const std::int64_t texel = std::int64_t{1} << tile_a.key.level, n = a.length;
   const std::int64_t first_row = tile_a.key.row * kTileSize * texel, first_key = tile_a.key.column * kTileSize * texel;

@@ -55,6 +55,17 @@ double element_count(const WeightRef& weight) {
   return static_cast<double>(weight.rows()) * static_cast<double>(weight.columns());
 }
 
+// Channels of the keys and values that layers use of earlier ones.
+std::int64_t shared_keys(const ModelSpec& model) {
+  std::int64_t channels = 0;
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
+    const AttentionSpec& a = model.blocks[layer].attention;
+    if (model.keys_are_kept(static_cast<std::int64_t>(layer)))
+      channels += a.num_key_blocks * a.head_dim + a.num_value_blocks * a.value_dim;
+  }
+  return channels;
+}
+
 class Estimator {
  public:
   Estimator(const LiveRunRequest& request, const ModelSpec& model, std::int64_t length, std::int64_t threads)
@@ -99,6 +110,7 @@ class Estimator {
     const AttentionSpec& a = block(layer).attention;
     add_weights(phase, layer);
     add_residual(phase, 4.0);
+    add_shared(phase, layer);
     add_tensors(phase, a);
     Phase most;
     for (Phase& place : attention_places(a))
@@ -145,6 +157,22 @@ class Estimator {
       phase.add("residual stream",
                 format("%g × ", copies) + grouped(n_) + " × " + grouped(hidden_) + format(" × %g bytes", element_),
                 copies * n_ * hidden_ * element_);
+  }
+
+  // What layers hand on beside the stream, and what tokens are told layer by layer.
+  void add_shared(Phase& phase, std::int64_t layer) const {
+    if (!on_host_) return;
+    const auto channels = static_cast<double>(shared_keys(model_));
+    phase.add("keys and values that later layers use",
+              grouped(n_) + " × " + grouped(channels) + format(" × %g bytes", element_), n_ * channels * element_);
+    const double told = static_cast<double>(model_.layer_embedding.width) * static_cast<double>(model_.blocks.size());
+    phase.add("embeddings of the layers", "3 × " + grouped(n_) + " × " + grouped(told) + format(" × %g bytes", real_),
+              3.0 * n_ * told * real_);
+    const double streams = model_.streams.present() ? static_cast<double>(model_.streams.count()) : 0.0;
+    if (block(layer).altup.present())
+      phase.add("streams",
+                format("%g × ", 5.0 * streams) + grouped(n_) + " × " + grouped(hidden_) + format(" × %g bytes", real_),
+                5.0 * streams * n_ * hidden_ * real_);
   }
 
   // Queries, keys, values and contexts, and what a differential layer's λ is made of.
@@ -288,6 +316,10 @@ std::int64_t measured_layers(const LiveRunRequest& request) {
 
 }  // namespace
 
+std::size_t input_bytes(const ModelSpec& model, std::int64_t length) {
+  return static_cast<std::size_t>(length * model.hidden_size * model.streams.count()) * sizeof(float);
+}
+
 std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length) {
   const ModelSpec& model = request.model->spec;
   AnalysisRequest analysis;
@@ -325,12 +357,14 @@ RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length
   const auto changed = apply_what_ifs(request.model->spec, request.what_ifs);
   const ModelSpec& model = changed ? changed->model : request.model->spec;
   const auto blocks = static_cast<std::int64_t>(model.blocks.size());
+  const auto n = static_cast<std::size_t>(length);
   memory.layers = measured_layers(request);
   memory.layer_bytes = kept_layer_bytes(request, length);
   if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64) {
     const std::int64_t end = request.last_layer >= 0 ? request.last_layer + 1 : blocks;
     memory.inputs = std::max<std::int64_t>(end - request.first_layer - 1, 0);
-    memory.input_bytes = static_cast<std::size_t>(length) * static_cast<std::size_t>(model.hidden_size) * sizeof(float);
+    memory.input_bytes = input_bytes(model, length);
+    if (memory.inputs > 0) memory.shared_bytes = static_cast<std::size_t>(shared_keys(model)) * n * sizeof(float);
   }
   for (Part& part : Estimator(request, model, length, threads).largest().parts) {
     memory.items.push_back(
@@ -344,12 +378,12 @@ RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length
 
 std::size_t RunMemory::all_bytes() const {
   return working_bytes + static_cast<std::size_t>(layers) * layer_bytes +
-         static_cast<std::size_t>(inputs) * input_bytes;
+         static_cast<std::size_t>(inputs) * input_bytes + shared_bytes;
 }
 
 std::size_t RunMemory::least_bytes() const {
   return working_bytes + static_cast<std::size_t>(std::min<std::int64_t>(layers, 2)) * layer_bytes +
-         static_cast<std::size_t>(std::min<std::int64_t>(inputs, 1)) * input_bytes;
+         static_cast<std::size_t>(std::min<std::int64_t>(inputs, 1)) * input_bytes + shared_bytes;
 }
 
 RunFit fit_run(const RunMemory& memory, std::size_t budget_bytes, double inputs_share) {
@@ -371,7 +405,7 @@ RunFit fit_run(const RunMemory& memory, std::size_t budget_bytes, double inputs_
     const auto share = static_cast<std::size_t>(inputs_share * static_cast<double>(fit.keep_bytes));
     const auto kept = std::clamp<std::int64_t>(
         static_cast<std::int64_t>(share / std::max<std::size_t>(memory.input_bytes, 1)), 1, memory.inputs);
-    inputs = static_cast<std::size_t>(kept) * memory.input_bytes;
+    inputs = static_cast<std::size_t>(kept) * memory.input_bytes + memory.shared_bytes;
   }
   const std::size_t room = fit.keep_bytes > inputs ? fit.keep_bytes - inputs : 0;
   fit.kept_layers = std::clamp<std::int64_t>(

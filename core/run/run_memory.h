@@ -35,8 +35,10 @@ struct RunMemory {
   std::size_t working_bytes = 0;
   std::size_t spare_bytes = 0;  // of them: what may lie in freed blocks; run_live() gives back what is more
   std::size_t layer_bytes = 0;  // maps and series that one layer keeps, at most
-  std::size_t input_bytes = 0;  // the residual stream that one layer keeps; 0: none is kept
+  std::size_t input_bytes = 0;  // the stream that one layer keeps; 0: none is kept
   std::int64_t inputs = 0;      // layers that keep one
+  // Keys and values that layers use of earlier ones, where they are kept with the first stream.
+  std::size_t shared_bytes = 0;
 
   [[nodiscard]] std::size_t all_bytes() const;  // with everything kept
   // With the maps of the latest layer alone, beside those of the one before until they are dropped.
@@ -60,6 +62,9 @@ struct RunFit {
 // The most tokens, of `most`, whose least_bytes() fit; 0: not even one.
 [[nodiscard]] std::int64_t longest_fitting(const LiveRunRequest& request, std::size_t budget_bytes, std::int64_t most,
                                            std::int64_t threads);
+
+// The stream before a layer, as a StreamState holds it, without keys and values of earlier layers.
+[[nodiscard]] std::size_t input_bytes(const ModelSpec& model, std::int64_t length);
 
 // Maps and series that the largest layer keeps, without its input.
 [[nodiscard]] std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length);

@@ -67,23 +67,25 @@ struct Strip {
   std::int64_t key_begin = 0, key_end = 0;  // keys that any of them may see; begin is a multiple of 8
   bool plain = false;                       // every lane holds a row that sees keys
   int in_group = 0;                         // the first strip fetches keys ahead, the second one values
-  float lowest, highest;                    // −ahead and behind: visible is lowest ≤ p − j ≤ highest
+  std::int64_t all_begin = 0, all_end = 0;  // keys that every lane sees, where plain and none is hidden
   float factor, cap_factor;                 // into the packed queries; after the cap
   float* packed[2] = {};                    // queries, [head_dim][kWidth]
   float* position;                          // per lane: its row − row
-  float* keeps;                             // per lane: 1 if the row sees its own hidden key
-  float* rows_copy;                         // keys or values of one block as floats
-  float raw_max[2] = {kMasked, kMasked};    // before a soft-cap
+  float* lowest;                            // per lane: visible is lowest ≤ p − j ≤ highest
+  float* highest;
+  float* keeps;                           // per lane: 1 if the row sees its own hidden key
+  float* rows_copy;                       // keys or values of one block as floats
+  float raw_max[2] = {kMasked, kMasked};  // before a soft-cap
 
   HWY_INLINE Strip(const Part<Input>& given, Arena& arena) : part(given) {
-    lowest = -static_cast<float>(part.mask.ahead);
-    highest = static_cast<float>(part.mask.behind);
     const bool capped = part.softcap > 0.0;
     factor = static_cast<float>(capped ? part.scale : part.scale * kLog2E / part.temperature);
     cap_factor = static_cast<float>(part.softcap * kLog2E / part.temperature);
     for (int m = 0; m < 2; ++m)
       if (part.maps[m].present()) packed[m] = arena.take(part.head_dim * kWidth);
     position = arena.take(kWidth);
+    lowest = arena.take(kWidth);
+    highest = arena.take(kWidth);
     keeps = arena.take(kWidth);
     rows_copy = arena.take(kBlock * larger(part.head_dim, part.value_dim));
   }
@@ -93,15 +95,23 @@ struct Strip {
     row = first;
     rows = count;
     in_group = static_cast<int>((first - group) / kWidth);
-    const std::int64_t last = row + rows - 1 + part.mask.first_query, first_of_group = group + part.mask.first_query;
-    key_begin =
-        smaller(larger(larger(part.mask.first_key, first_of_group - part.mask.behind), 0), part.mask.keys) / 8 * 8;
-    key_end = smaller(part.mask.keys, last + part.mask.ahead + 1);
+    const std::int64_t place = row + part.mask.first_query, last = place + rows - 1;
+    key_begin = smaller(larger(part.mask.begin_of(group + part.mask.first_query), 0), part.mask.keys) / 8 * 8;
+    key_end = part.mask.end_of(last);
     if (row >= part.mask.end_row || last < part.mask.first_key || key_end < key_begin) key_end = key_begin;
     plain = rows == kWidth && row >= part.mask.first_row && row + rows <= part.mask.end_row;
+    all_begin = part.mask.begin_of(last);
+    all_end = part.mask.end_of(place);
     for (std::int64_t lane = 0; lane < kWidth; ++lane) {
       const bool sees = lane < rows && part.mask.row_sees(row + lane);
       position[lane] = sees ? static_cast<float>(lane) : kFarAway;
+      lowest[lane] = -static_cast<float>(part.mask.ahead);
+      highest[lane] = static_cast<float>(part.mask.behind);
+      if (part.mask.chunk > 0 && sees) {
+        const std::int64_t before = (place + lane - part.mask.first_key) % part.mask.chunk;
+        lowest[lane] = -static_cast<float>(smaller(part.mask.ahead, part.mask.chunk - 1 - before));
+        highest[lane] = static_cast<float>(smaller(part.mask.behind, before));
+      }
       keeps[lane] = lane < rows && part.mask.only_itself(row + lane) ? 1.0f : 0.0f;
     }
     for (int m = 0; m < 2; ++m)
@@ -112,10 +122,7 @@ struct Strip {
 
   // Whether every lane sees every one of `count` keys from j on.
   HWY_INLINE bool all_visible(std::int64_t j, std::int64_t count) const {
-    const std::int64_t place = row + part.mask.first_query;
-    if (!plain || j < part.mask.first_key || j + count > smaller(part.mask.keys, place + part.mask.ahead + 1))
-      return false;
-    if (j < place + kWidth - 1 - part.mask.behind) return false;
+    if (!plain || j < all_begin || j + count > all_end) return false;
     if (part.mask.flags)
       for (std::int64_t k = j; k < j + count; ++k)
         if (part.mask.hides(k)) return false;
@@ -131,7 +138,8 @@ struct Strip {
       const Vector keep = hn::Load(d, keeps + vector * kLanes);
       return hn::And(hn::Eq(distance, hn::Zero(d)), hn::Gt(keep, hn::Zero(d)));
     }
-    return hn::And(hn::Ge(distance, hn::Set(d, lowest)), hn::Le(distance, hn::Set(d, highest)));
+    return hn::And(hn::Ge(distance, hn::Load(d, lowest + vector * kLanes)),
+                   hn::Le(distance, hn::Load(d, highest + vector * kLanes)));
   }
 
   // z[k][lane] of keys [j, j + count), and masked rows up to a multiple of kPad; j is a multiple of 8, count ≤ kBlock.

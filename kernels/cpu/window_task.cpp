@@ -114,17 +114,17 @@ class WindowTiles {
 
   HWY_INLINE bool all_visible(std::int64_t row, std::int64_t rows) const {
     const PlainMask& mask = task_.mask;
-    if (keys_ < kWidth || row < mask.first_row || row + rows > mask.end_row || key_ < mask.first_key) return false;
+    if (keys_ < kWidth || row < mask.first_row || row + rows > mask.end_row) return false;
     if (mask.flags || task_.dense) return false;
     const std::int64_t position = row + mask.first_query;
-    return key_ + kWidth - 1 <= position + mask.ahead && key_ >= position + rows - 1 - mask.behind;
+    return key_ + kWidth <= mask.end_of(position) && key_ >= mask.begin_of(position + rows - 1);
   }
 
   HWY_INLINE bool none_visible(std::int64_t row, std::int64_t rows) const {
     const PlainMask& mask = task_.mask;
     const std::int64_t position = row + mask.first_query;
-    return key_ > position + rows - 1 + mask.ahead || key_ + keys_ - 1 < position - mask.behind ||
-           row + rows <= mask.first_row || row >= mask.end_row || key_ + keys_ <= mask.first_key;
+    return key_ >= mask.end_of(position + rows - 1) || key_ + keys_ <= mask.begin_of(position) ||
+           row + rows <= mask.first_row || row >= mask.end_row;
   }
 
   // Lanes whose key row i sees.
@@ -134,8 +134,8 @@ class WindowTiles {
     // Lanes from `begin` to `end` are in the window and in the task; both are small or far beyond the lanes.
     const PlainMask& mask = task_.mask;
     const std::int64_t position = i + mask.first_query;
-    const std::int64_t begin = larger(mask.first_key, position - mask.behind) - first;
-    const std::int64_t end = !mask.row_sees(i) ? begin : smaller(keys_ - v * kLanes, position + mask.ahead + 1 - first);
+    const std::int64_t begin = mask.begin_of(position) - first;
+    const std::int64_t end = !mask.row_sees(i) ? begin : smaller(keys_ - v * kLanes, mask.end_of(position) - first);
     HWY_ALIGN float seen[kLanes];
     if (mask.flags) {
       for (int lane = 0; lane < kLanes; ++lane) {

@@ -286,9 +286,12 @@ HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPla
     head.sweep = head.sweep || map.column_sum || map.rounds_to_one || map.histograms || plan.pooled;
   }
   const kernels::Mask& mask = problem.mask;
-  head.mask = {static_cast<int>(mask.length), static_cast<int>(mask.behind()), static_cast<int>(mask.ahead()),
+  head.mask = {static_cast<int>(mask.length),
+               static_cast<int>(mask.behind()),
+               static_cast<int>(mask.ahead()),
                static_cast<int>(std::min(mask.first_key, mask.length)),
-               regions.inputs.device<std::uint8_t>(plan.flags)};
+               regions.inputs.device<std::uint8_t>(plan.flags),
+               static_cast<int>(std::min(mask.chunk, mask.length))};
   if (plan.flags) std::ranges::copy(mask_flags(mask), regions.inputs.host<std::uint8_t>(plan.flags));
   const double unit = kLog2E / problem.temperature;
   head.scaling.logit = static_cast<float>(problem.scale * unit);

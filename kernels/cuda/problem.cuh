@@ -48,6 +48,7 @@ struct Mask {
   int behind = 0, ahead = 0;
   int first_key = 0;
   const std::uint8_t* flags = nullptr;  // per position; null: no hidden keys
+  int chunk = 0;                        // 0: none
 };
 
 struct Scaling {
@@ -123,9 +124,13 @@ struct Arguments {
 HEADROOM_DEVICE int smaller(int a, int b) { return a < b ? a : b; }
 HEADROOM_DEVICE int larger(int a, int b) { return a > b ? a : b; }
 
+// Where the chunk of a position from first_key on begins; mask.chunk > 0.
+HEADROOM_DEVICE int chunk_begin(const Mask& mask, int i) { return i - (i - mask.first_key) % mask.chunk; }
+
 HEADROOM_DEVICE bool visible(const Mask& mask, int i, int j) {
   if (i >= mask.length || j >= mask.length || i < mask.first_key || j < mask.first_key) return false;
   if (i - j > mask.behind || j - i > mask.ahead) return false;
+  if (mask.chunk > 0 && chunk_begin(mask, i) != chunk_begin(mask, j)) return false;
   if (mask.flags == nullptr) return true;
   return (mask.flags[i] & kOnlyItself) != 0 ? i == j : (mask.flags[j] & kHiddenKey) == 0;
 }
@@ -134,6 +139,7 @@ HEADROOM_DEVICE bool visible(const Mask& mask, int i, int j) {
 HEADROOM_DEVICE bool all_visible(const Mask& mask, int i0, int j0) {
   const int i1 = i0 + kTile - 1, j1 = j0 + kTile - 1;  // the last ones
   if (mask.flags != nullptr || larger(i1, j1) >= mask.length || smaller(i0, j0) < mask.first_key) return false;
+  if (mask.chunk > 0 && chunk_begin(mask, smaller(i0, j0)) != chunk_begin(mask, larger(i1, j1))) return false;
   return j1 - i0 <= mask.ahead && i1 - j0 <= mask.behind;
 }
 
@@ -145,14 +151,24 @@ struct TileRange {
 HEADROOM_DEVICE TileRange key_range(const Mask& mask, int i0) {
   const int last = smaller(i0 + kTile, mask.length) - 1;
   if (last < mask.first_key) return {0, 0};
-  return {larger(i0 - mask.behind, mask.first_key) / kTile * kTile, smaller(last + mask.ahead + 1, mask.length)};
+  int begin = larger(i0 - mask.behind, mask.first_key), end = smaller(last + mask.ahead + 1, mask.length);
+  if (mask.chunk > 0) {
+    begin = larger(begin, chunk_begin(mask, larger(i0, mask.first_key)));
+    end = smaller(end, chunk_begin(mask, last) + mask.chunk);
+  }
+  return {begin / kTile * kTile, end};
 }
 
 // The queries that can see keys of [j0, j0 + kTile).
 HEADROOM_DEVICE TileRange query_range(const Mask& mask, int j0) {
   const int last = smaller(j0 + kTile, mask.length) - 1;
   if (last < mask.first_key) return {0, 0};
-  return {larger(j0 - mask.ahead, mask.first_key) / kTile * kTile, smaller(last + mask.behind + 1, mask.length)};
+  int begin = larger(j0 - mask.ahead, mask.first_key), end = smaller(last + mask.behind + 1, mask.length);
+  if (mask.chunk > 0) {
+    begin = larger(begin, chunk_begin(mask, larger(j0, mask.first_key)));
+    end = smaller(end, chunk_begin(mask, last) + mask.chunk);
+  }
+  return {begin / kTile * kTile, end};
 }
 
 }  // namespace headroom::kernels::cuda

@@ -86,6 +86,17 @@ CATCH_TEST_CASE("cpu attention: equals the reference for windows of every kind o
     }
 }
 
+CATCH_TEST_CASE("cpu attention: equals the reference for chunks of every kind of length") {
+  std::uint64_t seed = 4500;
+  for (const std::int64_t chunk : {1, 2, 8, 47, 48, 49, 64, 65, 192, 259, 260, 1000})
+    for (const bool causal : {true, false}) {
+      const AttentionCase shape = {.name = "chunks", .heads = 1, .causal = causal, .chunk = chunk};
+      check_cpu<float>(shape, 260, ++seed);
+      check_cpu<float>({.name = "chunks, long", .heads = 1, .hidden_keys = {3, 700}, .first_key = 2, .chunk = chunk},
+                       1025, ++seed);
+    }
+}
+
 CATCH_TEST_CASE("cpu attention: pooled cells of every size") {
   std::uint64_t seed = 5000;
   for (const std::int64_t blocks : {1, 2, 7, 64, 130, 1000})

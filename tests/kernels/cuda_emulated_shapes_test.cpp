@@ -112,7 +112,10 @@ CATCH_TEST_CASE("emulated CUDA: padding before the first key, alone and with eve
            {.name = "hidden keys", .hidden_keys = {0, 3, 4, 5, 64, 65, 66}},
            {.name = "sink", .sink = 1.0},
            {.name = "pair", .pairing = Pairing::V2},
-           {.name = "pair, sink, window", .pairing = Pairing::V1, .sink = 1.0, .window = 3}})
+           {.name = "pair, sink, window", .pairing = Pairing::V1, .sink = 1.0, .window = 3},
+           {.name = "chunks of 1", .chunk = 1},
+           {.name = "chunks of 64", .chunk = 64},
+           {.name = "chunks of 30, bidirectional", .causal = false, .chunk = 30}})
     for (const std::int64_t first_key : {0, 1, 5, 64, 66, 70, 71}) {
       CATCH_INFO("first key " << first_key);
       shape.first_key = first_key;

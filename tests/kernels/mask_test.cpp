@@ -111,6 +111,8 @@ CATCH_TEST_CASE("masks: a row of a causal map sees i + 1 keys, of a window of W 
     CATCH_CHECK(count({.name = "window 1", .window = 1}, 20, row) == 1);
     CATCH_CHECK(count({.name = "bidirectional", .causal = false}, 20, row) == 20);
     CATCH_CHECK(count({.name = "bidirectional, window 1", .causal = false, .window = 1}, 20, row) == 1);
+    CATCH_CHECK(count({.name = "chunks of 6", .chunk = 6}, 20, row) == row % 6 + 1);
+    CATCH_CHECK(count({.name = "chunks of 6, both sides", .causal = false, .chunk = 6}, 20, row) == (row < 18 ? 6 : 2));
     CATCH_CHECK(count({.name = "bidirectional, window 4", .causal = false, .window = 4}, 20, row) ==
                 std::min<std::int64_t>(row, 3) + 1 + std::min<std::int64_t>(19 - row, 3));
   }

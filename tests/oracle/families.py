@@ -59,6 +59,34 @@ NOT_SAID = dict.fromkeys(("num_hidden_layers", "num_attention_heads", "num_key_v
 BLOOM = {**NOT_SAID, "n_head": 4, "n_layer": 3}
 MPT = {**NOT_SAID, "hidden_size": "absent", "d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 128}
 FALCON = dict.fromkeys(("num_key_value_heads", "intermediate_size"), "absent")
+YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 32.0,
+        "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.3}
+LLAMA4 = {"head_dim": 8, "intermediate_size_mlp": 40, "num_local_experts": 4, "attention_chunk_size": 16, "floor_scale": 10}
+GEMMA3N = {"head_dim": 8, "num_hidden_layers": 5, "vocab_size_per_layer_input": 50, "hidden_size_per_layer_input": 12,
+           "laurel_rank": 6, "num_kv_shared_layers": 2, "sliding_window": 9,
+           "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention", "sliding_attention"]}
+GEMMA4 = {**GEMMA3N, "global_head_dim": 16, "hidden_size_per_layer_input": 10, "vocab_size_per_layer_input": 53,
+          "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "sliding_attention", "full_attention"]}
+del GEMMA4["laurel_rank"]
+
+
+def inside(**config):
+    """The text_config of a model with images."""
+    return {**{k: v for k, v in BASE.items()}, **config}
+
+
+def around(text, **more):
+    """A config of a model with images, of which text_config is the decoder; the images' part is as small as it can be."""
+    return {**dict.fromkeys(BASE, "absent"), "text_config": text, **more}
+
+
+SIGLIP = {"model_type": "siglip_vision_model", "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1,
+          "num_attention_heads": 1, "image_size": 28, "patch_size": 14}
+PIXTRAL = {"model_type": "pixtral", "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1,
+           "image_size": 28, "patch_size": 14, "head_dim": 8}
+LLAMA4_VISION = {"model_type": "llama4_vision_model", "hidden_size": 8, "intermediate_size": 32, "num_hidden_layers": 1,
+                 "num_attention_heads": 1, "image_size": 28, "patch_size": 14, "vision_output_dim": 8, "projector_input_dim": 8,
+                 "projector_output_dim": 8}
 
 CASES = [
     case("mistral no window", sliding_window=None),
@@ -203,6 +231,33 @@ CASES = [
          rope_scaling={"type": "linear", "factor": 2.0}),
     case("olmo cut", clip_qkv=0.7),
     case("olmoe cut", num_experts=4, num_experts_per_tok=2, clip_qkv=0.9),
+    case("ministral3", 97, rope_parameters=YARN, head_dim=8),
+    case("ministral3 window, no scale", 97, sliding_window=13, head_dim=16, tie_word_embeddings=True,
+         rope_parameters={"rope_type": "yarn", "rope_theta": 5000.0, "factor": 8.0, "original_max_position_embeddings": 32,
+                          "mscale": 1.0, "mscale_all_dim": 0.5, "llama_4_scaling_beta": 0.0}),
+    case("mistral3 of ministral3", 97, **around(inside(model_type="ministral3", rope_parameters=YARN, head_dim=8),
+                                                vision_config=PIXTRAL, spatial_merge_size=1)),
+    case("gemma3 images beside it", 97, **around(
+        inside(model_type="gemma3_text", num_hidden_layers=4, sliding_window=13, query_pre_attn_scalar=16, sliding_window_pattern=3,
+               **GEMMA2), vision_config=SIGLIP, mm_tokens_per_image=4)),
+    case("llama4_text", 97, **LLAMA4, interleave_moe_layer_step=2, num_hidden_layers=5),
+    case("llama4_text lists, all experts", 97, **{**LLAMA4, "num_local_experts": 3, "attention_chunk_size": 7}, moe_layers=[0],
+         num_experts_per_tok=2, no_rope_layers=[0, 1, 1], use_qk_norm=False, attention_bias=True, rope_scaling=LLAMA3,
+         layer_types=["full_attention", "chunked_attention", "full_attention"]),
+    case("llama4_text no temperature", head_dim=16, intermediate_size_mlp=24, num_local_experts=2, attn_temperature_tuning=False,
+         attention_chunk_size=64, tie_word_embeddings=True, stored=BF16),
+    case("llama4 images beside it", 97, **around(inside(model_type="llama4_text", **LLAMA4), vision_config=LLAMA4_VISION)),
+    case("gemma3n_text", 97, **GEMMA3N, activation_sparsity_pattern=[0.95, 0.5, 0.0, 0.3, 0.0],
+         intermediate_size=[48, 40, 48, 56, 48]),
+    case("gemma3n_text two streams, no cap", **{**GEMMA3N, "num_kv_shared_layers": 0}, altup_num_inputs=2, altup_correct_scale=False,
+         final_logit_softcapping=5.0, attention_bias=True, rope_parameters={
+             "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 300000.0},
+             "sliding_attention": {"rope_type": "default", "rope_theta": 20000.0}}),
+    case("gemma4_text", 97, **GEMMA4),
+    case("gemma4_text wide MLP, values of keys", 97, **GEMMA4, use_double_wide_mlp=True, attention_k_eq_v=True,
+         num_global_key_value_heads=1, final_logit_softcapping=3.0, attention_bias=True, tie_word_embeddings=False),
+    case("gemma4_text experts", 97, **{**GEMMA4, "hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0}, enable_moe_block=True,
+         num_experts=5, top_k_experts=2, moe_intermediate_size=20, use_bidirectional_attention="vision"),
     case("gpt_neo all global", num_layers=2, num_heads=2, attention_types=[[["global"], 2]], **{**GPT_NEO, "intermediate_size": 40}),
 ]
 
@@ -287,14 +342,17 @@ def recorded_attention(modeling, calls):
 
 def model_of(case):
     """(modeling module, the model in float64, weightless)."""
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM
 
     settings = AutoConfig.for_model(case.model_type, **{k: v for k, v in copy.deepcopy(case.config).items() if k != "model_type"})
     settings._attn_implementation = settings._experts_implementation = "eager"
     if case.model_type == "falcon":
         settings._attn_implementation = "sdpa"  # eager adds ALiBi once more, with the mask
-    net = (AutoModelForMaskedLM if case.model_type in ENCODERS else AutoModelForCausalLM).from_config(settings)
-    return importlib.import_module(type(net).__module__), net.to(torch.float64).eval()
+    kind = AutoModelForMaskedLM if case.model_type in ENCODERS else AutoModelForImageTextToText if "text_config" in case.config \
+        else AutoModelForCausalLM
+    net = kind.from_config(settings)
+    decoder = getattr(net.base_model, "language_model", net)
+    return importlib.import_module(type(decoder).__module__), net.to(torch.float64).eval()
 
 
 def tied_names(net):
@@ -334,6 +392,10 @@ def projection_sizes(module, output, q_rows, kv_rows, hidden):
         values = len(module.kv_b_proj.weight) * module.v_head_dim // (module.qk_nope_head_dim + module.v_head_dim)
         moved = values * module.kv_b_proj.weight.shape[1]
         return sizes | {"k": sizes["k"] - moved, "v": moved}
+    if hasattr(module, "q_proj"):  # none of k and v where they are of another layer, or v is k
+        parts = {part: getattr(module, part + "_proj", None) for part in "qkv"} | {"o": output}
+        return {part: sum(p.numel() for p in linear.parameters()) if linear is not None else 0
+                for part, linear in parts.items()} | {"lambda": 0}
     fused = ("qkv_proj", "query_key_value", "c_attn", "Wqkv")
     sizes = {part[0]: rows * hidden + (rows if bias(part[0] + "_proj", part, part[0] + "_lin", *fused) else 0)
              for part, rows in (("query", q_rows), ("key", kv_rows), ("value", kv_rows))}
@@ -355,7 +417,9 @@ def layer_of(layer, block, call):
     return info
 
 
-LAYERS = (lambda base: getattr(base, "layers", None), lambda base: getattr(base, "h", None),
+LAYERS = (lambda base: getattr(base, "layers", None), 
+          lambda base: getattr(getattr(base, "language_model", None), "layers", None),
+          lambda base: getattr(getattr(getattr(base, "language_model", base), "model", None), "layers", None), lambda base: getattr(base, "h", None),
           lambda base: getattr(getattr(base, "decoder", None), "layers", None),
           lambda base: getattr(getattr(base, "encoder", None), "layer", None),
           lambda base: getattr(getattr(base, "transformer", None), "layer", None), lambda base: getattr(base, "blocks", None))
@@ -376,6 +440,7 @@ def run(case, weights, ids):
         options = {} if case.model_type in ENCODERS else {"use_cache": False}
         logits = net(torch.tensor([ids]), **options).logits[0]
     assert len(calls) == len(layers)
+    residual = [h[0] if h.dim() == 3 else h for h in residual]  # of several streams the first
     trace = forward.Trace(residual, logits)
     with torch.no_grad():
         trace.layers = [layer_of(i, layers[i], call) for i, call in enumerate(calls)]

@@ -29,7 +29,9 @@ class Format:
 
 
 FORMATS = {
-    "llama": Format("llama", pairs=True), "mistral": Format("mistral3", pairs=True), "qwen2": Format("qwen2", rotary=False),
+    "llama": Format("llama", pairs=True), "mistral": Format("mistral3", pairs=True),
+    "ministral3": Format("mistral3", pairs=True), "gemma3n_text": Format("gemma3n", rotary=False),
+    "llama4_text": Format("llama4"), "qwen2": Format("qwen2", rotary=False),
     "qwen3": Format("qwen3", rotary=False), "gemma": Format("gemma", norm_offset=1, rotary=False),
     "gemma2": Format("gemma2", norm_offset=1, rotary=False), "gemma3_text": Format("gemma3", norm_offset=1, rotary=False),
     "gpt2": Format("gpt2", transposed=("c_attn", "c_proj", "c_fc"), rotary=False), "gpt_bigcode": Format("starcoder", rotary=False),
@@ -42,7 +44,7 @@ FORMATS = {
     "falcon": Format("falcon", groups="query_key_value", rotary=False),
 }
 SHARE = {"phi": 0.5, "stablelm": 0.25, "nemotron": 0.5, "glm": 0.5, "glm4": 0.5, "gpt_neox": 0.25}  # of channels that rotate
-PATTERN = {"olmo3": 4, "cohere2": 4, "exaone4": 4, "gemma3_text": 6, "gemma2": 2}  # each so manieth layer has no window
+PATTERN = {"olmo3": 4, "cohere2": 4, "exaone4": 4, "gemma3_text": 6, "gemma2": 2, "gemma3n_text": 5}  # each so manieth layer has no window
 
 ALL = ""  # of a family's cases
 TOLD = {
@@ -57,9 +59,12 @@ TOLD = {
     ("falcon", ALL): {"ffn_hidden_size": "absent", "bias": False, "rope_scaling": "absent", "rope_theta": "absent",
                       "max_position_embeddings": 2048},
     # What the family computes itself stands in the file, rounded.
+    ("gemma3n_text", ALL): {"vocab_size_per_layer_input": 53, "altup_num_inputs": 4},
+    ("llama4_text", ALL): {"attention_chunk_size": 8192, "floor_scale": 8192},
     ("phi3", "long"): {"rope_scaling": {**families.LONGROPE, "attention_factor": math.sqrt(1 + math.log(2) / math.log(32))}},
 }
-UNTOLD = {"gemma2 no caps", "smollm3 window, list", "gpt_bigcode many keys", "falcon rw", "falcon alibi, groups"}
+UNTOLD = {"gemma2 no caps", "smollm3 window, list", "gpt_bigcode many keys", "falcon rw", "falcon alibi, groups", "ministral3 window, no scale",
+          "llama4_text lists, all experts", "llama4_text no temperature", "gemma3n_text two streams, no cap"}
 
 OWN = [
     families.case("llama", 97),
@@ -163,6 +168,9 @@ def add_rotation(writer, case, format):
         if "beta_fast" in rope:
             writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
             writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
+        if "mscale_all_dim" in rope:
+            writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
+            writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
     if kind == "longrope":
         writer.add_rope_scaling_orig_ctx_len(config["original_max_position_embeddings"])
         writer.add_rope_scaling_attn_factors(rope["attention_factor"])
@@ -200,7 +208,12 @@ def add_numbers(writer, case):
     writer.add_block_count(size["layers"])
     writer.add_context_length(size["positions"])
     writer.add_embedding_length(size["hidden"])
-    writer.add_feed_forward_length(size["inner"])
+    writer.add_feed_forward_length(config.get("intermediate_size_mlp", size["inner"]))
+    if case.model_type == "llama4_text":
+        writer.add_expert_feed_forward_length(size["inner"])
+        writer.add_expert_count(config["num_local_experts"])
+        writer.add_expert_used_count(config.get("num_experts_per_tok", 1))
+        writer.add_interleave_moe_layer_step(config["interleave_moe_layer_step"])
     writer.add_head_count(size["heads"])
     if case.model_type == "mpt":
         writer.add_max_alibi_bias(8.0)
@@ -226,6 +239,35 @@ def add_numbers(writer, case):
     if case.model_type in ("gpt_neox", "stablelm"):
         writer.add_parallel_residual(config.get("use_parallel_residual", True))
     writer.add_bos_token_id(1)
+    if case.model_type == "gemma3n_text":
+        writer.add_altup_active_idx(0)
+        writer.add_altup_num_inputs(config["altup_num_inputs"])
+        writer.add_embedding_length_per_layer_input(config["hidden_size_per_layer_input"])
+        writer.add_shared_kv_layers(config["num_kv_shared_layers"])
+        quantile = torch.distributions.normal.Normal(0, 1).icdf
+        writer.add_activation_sparsity_scale([quantile(torch.tensor(share)).item() for share in config["activation_sparsity_pattern"]])
+
+
+def in_file(weights, case):
+    """The tensors as the converter names and joins them."""
+    if case.model_type == "llama4_text":
+        apart = {}
+        for name, w in weights.items():
+            if name.endswith("gate_up_proj"):
+                apart[name.replace("gate_up_proj", "gate_proj.weight")], apart[name.replace("gate_up_proj", "up_proj.weight")] = \
+                    w.transpose(1, 2).chunk(2, dim=1)
+            elif name.endswith("experts.down_proj"):
+                apart[name + ".weight"] = w.transpose(1, 2)
+            else:
+                apart[name] = w
+        return apart
+    if case.model_type != "gemma3n_text":
+        return weights
+    others = {name + ".weight" if name.endswith("_scale") else name: w for name, w in weights.items()}
+    for stack in ("altup_projections", "altup_unembed_projections"):
+        parts = [others.pop(f"model.{stack}.{i}.weight") for i in range(case.config["altup_num_inputs"] - 1)]
+        others[f"model.{stack}.weight"] = torch.stack(parts)
+    return others
 
 
 EPSILON = {"rms_norm_eps": 2.0**-17, "layer_norm_eps": 2.0**-15, "layer_norm_epsilon": 2.0**-14, "norm_epsilon": 2.0**-16,
@@ -259,7 +301,7 @@ def write(folder, case, seed, kind=gguf.GGMLQuantizationType.F32, parts=1):
     add_numbers(writer, case)
     add_windows(writer, case.config)
     add_rotation(writer, case, format)
-    for name, tensor in weights.items():
+    for name, tensor in in_file(weights, case).items():
         own = names.get_name(name.removeprefix("transformer.") if case.model_type == "bloom" else name, try_suffixes=(".weight", ".bias"))
         assert own, name
         array = np.ascontiguousarray(stored(name, tensor, case, format).numpy().astype(np.float32))

@@ -239,9 +239,9 @@ def two_components(name, values):
     return np.stack(values)
 
 
-def as_many_blocks(norms, like):
-    """The file has one axis for key and value blocks: NaN where there are fewer values."""
-    missing = np.full((max(len(like) - len(norms), 0), norms.shape[1]), NAN)
+def as_many_blocks(norms, most):
+    """The file has one axis for key and value blocks of all layers: NaN where a layer has fewer."""
+    missing = np.full((max(most - len(norms), 0), norms.shape[1]), NAN)
     return np.concatenate([norms.numpy(), missing])
 
 
@@ -299,8 +299,9 @@ def compute(trace, ids, maps=None, min_row=64):
     result["keys/attention_received"] = stack(lambda _, r: two_components(
         "attention_received", [column_means(m.a, r.seen).numpy() for m in r.head.maps]))
     result["keys/attention_received_net"] = stack(lambda _, r: column_means(r.head.w, r.seen).numpy())
-    result["keys/key_norm"] = np.stack([layer.key_norm.numpy() for layer in trace.layers])
-    result["keys/value_norm"] = np.stack([as_many_blocks(layer.value_norm, layer.key_norm) for layer in trace.layers])
+    most = max(len(layer.key_norm) for layer in trace.layers)
+    result["keys/key_norm"] = np.stack([as_many_blocks(layer.key_norm, most) for layer in trace.layers])
+    result["keys/value_norm"] = np.stack([as_many_blocks(layer.value_norm, most) for layer in trace.layers])
     result["tokens/token_id"] = np.asarray(ids)
     result["tokens/visible_keys"] = np.stack([layer.heads[0].visible.sum(dim=1).numpy() for layer in trace.layers])
     result["exact/weights"] = stack(lambda _, r: two_components("weights", [m.a.numpy() for m in r.head.maps]))

@@ -86,6 +86,7 @@ struct AttentionCase {
   Dense dense = Dense::None;
   bool softpick = false;
   bool biased = false;  // a number for each head and distance
+  std::int64_t chunk = 0;
 
   [[nodiscard]] bool pair() const { return pairing != Pairing::Single && pairing != Pairing::SecondOnly; }
 };
@@ -145,6 +146,22 @@ struct AttentionCase {
       {.name = "bias, V1, negative λ", .pairing = Pairing::V1, .lambda = -0.4, .biased = true},
       {.name = "bias, V2, hidden keys", .pairing = Pairing::V2, .hidden_keys = {0, 1, 5, 62}, .biased = true},
       {.name = "bias, second map alone", .pairing = Pairing::SecondOnly, .biased = true},
+      {.name = "chunks of 7", .chunk = 7},
+      {.name = "chunks of 1", .heads = 4, .chunk = 1},
+      {.name = "chunks of 16, window 5, sink", .sink = 0.2, .window = 5, .chunk = 16},
+      {.name = "chunks of 64, window beyond them", .window = 100, .chunk = 64},
+      {.name = "chunks beyond the rows", .chunk = 5000},
+      {.name = "chunks of 24, bidirectional", .causal = false, .chunk = 24},
+      {.name = "V1, chunks of 33, bidirectional, window 9",
+       .pairing = Pairing::V1,
+       .causal = false,
+       .window = 9,
+       .lambda = 0.4,
+       .chunk = 33},
+      {.name = "V2, chunks of 5, a chunk of hidden keys",
+       .pairing = Pairing::V2,
+       .hidden_keys = {0, 10, 11, 12, 13, 14, 62},
+       .chunk = 5},
   };
 }
 
@@ -162,6 +179,12 @@ struct AttentionCase {
       {.name = "padding, bidirectional, window 8", .causal = false, .window = 8, .first_key = 13},
       {.name = "padding, bias", .first_key = 7, .biased = true},
       {.name = "padding, bias, bidirectional, sink", .sink = -0.5, .causal = false, .first_key = 17, .biased = true},
+      {.name = "padding, chunks of 6", .first_key = 9, .chunk = 6},
+      {.name = "padding, chunks of 20, bidirectional, V2",
+       .pairing = Pairing::V2,
+       .causal = false,
+       .first_key = 7,
+       .chunk = 20},
   };
 }
 
@@ -219,6 +242,16 @@ struct AttentionCase {
        .more_keys = 7,
        .first_query = 7,
        .biased = true},
+      {.name = "decode, chunks of 16", .more_keys = 40, .first_query = 40, .chunk = 16},
+      {.name = "decode behind padding, chunks of 9", .first_key = 6, .more_keys = 12, .first_query = 12, .chunk = 9},
+      {.name = "rows beyond the keys, chunks of 8, sink", .sink = 0.1, .more_keys = -30, .chunk = 8},
+      {.name = "rows before the first key, chunks of 5", .more_keys = -8, .first_query = -8, .chunk = 5},
+      {.name = "cross, chunks of 11", .causal = false, .more_keys = 20, .first_query = 10, .chunk = 11},
+      {.name = "cross, window 4, chunks of 7, rows beyond the keys",
+       .causal = false,
+       .window = 4,
+       .more_keys = -30,
+       .chunk = 7},
   };
 }
 [[nodiscard]] inline std::vector<AttentionCase> dense_cases() {
@@ -232,6 +265,7 @@ struct AttentionCase {
       {.name = "dense, hidden keys", .hidden_keys = {0, 1, 4, 9, 33}, .dense = Dense::Hides},
       {.name = "dense, V2, adds", .pairing = Pairing::V2, .causal = false, .dense = Dense::Adds},
       {.name = "dense, second map alone", .pairing = Pairing::SecondOnly, .dense = Dense::Hides},
+      {.name = "dense, chunks of 12", .dense = Dense::Hides, .chunk = 12},
   };
 }
 
@@ -289,6 +323,7 @@ struct AttentionData {
     kernels::HeadProblem<Real> result;
     result.mask = {length, shape.causal, shape.window, shape.first_key, shape.hidden_keys, shape.first_query};
     if (shape.more_keys != 0) result.mask.key_length = keys();
+    result.mask.chunk = shape.chunk;
     if (dense) result.mask.dense = &dense->mask;
     result.head_dim = shape.head_dim;
     result.value_dim = context_dim();

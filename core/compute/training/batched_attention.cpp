@@ -138,7 +138,8 @@ at::Tensor hidden_entries(const AttentionSpec& attention, const at::Tensor& like
   const at::Tensor positions = at::arange(length, at::TensorOptions().dtype(at::kInt).device(like.device()));
   std::vector<at::Tensor> by_head;
   for (const HeadProgram& head : attention.heads) {
-    const kernels::Mask mask{length, attention.causal, attention.window, 0, head.hidden_keys};
+    kernels::Mask mask{length, attention.causal, attention.window, 0, head.hidden_keys};
+    mask.chunk = attention.chunk;
     const at::Tensor hidden = MaskTensor(mask, positions).tile({0, length}, {0, length}).hidden;
     by_head.push_back(hidden.defined() ? hidden : at::zeros({length, length}, positions.options().dtype(at::kBool)));
   }
@@ -223,7 +224,9 @@ at::Tensor map_contexts(const AttentionSpec& attention, const AttentionWeights& 
 }  // namespace
 
 bool library_runs(const AttentionSpec& attention) {
-  if (!attention.causal || attention.softcap > 0.0 || attention.window > 0 || attention.bias.present()) return false;
+  if (!attention.causal || attention.softcap > 0.0 || attention.window > 0 || attention.chunk > 0 ||
+      attention.bias.present())
+    return false;
   return std::ranges::all_of(attention.heads, [](const HeadProgram& head) {
     return head.sums_to_one() && head.temperature == 1.0 && head.hidden_keys.empty();
   });

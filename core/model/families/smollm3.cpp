@@ -1,7 +1,6 @@
 // SmolLM 3: llama whose every fourth layer has no positions (core/model/ARCHITECTURES.md#smollm3).
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/model/family.h"
@@ -13,14 +12,8 @@ namespace {
 Result<void> change_smollm3(ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) {
   HEADROOM_TRY(const bool bias, config.boolean("mlp_bias", false));
   if (bias) add_mlp_bias(model);
-  HEADROOM_TRY(const std::int64_t interval, config.integer("no_rope_layer_interval", 4, 1, 1 << 20));
-  HEADROOM_TRY(const std::vector<double> given, config.numbers("no_rope_layers"));
-  if (!given.empty() && given.size() < model.blocks.size())
-    return refuse_config("not every layer is said to rotate or not", "no_rope_layers",
-                         std::to_string(model.blocks.size()) + " numbers", std::to_string(given.size()));
-  const auto rotates = [&](std::int64_t layer) {
-    return given.empty() ? (layer + 1) % interval != 0 : given[static_cast<std::size_t>(layer)] != 0.0;
-  };
+  HEADROOM_TRY(const std::vector<bool> rotating, read_rotating_layers(config, llama.sizes.layers));
+  const auto rotates = [&](std::int64_t layer) { return rotating[static_cast<std::size_t>(layer)]; };
   HEADROOM_TRY(const bool used, config.boolean("use_sliding_window", false));
   HEADROOM_TRY(const std::int64_t window, read_window(config, 0));
   HEADROOM_TRY(const std::vector<bool> sliding,

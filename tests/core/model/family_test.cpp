@@ -42,7 +42,9 @@ RowFiles files_of(const FamilyRow& row) {
   RowFiles files{nlohmann::json::parse(row.config), {}};
   const nlohmann::json& config = files.config;
   int layers = 0;
-  for (const char* key : {"n_layer", "n_layers", "num_layers", "num_hidden_layers"}) layers = config.value(key, layers);
+  const nlohmann::json& decoder = config.contains("text_config") ? config["text_config"] : config;
+  for (const char* key : {"n_layer", "n_layers", "num_layers", "num_hidden_layers"})
+    layers = decoder.value(key, layers);
   for (TensorLine& tensor : tensor_lines(row.tensors, layers)) {
     MarkedTensor marked;
     marked.optional = tensor.name.front() == '?';

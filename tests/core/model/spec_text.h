@@ -75,14 +75,22 @@ namespace headroom::test {
   if (!biased.empty()) text += ", bias " + biased;
   if (!attention.causal) text += ", not causal";
   if (attention.window > 0) text += ", window " + std::to_string(attention.window);
+  if (attention.chunk > 0) text += ", chunks of " + std::to_string(attention.chunk);
   if (attention.softcap > 0.0) text += format(", softcap %g", attention.softcap);
   for (const double slope : attention.bias.slopes)
     text += (&slope == attention.bias.slopes.data() ? ", ALiBi " : " ") + format("%g", slope);
   if (attention.bias.table.present()) text += ", learned bias";
   if (attention.clip_qkv > 0.0) text += format(", q k v within %g", attention.clip_qkv);
+  if (attention.keys_of_layer >= 0) text += ", keys of layer " + std::to_string(attention.keys_of_layer);
+  if (attention.query_scale.present())
+    text += format(", queries x 1 + %g ln(1 + (i + %g) / %g)", attention.query_scale.amount,
+                   attention.query_scale.offset, attention.query_scale.length);
   if (attention.qk_norm != QkNormScope::None)
     text += std::string(", qk norm ") + (attention.qk_norm == QkNormScope::PerHead ? "per head " : "whole ") +
-            norm_text(attention.q_norm) + " " + norm_text(attention.k_norm);
+            norm_text(attention.q_norm) + " " + norm_text(attention.k_norm) +
+            (attention.qk_norm_after_rope ? " after the rotation" : "");
+  if (attention.v_norm.kind != NormKind::None) text += ", v norm " + norm_text(attention.v_norm);
+  if (attention.values_are_keys()) text += ", one projection for k and v";
   if (attention.q_latent.present())
     text += format(", queries of %lld ", static_cast<long long>(attention.q_latent.down.weight.rows())) +
             norm_text(attention.q_latent.norm);
@@ -117,6 +125,7 @@ namespace headroom::test {
   if (mlp.up.bias.present()) text += " with bias";
   if (mlp.limit > 0.0) text += format(" limit %g", mlp.limit);
   if (mlp.up_offset != 0.0) text += format(" up + %g", mlp.up_offset);
+  if (mlp.sparsity > 0.0) text += format(" sparse %g", mlp.sparsity);
   return text;
 }
 
@@ -135,6 +144,13 @@ namespace headroom::test {
   if (router.epsilon != 0.0) text += format(" + %g", router.epsilon);
   if (router.scale != 1.0) text += format(", x %g", router.scale);
   if (router.jitter != 0.0) text += format(", jitter %g", router.jitter);
+  if (router.scales_input) text += ", of the input";
+  if (router.norm.kind != NormKind::None) text += ", router norm " + norm_text(router.norm);
+  if (router.logit_scale != 1.0) text += format(", logits x %g", router.logit_scale);
+  if (router.expert_scales.present()) text += ", scaled";
+  if (experts.before.kind != NormKind::None)
+    text += ", own norms " + norm_text(experts.before) + " | " + norm_text(experts.after) + " | " +
+            norm_text(experts.mlp_after);
   if (experts.shared_gate.weight.present()) text += ", gated mlp";
   return text + ", " + mlp_text(experts.experts.front());
 }
@@ -149,6 +165,17 @@ namespace headroom::test {
   if (attention.scale != 1.0 || mlp.scale != 1.0) text += format(", branches x %g | x %g", attention.scale, mlp.scale);
   if (block.parallel) text += ", parallel";
   text += "; mlp " + mlp_text(block.mlp) + experts_text(block.experts);
+  if (block.laurel.present())
+    text += format("; laurel %lld ", static_cast<long long>(block.laurel.left.weight.rows())) +
+            norm_text(block.laurel.norm);
+  if (block.altup.present())
+    text += format("; altup %lld ", static_cast<long long>(block.altup.router.weight.rows())) +
+            norm_text(block.altup.norm) + (block.altup.scale.present() ? " scaled" : "");
+  if (block.token_branch.present())
+    text += format("; told %s %lld ", activation_text(block.token_branch.activation),
+                   static_cast<long long>(block.token_branch.gate.weight.rows())) +
+            norm_text(block.token_branch.norm);
+  if (block.scale.present()) text += "; scaled";
   return text + "\n" + attention_text(block.attention);
 }
 
@@ -168,6 +195,15 @@ namespace headroom::test {
   if (model.head_transform.dense.weight.present())
     text += std::string(", head ") + activation_text(model.head_transform.activation) + " " +
             norm_text(model.head_transform.norm);
+  if (model.layer_embedding.present())
+    text += format(", layers told %lld of %lld tokens x %g, projection x %g ",
+                   static_cast<long long>(model.layer_embedding.width),
+                   static_cast<long long>(model.layer_embedding.table.rows()), model.layer_embedding.table_scale,
+                   model.layer_embedding.projection_scale) +
+            norm_text(model.layer_embedding.norm);
+  if (model.streams.present())
+    text += format(", %lld streams, %lld active", static_cast<long long>(model.streams.count()),
+                   static_cast<long long>(model.streams.active));
   if (model.embedding_scale != 1.0) text += format(", embedding x %g", model.embedding_scale);
   if (model.logit_scale != 1.0) text += format(", logits x %g", model.logit_scale);
   if (model.logit_softcap > 0.0) text += format(", logits capped at %g", model.logit_softcap);

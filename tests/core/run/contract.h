@@ -183,6 +183,7 @@ inline constexpr const char* kContractProgram = R"(
   program/softcap layer float64
   program/causal layer uint8
   program/window layer int32
+  program/chunk layer int32
   program/head_dim layer int32
   program/value_dim layer int32
   program/input_norm_epsilon layer float64

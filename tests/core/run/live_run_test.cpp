@@ -11,10 +11,13 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/io/run_file.h"
+#include "core/run/run_memory.h"
+#include "tests/core/model/every_row.h"
 #include "tests/core/model/model_files.h"
 #include "tests/core/run/live_runs.h"
 #include "tests/support/temp_folder.h"
@@ -73,6 +76,28 @@ std::string difference(const RunSnapshot& a, const RunSnapshot& b, std::int64_t 
       return "layer " + std::to_string(layer) + ": " + text;
   }
   return same_number(a.next_token_loss.value_or(-1.0), b.next_token_loss.value_or(-1.0)) ? "" : "another loss";
+}
+
+// A checkpoint of the first row of the table of families whose name begins so, with random weights of RMS about ½.
+void write_checkpoint(std::string_view begin, TempFolder& folder) {
+  const auto row = std::ranges::find_if(
+      every_row(), [&](const FamilyRow& each) { return std::string_view(each.name).starts_with(begin); });
+  CATCH_REQUIRE(row != every_row().end());
+  const nlohmann::json config = nlohmann::json::parse(row->config);
+  nlohmann::ordered_json header;
+  std::string data;
+  std::uint32_t state = 11;
+  for (const TensorLine& tensor : tensor_lines(row->tensors, config["num_hidden_layers"])) {
+    if (tensor.name.starts_with('?')) continue;
+    const std::size_t from = data.size();
+    for (std::int64_t i = 0; i < element_count(tensor); ++i) {
+      state = state * 1664525U + 1013904223U;
+      append(data, static_cast<float>(state >> 8) / 16777216.0F * 1.6F - 0.8F);
+    }
+    header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {from, data.size()}}};
+  }
+  folder.write("config.json", row->config);
+  folder.write("model.safetensors", safetensors(header.dump(), data));
 }
 
 }  // namespace
@@ -151,6 +176,42 @@ CATCH_TEST_CASE("live run: a what-if from the layer it changes is the full run w
     CATCH_CHECK(difference(*full, *continued) == "");
     CATCH_CHECK(continued->layer(0) == base->layer(0));  // shared, not computed again
   }
+}
+
+CATCH_TEST_CASE("live run: a layer that uses another's keys goes on from its input with them, bit for bit") {
+  TempFolder folder;
+  write_checkpoint("gemma3n_text: streams", folder);
+  const LiveModel model(folder.path().string(), 40);
+  LiveRunRequest request = model.request();
+  request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 30);
+  const Snapshot base = live(request);
+  CATCH_CHECK(std::isfinite(base->next_token_loss.value_or(NAN)));
+  const auto input = request.inputs->find(1);
+  CATCH_REQUIRE(input);
+  CATCH_CHECK(input->residual.size() == std::size_t{2 * 40 * 16});  // two streams
+  CATCH_REQUIRE(input->find(0, KeptTensor::Kind::Keys));
+  CATCH_CHECK(input->find(0, KeptTensor::Kind::Keys)->shape == std::vector<std::int64_t>{40, 1, 8});
+  CATCH_CHECK(input->find(0, KeptTensor::Kind::Values));
+  CATCH_CHECK(request.inputs->size_bytes() == (2 * 40 * 16 + 2 * 40 * 8) * sizeof(float));
+  CATCH_CHECK(estimate_run_memory(request, 40, 1).shared_bytes == 2 * 40 * 8 * sizeof(float));
+
+  LiveRunRequest changed = model.request();
+  changed.what_ifs = {required(parse_what_if("L1.H1:temperature=2"))};
+  const Snapshot full = live(changed);
+  CATCH_CHECK(difference(*base, *full) != "");
+  changed.first_layer = 1;
+  changed.start = input;
+  changed.base = base;
+  const Snapshot continued = live(changed);
+  CATCH_CHECK(difference(*full, *continued) == "");
+  CATCH_CHECK(continued->next_token_loss == full->next_token_loss);
+
+  auto alone = std::make_shared<StreamState>(*input);
+  alone->kept.clear();
+  changed.start = alone;
+  const auto refused = run_live(live_backend(), changed, {}, {}, {});
+  CATCH_REQUIRE(!refused.has_value());
+  CATCH_CHECK(refused.error().message.find("keys and values") != std::string::npos);
 }
 
 CATCH_TEST_CASE("live run: one layer measured again from its input is the same") {
@@ -356,7 +417,7 @@ CATCH_TEST_CASE("live run: float64 runs keep no inputs and begin at layer 0, sin
   (void)live(request);
   const auto input = request.inputs->find(1);
   CATCH_REQUIRE(input);
-  CATCH_CHECK(input->values.size() == 40 * static_cast<std::size_t>(demo.model->spec.hidden_size));
+  CATCH_CHECK(input->residual.size() == 40 * static_cast<std::size_t>(demo.model->spec.hidden_size));
   request.dtype = ComputeDtype::Float64;
   request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 30);
   CATCH_CHECK(live(request)->complete);
@@ -367,8 +428,8 @@ CATCH_TEST_CASE("live run: float64 runs keep no inputs and begin at layer 0, sin
   CATCH_REQUIRE(!refused.has_value());
   CATCH_CHECK(refused.error().code == ErrorCode::InvalidArgument);
   request.dtype = ComputeDtype::Float32;
-  auto shorter = std::make_shared<LayerInput>(*input);
-  shorter->values.resize(10);
+  auto shorter = std::make_shared<StreamState>(*input);
+  shorter->residual.resize(10);
   request.start = shorter;
   CATCH_CHECK(!run_live(live_backend(), request, {}, {}, {}).has_value());
 }
@@ -401,9 +462,9 @@ CATCH_TEST_CASE("live run: chosen layers and heads, without a base and up to a l
 CATCH_TEST_CASE("live run: inputs beyond their budget go where the fewest layers have to run again") {
   LayerInputs inputs(4 * 100 * sizeof(float));
   const auto add = [&](std::int64_t layer) {
-    auto input = std::make_shared<LayerInput>();
+    auto input = std::make_shared<StreamState>();
     input->layer = layer;
-    input->values = std::vector<float>(100);
+    input->residual = std::vector<float>(100);
     inputs.add(std::move(input));
   };
   for (std::int64_t layer = 1; layer <= 8; ++layer) add(layer);
