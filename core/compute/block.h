@@ -9,6 +9,7 @@
 #include "core/base/result.h"
 #include "core/compute/attention_layer.h"
 #include "core/compute/feed_forward.h"
+#include "core/compute/mixer.h"
 #include "core/compute/weights.h"
 
 namespace headroom {
@@ -23,6 +24,7 @@ struct BranchWeights {
 struct BlockWeights {
   BranchWeights attention_branch, mlp_branch;
   AttentionWeights attention;
+  MixerWeights mixer;  // in place of attention
   MlpWeights mlp;
   RouterWeights router;
 };

@@ -136,26 +136,31 @@ Result<std::int64_t> read_window(ConfigReader& config, std::int64_t fallback) {
 
 Result<std::vector<bool>> read_sliding_layers(ConfigReader& config, std::int64_t layers,
                                               const std::function<bool(std::int64_t)>& slides) {
-  std::vector<bool> sliding(static_cast<std::size_t>(layers));
+  return read_layers_of_kind(config, layers, "sliding_attention", slides);
+}
+
+Result<std::vector<bool>> read_layers_of_kind(ConfigReader& config, std::int64_t layers, std::string_view name,
+                                              const std::function<bool(std::int64_t)>& otherwise) {
+  std::vector<bool> of_kind(static_cast<std::size_t>(layers));
   const nlohmann::json& types = config.raw("layer_types");
   if (types.is_null()) {
-    for (std::int64_t layer = 0; layer < layers; ++layer) sliding[static_cast<std::size_t>(layer)] = slides(layer);
-    return sliding;
+    for (std::int64_t layer = 0; layer < layers; ++layer) of_kind[static_cast<std::size_t>(layer)] = otherwise(layer);
+    return of_kind;
   }
-  if (!types.is_array() || types.size() != sliding.size())
+  if (!types.is_array() || types.size() != of_kind.size())
     return refuse_config("layer_types does not describe every layer", "layer_types",
                          "a list of " + std::to_string(layers),
                          types.is_array() ? std::to_string(types.size()) : types.type_name());
-  for (std::size_t layer = 0; layer < sliding.size(); ++layer) {
+  for (std::size_t layer = 0; layer < of_kind.size(); ++layer) {
     const std::string type = types[layer].is_string() ? types[layer].get<std::string>() : types[layer].dump();
-    if (type != "sliding_attention" && type != "full_attention") {
+    if (type != name && type != "full_attention") {
       Error error(ErrorCode::Unsupported, "a kind of layer that this family does not have");
       error.at_tensor("layer_types[" + std::to_string(layer) + "]");
-      return error.wanted("sliding_attention or full_attention", type);
+      return error.wanted(std::string(name) + " or full_attention", type);
     }
-    sliding[layer] = type == "sliding_attention";
+    of_kind[layer] = type == name;
   }
-  return sliding;
+  return of_kind;
 }
 
 std::function<bool(std::int64_t)> all_but_each(std::int64_t pattern) {

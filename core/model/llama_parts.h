@@ -83,6 +83,10 @@ void add_qk_norm(BlockSpec& block, const std::string& base, QkNormScope scope, d
 // Whether each layer has the window: layer_types, or what `slides` says of it.
 [[nodiscard]] Result<std::vector<bool>> read_sliding_layers(ConfigReader& config, std::int64_t layers,
                                                             const std::function<bool(std::int64_t)>& slides);
+// The same where the other kind than full_attention is called `name`.
+[[nodiscard]] Result<std::vector<bool>> read_layers_of_kind(ConfigReader& config, std::int64_t layers,
+                                                            std::string_view name,
+                                                            const std::function<bool(std::int64_t)>& otherwise);
 // All layers but each `pattern`-th.
 [[nodiscard]] std::function<bool(std::int64_t)> all_but_each(std::int64_t pattern);
 void set_windows(ModelSpec& model, const std::vector<bool>& sliding, std::int64_t window);

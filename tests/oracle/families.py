@@ -54,6 +54,7 @@ ENCODER = {"num_key_value_heads": "absent"}
 MODERN = {"num_key_value_heads": "absent", "cls_token_id": 1, "sep_token_id": 2}
 MLA = {"q_lora_rank": 20, "kv_lora_rank": 14, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 12}
 BF16 = {"dtype": torch.bfloat16}
+LFM2 = {"num_hidden_layers": 4, "conv_L_cache": 3, "block_multiple_of": 16}
 
 CASES = [
     case("mistral no window", sliding_window=None),
@@ -180,6 +181,11 @@ CASES = [
          layer_types=["sliding_attention", "full_attention", "sliding_attention"],
          rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 5000.0},
                           "sliding_attention": {"rope_type": "default", "rope_theta": 700.0}}, **MODERN),
+    case("lfm2", 97, **LFM2, layer_types=["conv", "conv", "full_attention", "conv"]),
+    case("lfm2 bias, indices of layers, not tied", **{**LFM2, "num_hidden_layers": 5, "conv_L_cache": 4}, full_attn_idxs=[1, 3], conv_bias=True,
+         block_auto_adjust_ff_dim=False, tie_word_embeddings=False, rope_theta=5000.0, norm_eps=1e-3, head_dim=16),
+    case("lfm2 old spelling", 600, **{**LFM2, "max_position_embeddings": 1024}, full_attn_idxs=[0], block_ff_dim=60, block_ffn_dim_multiplier=1.3,
+         tie_embedding=False, stored=BF16),
     case("gpt_neo all global", num_layers=2, num_heads=2, attention_types=[[["global"], 2]], **{**GPT_NEO, "intermediate_size": 40}),
 ]
 
@@ -308,8 +314,24 @@ def run(case, weights, ids):
         residual = C.kept_residual(layers)
         options = {} if case.model_type in ENCODERS else {"use_cache": False}
         logits = net(torch.tensor([ids]), **options).logits[0]
-    assert len(calls) == len(layers)
+    places = attention_layers(case, len(layers))
+    assert len(calls) == len(places)
     trace = forward.Trace(residual, logits)
     with torch.no_grad():
-        trace.layers = [layer_of(i, layers[i], call) for i, call in enumerate(calls)]
+        trace.layers = [layer_of(i, layers[i], call) for i, call in zip(places, calls)]
     return trace
+
+
+def attention_layers(case, count):
+    """Those of a hybrid that are no other mixer, by the index of their block."""
+    kinds = hybrid_kinds(case, count)
+    return [i for i in range(count) if kinds is None or kinds[i] == "full_attention"]
+
+
+def hybrid_kinds(case, count):
+    """layer_types of a model with other mixers than attention; None: every layer has attention."""
+    config = case.config
+    if case.model_type != "lfm2":
+        return None
+    attends = config.get("full_attn_idxs", range(count))
+    return config.get("layer_types") or ["full_attention" if i in attends else "conv" for i in range(count)]

@@ -7,6 +7,7 @@
 #include "tests/core/model/encoder_rows.h"
 #include "tests/core/model/expert_rows.h"
 #include "tests/core/model/family_rows.h"
+#include "tests/core/model/hybrid_rows.h"
 #include "tests/core/model/latent_rows.h"
 #include "tests/core/model/layer_norm_rows.h"
 #include "tests/core/model/rms_norm_rows.h"
@@ -16,7 +17,7 @@ namespace headroom::test {
 [[nodiscard]] inline const std::vector<FamilyRow>& every_row() {
   static const std::vector<FamilyRow> rows = [] {
     std::vector<FamilyRow> all = kFamilyRows;
-    for (const auto* some : {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows})
+    for (const auto* some : {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows, &kHybridRows})
       all.insert(all.end(), some->begin(), some->end());
     return all;
   }();

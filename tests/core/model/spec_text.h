@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/base/format.h"
+#include "core/model/mixer_spec.h"
 #include "core/model/model_spec.h"
 
 namespace headroom::test {
@@ -145,6 +146,7 @@ namespace headroom::test {
   if (attention.scale != 1.0 || mlp.scale != 1.0) text += format(", branches x %g | x %g", attention.scale, mlp.scale);
   if (block.parallel) text += ", parallel";
   text += "; mlp " + mlp_text(block.mlp) + experts_text(block.experts);
+  if (block.mixer) return text + "\n" + std::string(block.kind()) + ": " + block.mixer->describe();
   return text + "\n" + attention_text(block.attention);
 }
 
