@@ -59,15 +59,27 @@ Result<void> read_llama_frame(const ModelSource& source, ConfigReader& config, c
 }
 
 std::string llama_prefix(const ModelSource& source) {
-  return !source.find("model.embed_tokens.weight") && source.find("embed_tokens.weight") ? "" : "model.";
+  for (const char* prefix : {"model.", "", "model.language_model.", "language_model.model.", "language_model."})
+    if (source.find(std::string(prefix) + "embed_tokens.weight")) return prefix;
+  return "model.";
 }
 
 Result<ModelSpec> translate_llama_relative(const ModelSource& source, const LlamaDefaults& defaults,
                                            const LlamaChange& change) {
-  ConfigReader config(source.config());
+  const nlohmann::json* described = &source.config();
+  bool tied = defaults.tied;
+  if (!defaults.part.empty()) {
+    ConfigReader whole(source.config());
+    described = &whole.raw(defaults.part);
+    if (!described->is_object())
+      return refuse_config("the config does not describe its decoder", defaults.part, "an object",
+                           described->type_name());
+    HEADROOM_TRY(tied, whole.boolean("tie_word_embeddings", tied));
+  }
+  ConfigReader config(*described, defaults.part.empty() ? "" : std::string(defaults.part) + ".");
   HEADROOM_TRY(const LlamaConfig llama, read_llama_config(source, config, defaults));
   ModelSpec model;
-  HEADROOM_TRY_VOID(read_llama_frame(source, config, llama.sizes, llama.prefix, llama.epsilon, model, defaults.tied));
+  HEADROOM_TRY_VOID(read_llama_frame(source, config, llama.sizes, llama.prefix, llama.epsilon, model, tied));
   for (std::int64_t layer = 0; layer < llama.sizes.layers; ++layer)
     model.blocks.push_back(llama_block(llama, llama.layer(layer)));
   HEADROOM_TRY_VOID(change(config, llama, model));

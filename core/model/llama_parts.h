@@ -28,6 +28,8 @@ struct LlamaDefaults {
   std::int64_t head_dim = 0;  // 0: hidden_size / num_attention_heads
   RopeDefaults rope = {};
   bool rotates = true;  // false: left to the family
+  // The object of config.json that describes the decoder of a model with more parts, as text_config; empty: all of it.
+  std::string_view part = {};
 };
 
 struct LlamaConfig {
@@ -56,7 +58,7 @@ struct LlamaConfig {
                                             const std::string& prefix, double epsilon, ModelSpec& model,
                                             bool tied = false, std::string_view lm_head = "lm_head.weight");
 
-// "model." or "" as the file's names have it.
+// "model." or "" as the file's names have it, or with "language_model." behind or before them.
 [[nodiscard]] std::string llama_prefix(const ModelSource& source);
 
 // A whole llama with mlp_bias false, then what `change` makes of it; keys that neither has read are refused or told.
