@@ -125,9 +125,10 @@ void print_by_layer(const ModelSpec& model, const char* name,
     if (!measured || model.blocks[layer].attends())
       found[describe(model.blocks[layer])].push_back(static_cast<std::int64_t>(layer));
   for (const auto& [text, layers] : found) {
-    print_line(name, found.size() == 1
-                         ? text + (measured && layers.size() < model.blocks.size() ? " in all of these" : " in all layers")
-                         : text + (layers.size() == 1 ? " in layer " : " in layers ") + layers_text(layers));
+    print_line(name,
+               found.size() == 1
+                   ? text + (measured && layers.size() < model.blocks.size() ? " in all of these" : " in all layers")
+                   : text + (layers.size() == 1 ? " in layer " : " in layers ") + layers_text(layers));
     name = "";
   }
 }

@@ -9,7 +9,7 @@ namespace {
 
 using Visit = std::function<void(const WeightRef& weight)>;
 
-void visit_linear(const LinearSpec& linear, const Visit& visit) {
+void visit_projection(const LinearSpec& linear, const Visit& visit) {
   visit(linear.weight);
   visit(linear.bias);
 }
@@ -20,9 +20,20 @@ void visit_conv(const CausalConvSpec& conv, const Visit& visit) {
 }
 
 void visit_weights(const ShortConvSpec& mixer, const Visit& visit) {
-  visit_linear(mixer.in, visit);
+  visit_projection(mixer.in, visit);
   visit_conv(mixer.conv, visit);
-  visit_linear(mixer.out, visit);
+  visit_projection(mixer.out, visit);
+}
+
+void visit_weights(const DeltaNetSpec& mixer, const Visit& visit) {
+  for (const LinearSpec* linear : {&mixer.q, &mixer.k, &mixer.v, &mixer.gate, &mixer.beta, &mixer.decay})
+    visit_projection(*linear, visit);
+  visit(mixer.decay_log);
+  visit(mixer.decay_bias);
+  visit_conv(mixer.conv, visit);
+  visit(mixer.norm.weight);
+  visit(mixer.norm.bias);
+  visit_projection(mixer.out, visit);
 }
 
 std::string text_of(const ShortConvSpec& mixer) {
@@ -35,7 +46,26 @@ MixerSpec::Numbers numbers_of(const ShortConvSpec& mixer) {
   return {9.0 * channels, static_cast<double>(mixer.conv.width()) * channels};
 }
 
+std::string text_of(const DeltaNetSpec& mixer) {
+  return format("%lld heads with a state of %lld × %lld, convolution of %lld tokens",
+                static_cast<long long>(mixer.heads), static_cast<long long>(mixer.key_dim),
+                static_cast<long long>(mixer.value_dim), static_cast<long long>(mixer.conv.width()));
+}
+
+// Of a row: projections, their longer copy, sums and terms of the convolution, q, k and v of every value head, what the
+// heads give, its norm and gate. Of a chunk: scores, decays and what is made of them, and two states.
+MixerSpec::Numbers numbers_of(const DeltaNetSpec& mixer) {
+  const auto heads = static_cast<double>(mixer.heads), key = static_cast<double>(mixer.key_dim),
+             value = static_cast<double>(mixer.value_dim), chunk = static_cast<double>(kDeltaChunk),
+             hidden = static_cast<double>(mixer.out.weight.rows()),
+             channels = static_cast<double>(mixer.conv.channels());
+  return {6.0 * channels + heads * (4.0 * key + 7.0 * value + 8.0) + 3.0 * hidden,
+          heads * (8.0 * chunk * chunk + 6.0 * chunk * (key + value) + 4.0 * key * value) +
+              static_cast<double>(mixer.conv.width()) * channels};
+}
+
 std::string_view name_of(const ShortConvSpec&) { return "short_conv"; }
+std::string_view name_of(const DeltaNetSpec&) { return "gated_delta_net"; }
 
 }  // namespace
 

@@ -29,11 +29,29 @@ struct ShortConvSpec {
   CausalConvSpec conv;
 };
 
+// Gated delta net (Yang et al. 2024, arXiv 2412.06464, eq. 10): each value head has a state S [key_dim, value_dim] that
+// forgets, and corrects what it would answer to the key,
+//   S ← γ S + k ⊗ β (v − γ Sᵀk),  o = Sᵀq,  γ = exp(−e^a · softplus(decay x + b)),  β = σ(beta x)
+// with q, k, v = act(conv(projections of x)), q and k of length 1, q / √key_dim, and key head ⌊i / (heads / key_heads)⌋
+// for value head i. out(norm(o) ⊙ silu(gate x)), the norm over a head's channels.
+struct DeltaNetSpec {
+  LinearSpec q, k, v;      // [key_heads · key_dim, D] twice, [heads · value_dim, D]
+  LinearSpec gate;         // [heads · value_dim, D]
+  LinearSpec beta, decay;  // [heads, D]
+  WeightRef decay_log;     // a [heads]
+  WeightRef decay_bias;    // b [heads]
+  CausalConvSpec conv;     // over q, then k, then v
+  Activation activation = Activation::Silu;
+  NormSpec norm;   // [value_dim]
+  LinearSpec out;  // [D, heads · value_dim]
+  std::int64_t key_heads = 0, heads = 0, key_dim = 0, value_dim = 0;
+};
+
 // A mixer of a block, in place of its attention.
 struct MixerSpec {
-  std::variant<ShortConvSpec> kind;
+  std::variant<ShortConvSpec, DeltaNetSpec> kind;
 
-  [[nodiscard]] std::string_view name() const;  // "short_conv"
+  [[nodiscard]] std::string_view name() const;  // "short_conv", "gated_delta_net"
   // For inspection: "convolution of 3 tokens".
   [[nodiscard]] std::string describe() const;
   // How many numbers it holds at once, at most: for each row of a piece, and whatever the rows are.
@@ -42,6 +60,9 @@ struct MixerSpec {
   };
   [[nodiscard]] Numbers numbers() const;
 };
+
+// Tokens that a delta net takes together.
+inline constexpr std::int64_t kDeltaChunk = 64;
 
 // Rows of a piece: what a mixer computes beside its state is as long.
 inline constexpr std::int64_t kMixerRows = 512;

@@ -62,8 +62,8 @@ Result<void> ModelSpec::check_attends(std::span<const std::int64_t> layers) cons
   for (const std::int64_t layer : layers) {
     const BlockSpec& block = blocks[static_cast<std::size_t>(layer)];
     if (block.attends()) continue;
-    Error error(ErrorCode::InvalidArgument, format("layer %lld has no attention: nothing in it has maps or heads",
-                                                   static_cast<long long>(layer)));
+    Error error(ErrorCode::InvalidArgument,
+                format("layer %lld has no attention: nothing in it has maps or heads", static_cast<long long>(layer)));
     return error.wanted("one of the layers " + layers_text(attention_layers()), std::string(block.kind()));
   }
   return {};
@@ -141,8 +141,7 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   visit_norm(attention.head_norm, "head_norm", layer, visit);
   visit_one(attention.sink_logits, "sink", layer, visit);
   visit_linear(attention.gate_projection, "gate", layer, visit);
-  if (block.mixer)
-    for_each_weight(*block.mixer, [&](const WeightRef& weight) { visit(weight, "mixer", layer); });
+  if (block.mixer) for_each_weight(*block.mixer, [&](const WeightRef& weight) { visit(weight, "mixer", layer); });
   visit_norm(block.attention_branch.after, "norm", layer, visit);
   visit_norm(block.attention_branch.sum, "norm", layer, visit);
   visit_norm(block.mlp_branch.before, "norm", layer, visit);

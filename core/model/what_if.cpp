@@ -270,8 +270,8 @@ Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<Wh
       if (what_if.layer && *what_if.layer != layer) continue;
       const BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
       if (!block.attends() && what_if.layer)
-        return cannot_apply(what_if.text, format("layer %lld has no attention (%s); layers ", static_cast<long long>(layer),
-                                                 std::string(block.kind()).c_str()) +
+        return cannot_apply(what_if.text, format("layer %lld has no attention (%s); layers ",
+                                                 static_cast<long long>(layer), std::string(block.kind()).c_str()) +
                                               layers_text(model.attention_layers()) + " have");
       if (!block.attends()) continue;
       const AttentionSpec& original = block.attention;

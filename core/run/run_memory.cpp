@@ -229,10 +229,10 @@ class Estimator {
     if (!on_host_) return;
     const MixerSpec::Numbers numbers = mixer.numbers();
     const double rows = std::min(n_, static_cast<double>(kMixerRows));
-    phase.add("mixer without maps, some rows at a time",
-              grouped(rows) + " × " + grouped(numbers.row) + " + " + grouped(numbers.fixed) +
-                  format(" × %g bytes", real_),
-              (rows * numbers.row + numbers.fixed) * real_);
+    phase.add(
+        "mixer without maps, some rows at a time",
+        grouped(rows) + " × " + grouped(numbers.row) + " + " + grouped(numbers.fixed) + format(" × %g bytes", real_),
+        (rows * numbers.row + numbers.fixed) * real_);
   }
 
   void add_mlp(Phase& phase, const MlpSpec& mlp) const {

@@ -103,10 +103,12 @@ void note_mixers(const ModelSpec& model, std::vector<std::string>& notes) {
     if (const BlockSpec& block = model.blocks[layer]; !block.attends())
       layers[std::string(block.kind())].push_back(static_cast<std::int64_t>(layer));
   for (const auto& [kind, those] : layers)
-    notes.push_back((those.size() == 1 ? "layer " : "layers ") + layers_text(those) + (those.size() == 1 ? " has " : " have ") +
-                    kind + " in place of attention, which has no maps: run, not measured");
+    notes.push_back((those.size() == 1 ? "layer " : "layers ") + layers_text(those) +
+                    (those.size() == 1 ? " has " : " have ") + kind +
+                    " in place of attention, which has no maps: run, not measured");
   const bool hides = std::ranges::any_of(model.blocks, [](const BlockSpec& block) {
-    return std::ranges::any_of(block.attention.heads, [](const HeadProgram& head) { return !head.hidden_keys.empty(); });
+    return std::ranges::any_of(block.attention.heads,
+                               [](const HeadProgram& head) { return !head.hidden_keys.empty(); });
   });
   if (hides && !layers.empty())
     notes.push_back("hidden keys are hidden from attention; layers without it carry these tokens on");

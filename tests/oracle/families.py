@@ -54,6 +54,8 @@ ENCODER = {"num_key_value_heads": "absent"}
 MODERN = {"num_key_value_heads": "absent", "cls_token_id": 1, "sep_token_id": 2}
 MLA = {"q_lora_rank": 20, "kv_lora_rank": 14, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 12}
 BF16 = {"dtype": torch.bfloat16}
+DELTA = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 6, "linear_value_head_dim": 8,
+         "linear_conv_kernel_dim": 4, "head_dim": 16}
 LFM2 = {"num_hidden_layers": 4, "conv_L_cache": 3, "block_multiple_of": 16}
 
 CASES = [
@@ -186,6 +188,18 @@ CASES = [
          block_auto_adjust_ff_dim=False, tie_word_embeddings=False, rope_theta=5000.0, norm_eps=1e-3, head_dim=16),
     case("lfm2 old spelling", 600, **{**LFM2, "max_position_embeddings": 1024}, full_attn_idxs=[0], block_ff_dim=60, block_ffn_dim_multiplier=1.3,
          tie_embedding=False, stored=BF16),
+    case("qwen3_next", 97, **DELTA, **QWEN_EXPERTS, shared_expert_intermediate_size=20, num_hidden_layers=4),
+    case("qwen3_next layer types, dense layers, bias", 200, **{**DELTA, "linear_num_key_heads": 4, "linear_conv_kernel_dim": 2}, **QWEN_EXPERTS,
+         shared_expert_intermediate_size=16, norm_topk_prob=False, attention_bias=True, mlp_only_layers=[1], partial_rotary_factor=0.5,
+         rope_theta=5000.0, tie_word_embeddings=True, hidden_act="gelu_pytorch_tanh",
+         layer_types=["full_attention", "linear_attention", "full_attention"]),
+    case("qwen3_next interval, new spelling", **{**DELTA, "linear_num_value_heads": 2}, **QWEN_EXPERTS, decoder_sparse_step=2,
+         full_attention_interval=2, num_hidden_layers=5, stored=BF16, shared_expert_intermediate_size=24,
+         rope_parameters={"rope_type": "default", "rope_theta": 1e5, "partial_rotary_factor": 1.0}),
+    case("qwen3_5_text", 97, **DELTA, num_hidden_layers=4, rope_parameters={"rope_type": "default", "rope_theta": 1e6,
+         "partial_rotary_factor": 0.5, "mrope_section": [2, 1, 1], "mrope_interleaved": True}),
+    case("qwen3_5_text tied, bias, interval", 150, **DELTA, num_hidden_layers=3, full_attention_interval=3, attention_bias=True,
+         tie_word_embeddings=True, stored=BF16),
     case("gpt_neo all global", num_layers=2, num_heads=2, attention_types=[[["global"], 2]], **{**GPT_NEO, "intermediate_size": 40}),
 ]
 
@@ -286,12 +300,27 @@ def layer_of(layer, block, call):
     own = [getattr(module, name) for name in OUTPUTS if hasattr(module, name)]
     output = own[0] if own else block.attention.output.dense  # BERT's stands beside its attention
     sinks = module.sinks.tolist() if hasattr(module, "sinks") else None
+    gate = output_gate(module, len(q), q.shape[-1])
     attention = forward.Attention(
-        "softmax_sink" if sinks else "softmax", q, k, v, [[(i, i // (heads // key_heads), [i // (heads // key_heads)])] for i in range(heads)],
-        output.weight, output.bias, scaling, softcap=softcap, visible=visible, sinks=sinks)
+        "gated" if gate is not None else "softmax_sink" if sinks else "softmax", q, k, v, [[(i, i // (heads // key_heads), [i // (heads // key_heads)])] for i in range(heads)],
+        output.weight, output.bias, scaling, softcap=softcap, visible=visible, sinks=sinks,
+        gate=gate)
     attention.parameters = projection_sizes(module, output, heads * q.shape[-1], key_heads * q.shape[-1], output.weight.shape[0])
     _, info = forward.attend(attention, layer, forward.Overrides(()), torch.zeros(q.shape[1], 1))
     return info
+
+
+def output_gate(module, heads, width):
+    """[heads, n, width] of a q_proj whose rows are each head's query and its gate, as `keep_gates` kept them; None: no gates."""
+    if not hasattr(module, "kept_projection"):
+        return None
+    return torch.sigmoid(module.kept_projection.unflatten(-1, (heads, 2, width))[:, :, 1]).transpose(0, 1)
+
+
+def keep_gates(net):
+    for module in net.modules():
+        if type(module).__name__ in ("Qwen3NextAttention", "Qwen3_5Attention"):
+            module.q_proj.register_forward_hook(lambda _, __, out, module=module: setattr(module, "kept_projection", out[0]))
 
 
 LAYERS = (lambda base: getattr(base, "layers", None), lambda base: getattr(base, "h", None),
@@ -312,6 +341,7 @@ def run(case, weights, ids):
         net.tie_weights()
         layers = next(part for part in (find(net.base_model) for find in LAYERS) if part is not None)
         residual = C.kept_residual(layers)
+        keep_gates(net)
         options = {} if case.model_type in ENCODERS else {"use_cache": False}
         logits = net(torch.tensor([ids]), **options).logits[0]
     places = attention_layers(case, len(layers))
@@ -331,6 +361,9 @@ def attention_layers(case, count):
 def hybrid_kinds(case, count):
     """layer_types of a model with other mixers than attention; None: every layer has attention."""
     config = case.config
+    if case.model_type in ("qwen3_next", "qwen3_5_text"):
+        interval = config.get("full_attention_interval", 4)
+        return config.get("layer_types") or ["linear_attention" if (i + 1) % interval else "full_attention" for i in range(count)]
     if case.model_type != "lfm2":
         return None
     attends = config.get("full_attn_idxs", range(count))

@@ -94,16 +94,12 @@ Result<ModelSpec> translate_lfm2(const ModelSource& source) {
   if (tied != says_tied && config.has("tie_embedding"))
     return refuse_config("the config says two things about the embedding", "tie_word_embeddings",
                          tied ? "true, as tie_embedding" : "false, as tie_embedding", says_tied ? "true" : "false");
-  return translate_llama_relative(source,
-                                  {.epsilon_key = "norm_eps",
-                                   .epsilon = 1e-5,
-                                   .bias_key = {},
-                                   .tied = tied,
-                                   .rope = {.theta = 1000000.0}},
-                                  [](ConfigReader& rest, const LlamaConfig& llama, ModelSpec& model) {
-                                    (void)rest.raw("tie_embedding");
-                                    return change_lfm2(rest, llama, model);
-                                  });
+  return translate_llama_relative(
+      source, {.epsilon_key = "norm_eps", .epsilon = 1e-5, .bias_key = {}, .tied = tied, .rope = {.theta = 1000000.0}},
+      [](ConfigReader& rest, const LlamaConfig& llama, ModelSpec& model) {
+        (void)rest.raw("tie_embedding");
+        return change_lfm2(rest, llama, model);
+      });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -88,6 +89,63 @@ CATCH_TEST_CASE("mixer: LFM2's gated convolution") {
                      u = all.narrow(1, 2 * hidden, hidden);
     check_pieces({ShortConvSpec{}}, weights, x, weights.out(c * convolved(weights.conv, b * u)));
   }
+}
+
+// The recurrence of core/model/mixer_spec.h, a token after another.
+at::Tensor remembered(const DeltaNetSpec& spec, const DeltaNetWeights& w, const at::Tensor& x) {
+  const std::int64_t n = x.size(0), keys = spec.key_heads * spec.key_dim;
+  const at::Tensor u = at::silu(convolved(w.conv, at::cat({w.q(x), w.k(x), w.v(x)}, 1)));
+  const at::Tensor decay = w.decay(x) + w.decay_bias, beta = at::sigmoid(w.beta(x)), gate = at::silu(w.gate(x));
+  at::Tensor y = at::empty({n, spec.heads * spec.value_dim}, x.options());
+  for (std::int64_t h = 0; h < spec.heads; ++h) {
+    const std::int64_t key_head = h / (spec.heads / spec.key_heads);
+    at::Tensor state = at::zeros({spec.key_dim, spec.value_dim}, x.options());
+    for (std::int64_t t = 0; t < n; ++t) {
+      const auto unit = [&](std::int64_t begin) {
+        const at::Tensor part = u[t].narrow(0, begin + key_head * spec.key_dim, spec.key_dim);
+        return part / (part.square().sum() + 1e-6).sqrt();
+      };
+      const at::Tensor q = unit(0) / std::sqrt(static_cast<double>(spec.key_dim)), k = unit(keys);
+      const at::Tensor v = u[t].narrow(0, 2 * keys + h * spec.value_dim, spec.value_dim);
+      const double softplus = std::log1p(std::exp(decay[t][h].item<double>()));
+      state = state * std::exp(-std::exp(w.decay_log[h].item<double>()) * softplus);
+      state = state + at::outer(k, (v - at::mv(state.t(), k)) * beta[t][h]);
+      const at::Tensor o = at::mv(state.t(), q);
+      const at::Tensor normed = o / (o.square().mean() + w.norm.epsilon).sqrt() * w.norm.weight;
+      y[t].narrow(0, h * spec.value_dim, spec.value_dim)
+          .copy_(normed * gate[t].narrow(0, h * spec.value_dim, spec.value_dim));
+    }
+  }
+  return w.out(y);
+}
+
+CATCH_TEST_CASE("mixer: gated delta nets, chunks of tokens against the recurrence") {
+  at::manual_seed(5);
+  const std::int64_t hidden = 10;
+  for (const std::int64_t group : {1, 3})
+    for (const double forgets : {-8.0, -2.0, 3.0}) {  // hardly, somewhat, at once
+      CATCH_INFO(group << " value heads of a key head, ln decay " << forgets);
+      DeltaNetSpec spec;
+      spec.key_heads = 2;
+      spec.heads = 2 * group;
+      spec.key_dim = 4;
+      spec.value_dim = 6;
+      DeltaNetWeights w;
+      const std::int64_t keys = spec.key_heads * spec.key_dim, values = spec.heads * spec.value_dim;
+      w.q = linear(keys, hidden);
+      w.k = linear(keys, hidden);
+      w.v = linear(values, hidden);
+      w.gate = linear(values, hidden);
+      w.beta = linear(spec.heads, hidden);
+      w.decay = linear(spec.heads, hidden);
+      w.out = linear(hidden, values);
+      w.decay_log = numbers({spec.heads}) + forgets;
+      w.decay_bias = numbers({spec.heads});
+      w.conv = {numbers({2 * keys + values, 4}), at::Tensor()};
+      w.norm = {NormKind::Rms, numbers({spec.value_dim}), at::Tensor(), 1e-3, at::kDouble};
+      const at::Tensor x = numbers({150, hidden});
+      check_pieces({spec}, w, x, remembered(spec, w, x));
+    }
 }
 
 CATCH_TEST_CASE("mixer: bfloat16 is summed in float32 and rounded once") {

@@ -17,7 +17,8 @@ namespace headroom::test {
 [[nodiscard]] inline const std::vector<FamilyRow>& every_row() {
   static const std::vector<FamilyRow> rows = [] {
     std::vector<FamilyRow> all = kFamilyRows;
-    for (const auto* some : {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows, &kHybridRows})
+    for (const auto* some :
+         {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows, &kHybridRows})
       all.insert(all.end(), some->begin(), some->end());
     return all;
   }();

@@ -299,8 +299,9 @@ CATCH_TEST_CASE("what-if: layers without attention are passed over, and refused 
   for (const char* text : {"L1:hide-key=0", "L1.H0:head=off"}) {
     const auto refused = changed_by(model, {text});
     CATCH_REQUIRE_FALSE(refused.has_value());
-    CATCH_CHECK(refused.error().message == "the what-if '" + std::string(text) +
-                                               "' cannot be applied: layer 1 has no attention (short_conv); layers 0, 2 have");
+    CATCH_CHECK(refused.error().message ==
+                "the what-if '" + std::string(text) +
+                    "' cannot be applied: layer 1 has no attention (short_conv); layers 0, 2 have");
   }
 }
 
