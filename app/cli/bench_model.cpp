@@ -56,7 +56,7 @@ class NoObserver final : public ForwardObserver {
 }  // namespace
 
 std::optional<BenchmarkShape> benchmark_shape(const ModelSpec& model, std::int64_t length) {
-  const AttentionSpec& first = model.blocks.front().attention;
+  const AttentionSpec& first = model.first_attention();
   for (const BlockSpec& block : model.blocks) {
     const AttentionSpec& attention = block.attention;
     const bool plain = attention.kind == "softmax" && attention.causal && attention.window == 0 &&

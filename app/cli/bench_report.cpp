@@ -74,6 +74,7 @@ std::string model_lines(const ModelBenchmark& model) {
   stage("embedding, norms, projections", stages.project);
   stage("attention and its statistics", stages.attention);
   stage("norms of keys, values and contexts", stages.record);
+  if (stages.mix > 0.0) stage("mixers without maps", stages.mix);
   stage("mlp", stages.mlp);
   stage("logits", stages.logits);
   stage("waiting for weights", stages.wait_weights);
@@ -165,6 +166,7 @@ Json model_json(const std::optional<ModelBenchmark>& model) {
   json["stages"] = {{"project", stages.project},
                     {"attention", stages.attention},
                     {"record", stages.record},
+                    {"mix", stages.mix},
                     {"mlp", stages.mlp},
                     {"logits", stages.logits},
                     {"wait_weights", stages.wait_weights},

@@ -17,6 +17,7 @@
 #include "app/process/report_error.h"
 #include "core/base/format.h"
 #include "core/model/capture.h"
+#include "core/model/mixer_spec.h"
 #include "core/run/open_model.h"
 #include "core/run/run_layout.h"
 
@@ -116,30 +117,26 @@ void print_line(const char* name, const std::string& value) {
   std::printf("%-12s %s\n", name, escape_for_terminal(value).c_str());
 }
 
-// "0-4, 6-10, 12".
-std::string layers_text(const std::vector<std::int64_t>& layers) {
-  std::string text;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const std::size_t first = i;
-    while (i + 1 < layers.size() && layers[i + 1] == layers[i] + 1) ++i;
-    text += (text.empty() ? "" : ", ") + std::to_string(layers[first]);
-    if (i > first) text += "-" + std::to_string(layers[i]);
-  }
-  return text;
-}
-
-// What the layers have, a line for each thing that some of them have otherwise.
+// What the layers have, a line for each thing that some of them have otherwise. `measured`: those with attention.
 void print_by_layer(const ModelSpec& model, const char* name,
-                    const std::function<std::string(const BlockSpec&)>& describe) {
+                    const std::function<std::string(const BlockSpec&)>& describe, bool measured = false) {
   std::map<std::string, std::vector<std::int64_t>> found;
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
-    found[describe(model.blocks[layer])].push_back(static_cast<std::int64_t>(layer));
+    if (!measured || model.blocks[layer].attends())
+      found[describe(model.blocks[layer])].push_back(static_cast<std::int64_t>(layer));
   for (const auto& [text, layers] : found) {
-    print_line(name, found.size() == 1
-                         ? text + " in all layers"
-                         : text + (layers.size() == 1 ? " in layer " : " in layers ") + layers_text(layers));
+    print_line(name,
+               found.size() == 1
+                   ? text + (measured && layers.size() < model.blocks.size() ? " in all of these" : " in all layers")
+                   : text + (layers.size() == 1 ? " in layer " : " in layers ") + layers_text(layers));
     name = "";
   }
+}
+
+// A mixer says that it has no maps.
+std::string kind_text(const BlockSpec& block) {
+  if (block.attends()) return block.attention.kind;
+  return std::string(block.kind()) + " (" + block.mixer->describe() + "; no maps)";
 }
 
 std::string mask_text(const BlockSpec& block) {
@@ -202,7 +199,7 @@ std::string logits_text(const ModelSpec& model) {
 }
 
 void print_model(const ModelSpec& model) {
-  const AttentionSpec& attention = model.blocks.front().attention;
+  const AttentionSpec& attention = model.first_attention();
   print_line("model", model.model_type);
   print_line("layers", std::to_string(model.blocks.size()));
   print_line("heads",
@@ -212,9 +209,9 @@ void print_model(const ModelSpec& model) {
                     static_cast<long long>(attention.num_value_blocks), static_cast<long long>(attention.head_dim)));
   print_line("sizes", format("hidden %lld, vocabulary %lld, positions %lld", static_cast<long long>(model.hidden_size),
                              static_cast<long long>(model.vocab_size), static_cast<long long>(model.max_positions)));
-  print_by_layer(model, "attention", [](const BlockSpec& block) { return block.attention.kind; });
-  print_by_layer(model, "mask", mask_text);
-  print_by_layer(model, "rotation", rotation_text);
+  print_by_layer(model, "attention", kind_text);
+  print_by_layer(model, "mask", mask_text, true);
+  print_by_layer(model, "rotation", rotation_text, true);
   print_by_layer(model, "block", block_text);
   print_line("logits", logits_text(model));
 }
@@ -296,7 +293,7 @@ void print_programs(const Inspection& found) {
       print_line(format("L%lld.H%lld", static_cast<long long>(layer), static_cast<long long>(head)).c_str(),
                  program_of(*found.model, layer, head));
   if (!found.layers.empty()) return;
-  const AttentionSpec& attention = found.model->blocks.front().attention;
+  const AttentionSpec& attention = found.model->first_attention();
   const std::size_t shown = std::min<std::size_t>(attention.heads.size(), 3);
   for (std::size_t h = 0; h < shown; ++h)
     print_line(h == 0 ? "head program" : "", "H" + std::to_string(h) + ": " + program_text(attention.heads[h]));
@@ -362,11 +359,11 @@ nlohmann::json to_json(const Inspection& found) {
   json["layers"] = model.blocks.size();
   json["heads"] = model.num_heads;
   json["kv_heads"] = model.num_kv_heads;
-  json["head_dim"] = model.blocks.front().attention.head_dim;
+  json["head_dim"] = model.first_attention().head_dim;
   json["hidden_size"] = model.hidden_size;
   json["vocab_size"] = model.vocab_size;
   json["attention"] = nlohmann::json::array();
-  for (const BlockSpec& block : model.blocks) json["attention"].push_back(block.attention.kind);
+  for (const BlockSpec& block : model.blocks) json["attention"].push_back(std::string(block.kind()));
   json["attention_parameters"] = found.attention_parameters;
   if (model.capture) json["calls"] = calls_json(model);
   for (const std::int64_t layer : found.layers)
@@ -379,6 +376,7 @@ Result<void> find_places(const Address& address, Inspection& found) {
   if (address.layers.empty() || !found.model) return {};
   const auto layers = static_cast<std::int64_t>(found.model->blocks.size());
   HEADROOM_TRY(found.layers, parse_index_list(address.layers, "::L", layers));
+  HEADROOM_TRY_VOID(found.model->check_attends(found.layers));
   const std::string all = "0-" + std::to_string(found.model->num_heads - 1);
   HEADROOM_TRY(found.heads,
                parse_index_list(address.heads.empty() ? all : address.heads, ".H", found.model->num_heads));

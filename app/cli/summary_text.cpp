@@ -96,7 +96,7 @@ std::string model_line(const RunFacts& facts) {
   return facts.model->checkpoint->name() +
          format(": %s, %zu layers × %lld heads, ", model.model_type.c_str(), model.blocks.size(),
                 static_cast<long long>(model.num_heads)) +
-         model.blocks.front().attention.kind;
+         model.kinds_text();
 }
 
 std::string run_line(const RunFacts& facts) {
@@ -270,6 +270,7 @@ std::string summary_json(const RunFacts& facts) {
   json["stages"] = {{"project", stages.project},
                     {"attention", stages.attention},
                     {"record", stages.record},
+                    {"mix", stages.mix},
                     {"mlp", stages.mlp},
                     {"logits", stages.logits},
                     {"wait_weights", stages.wait_weights},

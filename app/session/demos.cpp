@@ -66,7 +66,7 @@ std::string shape_of(const std::filesystem::path& path) {
   const auto opened = open_model(path, {});
   if (!opened || opened->spec.blocks.empty()) return {};
   return format("%zu layers × %lld heads, %s", opened->spec.blocks.size(),
-                static_cast<long long>(opened->spec.num_heads), opened->spec.blocks.front().attention.kind.c_str());
+                static_cast<long long>(opened->spec.num_heads), opened->spec.kinds_text().c_str());
 }
 
 }  // namespace

@@ -48,15 +48,6 @@ std::string short_name(const std::filesystem::path& path) {
   return folder && !parent.empty() ? parent + "/" + name : name;
 }
 
-std::string describe_kinds(const ModelSpec& spec) {
-  std::vector<std::string> kinds;
-  for (const BlockSpec& block : spec.blocks)
-    if (std::ranges::find(kinds, block.attention.kind) == kinds.end()) kinds.push_back(block.attention.kind);
-  std::string text;
-  for (const std::string& kind : kinds) text += (text.empty() ? "" : ", ") + kind;
-  return text;
-}
-
 bool is_run_file(const std::filesystem::path& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (!file) return false;
@@ -178,7 +169,7 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   recent.path = std::filesystem::absolute(kept.path).lexically_normal().string();
   recent.name = kept.name;
   recent.detail = format("%s, %zu layers × %lld heads, %s", std::string(kept.model->checkpoint->format_name()).c_str(),
-                         spec.blocks.size(), static_cast<long long>(spec.num_heads), describe_kinds(spec).c_str());
+                         spec.blocks.size(), static_cast<long long>(spec.num_heads), spec.kinds_text().c_str());
   recent.opened_unix = std::time(nullptr);
   recent.size_bytes = kept.size_bytes;
   add_recent(recent);

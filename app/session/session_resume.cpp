@@ -47,7 +47,7 @@ void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
   view.run = state_.view.run;
   view.centre = CentreView::Map;  // until there are two runs
   const ModelSpec& spec = model.model->spec;
-  if (view.selection.head && (view.selection.head->layer >= static_cast<std::int64_t>(spec.blocks.size()) ||
+  if (view.selection.head && (!std::ranges::binary_search(spec.attention_layers(), view.selection.head->layer) ||
                               view.selection.head->head >= spec.num_heads))
     view.selection = {};
   state_.view = view;

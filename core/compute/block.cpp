@@ -23,6 +23,11 @@ class Steps {
     HEADROOM_TRY(weights, load_attention(loader_, spec));
     return {};
   }
+  Result<void> read(MixerWeights& weights, const MixerSpec& spec) const {
+    if (token_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+    HEADROOM_TRY(weights, load_mixer(loader_, spec));
+    return {};
+  }
   Result<void> read(MlpWeights& weights, const MlpSpec& spec) const {
     HEADROOM_TRY_VOID(read(weights.gate, spec.gate));
     HEADROOM_TRY_VOID(read(weights.up, spec.up));
@@ -85,7 +90,11 @@ Result<BlockWeights> load_block(const WeightProvider& weights, const BlockSpec& 
   const Steps steps(weights, token);
   BlockWeights loaded;
   HEADROOM_TRY_VOID(steps.read(loaded.attention_branch, block.attention_branch));
-  HEADROOM_TRY_VOID(steps.read(loaded.attention, block.attention));
+  if (block.attends()) {
+    HEADROOM_TRY_VOID(steps.read(loaded.attention, block.attention));
+  } else {
+    HEADROOM_TRY_VOID(steps.read(loaded.mixer, *block.mixer));
+  }
   HEADROOM_TRY_VOID(steps.read(loaded.laurel, block.laurel));
   HEADROOM_TRY_VOID(steps.read(loaded.altup, block.altup));
   if (!with_mlp) return loaded;

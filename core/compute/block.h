@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 #include "core/compute/attention_layer.h"
 #include "core/compute/feed_forward.h"
+#include "core/compute/mixer.h"
 #include "core/compute/stream_parts.h"
 #include "core/compute/weights.h"
 
@@ -25,6 +26,7 @@ struct BranchWeights {
 struct BlockWeights {
   BranchWeights attention_branch, mlp_branch;
   AttentionWeights attention;
+  MixerWeights mixer;  // in place of attention
   MlpWeights mlp;
   RouterWeights router;
   LaurelWeights laurel;

@@ -26,10 +26,12 @@
 #include "core/compute/block.h"
 #include "core/compute/capture_run.h"
 #include "core/compute/device.h"
+#include "core/compute/mixer.h"
 #include "core/compute/stream_parts.h"
 #include "core/compute/torch_errors.h"
 #include "core/compute/training/trainer.h"
 #include "core/compute/weight_reader.h"
+#include "core/model/mixer_spec.h"
 #include "core/run/compute.h"
 #include "core/training/training.h"
 #include "kernels/cpu/attention.h"
@@ -213,7 +215,11 @@ class Forward {
       h = active(predicted);
     }
     const at::Tensor input = h;
-    HEADROOM_TRY_VOID(run_attention_of(block, weights, layer, measured, induction, h));
+    if (block.attends()) {
+      HEADROOM_TRY_VOID(run_attention_of(block, weights, layer, measured, induction, h));
+    } else {
+      HEADROOM_TRY_VOID(run_mixer(block, weights, h));
+    }
     if (layer == options_.last_layer) return {};
     const StageTimer timer(&stages_.mlp);
     const at::Tensor given = block.parallel ? input : h;
@@ -271,6 +277,24 @@ class Forward {
          {std::pair(KeptTensor::Kind::Keys, given.k), std::pair(KeptTensor::Kind::Values, given.v)})
       kept_states_.push_back(
           std::make_shared<const KeptTensor>(KeptTensor{layer, kind, tensor.sizes().vec(), to_floats(tensor)}));
+  }
+
+  // A mixer without maps, some rows after another. Cancelled between them.
+  Result<void> run_mixer(const BlockSpec& block, const BlockWeights& weights, at::Tensor& h) {
+    const StageTimer timer(&stages_.mix);
+    attention_share_ = 0.0;
+    MixerState state;
+    at::Tensor result = at::empty_like(h);
+    for (std::int64_t row = 0; row < h.size(0); row += kMixerRows) {
+      if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
+      const at::Tensor rows = h.narrow(0, row, std::min(kMixerRows, h.size(0) - row));
+      const BranchWeights& branch = weights.attention_branch;
+      const at::Tensor out = mix(*block.mixer, weights.mixer, branch.before(rows), loader_.target(), state);
+      result.narrow(0, row, rows.size(0)).copy_(branch.join(rows, out));
+      report(static_cast<double>(row + rows.size(0)) / static_cast<double>(h.size(0)) / 2.0);
+    }
+    h = result;
+    return {};
   }
 
   // In row chunks so that the inner activations stay small. Cancelled between them.

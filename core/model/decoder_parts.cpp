@@ -98,6 +98,13 @@ LinearSpec linear_rows(const std::string& prefix, std::int64_t all, std::int64_t
   return spec;
 }
 
+CausalConvSpec causal_conv(const std::string& prefix, std::int64_t channels, std::int64_t width, bool bias) {
+  CausalConvSpec conv{matrix(prefix + ".weight", channels, width), {}};
+  conv.weight.stored_shape = {channels, 1, width};
+  if (bias) conv.bias = vector(prefix + ".bias", channels);
+  return conv;
+}
+
 NormSpec rms_norm(const std::string& name, std::int64_t size, double epsilon) {
   NormSpec norm;
   norm.kind = NormKind::Rms;

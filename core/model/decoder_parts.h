@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/model/config_reader.h"
+#include "core/model/mixer_spec.h"
 #include "core/model/model_source.h"
 #include "core/model/model_spec.h"
 
@@ -44,6 +45,9 @@ struct RowRange {
 };
 [[nodiscard]] LinearSpec linear_rows(const std::string& prefix, std::int64_t all, std::int64_t in, RowRange rows,
                                      bool bias);
+// PREFIX.weight, stored [channels, 1, width] as PyTorch's Conv1d has it, and PREFIX.bias if asked for.
+[[nodiscard]] CausalConvSpec causal_conv(const std::string& prefix, std::int64_t channels, std::int64_t width,
+                                         bool bias);
 [[nodiscard]] NormSpec rms_norm(const std::string& name, std::int64_t size, double epsilon);
 [[nodiscard]] NormSpec layer_norm(const std::string& prefix, std::int64_t size, double epsilon);
 // gate_proj, up_proj, down_proj below PREFIX.

@@ -93,6 +93,26 @@ Result<std::function<bool(std::int64_t)>> read_sparse_layers(ConfigReader& confi
       [step, dense](std::int64_t layer) { return (layer + 1) % step == 0 && !dense.contains(layer); });
 }
 
+Result<void> use_qwen_experts(ConfigReader& config, const ModelSource& source, const LlamaConfig& llama,
+                              const QwenExperts& defaults, ModelSpec& model) {
+  const std::int64_t hidden = llama.sizes.hidden;
+  HEADROOM_TRY(const ExpertSizes sizes, read_expert_sizes(config, defaults.keys, 0));
+  HEADROOM_TRY(const std::int64_t shared,
+               config.integer("shared_expert_intermediate_size", defaults.shared, 1, kMostInner));
+  HEADROOM_TRY(const bool normalised, config.boolean("norm_topk_prob", defaults.normalised));
+  HEADROOM_TRY(const auto sparse, read_sparse_layers(config, llama.sizes.layers));
+  for (std::int64_t layer = 0; layer < llama.sizes.layers; ++layer) {
+    if (!sparse(layer)) continue;
+    BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
+    const std::string base = llama.layer(layer) + "mlp.";
+    use_experts(block, source, {.base = base}, sizes, hidden, llama.activation);
+    block.mlp = gated_mlp(base + "shared_expert.", hidden, shared, llama.activation, false);
+    block.experts.shared_gate = linear(base + "shared_expert_gate", 1, hidden, false);
+    block.experts.router.normalised = normalised;
+  }
+  return {};
+}
+
 RouterSpec deepseek_v3_router() {
   RouterSpec router;
   router.score = RouterScore::Sigmoid;

@@ -42,6 +42,14 @@ void use_stacked_experts(BlockSpec& block, const std::string& gate_up, const std
 
 // Qwen: which layers have experts, by decoder_sparse_step and mlp_only_layers.
 [[nodiscard]] Result<std::function<bool(std::int64_t)>> read_sparse_layers(ConfigReader& config, std::int64_t layers);
+// Qwen's keys: experts beside a shared MLP with a gate, in those layers.
+struct QwenExperts {
+  ExpertKeys keys;
+  std::int64_t shared = 0;  // inner size of the shared MLP
+  bool normalised = false;
+};
+[[nodiscard]] Result<void> use_qwen_experts(ConfigReader& config, const ModelSource& source, const LlamaConfig& llama,
+                                            const QwenExperts& defaults, ModelSpec& model);
 // DeepSeek's and GLM's keys: the first layers are dense, the rest have experts and a shared MLP beside them.
 struct DeepseekDefaults {
   ExpertKeys keys;

@@ -36,6 +36,8 @@ Result<ModelSpec> translate(const ModelSource& source) {
   HEADROOM_TRY(const Family* family, family_of(source));
   HEADROOM_TRY(ModelSpec model, family->translate(source));
   model.model_type = family->model_type;
+  if (model.attention_layers().empty())
+    return Error(ErrorCode::Unsupported, "no layer of this model has attention: there is nothing to measure");
   const ContainerNotes& notes = source.notes();
   if (notes.norm_offset != 0.0) {
     const auto take_off = [&](NormSpec& norm) {

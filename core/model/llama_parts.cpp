@@ -68,10 +68,20 @@ std::string llama_prefix(const ModelSource& source) {
 
 Result<ModelSpec> translate_llama_relative(const ModelSource& source, const LlamaDefaults& defaults,
                                            const LlamaChange& change) {
-  ConfigReader config(source.config());
+  const nlohmann::json* described = &source.config();
+  bool tied = defaults.tied;
+  if (!defaults.part.empty()) {
+    ConfigReader whole(source.config());
+    described = &whole.raw(defaults.part);
+    if (!described->is_object())
+      return refuse_config("the config does not describe its decoder", defaults.part, "an object",
+                           described->type_name());
+    HEADROOM_TRY(tied, whole.boolean("tie_word_embeddings", tied));
+  }
+  ConfigReader config(*described, defaults.part.empty() ? "" : std::string(defaults.part) + ".");
   HEADROOM_TRY(const LlamaConfig llama, read_llama_config(source, config, defaults));
   ModelSpec model;
-  HEADROOM_TRY_VOID(read_llama_frame(source, config, llama.sizes, llama.prefix, llama.epsilon, model, defaults.tied));
+  HEADROOM_TRY_VOID(read_llama_frame(source, config, llama.sizes, llama.prefix, llama.epsilon, model, tied));
   for (std::int64_t layer = 0; layer < llama.sizes.layers; ++layer)
     model.blocks.push_back(llama_block(llama, llama.layer(layer)));
   HEADROOM_TRY_VOID(change(config, llama, model));
@@ -139,27 +149,32 @@ Result<std::int64_t> read_window(ConfigReader& config, std::int64_t fallback) {
 }
 
 Result<std::vector<bool>> read_sliding_layers(ConfigReader& config, std::int64_t layers,
-                                              const std::function<bool(std::int64_t)>& slides, std::string_view kind) {
-  std::vector<bool> sliding(static_cast<std::size_t>(layers));
+                                              const std::function<bool(std::int64_t)>& slides) {
+  return read_layers_of_kind(config, layers, "sliding_attention", slides);
+}
+
+Result<std::vector<bool>> read_layers_of_kind(ConfigReader& config, std::int64_t layers, std::string_view name,
+                                              const std::function<bool(std::int64_t)>& otherwise) {
+  std::vector<bool> of_kind(static_cast<std::size_t>(layers));
   const nlohmann::json& types = config.raw("layer_types");
   if (types.is_null()) {
-    for (std::int64_t layer = 0; layer < layers; ++layer) sliding[static_cast<std::size_t>(layer)] = slides(layer);
-    return sliding;
+    for (std::int64_t layer = 0; layer < layers; ++layer) of_kind[static_cast<std::size_t>(layer)] = otherwise(layer);
+    return of_kind;
   }
-  if (!types.is_array() || types.size() != sliding.size())
+  if (!types.is_array() || types.size() != of_kind.size())
     return refuse_config("layer_types does not describe every layer", "layer_types",
                          "a list of " + std::to_string(layers),
                          types.is_array() ? std::to_string(types.size()) : types.type_name());
-  for (std::size_t layer = 0; layer < sliding.size(); ++layer) {
+  for (std::size_t layer = 0; layer < of_kind.size(); ++layer) {
     const std::string type = types[layer].is_string() ? types[layer].get<std::string>() : types[layer].dump();
-    if (type != kind && type != "full_attention") {
+    if (type != name && type != "full_attention") {
       Error error(ErrorCode::Unsupported, "a kind of layer that this family does not have");
       error.at_tensor("layer_types[" + std::to_string(layer) + "]");
-      return error.wanted(std::string(kind) + " or full_attention", type);
+      return error.wanted(std::string(name) + " or full_attention", type);
     }
-    sliding[layer] = type == kind;
+    of_kind[layer] = type == name;
   }
-  return sliding;
+  return of_kind;
 }
 
 Result<std::vector<bool>> read_rotating_layers(ConfigReader& config, std::int64_t layers) {

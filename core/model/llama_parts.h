@@ -28,6 +28,8 @@ struct LlamaDefaults {
   std::int64_t head_dim = 0;  // 0: hidden_size / num_attention_heads
   RopeDefaults rope = {};
   bool rotates = true;  // false: left to the family
+  // The object of config.json that describes the decoder of a model with more parts, as text_config; empty: all of it.
+  std::string_view part = {};
 };
 
 struct LlamaConfig {
@@ -81,12 +83,15 @@ void add_qk_norm(BlockSpec& block, const std::string& base, QkNormScope scope, d
 
 // sliding_window; 0 where it is null. A config without the key has `fallback`.
 [[nodiscard]] Result<std::int64_t> read_window(ConfigReader& config, std::int64_t fallback);
-// Whether each layer has the window: layer_types, or what `slides` says of it. `kind`: what layers with one are called.
+// Whether each layer has the window: layer_types, or what `slides` says of it.
 [[nodiscard]] Result<std::vector<bool>> read_sliding_layers(ConfigReader& config, std::int64_t layers,
-                                                            const std::function<bool(std::int64_t)>& slides,
-                                                            std::string_view kind = "sliding_attention");
+                                                            const std::function<bool(std::int64_t)>& slides);
 // Whether each layer rotates: no_rope_layers, 0 for one that does not, or all but each `no_rope_layer_interval`-th (4).
 [[nodiscard]] Result<std::vector<bool>> read_rotating_layers(ConfigReader& config, std::int64_t layers);
+// The same where the other kind than full_attention is called `name`.
+[[nodiscard]] Result<std::vector<bool>> read_layers_of_kind(ConfigReader& config, std::int64_t layers,
+                                                            std::string_view name,
+                                                            const std::function<bool(std::int64_t)>& otherwise);
 // All layers but each `pattern`-th.
 [[nodiscard]] std::function<bool(std::int64_t)> all_but_each(std::int64_t pattern);
 void set_windows(ModelSpec& model, const std::vector<bool>& sliding, std::int64_t window);

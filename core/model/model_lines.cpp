@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,8 +34,24 @@ Result<void> read_late_windows(ConfigReader& config, ModelSpec& model) {
   return {};
 }
 
+void add_output_gates(AttentionSpec& attention, const std::string& name, std::int64_t hidden, std::int64_t groups,
+                      bool elementwise, bool bias) {
+  const std::int64_t group = attention.num_query_blocks / groups, query_rows = group * attention.head_dim;
+  const std::int64_t gate_rows = elementwise ? query_rows : group, stride = query_rows + gate_rows;
+  const std::int64_t all = groups * stride;
+  attention.kind = "gated";
+  attention.gate = elementwise ? GateLayout::Elementwise : GateLayout::PerHead;
+  attention.q = linear_rows(name, all, hidden, {0, groups * query_rows, query_rows, stride}, bias);
+  attention.gate_projection = linear_rows(name, all, hidden, {query_rows, groups * gate_rows, gate_rows, stride}, bias);
+  for (HeadProgram& head : attention.heads) head.gated = true;
+}
+
 void use_gemma_norms(ModelSpec& model) {
   model.embedding_scale = std::sqrt(static_cast<double>(model.hidden_size));
+  add_one_to_norms(model);
+}
+
+void add_one_to_norms(ModelSpec& model) {
   change_norms(model, [](NormSpec& norm) { norm.weight_offset = 1.0; });
   for (BlockSpec& block : model.blocks)
     block.attention.q_norm.weight_offset = block.attention.k_norm.weight_offset = 1.0;

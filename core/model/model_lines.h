@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "core/model/llama_parts.h"
 
@@ -12,6 +13,13 @@ namespace headroom {
 // Qwen 1.5 … 3: use_sliding_window, for layers from max_window_layers on.
 [[nodiscard]] Result<void> read_late_windows(ConfigReader& config, ModelSpec& model);
 
+// Gates of the heads' outputs (Qiu et al. 2025, arXiv 2505.06708) beside the queries: the rows of NAME are, for each of
+// `groups` groups of heads, those of the queries, then those of their gates, one for each head or for each channel.
+void add_output_gates(AttentionSpec& attention, const std::string& name, std::int64_t hidden, std::int64_t groups,
+                      bool elementwise, bool bias);
+
+// Norms of the stream, of queries and of keys multiply by 1 + w.
+void add_one_to_norms(ModelSpec& model);
 // Gemma: norms multiply by 1 + w, embeddings by √hidden_size.
 void use_gemma_norms(ModelSpec& model);
 // Gemma 2 and 3: norms before and behind both branches, and the keys of their scales and caps.

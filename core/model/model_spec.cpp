@@ -4,6 +4,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/model/mixer_spec.h"
+
 namespace headroom {
 
 std::int64_t WeightRef::rows() const { return row_count >= 0 ? row_count : all_rows(); }
@@ -37,6 +41,52 @@ bool AttentionSpec::values_are_keys() const {
 bool ModelSpec::keys_are_kept(std::int64_t layer) const {
   return std::ranges::any_of(blocks,
                              [layer](const BlockSpec& block) { return block.attention.keys_of_layer == layer; });
+}
+
+std::string_view BlockSpec::kind() const { return mixer ? mixer->name() : std::string_view(attention.kind); }
+
+std::vector<std::int64_t> ModelSpec::attention_layers() const {
+  std::vector<std::int64_t> layers;
+  for (std::size_t layer = 0; layer < blocks.size(); ++layer)
+    if (blocks[layer].attends()) layers.push_back(static_cast<std::int64_t>(layer));
+  return layers;
+}
+
+const AttentionSpec& ModelSpec::first_attention() const {
+  const auto found = std::ranges::find_if(blocks, &BlockSpec::attends);
+  HEADROOM_CHECK(found != blocks.end(), "a model with attention");
+  return found->attention;
+}
+
+std::string ModelSpec::kinds_text() const {
+  std::vector<std::string_view> kinds;
+  for (const BlockSpec& block : blocks)
+    if (std::ranges::find(kinds, block.kind()) == kinds.end()) kinds.push_back(block.kind());
+  std::string text;
+  for (const std::string_view kind : kinds) text += (text.empty() ? "" : ", ") + std::string(kind);
+  return text;
+}
+
+Result<void> ModelSpec::check_attends(std::span<const std::int64_t> layers) const {
+  for (const std::int64_t layer : layers) {
+    const BlockSpec& block = blocks[static_cast<std::size_t>(layer)];
+    if (block.attends()) continue;
+    Error error(ErrorCode::InvalidArgument,
+                format("layer %lld has no attention: nothing in it has maps or heads", static_cast<long long>(layer)));
+    return error.wanted("one of the layers " + layers_text(attention_layers()), std::string(block.kind()));
+  }
+  return {};
+}
+
+std::string layers_text(std::span<const std::int64_t> layers) {
+  std::string text;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::size_t first = i;
+    while (i + 1 < layers.size() && layers[i + 1] == layers[i] + 1) ++i;
+    text += (text.empty() ? "" : ", ") + std::to_string(layers[first]);
+    if (i > first) text += "-" + std::to_string(layers[i]);
+  }
+  return text;
 }
 
 bool ModelSpec::causal() const {
@@ -102,6 +152,7 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   visit_one(attention.sink_logits, "sink", layer, visit);
   visit_one(attention.bias.table, "bias", layer, visit);
   visit_linear(attention.gate_projection, "gate", layer, visit);
+  if (block.mixer) for_each_weight(*block.mixer, [&](const WeightRef& weight) { visit(weight, "mixer", layer); });
   visit_norm(block.attention_branch.after, "norm", layer, visit);
   visit_norm(block.attention_branch.sum, "norm", layer, visit);
   visit_norm(block.mlp_branch.before, "norm", layer, visit);

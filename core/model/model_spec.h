@@ -6,16 +6,19 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/model/rope.h"
 
 namespace headroom {
 
 struct Capture;
 struct CaptureCall;
+struct MixerSpec;
 
 // Where a weight is found and what the file must hold there. The forward sees a matrix [out, in] or a vector.
 struct WeightRef {
@@ -286,7 +289,8 @@ struct TokenBranchSpec {
 // Attention, then the MLP. Parallel: both read the same h, and the MLP is added to what the attention left.
 struct BlockSpec {
   BranchSpec attention_branch, mlp_branch;
-  AttentionSpec attention;
+  AttentionSpec attention;                 // without heads where a mixer stands in its place
+  std::shared_ptr<const MixerSpec> mixer;  // null: attention
   MlpSpec mlp;
   ExpertsSpec experts;
   bool parallel = false;
@@ -296,6 +300,8 @@ struct BlockSpec {
   WeightRef scale;  // [1] or absent: of the stream behind the block
 
   [[nodiscard]] bool feeds_forward() const { return mlp.kind != MlpKind::None || experts.present(); }
+  [[nodiscard]] bool attends() const { return mixer == nullptr; }
+  [[nodiscard]] std::string_view kind() const;  // of its attention, or the mixer's name
 };
 
 // Between the final norm and lm_head of masked language models: norm(act(dense h)). Absent: h.
@@ -360,15 +366,25 @@ struct ModelSpec {
   [[nodiscard]] bool causal() const;  // every layer is
   // Another block uses the keys and values of this one.
   [[nodiscard]] bool keys_are_kept(std::int64_t layer) const;
+  // Those that are measured, ascending: layers are numbered by block, whatever mixes their tokens.
+  [[nodiscard]] std::vector<std::int64_t> attention_layers() const;
+  // Of the first of them, which every model that opens has.
+  [[nodiscard]] const AttentionSpec& first_attention() const;
+  [[nodiscard]] std::string kinds_text() const;  // of its blocks: "short_conv, softmax"
+  // InvalidArgument where one of these layers has no attention.
+  [[nodiscard]] Result<void> check_attends(std::span<const std::int64_t> layers) const;
   // Tokens that the table of learned positions is long enough for; 0 without one.
   [[nodiscard]] std::int64_t learned_positions() const;
   // No head has another normalizer: what the fused kernels compute.
   [[nodiscard]] bool softmax_only() const;
 };
 
+// "0-4, 6-10, 12".
+[[nodiscard]] std::string layers_text(std::span<const std::int64_t> layers);
+
 // Visits every present weight with the account it belongs to: "q", "k", "v", "o", "lambda", "sink", "gate", "qk_norm",
-// "head_norm", "bias", "norm", "mlp", "router", "expert" (all of them, chosen or not), "stream" (what turns and mixes it
-// elsewhere), "embedding", "lm_head"; layer −1 outside the blocks.
+// "head_norm", "bias", "mixer", "norm", "mlp", "router", "expert" (all of them, chosen or not), "stream" (what turns and
+// mixes it elsewhere), "embedding", "lm_head"; layer −1 outside the blocks.
 using WeightVisitor = std::function<void(const WeightRef& weight, std::string_view account, std::int64_t layer)>;
 void for_each_weight(const ModelSpec& model, const WeightVisitor& visit);
 void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVisitor& visit);

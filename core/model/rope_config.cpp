@@ -28,6 +28,8 @@ Result<RopeScaling> read_scaling(const nlohmann::json& object, const std::string
   HEADROOM_TRY(const std::string name, config.text("rope_type", old_name));
   (void)config.raw("rope_theta");
   if (!defaults.partial_key.empty()) (void)config.raw(kPartial);
+  if (defaults.three_positions)
+    for (const char* key : {"mrope_section", "mrope_interleaved"}) (void)config.raw(key);
   std::vector<std::string> ignored;
   if (name == "default" || name == "none") {
     HEADROOM_TRY_VOID(config.check_unread(true, ignored));

@@ -18,6 +18,8 @@ struct RopeDefaults {
   std::string_view theta_key = "rope_theta";
   std::string_view partial_key = {};  // empty: all channels of a head rotate
   double share = 1.0;                 // of a head's channels, the first ones
+  // Tokens of images have three positions (mrope_section, mrope_interleaved), which are one for text.
+  bool three_positions = false;
 };
 
 // rope_theta and rope_scaling, or rope_parameters (transformers ≥ 5), for heads of `head_dim` channels.

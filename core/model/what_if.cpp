@@ -268,7 +268,13 @@ Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<Wh
     std::string reason;
     for (std::int64_t layer = 0; layer < layers; ++layer) {
       if (what_if.layer && *what_if.layer != layer) continue;
-      const AttentionSpec& original = model.blocks[static_cast<std::size_t>(layer)].attention;
+      const BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
+      if (!block.attends() && what_if.layer)
+        return cannot_apply(what_if.text, format("layer %lld has no attention (%s); layers ",
+                                                 static_cast<long long>(layer), std::string(block.kind()).c_str()) +
+                                              layers_text(model.attention_layers()) + " have");
+      if (!block.attends()) continue;
+      const AttentionSpec& original = block.attention;
       AttentionSpec& attention = result.model.blocks[static_cast<std::size_t>(layer)].attention;
       const auto heads = static_cast<std::int64_t>(original.heads.size());
       if (what_if.head && *what_if.head >= heads)

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <numeric>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -58,10 +59,11 @@ std::int64_t token_count(const AnalysisRequest& request) {
   return static_cast<std::int64_t>(request.prompt.ids.size());
 }
 
-AnalysisRequest with_layers(const AnalysisRequest& request, std::int64_t last) {
+// The first `count` of the layers that can be measured.
+AnalysisRequest with_layers(const AnalysisRequest& request, std::int64_t count) {
   AnalysisRequest changed = request;
-  changed.layers.resize(static_cast<std::size_t>(last + 1));
-  std::iota(changed.layers.begin(), changed.layers.end(), 0);
+  changed.layers = request.model->spec.attention_layers();
+  changed.layers.resize(static_cast<std::size_t>(count));
   return changed;
 }
 
@@ -82,6 +84,13 @@ std::int64_t most_that_fits(std::int64_t most, const std::function<bool(std::int
 }
 
 std::string working_text(const RunMemory& memory) { return memory_text(static_cast<double>(memory.working_bytes)); }
+
+// As --layers takes it: "0-3", "2,5,8-10".
+std::string index_list(std::span<const std::int64_t> layers) {
+  std::string text = layers_text(layers);
+  std::erase(text, ' ');
+  return text;
+}
 
 std::string allowed_text(const AnalysisBudget& budget) {
   return memory_text(static_cast<double>(budget.allowed_bytes)) + " (" + budget.limit + ")";
@@ -158,16 +167,16 @@ Error over_budget(const AnalysisRequest& request, std::int64_t threads, const An
   const auto fits = [&](const AnalysisRequest& changed) {
     return estimate_analysis_memory(changed, threads).working_bytes <= budget.allowed_bytes;
   };
-  const auto layers = static_cast<std::int64_t>(request.model->spec.blocks.size());
+  const std::vector<std::int64_t> layers = request.model->spec.attention_layers();
   std::string ways;
   const auto add = [&](const std::string& way) { ways += (ways.empty() ? "" : "; ") + way; };
-  const std::int64_t last = request.layers.empty() ? layers - 1 : request.layers.back();
-  if (const std::int64_t first = request.hidden ? 0 : most_that_fits(last, [&](std::int64_t count) {
-        return fits(with_layers(request, count - 1));
+  const std::int64_t last = request.layers.empty() ? layers.back() : request.layers.back();
+  const std::int64_t before = std::ranges::lower_bound(layers, last) - layers.begin();
+  if (const std::int64_t count = request.hidden ? 0 : most_that_fits(before, [&](std::int64_t fewer) {
+        return fits(with_layers(request, fewer));
       }))
-    add(first == 1 ? "--layers 0 fits, since a run ends with the last layer that is measured"
-                   : format("--layers 0-%lld fits, since a run ends with the last layer that is measured",
-                            static_cast<long long>(first - 1)));
+    add("--layers " + index_list(std::span(layers).first(static_cast<std::size_t>(count))) +
+        " fits, since a run ends with the last layer that is measured");
   if (const std::int64_t tokens = most_that_fits(token_count(request) - 1,
                                                  [&](std::int64_t count) { return fits(with_tokens(request, count)); }))
     add(format("--max-tokens %lld fits", static_cast<long long>(tokens)));

@@ -374,7 +374,7 @@ LiveRunEstimate estimate_live_run(const LiveRunRequest& request) {
   if (!request.model || !request.prompt || request.model->spec.blocks.empty()) return estimate;
   const ModelSpec& model = request.model->spec;
   const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
-  const std::size_t layers = request.layers.empty() ? model.blocks.size() : request.layers.size();
+  const std::size_t layers = request.layers.empty() ? model.attention_layers().size() : request.layers.size();
   estimate.layer_bytes = kept_layer_bytes(request, length);
   if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64)
     estimate.layer_bytes += input_bytes(model, length);

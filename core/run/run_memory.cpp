@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/base/format.h"
+#include "core/model/mixer_spec.h"
 #include "core/model/what_if.h"
 #include "core/run/run_layout.h"
 
@@ -101,7 +102,8 @@ class Estimator {
   }
   // Those with statistics: the same number in every layer.
   [[nodiscard]] double measured(const AttentionSpec& attention) const {
-    return request_.heads.empty() ? heads_of(attention) : static_cast<double>(request_.heads.size());
+    return request_.heads.empty() || attention.heads.empty() ? heads_of(attention)
+                                                             : static_cast<double>(request_.heads.size());
   }
   [[nodiscard]] static double maps_of(const AttentionSpec& attention) { return attention.differential() ? 2.0 : 1.0; }
 
@@ -111,11 +113,15 @@ class Estimator {
     add_weights(phase, layer);
     add_residual(phase, 4.0);
     add_shared(phase, layer);
-    add_tensors(phase, a);
-    Phase most;
-    for (Phase& place : attention_places(a))
-      if (place.total() > most.total()) most = std::move(place);
-    for (Part& part : most.parts) phase.parts.push_back(std::move(part));
+    if (block(layer).attends()) {
+      add_tensors(phase, a);
+      Phase most;
+      for (Phase& place : attention_places(a))
+        if (place.total() > most.total()) most = std::move(place);
+      for (Part& part : most.parts) phase.parts.push_back(std::move(part));
+    } else {
+      add_mixer(phase, *block(layer).mixer);
+    }
     add_mlp(phase, block(layer).mlp);
     add_experts(phase, block(layer).experts);
     if (layer == last_ && with_head_) add_loss(phase);
@@ -247,6 +253,16 @@ class Estimator {
            static_cast<double>(a.num_value_blocks) * n_ * 4.0;
   }
 
+  void add_mixer(Phase& phase, const MixerSpec& mixer) const {
+    if (!on_host_) return;
+    const MixerSpec::Numbers numbers = mixer.numbers();
+    const double rows = std::min(n_, static_cast<double>(kMixerRows));
+    phase.add(
+        "mixer without maps, some rows at a time",
+        grouped(rows) + " × " + grouped(numbers.row) + " + " + grouped(numbers.fixed) + format(" × %g bytes", real_),
+        (rows * numbers.row + numbers.fixed) * real_);
+  }
+
   void add_mlp(Phase& phase, const MlpSpec& mlp) const {
     if (mlp.kind == MlpKind::None || !on_host_ ||
         (request_.last_layer >= 0 && request_.last_layer == request_.first_layer))
@@ -310,8 +326,8 @@ class Estimator {
 };
 
 std::int64_t measured_layers(const LiveRunRequest& request) {
-  return request.layers.empty() ? static_cast<std::int64_t>(request.model->spec.blocks.size())
-                                : static_cast<std::int64_t>(request.layers.size());
+  return static_cast<std::int64_t>(request.layers.empty() ? request.model->spec.attention_layers().size()
+                                                          : request.layers.size());
 }
 
 }  // namespace

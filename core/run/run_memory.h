@@ -24,6 +24,7 @@ struct MemoryItem {
 //   attention  the most of: projecting 5·n·q·r; scratch per thread + statistics of rows; statistics + W_O in double
 //   three
 //              times; statistics + views of the rows and a quantity; contexts with norm and gate 4·n·H·c·r
+//   mixer      in place of tensors and attention: R·numbers of a row + its state, R ≤ 512 (core/model/mixer_spec.h)
 //   MLP        4·R·(I·e + D·r) with R ≤ 2048 rows of I inner channels
 //   loss       4·128·V·r, with the last layer
 //   the rest   numbers of heads, LibTorch's own, freed blocks that are not given back (spare_bytes)

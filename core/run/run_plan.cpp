@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -94,6 +96,24 @@ bool has_sink_null(const ModelSpec& model, std::int64_t length) {
   });
 }
 
+// Which layers run without being measured, and by what; what-ifs that hide keys leave them as they are.
+void note_mixers(const ModelSpec& model, std::vector<std::string>& notes) {
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> layers;
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
+    if (const BlockSpec& block = model.blocks[layer]; !block.attends())
+      layers[std::string(block.kind())].push_back(static_cast<std::int64_t>(layer));
+  for (const auto& [kind, those] : layers)
+    notes.push_back((those.size() == 1 ? "layer " : "layers ") + layers_text(those) +
+                    (those.size() == 1 ? " has " : " have ") + kind +
+                    " in place of attention, which has no maps: run, not measured");
+  const bool hides = std::ranges::any_of(model.blocks, [](const BlockSpec& block) {
+    return std::ranges::any_of(block.attention.heads,
+                               [](const HeadProgram& head) { return !head.hidden_keys.empty(); });
+  });
+  if (hides && !layers.empty())
+    notes.push_back("hidden keys are hidden from attention; layers without it carry these tokens on");
+}
+
 std::vector<std::int64_t> all_of(std::int64_t count) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(count));
   std::iota(values.begin(), values.end(), 0);
@@ -108,10 +128,12 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
   HEADROOM_TRY(WhatIfResult changed, apply_what_ifs(request.model->spec, request.what_ifs));
   plan.model = std::move(changed.model);
   plan.notes = std::move(changed.notes);
-  if (request.layers.empty()) plan.request.layers = all_of(static_cast<std::int64_t>(plan.model.blocks.size()));
+  if (request.layers.empty()) plan.request.layers = plan.model.attention_layers();
+  HEADROOM_TRY_VOID(plan.model.check_attends(plan.request.layers));
   if (request.heads.empty()) plan.request.heads = all_of(plan.model.num_heads);
   plan.shape = make_shape(plan.model, plan.request);
   HEADROOM_TRY_VOID(check_request(plan.request, plan.model, plan.shape, plan.notes));
+  note_mixers(plan.model, plan.notes);
   plan.sink_null = has_sink_null(plan.model, plan.shape.length) ? sink_null(plan.model, plan.shape.length) : kNaN;
 
   ForwardOptions& forward = plan.forward;

@@ -10,6 +10,7 @@ struct StageSeconds {
   double project = 0.0;    // embedding, norms, q, k, v, rotation, W_O and what else surrounds attention
   double attention = 0.0;  // maps, contexts and their statistics
   double record = 0.0;     // norms of keys, values and contexts: what attention itself does not yield
+  double mix = 0.0;        // what stands in the place of attention in blocks without it
   double mlp = 0.0;
   double logits = 0.0;        // final norm, lm_head, loss
   double wait_weights = 0.0;  // for weights that are still being read

@@ -152,7 +152,9 @@ def scaled_weights(state, seed):
     for name in sorted(state):
         shape = state[name].shape
         fan_in = shape[0] if ("c_attn.w" in name or "c_proj.w" in name or "c_fc.w" in name) else shape[-1]
-        if name.endswith("bias"):
+        if name.endswith("A_log"):
+            out[name] = normal(*shape, std=0.7, mean=-2)  # states that remember some tens of tokens
+        elif name.endswith("bias"):
             out[name] = normal(*shape, std=0.2)
         elif len(shape) == 1:
             out[name] = normal(*shape, std=0.4) if "lambda_" in name else normal(*shape, std=0.2, mean=1)

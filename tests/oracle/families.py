@@ -87,6 +87,9 @@ PIXTRAL = {"model_type": "pixtral", "hidden_size": 8, "intermediate_size": 8, "n
 LLAMA4_VISION = {"model_type": "llama4_vision_model", "hidden_size": 8, "intermediate_size": 32, "num_hidden_layers": 1,
                  "num_attention_heads": 1, "image_size": 28, "patch_size": 14, "vision_output_dim": 8, "projector_input_dim": 8,
                  "projector_output_dim": 8}
+DELTA = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 6, "linear_value_head_dim": 8,
+         "linear_conv_kernel_dim": 4, "head_dim": 16}
+LFM2 = {"num_hidden_layers": 4, "conv_L_cache": 3, "block_multiple_of": 16}
 
 CASES = [
     case("mistral no window", sliding_window=None),
@@ -258,6 +261,23 @@ CASES = [
          num_global_key_value_heads=1, final_logit_softcapping=3.0, attention_bias=True, tie_word_embeddings=False),
     case("gemma4_text experts", 97, **{**GEMMA4, "hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0}, enable_moe_block=True,
          num_experts=5, top_k_experts=2, moe_intermediate_size=20, use_bidirectional_attention="vision"),
+    case("lfm2", 97, **LFM2, layer_types=["conv", "conv", "full_attention", "conv"]),
+    case("lfm2 bias, indices of layers, not tied", **{**LFM2, "num_hidden_layers": 5, "conv_L_cache": 4}, full_attn_idxs=[1, 3], conv_bias=True,
+         block_auto_adjust_ff_dim=False, tie_word_embeddings=False, rope_theta=5000.0, norm_eps=1e-3, head_dim=16),
+    case("lfm2 old spelling", 600, **{**LFM2, "max_position_embeddings": 1024}, full_attn_idxs=[0], block_ff_dim=60, block_ffn_dim_multiplier=1.3,
+         tie_embedding=False, stored=BF16),
+    case("qwen3_next", 97, **DELTA, **QWEN_EXPERTS, shared_expert_intermediate_size=20, num_hidden_layers=4),
+    case("qwen3_next layer types, dense layers, bias", 200, **{**DELTA, "linear_num_key_heads": 4, "linear_conv_kernel_dim": 2}, **QWEN_EXPERTS,
+         shared_expert_intermediate_size=16, norm_topk_prob=False, attention_bias=True, mlp_only_layers=[1], partial_rotary_factor=0.5,
+         rope_theta=5000.0, tie_word_embeddings=True, hidden_act="gelu_pytorch_tanh",
+         layer_types=["full_attention", "linear_attention", "full_attention"]),
+    case("qwen3_next interval, new spelling", **{**DELTA, "linear_num_value_heads": 2}, **QWEN_EXPERTS, decoder_sparse_step=2,
+         full_attention_interval=2, num_hidden_layers=5, stored=BF16, shared_expert_intermediate_size=24,
+         rope_parameters={"rope_type": "default", "rope_theta": 1e5, "partial_rotary_factor": 1.0}),
+    case("qwen3_5_text", 97, **DELTA, num_hidden_layers=4, rope_parameters={"rope_type": "default", "rope_theta": 1e6,
+         "partial_rotary_factor": 0.5, "mrope_section": [2, 1, 1], "mrope_interleaved": True}),
+    case("qwen3_5_text tied, bias, interval", 150, **DELTA, num_hidden_layers=3, full_attention_interval=3, attention_bias=True,
+         tie_word_embeddings=True, stored=BF16),
     case("gpt_neo all global", num_layers=2, num_heads=2, attention_types=[[["global"], 2]], **{**GPT_NEO, "intermediate_size": 40}),
 ]
 
@@ -408,16 +428,30 @@ def layer_of(layer, block, call):
     own = [getattr(module, name) for name in OUTPUTS if hasattr(module, name)]
     output = own[0] if own else block.attention.output.dense  # BERT's stands beside its attention
     sinks = module.sinks.tolist() if hasattr(module, "sinks") else None
+    gate = output_gate(module, len(q), q.shape[-1])
     attention = forward.Attention(
-        "softmax_sink" if sinks else "softmax", q, k, v, [[(i, i // (heads // key_heads), [i // (heads // key_heads)])] for i in range(heads)],
-        output.weight, output.bias, scaling, softcap=softcap, visible=visible, sinks=sinks,
-        bias=bias[0] if bias else None)
+        "gated" if gate is not None else "softmax_sink" if sinks else "softmax", q, k, v,
+        [[(i, i // (heads // key_heads), [i // (heads // key_heads)])] for i in range(heads)],
+        output.weight, output.bias, scaling, softcap=softcap, visible=visible, sinks=sinks, gate=gate, bias=bias[0] if bias else None)
     attention.parameters = projection_sizes(module, output, heads * q.shape[-1], key_heads * q.shape[-1], output.weight.shape[0])
     _, info = forward.attend(attention, layer, forward.Overrides(()), torch.zeros(q.shape[1], 1))
     return info
 
 
-LAYERS = (lambda base: getattr(base, "layers", None), 
+def output_gate(module, heads, width):
+    """[heads, n, width] of a q_proj whose rows are each head's query and its gate, as `keep_gates` kept them; None: no gates."""
+    if not hasattr(module, "kept_projection"):
+        return None
+    return torch.sigmoid(module.kept_projection.unflatten(-1, (heads, 2, width))[:, :, 1]).transpose(0, 1)
+
+
+def keep_gates(net):
+    for module in net.modules():
+        if type(module).__name__ in ("Qwen3NextAttention", "Qwen3_5Attention"):
+            module.q_proj.register_forward_hook(lambda _, __, out, module=module: setattr(module, "kept_projection", out[0]))
+
+
+LAYERS = (lambda base: getattr(base, "layers", None),
           lambda base: getattr(getattr(base, "language_model", None), "layers", None),
           lambda base: getattr(getattr(getattr(base, "language_model", base), "model", None), "layers", None), lambda base: getattr(base, "h", None),
           lambda base: getattr(getattr(base, "decoder", None), "layers", None),
@@ -437,11 +471,31 @@ def run(case, weights, ids):
         net.tie_weights()
         layers = next(part for part in (find(net.base_model) for find in LAYERS) if part is not None)
         residual = C.kept_residual(layers)
+        keep_gates(net)
         options = {} if case.model_type in ENCODERS else {"use_cache": False}
         logits = net(torch.tensor([ids]), **options).logits[0]
-    assert len(calls) == len(layers)
     residual = [h[0] if h.dim() == 3 else h for h in residual]  # of several streams the first
+    places = attention_layers(case, len(layers))
+    assert len(calls) == len(places)
     trace = forward.Trace(residual, logits)
     with torch.no_grad():
-        trace.layers = [layer_of(i, layers[i], call) for i, call in enumerate(calls)]
+        trace.layers = [layer_of(i, layers[i], call) for i, call in zip(places, calls)]
     return trace
+
+
+def attention_layers(case, count):
+    """Those of a hybrid that are no other mixer, by the index of their block."""
+    kinds = hybrid_kinds(case, count)
+    return [i for i in range(count) if kinds is None or kinds[i] == "full_attention"]
+
+
+def hybrid_kinds(case, count):
+    """layer_types of a model with other mixers than attention; None: every layer has attention."""
+    config = case.config
+    if case.model_type in ("qwen3_next", "qwen3_5_text"):
+        interval = config.get("full_attention_interval", 4)
+        return config.get("layer_types") or ["linear_attention" if (i + 1) % interval else "full_attention" for i in range(count)]
+    if case.model_type != "lfm2":
+        return None
+    attends = config.get("full_attn_idxs", range(count))
+    return config.get("layer_types") or ["full_attention" if i in attends else "conv" for i in range(count)]

@@ -15,7 +15,7 @@ SHAPE = {"kind", "heads", "kv_heads", "head_dim", "length"}
 VARIANTS = ["sdpa", "context", "row_statistics", "everything", "rounds_to_one", "histograms"]
 TOP = {"headroom", "git_commit", "date", "machine", "data", "cases", "scaling", "accuracy", "window", "model", "skipped", "seconds",
        "peak_rss_bytes"}
-STAGES = {"project", "attention", "record", "mlp", "logits", "wait_weights", "wait_write", "read_weights", "write"}
+STAGES = {"project", "attention", "record", "mix", "mlp", "logits", "wait_weights", "wait_write", "read_weights", "write"}
 
 
 @pytest.fixture(scope="module")

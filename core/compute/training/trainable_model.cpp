@@ -10,6 +10,8 @@ namespace headroom {
 
 Result<TrainableModel> TrainableModel::create(const ModelSpec& model, const Parameters& parameters,
                                               std::int64_t length) {
+  if (model.attention_layers().size() != model.blocks.size())
+    return Error(ErrorCode::Unsupported, "models with blocks without attention are not trained here");
   TrainableModel result(model, parameters.target());
   HEADROOM_TRY(result.embedding_, parameters.load(model.embedding));
   HEADROOM_TRY(result.position_embedding_, parameters.load(model.position_embedding));

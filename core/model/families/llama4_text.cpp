@@ -88,9 +88,8 @@ Result<void> change_llama4(const ModelSource& source, ConfigReader& config, cons
   HEADROOM_TRY(const std::vector<bool> rotates, read_rotating_layers(config, layers));
   HEADROOM_TRY(const std::int64_t chunk, config.integer("attention_chunk_size", 8192, 1, std::int64_t{1} << 40));
   HEADROOM_TRY(const std::vector<bool> chunked,
-               read_sliding_layers(
-                   config, layers, [&](std::int64_t layer) { return rotates[static_cast<std::size_t>(layer)]; },
-                   "chunked_attention"));
+               read_layers_of_kind(config, layers, "chunked_attention",
+                                   [&](std::int64_t layer) { return rotates[static_cast<std::size_t>(layer)]; }));
   HEADROOM_TRY(const bool normed, config.boolean("use_qk_norm", true));
   HEADROOM_TRY(const QueryScale temperature, read_temperature(config));
   HEADROOM_TRY(const std::vector<bool> sparse, read_expert_layers(config, layers));

@@ -1,7 +1,5 @@
 // Qwen 1.5 and 2 MoE: qwen2 with experts and a gated shared MLP (core/model/ARCHITECTURES.md#experts).
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "core/model/expert_parts.h"
 #include "core/model/family.h"
@@ -24,23 +22,10 @@ Result<void> read_windows(ConfigReader& config, ModelSpec& model) {
 Result<ModelSpec> translate_qwen2_moe(const ModelSource& source) {
   const auto change = [&](ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) -> Result<void> {
     HEADROOM_TRY_VOID(read_windows(config, model));
-    HEADROOM_TRY(const ExpertSizes sizes,
-                 read_expert_sizes(config, {.default_count = 60, .default_chosen = 4, .default_inner = 1408}, 0));
-    HEADROOM_TRY(const std::int64_t shared,
-                 config.integer("shared_expert_intermediate_size", 5632, 1, std::int64_t{1} << 32));
-    HEADROOM_TRY(const bool normalised, config.boolean("norm_topk_prob", false));
-    HEADROOM_TRY(const auto sparse, read_sparse_layers(config, llama.sizes.layers));
-    for (std::int64_t layer = 0; layer < llama.sizes.layers; ++layer) {
-      BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
-      block.attention.o.bias = {};  // qkv_bias is of queries, keys and values
-      if (!sparse(layer)) continue;
-      const std::string base = llama.layer(layer) + "mlp.";
-      use_experts(block, source, {.base = base}, sizes, llama.sizes.hidden, llama.activation);
-      block.mlp = gated_mlp(base + "shared_expert.", llama.sizes.hidden, shared, llama.activation, false);
-      block.experts.shared_gate = linear(base + "shared_expert_gate", 1, llama.sizes.hidden, false);
-      block.experts.router.normalised = normalised;
-    }
-    return {};
+    for (BlockSpec& block : model.blocks) block.attention.o.bias = {};  // qkv_bias is of queries, keys and values
+    return use_qwen_experts(config, source, llama,
+                            {.keys = {.default_count = 60, .default_chosen = 4, .default_inner = 1408}, .shared = 5632},
+                            model);
   };
   return translate_llama_relative(source, {.bias_key = "qkv_bias", .bias = true}, change);
 }

@@ -9,6 +9,7 @@
 #include "tests/core/model/expert_rows.h"
 #include "tests/core/model/family_rows.h"
 #include "tests/core/model/gemma_rows.h"
+#include "tests/core/model/hybrid_rows.h"
 #include "tests/core/model/latent_rows.h"
 #include "tests/core/model/layer_norm_rows.h"
 #include "tests/core/model/rms_norm_rows.h"
@@ -19,7 +20,8 @@ namespace headroom::test {
   static const std::vector<FamilyRow> rows = [] {
     std::vector<FamilyRow> all = kFamilyRows;
     for (const auto* some :
-         {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows, &kBiasedRows, &kGemmaRows})
+         {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows, &kBiasedRows, &kGemmaRows,
+          &kHybridRows})
       all.insert(all.end(), some->begin(), some->end());
     return all;
   }();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/base/format.h"
+#include "core/model/mixer_spec.h"
 #include "core/model/model_spec.h"
 
 namespace headroom::test {
@@ -176,6 +177,7 @@ namespace headroom::test {
                    static_cast<long long>(block.token_branch.gate.weight.rows())) +
             norm_text(block.token_branch.norm);
   if (block.scale.present()) text += "; scaled";
+  if (block.mixer) return text + "\n" + std::string(block.kind()) + ": " + block.mixer->describe();
   return text + "\n" + attention_text(block.attention);
 }
 

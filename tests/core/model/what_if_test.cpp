@@ -10,6 +10,7 @@
 #include "core/model/what_if.h"
 
 #include "core/model/decoder_parts.h"
+#include "core/model/mixer_spec.h"
 #include "tests/core/model/spec_text.h"
 #include "tests/support/catch.h"
 
@@ -286,6 +287,22 @@ CATCH_TEST_CASE("what-if: a named layer that it does not fit is refused even whe
   const auto counted = changed_by(model_of({Kind::Softmax, Kind::V2}), {"L1.H1:second-map=off", "lambda=0.5"});
   CATCH_REQUIRE(counted.has_value());
   CATCH_CHECK(counted->notes[1] == "lambda=0.5: 3 of 8 heads");
+}
+
+CATCH_TEST_CASE("what-if: layers without attention are passed over, and refused where they are named") {
+  ModelSpec model = model_of({Kind::Softmax, Kind::Softmax, Kind::Softmax});
+  use_mixer(model.blocks[1], {ShortConvSpec{}});
+  const auto everywhere = changed_by(model, {"head=off", "L2.H3:temperature=2"});
+  CATCH_REQUIRE(everywhere.has_value());
+  CATCH_CHECK(everywhere->notes[0] == "head=off: 8 of 8 heads");
+  CATCH_CHECK(everywhere->model.blocks[1].mixer == model.blocks[1].mixer);
+  for (const char* text : {"L1:hide-key=0", "L1.H0:head=off"}) {
+    const auto refused = changed_by(model, {text});
+    CATCH_REQUIRE_FALSE(refused.has_value());
+    CATCH_CHECK(refused.error().message ==
+                "the what-if '" + std::string(text) +
+                    "' cannot be applied: layer 1 has no attention (short_conv); layers 0, 2 have");
+  }
 }
 
 CATCH_TEST_CASE("what-if: what cannot be parsed says what is wrong") {
