@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/base/result.h"
+#include "core/compute/disentangled.h"
 #include "core/compute/parallel.h"
 #include "core/compute/rotary.h"
 #include "core/compute/weights.h"
@@ -34,6 +35,7 @@ struct AttentionWeights {
   double lambda_init = 0.0;    // V1
   LatentWeights q_latent, kv_latent;
   Linear shared_key;
+  DisentangledWeights disentangled;
   // What the scalars are made of, for gradients; undefined where there are none.
   at::Tensor sink_logits;                                 // [h]
   at::Tensor lambda_q1, lambda_k1, lambda_q2, lambda_k2;  // [head_dim]
@@ -61,20 +63,22 @@ struct Projections {
   at::Tensor q, k, v;        // [.., length, blocks, channels]; q and k after norms and rotation
   at::Tensor lambda_logits;  // [.., length, heads]; undefined outside V2
 };
-// x: [.., length, hidden], the layer's normed input.
+// x: [.., length, hidden], the layer's normed input; keys and values are of `memory` [.., keys, hidden], what the
+// encoder gives, in cross-attention, and of x elsewhere.
 [[nodiscard]] Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
-                                  const at::Tensor& x);
+                                  const at::Tensor& x, const at::Tensor& memory = {});
 
 // Runs the layer on x [length, hidden], the layer's normed input; the result is [length, hidden]. Where `measured`, a
 // record of the heads in options.heads goes to the observer, and the exact maps if they were asked for. The last layer
 // of a run that ends with its measurements runs only these heads, and the result is undefined. Cancelled when the
 // observer asks to stop. Times go to attention, record and wait_write of `stages`; `progress` hears of the heads' work.
+// `memory` as in project().
 [[nodiscard]] Result<at::Tensor> run_attention(const AttentionSpec& attention, const AttentionWeights& weights,
                                                const Rotary& rotary, const at::Tensor& x, const TorchTarget& target,
                                                const ForwardOptions& options,
                                                std::span<const std::int64_t> induction_key, std::int64_t layer,
                                                bool measured, ForwardObserver& observer, StageSeconds* stages = nullptr,
-                                               const ShareReport& progress = {});
+                                               const ShareReport& progress = {}, const at::Tensor& memory = {});
 
 // What the heads of one sequence work on: queries and keys after norms and rotation.
 struct LayerInputs {

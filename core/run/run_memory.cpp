@@ -318,7 +318,7 @@ RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length
   const auto blocks = static_cast<std::int64_t>(model.blocks.size());
   memory.layers = measured_layers(request);
   memory.layer_bytes = kept_layer_bytes(request, length);
-  if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64) {
+  if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64 && !model.encoder) {
     const std::int64_t end = request.last_layer >= 0 ? request.last_layer + 1 : blocks;
     memory.inputs = std::max<std::int64_t>(end - request.first_layer - 1, 0);
     memory.input_bytes = static_cast<std::size_t>(length) * static_cast<std::size_t>(model.hidden_size) * sizeof(float);

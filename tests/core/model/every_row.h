@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/core/model/diff_rows.h"
+#include "tests/core/model/encoder_decoder_rows.h"
 #include "tests/core/model/encoder_rows.h"
 #include "tests/core/model/expert_rows.h"
 #include "tests/core/model/family_rows.h"
@@ -16,7 +17,8 @@ namespace headroom::test {
 [[nodiscard]] inline const std::vector<FamilyRow>& every_row() {
   static const std::vector<FamilyRow> rows = [] {
     std::vector<FamilyRow> all = kFamilyRows;
-    for (const auto* some : {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows})
+    for (const auto* some :
+         {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kEncoderDecoderRows, &kLatentRows, &kDiffRows})
       all.insert(all.end(), some->begin(), some->end());
     return all;
   }();
