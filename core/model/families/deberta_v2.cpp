@@ -85,9 +85,8 @@ Result<DebertaFrame> read_frame(ConfigReader& config, const ModelSource& source)
   HEADROOM_TRY(frame.epsilon, config.norm_epsilon("layer_norm_eps", 1e-7));
   HEADROOM_TRY(frame.activation, read_activation(config, "hidden_act", "gelu"));
   HEADROOM_TRY(frame.terms, read_terms(config));
-  // Each term counts in the scale, which transformers computes in float32.
-  const auto channels = static_cast<float>(frame.sizes.head_dim * (1 + static_cast<std::int64_t>(frame.terms.size())));
-  frame.scale = 1.0 / static_cast<double>(std::sqrt(channels));
+  const std::int64_t terms = static_cast<std::int64_t>(frame.terms.size());
+  frame.scale = 1.0 / std::sqrt(static_cast<double>(frame.sizes.head_dim * (1 + terms)));
   HEADROOM_TRY_VOID(read_relative(config, frame));
   HEADROOM_TRY(const std::int64_t convolution, config.integer("conv_kernel_size", 0, 0, 1 << 16));
   if (convolution > 0) {
