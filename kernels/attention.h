@@ -40,7 +40,10 @@ struct HeadProblem {
   double scale = 1.0;
   double softcap = 0.0;      // 0: none; z ← c·tanh(z/c)
   double temperature = 1.0;  // divides the capped logits
-  bool has_sink = false;     // one more key with logit `sink` and value 0
+  // Added to scale·q·k before the cap: of a key at distance p − j from the row's position p, bias[p − j], for every
+  // distance from −mask.ahead() to mask.behind(). Null: nothing.
+  const double* bias = nullptr;
+  bool has_sink = false;  // one more key with logit `sink` and value 0
   double sink = 0.0;
   bool softpick = false;                        // in place of softmax, without a sink; the reference and windows alone
   const std::int64_t* induction_key = nullptr;  // [length]; −1 where a row has none
@@ -100,7 +103,7 @@ struct MapStatistics {
   std::vector<double> context_energy;                                  // ‖Σ a v‖²
   std::vector<std::int32_t> rounds_to_one;                             // #{j : m − z_ij ≤ −ln(1 − 2⁻⁹)}, N₁
   std::vector<double> column_sum;                                      // per key: Σ_i a_ij
-  double logit_max_raw = 0.0;  // scale·q·k, before cap and temperature, over all rows
+  double logit_max_raw = 0.0;  // scale·q·k + bias, before cap and temperature, over all rows
   std::vector<std::int64_t> logit_histogram, weight_histogram;
   std::vector<double> pooled_sum, pooled_max;  // [blocks, blocks]
 };

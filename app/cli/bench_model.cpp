@@ -60,8 +60,8 @@ std::optional<BenchmarkShape> benchmark_shape(const ModelSpec& model, std::int64
   const AttentionSpec& first = model.blocks.front().attention;
   for (const BlockSpec& block : model.blocks) {
     const AttentionSpec& attention = block.attention;
-    const bool plain =
-        attention.kind == "softmax" && attention.causal && attention.window == 0 && attention.softcap == 0.0;
+    const bool plain = attention.kind == "softmax" && attention.causal && attention.window == 0 &&
+                       attention.softcap == 0.0 && !attention.bias.present();
     const bool same = attention.heads.size() == first.heads.size() &&
                       attention.num_key_blocks == first.num_key_blocks && attention.head_dim == first.head_dim &&
                       attention.value_dim == attention.head_dim;

@@ -148,6 +148,8 @@ std::string mask_text(const BlockSpec& block) {
   if (attention.disentangled.present()) text += ", terms of content and distance";
   if (attention.window > 0) text += format(", window of %lld keys", static_cast<long long>(attention.window));
   if (attention.softcap > 0.0) text += format(", logits capped at %g", attention.softcap);
+  if (!attention.bias.slopes.empty()) text += ", ALiBi";
+  if (attention.bias.table.present()) text += ", learned bias by distance";
   return text;
 }
 

@@ -123,6 +123,7 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     fill_layer(attention, weights, layer, x.size(0), induction_key, record);
     record.dense = masks;
     if (masks) take_raw_extrema(record);
+    record.bias = heads.bias();
     record.key_norm = heads.key_norms();
     record.value_norm = heads.value_norms();
     record.output_alignment = output_alignment(attention, weights.o.weight, chosen);
@@ -155,9 +156,12 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
 
 Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
                     const at::Tensor& x, const at::Tensor& memory) {
+  const auto clipped = [&](const at::Tensor& y) {
+    return attention.clip_qkv > 0.0 ? at::clamp(y, -attention.clip_qkv, attention.clip_qkv) : y;
+  };
   const auto blocks_of = [&](at::Tensor y, const Norm& norm, std::int64_t blocks) {
     if (attention.qk_norm == QkNormScope::Whole) y = norm(y);
-    y = y.unflatten(-1, {blocks, -1});
+    y = clipped(y).unflatten(-1, {blocks, -1});
     return attention.qk_norm == QkNormScope::PerHead ? norm(y) : y;
   };
   const at::Tensor for_keys = weights.kv_latent(attention.cross ? memory : x);
@@ -171,7 +175,7 @@ Projections project(const AttentionSpec& attention, const AttentionWeights& weig
     keys = at::cat({keys, shared.expand(sizes)}, -1);
   }
   result.k = rotary(keys);
-  result.v = weights.v(for_keys).unflatten(-1, {attention.num_value_blocks, attention.value_dim});
+  result.v = clipped(weights.v(for_keys)).unflatten(-1, {attention.num_value_blocks, attention.value_dim});
   if (weights.lambda_projection.weight.defined()) result.lambda_logits = weights.lambda_projection(x);
   return result;
 }
@@ -214,6 +218,7 @@ Result<LayerRecord> record_heads(const AttentionSpec& attention, const Attention
     heads.measure_blocks();
     LayerRecord record;
     fill_layer(attention, weights, layer, length, no_induction, record);
+    record.bias = heads.bias();
     for (const std::int64_t h : options.heads) record.heads.push_back(heads.record(h, context));
     return record;
   };

@@ -31,6 +31,7 @@ struct AttentionWeights {
   Norm q_norm, k_norm, head_norm;
   Linear lambda_projection, gate_projection;
   std::vector<double> sinks;   // [h]; empty without learned sink logits
+  std::vector<double> biases;  // [buckets, h]; empty without learned biases
   double lambda_scalar = 0.0;  // V1
   double lambda_init = 0.0;    // V1
   LatentWeights q_latent, kv_latent;
@@ -38,9 +39,10 @@ struct AttentionWeights {
   DisentangledWeights disentangled;
   // What the scalars are made of, for gradients; undefined where there are none.
   at::Tensor sink_logits;                                 // [h]
+  at::Tensor bias_table;                                  // [buckets, h]
   at::Tensor lambda_q1, lambda_k1, lambda_q2, lambda_k2;  // [head_dim]
 
-  // Sets sinks and lambda_scalar from these, which change where a model is trained.
+  // Sets sinks, biases and lambda_scalar from these, which change where a model is trained.
   void refresh();
 };
 

@@ -32,6 +32,7 @@ Result<AttentionWeights> load_attention(const WeightProvider& loader, const Atte
   HEADROOM_TRY(weights.lambda_q2, loader.load(attention.lambda_q2));
   HEADROOM_TRY(weights.lambda_k2, loader.load(attention.lambda_k2));
   HEADROOM_TRY(weights.sink_logits, loader.load(attention.sink_logits));
+  HEADROOM_TRY(weights.bias_table, loader.load(attention.bias.table));
   HEADROOM_TRY(const at::Tensor init, loader.load(attention.stored_lambda_init));
   weights.lambda_init = init.defined() ? init.item<double>() : attention.lambda_init;
   weights.refresh();
@@ -40,9 +41,13 @@ Result<AttentionWeights> load_attention(const WeightProvider& loader, const Atte
 
 void AttentionWeights::refresh() {
   if (lambda_q1.defined()) lambda_scalar = headroom::lambda_scalar(*this).item<double>();
-  if (!sink_logits.defined()) return;
-  const at::Tensor logits = sink_logits.detach().to(at::kCPU, at::kDouble).contiguous();
-  sinks.assign(logits.const_data_ptr<double>(), logits.const_data_ptr<double>() + logits.numel());
+  const auto numbers = [](const at::Tensor& of, std::vector<double>& to) {
+    if (!of.defined()) return;
+    const at::Tensor values = of.detach().to(at::kCPU, at::kDouble).contiguous();
+    to.assign(values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel());
+  };
+  numbers(sink_logits, sinks);
+  numbers(bias_table, biases);
 }
 
 at::Tensor lambda_scalar(const AttentionWeights& weights) {

@@ -80,6 +80,18 @@ BlockedHead<Real>::BlockedHead(const HeadProblem<Real>& problem, const at::Tenso
     lambda_ = column(lambda, c10::CppTypeToScalarType<Real>::value);
   }
   if (problem.induction_key) induction_key_ = from_host(problem.induction_key, problem.mask.length, device);
+  if (problem.bias) {
+    const kernels::Mask& mask = problem.mask;
+    std::vector<Real> values(static_cast<std::size_t>(std::max<std::int64_t>(mask.length + mask.keys() - 1, 0)));
+    const std::int64_t most = mask.first_query + mask.length - 1;  // the distance of the last row from key 0
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      const std::int64_t distance = most - static_cast<std::int64_t>(at);
+      if (distance >= -mask.ahead() && distance <= mask.behind())
+        values[at] = static_cast<Real>(problem.bias[distance]);
+    }
+    bias_ = from_host(values.data(), static_cast<std::int64_t>(values.size()), device);
+    if (device.is_cpu()) bias_ = bias_.clone();
+  }
   if (problem.mask.dense) return;
   visible_before_.assign(static_cast<std::size_t>(problem.mask.length) + 1, 0);
   std::vector<std::uint8_t> blind(static_cast<std::size_t>(problem.mask.length));
@@ -126,6 +138,13 @@ void BlockedHead<Real>::distances(const Strip& strip, at::Tensor& out) const {
 }
 
 template <typename Real>
+at::Tensor BlockedHead<Real>::bias(const Strip& strip) const {
+  // Rows from the last to the first begin one element after each other.
+  const std::int64_t after = problem_.mask.length - strip.row - strip.rows;
+  return bias_.as_strided({strip.rows, strip.count()}, {1, 1}, after + strip.keys.begin).flip(0);
+}
+
+template <typename Real>
 at::Tensor BlockedHead<Real>::with_odd_values(std::size_t m, const Strip& strip, const at::Tensor& hidden,
                                               const at::Tensor& sums) const {
   if (!maps_[m].odd_channels.defined()) return sums;
@@ -146,6 +165,7 @@ RowNorms BlockedHead<Real>::weigh(std::size_t m, const Strip& strip, const MaskT
   const at::Tensor& hidden = mask.hidden;
   at::mm_out(z, map.query.narrow(0, strip.row, strip.rows), map.key.narrow(0, strip.keys.begin, strip.count()).t());
   z.mul_(problem_.scale);
+  if (bias_.defined()) z.add_(bias(strip));
   if (hidden.defined()) z.masked_fill_(hidden, -kInfinity);
   RowNorms norms;
   norms.raw_max = norms.max = z.amax(1);

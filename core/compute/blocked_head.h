@@ -26,7 +26,7 @@ struct Strip {
 // What a strip's softmax leaves behind per row, [rows]; in double but for the maxima. A row is `dead` that sees no key,
 // or none but the sink.
 struct RowNorms {
-  at::Tensor raw_max;  // of scale·q·k
+  at::Tensor raw_max;  // of scale·q·k + bias
   at::Tensor max;      // of z; −∞ where dead
   at::Tensor dead;
   at::Tensor lse;        // includes the sink's term; NaN in undefined rows, as the next three
@@ -77,6 +77,8 @@ class BlockedHead {
                                at::Tensor& shifted, at::Tensor& weights) const;
 
  private:
+  // What the distance adds to the logits of the strip, [rows, keys].
+  [[nodiscard]] at::Tensor bias(const Strip& strip) const;
   // The same from z and its maxima by softpick (kernels/attention.h).
   [[nodiscard]] RowNorms pick(const at::Tensor& hidden, RowNorms norms, const at::Tensor& z, at::Tensor& shifted,
                               at::Tensor& weights) const;
@@ -85,6 +87,7 @@ class BlockedHead {
   at::Tensor positions_;
   std::array<Map, 2> maps_;
   at::Tensor lambda_, induction_key_;
+  at::Tensor bias_;  // by j − p, [rows + keys − 1] from that of the last row and key 0 on; undefined: none
   bool lambda_is_finite_ = true;
   MaskTensor mask_;
   at::Tensor blind_;                          // [rows]: the row sees nothing; undefined where it follows from the tile

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "core/compute/attention_layer.h"
 #include "core/compute/blocked_attention.h"
 #include "core/model/capture.h"
+#include "core/model/distance_bias.h"
 #include "core/run/head_masks.h"
 #include "core/run/layer_record.h"
 
@@ -158,6 +160,7 @@ class LayerHeads {
   [[nodiscard]] const kernels::HeadProblem<Input>& problem_of(std::int64_t head) const {
     return jobs_[job_of_[static_cast<std::size_t>(head)]].problem;
   }
+  [[nodiscard]] const std::shared_ptr<const DistanceBias>& bias() const { return bias_; }
   [[nodiscard]] const std::vector<double>& lambda_of(std::int64_t head) const {
     return lambdas_[static_cast<std::size_t>(head)];
   }
@@ -283,6 +286,14 @@ class LayerHeads {
     }
     problem.scale = attention_.scale;
     problem.softcap = attention_.softcap;
+    if (attention_.bias.present()) {
+      // Distances are those of the layer's mask, the same for all of its heads.
+      if (!bias_)
+        bias_ = std::make_shared<const DistanceBias>(distance_bias(attention_.bias, weights_.biases,
+                                                                   static_cast<std::int64_t>(attention_.heads.size()),
+                                                                   problem.mask.ahead(), problem.mask.behind()));
+      problem.bias = bias_->of_head(h);
+    }
     problem.temperature = program.temperature;
     problem.has_sink = program.sink != SinkSource::None;
     if (program.sink == SinkSource::Learned) problem.sink = weights_.sinks[static_cast<std::size_t>(h)];
@@ -313,6 +324,7 @@ class LayerHeads {
   std::span<const std::int64_t> induction_key_;
   at::Tensor lambda_raw_, lambda_sigmoid_, recorded_lambda_;  // [h, length]
   const HeadMasks* masks_ = nullptr;
+  std::shared_ptr<const DistanceBias> bias_;  // null: none
   std::vector<std::vector<double>> lambdas_;
   std::vector<kernels::HeadJob<Input, Real>> jobs_;
   std::vector<std::size_t> job_of_;  // per head: its place among the jobs

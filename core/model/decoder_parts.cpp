@@ -157,6 +157,15 @@ void fill_sizes(ModelSpec& model, const DecoderSizes& sizes) {
   model.num_kv_heads = sizes.kv_heads;
 }
 
+Result<void> read_clip(ConfigReader& config, ModelSpec& model) {
+  HEADROOM_TRY(const double clip, config.number("clip_qkv", 0.0));
+  if (clip < 0.0)
+    return refuse_config("queries, keys and values are cut to ± this", config.name_of("clip_qkv"), "≥ 0",
+                         format("%g", clip));
+  for (BlockSpec& block : model.blocks) block.attention.clip_qkv = clip;
+  return {};
+}
+
 void change_norms(ModelSpec& model, const std::function<void(NormSpec&)>& change) {
   const auto visit = [&](NormSpec& norm) {
     if (norm.kind != NormKind::None) change(norm);

@@ -59,6 +59,9 @@ struct RowRange {
 // Fills vocab_size, hidden_size, max_positions, num_heads, num_kv_heads.
 void fill_sizes(ModelSpec& model, const DecoderSizes& sizes);
 
+// clip_qkv, for every layer; null: nothing is cut.
+[[nodiscard]] Result<void> read_clip(ConfigReader& config, ModelSpec& model);
+
 // Every norm of the stream that a model has.
 void change_norms(ModelSpec& model, const std::function<void(NormSpec&)>& change);
 

@@ -18,7 +18,7 @@ enum class GgufRows {
   AsStored,
   QueryPairs,     // interleaved in each query head: new[2i] = old[i], new[2i + 1] = old[i + d/2]
   KeyPairs,       // in each key head
-  ThirdsOfHeads,  // all of q, then k, then v; Hugging Face has q, k, v of one head, then of the next
+  PartsOfGroups,  // all of q, then k, then v; Hugging Face has those of one key head, then of the next
   Queries,        // the first H·d rows of a fused matrix
   Keys,           // the h_kv·d rows behind them
   Values,         // and the h_kv·d rows behind those

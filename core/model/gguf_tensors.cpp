@@ -85,7 +85,9 @@ class Translator {
       case GgufRows::AsStored: break;
       case GgufRows::QueryPairs: tensor.order = {RowOrder::Pairs, heads_}; break;
       case GgufRows::KeyPairs: tensor.order = {RowOrder::Pairs, kv_heads_}; break;
-      case GgufRows::ThirdsOfHeads: tensor.order = {RowOrder::ThirdsOfHeads, heads_}; break;
+      case GgufRows::PartsOfGroups:
+        tensor.order = {RowOrder::PartsOfGroups, kv_heads_, kv_heads_ > 0 ? heads_ / kv_heads_ : 1};
+        break;
       case GgufRows::Queries: return rows_of(info, 0, q, q + 2 * kv);
       case GgufRows::Keys: return rows_of(info, q, kv, q + 2 * kv);
       case GgufRows::Values: return rows_of(info, q + kv, kv, q + 2 * kv);

@@ -43,7 +43,7 @@ bool is_buffer(std::string_view name) {
 }  // namespace
 
 bool RowOrder::divides(std::int64_t rows) const {
-  return kind == AsStored || (heads > 0 && rows % ((kind == Pairs ? 2 : 3) * heads) == 0);
+  return kind == AsStored || (heads > 0 && rows % ((kind == Pairs ? 2 : queries + 2) * heads) == 0);
 }
 
 std::int64_t RowOrder::place_of(std::int64_t row, std::int64_t rows) const {
@@ -53,8 +53,9 @@ std::int64_t RowOrder::place_of(std::int64_t row, std::int64_t rows) const {
     const std::int64_t half = head_rows / 2;
     return head * head_rows + (i < half ? 2 * i : 2 * (i - half) + 1);
   }
-  const std::int64_t third = head_rows / 3;
-  return i / third * (rows / 3) + head * third + i % third;
+  const std::int64_t part = head_rows / (queries + 2), block = i / part;  // of q, then k and v
+  if (block < queries) return (head * queries + block) * part + i % part;
+  return (heads * block + head) * part + i % part;
 }
 
 Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkpoint, std::int64_t sequence) {

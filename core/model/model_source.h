@@ -24,10 +24,11 @@ struct RowOrder {
   enum Kind {
     AsStored,
     Pairs,          // interleaved per head: new[2i] = old[i], new[2i + 1] = old[i + d/2]
-    ThirdsOfHeads,  // all of q, then k, then v, where Hugging Face has q, k and v of one head, then of the next
+    PartsOfGroups,  // all of q, then k, then v, where Hugging Face has q, k and v of one group, then of the next
   };
   Kind kind = AsStored;
-  std::int64_t heads = 0;
+  std::int64_t heads = 0;    // of Pairs; key heads of PartsOfGroups
+  std::int64_t queries = 1;  // of a group
 
   [[nodiscard]] bool divides(std::int64_t rows) const;
   [[nodiscard]] std::int64_t place_of(std::int64_t row, std::int64_t rows) const;

@@ -106,6 +106,7 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   visit_one(attention.stored_lambda_init, "lambda", layer, visit);
   visit_norm(attention.head_norm, "head_norm", layer, visit);
   visit_one(attention.sink_logits, "sink", layer, visit);
+  visit_one(attention.bias.table, "bias", layer, visit);
   visit_linear(attention.gate_projection, "gate", layer, visit);
   visit_norm(block.attention_branch.after, "norm", layer, visit);
   visit_norm(block.attention_branch.sum, "norm", layer, visit);

@@ -180,6 +180,17 @@ struct DisentangledSpec {
   [[nodiscard]] bool present() const { return embedding.present(); }
 };
 
+// What is added to the scaled logits of a head, before the cap, by the distance p − j of a key from the row's position
+// alone (core/model/ARCHITECTURES.md#biases-by-distance). One of the two, or none.
+struct DistanceBiasSpec {
+  std::vector<double> slopes;  // ALiBi: −slope·|p − j|, a slope for each output head
+  WeightRef table;             // learned: [buckets, heads]
+  bool bidirectional = false;  // half of the buckets are for keys behind the row
+  std::int64_t max_distance = 128;
+
+  [[nodiscard]] bool present() const { return !slopes.empty() || table.present(); }
+};
+
 struct AttentionSpec {
   std::string kind;            // "softmax", "softmax_one", "softmax_sink", "softpick", "gated", "diff_v1", "diff_v2"
   std::int64_t head_dim = 0;   // channels of a query or key block
@@ -196,7 +207,9 @@ struct AttentionSpec {
   NormSpec q_norm, k_norm;
   RopeSpec rope;
   double scale = 1.0;
-  double softcap = 0.0;     // 0: none; z ← c·tanh(z/c)
+  double softcap = 0.0;  // 0: none; z ← c·tanh(z/c)
+  DistanceBiasSpec bias;
+  double clip_qkv = 0.0;    // > 0: queries, keys and values are cut to ± this before norms of heads and rotation
   std::int64_t window = 0;  // 0: none; key j is seen by query i only where |i − j| < window
   bool causal = true;
   bool cross = false;  // keys and values are of what the encoder gives, not of x; not causal then
@@ -296,8 +309,8 @@ struct ModelSpec {
 };
 
 // Visits every present weight with the account it belongs to: "q", "k", "v", "o", "lambda", "sink", "gate", "qk_norm",
-// "head_norm", "norm", "mlp", "router", "expert" (all of them, chosen or not), "embedding", "lm_head"; layer −1 outside
-// the blocks.
+// "head_norm", "bias", "norm", "mlp", "router", "expert" (all of them, chosen or not), "embedding", "lm_head"; layer −1
+// outside the blocks.
 using WeightVisitor = std::function<void(const WeightRef& weight, std::string_view account, std::int64_t layer)>;
 void for_each_weight(const ModelSpec& model, const WeightVisitor& visit);
 void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVisitor& visit);

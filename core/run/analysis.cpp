@@ -197,6 +197,12 @@ Result<void> write_layer_program(RunFileWriter& writer, const ModelSpec& model, 
       const double value[] = {number};
       HEADROOM_TRY_VOID(writer.write(std::string("program/") + name, start, count, value));
     }
+    if (attention.bias.slopes.empty()) continue;
+    std::vector<double> slopes;
+    for (const std::int64_t head : shape.heads) slopes.push_back(attention.bias.slopes[static_cast<std::size_t>(head)]);
+    const std::int64_t first[] = {static_cast<std::int64_t>(l), 0},
+                       heads[] = {1, static_cast<std::int64_t>(slopes.size())};
+    HEADROOM_TRY_VOID(writer.write("program/alibi_slope", first, heads, slopes));
   }
   return {};
 }

@@ -77,6 +77,7 @@ std::shared_ptr<const MapSource> map_source(LayerRecord& record, std::int64_t le
   source->key_length = record.key_length;
   source->length = length;
   source->first_query = record.first_query;
+  source->bias = record.bias;
   source->dense = record.dense;
   source->head_dim = record.head_dim;
   source->num_query_blocks = record.num_query_blocks;

@@ -35,6 +35,7 @@ kernels::HeadProblem<float> problem_of(const MapSource& source, const MapSource:
   problem.scale = source.scale;
   problem.softcap = source.softcap;
   problem.temperature = head.program.temperature;
+  if (source.bias) problem.bias = source.bias->of_head(head.head);
   problem.has_sink = head.program.sink != SinkSource::None;
   problem.sink = head.sink;
   problem.softpick = head.program.normalizer == Normalizer::Softpick;
@@ -47,13 +48,14 @@ void fill_with_nan(const kernels::WindowRequest& request, const kernels::WindowC
       std::fill_n(plane + row * cells.stride, request.cell_columns(), static_cast<float>(kNaN));
 }
 
-// z of one entry: scaled, capped, with what a dense mask adds, divided by the temperature.
+// z of one entry: scaled, biased, capped, with what a dense mask adds, divided by the temperature.
 double logit(const kernels::HeadProblem<float>& problem, std::size_t m, std::int64_t query, std::int64_t key) {
   const float* q = problem.maps[m].query + query * problem.maps[m].query_stride;
   const float* k = problem.maps[m].key + key * problem.maps[m].key_stride;
   double sum = 0.0;
   for (std::int64_t c = 0; c < problem.head_dim; ++c) sum += static_cast<double>(q[c]) * static_cast<double>(k[c]);
   double z = problem.scale * sum;
+  if (problem.bias) z += problem.bias[query + problem.mask.first_query - key];
   if (problem.softcap > 0.0) z = problem.softcap * std::tanh(z / problem.softcap);
   if (problem.mask.dense) z += problem.mask.dense->at(query, key);
   return z / problem.temperature;
@@ -79,6 +81,7 @@ const MapSource::Head* MapSource::find(std::int64_t head) const {
 
 std::size_t MapSource::size_bytes() const {
   std::size_t bytes = (queries.capacity() + keys.capacity()) * sizeof(float);
+  if (bias) bytes += bias->values.capacity() * sizeof(double);
   for (const Head& head : heads)
     bytes += (head.lse[0].capacity() + head.lse[1].capacity() + head.lambda.capacity()) * sizeof(double);
   if (dense) bytes += dense->size_bytes();

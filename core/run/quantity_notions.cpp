@@ -69,12 +69,16 @@ counts. The root attributes `non_finite_weights` and `non_finite_layer` name ten
 
     Notion{"Logits and weights", text(R"(
 Queries and keys are taken after qk-norm and rotation. With s = `program/logit_scale`, the soft-cap C =
-`program/softcap` (NaN: none) and the temperature T = `program/temperature` (1 but for what-ifs)
+`program/softcap` (NaN: none), the temperature T = `program/temperature` (1 but for what-ifs) and the bias b_d of the
+distance d = p − j from the row's position p to the key (0 without one)
 
-    z_ij = s·q_i·k_j / T                        without soft-cap
-    z_ij = C·tanh(s·q_i·k_j / C) / T            with soft-cap
+    z_ij = (s·q_i·k_j + b_{p−j}) / T                        without soft-cap
+    z_ij = C·tanh((s·q_i·k_j + b_{p−j}) / C) / T            with soft-cap
 
-for j ∈ V_i; `logit_max_raw` alone is of s·q_i·k_j before both. A sink is one more key with value 0 and a logit b that
+for j ∈ V_i; `logit_max_raw` alone is of s·q_i·k_j + b_{p−j} before both. ALiBi (Press, Smith and Lewis 2022, arXiv 2108.12409)
+has b_d = −`program/alibi_slope`·abs(d), 0 at the row's own key; where a library adds slope·j instead, its logits and log-sum-exp
+are higher by the row's constant, slope·p, and its weights are the same. A learned bias (T5: Raffel et al. 2020, arXiv
+1910.10683) stands in `program/distance_bias`. A sink is one more key with value 0 and a logit b that
 is neither scaled nor capped: b = 0 for softmax-off-by-one, learned for each head with a sink logit;
 `weights/sink_logit` holds it, NaN without one. Both maps of a head have the same.
 

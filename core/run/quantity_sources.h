@@ -47,12 +47,18 @@ inline constexpr Reference kMiller = {"Miller 2023", "Attention Is Off By One",
 inline constexpr Reference kOlsson = {"Olsson et al. 2022", "In-context Learning and Induction Heads",
                                       "arXiv 2209.11895"};
 inline constexpr Reference kOpenAi = {"OpenAI 2025", "gpt-oss-120b & gpt-oss-20b Model Card", "arXiv 2508.10925"};
+inline constexpr Reference kAlibi = {
+    "Press, Smith and Lewis 2022",
+    "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation", "arXiv 2108.12409"};
 inline constexpr Reference kGates = {
     "Qiu et al. 2025", "Gated Attention for Large Language Models: Non-linearity, Sparsity, and Attention-Sink-Free",
     "arXiv 2505.06708"};
 inline constexpr Reference kRounding = {"Qiu and Yao 2025",
                                         "Why Low-Precision Transformer Training Fails: An Analysis on Flash Attention",
                                         "arXiv 2510.04212"};
+inline constexpr Reference kBuckets = {
+    "Raffel et al. 2020", "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
+    "arXiv 1910.10683"};
 inline constexpr Reference kSun = {"Sun et al. 2024", "Massive Activations in Large Language Models",
                                    "arXiv 2402.17762"};
 inline constexpr Reference kDiffV1 = {"Ye et al. 2024", "Differential Transformer", "arXiv 2410.05258"};
@@ -62,9 +68,9 @@ inline constexpr Reference kZhai = {"Zhai et al. 2023",
                                     "Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
                                     "arXiv 2303.06296"};
 
-inline constexpr std::array kPublished = {kAinslie, kDosovitskiy, kElhage, kGu,     kGuo,    kHenry,
-                                          kHill,    kHyndman,     kKimi,   kMiller, kOlsson, kOpenAi,
-                                          kGates,   kRounding,    kSun,    kDiffV1, kDiffV2, kZhai};
+inline constexpr std::array kPublished = {kAinslie,  kDosovitskiy, kElhage, kGu,     kGuo,    kHenry, kHill,
+                                          kHyndman,  kKimi,        kMiller, kOlsson, kOpenAi, kAlibi, kGates,
+                                          kRounding, kBuckets,     kSun,    kDiffV1, kDiffV2, kZhai};
 
 inline constexpr Reference kSymbols = {"", "", "core/run/QUANTITIES.md#symbols"};
 inline constexpr Reference kVisibleKeys = {"", "", "core/run/QUANTITIES.md#visible-keys"};

@@ -212,6 +212,7 @@ Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) 
   std::vector<double> epsilons;
   for (const HeadRecord& head : record.heads) epsilons.push_back(head.norm_epsilon < 0.0 ? kNaN : head.norm_epsilon);
   HEADROOM_TRY_VOID(writer_.write("program/norm_epsilon", start, count, epsilons));
+  HEADROOM_TRY_VOID(write_learned_biases(record, l));
   HEADROOM_TRY_VOID(strings("lambda_source", [](P p) { return name_of(kLambdaSources, p.lambda); }));
   HEADROOM_TRY_VOID(strings("sink", [](P p) { return name_of(kSinkSources, p.sink); }));
   HEADROOM_TRY_VOID(strings("normalizer", [](P p) { return name_of(kNormalizers, p.normalizer); }));
@@ -231,6 +232,19 @@ Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) 
     const std::int64_t cube_start[] = {l, 0, 0}, cube_count[] = {1, heads, shape_.value_slots};
     HEADROOM_TRY_VOID(
         writer_.write(m == 0 ? "program/value_blocks1" : "program/value_blocks2", cube_start, cube_count, values));
+  }
+  return {};
+}
+
+Result<void> Recorder::write_learned_biases(const LayerRecord& record, std::int64_t l) {
+  if (shape_.bias_behind < 0 || !record.bias) return {};
+  const DistanceBias& bias = *record.bias;
+  for (std::size_t h = 0; h < record.heads.size(); ++h) {
+    const std::int64_t start[] = {l, static_cast<std::int64_t>(h), shape_.bias_ahead - bias.ahead},
+                       count[] = {1, 1, bias.distances()};
+    const double* first = bias.of_head(record.heads[h].head) - bias.ahead;
+    HEADROOM_TRY_VOID(
+        writer_.write("program/distance_bias", start, count, std::vector<double>(first, first + bias.distances())));
   }
   return {};
 }

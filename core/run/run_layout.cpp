@@ -118,6 +118,12 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
     for (const char* name : {"query_block", "key_block"})
       HEADROOM_TRY_VOID(writer.add_axis(
           index_axis(name, counting(shape.pool_blocks, shape.pool_size), "first position of a block", "maps")));
+  if (shape.bias_behind >= 0) {
+    std::vector<double> distances = counting(shape.bias_ahead + 1 + shape.bias_behind);
+    for (double& distance : distances) distance -= static_cast<double>(shape.bias_ahead);
+    HEADROOM_TRY_VOID(writer.add_axis(
+        index_axis("distance", std::move(distances), "p − j of a key from the row's position", "program")));
+  }
   if (shape.exact) {
     HEADROOM_TRY_VOID(writer.add_axis(index_axis("key", counting(shape.length), "key position, from 0", "exact")));
     const auto add = [&](const char* name, std::int64_t size, const char* long_name) {
@@ -197,6 +203,10 @@ RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request) {
     shape.context_dim = std::max(shape.context_dim, attention.context_dim());
     for (const HeadProgram& head : block.attention.heads)
       shape.value_slots = std::max(shape.value_slots, static_cast<std::int64_t>(head.first.value_blocks.size()));
+    shape.alibi = shape.alibi || !attention.bias.slopes.empty();
+    if (!attention.bias.table.present()) continue;
+    shape.bias_behind = shape.length - 1;
+    if (!attention.causal) shape.bias_ahead = shape.length - 1;
   }
   if (request.pool_blocks > 0) {
     shape.pool_size = (shape.length + request.pool_blocks - 1) / request.pool_blocks;
@@ -233,6 +243,8 @@ bool is_written(const Quantity& quantity, const RunShape& shape) {
   if (quantity.group == "exact") return shape.exact;
   if (quantity.group == "hidden") return shape.hidden;
   if (quantity.group == "calls") return shape.calls;
+  if (path_of(quantity) == "program/alibi_slope") return shape.alibi;
+  if (path_of(quantity) == "program/distance_bias") return shape.bias_behind >= 0;
   const bool large = quantity.group == "rows" || quantity.group == "keys" || quantity.group == "hist";
   return !large || !shape.summary_only;
 }
@@ -248,6 +260,7 @@ std::vector<std::int64_t> extents(const Quantity& quantity, const RunShape& shap
     if (name == axis::kTopK) extent = static_cast<std::int64_t>(top_k_points().size());
     if (name == axis::kRank) extent = kRanks;
     if (name == axis::kQueryBlock || name == axis::kKeyBlock) extent = shape.pool_blocks;
+    if (name == axis::kDistance) extent = shape.bias_ahead + 1 + shape.bias_behind;
     for (const Histogram& histogram : histograms())
       if (name == std::string(histogram.name) + "_bin") extent = histogram.bins.bins;
     HEADROOM_CHECK(extent >= 0, "unknown axis " + std::string(name));

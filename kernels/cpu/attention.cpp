@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct HeadPlan {
   std::array<const float*, 2> value_mean_square{};
   std::array<const std::uint8_t*, 2> odd_values{};
   std::vector<std::uint8_t> flags, blind;
+  std::vector<float> bias;  // as in Part
+  std::int64_t bias_lowest = 0;
   std::vector<std::int64_t> boundaries;
   std::vector<std::unique_ptr<PartSums>> sums;
   std::atomic<std::int64_t> parts_left{0};
@@ -95,6 +98,21 @@ void value_mean_squares(const MapInput<Input>& map, std::int64_t length, std::in
     result.odd.resize(static_cast<std::size_t>(length), 0);
     result.odd[at] = 1;
   }
+}
+
+// Lanes behind the last row and keys up to the end of a block are scored, too.
+template <typename Input>
+void spread_bias(HeadPlan<Input>& plan) {
+  constexpr std::int64_t kBeyond = 2 * kWidestStrip;
+  const HeadProblem<Input>& problem = plan.job->problem;
+  if (!problem.bias) return;
+  const Mask& mask = problem.mask;
+  plan.bias_lowest = mask.first_query - mask.keys() - kBeyond;
+  plan.bias.assign(static_cast<std::size_t>(mask.length + mask.keys() + 2 * kBeyond), 0.0f);
+  const double unit = problem.softcap > 0.0 ? 1.0 : std::numbers::log2e / problem.temperature;
+  const std::int64_t most = plan.bias_lowest + static_cast<std::int64_t>(plan.bias.size()) - 1;
+  for (std::int64_t d = std::max(-mask.ahead(), plan.bias_lowest); d <= std::min(mask.behind(), most); ++d)
+    plan.bias[static_cast<std::size_t>(d - plan.bias_lowest)] = static_cast<float>(unit * problem.bias[d]);
 }
 
 PartRows part_rows(MapStatistics& map) {
@@ -149,6 +167,8 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::i
   part.scale = problem.scale;
   part.softcap = problem.softcap;
   part.temperature = problem.temperature;
+  part.bias = plan.bias.empty() ? nullptr : plan.bias.data();
+  part.bias_lowest = plan.bias_lowest;
   part.has_sink = problem.has_sink;
   part.sink = problem.sink;
   part.induction_key = problem.induction_key;
@@ -292,6 +312,7 @@ bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& par
     if (problem.mask.length == 0) continue;
     plan.flags = mask_flags(problem.mask);
     plan.blind = blind_rows(problem.mask);
+    spread_bias(plan);
     plan.boundaries = part_boundaries(problem.mask.length, problem.mask.causal && problem.mask.reaches_back());
     plan.sums.resize(plan.boundaries.size() - 1);
     plan.parts_left = static_cast<std::int64_t>(plan.sums.size());

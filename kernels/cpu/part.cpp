@@ -279,6 +279,7 @@ class PartRunner {
     float dot = hn::GetLane(hn::SumOfLanes(d, sum));
     for (; c < part_.head_dim; ++c) dot += query_[c] * key_[c];
     dot *= worker_->strip.factor;
+    if (part_.bias) dot += part_.bias[i + part_.mask.first_query - j - part_.bias_lowest];
     if (part_.softcap <= 0.0) return dot;
     return worker_->strip.cap_factor * static_cast<float>(__builtin_tanh(static_cast<double>(dot) / part_.softcap));
   }

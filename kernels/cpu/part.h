@@ -43,6 +43,10 @@ struct Part {
   std::int64_t key_end;    // behind the last one
   const double* lambda;    // null without a second map
   double scale, softcap, temperature;
+  // What is added to the products of queries and keys at distance d, in the unit that the strips score in:
+  // bias[d − bias_lowest], and 0 for distances between lanes and keys that no row sees. Null: nothing.
+  const float* bias;
+  std::int64_t bias_lowest;
   bool has_sink;
   double sink;
   const std::int64_t* induction_key;

@@ -165,6 +165,7 @@ struct Strip {
       copy_rows(map.key + j * map.key_stride, map.key_stride, count, padded, part.head_dim, rows_copy);
       multiply_rows(packed[m], rows_copy, part.head_dim, 1, part.head_dim, padded, false, z);
     }
+    if (HWY_UNLIKELY(part.bias != nullptr)) add_bias(j, padded, z);
     for (std::int64_t k = 0; k < padded; k += kTileRows)
       if (!all_visible(j + k, kTileRows)) mask(j + k, z + k * kWidth);
     if (part.softcap > 0.0) cap(m, padded, z);
@@ -208,6 +209,17 @@ struct Strip {
   }
 
  private:
+  // Lanes are rows one after the other, and so are the distances of a key from them.
+  HWY_NOINLINE void add_bias(std::int64_t j, std::int64_t count, float* HWY_RESTRICT z) const {
+    const Tag d;
+    const float* first = part.bias + (row + part.mask.first_query - j - part.bias_lowest);
+    for (std::int64_t k = 0; k < count; ++k)
+      for (int v = 0; v < kVectors; ++v) {
+        float* at = z + k * kWidth + v * kLanes;
+        hn::Store(hn::Add(hn::Load(d, at), hn::LoadU(d, first - k + v * kLanes)), d, at);
+      }
+  }
+
   HWY_NOINLINE void mask(std::int64_t j, float* HWY_RESTRICT z) const {
     const Tag d;
     for (int k = 0; k < kTileRows; ++k)

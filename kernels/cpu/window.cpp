@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "kernels/cpu/flush_denormals.h"
@@ -31,6 +32,21 @@ void fill_with_nan(const WindowRequest& request, const WindowCells& cells) {
       std::fill_n(plane + row * cells.stride, request.cell_columns(), std::numeric_limits<float>::quiet_NaN());
 }
 
+// The biases of the window's entries and of the lanes beyond its keys, by j − p.
+template <typename Input>
+std::vector<float> spread_bias(const HeadProblem<Input>& problem, const WindowRequest& request, std::int64_t lowest) {
+  std::vector<float> bias;
+  if (!problem.bias) return bias;
+  bias.assign(static_cast<std::size_t>(request.rows + request.keys + kWindowKeys), 0.0f);
+  const double unit = problem.softcap > 0.0 ? 1.0 : std::numbers::log2e / problem.temperature;
+  for (std::size_t at = 0; at < bias.size(); ++at) {
+    const std::int64_t distance = -lowest - static_cast<std::int64_t>(at);
+    if (distance >= -problem.mask.ahead() && distance <= problem.mask.behind())
+      bias[at] = static_cast<float>(unit * problem.bias[distance]);
+  }
+  return bias;
+}
+
 }  // namespace
 
 template <typename Input>
@@ -42,6 +58,9 @@ bool cpu_window(const HeadProblem<Input>& problem, const WindowLse& lse, const W
     return true;
   }
   const std::vector<std::uint8_t> flags = mask_flags(problem.mask), blind = blind_rows(problem.mask);
+  const std::int64_t bias_lowest =
+      request.key_begin - (request.row_begin + request.rows - 1) - problem.mask.first_query;
+  const std::vector<float> bias = spread_bias(problem, request, bias_lowest);
   std::atomic<bool> complete{true};
   struct Stop {
     const StopRequested* asked;
@@ -60,6 +79,8 @@ bool cpu_window(const HeadProblem<Input>& problem, const WindowLse& lse, const W
   whole.scale = problem.scale;
   whole.softcap = problem.softcap;
   whole.temperature = problem.temperature;
+  whole.bias = bias.empty() ? nullptr : bias.data();
+  whole.bias_lowest = bias_lowest;
   whole.softpick = problem.softpick;
   whole.map = request.map;
   whole.reduction = request.reduction;

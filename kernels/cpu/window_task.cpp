@@ -90,11 +90,26 @@ class WindowTiles {
           multiply_rows(packed_[m], row_copy_, task_.head_dim, 1, task_.head_dim, rows, false, tiles_[m]);
         }
       }
+      if (HWY_UNLIKELY(task_.bias != nullptr) && any) add_bias(row, rows);
       const bool whole = all_visible(row, rows);
       for (std::int64_t r = 0; r < rows; ++r)
         add_row(row + r, r * kWidth, whole, added_ ? added_ + (row + r - begin) * kWidth : nullptr);
     }
     if (task_.reduction > 1) fold_lanes(begin, end);
+  }
+
+  HWY_NOINLINE void add_bias(std::int64_t row, std::int64_t rows) const {
+    const Tag d;
+    for (int m = 0; m < 2; ++m) {
+      if (!task_.maps[m].present()) continue;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const float* bias = task_.bias + (key_ - row - r - task_.mask.first_query - task_.bias_lowest);
+        for (int v = 0; v < kVectors; ++v) {
+          float* at = tiles_[m] + r * kWidth + v * kLanes;
+          hn::Store(hn::Add(hn::Load(d, at), hn::LoadU(d, bias + v * kLanes)), d, at);
+        }
+      }
+    }
   }
 
   HWY_INLINE bool all_visible(std::int64_t row, std::int64_t rows) const {

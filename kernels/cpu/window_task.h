@@ -20,6 +20,10 @@ struct WindowTask {
   const DenseMask* dense;  // null: none
   std::int64_t head_dim;
   double scale, softcap, temperature;
+  // What is added to the products of a key e places behind a row's position (before it: e < 0), in the unit that the
+  // tiles score in: bias[e − bias_lowest]. Null: nothing.
+  const float* bias;
+  std::int64_t bias_lowest;
   bool softpick;
   WindowMap map;
   std::int64_t row_begin, row_end, key_begin, key_end;  // entries of the task

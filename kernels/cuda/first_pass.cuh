@@ -266,6 +266,7 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
                                  head.value_dim, channels);
     float score[kColumns][4];
     products(device, arguments, head, map.query, query, query_tile, map.key, key, key_tile, score);
+    add_bias<true>(head, row, key + column, score);
     const std::uint32_t seen = all_visible(mask, query, key) ? ~0u : visible_bits<true>(mask, row, key + column);
     if (statistics && head.scaling.capped) raise_raw(device, score, seen, head.scaling.raw, rows);
     to_logits(device, head.scaling, score);

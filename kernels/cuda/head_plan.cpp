@@ -191,6 +191,8 @@ KernelStatus check(const HeadJob<Input, float>& job) {
     if (bins->bins < 0 || (bins->bins > 0 && !(bins->width > 0.0))) return invalid("a histogram's bins have no width");
   if (!problem.mask.square() || problem.mask.dense != nullptr)
     return unsupported("the CUDA kernels take as many keys as queries and no dense mask");
+  if (problem.bias != nullptr && problem.scale == 0.0)
+    return unsupported("the CUDA kernels take no bias by distance where the scale of the logits is 0");
   if (problem.mask.length > kMaxLength) return unsupported("the CUDA kernels take at most 2^30 positions");
   if (problem.head_dim > 256) return unsupported("the CUDA kernels take a head_dim of at most 256");
   if (problem.value_dim > 4096) return unsupported("the CUDA kernels take a value_dim of at most 4096");
@@ -221,6 +223,7 @@ HeadPlan reserve(const HeadJob<Input, float>& job, int value_chunk, Regions& reg
   plan.pool_size = static_cast<int>(job.statistics.pool_size);
   plan.pool_blocks = static_cast<int>(job.statistics.pool_blocks);
   if (problem.maps[1].present()) plan.lambda = regions.inputs.reserve<float>(length);
+  if (problem.bias) plan.bias = regions.inputs.reserve<float>(problem.mask.ahead() + 1 + problem.mask.behind());
   if (!problem.mask.hidden_keys.empty()) plan.flags = regions.inputs.reserve<std::uint8_t>(length);
   for (std::size_t m = 0; m < 2; ++m) {
     if (!problem.maps[m].present()) continue;
@@ -295,6 +298,10 @@ HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPla
     head.scaling.cap_inner = static_cast<float>(problem.scale / problem.softcap);
     head.scaling.cap_outer = static_cast<float>(problem.softcap * unit);
   }
+  head.bias = regions.inputs.device<float>(plan.bias);
+  if (plan.bias)
+    for (std::int64_t d = -mask.ahead(); d <= mask.behind(); ++d)
+      regions.inputs.host<float>(plan.bias)[d + mask.ahead()] = static_cast<float>(problem.bias[d] / problem.scale);
   head.head_dim = static_cast<int>(problem.head_dim);
   head.value_dim = static_cast<int>(problem.value_dim);
   head.value_chunk = plan.value_chunk;

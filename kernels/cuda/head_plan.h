@@ -15,7 +15,7 @@ struct MapPlan {
 
 struct HeadPlan {
   std::array<MapPlan, 2> maps;
-  Part lambda, flags, induction_key;  // inputs
+  Part lambda, flags, induction_key, bias;  // inputs
   Part net_rows, net_column_sum, pooled;
   Part pool_parts;  // scratch
   int value_chunk = 0;

@@ -54,6 +54,7 @@ HEADROOM_DEVICE void net_rows(Device& device, const Arguments<Input>& arguments)
     for (int m = 0; m < 2; ++m) {
       products(device, arguments, head, head.maps[m].query, query, query_tiles[m], head.maps[m].key, key, key_tile,
                score[m]);
+      add_bias<true>(head, row, key + column, score[m]);
       to_logits(device, head.scaling, score[m]);
     }
     const float* value_square = head.maps[0].value_square + key + column;

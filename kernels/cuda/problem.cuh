@@ -90,6 +90,7 @@ struct HeadParameters {
   MapParameters<Input> maps[2];
   Mask mask;
   Scaling scaling;
+  const float* bias = nullptr;  // at distance i − j + mask.ahead, up to mask.behind, as part of q·k; null: none
   int head_dim = 0, value_dim = 0;
   int value_chunk = 0;  // channels of values that a block of the first pass takes
   bool has_sink = false;

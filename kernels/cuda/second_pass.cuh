@@ -86,6 +86,7 @@ HEADROOM_DEVICE void score_queries(Device& device, const Arguments<Input>& argum
     return;
   }
   products(device, arguments, head, given.key, own, key_tile, given.query, query, query_tile, score);
+  add_bias<false>(head, own + device.warp() * 16 + device.lane() / 4, query + first, score);
   to_logits(device, head.scaling, score);
   to_weights(device, head, given, values + 2 * map * kTile, values + (2 * map + 1) * kTile, seen, query, first, counts,
              score);

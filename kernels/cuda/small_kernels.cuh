@@ -80,6 +80,7 @@ HEADROOM_DEVICE void named_keys(Device& device, const Arguments<Input>& argument
       for (int c = device.lane(); c < head.head_dim; c += 32)
         product += device.to_float(query[c]) * device.to_float(key[c]);
       product = warp_sum(device, product);
+      if (head.bias != nullptr) product += bias_of(head, i, j);
       const float z = head.scaling.capped ? head.scaling.cap_outer * device.tanh(head.scaling.cap_inner * product)
                                           : head.scaling.logit * product;
       weight = device.exp2((z - row_reference(device, map, length, i)) - map.rows[kLogTotal * length + i]);

@@ -193,6 +193,28 @@ HEADROOM_DEVICE void products(Device& device, const Arguments<Input>& arguments,
   }
 }
 
+// What the distance of query i and key j adds to their product.
+template <class Input>
+HEADROOM_DEVICE float bias_of(const HeadParameters<Input>& head, int i, int j) {
+  const Mask& mask = head.mask;
+  return head.bias[smaller(larger(i - j, -mask.ahead), mask.behind) + mask.ahead];
+}
+
+// Adds it to a tile of products. `row`, `column`: of the thread's score[0][0]; queries are the rows of the tile, or its
+// columns.
+template <bool kQueriesAreRows, class Input>
+HEADROOM_DEVICE void add_bias(const HeadParameters<Input>& head, int row, int column, float (&score)[kColumns][4]) {
+  if (head.bias == nullptr) return;
+  HEADROOM_UNROLL
+  for (int n = 0; n < kColumns; ++n) {
+    HEADROOM_UNROLL
+    for (int e = 0; e < 4; ++e) {
+      const int r = row + e / 2 * 8, c = column + n * 8 + e % 2;
+      score[n][e] += kQueriesAreRows ? bias_of(head, r, c) : bias_of(head, c, r);
+    }
+  }
+}
+
 // The block's own rows, before the first products.
 template <class Input, class Device>
 HEADROOM_DEVICE void load_resident(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,

@@ -208,11 +208,13 @@ HEADROOM_DEVICE void window(Device& device, const WindowArguments<Input>& argume
       if (first) {
         products(device, arguments.scores, head, head.maps[0].query, row, query_tiles[0], head.maps[0].key, key,
                  key_tile, score);
+        add_bias<true>(head, row + local_row, key + local_key, score);
         to_logits(device, head.scaling, score);
       }
       if (second) {
         products(device, arguments.scores, head, head.maps[1].query, row, query_tiles[1], head.maps[1].key, key,
                  key_tile, other);
+        add_bias<true>(head, row + local_row, key + local_key, other);
         to_logits(device, head.scaling, other);
       }
       to_entries(device, arguments.map, first, second, rows, other, score);

@@ -38,6 +38,7 @@ ReferenceRow attention_row(const HeadProblem<double>& problem, const MapInput<do
   if (dense) dense->read(dense->source, i, 1, 0, problem.mask.keys(), added.data());
   std::vector<KeyRange> segments;
   problem.mask.segments(i, segments);
+  const std::int64_t position = i + problem.mask.first_query;
   double largest = problem.has_sink ? problem.sink : -kInfinity;
   for (const KeyRange& segment : segments)
     for (std::int64_t j = segment.begin; j < segment.end; ++j) {
@@ -45,7 +46,7 @@ ReferenceRow attention_row(const HeadProblem<double>& problem, const MapInput<do
       double dot = 0.0;
       for (std::int64_t c = 0; c < problem.head_dim; ++c)
         dot += map.query[i * map.query_stride + c] * map.key[j * map.key_stride + c];
-      row.raw[key] = problem.scale * dot;
+      row.raw[key] = problem.scale * dot + (problem.bias ? problem.bias[position - j] : 0.0);
       const double capped =
           problem.softcap > 0.0 ? problem.softcap * std::tanh(row.raw[key] / problem.softcap) : row.raw[key];
       row.z[key] = (dense ? capped + added[key] : capped) / problem.temperature;

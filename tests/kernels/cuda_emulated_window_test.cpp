@@ -125,7 +125,9 @@ CATCH_TEST_CASE("emulated CUDA window: every map of every pairing, exact and poo
        std::vector<AttentionCase>{{.name = "single", .softcap = 3.0, .sink = 0.5, .window = 30},
                                   {.name = "V1", .pairing = Pairing::V1, .hidden_keys = {0, 1, 40}},
                                   {.name = "V2", .pairing = Pairing::V2, .temperature = 2.0, .causal = false},
-                                  {.name = "second", .pairing = Pairing::SecondOnly}})
+                                  {.name = "second", .pairing = Pairing::SecondOnly},
+                                  {.name = "bias, V2, cap", .pairing = Pairing::V2, .softcap = 4.0, .biased = true},
+                                  {.name = "bias, window", .causal = false, .window = 30, .biased = true}})
     for (const WindowMap map : {WindowMap::Net, WindowMap::First, WindowMap::Second, WindowMap::ScaledSecond,
                                 WindowMap::FirstLogits, WindowMap::SecondLogits})
       for (const std::int64_t reduction : {1, 5}) check_window<float>(shape, 75, {map, 3, 70, 2, 66, reduction});

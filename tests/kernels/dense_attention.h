@@ -1,6 +1,6 @@
 // Attention as whole matrices in double, from the definitions of core/run/QUANTITIES.md and with none of the code under
-// test: the mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow. Plain
-// functions.
+// test: the mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow, and
+// biases of every distance between a row and a key. Plain functions.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +80,7 @@ struct DenseMap {
       double dot = 0.0;
       for (std::int64_t c = 0; c < p.head_dim; ++c)
         dot += map.query[i * map.query_stride + c] * map.key[j * map.key_stride + c];
-      dense.raw(i, j) = p.scale * dot;
+      dense.raw(i, j) = p.scale * dot + (p.bias ? p.bias[i + p.mask.first_query - j] : 0.0);
       const double z = p.softcap > 0.0 ? p.softcap * std::tanh(dense.raw(i, j) / p.softcap) : dense.raw(i, j);
       dense.z(i, j) = (z + dense_added(p, i, j)) / p.temperature;
       if (!dense_visible(p, i, j)) continue;

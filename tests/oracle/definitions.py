@@ -44,6 +44,8 @@ class Head:
     def __init__(self, run, l, h):
         self.run, self.l, self.h, self.n = run, l, h, run.n
         layer, head = (lambda name: run.file["program/" + name][l]), (lambda name: run.file["program/" + name][l, h])
+        programs = run.file["program"]
+        self.slope = programs["alibi_slope"][l, h] if "alibi_slope" in programs else np.nan
         self.scale, self.softcap, self.temperature = layer("logit_scale"), layer("softcap"), head("temperature")
         self.epsilon = head("norm_epsilon")
         self.gated = bool(head("gated"))
@@ -112,7 +114,9 @@ class Head:
 
     @functools.cached_property
     def raw(self):
-        return [self.scale * self.query(m) @ self.key(m).T if self.has[m] else None for m in (0, 1)]
+        apart = np.abs(np.arange(self.n)[:, None] - np.arange(self.n)[None, :])
+        bias = 0 if np.isnan(self.slope) else -self.slope * apart
+        return [self.scale * self.query(m) @ self.key(m).T + bias if self.has[m] else None for m in (0, 1)]
 
     def z(self, m):
         capped = self.raw[m] if np.isnan(self.softcap) else self.softcap * np.tanh(self.raw[m] / self.softcap)

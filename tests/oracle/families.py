@@ -54,6 +54,11 @@ ENCODER = {"num_key_value_heads": "absent"}
 MODERN = {"num_key_value_heads": "absent", "cls_token_id": 1, "sep_token_id": 2}
 MLA = {"q_lora_rank": 20, "kv_lora_rank": 14, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 12}
 BF16 = {"dtype": torch.bfloat16}
+NOT_SAID = dict.fromkeys(("num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size",
+                          "max_position_embeddings"), "absent")
+BLOOM = {**NOT_SAID, "n_head": 4, "n_layer": 3}
+MPT = {**NOT_SAID, "hidden_size": "absent", "d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 128}
+FALCON = dict.fromkeys(("num_key_value_heads", "intermediate_size"), "absent")
 
 CASES = [
     case("mistral no window", sliding_window=None),
@@ -180,8 +185,60 @@ CASES = [
          layer_types=["sliding_attention", "full_attention", "sliding_attention"],
          rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 5000.0},
                           "sliding_attention": {"rope_type": "default", "rope_theta": 700.0}}, **MODERN),
+    case("bloom", 97, **BLOOM),
+    case("bloom twelve heads, not tied", n_head=12, hidden_size=48, n_layer=2, tie_word_embeddings=False, **NOT_SAID),
+    case("bloom n_embed", seq_length=128, offset_alibi=100, attention_softmax_in_fp32=True, bias_dropout_fusion=True,
+         masked_softmax_fusion=True, stored=BF16,
+         **{**NOT_SAID, "hidden_size": "absent", "n_embed": 36, "num_attention_heads": 6, "num_hidden_layers": 2}),
+    case("mpt", 97, **MPT),
+    case("mpt six heads, cut, scaled", **{**MPT, "n_heads": 6, "d_model": 36}, tie_word_embeddings=False, layer_norm_epsilon=1e-3,
+         attn_config={"clip_qkv": 0.6, "softmax_scale": 0.3, "alibi": True, "alibi_bias_max": 8, "attn_impl": "torch"}),
+    case("falcon", 97, **FALCON),
+    case("falcon one norm", **FALCON, new_decoder_architecture=True, num_kv_heads=2, num_ln_in_parallel_attn=1, rope_theta=5000.0),
+    case("falcon two norms", 97, **FALCON, new_decoder_architecture=True, num_kv_heads=2, ffn_hidden_size=40, bias=True,
+         tie_word_embeddings=False),
+    case("falcon rw", 97, **FALCON, alibi=True, bias=True, multi_query=False, parallel_attn=False),
+    case("falcon alibi, groups", **FALCON, alibi=True, new_decoder_architecture=True, num_kv_heads=4, activation="relu"),
+    case("falcon every key its own", **FALCON, multi_query=False, parallel_attn=True, num_kv_heads=4, layer_norm_epsilon=1e-3,
+         rope_scaling={"type": "linear", "factor": 2.0}),
+    case("olmo cut", clip_qkv=0.7),
+    case("olmoe cut", num_experts=4, num_experts_per_tok=2, clip_qkv=0.9),
     case("gpt_neo all global", num_layers=2, num_heads=2, attention_types=[[["global"], 2]], **{**GPT_NEO, "intermediate_size": 40}),
 ]
+
+
+def from_own_key(alibi):
+    """[heads, n] as added to every row: [heads, n, n] less what the row's own key gets, which changes no weight."""
+    return alibi[:, None, :] - alibi[:, :, None]
+
+
+def bloom_call(_, module, hidden_states, residual, alibi, attention_mask, **options):
+    q, k, v = (x[0] for x in module._reshape(module.query_key_value(hidden_states)))
+    return module, q, k, v, attention_mask[0, 0] > -1, module.inv_norm_factor, None, from_own_key(alibi[:, 0])
+
+
+def mpt_call(_, module, hidden_states, position_bias, attention_mask=None, **options):
+    n, heads = hidden_states.shape[1], module.n_heads
+    mixed = module.Wqkv(hidden_states)[0]
+    if module.clip_qkv:
+        mixed = torch.minimum(torch.maximum(mixed, torch.tensor(-module.clip_qkv)), torch.tensor(module.clip_qkv))
+    q, k, v = (x.reshape(n, heads, -1).transpose(0, 1) for x in mixed.chunk(3, dim=1))
+    return module, q, k, v, ~attention_mask[0, 0], module.softmax_scale, None, from_own_key(position_bias[:, 0, -n:])
+
+
+def falcon_call(modeling, module, hidden_states, alibi, attention_mask, position_embeddings=None, **options):
+    q, k, v = (x[0].transpose(0, 1) for x in module._split_heads(module.query_key_value(hidden_states)))
+    if module.new_decoder_architecture:  # keys and values stand once for each of their queries
+        k, v = (x[:: module.num_heads // module.num_kv_heads] for x in (k, v))
+    if alibi is None:
+        q, k = (x[0] for x in modeling.apply_rotary_pos_emb(q[None], k[None], *position_embeddings))
+        bias = None
+    else:
+        bias = from_own_key(alibi.reshape(module.num_heads, -1) * module.inv_norm_factor)
+    return module, q, k, v, attention_mask[0, 0] > -1e30, module.inv_norm_factor, None, bias
+
+
+BIASED = {"BloomAttention": bloom_call, "MptAttention": mpt_call, "FalconAttention": falcon_call}
 
 
 def seen(mask, query):
@@ -192,8 +249,15 @@ def seen(mask, query):
 
 @contextlib.contextmanager
 def recorded_attention(modeling, calls):
-    """The module's attention function keeps what it was given: (module, q, k, v, who sees whom, scale, cap)."""
-    if hasattr(modeling, "eager_attention_forward"):
+    """The module's attention function keeps what it was given: (module, q, k, v, who sees whom, scale, cap[, bias])."""
+    biased = next((name for name in BIASED if hasattr(modeling, name)), None)
+    if biased:
+        holder, name = getattr(modeling, biased), "forward"
+
+        def recorder(module, *given, **options):
+            calls.append(BIASED[biased](modeling, module, *given, **options))
+            return original(module, *given, **options)
+    elif hasattr(modeling, "eager_attention_forward"):
         holder, name = modeling, "eager_attention_forward"
 
         def recorder(module, query, key, value, attention_mask, scaling=None, **options):
@@ -227,6 +291,8 @@ def model_of(case):
 
     settings = AutoConfig.for_model(case.model_type, **{k: v for k, v in copy.deepcopy(case.config).items() if k != "model_type"})
     settings._attn_implementation = settings._experts_implementation = "eager"
+    if case.model_type == "falcon":
+        settings._attn_implementation = "sdpa"  # eager adds ALiBi once more, with the mask
     net = (AutoModelForMaskedLM if case.model_type in ENCODERS else AutoModelForCausalLM).from_config(settings)
     return importlib.import_module(type(net).__module__), net.to(torch.float64).eval()
 
@@ -275,14 +341,15 @@ def projection_sizes(module, output, q_rows, kv_rows, hidden):
 
 
 def layer_of(layer, block, call):
-    module, q, k, v, visible, scaling, softcap = call
+    module, q, k, v, visible, scaling, softcap, *bias = call
     heads, key_heads = len(q), len(k)
     own = [getattr(module, name) for name in OUTPUTS if hasattr(module, name)]
     output = own[0] if own else block.attention.output.dense  # BERT's stands beside its attention
     sinks = module.sinks.tolist() if hasattr(module, "sinks") else None
     attention = forward.Attention(
         "softmax_sink" if sinks else "softmax", q, k, v, [[(i, i // (heads // key_heads), [i // (heads // key_heads)])] for i in range(heads)],
-        output.weight, output.bias, scaling, softcap=softcap, visible=visible, sinks=sinks)
+        output.weight, output.bias, scaling, softcap=softcap, visible=visible, sinks=sinks,
+        bias=bias[0] if bias else None)
     attention.parameters = projection_sizes(module, output, heads * q.shape[-1], key_heads * q.shape[-1], output.weight.shape[0])
     _, info = forward.attend(attention, layer, forward.Overrides(()), torch.zeros(q.shape[1], 1))
     return info
@@ -291,7 +358,7 @@ def layer_of(layer, block, call):
 LAYERS = (lambda base: getattr(base, "layers", None), lambda base: getattr(base, "h", None),
           lambda base: getattr(getattr(base, "decoder", None), "layers", None),
           lambda base: getattr(getattr(base, "encoder", None), "layer", None),
-          lambda base: getattr(getattr(base, "transformer", None), "layer", None))
+          lambda base: getattr(getattr(base, "transformer", None), "layer", None), lambda base: getattr(base, "blocks", None))
 
 
 def run(case, weights, ids):

@@ -109,6 +109,7 @@ class Attention:
     softcap: float | None = None
     window: int | None = None
     visible: torch.Tensor | None = None  # [n, n] bool, in place of the causal mask and the window
+    bias: torch.Tensor | None = None  # [heads, n, n], added to the scaled logits
     lam: torch.Tensor | None = None  # [heads, n]
     lam_raw: torch.Tensor | None = None
     gate: torch.Tensor | None = None  # [heads, n, channels or 1]
@@ -308,6 +309,8 @@ def attend(attention, layer, overrides, x):
         maps = []
         for query_block, key_block, value_blocks in maps_of_head:
             z_raw = attention.scale * q[query_block] @ k[key_block].T
+            if attention.bias is not None:
+                z_raw = z_raw + attention.bias[i]
             capped = attention.softcap * torch.tanh(z_raw / attention.softcap) if attention.softcap else z_raw
             z_raw, capped = z_raw.masked_fill(~visible, NEG), capped.masked_fill(~visible, NEG)
             z = capped / float(o.get("temperature", 1.0))

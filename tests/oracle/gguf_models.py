@@ -24,7 +24,7 @@ class Format:
     pairs: bool = False  # rows of q and k interleaved per head
     norm_offset: float = 0.0
     transposed: tuple = ()  # modules stored [in, out] by transformers
-    thirds: str = ""  # a fused module of q, k and v per head
+    groups: str = ""  # a fused module of the queries of a key head, its key and value, then those of the next
     rotary: bool = True  # rope.dimension_count is written
 
 
@@ -33,11 +33,13 @@ FORMATS = {
     "qwen3": Format("qwen3", rotary=False), "gemma": Format("gemma", norm_offset=1, rotary=False),
     "gemma2": Format("gemma2", norm_offset=1, rotary=False), "gemma3_text": Format("gemma3", norm_offset=1, rotary=False),
     "gpt2": Format("gpt2", transposed=("c_attn", "c_proj", "c_fc"), rotary=False), "gpt_bigcode": Format("starcoder", rotary=False),
-    "gpt_neox": Format("gptneox", thirds="query_key_value"), "phi": Format("phi2"), "phi3": Format("phi3"),
+    "gpt_neox": Format("gptneox", groups="query_key_value"), "phi": Format("phi2"), "phi3": Format("phi3"),
     "olmo": Format("olmo", pairs=True, rotary=False), "olmo2": Format("olmo2", rotary=False), "olmo3": Format("olmo2", rotary=False),
     "stablelm": Format("stablelm"), "starcoder2": Format("starcoder2", rotary=False), "granite": Format("granite", pairs=True),
     "cohere": Format("command-r", rotary=False), "cohere2": Format("cohere2"), "glm": Format("chatglm"), "glm4": Format("glm4"),
     "smollm3": Format("smollm3", pairs=True), "nemotron": Format("nemotron", norm_offset=1), "exaone4": Format("exaone4", rotary=False),
+    "bloom": Format("bloom", groups="query_key_value", rotary=False), "mpt": Format("mpt", rotary=False),
+    "falcon": Format("falcon", groups="query_key_value", rotary=False),
 }
 SHARE = {"phi": 0.5, "stablelm": 0.25, "nemotron": 0.5, "glm": 0.5, "glm4": 0.5, "gpt_neox": 0.25}  # of channels that rotate
 PATTERN = {"olmo3": 4, "cohere2": 4, "exaone4": 4, "gemma3_text": 6, "gemma2": 2}  # each so manieth layer has no window
@@ -51,10 +53,13 @@ TOLD = {
     ("phi", ALL): {"intermediate_size": 128, "qk_layernorm": False, "num_key_value_heads": 4},
     ("glm", ALL): {"head_dim": 8}, ("nemotron", "biases"): {"head_dim": "absent"},
     ("gpt_neox", ALL): {"rotary_emb_base": 10000, "hidden_act": "gelu"},
+    ("mpt", ALL): {"layer_norm_epsilon": 1e-5}, ("mpt", "six heads, cut, scaled"): {"attn_config": {"clip_qkv": 0.6}},
+    ("falcon", ALL): {"ffn_hidden_size": "absent", "bias": False, "rope_scaling": "absent", "rope_theta": "absent",
+                      "max_position_embeddings": 2048},
     # What the family computes itself stands in the file, rounded.
     ("phi3", "long"): {"rope_scaling": {**families.LONGROPE, "attention_factor": math.sqrt(1 + math.log(2) / math.log(32))}},
 }
-UNTOLD = {"gemma2 no caps", "smollm3 window, list", "gpt_bigcode many keys"}
+UNTOLD = {"gemma2 no caps", "smollm3 window, list", "gpt_bigcode many keys", "falcon rw", "falcon alibi, groups"}
 
 OWN = [
     families.case("llama", 97),
@@ -114,9 +119,10 @@ def stored(name, tensor, case, format):
     if format.pairs and any(part in name for part in PAIRS):
         rows = sizes(case.config)["kv_heads"] if "k_proj" in name else heads
         return C.interleaved(tensor, rows)
-    if format.thirds == module:
-        d = tensor.shape[0] // heads // 3
-        return torch.cat([tensor.reshape(heads, 3, d, -1)[:, i].reshape(heads * d, -1) for i in range(3)]).reshape(tensor.shape)
+    if format.groups == module:
+        groups = sizes(case.config)["kv_heads"]
+        parts = tensor.reshape(groups, heads // groups + 2, -1, tensor[0].numel())
+        return torch.cat([part.flatten(0, 2) for part in (parts[:, :-2], parts[:, -2:-1], parts[:, -1:])]).reshape(tensor.shape)
     return tensor + format.norm_offset if format.norm_offset and name.endswith("norm.weight") else tensor
 
 
@@ -124,10 +130,12 @@ def sizes(config):
     def first(*keys, default=None):
         return next((config[key] for key in keys if config.get(key) is not None), default)
 
-    heads, hidden = first("num_attention_heads", "n_head"), first("hidden_size", "n_embd")
-    return {"layers": first("num_hidden_layers", "n_layer"), "hidden": hidden, "heads": heads,
-            "inner": first("intermediate_size", "n_inner", default=4 * hidden), "positions": first("max_position_embeddings", "n_positions"),
-            "kv_heads": 1 if config["model_type"] == "gpt_bigcode" else first("num_key_value_heads", default=heads),
+    heads, hidden = first("num_attention_heads", "n_head", "n_heads"), first("hidden_size", "n_embd", "n_embed", "d_model")
+    one_key = config["model_type"] == "gpt_bigcode" or config["model_type"] == "falcon" and config.get("multi_query", True)
+    return {"layers": first("num_hidden_layers", "n_layer", "n_layers"), "hidden": hidden, "heads": heads,
+            "inner": first("intermediate_size", "n_inner", default=4 * hidden),
+            "positions": first("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", default=hidden),
+            "kv_heads": first("num_kv_heads", "num_key_value_heads", default=1 if one_key else heads),
             "head_dim": first("head_dim", default=hidden // heads)}
 
 
@@ -194,7 +202,14 @@ def add_numbers(writer, case):
     writer.add_embedding_length(size["hidden"])
     writer.add_feed_forward_length(size["inner"])
     writer.add_head_count(size["heads"])
-    if case.model_type not in ("gpt2", "gpt_neox"):
+    if case.model_type == "mpt":
+        writer.add_max_alibi_bias(8.0)
+    clip = config.get("attn_config", config).get("clip_qkv")
+    if clip is not None:
+        writer.add_clamp_kqv(clip)
+    if case.model_type == "falcon":
+        writer.add_tensor_data_layout("jploski")
+    if case.model_type not in ("gpt2", "gpt_neox", "mpt"):
         writer.add_head_count_kv(size["kv_heads"])
     if "head_dim" in config and case.model_type != "glm":
         writer.add_key_length(size["head_dim"])
@@ -217,7 +232,8 @@ EPSILON = {"rms_norm_eps": 2.0**-17, "layer_norm_eps": 2.0**-15, "layer_norm_eps
            "norm_eps": 2.0**-15}
 EPSILON_KEY = {"gpt2": "layer_norm_epsilon", "gpt_bigcode": "layer_norm_epsilon", "gpt_neox": "layer_norm_eps", "phi": "layer_norm_eps",
                "olmo": "layer_norm_eps", "stablelm": "layer_norm_eps", "cohere": "layer_norm_eps", "cohere2": "layer_norm_eps",
-               "starcoder2": "norm_epsilon", "nemotron": "norm_eps"}
+               "starcoder2": "norm_epsilon", "nemotron": "norm_eps", "bloom": "layer_norm_epsilon", "mpt": "layer_norm_epsilon",
+               "falcon": "layer_norm_epsilon"}
 
 
 def write(folder, case, seed, kind=gguf.GGMLQuantizationType.F32, parts=1):
@@ -244,7 +260,7 @@ def write(folder, case, seed, kind=gguf.GGMLQuantizationType.F32, parts=1):
     add_windows(writer, case.config)
     add_rotation(writer, case, format)
     for name, tensor in weights.items():
-        own = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        own = names.get_name(name.removeprefix("transformer.") if case.model_type == "bloom" else name, try_suffixes=(".weight", ".bias"))
         assert own, name
         array = np.ascontiguousarray(stored(name, tensor, case, format).numpy().astype(np.float32))
         if kind != gguf.GGMLQuantizationType.F32 and array.ndim == 2 and array.shape[1] % gguf.GGML_QUANT_SIZES[kind][0] == 0:

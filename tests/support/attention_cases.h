@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <numbers>
@@ -84,6 +85,7 @@ struct AttentionCase {
   std::int64_t first_query = 0;  // position of row 0 among the keys
   Dense dense = Dense::None;
   bool softpick = false;
+  bool biased = false;  // a number for each head and distance
 
   [[nodiscard]] bool pair() const { return pairing != Pairing::Single && pairing != Pairing::SecondOnly; }
 };
@@ -134,6 +136,15 @@ struct AttentionCase {
        .window = 3,
        .hidden_keys = {4, 5, 6, 7, 8, 40}},
       {.name = "V1, bidirectional, window 17", .pairing = Pairing::V1, .causal = false, .window = 17, .lambda = 0.6},
+      {.name = "bias, groups", .heads = 4, .kv_heads = 2, .biased = true},
+      {.name = "bias, bidirectional", .causal = false, .biased = true},
+      {.name = "bias, window 9, hidden keys", .window = 9, .hidden_keys = {0, 3, 30, 31}, .biased = true},
+      {.name = "bias, bidirectional, window 6, sink", .sink = 0.3, .causal = false, .window = 6, .biased = true},
+      {.name = "bias, cap and temperature", .softcap = 3.0, .temperature = 0.5, .biased = true},
+      {.name = "bias, temperature", .temperature = 3.0, .biased = true},
+      {.name = "bias, V1, negative λ", .pairing = Pairing::V1, .lambda = -0.4, .biased = true},
+      {.name = "bias, V2, hidden keys", .pairing = Pairing::V2, .hidden_keys = {0, 1, 5, 62}, .biased = true},
+      {.name = "bias, second map alone", .pairing = Pairing::SecondOnly, .biased = true},
   };
 }
 
@@ -149,6 +160,8 @@ struct AttentionCase {
       {.name = "padding, V1, window, sink", .pairing = Pairing::V1, .sink = 0.0, .window = 70, .first_key = 3},
       {.name = "padding, second map alone", .pairing = Pairing::SecondOnly, .first_key = 1},
       {.name = "padding, bidirectional, window 8", .causal = false, .window = 8, .first_key = 13},
+      {.name = "padding, bias", .first_key = 7, .biased = true},
+      {.name = "padding, bias, bidirectional, sink", .sink = -0.5, .causal = false, .first_key = 17, .biased = true},
   };
 }
 
@@ -184,6 +197,28 @@ struct AttentionCase {
       {.name = "cross, V2, own values", .pairing = Pairing::OwnValues, .kv_heads = 2, .causal = false, .more_keys = 5},
       {.name = "decode behind padding", .first_key = 6, .more_keys = 12, .first_query = 12},
       {.name = "values wider than keys", .head_dim = 4, .value_dim = 19, .causal = false, .more_keys = 3},
+      {.name = "decode, bias", .more_keys = 40, .first_query = 40, .biased = true},
+      {.name = "decode, bias, window 9", .window = 9, .more_keys = 33, .first_query = 33, .biased = true},
+      {.name = "prefix, bias", .more_keys = 50, .first_query = 20, .biased = true},
+      {.name = "cross, bias", .causal = false, .more_keys = 37, .biased = true},
+      {.name = "cross, bias, fewer keys", .causal = false, .more_keys = -21, .biased = true},
+      {.name = "cross, bias, one key", .causal = false, .more_keys = -1000, .biased = true},
+      {.name = "cross, bias, window 5",
+       .causal = false,
+       .window = 5,
+       .more_keys = 20,
+       .first_query = 10,
+       .biased = true},
+      {.name = "rows before the first key, bias", .more_keys = -8, .first_query = -8, .biased = true},
+      {.name = "window, bias, rows beyond the keys", .sink = 1.0, .window = 6, .more_keys = -30, .biased = true},
+      {.name = "decode, bias, V1, cap, hidden keys",
+       .pairing = Pairing::V1,
+       .softcap = 3.0,
+       .hidden_keys = {0, 5, 6, 9},
+       .lambda = 0.7,
+       .more_keys = 7,
+       .first_query = 7,
+       .biased = true},
   };
 }
 [[nodiscard]] inline std::vector<AttentionCase> dense_cases() {
@@ -242,7 +277,9 @@ struct AttentionData {
   std::vector<double> lambda;  // [heads, length]
   std::vector<std::int64_t> induction_key;
   std::shared_ptr<const DenseTable> dense;
+  std::vector<double> bias;  // [heads, 2 · reach() + 1], of distances −reach() … reach(); empty: none
 
+  [[nodiscard]] std::int64_t reach() const { return length + keys() + std::abs(shape.first_query); }
   [[nodiscard]] std::int64_t keys() const { return std::max<std::int64_t>(1, length + shape.more_keys); }
   [[nodiscard]] std::int64_t key_blocks() const { return shape.kv_heads * (shape.pairing == Pairing::V1 ? 2 : 1); }
   [[nodiscard]] std::int64_t query_blocks() const { return shape.heads * (shape.pairing == Pairing::Single ? 1 : 2); }
@@ -276,6 +313,7 @@ struct AttentionData {
     result.has_sink = shape.sink.has_value();
     result.sink = shape.sink.value_or(0.0);
     result.softpick = shape.softpick;
+    if (!bias.empty()) result.bias = bias.data() + head * (2 * reach() + 1) + reach();
     result.induction_key = induction_key.data();
     return result;
   }
@@ -361,6 +399,9 @@ template <typename Real>
     table->mask = {DenseTable::read, table.get(), shape.dense == Dense::Adds};
     data.dense = std::move(table);
   }
+  // In steps that float32 holds, as above.
+  for (std::int64_t i = 0; shape.biased && i < shape.heads * (2 * data.reach() + 1); ++i)
+    data.bias.push_back(std::round(64.0 * random.normal()) / 64.0);
   shape_data(data);
   return data;
 }
@@ -377,6 +418,7 @@ template <typename Real>
   wide.lambda = data.lambda;
   wide.induction_key = data.induction_key;
   wide.dense = data.dense;
+  wide.bias = data.bias;
   return wide;
 }
 

@@ -41,7 +41,7 @@ class Tensors {
                     from.maps[m].value_stride};
     }
     to.lambda = from.lambda, to.scale = from.scale, to.softcap = from.softcap, to.temperature = from.temperature;
-    to.has_sink = from.has_sink, to.sink = from.sink, to.induction_key = from.induction_key;
+    to.bias = from.bias, to.has_sink = from.has_sink, to.sink = from.sink, to.induction_key = from.induction_key;
     return to;
   }
   [[nodiscard]] const AttentionData<float>& data() const { return data_; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/compute/mask_tensor.h"
+#include "core/model/distance_bias.h"
 #include "kernels/attention.h"
 #include "kernels/mask.h"
 
@@ -144,6 +145,24 @@ at::Tensor hidden_entries(const AttentionSpec& attention, const at::Tensor& like
   return at::stack(by_head);
 }
 
+// What the distance adds to the logits, [heads, length, length].
+at::Tensor biases(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& like) {
+  const std::int64_t length = like.size(2), heads = static_cast<std::int64_t>(attention.heads.size());
+  const at::Tensor positions = at::arange(length, at::TensorOptions().dtype(at::kLong));
+  const at::Tensor distances = positions.unsqueeze(1) - positions;
+  const DistanceBiasSpec& spec = attention.bias;
+  if (!spec.table.present()) {
+    const at::Tensor slopes = at::tensor(spec.slopes, at::kDouble).view({heads, 1, 1});
+    return (-slopes * distances.abs()).to(like.device(), like.scalar_type());
+  }
+  std::vector<std::int64_t> buckets;
+  for (std::int64_t distance = -(length - 1); distance < length; ++distance)
+    buckets.push_back(distance_bucket(distance, weights.bias_table.size(0), spec));
+  const at::Tensor bucket = at::tensor(buckets, at::kLong).index_select(0, (distances + (length - 1)).flatten());
+  const at::Tensor values = weights.bias_table.index_select(0, bucket.to(weights.bias_table.device()));
+  return values.to(like.scalar_type()).t().reshape({heads, length, length});
+}
+
 // As kernels/attention.h has it.
 at::Tensor softpick(const at::Tensor& z) {
   const at::Tensor largest = z.amax(-1, true).detach(), shift = largest.clamp_min(0.0);
@@ -157,6 +176,7 @@ at::Tensor attention_map(const AttentionSpec& attention, const AttentionWeights&
   const at::Tensor q = queries(attention, heads, map), k = keys(attention, heads, map);
   at::Tensor result;
   at::Tensor z = at::matmul(q, k.transpose(-1, -2)) * attention.scale;
+  if (attention.bias.present()) z = z + biases(attention, weights, q);
   if (attention.softcap > 0.0) z = attention.softcap * at::tanh(z / attention.softcap);
   if (std::ranges::any_of(attention.heads, [](const HeadProgram& head) { return head.temperature != 1.0; })) {
     std::vector<double> temperatures;
@@ -203,7 +223,7 @@ at::Tensor map_contexts(const AttentionSpec& attention, const AttentionWeights& 
 }  // namespace
 
 bool library_runs(const AttentionSpec& attention) {
-  if (!attention.causal || attention.softcap > 0.0 || attention.window > 0) return false;
+  if (!attention.causal || attention.softcap > 0.0 || attention.window > 0 || attention.bias.present()) return false;
   return std::ranges::all_of(attention.heads, [](const HeadProgram& head) {
     return head.sums_to_one() && head.temperature == 1.0 && head.hidden_keys.empty();
   });

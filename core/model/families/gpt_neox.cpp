@@ -58,7 +58,7 @@ constexpr auto kGptNeoxGgufTensors = std::to_array<GgufTensor>({
     {"output_norm", "gpt_neox.final_layer_norm"},
     {"output", "embed_out"},
     {"blk.#.attn_norm", "gpt_neox.layers.#.input_layernorm"},
-    {"blk.#.attn_qkv", "gpt_neox.layers.#.attention.query_key_value", GgufRows::ThirdsOfHeads},
+    {"blk.#.attn_qkv", "gpt_neox.layers.#.attention.query_key_value", GgufRows::PartsOfGroups},
     {"blk.#.attn_output", "gpt_neox.layers.#.attention.dense"},
     {"blk.#.ffn_norm", "gpt_neox.layers.#.post_attention_layernorm"},
     {"blk.#.ffn_up", "gpt_neox.layers.#.mlp.dense_h_to_4h"},

@@ -5,7 +5,8 @@
 namespace headroom {
 namespace {
 
-Result<void> change_olmo(ConfigReader&, const LlamaConfig&, ModelSpec& model) {
+Result<void> change_olmo(ConfigReader& config, const LlamaConfig&, ModelSpec& model) {
+  HEADROOM_TRY_VOID(read_clip(config, model));
   change_norms(model, [](NormSpec& norm) {
     norm = {};
     norm.kind = NormKind::Layer;

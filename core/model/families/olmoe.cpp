@@ -12,6 +12,7 @@ Result<ModelSpec> translate_olmoe(const ModelSource& source) {
   const auto change = [&](ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) -> Result<void> {
     HEADROOM_TRY(const ExpertSizes sizes, read_expert_sizes(config, {"num_experts", 64, 8, {}, 0}, llama.sizes.inner));
     HEADROOM_TRY(const bool normalised, config.boolean("norm_topk_prob", false));
+    HEADROOM_TRY_VOID(read_clip(config, model));
     for (std::int64_t layer = 0; layer < llama.sizes.layers; ++layer) {
       BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
       add_qk_norm(block, llama.layer(layer), QkNormScope::Whole, llama.epsilon);

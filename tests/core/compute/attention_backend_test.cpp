@@ -58,6 +58,9 @@ void check_backend(AttentionBackend backend, double tolerance, double count_shar
       {.name = "groups", .heads = 6, .kv_heads = 2},
       {.name = "V1, sink, window", .pairing = Pairing::V1, .heads = 2, .sink = 0.7, .window = 9, .lambda = 0.4},
       {.name = "V2, hidden keys, cap", .pairing = Pairing::V2, .softcap = 3.0, .hidden_keys = {0, 4}},
+      {.name = "bias, groups, hidden keys", .heads = 6, .kv_heads = 2, .hidden_keys = {0, 4, 33}, .biased = true},
+      {.name = "bias, decode, window", .window = 9, .more_keys = 33, .first_query = 33, .biased = true},
+      {.name = "bias, V2, bidirectional, cap", .pairing = Pairing::V2, .softcap = 3.0, .causal = false, .biased = true},
   };
   if (backend == AttentionBackend::Reference || backend == AttentionBackend::Blocked)
     for (const AttentionCase& shape : softpick_cases())

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <span>
@@ -125,12 +126,31 @@ struct Expected {
   std::vector<std::map<int, at::Tensor>> weights;  // of each head: component → [length, length], −1 the net map
 };
 
+// Of transformers' T5Attention with 12 buckets, bidirectional, up to a distance of 50.
+std::int64_t bucket_of_twelve(std::int64_t distance) {
+  const std::int64_t d = std::abs(distance);
+  const std::int64_t bucket = d < 3 ? d : d < 8 ? 3 : d < 20 ? 4 : 5;
+  return distance < 0 ? bucket + 6 : bucket;
+}
+
+at::Tensor expected_bias(const AttentionSpec& spec, const AttentionWeights& w, std::int64_t n, std::size_t h) {
+  at::Tensor bias = at::zeros({n, n}, at::kDouble);
+  const auto head = static_cast<std::int64_t>(h);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      bias[i][j] = spec.bias.slopes.empty() ? w.bias_table[bucket_of_twelve(i - j)][head].item<double>()
+                                            : -spec.bias.slopes[h] * static_cast<double>(std::abs(i - j));
+  return bias;
+}
+
 Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, const Rotary& rotary,
                         const at::Tensor& x) {
   const std::int64_t n = x.size(0);
   const auto project = [&](const Linear& linear, std::int64_t blocks) {
     at::Tensor y = at::mm(x, linear.weight.t());
     if (linear.bias.defined()) y = y + linear.bias;
+    if (spec.clip_qkv > 0.0)
+      y = at::minimum(at::maximum(y, at::full_like(y, -spec.clip_qkv)), at::full_like(y, spec.clip_qkv));
     return y.view({n, blocks, -1});
   };
   at::Tensor q = project(w.q, spec.num_query_blocks), k = project(w.k, spec.num_key_blocks);
@@ -153,6 +173,7 @@ Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, co
     masked = masked & ~(masked.all(1, true) & (i == j));
     const auto map = [&](const HeadProgram::Map& blocks) {
       at::Tensor z = spec.scale * at::mm(q.select(1, blocks.query_block), k.select(1, blocks.key_block).t());
+      if (spec.bias.present()) z = z + expected_bias(spec, w, n, h);
       if (spec.softcap > 0.0) z = spec.softcap * at::tanh(z / spec.softcap);
       z = (z / head.temperature).masked_fill(masked, -std::numeric_limits<double>::infinity());
       if (head.sink == SinkSource::None) return at::softmax(z, -1);
@@ -368,6 +389,31 @@ CATCH_TEST_CASE("attention layer: a window where attention is not causal lies on
   weights.lambda_projection = {builder.normal({4, kHidden}, 0.5), {}};
   spec.heads[1].hidden_keys = {2, 3, 4, 5, 6, 7, 8};
   check_layer("bidirectional window", spec, weights, 9);
+}
+
+CATCH_TEST_CASE("attention layer: biases by distance, ALiBi and learned, and projections that are cut") {
+  LayerBuilder builder(10);
+  AttentionSpec spec = plain_spec(4, 2);
+  spec.bias.slopes = {0.5, 0.25, 0.0625, 1.5};
+  spec.clip_qkv = 0.8;
+  AttentionWeights weights = builder.weights(spec);
+  check_layer("ALiBi", spec, weights, 10);
+  spec.window = 6;
+  spec.softcap = 2.0;
+  spec.heads[1].hidden_keys = {0, 3, 4, 20};
+  spec.heads[2].temperature = 1.7;
+  check_layer("ALiBi in a window, capped", spec, weights, 11);
+
+  AttentionSpec learned = pair_spec(4, 2, false);
+  learned.causal = false;
+  learned.bias.table = {.tensor = "table", .stored_shape = {12, 4}};
+  learned.bias.bidirectional = true;
+  learned.bias.max_distance = 50;
+  AttentionWeights table = builder.weights(learned);
+  table.lambda_projection = {builder.normal({4, kHidden}, 0.5), {}};
+  table.bias_table = builder.normal({12, 4});
+  table.refresh();
+  check_layer("learned biases", learned, table, 12);
 }
 
 CATCH_TEST_CASE("attention layer: value blocks that are not neighbours are read as their concatenation") {

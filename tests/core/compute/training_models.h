@@ -55,6 +55,21 @@ inline void make_parallel(ModelSpec& model) {
   for (BlockSpec& block : model.blocks) block.parallel = true;
 }
 
+inline void make_alibi(ModelSpec& model) {
+  for (BlockSpec& block : model.blocks) block.attention.bias.slopes = {0.5, 0.3, 0.1, 0.7};
+}
+
+// A table of its own in every layer.
+inline void make_learned_bias(ModelSpec& model) {
+  std::int64_t layer = 0;
+  for (BlockSpec& block : model.blocks) {
+    block.attention.causal = false;
+    block.attention.bias = {{}, {}, true, 5};
+    block.attention.bias.table.tensor = "model.layers." + std::to_string(layer++) + ".self_attn.relative_bias.weight";
+    block.attention.bias.table.stored_shape = {8, 4};
+  }
+}
+
 inline nlohmann::json training_config() {
   return {{"model_type", "headroom"},
           {"vocab_size", 11},
@@ -88,6 +103,9 @@ inline std::vector<TrainingCase> training_cases() {
       {"softmax, window, scale", attention({{"window", 3}, {"scale", 0.9}}), {}, false},
       {"softmax, bidirectional, window", attention({{"window", 3}}), {}, false, "", make_bidirectional},
       {"softmax, norms after the branches, scales", {{"position", "learned"}}, {}, true, "", make_post_norm},
+      {"softmax, ALiBi, no position", none, {}, false, "", make_alibi},
+      {"softmax, learned biases, bidirectional", attention({{"kind", "softmax"}}), {}, false, "", make_learned_bias},
+      {"diff_v2, ALiBi, off by one", v2, {"normalizer=softmax_one"}, false, "", make_alibi},
       {"diff_v2, attention and MLP side by side", v2, {}, true, "", make_parallel},
       {"diff_v2, bidirectional, window, hidden keys",
        with(v2, attention({{"window", 2}})),

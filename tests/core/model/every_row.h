@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tests/core/model/biased_rows.h"
 #include "tests/core/model/diff_rows.h"
 #include "tests/core/model/encoder_decoder_rows.h"
 #include "tests/core/model/encoder_rows.h"
@@ -17,8 +18,8 @@ namespace headroom::test {
 [[nodiscard]] inline const std::vector<FamilyRow>& every_row() {
   static const std::vector<FamilyRow> rows = [] {
     std::vector<FamilyRow> all = kFamilyRows;
-    for (const auto* some :
-         {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kEncoderDecoderRows, &kLatentRows, &kDiffRows})
+    for (const auto* some : {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kEncoderDecoderRows,
+                             &kBiasedRows, &kLatentRows, &kDiffRows})
       all.insert(all.end(), some->begin(), some->end());
     return all;
   }();

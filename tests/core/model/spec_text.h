@@ -87,6 +87,10 @@ namespace headroom::test {
   }
   if (attention.window > 0) text += ", window " + std::to_string(attention.window);
   if (attention.softcap > 0.0) text += format(", softcap %g", attention.softcap);
+  for (const double slope : attention.bias.slopes)
+    text += (&slope == attention.bias.slopes.data() ? ", ALiBi " : " ") + format("%g", slope);
+  if (attention.bias.table.present()) text += ", learned bias";
+  if (attention.clip_qkv > 0.0) text += format(", q k v within %g", attention.clip_qkv);
   if (attention.qk_norm != QkNormScope::None)
     text += std::string(", qk norm ") + (attention.qk_norm == QkNormScope::PerHead ? "per head " : "whole ") +
             norm_text(attention.q_norm) + " " + norm_text(attention.k_norm);

@@ -153,6 +153,12 @@ inline constexpr const char* kContractCalls = R"(
   calls/key_token_text position string
 )";
 
+// Of models with biases by distance.
+inline constexpr const char* kContractBiases = R"(
+  program/alibi_slope layer,head float64
+  program/distance_bias layer,head,distance float64
+)";
+
 // The head program, and what the formulas need of a layer.
 inline constexpr const char* kContractProgram = R"(
   program/q1 layer,head int32

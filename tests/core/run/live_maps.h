@@ -20,7 +20,8 @@ struct MadeMaps {
   bool causal = true;
   std::int64_t window = 0;
   unsigned seed = 3;
-  double sink = 0.0;  // added to every logit of key 0
+  double sink = 0.0;    // added to every logit of key 0
+  bool biased = false;  // −(head + 1)/16 · |i − j|
 };
 
 // The visible keys of a row as the contract says it.
@@ -47,6 +48,7 @@ struct MadeMaps {
            static_cast<double>(
                source.keys[static_cast<std::size_t>((map.key_block * source.length + j) * source.head_dim + c)]);
   double z = source.scale * sum;
+  if (source.bias) z -= static_cast<double>((head.head + 1) * std::abs(i - j)) / 16.0;
   if (source.softcap > 0.0) z = source.softcap * std::tanh(z / source.softcap);
   return z / head.program.temperature;
 }
@@ -62,6 +64,12 @@ struct MadeMaps {
   source->softcap = made.softcap;
   source->causal = made.causal;
   source->window = made.window;
+  if (made.biased) {
+    const kernels::Mask mask{made.length, made.causal, made.window};
+    DistanceBiasSpec slopes;
+    for (int head = 0; head < 5; ++head) slopes.slopes.push_back((head + 1) / 16.0);
+    source->bias = std::make_shared<const DistanceBias>(distance_bias(slopes, {}, 5, mask.ahead(), mask.behind()));
+  }
   std::mt19937 random(made.seed);
   std::normal_distribution<float> normal;
   for (std::int64_t i = 0; i < 4 * made.length * made.head_dim; ++i) source->queries.push_back(normal(random));

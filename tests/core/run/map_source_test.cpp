@@ -43,8 +43,10 @@ bool near(double a, double b, double bound) { return (std::isnan(a) && std::isna
 }  // namespace
 
 CATCH_TEST_CASE("map source: cells and windows are the definition, for every map, mask, cap, sink and temperature") {
-  for (const MadeMaps& made : {MadeMaps{.length = 90}, MadeMaps{.length = 70, .softcap = 2.0, .window = 9},
-                               MadeMaps{.length = 60, .causal = false}, MadeMaps{.length = 1}}) {
+  for (const MadeMaps& made :
+       {MadeMaps{.length = 90}, MadeMaps{.length = 70, .softcap = 2.0, .window = 9},
+        MadeMaps{.length = 60, .causal = false}, MadeMaps{.length = 1}, MadeMaps{.length = 90, .biased = true},
+        MadeMaps{.length = 70, .softcap = 2.0, .causal = false, .window = 9, .biased = true}}) {
     const auto source = made_maps(made);
     for (const MapSource::Head& head : source->heads)
       for (const kernels::WindowMap map : kMaps) {

@@ -91,6 +91,10 @@ const std::vector<Layout> kLayouts = {
      [](RunShape& s) { s.hidden = true; },
      {kContractDefault, kContractLarge, kContractProgram, kContractHidden},
      ElementType::Float32},
+    {"biases by distance",
+     [](RunShape& s) { s.alibi = true, s.bias_ahead = 8, s.bias_behind = 8; },
+     {kContractDefault, kContractLarge, kContractProgram, kContractBiases},
+     ElementType::Float32},
     {"a capture",
      [](RunShape& s) { s.calls = true; },
      {kContractDefault, kContractLarge, kContractProgram, kContractCalls},
@@ -116,6 +120,7 @@ std::int64_t extent_of(const std::string& axis, const RunShape& shape) {
   if (axis == "kind") return 9;  // q, k, v, o, lambda, sink, gate, qk_norm, head_norm
   if (axis == "value_slot") return 2;
   if (axis == "query_block" || axis == "key_block") return shape.pool_blocks;
+  if (axis == "distance") return 17;
   if (axis == "layer_boundary") return 5;
   if (axis == "feature") return 4;
   if (axis == "vocab") return 7;
