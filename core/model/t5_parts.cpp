@@ -53,7 +53,7 @@ Result<T5Frame> read_frame(ConfigReader& config, const T5Form& form) {
   if (frame.furthest <= frame.buckets / 2)
     return refuse_config("distances have more buckets than there are", "relative_attention_max_distance",
                          "more than " + std::to_string(frame.buckets / 2), std::to_string(frame.furthest));
-  for (const char* key : {"dropout_rate", "classifier_dropout", "initializer_factor", "num_hidden_layers"})
+  for (const char* key : {"dropout_rate", "classifier_dropout", "initializer_factor", "num_hidden_layers", "output_past"})
     (void)config.raw(key);
   HEADROOM_TRY_VOID(read_feed_forward(config, form.feed_forward, frame));
   return frame;

@@ -16,8 +16,13 @@ BART = {"vocab_size": 53, "d_model": 32, "encoder_layers": 2, "decoder_layers": 
         "decoder_start_token_id": 2, "activation_function": "gelu", "is_encoder_decoder": True}
 
 
+T5 = {"vocab_size": 53, "d_model": 32, "d_kv": 6, "d_ff": 40, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 4, "dropout_rate": 0.1,
+      "relative_attention_num_buckets": 12, "relative_attention_max_distance": 17, "layer_norm_epsilon": 1e-6, "feed_forward_proj": "relu",
+      "is_encoder_decoder": True, "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+
+
 def case(name, **config):
-    merged = {**BART, "model_type": name.split()[0], **config}
+    merged = {**(T5 if "t5" in name else BART), "model_type": name.split()[0], **config}
     return families.Case(name, {k: v for k, v in merged.items() if v != "absent"})
 
 
@@ -26,6 +31,11 @@ CASES = [
     case("bart scaled, other heads, not tied", scale_embedding=True, encoder_attention_heads=2, decoder_attention_heads=8, decoder_layers=1,
          activation_function="gelu_new", tie_word_embeddings=False, decoder_start_token_id=0),
     case("mbart", decoder_start_token_id="absent", scale_embedding=True),
+    case("t5"),
+    case("t5 1.1, start of its own", feed_forward_proj="gated-gelu", tie_word_embeddings=False, num_decoder_layers="absent",
+         decoder_start_token_id=4, relative_attention_max_distance=40),
+    case("mt5", feed_forward_proj="absent", tie_word_embeddings=False, relative_attention_num_buckets=8),
+    case("mt5 plain, silu", feed_forward_proj="gated-silu", num_layers=1),
     case("mbart not tied", encoder_layers=1, decoder_layers=2, activation_function="relu", tie_word_embeddings=False),
 ]
 
@@ -40,7 +50,10 @@ def write(folder, case, seed):
     """The checkpoint as published; returns the values in float64 by transformers' names."""
     with C.transformers_in_float64():
         net = model_of(case)
-    state = {name: t for name, t in net.state_dict().items() if name not in families.tied_names(net)}
+    # Published T5s say that they are not tied, which transformers takes back, and hold lm_head.
+    own_head = case.model_type.endswith("t5") and case.config.get("tie_word_embeddings") is False
+    state = {name: t for name, t in net.state_dict().items()
+             if name not in families.tied_names(net) or own_head and name == "lm_head.weight"}
     weights = {name: t.float() for name, t in C.scaled_weights(state, seed).items()}
     C.save(folder, case.config, weights)
     return {name: t.double() for name, t in weights.items()}
@@ -67,6 +80,8 @@ def run(case, weights, source, target, capture):
         missing, unexpected = net.load_state_dict(weights, strict=False)
         assert not unexpected and set(missing) <= families.tied_names(net), (missing, unexpected)
         net.tie_weights()
+        if "lm_head.weight" in weights:
+            net.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])
         encoder, decoder, middle = stacks(net)
         residual, between = C.kept_residual(encoder), []
         behind = C.kept_residual(decoder)

@@ -60,6 +60,8 @@ BLOOM = {**NOT_SAID, "n_head": 4, "n_layer": 3}
 MPT = {**NOT_SAID, "hidden_size": "absent", "d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 128}
 FALCON = dict.fromkeys(("num_key_value_heads", "intermediate_size"), "absent")
 
+DEBERTA = {"num_key_value_heads": "absent", "relative_attention": True, "type_vocab_size": 0}
+
 CASES = [
     case("mistral no window", sliding_window=None),
     case("mistral window", 97, sliding_window=9, head_dim=16),
@@ -203,6 +205,13 @@ CASES = [
          rope_scaling={"type": "linear", "factor": 2.0}),
     case("olmo cut", clip_qkv=0.7),
     case("olmoe cut", num_experts=4, num_experts_per_tok=2, clip_qkv=0.9),
+    case("deberta-v2", 97, position_buckets=16, norm_rel_ebd="layer_norm", share_att_key=True, pos_att_type="p2c|c2p",
+         position_biased_input=False, max_relative_positions=-1, **DEBERTA),
+    case("deberta-v2 projections of its own, no buckets", max_relative_positions=20, pos_att_type=["c2p", "p2c"], legacy=False,
+         **{**DEBERTA, "type_vocab_size": 2}),
+    case("deberta-v2 one term", 97, position_buckets=10, max_relative_positions=70, pos_att_type=["p2c"], hidden_act="gelu_new",
+         layer_norm_eps=1e-3, **DEBERTA),
+    case("deberta-v2 places in the stream alone", stored=BF16, pos_att_type="c2p", **{**DEBERTA, "relative_attention": False}),
     case("gpt_neo all global", num_layers=2, num_heads=2, attention_types=[[["global"], 2]], **{**GPT_NEO, "intermediate_size": 40}),
 ]
 
@@ -238,7 +247,15 @@ def falcon_call(modeling, module, hidden_states, alibi, attention_mask, position
     return module, q, k, v, attention_mask[0, 0] > -1e30, module.inv_norm_factor, None, bias
 
 
-BIASED = {"BloomAttention": bloom_call, "MptAttention": mpt_call, "FalconAttention": falcon_call}
+def deberta_call(modeling, module, hidden_states, attention_mask, output_attentions=False, query_states=None, relative_pos=None,
+                 rel_embeddings=None):
+    heads, factor = module.num_attention_heads, 1 + len(module.pos_att_type)
+    q, k, v = (module.transpose_for_scores(p(hidden_states), heads) for p in (module.query_proj, module.key_proj, module.value_proj))
+    bias = module.disentangled_attention_bias(q, k, relative_pos, rel_embeddings, factor) if module.relative_attention else None
+    return module, q, k, v, attention_mask[0, 0].bool(), 1 / modeling.scaled_size_sqrt(q, factor).item(), None, bias
+
+
+BIASED = {"DisentangledSelfAttention": deberta_call, "BloomAttention": bloom_call, "MptAttention": mpt_call, "FalconAttention": falcon_call}
 
 
 def seen(mask, query):
@@ -318,7 +335,7 @@ def write(folder, case, seed):
 
 
 OUTPUTS = ("o_proj", "dense", "out_proj", "c_proj", "out_lin", "Wo")
-ENCODERS = ("bert", "roberta", "xlm-roberta", "electra", "distilbert", "modernbert")
+ENCODERS = ("bert", "roberta", "xlm-roberta", "electra", "distilbert", "modernbert", "deberta-v2")
 
 
 def projection_sizes(module, output, q_rows, kv_rows, hidden):
@@ -335,7 +352,7 @@ def projection_sizes(module, output, q_rows, kv_rows, hidden):
         moved = values * module.kv_b_proj.weight.shape[1]
         return sizes | {"k": sizes["k"] - moved, "v": moved}
     fused = ("qkv_proj", "query_key_value", "c_attn", "Wqkv")
-    sizes = {part[0]: rows * hidden + (rows if bias(part[0] + "_proj", part, part[0] + "_lin", *fused) else 0)
+    sizes = {part[0]: rows * hidden + (rows if bias(part[0] + "_proj", part + "_proj", part, part[0] + "_lin", *fused) else 0)
              for part, rows in (("query", q_rows), ("key", kv_rows), ("value", kv_rows))}
     return sizes | {"o": q_rows * hidden + (hidden if output.bias is not None else 0), "lambda": 0}
 

@@ -173,6 +173,120 @@ inline const std::vector<FamilyRow> kEncoderDecoderRows = {
         q0 k0 v0
         q1 k1 v1)"},
 
+    {"t5: plain MLP, scaled logits",
+     R"({"model_type": "t5", "vocab_size": 11, "d_model": 8, "d_kv": 3, "d_ff": 12, "num_layers": 2, "num_heads": 2,
+          "relative_attention_num_buckets": 8, "relative_attention_max_distance": 20, "dropout_rate": 0.1,
+          "layer_norm_epsilon": 1e-06, "initializer_factor": 1.0, "feed_forward_proj": "relu", "n_positions": 512,
+          "is_encoder_decoder": true, "output_past": true, "pad_token_id": 0, "eos_token_id": 1,
+          "decoder_start_token_id": 0})",
+     R"(shared.weight 11 8
+        encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight 8 2
+        encoder.block.#.layer.0.SelfAttention.q.weight 6 8
+        encoder.block.#.layer.0.SelfAttention.k.weight 6 8
+        encoder.block.#.layer.0.SelfAttention.v.weight 6 8
+        encoder.block.#.layer.0.SelfAttention.o.weight 8 6
+        encoder.block.#.layer.0.layer_norm.weight 8
+        encoder.block.#.layer.1.DenseReluDense.wi.weight 12 8
+        encoder.block.#.layer.1.DenseReluDense.wo.weight 8 12
+        encoder.block.#.layer.1.layer_norm.weight 8
+        encoder.final_layer_norm.weight 8
+        decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight 8 2
+        decoder.block.#.layer.0.SelfAttention.q.weight 6 8
+        decoder.block.#.layer.0.SelfAttention.k.weight 6 8
+        decoder.block.#.layer.0.SelfAttention.v.weight 6 8
+        decoder.block.#.layer.0.SelfAttention.o.weight 8 6
+        decoder.block.#.layer.0.layer_norm.weight 8
+        decoder.block.#.layer.1.EncDecAttention.q.weight 6 8
+        decoder.block.#.layer.1.EncDecAttention.k.weight 6 8
+        decoder.block.#.layer.1.EncDecAttention.v.weight 6 8
+        decoder.block.#.layer.1.EncDecAttention.o.weight 8 6
+        decoder.block.#.layer.1.layer_norm.weight 8
+        decoder.block.#.layer.2.DenseReluDense.wi.weight 12 8
+        decoder.block.#.layer.2.DenseReluDense.wo.weight 8 12
+        decoder.block.#.layer.2.layer_norm.weight 8
+        decoder.final_layer_norm.weight 8)",
+     R"(t5: vocab 11, hidden 8, positions 0, heads 2, kv heads 2, tied, logits x 0.353553, final norm rms 1e-06
+        encoder of 2 blocks, final norm rms 1e-06, begins with 0
+        L0 norms rms 1e-06 | rms 1e-06; mlp plain relu 12
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, not causal, learned bias of 8 buckets both ways to 20
+        q0 k0 v0
+        q1 k1 v1
+        L1 likewise
+        L2 norms rms 1e-06 | none; mlp none
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, learned bias of 8 buckets to 20
+        q0 k0 v0
+        q1 k1 v1
+        L3 norms rms 1e-06 | rms 1e-06; mlp plain relu 12
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, cross
+        q0 k0 v0
+        q1 k1 v1
+        L4 norms rms 1e-06 | none; mlp none
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, learned bias of 8 buckets to 20
+        q0 k0 v0
+        q1 k1 v1
+        L5 norms rms 1e-06 | rms 1e-06; mlp plain relu 12
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, cross
+        q0 k0 v0
+        q1 k1 v1)"},
+
+    {"mt5: gated MLP, lm_head, the start is padding",
+     R"({"model_type": "mt5", "vocab_size": 11, "d_model": 8, "d_kv": 3, "d_ff": 12, "num_layers": 2,
+          "num_decoder_layers": 2, "num_heads": 2, "relative_attention_num_buckets": 8,
+          "relative_attention_max_distance": 20, "layer_norm_epsilon": 1e-06, "feed_forward_proj": "gated-gelu",
+          "tie_word_embeddings": false, "dense_act_fn": "gelu_new", "is_gated_act": true, "pad_token_id": 3})",
+     R"(shared.weight 11 8
+        ?lm_head.weight 11 8
+        encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight 8 2
+        encoder.block.#.layer.0.SelfAttention.q.weight 6 8
+        encoder.block.#.layer.0.SelfAttention.k.weight 6 8
+        encoder.block.#.layer.0.SelfAttention.v.weight 6 8
+        encoder.block.#.layer.0.SelfAttention.o.weight 8 6
+        encoder.block.#.layer.0.layer_norm.weight 8
+        encoder.block.#.layer.1.DenseReluDense.wi_0.weight 12 8
+        encoder.block.#.layer.1.DenseReluDense.wi_1.weight 12 8
+        encoder.block.#.layer.1.DenseReluDense.wo.weight 8 12
+        encoder.block.#.layer.1.layer_norm.weight 8
+        encoder.final_layer_norm.weight 8
+        decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight 8 2
+        decoder.block.#.layer.0.SelfAttention.q.weight 6 8
+        decoder.block.#.layer.0.SelfAttention.k.weight 6 8
+        decoder.block.#.layer.0.SelfAttention.v.weight 6 8
+        decoder.block.#.layer.0.SelfAttention.o.weight 8 6
+        decoder.block.#.layer.0.layer_norm.weight 8
+        decoder.block.#.layer.1.EncDecAttention.q.weight 6 8
+        decoder.block.#.layer.1.EncDecAttention.k.weight 6 8
+        decoder.block.#.layer.1.EncDecAttention.v.weight 6 8
+        decoder.block.#.layer.1.EncDecAttention.o.weight 8 6
+        decoder.block.#.layer.1.layer_norm.weight 8
+        decoder.block.#.layer.2.DenseReluDense.wi_0.weight 12 8
+        decoder.block.#.layer.2.DenseReluDense.wi_1.weight 12 8
+        decoder.block.#.layer.2.DenseReluDense.wo.weight 8 12
+        decoder.block.#.layer.2.layer_norm.weight 8
+        decoder.final_layer_norm.weight 8)",
+     R"(mt5: vocab 11, hidden 8, positions 0, heads 2, kv heads 2, final norm rms 1e-06
+        encoder of 2 blocks, final norm rms 1e-06, begins with 3
+        L0 norms rms 1e-06 | rms 1e-06; mlp gated gelu_tanh 12
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, not causal, learned bias of 8 buckets both ways to 20
+        q0 k0 v0
+        q1 k1 v1
+        L1 likewise
+        L2 norms rms 1e-06 | none; mlp none
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, learned bias of 8 buckets to 20
+        q0 k0 v0
+        q1 k1 v1
+        L3 norms rms 1e-06 | rms 1e-06; mlp gated gelu_tanh 12
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, cross
+        q0 k0 v0
+        q1 k1 v1
+        L4 norms rms 1e-06 | none; mlp none
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, learned bias of 8 buckets to 20
+        q0 k0 v0
+        q1 k1 v1
+        L5 norms rms 1e-06 | rms 1e-06; mlp gated gelu_tanh 12
+        softmax: d 3 3, blocks q 2 k 2 v 2, scale 1, rope none, cross
+        q0 k0 v0
+        q1 k1 v1)"},
+
     {"deberta-v2: both terms, buckets, a norm of the table",
      R"({"model_type": "deberta-v2", "vocab_size": 11, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
           "intermediate_size": 12, "hidden_act": "gelu", "max_position_embeddings": 32, "type_vocab_size": 0,
