@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/format.h"
+#include "core/run/run_plan.h"
 
 namespace headroom {
 namespace {
@@ -76,8 +77,9 @@ Result<ModelBenchmark> benchmark_model(ComputeBackend& backend, AnalysisRequest 
   HEADROOM_TRY(const std::unique_ptr<TemporaryFolder> temporary, TemporaryFolder::create(folder));
   request.output = temporary->path() / "run.h5";
   request.force = true;
-  ForwardOptions forward;
-  forward.ids = request.prompt.ids;
+  HEADROOM_TRY(const RunPlan plan, plan_run(request));
+  ForwardOptions forward = plan.forward;
+  forward.layers.clear();  // nothing is measured
   ModelBenchmark result;
   result.model = request.model->checkpoint->name();
   result.tokens = static_cast<std::int64_t>(request.prompt.ids.size());
@@ -92,7 +94,7 @@ Result<ModelBenchmark> benchmark_model(ComputeBackend& backend, AnalysisRequest 
     };
     HEADROOM_TRY(const AnalysisOutcome outcome, analyze(backend, request, show, stop));
     NoObserver nobody(stop);
-    HEADROOM_TRY(const ForwardSummary plain, backend.run(request.model->source, request.model->spec, forward, nobody));
+    HEADROOM_TRY(const ForwardSummary plain, backend.run(request.model->source, plan.model, forward, nobody));
     if (round == 0) continue;
     seconds.push_back(outcome.seconds);
     if (result.seconds == 0.0 || outcome.seconds < result.seconds) {

@@ -97,6 +97,9 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
   command->add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input");
   command->add_option("--ids", prompt.ids, "token ids, separated by commas or blanks");
   command->add_option("--ids-file", prompt.ids_file, "file with token ids; - is standard input");
+  auto* target = command->add_option("--target-text", prompt.target_text,
+                                     "what the decoder of an encoder-decoder shall predict (default: the prompt)");
+  command->add_option("--target-ids", prompt.target_ids, "token ids that this decoder reads")->excludes(target);
   command->add_option("--bos", prompt.bos, "whether token 0 is a BOS; ids are never altered")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")

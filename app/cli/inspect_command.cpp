@@ -141,7 +141,8 @@ std::string kind_text(const BlockSpec& block) {
 
 std::string mask_text(const BlockSpec& block) {
   const AttentionSpec& attention = block.attention;
-  std::string text = attention.causal ? "causal" : "bidirectional";
+  std::string text = attention.cross ? "keys of the encoder" : attention.causal ? "causal" : "bidirectional";
+  if (attention.disentangled.present()) text += ", terms of content and distance";
   if (attention.window > 0) text += format(", window of %lld keys", static_cast<long long>(attention.window));
   if (attention.chunk > 0) text += format(", chunks of %lld keys", static_cast<long long>(attention.chunk));
   if (attention.softcap > 0.0) text += format(", logits capped at %g", attention.softcap);
@@ -201,7 +202,13 @@ std::string logits_text(const ModelSpec& model) {
 void print_model(const ModelSpec& model) {
   const AttentionSpec& attention = model.first_attention();
   print_line("model", model.model_type);
-  print_line("layers", std::to_string(model.blocks.size()));
+  std::string layers = std::to_string(model.blocks.size());
+  if (model.encoder) {
+    const auto encoder = static_cast<std::size_t>(model.encoder->blocks);
+    layers += format(": %zu of the encoder, %zu times self and cross of the decoder", encoder,
+                     (model.blocks.size() - encoder) / 2);
+  }
+  print_line("layers", layers);
   print_line("heads",
              format("%lld output heads, %lld query blocks, %lld key blocks, %lld value blocks of %lld channels",
                     static_cast<long long>(model.num_heads), static_cast<long long>(attention.num_query_blocks),
@@ -365,6 +372,9 @@ nlohmann::json to_json(const Inspection& found) {
   json["attention"] = nlohmann::json::array();
   for (const BlockSpec& block : model.blocks) json["attention"].push_back(std::string(block.kind()));
   json["attention_parameters"] = found.attention_parameters;
+  if (model.encoder)
+    for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
+      json["layer_names"].push_back(model.layer_name(static_cast<std::int64_t>(layer)));
   if (model.capture) json["calls"] = calls_json(model);
   for (const std::int64_t layer : found.layers)
     for (const std::int64_t head : found.heads)

@@ -36,6 +36,8 @@ Result<Prompt> prompt_of_capture(const PromptArguments& arguments, const OpenedM
                                                   {"--text-file", arguments.text_file.has_value()},
                                                   {"--ids", arguments.ids.has_value()},
                                                   {"--ids-file", arguments.ids_file.has_value()},
+                                                  {"--target-text", arguments.target_text.has_value()},
+                                                  {"--target-ids", arguments.target_ids.has_value()},
                                                   {"--max-tokens", arguments.max_tokens > 0}};
   for (const auto& [name, given] : options)
     if (given) {
@@ -71,7 +73,8 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
     error.wanted("one of --text, --text-file, --ids, --ids-file", std::to_string(given));
     return error;
   }
-  const PromptOptions options{bos_mode_named(arguments.bos), arguments.max_tokens};
+  const PromptOptions options{bos_mode_named(arguments.bos), arguments.max_tokens, arguments.target_text,
+                              arguments.target_ids};
   auto tokenizer = open_tokenizer(*model.checkpoint);
   if (arguments.text || arguments.text_file) {
     if (!tokenizer) {

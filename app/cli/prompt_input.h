@@ -15,6 +15,7 @@ struct PromptArguments {
   std::optional<std::string> text, text_file, ids, ids_file;  // exactly one; "-" reads stdin
   std::string bos = "auto";                                   // auto, always, never
   std::int64_t max_tokens = 0;                                // keep the first tokens only; 0: all
+  std::optional<std::string> target_text, target_ids;         // of an encoder-decoder; at most one
 };
 
 // The content of a file, or of standard input where `path` is "-"; at most 64 MiB.

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "app/cli/progress.h"
 #include "core/base/format.h"
 #include "core/model/capture.h"
+#include "core/run/two_sequences.h"
 
 namespace headroom {
 namespace {
@@ -99,11 +101,20 @@ std::string model_line(const RunFacts& facts) {
          model.kinds_text();
 }
 
+std::string tokens_text(const RunFacts& facts) {
+  const Prompt& prompt = facts.request->prompt;
+  const std::optional<EncoderSpec>& encoder = facts.model->spec.encoder;
+  if (!encoder) return format("%zu tokens", prompt.ids.size());
+  const SequencePair pair = sequences_of(*encoder, prompt);
+  return format("%zu tokens and %zu of the target", pair.source.size(), pair.target.size());
+}
+
 std::string run_line(const RunFacts& facts) {
   const AnalysisOutcome& outcome = *facts.outcome;
-  return format("%zu tokens, %s on %s, backend %s, %s, peak memory %.2f GB", facts.request->prompt.ids.size(),
-                dtype_name(facts.request->dtype), facts.request->device.c_str(), outcome.attention.backend.c_str(),
-                duration_text(outcome.seconds).c_str(), static_cast<double>(facts.peak_rss_bytes) / 1e9);
+  return tokens_text(facts) + format(", %s on %s, backend %s, %s, peak memory %.2f GB",
+                                     dtype_name(facts.request->dtype), facts.request->device.c_str(),
+                                     outcome.attention.backend.c_str(), duration_text(outcome.seconds).c_str(),
+                                     static_cast<double>(facts.peak_rss_bytes) / 1e9);
 }
 
 // Of a capture with the model's own contexts.

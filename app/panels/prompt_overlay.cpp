@@ -37,14 +37,20 @@ void draw_prompt(PanelContext& context, Rect window) {
   std::string& text = ui.kept_text("prompt text");
   std::string& ids = ui.kept_text("prompt ids");
   std::string& limit = ui.kept_text("prompt limit");
+  std::string& target = ui.kept_text("prompt target");
+  std::string& target_ids = ui.kept_text("prompt target ids");
   double& by_ids = ui.kept_number("prompt by ids");
   const bool first = ui.appeared("prompt");
   if (first) {
     text = prompt.text;
     ids = ids_line(prompt.ids);
+    target = prompt.target;
+    target_ids = ids_line(prompt.target_ids);
     limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
     by_ids = prompt.ids.empty() ? 0.0 : 1.0;
   }
+  const ModelEntry* model = context.state.find_model(context.state.model);
+  const bool decodes = model && model->model && model->model->spec.encoder;
   const Rect box = begin_box(context, "prompt", window, {820.0f, 540.0f});
   Rect rest = draw_box_title(context, box, "Prompt", "what the model reads", "prompt.edit");
   const float margin = box.width() < 600.0f ? 10.0f : 24.0f;
@@ -60,6 +66,7 @@ void draw_prompt(PanelContext& context, Rect window) {
   }
   const bool as_ids = by_ids != 0.0;
   std::string& value = as_ids ? ids : text;
+  std::string& second = as_ids ? target_ids : target;
 
   // The token limit is part of a text; a list of ids is as long as it is.
   bool limit_ok = true;
@@ -79,6 +86,18 @@ void draw_prompt(PanelContext& context, Rect window) {
       const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), tokens);
       limit_ok = error == std::errc() && end == limit.data() + limit.size() && tokens > 0;
     }
+  }
+
+  if (decodes) {
+    Rect line = rest.cut_bottom(28.0f);
+    rest.y1 -= 6.0f;
+    const char* name = as_ids ? "decoder reads" : "decoder predicts";
+    painter.text_at(line.x0, line.centre_y(), name, theme.body(theme.text3));
+    line.x0 += std::round(ui.width(name, theme.body(theme.text3))) + 10.0f;
+    TextFieldOptions field;
+    field.hint = "the prompt";
+    field.mono = as_ids;
+    ui.text_field(as_ids ? "target ids" : "target", line, second, field);
   }
 
   TextFieldOptions options;
@@ -103,10 +122,14 @@ void draw_prompt(PanelContext& context, Rect window) {
     note = grouped_text(code_points(value)) + " characters";
     if (!limit_ok) problem = "the number of tokens is 1 or more, or nothing for all";
   }
+  if (decodes && as_ids && !second.empty())
+    if (const auto parsed = parse_ids(second); !parsed) problem = parsed.error().message;
   // Of the prompt that is set, and of it alone: a text has no tokens before it is applied.
   const std::string set_limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
-  const bool unchanged = as_ids ? !prompt.ids.empty() && value == ids_line(prompt.ids)
-                                : prompt.ids.empty() && value == prompt.text && limit == set_limit;
+  const bool same_target = second == (as_ids ? ids_line(prompt.target_ids) : prompt.target);
+  const bool unchanged = (as_ids ? !prompt.ids.empty() && value == ids_line(prompt.ids)
+                                 : prompt.ids.empty() && value == prompt.text && limit == set_limit) &&
+                         same_target;
   if (const RunBudget* estimate = unchanged ? context.state.estimate.get() : nullptr) {
     const std::int64_t count = estimate->memory.length;
     if (!as_ids) note += " · " + grouped_text(count) + (count == 1 ? " token" : " tokens");
@@ -127,6 +150,8 @@ void draw_prompt(PanelContext& context, Rect window) {
   if (can && (applied || typed.submitted)) {
     ui.run("overlay.close");
     ui.run(line);
+    if (decodes && !second.empty())
+      ui.run(as_ids ? "target-ids " + quote_word(second) : "target " + quote_word(second));
   }
   right -= 88.0f;
   ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", "overlay.close");

@@ -72,7 +72,8 @@ std::vector<StyledText> status_parts(const PanelContext& context) {
   if (state.view.centre == CentreView::Compare && other != nullptr) {
     const bool both = run->status == RunStatus::Done && other->status == RunStatus::Done;
     const bool same = run->data && other->data && run->data->prompt && other->data->prompt &&
-                      run->data->prompt->ids == other->data->prompt->ids;
+                      run->data->prompt->ids == other->data->prompt->ids &&
+                      run->data->prompt->key_ids == other->data->prompt->key_ids;
     return {{both ? "both done" : "partial", theme.body(both ? theme.ok : theme.warn)},
             {same ? "same tokens · selection, zoom and range linked" : "selection and zoom linked", more}};
   }

@@ -54,6 +54,12 @@ std::string list_of(const std::vector<std::string>& names) {
   return text;
 }
 
+std::string needs_decoder(const State& state, Arguments) {
+  const ModelEntry* model = state.find_model(state.model);
+  if (!model || !model->model) return "open a checkpoint first";
+  return model->model->spec.encoder ? "" : "the model has no encoder beside its decoder";
+}
+
 std::string needs_model(const State& state, Arguments) {
   return state.find_model(state.model) ? "" : "open a checkpoint first";
 }
@@ -191,6 +197,24 @@ void add_file_commands(CommandTable& table) {
          s.set_prompt(std::move(prompt));
          return {};
        }});
+  table.add({"target", "[TEXT]", "Set what the decoder shall predict; nothing: the prompt", "Run", needs_decoder,
+             [](Session& s, Arguments a) -> Result<void> {
+               PromptEntry prompt = s.state().prompt;
+               prompt.target = a.empty() ? "" : a[0];
+               prompt.target_ids.clear();
+               s.edit().overlay = Overlay::None;
+               s.set_prompt(std::move(prompt));
+               return {};
+             }});
+  table.add({"target-ids", "LIST…", "Set the token ids that the decoder reads", "Run", needs_decoder,
+             [](Session& s, Arguments a) -> Result<void> {
+               PromptEntry prompt = s.state().prompt;
+               HEADROOM_TRY(prompt.target_ids, parse_ids(joined_arguments(a)));
+               prompt.target.clear();
+               s.edit().overlay = Overlay::None;
+               s.set_prompt(std::move(prompt));
+               return {};
+             }});
   table.add({"prompt.edit", "", "Edit the prompt…", "Run", needs_model, [](Session& s, Arguments) -> Result<void> {
                s.edit().overlay = Overlay::Prompt;
                return {};
@@ -209,6 +233,8 @@ void add_file_commands(CommandTable& table) {
   table.add_entry({"prompt", "Prompt: a text", "Run", "", true});
   table.add_entry({"prompt-file", "Prompt: a text file", "Run", "", true});
   table.add_entry({"ids", "Prompt: token ids", "Run", "", true});
+  table.add_entry({"target", "Prompt: what the decoder shall predict", "Run", "", true});
+  table.add_entry({"target-ids", "Prompt: token ids of the decoder", "Run", "", true});
   table.add_entry({"prompt.first", "Prompt: only its first tokens", "Run", "", true});
   table.add_entry({"prompt.built-in gpl-3 512", "Prompt: GPL-3, 512 tokens", "Run", ""});
   table.add_entry({"prompt.built-in gpl-3 2048", "Prompt: GPL-3, 2048 tokens", "Run", ""});

@@ -195,7 +195,9 @@ Result<void> save_session(const std::filesystem::path& path, const SavedSession&
                 {{"title", session.prompt.title},
                  {"text", session.prompt.text},
                  {"ids", session.prompt.ids},
-                 {"max_tokens", session.prompt.max_tokens}}},
+                 {"max_tokens", session.prompt.max_tokens},
+                 {"target", session.prompt.target},
+                 {"target_ids", session.prompt.target_ids}}},
                {"ran", session.ran},
                {"what_ifs", session.what_ifs},
                {"view", view_json(session.view)}};
@@ -233,10 +235,13 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
   read_value(prompt, "title", session.prompt.title);
   read_value(prompt, "text", session.prompt.text);
   read_value(prompt, "max_tokens", session.prompt.max_tokens);
-  if (prompt.contains("ids") && prompt["ids"].is_array())
-    for (const json& id : prompt["ids"])
-      if (id.is_number_integer() && id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() <= INT32_MAX)
-        session.prompt.ids.push_back(id.get<std::int32_t>());
+  read_value(prompt, "target", session.prompt.target);
+  for (const auto& [name, ids] :
+       {std::pair("ids", &session.prompt.ids), std::pair("target_ids", &session.prompt.target_ids)})
+    if (prompt.contains(name) && prompt[name].is_array())
+      for (const json& id : prompt[name])
+        if (id.is_number_integer() && id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() <= INT32_MAX)
+          ids->push_back(id.get<std::int32_t>());
   read_value(root, "ran", session.ran);
   read_value(root, "what_ifs", session.what_ifs);
   if (root.contains("beside")) {

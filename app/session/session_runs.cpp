@@ -37,7 +37,12 @@ double clock_seconds() { return std::chrono::duration<double>(Clock::now().time_
 
 Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, const ModelSpec& model) {
   if (model.capture) return capture_prompt(*model.capture);
-  const PromptOptions options{BosMode::Auto, entry.max_tokens};
+  PromptOptions options{BosMode::Auto, entry.max_tokens, {}, {}};
+  // Another model may have no use for the target that this prompt was given.
+  if (model.encoder && !entry.target_ids.empty())
+    options.target_ids = ids_text(entry.target_ids);
+  else if (model.encoder && !entry.target.empty())
+    options.target_text = entry.target;
   if (!entry.ids.empty()) return prompt_of_ids(ids_text(entry.ids), tokenizer, model, options);
   if (!tokenizer) {
     Error error(ErrorCode::NotFound, "the checkpoint has no tokenizer, so it cannot read text");
@@ -416,12 +421,15 @@ Result<int> Session::start_changed(const RunEntry& base, const std::vector<std::
   if (inputs != inputs_.end() && changed > 0)
     start = complete ? inputs->second->nearest(changed) : inputs->second->find(changed);
   if (!complete) {
-    if (changed > 0 && !start && !model->model->spec.capture)
+    // The decoder needs what the encoder gives: such a run begins with the source.
+    const bool from_the_begin = model->model->spec.encoder.has_value();
+    if (changed > 0 && !start && !model->model->spec.capture && !from_the_begin)
       return Error(ErrorCode::OutOfMemory,
                    "the input of layer " + std::to_string(changed) + " was not kept; a complete run computes it again");
     request.layers = {head.layer};
     request.heads = {head.head};
-    request.first_layer = request.last_layer = head.layer;
+    request.last_layer = head.layer;
+    request.first_layer = from_the_begin ? 0 : head.layer;
     request.start = start;
   } else {
     request.first_layer = start ? start->layer : 0;

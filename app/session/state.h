@@ -148,6 +148,10 @@ struct PromptEntry {
   std::string text;   // the text, or empty where ids are given
   std::vector<std::int32_t> ids;
   std::int64_t max_tokens = 0;  // 0: all
+  // Of an encoder-decoder: what the decoder shall predict, or the ids that it reads. Neither: it shall predict the
+  // text.
+  std::string target;
+  std::vector<std::int32_t> target_ids;
 };
 
 struct RunEntry {

@@ -41,7 +41,7 @@ Error refusal(AttentionBackend backend, const char* what, const std::string& exp
 // What the options rule out, whatever the machine.
 Result<void> check_options(AttentionBackend backend, const ForwardOptions& options) {
   const bool on_cpu = options.device == "cpu";
-  const auto length = static_cast<std::int64_t>(options.ids.size());
+  const auto length = static_cast<std::int64_t>(std::max(options.ids.size(), options.source_ids.size()));
   const bool fused = backend == AttentionBackend::Cpu || backend == AttentionBackend::Cuda;
   if ((backend == AttentionBackend::Reference || backend == AttentionBackend::Cpu) && !on_cpu)
     return refusal(backend, "runs on the processor", "--device cpu", "--device " + options.device);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <type_traits>
@@ -70,6 +71,17 @@ std::vector<double> output_cosines(const AttentionSpec& attention, const at::Ten
   return result;
 }
 
+// Terms that a model adds to its products are part of the logits before a cap, of which there is none beside them.
+void take_raw_extrema(LayerRecord& record) {
+  for (HeadRecord& head : record.heads)
+    for (kernels::MapStatistics& map : head.statistics.maps) {
+      if (map.logit_max.empty()) continue;
+      double largest = -kInfinity;
+      for (const double logit : map.logit_max) largest = kernels::larger_or_nan(largest, logit);
+      map.logit_max_raw = largest * head.program.temperature;
+    }
+}
+
 template <typename Input, typename Real>
 Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeights& weights, const at::Tensor& x,
                              const Projections& given, const TorchTarget& target, const ForwardOptions& options,
@@ -80,8 +92,14 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
   const auto as_input = [&](const at::Tensor& t) { return t.to(narrow ? at::kBFloat16 : real).contiguous(); };
   const at::Tensor queries = as_input(given.q), keys = as_input(given.k);
   const at::Tensor values = as_input(given.v);
+  // Layers need not have as many heads as each other.
+  std::vector<std::int64_t> chosen = options.heads;
+  std::erase_if(chosen, [&](std::int64_t h) { return h >= static_cast<std::int64_t>(attention.heads.size()); });
   LayerHeads<Input, Real> heads(attention, weights, queries, keys, values, given.lambda_logits, target, options,
                                 induction_key);
+  const std::shared_ptr<const HeadMasks> masks =
+      disentangled_masks<Real>(attention, weights.disentangled, queries, keys);
+  heads.set_masks(masks.get());
   at::Tensor context =
       at::empty({x.size(0), static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
                 at::TensorOptions().dtype(real).device(target.device));
@@ -96,17 +114,19 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
   LayerRecord record;
   if (measured) {
     heads.measure_blocks();
-    for (const std::int64_t h : options.heads) record.heads.push_back(heads.record(h, context));
+    for (const std::int64_t h : chosen) record.heads.push_back(heads.record(h, context));
     if constexpr (!narrow)
       if (options.exact_maps) {
-        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, options.heads, layer, target.device, observer));
-        HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, options.heads, layer, observer));
+        HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, chosen, layer, target.device, observer));
+        HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, chosen, layer, observer));
       }
     fill_layer(attention, weights, layer, x.size(0), induction_key, record);
+    record.dense = masks;
+    if (masks) take_raw_extrema(record);
     record.bias = heads.bias();
     record.key_norm = heads.key_norms();
     record.value_norm = heads.value_norms();
-    record.output_alignment = output_alignment(attention, weights.o.weight, options.heads);
+    record.output_alignment = output_alignment(attention, weights.o.weight, chosen);
     keep_products(attention, queries, keys, options.keep_projections, record);
   }
   recording.stop();
@@ -122,7 +142,7 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
   at::Tensor finished;
   if (measured && options.output_cosines && !ends) {
     finished = finish();
-    record.output_cosine = output_cosines(attention, weights.o.weight, finished, options.heads);
+    record.output_cosine = output_cosines(attention, weights.o.weight, finished, chosen);
   }
   if (measured) {
     const StageTimer handing(stages ? &stages->wait_write : nullptr);
@@ -144,7 +164,7 @@ at::Tensor query_factors(const QueryScale& scale, const at::Tensor& q) {
 }  // namespace
 
 Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
-                    const at::Tensor& x, const Projections* kept) {
+                    const at::Tensor& x, const Projections* kept, const at::Tensor& memory) {
   const bool per_head = attention.qk_norm == QkNormScope::PerHead, late = attention.qk_norm_after_rope;
   const auto clipped = [&](const at::Tensor& y) {
     return attention.clip_qkv > 0.0 ? at::clamp(y, -attention.clip_qkv, attention.clip_qkv) : y;
@@ -167,7 +187,7 @@ Projections project(const AttentionSpec& attention, const AttentionWeights& weig
     result.v = kept->v;
     return result;
   }
-  const at::Tensor for_keys = weights.kv_latent(x);
+  const at::Tensor for_keys = weights.kv_latent(attention.cross ? memory : x);
   at::Tensor keys = blocks_of(weights.k(for_keys), weights.k_norm, attention.num_key_blocks);
   if (weights.shared_key.weight.defined()) {
     const at::Tensor shared = weights.shared_key(x).unsqueeze(-2);

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/base/result.h"
+#include "core/compute/disentangled.h"
 #include "core/compute/parallel.h"
 #include "core/compute/rotary.h"
 #include "core/compute/weights.h"
@@ -35,6 +36,7 @@ struct AttentionWeights {
   double lambda_init = 0.0;    // V1
   LatentWeights q_latent, kv_latent;
   Linear shared_key;
+  DisentangledWeights disentangled;
   // What the scalars are made of, for gradients; undefined where there are none.
   at::Tensor sink_logits;                                 // [h]
   at::Tensor bias_table;                                  // [buckets, h]
@@ -63,10 +65,12 @@ struct Projections {
   at::Tensor q, k, v;        // [.., length, blocks, channels]; q and k after norms and rotation
   at::Tensor lambda_logits;  // [.., length, heads]; undefined outside V2
 };
-// x: [.., length, hidden], the layer's normed input. `kept`: what project() gave for the layer whose keys this one
+// x: [.., length, hidden], the layer's normed input; keys and values are of `memory` [.., keys, hidden], what the
+// encoder gives, in cross-attention, and of x elsewhere. `kept`: what project() gave for the layer whose keys this one
 // uses; null where it has its own.
 [[nodiscard]] Projections project(const AttentionSpec& attention, const AttentionWeights& weights, const Rotary& rotary,
-                                  const at::Tensor& x, const Projections* kept = nullptr);
+                                  const at::Tensor& x, const Projections* kept = nullptr,
+                                  const at::Tensor& memory = {});
 
 // Runs the layer on x [length, hidden], the layer's normed input, and what project() made of it; the result is [length,
 // hidden]. Where `measured`, a

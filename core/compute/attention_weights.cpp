@@ -21,6 +21,7 @@ Result<AttentionWeights> load_attention(const WeightProvider& loader, const Atte
     HEADROOM_TRY(latent->norm, loader.load(spec->norm));
   }
   HEADROOM_TRY(weights.shared_key, loader.load(attention.shared_key));
+  HEADROOM_TRY(weights.disentangled, load_disentangled(loader, attention.disentangled));
   HEADROOM_TRY(weights.q_norm, loader.load(attention.q_norm));
   HEADROOM_TRY(weights.k_norm, loader.load(attention.k_norm));
   HEADROOM_TRY(weights.v_norm, loader.load(attention.v_norm));

@@ -16,6 +16,7 @@
 
 #include "core/base/format.h"
 #include "core/compute/layer_heads.h"
+#include "core/run/captured_mask.h"
 
 namespace headroom {
 namespace {
@@ -147,7 +148,8 @@ class CaptureRun {
     std::erase_if(measured, [&](std::int64_t h) { return h >= static_cast<std::int64_t>(attention.heads.size()); });
     LayerHeads<Input, Real> heads(attention, weights, queries, keys, values, at::Tensor(), target_, options_,
                                   induction);
-    heads.set_recorded(inputs.lambda, inputs.mask.get());
+    heads.set_recorded_lambda(inputs.lambda);
+    heads.set_masks(inputs.mask.get());
     at::Tensor context =
         at::empty({call.queries, static_cast<std::int64_t>(attention.heads.size()), attention.context_dim()},
                   at::TensorOptions().dtype(real).device(target_.device));
@@ -169,7 +171,6 @@ class CaptureRun {
         HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, measured, layer, observer_));
       }
     fill_layer(attention, weights, layer, call.queries, induction, record);
-    record.name = call.name;
     record.dense = inputs.mask;
     record.key_norm = heads.key_norms();
     record.value_norm = heads.value_norms();

@@ -77,18 +77,20 @@ class Forward {
     StageTimer embedding(&stages_.project);
     HEADROOM_TRY(at::Tensor h, begin());
     embedding.stop();
-    HEADROOM_TRY_VOID(send_residual(options_.first_layer, h));
+    boundary_ = options_.first_layer;
+    HEADROOM_TRY_VOID(send_residual(h));
     const auto layers = static_cast<std::int64_t>(model_.blocks.size());
     for (std::int64_t layer = options_.first_layer; layer < layers; ++layer) {
       if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
       begin_progress(layer);
+      if (model_.encoder && layer == model_.encoder->blocks) HEADROOM_TRY_VOID(begin_decoder(h));
       if (layer > options_.first_layer) HEADROOM_TRY_VOID(send_input(layer, h));
       HEADROOM_TRY_VOID(run_block(layer, induction, h));
       if (layer == options_.last_layer) {
         ended_ = true;
         break;
       }
-      HEADROOM_TRY_VOID(send_residual(layer + 1, h));
+      HEADROOM_TRY_VOID(send_residual(h));
       if (summary_.non_finite_layer < 0 && !all_finite(h)) summary_.non_finite_layer = layer;
     }
     if (!ended_) HEADROOM_TRY_VOID(finish(h));
@@ -103,6 +105,7 @@ class Forward {
  private:
   // The stream before the first layer that runs: [length, hidden], or [streams, length, hidden].
   Result<at::Tensor> begin() {
+    if (model_.encoder) return embed_source();
     at::Tensor embedded;
     if (!options_.start || model_.layer_embedding.present()) {
       HEADROOM_TRY(embedded, embed());
@@ -126,16 +129,36 @@ class Forward {
   Result<at::Tensor> embed() {
     HEADROOM_TRY(const at::Tensor rows, loader_.load_rows(model_.embedding, options_.ids));
     HEADROOM_TRY(const EmbeddingWeights weights, load_embedding(loader_, model_));
-    at::Tensor positions;
-    if (model_.position_embedding.present()) {
-      HEADROOM_TRY(positions, loader_.load_rows(model_.position_embedding, places()));
-    }
+    HEADROOM_TRY(const at::Tensor positions, embed_places(model_.position_embedding, options_.ids.size()));
     return begin_stream(model_, weights, rows, positions);
   }
 
+  Result<at::Tensor> embed_source() {
+    const EncoderSpec& encoder = *model_.encoder;
+    HEADROOM_TRY(const at::Tensor rows, loader_.load_rows(encoder.embedding, options_.source_ids));
+    EmbeddingWeights weights;
+    HEADROOM_TRY(weights.norm, loader_.load(encoder.embedding_norm));
+    HEADROOM_TRY(const at::Tensor positions, embed_places(encoder.position_embedding, options_.source_ids.size()));
+    return begin_stream(model_, weights, rows, positions);
+  }
+
+  // The encoder's stream ends, and the decoder's begins.
+  Result<void> begin_decoder(at::Tensor& h) {
+    HEADROOM_TRY(const Norm norm, loader_.load(model_.encoder->final_norm));
+    memory_ = norm(h);
+    HEADROOM_TRY(h, embed());
+    return send_residual(h);
+  }
+
+  // Undefined where there are no learned positions.
+  Result<at::Tensor> embed_places(const WeightRef& table, std::size_t length) {
+    if (!table.present()) return at::Tensor();
+    return loader_.load_rows(table, places(length));
+  }
+
   // The position of every token.
-  [[nodiscard]] std::vector<std::int32_t> places() const {
-    std::vector<std::int32_t> places(options_.ids.size());
+  [[nodiscard]] std::vector<std::int32_t> places(std::size_t length) const {
+    std::vector<std::int32_t> places(length);
     std::iota(places.begin(), places.end(), 0);
     if (!model_.padding_id) return places;
     const auto padding = static_cast<std::int32_t>(*model_.padding_id);
@@ -255,11 +278,15 @@ class Forward {
     const at::Tensor x = weights.attention_branch.before(h);
     const auto kept = kept_.find(block.attention.keys_of_layer);
     const Projections given =
-        project(block.attention, weights.attention, rotary, x, kept == kept_.end() ? nullptr : &kept->second);
+        project(block.attention, weights.attention, rotary, x, kept == kept_.end() ? nullptr : &kept->second, memory_);
     if (model_.keys_are_kept(layer)) keep(layer, given);
-    HEADROOM_TRY(const at::Tensor out, run_attention(block.attention, weights.attention, given, x, loader_.target(),
-                                                     options_, induction, layer, measured, observer_, &stages_,
-                                                     [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
+    // Rows whose tokens are not those of the keys before them have no earlier occurrence.
+    const bool of_target = !model_.encoder || block.attention.causal;
+    const std::vector<std::int64_t> none(of_target ? 0 : static_cast<std::size_t>(h.size(0)), -1);
+    HEADROOM_TRY(const at::Tensor out,
+                 run_attention(block.attention, weights.attention, given, x, loader_.target(), options_,
+                               of_target ? induction : none, layer, measured, observer_, &stages_,
+                               [&](double done) { report((1.0 - share) / 2.0 + done * share); }));
     if (out.defined()) {
       h = weights.attention_branch.join(h, out);
       if (weights.laurel.present()) h = weights.laurel.join(h, x);
@@ -354,7 +381,9 @@ class Forward {
     return observer_.on_input({layer, h.size(-2), model_.hidden_size, to_floats(h), kept_states_});
   }
 
-  Result<void> send_residual(std::int64_t boundary, const at::Tensor& stream) {
+  // The next boundary: before the first block, behind each block, and once more before the decoder's first one.
+  Result<void> send_residual(const at::Tensor& stream) {
+    const std::int64_t boundary = boundary_++;
     if (!options_.hidden) return {};
     const StageTimer timer(&stages_.wait_write);
     const at::Tensor h = active(stream);
@@ -408,6 +437,8 @@ class Forward {
   std::map<std::int64_t, Projections> kept_;  // keys and values that later layers use
   std::vector<std::shared_ptr<const KeptTensor>> kept_states_;
   bool ended_ = false;  // with the measurements of the last layer
+  std::int64_t boundary_ = 0;
+  at::Tensor memory_;  // what the encoder gives, [source length, hidden]
   double layer_begin_ = 0.0, layer_share_ = 0.0, attention_share_ = 0.0;
   std::string layer_text_;
   std::chrono::steady_clock::time_point reported_;
@@ -423,6 +454,8 @@ Result<void> check_span(const ModelSpec& model, const ForwardOptions& options) {
     return refuse("the run begins or ends at a layer that the model does not have");
   if (options.last_layer >= 0 && options.last_layer < options.first_layer)
     return refuse("the run ends before it begins");
+  if (model.encoder && (options.first_layer != 0 || options.source_ids.empty()))
+    return refuse("a run of an encoder and a decoder begins with the source");
   if (options.first_layer == 0 || model.capture)
     return !options.start ? Result<void>() : refuse("layer 0 begins with the embedding");
   if (options.dtype == ComputeDtype::Float64) return refuse("a float64 run begins at layer 0");

@@ -35,6 +35,7 @@ void fill_layer(const AttentionSpec& attention, const AttentionWeights& weights,
   record.kind = attention.kind;
   record.length = record.key_length = length;
   if (attention.call) {
+    record.name = attention.call->name;
     record.key_length = attention.call->keys;
     record.first_query = attention.call->first_query;
     record.positional = attention.call->positional(attention.causal);

@@ -23,7 +23,7 @@
 #include "core/compute/blocked_attention.h"
 #include "core/model/capture.h"
 #include "core/model/distance_bias.h"
-#include "core/run/captured_mask.h"
+#include "core/run/head_masks.h"
 #include "core/run/layer_record.h"
 
 namespace headroom {
@@ -149,10 +149,9 @@ class LayerHeads {
   }
 
   // What only a captured call has; before prepare().
-  void set_recorded(const at::Tensor& lambda, const CapturedMask* mask) {
-    recorded_lambda_ = lambda;
-    mask_ = mask;
-  }
+  void set_recorded_lambda(const at::Tensor& lambda) { recorded_lambda_ = lambda; }
+  // Null: none. Before prepare().
+  void set_masks(const HeadMasks* masks) { masks_ = masks; }
 
   [[nodiscard]] Result<void> run(const kernels::StopRequested& stop, const ShareReport& progress) {
     return run_attention_backend<Input, Real>(target_.backend, jobs_, target_.device, stop, progress);
@@ -277,7 +276,7 @@ class LayerHeads {
       problem.mask.first_query = attention_.call->first_query;
       problem.mask.key_length = keys_;
     }
-    if (mask_) problem.mask.dense = mask_->of_head(h);
+    if (masks_) problem.mask.dense = masks_->of_head(h);
     problem.head_dim = attention_.head_dim;
     problem.value_dim = attention_.context_dim();
     if (program.has_first()) problem.maps[0] = map_input(program.first);
@@ -325,7 +324,7 @@ class LayerHeads {
   std::int64_t length_, keys_;
   std::span<const std::int64_t> induction_key_;
   at::Tensor lambda_raw_, lambda_sigmoid_, recorded_lambda_;  // [h, length]
-  const CapturedMask* mask_ = nullptr;
+  const HeadMasks* masks_ = nullptr;
   std::shared_ptr<const DistanceBias> bias_;  // null: none
   std::vector<std::vector<double>> lambdas_;
   std::vector<kernels::HeadJob<Input, Real>> jobs_;

@@ -24,16 +24,18 @@ struct CapturedTensor {
   [[nodiscard]] std::int64_t element_count() const;
 };
 
+// A layer of an encoder-decoder is described as a call without tensors, once its prompt is known.
 struct CaptureCall {
   std::string name;                                  // "encoder.layers.3.self_attn"
   std::vector<std::string> head_names;               // empty: numbers
   std::int64_t queries = 0, keys = 0;                // n, m
   std::int64_t first_query = 0;                      // position of query 0 among the keys
+  bool other_keys = false;                           // known to be of another sequence, even where they are as many
   CapturedTensor q, k, v;                            // [query heads, n, d], [key heads, m, d], [value heads, m, d_v]
   CapturedTensor lambda, gate, sink, mask, context;  // those that the call has
 
   // Queries and keys are places in one sequence: distances, the row's own key and the key before it have a meaning.
-  [[nodiscard]] bool positional(bool causal) const { return causal || queries == keys; }
+  [[nodiscard]] bool positional(bool causal) const { return !other_keys && (causal || queries == keys); }
 };
 
 // One of the two sequences that a capture may name: of its queries, and of keys of another sequence.

@@ -178,6 +178,8 @@ void change_norms(ModelSpec& model, const std::function<void(NormSpec&)>& change
     if (norm.kind != NormKind::None) change(norm);
   };
   visit(model.embedding_norm);
+  if (model.encoder)
+    for (NormSpec* norm : {&model.encoder->embedding_norm, &model.encoder->final_norm}) visit(*norm);
   for (BlockSpec& block : model.blocks)
     for (BranchSpec* branch : {&block.attention_branch, &block.mlp_branch})
       for (NormSpec* norm : {&branch->before, &branch->after, &branch->sum}) visit(*norm);

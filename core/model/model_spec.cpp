@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "core/base/check.h"
@@ -90,7 +92,17 @@ std::string layers_text(std::span<const std::int64_t> layers) {
 }
 
 bool ModelSpec::causal() const {
-  return std::ranges::all_of(blocks, [](const BlockSpec& block) { return block.attention.causal; });
+  const std::span<const BlockSpec> stream =
+      std::span(blocks).subspan(encoder ? static_cast<std::size_t>(encoder->blocks) : 0);
+  return std::ranges::all_of(stream,
+                             [](const BlockSpec& block) { return block.attention.cross || block.attention.causal; });
+}
+
+std::string ModelSpec::layer_name(std::int64_t layer) const {
+  if (!encoder) return "";
+  if (layer < encoder->blocks) return "encoder " + std::to_string(layer);
+  const std::int64_t behind = layer - encoder->blocks;
+  return "decoder " + std::to_string(behind / 2) + (behind % 2 == 0 ? " self" : " cross");
 }
 
 std::int64_t ModelSpec::learned_positions() const {
@@ -140,6 +152,10 @@ void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVis
   if (!attention.shares_projection()) visit_linear(attention.k, "k", layer, visit);
   if (!attention.values_are_keys()) visit_linear(attention.v, "v", layer, visit);
   visit_linear(attention.o, "o", layer, visit);
+  visit_one(attention.disentangled.embedding, "position", layer, visit);
+  visit_norm(attention.disentangled.norm, "position", layer, visit);
+  visit_linear(attention.disentangled.key, "position", layer, visit);
+  visit_linear(attention.disentangled.query, "position", layer, visit);
   visit_norm(attention.q_norm, "qk_norm", layer, visit);
   visit_norm(attention.k_norm, "qk_norm", layer, visit);
   visit_norm(attention.v_norm, "qk_norm", layer, visit);
@@ -188,6 +204,13 @@ void for_each_weight(const ModelSpec& model, const WeightVisitor& visit) {
   visit_norm(model.layer_embedding.norm, "norm", -1, visit);
   for (const std::vector<LinearSpec>* projections : {&model.streams.in, &model.streams.out})
     for (const LinearSpec& projection : *projections) visit_linear(projection, "stream", -1, visit);
+  if (model.encoder) {
+    if (model.encoder->embedding.tensor != model.embedding.tensor)
+      visit_one(model.encoder->embedding, "embedding", -1, visit);
+    visit_one(model.encoder->position_embedding, "embedding", -1, visit);
+    visit_norm(model.encoder->embedding_norm, "norm", -1, visit);
+    visit_norm(model.encoder->final_norm, "norm", -1, visit);
+  }
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
     for_each_weight(model.blocks[layer], static_cast<std::int64_t>(layer), visit);
   visit_norm(model.final_norm, "norm", -1, visit);

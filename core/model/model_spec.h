@@ -179,6 +179,20 @@ struct LatentSpec {
   [[nodiscard]] bool present() const { return down.weight.present(); }
 };
 
+// Terms of the logits that depend on a row's or a key's content and on their distance (DeBERTa, He et al. 2021, arXiv
+// 2006.03654, eq. 4): e_b is row b of norm(embedding), b the bucket of the distance, and z gains scale·q_i·(key e_b)
+// and scale·k_j·(query e_b).
+struct DisentangledSpec {
+  WeightRef embedding;  // [2·span, D]; absent: there are no such terms
+  NormSpec norm;
+  LinearSpec key, query;      // absent: that term is not there
+  std::int64_t span = 0;      // distances from −span to span − 1 have a row
+  std::int64_t buckets = 0;   // > 0: distances beyond buckets/2 share rows by their logarithm, up to `furthest`
+  std::int64_t furthest = 0;  // the distance from which on all share one row
+
+  [[nodiscard]] bool present() const { return embedding.present(); }
+};
+
 // What is added to the scaled logits of a head, before the cap, by the distance p − j of a key from the row's position
 // alone (core/model/ARCHITECTURES.md#biases-by-distance). One of the two, or none.
 struct DistanceBiasSpec {
@@ -228,6 +242,8 @@ struct AttentionSpec {
   std::int64_t window = 0;  // 0: none; key j is seen by query i only where |i − j| < window
   std::int64_t chunk = 0;   // 0: none; key j is seen by query i only where ⌊i / chunk⌋ = ⌊j / chunk⌋
   bool causal = true;
+  bool cross = false;  // keys and values are of what the encoder gives, not of x; not causal then
+  DisentangledSpec disentangled;
   std::vector<HeadProgram> heads;
 
   LinearSpec lambda_projection;                          // V2: [h, D]
@@ -236,7 +252,8 @@ struct AttentionSpec {
   WeightRef stored_lambda_init;                          // where the file holds it instead: a tensor of one number
   NormSpec head_norm;                                    // V1's norm over a head's channels
   WeightRef sink_logits;                                 // [h]
-  std::shared_ptr<const CaptureCall> call;               // stands for projections, λ and gates; null but in a capture
+  // Of a capture: stands for projections, λ and gates. Of an encoder-decoder whose prompt is known: name and lengths.
+  std::shared_ptr<const CaptureCall> call;
   GateLayout gate = GateLayout::None;
   LinearSpec gate_projection;  // [h, D] or [h·value channels, D]
 
@@ -334,6 +351,18 @@ struct StreamsSpec {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(in.size()) + 1; }
 };
 
+// The first of two streams, whose final state the cross-attention of the second one reads. Of the model's blocks it has
+// the first; behind them each layer of the decoder is two blocks: self-attention without MLP, then cross-attention.
+struct EncoderSpec {
+  std::int64_t blocks = 0;
+  WeightRef embedding;  // [vocab, hidden]; the decoder's where they share it
+  WeightRef position_embedding;
+  NormSpec embedding_norm;
+  NormSpec final_norm;
+  // What a target that is made of other tokens begins with; absent: their last one (MBart).
+  std::optional<std::int64_t> start_token_id;
+};
+
 struct ModelSpec {
   std::string model_type;
   std::int64_t vocab_size = 0;
@@ -351,6 +380,7 @@ struct ModelSpec {
   LinearSpec embedding_projection;  // of that into the stream, or absent (ELECTRA)
   LayerEmbeddingSpec layer_embedding;
   StreamsSpec streams;
+  std::optional<EncoderSpec> encoder;  // the embedding above and what is below are the decoder's
   std::vector<BlockSpec> blocks;
   NormSpec final_norm;
   HeadTransform head_transform;
@@ -363,7 +393,6 @@ struct ModelSpec {
   std::vector<std::string> warnings;
   std::shared_ptr<const Capture> capture;  // the blocks are its calls, without any weight; null: a model
 
-  [[nodiscard]] bool causal() const;  // every layer is
   // Another block uses the keys and values of this one.
   [[nodiscard]] bool keys_are_kept(std::int64_t layer) const;
   // Those that are measured, ascending: layers are numbered by block, whatever mixes their tokens.
@@ -373,6 +402,10 @@ struct ModelSpec {
   [[nodiscard]] std::string kinds_text() const;  // of its blocks: "short_conv, softmax"
   // InvalidArgument where one of these layers has no attention.
   [[nodiscard]] Result<void> check_attends(std::span<const std::int64_t> layers) const;
+  // Every layer of the stream that logits are made of, cross-attention aside, is: rows do not see what they predict.
+  [[nodiscard]] bool causal() const;
+  // "encoder 3", "decoder 2 self", "decoder 2 cross"; empty where a number says all.
+  [[nodiscard]] std::string layer_name(std::int64_t layer) const;
   // Tokens that the table of learned positions is long enough for; 0 without one.
   [[nodiscard]] std::int64_t learned_positions() const;
   // No head has another normalizer: what the fused kernels compute.

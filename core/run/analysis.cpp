@@ -22,6 +22,7 @@
 #include "core/run/capture_prompt.h"
 #include "core/run/recorder.h"
 #include "core/run/run_plan.h"
+#include "core/run/two_sequences.h"
 
 namespace headroom {
 namespace {
@@ -139,7 +140,7 @@ Result<void> write_tokens(RunFileWriter& writer, const Prompt& prompt) {
   return writer.write("tokens/is_special", start, count, special);
 }
 
-// The other sequence of a capture.
+// The other sequence of a capture or an encoder-decoder.
 Result<void> write_key_tokens(RunFileWriter& writer, const Prompt& prompt) {
   const std::int64_t start[] = {0}, count[] = {static_cast<std::int64_t>(prompt.ids.size())};
   std::vector<double> ids(prompt.key_ids.begin(), prompt.key_ids.end());
@@ -163,11 +164,10 @@ Result<void> write_parameters(RunFileWriter& writer, const ModelSpec& model, con
   return {};
 }
 
-// Whose tokens the rows and keys of a capture's calls are.
+// Whose tokens the rows and keys of calls are.
 Result<void> write_call_axes(RunFileWriter& writer, const ModelSpec& model, const RunShape& shape) {
   for (std::size_t l = 0; l < shape.layers.size(); ++l) {
-    const AttentionSpec& attention = model.blocks[static_cast<std::size_t>(shape.layers[l])].attention;
-    const CallAxes axes = axes_of_call(*model.capture, *attention.call, attention.causal);
+    const CallAxes axes = axes_of_layer(model, shape.layers[l]);
     const std::int64_t start[] = {static_cast<std::int64_t>(l)}, count[] = {1};
     const std::string rows[] = {std::string(kTokenAxes[static_cast<std::size_t>(axes.rows)])};
     const std::string keys[] = {std::string(kTokenAxes[static_cast<std::size_t>(axes.keys)])};
@@ -243,12 +243,11 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   HEADROOM_TRY(std::unique_ptr<RunFileWriter> writer, RunFileWriter::create(request.output, options));
   HEADROOM_TRY_VOID(define_run(*writer, shape));
   HEADROOM_TRY_VOID(write_tokens(*writer, request.prompt));
-  if (shape.capture) {
+  if (shape.calls) {
     HEADROOM_TRY_VOID(write_key_tokens(*writer, request.prompt));
     HEADROOM_TRY_VOID(write_call_axes(*writer, model, shape));
-  } else {
-    HEADROOM_TRY_VOID(write_parameters(*writer, model, shape));
   }
+  if (!model.capture) HEADROOM_TRY_VOID(write_parameters(*writer, model, shape));
   HEADROOM_TRY_VOID(write_layer_program(*writer, model, shape));
   const double null_value[] = {outcome.sink_null};
   HEADROOM_TRY_VOID(writer->write("sink_null", {}, {}, null_value));

@@ -70,6 +70,7 @@ AnalysisRequest with_layers(const AnalysisRequest& request, std::int64_t count) 
 AnalysisRequest with_tokens(const AnalysisRequest& request, std::int64_t tokens) {
   AnalysisRequest changed = request;
   changed.prompt.ids.resize(static_cast<std::size_t>(tokens));
+  changed.prompt.key_ids.resize(std::min(changed.prompt.key_ids.size(), changed.prompt.ids.size()));
   return changed;
 }
 

@@ -2,6 +2,7 @@
 // error of reading; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,22 +11,22 @@
 #include "core/base/result.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/model/capture.h"
+#include "core/run/head_masks.h"
 #include "kernels/mask.h"
 
 namespace headroom {
 
 // A mask of truth values hides where it is false. One of numbers adds them to the logits and hides where they are −∞ or
 // at most half the lowest of their type, as masks are written that shall not overflow.
-class CapturedMask {
+class CapturedMask final : public HeadMasks {
  public:
   // Null where the call has no mask.
   [[nodiscard]] static std::shared_ptr<const CapturedMask> create(std::shared_ptr<const Checkpoint> checkpoint,
                                                                   const CaptureCall& call);
-  ~CapturedMask();
-  CapturedMask(const CapturedMask&) = delete;
-  CapturedMask& operator=(const CapturedMask&) = delete;
+  ~CapturedMask() override;
 
-  [[nodiscard]] const kernels::DenseMask* of_head(std::int64_t head) const;
+  [[nodiscard]] const kernels::DenseMask* of_head(std::int64_t head) const override;
+  [[nodiscard]] std::size_t size_bytes() const override { return 0; }
   // Where reading failed: the first error. What could not be read is NaN.
   [[nodiscard]] Result<void> check() const;
   // Corrupt for a row of `mask`, which this one belongs to, that sees no key.

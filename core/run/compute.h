@@ -29,7 +29,8 @@ enum class ComputeDtype { Float32, Float64, BFloat16 };
 enum class AttentionBackend { Reference, Blocked, Cpu, Cuda };
 
 struct ForwardOptions {
-  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> ids;               // of an encoder-decoder the target's
+  std::vector<std::int32_t> source_ids;        // of an encoder-decoder; empty elsewhere
   ComputeDtype dtype = ComputeDtype::Float32;  // statistics run in float32 where this is bfloat16
   std::string device = "cpu";                  // "cpu", "cuda", "cuda:1"
   std::string backend = "auto";                // "auto", "reference", "blocked", "cpu" or "cuda"

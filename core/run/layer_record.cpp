@@ -1,7 +1,5 @@
 #include "core/run/layer_record.h"
 
-#include "core/run/captured_mask.h"
-
 namespace headroom {
 
 kernels::Mask LayerRecord::mask(const HeadRecord& head_record) const {

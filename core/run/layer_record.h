@@ -11,11 +11,10 @@
 #include "core/base/numbers.h"
 #include "core/model/distance_bias.h"
 #include "core/model/model_spec.h"
+#include "core/run/head_masks.h"
 #include "kernels/attention.h"
 
 namespace headroom {
-
-class CapturedMask;
 
 struct HeadRecord {
   std::int64_t head = 0;
@@ -38,7 +37,7 @@ struct HeadRecord {
 
 struct LayerRecord {
   std::int64_t layer = 0;
-  std::string name;  // of a captured call; empty: it is known by its number
+  std::string name;  // of a call; empty: it is known by its number
   std::string kind;
   std::int64_t length = 0;       // rows
   std::int64_t key_length = -1;  // keys; −1: as many as rows
@@ -47,12 +46,12 @@ struct LayerRecord {
   std::int64_t window = 0;
   std::int64_t chunk = 0;
   bool causal = true;
-  std::shared_ptr<const DistanceBias> bias;   // of every head of the layer; null: none
-  std::shared_ptr<const CapturedMask> dense;  // of a captured call; null: none
-  std::vector<std::int64_t> induction_key;    // per row: the key after the latest earlier occurrence of its token; −1
-  std::int64_t context_dim = 0;               // channels of a head's context
-  double lambda_init = 0.0;                   // NaN outside V1
-  std::vector<HeadRecord> heads;              // the selected ones, ascending
+  std::shared_ptr<const DistanceBias> bias;  // of every head of the layer; null: none
+  std::shared_ptr<const HeadMasks> dense;    // null: none
+  std::vector<std::int64_t> induction_key;   // per row: the key after the latest earlier occurrence of its token; −1
+  std::int64_t context_dim = 0;              // channels of a head's context
+  double lambda_init = 0.0;                  // NaN outside V1
+  std::vector<HeadRecord> heads;             // the selected ones, ascending
   std::vector<std::vector<double>> key_norm, value_norm;  // per block, per position: L2 norm
   std::vector<double> output_alignment;                   // [heads, all heads]: cos_F of W_O blocks; NaN across groups
 

@@ -19,6 +19,7 @@
 #include "core/run/run_memory.h"
 #include "core/run/run_plan.h"
 #include "core/run/self_check.h"
+#include "core/run/two_sequences.h"
 
 namespace headroom {
 namespace {
@@ -142,7 +143,9 @@ class LiveRecorder final : public ForwardObserver {
   LiveRecorder(const LiveRunRequest& request, const RunPlan& plan, const PublishRun& publish,
                const ProgressReport& progress, const kernels::StopRequested& stop)
       : request_(request), plan_(plan), publish_(publish), progress_(progress), stop_(stop) {
-    single_ = request.base && request.last_layer == request.first_layer;
+    // One of an encoder-decoder begins with the source, whatever it measures.
+    single_ = request.base && (request.last_layer == request.first_layer ||
+                               (plan.model.encoder && request.last_layer >= 0 && request.layers.size() == 1));
     run_.prompt = request.prompt;
     run_.length = plan.shape.length;
     run_.min_row = plan.shape.min_row;
@@ -168,10 +171,7 @@ class LiveRecorder final : public ForwardObserver {
     layer->rows = record.length;
     layer->keys = record.key_length < 0 ? record.length : record.key_length;
     layer->first_query = record.first_query;
-    if (plan_.model.capture) {
-      const AttentionSpec& attention = plan_.model.blocks[static_cast<std::size_t>(record.layer)].attention;
-      layer->axes = axes_of_call(*plan_.model.capture, *attention.call, attention.causal);
-    }
+    layer->axes = axes_of_layer(plan_.model, record.layer);
     layer->context_dim = record.context_dim;
     layer->lambda_init = record.lambda_init;
     std::vector<HeadView> views;
@@ -231,7 +231,7 @@ class LiveRecorder final : public ForwardObserver {
   // Layers before the first one that runs; where a single layer is measured again all the others and the loss too.
   void take_from(const RunSnapshot& base) {
     const auto stays = [&](std::int64_t layer) {
-      return layer < request_.first_layer || (single_ && layer != request_.first_layer);
+      return layer < request_.first_layer || (single_ && layer != request_.last_layer);
     };
     std::vector<std::int64_t> shared;
     std::ranges::copy_if(base.layers, std::back_inserter(shared), stays);
@@ -376,7 +376,7 @@ LiveRunEstimate estimate_live_run(const LiveRunRequest& request) {
   const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
   const std::size_t layers = request.layers.empty() ? model.attention_layers().size() : request.layers.size();
   estimate.layer_bytes = kept_layer_bytes(request, length);
-  if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64)
+  if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64 && !model.encoder)
     estimate.layer_bytes += input_bytes(model, length);
   estimate.total_bytes = estimate.layer_bytes * layers;
   estimate.kept_layers = std::min(layers, request.keep_bytes / std::max<std::size_t>(estimate.layer_bytes, 1));
@@ -390,8 +390,10 @@ Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, con
   HEADROOM_TRY(RunPlan plan, plan_run(as_analysis(request)));
   ForwardOptions& forward = plan.forward;
   forward.keep_projections = request.keep_maps;
-  // A float64 stream does not fit into float32, and a run that begins there would not be the same.
-  forward.keep_inputs = request.keep_maps && request.inputs != nullptr && request.dtype != ComputeDtype::Float64;
+  // A float64 stream does not fit into float32, and a run that begins there would not be the same. A decoder's needs
+  // what the encoder gives.
+  forward.keep_inputs =
+      request.keep_maps && request.inputs != nullptr && request.dtype != ComputeDtype::Float64 && !plan.model.encoder;
   forward.first_layer = request.first_layer;
   forward.last_layer = request.last_layer;
   if (request.start) forward.start = request.start.get();

@@ -7,7 +7,6 @@
 
 #include "core/base/check.h"
 #include "core/base/numbers.h"
-#include "core/run/captured_mask.h"
 #include "kernels/cpu/window.h"
 
 namespace headroom {
@@ -86,6 +85,7 @@ std::size_t MapSource::size_bytes() const {
   if (bias) bytes += bias->values.capacity() * sizeof(double);
   for (const Head& head : heads)
     bytes += (head.lse[0].capacity() + head.lse[1].capacity() + head.lambda.capacity()) * sizeof(double);
+  if (dense) bytes += dense->size_bytes();
   return bytes;
 }
 

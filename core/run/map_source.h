@@ -12,11 +12,10 @@
 #include "core/base/result.h"
 #include "core/model/distance_bias.h"
 #include "core/model/model_spec.h"
+#include "core/run/head_masks.h"
 #include "kernels/window.h"
 
 namespace headroom {
-
-class CapturedMask;
 
 class MapSource {
  public:
@@ -38,9 +37,9 @@ class MapSource {
   double scale = 1.0, softcap = 0.0;
   bool causal = true;
   std::int64_t window = 0, chunk = 0;
-  std::shared_ptr<const DistanceBias> bias;   // of every head of the layer; null: none
-  std::shared_ptr<const CapturedMask> dense;  // of a captured call; null: none
-  std::vector<Head> heads;                    // ascending
+  std::shared_ptr<const DistanceBias> bias;  // of every head of the layer; null: none
+  std::shared_ptr<const HeadMasks> dense;    // null: none
+  std::vector<Head> heads;                   // ascending
 
   [[nodiscard]] const Head* find(std::int64_t head) const;
   [[nodiscard]] std::int64_t row_count() const { return rows < 0 ? length : rows; }

@@ -112,6 +112,11 @@ class Reader {
       HEADROOM_TRY(prompt->key_texts, file_.read_strings("calls/key_token_text"));
       if (std::ranges::all_of(prompt->key_texts, &std::string::empty)) prompt->key_texts.clear();
     }
+    if (file_.find("calls/key_token_id")) {
+      HEADROOM_TRY(const std::vector<double> key_ids, file_.read("calls/key_token_id"));
+      for (const double id : key_ids) prompt->key_ids.push_back(static_cast<std::int32_t>(id));
+      if (std::ranges::all_of(prompt->key_ids, [](std::int32_t id) { return id < 0; })) prompt->key_ids.clear();
+    }
     // A file of a prompt that was given as ids has empty texts.
     if (std::ranges::all_of(prompt->texts, &std::string::empty)) prompt->texts.clear();
     prompt->bos_added = attribute("bos_added") == 1.0;

@@ -97,7 +97,7 @@ Result<void> Recorder::write_layer(const LayerRecord& record) {
   HEADROOM_TRY_VOID(write_quantities(record, views, l));
   HEADROOM_TRY_VOID(write_layer_datasets(record, views, l));
   HEADROOM_TRY_VOID(write_program(record, l));
-  if (shape_.capture) HEADROOM_TRY_VOID(write_call(record, l));
+  if (shape_.calls) HEADROOM_TRY_VOID(write_call(record, l));
   // The layer's chunks are whole: compressed here, not at the end, when nothing is left to overlap with.
   return writer_.flush();
 }
@@ -143,8 +143,9 @@ Result<void> Recorder::write_layer_datasets(const LayerRecord& record, const std
 
   const std::int64_t cube_start[] = {l, 0, 0};
   const std::int64_t heads = static_cast<std::int64_t>(record.heads.size());
-  const std::int64_t alignment_count[] = {1, heads, shape_.all_heads};
-  if (!shape_.capture)
+  const std::int64_t alignment_count[] = {
+      1, heads, static_cast<std::int64_t>(record.output_alignment.size()) / std::max<std::int64_t>(heads, 1)};
+  if (!record.output_alignment.empty())
     HEADROOM_TRY_VOID(writer_.write("weights/output_alignment", cube_start, alignment_count, record.output_alignment));
   if (shape_.summary_only) return {};
   const auto write_norms = [&](const char* path, const std::vector<std::vector<double>>& norms) -> Result<void> {
@@ -159,7 +160,7 @@ Result<void> Recorder::write_layer_datasets(const LayerRecord& record, const std
   return write_norms("keys/value_norm", record.value_norm);
 }
 
-// What a captured call has beside a layer of a model.
+// What a call has beside a layer of a model with one sequence.
 Result<void> Recorder::write_call(const LayerRecord& record, std::int64_t l) {
   const std::int64_t start[] = {l}, count[] = {1};
   const std::string name[] = {record.name};
@@ -268,7 +269,7 @@ Result<void> Recorder::add_residual(std::int64_t boundary, std::int64_t row, std
                              [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
     if (residual_largest_.size() > 3) residual_largest_.pop_back();
   }
-  return row + rows == shape_.length ? finish_residual_top(boundary) : Result<void>();
+  return row + rows == shape_.rows_at(boundary) ? finish_residual_top(boundary) : Result<void>();
 }
 
 Result<void> Recorder::finish_residual_top(std::int64_t boundary) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/run/two_sequences.h"
 
 namespace headroom {
 namespace {
@@ -220,8 +221,20 @@ RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request) {
   shape.exact = request.exact_maps;
   shape.hidden = request.hidden;
   shape.summary_only = request.summary_only;
-  shape.capture = model.capture != nullptr;
+  shape.calls = model.capture != nullptr || model.encoder;
+  if (model.encoder) {
+    const SequencePair pair = sequences_of(*model.encoder, request.prompt);
+    shape.source_length = static_cast<std::int64_t>(pair.source.size());
+    shape.target_length = static_cast<std::int64_t>(pair.target.size());
+    shape.encoder_boundaries = model.encoder->blocks + 1;
+    shape.boundaries += 1;
+  }
   return shape;
+}
+
+std::int64_t RunShape::rows_at(std::int64_t boundary) const {
+  if (encoder_boundaries == 0) return length;
+  return boundary < encoder_boundaries ? source_length : target_length;
 }
 
 bool is_written(const Quantity& quantity, const RunShape& shape) {
@@ -229,7 +242,7 @@ bool is_written(const Quantity& quantity, const RunShape& shape) {
     return shape.pool_blocks > 0 && (shape.components || quantity.axes.front() != axis::kComponent);
   if (quantity.group == "exact") return shape.exact;
   if (quantity.group == "hidden") return shape.hidden;
-  if (quantity.group == "calls") return shape.capture;
+  if (quantity.group == "calls") return shape.calls;
   if (path_of(quantity) == "program/alibi_slope") return shape.alibi;
   if (path_of(quantity) == "program/distance_bias") return shape.bias_behind >= 0;
   const bool large = quantity.group == "rows" || quantity.group == "keys" || quantity.group == "hist";

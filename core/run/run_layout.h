@@ -26,10 +26,14 @@ struct RunShape {
   std::int64_t min_row = 0;
   ElementType real = ElementType::Float32;  // Float64 in float64 runs
   bool components = false, exact = false, hidden = false, summary_only = false;
-  bool capture = false;  // the layers are calls of a capture
-  bool alibi = false;    // a layer has ALiBi
+  bool calls = false;  // the layers are calls with names, rows and keys: of a capture, or of an encoder-decoder
+  bool alibi = false;  // a layer has ALiBi
   std::int64_t bias_ahead = 0,
                bias_behind = -1;  // distances −ahead … behind of learned biases; none: no layer has them
+  // Of an encoder-decoder: boundaries of the encoder's stream, and lengths of the two.
+  std::int64_t encoder_boundaries = 0, source_length = 0, target_length = 0;
+
+  [[nodiscard]] std::int64_t rows_at(std::int64_t boundary) const;
 };
 
 [[nodiscard]] RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request);

@@ -376,7 +376,7 @@ RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length
   const auto n = static_cast<std::size_t>(length);
   memory.layers = measured_layers(request);
   memory.layer_bytes = kept_layer_bytes(request, length);
-  if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64) {
+  if (request.inputs && request.keep_maps && request.dtype != ComputeDtype::Float64 && !model.encoder) {
     const std::int64_t end = request.last_layer >= 0 ? request.last_layer + 1 : blocks;
     memory.inputs = std::max<std::int64_t>(end - request.first_layer - 1, 0);
     memory.input_bytes = input_bytes(model, length);

@@ -14,39 +14,50 @@
 #include "core/base/numbers.h"
 #include "core/model/capture.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/two_sequences.h"
 
 namespace headroom {
 namespace {
 
-Result<void> check_tokens(const AnalysisRequest& request, const ModelSpec& model, const RunShape& shape,
-                          std::vector<std::string>& notes) {
-  if (request.prompt.ids.empty()) {
-    Error error(ErrorCode::InvalidArgument, "the prompt has no tokens");
+// `what`: "prompt", or one of the two of an encoder-decoder.
+Result<void> check_sequence(const std::vector<std::int32_t>& ids, const ModelSpec& model, const char* what,
+                            std::vector<std::string>& notes) {
+  if (ids.empty()) {
+    Error error(ErrorCode::InvalidArgument, format("the %s has no tokens", what));
     error.advise("give --text, --text-file, --ids or --ids-file");
     return error;
   }
-  for (std::size_t i = 0; i < request.prompt.ids.size(); ++i)
-    if (request.prompt.ids[i] < 0 || request.prompt.ids[i] >= model.vocab_size) {
-      Error error(ErrorCode::InvalidArgument, format("token %zu of the prompt is not in the model's vocabulary", i));
-      error.wanted(format("0 to %lld", static_cast<long long>(model.vocab_size - 1)),
-                   std::to_string(request.prompt.ids[i]));
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] < 0 || ids[i] >= model.vocab_size) {
+      Error error(ErrorCode::InvalidArgument, format("token %zu of the %s is not in the model's vocabulary", i, what));
+      error.wanted(format("0 to %lld", static_cast<long long>(model.vocab_size - 1)), std::to_string(ids[i]));
       return error;
     }
-  if (model.position_embedding.present() && shape.length > model.learned_positions()) {
-    Error error(ErrorCode::InvalidArgument, "the prompt is longer than the model's table of learned positions");
-    error.wanted("at most " + std::to_string(model.learned_positions()) + " tokens", std::to_string(shape.length));
+  const auto length = static_cast<std::int64_t>(ids.size());
+  if (model.position_embedding.present() && length > model.learned_positions()) {
+    Error error(ErrorCode::InvalidArgument,
+                format("the %s is longer than the model's table of learned positions", what));
+    error.wanted("at most " + std::to_string(model.learned_positions()) + " tokens", std::to_string(length));
     return error;
   }
-  if (model.max_positions > 0 && shape.length > model.max_positions)
+  if (model.max_positions > 0 && length > model.max_positions)
     notes.push_back(std::string(kWarningNote) +
                     format("%lld tokens are more than the %lld positions that the config names",
-                           static_cast<long long>(shape.length), static_cast<long long>(model.max_positions)));
+                           static_cast<long long>(length), static_cast<long long>(model.max_positions)));
   return {};
+}
+
+Result<void> check_tokens(const AnalysisRequest& request, const ModelSpec& model, std::vector<std::string>& notes) {
+  if (model.capture) return check_capture_request(request);
+  if (!model.encoder) return check_sequence(request.prompt.ids, model, "prompt", notes);
+  const SequencePair pair = sequences_of(*model.encoder, request.prompt);
+  HEADROOM_TRY_VOID(check_sequence(pair.source, model, "source", notes));
+  return check_sequence(pair.target, model, "target", notes);
 }
 
 Result<void> check_request(const AnalysisRequest& request, const ModelSpec& model, const RunShape& shape,
                            std::vector<std::string>& notes) {
-  HEADROOM_TRY_VOID(model.capture ? check_capture_request(request) : check_tokens(request, model, shape, notes));
+  HEADROOM_TRY_VOID(check_tokens(request, model, notes));
   for (const WhatIf& what_if : request.what_ifs)
     for (const BlockSpec& block : model.blocks)
       for (const HeadProgram& head : block.attention.heads)
@@ -131,13 +142,20 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
   if (request.layers.empty()) plan.request.layers = plan.model.attention_layers();
   HEADROOM_TRY_VOID(plan.model.check_attends(plan.request.layers));
   if (request.heads.empty()) plan.request.heads = all_of(plan.model.num_heads);
+  ForwardOptions& forward = plan.forward;
+  forward.ids = plan.request.prompt.ids;
+  if (plan.model.encoder) {
+    SequencePair pair = sequences_of(*plan.model.encoder, plan.request.prompt);
+    bind_lengths(plan.model, static_cast<std::int64_t>(pair.source.size()),
+                 static_cast<std::int64_t>(pair.target.size()));
+    forward.source_ids = std::move(pair.source);
+    forward.ids = std::move(pair.target);
+  }
   plan.shape = make_shape(plan.model, plan.request);
   HEADROOM_TRY_VOID(check_request(plan.request, plan.model, plan.shape, plan.notes));
   note_mixers(plan.model, plan.notes);
   plan.sink_null = has_sink_null(plan.model, plan.shape.length) ? sink_null(plan.model, plan.shape.length) : kNaN;
 
-  ForwardOptions& forward = plan.forward;
-  forward.ids = plan.request.prompt.ids;
   forward.dtype = plan.request.dtype;
   forward.device = plan.request.device;
   forward.backend = plan.request.backend;
@@ -149,8 +167,12 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
     forward.request.log10_weight_bins = log10_weight_bins();
   }
   forward.request.pool_blocks = plan.request.pool_blocks;
-  for (const std::int64_t layer : forward.layers) {
-    const CaptureCall* call = plan.model.blocks[static_cast<std::size_t>(layer)].attention.call.get();
+  // The calls of a capture that are measured; all layers of a model run.
+  for (const std::int64_t layer :
+       plan.model.capture ? forward.layers : all_of(static_cast<std::int64_t>(plan.model.blocks.size()))) {
+    const AttentionSpec& attention = plan.model.blocks[static_cast<std::size_t>(layer)].attention;
+    forward.dense_masks = forward.dense_masks || attention.disentangled.present();
+    const CaptureCall* call = attention.call.get();
     if (!call) continue;
     forward.request.pool_extent = plan.shape.length;
     forward.square_masks = forward.square_masks && call->queries == call->keys && call->first_query == 0;

@@ -91,6 +91,8 @@ DELTA = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_hea
          "linear_conv_kernel_dim": 4, "head_dim": 16}
 LFM2 = {"num_hidden_layers": 4, "conv_L_cache": 3, "block_multiple_of": 16}
 
+DEBERTA = {"num_key_value_heads": "absent", "relative_attention": True, "type_vocab_size": 0}
+
 CASES = [
     case("mistral no window", sliding_window=None),
     case("mistral window", 97, sliding_window=9, head_dim=16),
@@ -278,6 +280,13 @@ CASES = [
          "partial_rotary_factor": 0.5, "mrope_section": [2, 1, 1], "mrope_interleaved": True}),
     case("qwen3_5_text tied, bias, interval", 150, **DELTA, num_hidden_layers=3, full_attention_interval=3, attention_bias=True,
          tie_word_embeddings=True, stored=BF16),
+    case("deberta-v2", 97, position_buckets=16, norm_rel_ebd="layer_norm", share_att_key=True, pos_att_type="p2c|c2p",
+         position_biased_input=False, max_relative_positions=-1, **DEBERTA),
+    case("deberta-v2 projections of its own, no buckets", max_relative_positions=20, pos_att_type=["c2p", "p2c"], legacy=False,
+         **{**DEBERTA, "type_vocab_size": 2}),
+    case("deberta-v2 one term", 97, position_buckets=10, max_relative_positions=70, pos_att_type=["p2c"], hidden_act="gelu_new",
+         layer_norm_eps=1e-3, **DEBERTA),
+    case("deberta-v2 places in the stream alone", stored=BF16, pos_att_type="c2p", **{**DEBERTA, "relative_attention": False}),
     case("gpt_neo all global", num_layers=2, num_heads=2, attention_types=[[["global"], 2]], **{**GPT_NEO, "intermediate_size": 40}),
 ]
 
@@ -313,7 +322,15 @@ def falcon_call(modeling, module, hidden_states, alibi, attention_mask, position
     return module, q, k, v, attention_mask[0, 0] > -1e30, module.inv_norm_factor, None, bias
 
 
-BIASED = {"BloomAttention": bloom_call, "MptAttention": mpt_call, "FalconAttention": falcon_call}
+def deberta_call(modeling, module, hidden_states, attention_mask, output_attentions=False, query_states=None, relative_pos=None,
+                 rel_embeddings=None):
+    heads, factor = module.num_attention_heads, 1 + len(module.pos_att_type)
+    q, k, v = (module.transpose_for_scores(p(hidden_states), heads) for p in (module.query_proj, module.key_proj, module.value_proj))
+    bias = module.disentangled_attention_bias(q, k, relative_pos, rel_embeddings, factor) if module.relative_attention else None
+    return module, q, k, v, attention_mask[0, 0].bool(), 1 / modeling.scaled_size_sqrt(q, factor).item(), None, bias
+
+
+BIASED = {"DisentangledSelfAttention": deberta_call, "BloomAttention": bloom_call, "MptAttention": mpt_call, "FalconAttention": falcon_call}
 
 
 def seen(mask, query):
@@ -396,7 +413,7 @@ def write(folder, case, seed):
 
 
 OUTPUTS = ("o_proj", "dense", "out_proj", "c_proj", "out_lin", "Wo")
-ENCODERS = ("bert", "roberta", "xlm-roberta", "electra", "distilbert", "modernbert")
+ENCODERS = ("bert", "roberta", "xlm-roberta", "electra", "distilbert", "modernbert", "deberta-v2")
 
 
 def projection_sizes(module, output, q_rows, kv_rows, hidden):
@@ -417,7 +434,7 @@ def projection_sizes(module, output, q_rows, kv_rows, hidden):
         return {part: sum(p.numel() for p in linear.parameters()) if linear is not None else 0
                 for part, linear in parts.items()} | {"lambda": 0}
     fused = ("qkv_proj", "query_key_value", "c_attn", "Wqkv")
-    sizes = {part[0]: rows * hidden + (rows if bias(part[0] + "_proj", part, part[0] + "_lin", *fused) else 0)
+    sizes = {part[0]: rows * hidden + (rows if bias(part[0] + "_proj", part + "_proj", part, part[0] + "_lin", *fused) else 0)
              for part, rows in (("query", q_rows), ("key", kv_rows), ("value", kv_rows))}
     return sizes | {"o": q_rows * hidden + (hidden if output.bias is not None else 0), "lambda": 0}
 

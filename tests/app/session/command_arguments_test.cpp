@@ -185,6 +185,8 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
       {"prompt", {{"prompt \"\"", "empty"}}},
       {"prompt-file", {{"prompt-file " + path + ".none", "file.none"}}},
       {"ids", {{"ids banana!", "banana!"}, {"ids 1,,2", "ids"}}},
+      {"target", {{"target text", "no encoder"}}},
+      {"target-ids", {{"target-ids 1,2", "no encoder"}}},
       {"layer.recompute", {{"layer.recompute 2", "0 to 1"}}},
       {"device", {{"device cud", "cpu, cuda"}, {"device cuda:x", "cpu, cuda"}, {"device \"\"", "NAME"}}},
       {"select",

@@ -5,6 +5,7 @@
 
 #include "tests/core/model/biased_rows.h"
 #include "tests/core/model/diff_rows.h"
+#include "tests/core/model/encoder_decoder_rows.h"
 #include "tests/core/model/encoder_rows.h"
 #include "tests/core/model/expert_rows.h"
 #include "tests/core/model/family_rows.h"
@@ -19,9 +20,8 @@ namespace headroom::test {
 [[nodiscard]] inline const std::vector<FamilyRow>& every_row() {
   static const std::vector<FamilyRow> rows = [] {
     std::vector<FamilyRow> all = kFamilyRows;
-    for (const auto* some :
-         {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kLatentRows, &kDiffRows, &kBiasedRows, &kGemmaRows,
-          &kHybridRows})
+    for (const auto* some : {&kRmsNormRows, &kLayerNormRows, &kExpertRows, &kEncoderRows, &kEncoderDecoderRows,
+                             &kBiasedRows, &kLatentRows, &kDiffRows, &kGemmaRows, &kHybridRows})
       all.insert(all.end(), some->begin(), some->end());
     return all;
   }();

@@ -74,13 +74,26 @@ namespace headroom::test {
   if (attention.v.bias.present()) biased += "v";
   if (attention.o.bias.present()) biased += "o";
   if (!biased.empty()) text += ", bias " + biased;
-  if (!attention.causal) text += ", not causal";
+  if (attention.cross)
+    text += ", cross";
+  else if (!attention.causal)
+    text += ", not causal";
+  if (attention.disentangled.present()) {
+    const DisentangledSpec& terms = attention.disentangled;
+    text += format(", span %lld, buckets %lld to %lld", static_cast<long long>(terms.span),
+                   static_cast<long long>(terms.buckets), static_cast<long long>(terms.furthest));
+    if (terms.norm.kind != NormKind::None) text += " " + norm_text(terms.norm);
+    if (terms.key.weight.present()) text += ", by " + terms.key.weight.tensor;
+    if (terms.query.weight.present()) text += ", by " + terms.query.weight.tensor;
+  }
   if (attention.window > 0) text += ", window " + std::to_string(attention.window);
   if (attention.chunk > 0) text += ", chunks of " + std::to_string(attention.chunk);
   if (attention.softcap > 0.0) text += format(", softcap %g", attention.softcap);
   for (const double slope : attention.bias.slopes)
     text += (&slope == attention.bias.slopes.data() ? ", ALiBi " : " ") + format("%g", slope);
-  if (attention.bias.table.present()) text += ", learned bias";
+  if (attention.bias.table.present())
+    text += format(", learned bias of %lld buckets%s to %lld", static_cast<long long>(attention.bias.table.rows()),
+                   attention.bias.bidirectional ? " both ways" : "", static_cast<long long>(attention.bias.max_distance));
   if (attention.clip_qkv > 0.0) text += format(", q k v within %g", attention.clip_qkv);
   if (attention.keys_of_layer >= 0) text += ", keys of layer " + std::to_string(attention.keys_of_layer);
   if (attention.query_scale.present())
@@ -211,6 +224,15 @@ namespace headroom::test {
   if (model.logit_softcap > 0.0) text += format(", logits capped at %g", model.logit_softcap);
   if (model.lm_head.bias.present()) text += ", biased logits";
   text += ", final norm " + norm_text(model.final_norm);
+  if (model.encoder) {
+    const EncoderSpec& encoder = *model.encoder;
+    text += format("\nencoder of %lld blocks", static_cast<long long>(encoder.blocks));
+    if (encoder.embedding.tensor != model.embedding.tensor) text += ", own embedding";
+    if (encoder.position_embedding.present()) text += ", learned positions";
+    if (encoder.embedding_norm.kind != NormKind::None) text += ", embedding norm " + norm_text(encoder.embedding_norm);
+    text += ", final norm " + norm_text(encoder.final_norm);
+    if (encoder.start_token_id) text += format(", begins with %lld", static_cast<long long>(*encoder.start_token_id));
+  }
   std::string before;
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
     const std::string block = block_text(model.blocks[layer]);

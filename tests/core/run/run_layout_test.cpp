@@ -96,7 +96,7 @@ const std::vector<Layout> kLayouts = {
      {kContractDefault, kContractLarge, kContractProgram, kContractBiases},
      ElementType::Float32},
     {"a capture",
-     [](RunShape& s) { s.capture = true; },
+     [](RunShape& s) { s.calls = true; },
      {kContractDefault, kContractLarge, kContractProgram, kContractCalls},
      ElementType::Float32},
 };

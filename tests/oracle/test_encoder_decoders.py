@@ -1,0 +1,144 @@
+"""Encoder-decoders against transformers: both streams, logits, the maps of encoder, decoder and cross-attention, and every statistic against
+that of the same calls through a capture."""
+import h5py
+import numpy as np
+import pytest
+import torch
+
+import encoder_decoders
+
+SEEDS = (1, 2)
+BOUNDS = {"float64": 1e-9, "float32": 2e-4}
+OF_A_MODEL = ("weights/", "program/", "calls/name", "calls/context_difference", "calls/key_token", "calls/row_tokens", "calls/key_tokens",
+              "calls/dense_mask", "hidden/", "tokens/token", "tokens/is_special")
+
+
+def token_ids(n, seed):
+    return torch.randint(3, 53, (n,), generator=torch.Generator().manual_seed(seed)).tolist()
+
+
+def near(name, value, wanted, bound):
+    value, wanted = np.asarray(value, float), np.asarray(wanted, float)
+    assert value.shape == wanted.shape, (name, value.shape, wanted.shape)
+    np.testing.assert_array_equal(np.isnan(value), np.isnan(wanted), err_msg=name)
+    scale = max(1.0, np.nanmax(np.abs(wanted))) if np.isfinite(wanted).any() else 1.0
+    np.testing.assert_allclose(value, wanted, rtol=0, atol=bound * scale, err_msg=name)
+
+
+def datasets(file):
+    found = {}
+    file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)
+    return found
+
+
+def check_statistics(model, capture, bound):
+    """Every dataset that both files have, but for what only one of them knows; a bias by distance is a mask there, behind the products."""
+    with h5py.File(model) as a, h5py.File(capture) as b:
+        ours, theirs = datasets(a), datasets(b)
+        assert set(theirs) <= set(ours)
+        compared = 0
+        for name, item in theirs.items():
+            if name.startswith(OF_A_MODEL) or item.dtype.kind == "O":
+                continue
+            if name == "logit_max_raw" and a["calls/dense_mask"][()].sum() != b["calls/dense_mask"][()].sum():
+                near(name, ours[name][..., 0], ours["logit_max"][..., 0], bound)
+                continue
+            if name.startswith("hist/") or item.dtype.kind in "iu" and bound > 1e-8:
+                continue  # counts move across an edge
+            value, wanted = ours[name][()], item[()]
+            if item.dtype.kind in "iu":
+                np.testing.assert_array_equal(value, wanted, err_msg=name)
+            else:
+                near(name, value, wanted, bound)
+            compared += 1
+        assert compared > (60 if bound > 1e-8 else 70)
+
+
+def check_maps(path, maps, source, target, bound):
+    """Of transformers' weights: entropy, norms and sums by their formulas, rows and keys where they belong."""
+    with h5py.File(path) as file:
+        for layer, a in enumerate(maps):
+            heads, n, m = a.shape
+            a = a.numpy()
+            near("exact/weights", file["exact/weights"][layer, :heads, 0, :n, :m], a, bound)
+            near("rows/entropy", file["rows/entropy"][layer, :heads, 0, :n], -(a * np.log(np.where(a > 0, a, 1))).sum(-1), 10 * bound)
+            near("rows/weight_l2", file["rows/weight_l2"][layer, :heads, :n], np.linalg.norm(a, axis=-1), bound)
+            seen = np.tri(n) if n == m and not a[:, 0, 1:].any() else np.ones((n, m))
+            near("received", file["keys/attention_received"][layer, :heads, 0, :m], a.sum(1) / seen.sum(0), bound)
+            np.testing.assert_array_equal(file["tokens/visible_keys"][layer, :n], seen.sum(1))
+            for name, end in (("rows/lse", n), ("keys/attention_received", m)):
+                assert np.isnan(file[name][layer][..., end:]).all() and np.isnan(file[name][layer, heads:]).all()
+            own = file["calls/row_tokens"][layer] == file["calls/key_tokens"][layer]
+            assert np.isnan(file["mean_distance"][layer, :heads, 0]).all() == (not own)
+        np.testing.assert_array_equal(file["tokens/token_id"][:len(target)], target)
+        np.testing.assert_array_equal(file["calls/key_token_id"][:len(source)], source)
+        assert (file["tokens/token_id"][len(target):] == -1).all() and (file["calls/key_token_id"][len(source):] == -1).all()
+
+
+def check_streams(path, residual, logits, source, target, bound):
+    with h5py.File(path) as file:
+        assert len(residual) == file["hidden/residual"].shape[0]
+        for boundary, x in enumerate(residual):
+            near(f"residual {boundary}", file["hidden/residual"][boundary, :len(x)], x.numpy(), bound)
+            assert np.isnan(file["hidden/residual"][boundary, len(x):]).all()
+            top = file["hidden/residual_top"][boundary]
+            near("largest", np.abs(top[0, 2]), np.abs(x.numpy()).max(), bound)
+        near("logits", file["hidden/logits"][:len(target)], logits.numpy(), bound)
+        loss = torch.nn.functional.cross_entropy(logits[:-1], torch.tensor(target[1:])).item()
+        assert abs(float(file.attrs["next_token_loss"]) - loss) <= 10 * bound
+        assert np.isnan(file["sink_null"][()])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("case", encoder_decoders.CASES, ids=lambda case: case.name.replace(" ", "_"))
+def test_family(analyze, command, tmp_path, case, seed):
+    weights = encoder_decoders.write(tmp_path / "model", case, 100 * seed + len(case.name))
+    source, target = token_ids(23, seed), token_ids(11 + 4 * seed, seed + 7)
+    residual, logits, maps = encoder_decoders.run(case, weights, source, target, tmp_path / "calls.safetensors")
+    for dtype, bound in BOUNDS.items():
+        out = tmp_path / f"{dtype}.h5"
+        told = analyze(tmp_path / "model", source, out, "--target-ids", ",".join(map(str, target)), "--dtype", dtype, "--hidden",
+                       "--exact-maps", "--maps", "5")
+        assert "warning" not in told.stderr.lower(), told.stderr
+        check_streams(out, residual, logits, source, target, bound)
+        check_maps(out, maps, source, target, bound)
+        with h5py.File(out) as file:
+            assert [name.decode() for name in file["calls/name"][()]] == encoder_decoders.names(case)
+        captured = command("analyze", tmp_path / "calls.safetensors", "-o", tmp_path / f"calls-{dtype}.h5", "--dtype", dtype, "--maps", "5",
+                           "--exact-maps", "--device", "cpu")
+        assert captured.code == 0, captured.errors
+        check_statistics(out, tmp_path / f"calls-{dtype}.h5", bound)
+
+
+@pytest.mark.parametrize("case", encoder_decoders.CASES, ids=lambda case: case.name.replace(" ", "_"))
+def test_the_target_is_the_source_moved_on(analyze, tmp_path, case):
+    weights = encoder_decoders.write(tmp_path / "model", case, 3)
+    source = token_ids(9, 4)
+    start = source[-1] if case.model_type == "mbart" else case.config.get("decoder_start_token_id", 0)
+    target = [start] + source[:-1]
+    _, logits, _ = encoder_decoders.run(case, weights, source, None if case.model_type.endswith("bart") else target, tmp_path / "calls.safetensors")
+    analyze(tmp_path / "model", source, tmp_path / "a.h5", "--dtype", "float64", "--hidden")
+    with h5py.File(tmp_path / "a.h5") as file:
+        np.testing.assert_array_equal(file["tokens/token_id"][()], target)
+        near("logits", file["hidden/logits"][()], logits.numpy(), 1e-9)
+
+
+def test_two_prompts_and_one(analyze, command, tmp_path):
+    bart = encoder_decoders.CASES[0]
+    encoder_decoders.write(tmp_path / "model", bart, 3)
+    refused = analyze(tmp_path / "model", [7] * 65, tmp_path / "a.h5", check=False)
+    assert refused.returncode == 2 and "at most 64 tokens" in refused.stderr
+    refused = analyze(tmp_path / "model", [7] * 5, tmp_path / "a.h5", "--target-ids", "1,99", check=False)
+    assert refused.returncode == 2 and "token 1 of the target" in refused.stderr
+    refused = analyze(tmp_path / "model", [7] * 5, tmp_path / "a.h5", "--target-text", "a", check=False)
+    assert refused.returncode == 2 and "no tokenizer" in refused.stderr
+    both = command("analyze", tmp_path / "model", "--ids", "3,4", "--target-ids", "3", "--target-text", "a", "-o", tmp_path / "a.h5")
+    assert both.code == 1 or both.code == 2
+    last = analyze(tmp_path / "model", [7] * 5, tmp_path / "b.h5", "--layers", "0-3")
+    assert "ends with layer 3" in last.stdout + last.stderr
+    with h5py.File(tmp_path / "b.h5") as file:
+        assert [name.decode() for name in file["calls/name"][()]] == ["encoder 0", "encoder 1", "decoder 0 self", "decoder 0 cross"]
+    whole = tmp_path / "c.h5"
+    analyze(tmp_path / "model", [5, 6, 7, 8, 9], whole, "--what-if", "L3:hide-key=2", "--exact-maps")
+    with h5py.File(whole) as file:
+        assert (file["exact/weights"][3, :, 0, :, 2] == 0).all() and (file["exact/weights"][5, :, 0, :, 2] > 0).all()
