@@ -15,6 +15,7 @@
 
 #include "core/base/result.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/model/low_rank.h"
 #include "core/model/model_spec.h"
 
 namespace headroom {
@@ -48,6 +49,8 @@ struct SourceTensor {
   std::int64_t first = 0;  // the element of the file's tensor where it begins
   RowOrder order = {};
   WeightPacking packing = {};
+  LowRank low_rank = {};    // what an adapter adds to it
+  bool of_adapter = false;  // it stands in place of the base's
 
   [[nodiscard]] static SourceTensor whole(const TensorInfo& info) { return {&info, info.shape}; }
   [[nodiscard]] bool reordered() const {
@@ -98,6 +101,9 @@ class ModelSource {
               ContainerNotes notes = {});
   template <typename Real>
   Result<void> read_as(const WeightRef& weight, std::span<Real> out) const;
+  // Without what an adapter adds.
+  template <typename Real>
+  Result<void> read_stored(const SourceTensor& tensor, const WeightRef& weight, std::span<Real> out) const;
   template <typename Real>
   Result<void> read_row_as(const WeightRef& weight, std::int64_t row, std::span<Real> out) const;
   Result<const SourceTensor*> locate(const WeightRef& weight) const;
