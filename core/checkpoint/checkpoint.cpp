@@ -1,6 +1,7 @@
 #include "core/checkpoint/checkpoint.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "core/checkpoint/detect.h"
 #include "core/checkpoint/gguf.h"
 #include "core/checkpoint/gguf_parts.h"
+#include "core/checkpoint/numpy_file.h"
 #include "core/checkpoint/safetensors.h"
 #include "core/checkpoint/sha256.h"
 #include "core/checkpoint/shard_index.h"
@@ -83,6 +85,7 @@ Result<ContainerContent> read_container(const InputFile& file, ContainerFormat f
   switch (format) {
     case ContainerFormat::Gguf: return read_gguf(file);
     case ContainerFormat::Torch: return read_torch_file(file);
+    case ContainerFormat::Numpy: return read_numpy_file(file);
     default: return read_safetensors(file, lenient);
   }
 }
@@ -195,13 +198,11 @@ Result<void> Checkpoint::State::open_shards(const std::filesystem::path& index_f
     if (!opened) return opened.error();
     HEADROOM_TRY(const ContainerFormat found, detect_format(*opened));
     if (files.empty()) format = found;
-    if (found != format || found == ContainerFormat::Gguf) {
+    if (found != format || (found != ContainerFormat::Safetensors && found != ContainerFormat::Torch)) {
+      constexpr std::array kNames = {"safetensors", "GGUF", "PyTorch", "NumPy"};  // as ContainerFormat counts
       Error error(ErrorCode::Corrupt, "A shard is of another format");
       return error.in_file(opened->path().string())
-          .wanted(files.empty() ? "safetensors or PyTorch" : format_name, found == ContainerFormat::Gguf ? "GGUF"
-                                                                          : found == ContainerFormat::Torch
-                                                                              ? "PyTorch"
-                                                                              : "safetensors");
+          .wanted(files.empty() ? "safetensors or PyTorch" : format_name, kNames[static_cast<std::size_t>(found)]);
     }
     HEADROOM_TRY(ContainerContent content, read_container(*opened, found, lenient));
     format_name = std::move(content.format_name);
@@ -290,9 +291,9 @@ Result<void> Checkpoint::State::open_adapter(const CheckpointOptions& options) {
   }
   HEADROOM_TRY(InputFile file, InputFile::open(files_of_adapter.weights));
   HEADROOM_TRY(const ContainerFormat found, detect_format(file));
-  if (found == ContainerFormat::Gguf) {
+  if (found != ContainerFormat::Safetensors && found != ContainerFormat::Torch) {
     Error error(ErrorCode::Unsupported, "The weights of an adapter are of another format");
-    return error.in_file(file.path().string()).wanted("safetensors or PyTorch", "GGUF");
+    return error.in_file(file.path().string()).wanted("safetensors or PyTorch", "GGUF or NumPy");
   }
   HEADROOM_TRY(ContainerContent content, read_container(file, found, options.lenient));
 

@@ -21,7 +21,7 @@ namespace headroom {
 
 struct Adapter;  // core/checkpoint/adapter_folder.h
 
-enum class ContainerFormat { Safetensors, Gguf, Torch };
+enum class ContainerFormat { Safetensors, Gguf, Torch, Numpy };
 
 struct CheckpointOptions {
   bool lenient = false;          // accept holes and trailing bytes of safetensors, with a warning

@@ -45,11 +45,12 @@ bool is_buffer(std::string_view name) {
 }  // namespace
 
 bool RowOrder::divides(std::int64_t rows) const {
-  return kind == AsStored || (heads > 0 && rows % ((kind == Pairs ? 2 : 3) * heads) == 0);
+  const std::int64_t parts = kind == Pairs ? 2 : kind == ThirdsOfHeads ? 3 : 1;
+  return kind == AsStored || (heads > 0 && rows % (parts * heads) == 0);
 }
 
 std::int64_t RowOrder::place_of(std::int64_t row, std::int64_t rows) const {
-  if (kind == AsStored) return row;
+  if (kind == AsStored || kind == TurnedHeads) return row;
   const std::int64_t head_rows = rows / heads, head = row / head_rows, i = row % head_rows;
   if (kind == Pairs) {
     const std::int64_t half = head_rows / 2;
@@ -173,6 +174,11 @@ Result<void> ModelSource::read_stored(const SourceTensor& tensor, const WeightRe
     if (weight.transposed) {
       for (std::int64_t column = 0; column < columns; ++column)
         target[column] = stored[static_cast<std::size_t>(column * all_rows + from)];
+    } else if (tensor.order.kind == RowOrder::TurnedHeads) {
+      const std::int64_t head_rows = all_rows / tensor.order.heads;
+      const std::int64_t first = from / head_rows * columns * head_rows + from % head_rows;
+      for (std::int64_t column = 0; column < columns; ++column)
+        target[column] = stored[static_cast<std::size_t>(first + column * head_rows)];
     } else {
       std::copy_n(stored.data() + from * columns, columns, target);
     }

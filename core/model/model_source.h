@@ -26,6 +26,7 @@ struct RowOrder {
     AsStored,
     Pairs,          // interleaved per head: new[2i] = old[i], new[2i + 1] = old[i + d/2]
     ThirdsOfHeads,  // all of q, then k, then v, where Hugging Face has q, k and v of one head, then of the next
+    TurnedHeads,    // the matrix of each head is stored [in, out], so that no row stands together
   };
   Kind kind = AsStored;
   std::int64_t heads = 0;
