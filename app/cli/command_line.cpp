@@ -72,6 +72,7 @@ std::string not_a_list(const std::string& text) {
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
   command.add_option("--config", options.config, "config.json to use in place of the checkpoint's own");
+  command.add_option("--base", options.base, "the checkpoint that an adapter changes (else as its config says)");
   command.add_flag("--lenient", options.lenient, "accept holes and trailing bytes in safetensors, with a warning");
 }
 
@@ -254,6 +255,7 @@ void add_tokenize(CLI::App& app, TokenizeArguments& arguments) {
   command->add_option("--text-file", arguments.text_file, "file with the text; - is standard input");
   command->add_option("--json-lines", arguments.json_lines,
                       "file with a JSON string on each line; prints a JSON object for each");
+  command->add_option("--base", arguments.base, "the checkpoint that an adapter changes");
   command->add_option("--bos", arguments.bos, "whether token 0 is a BOS")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->add_flag("--json", arguments.json, "machine-readable output");

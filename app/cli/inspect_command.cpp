@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "app/cli/address.h"
 #include "app/process/report_error.h"
 #include "core/base/format.h"
+#include "core/checkpoint/adapter_folder.h"
 #include "core/model/capture.h"
 #include "core/model/mixer_spec.h"
 #include "core/run/open_model.h"
@@ -36,7 +38,19 @@ struct Inspection {
   std::map<std::string, std::int64_t> dtypes;                             // name → tensors
   std::map<std::string, std::int64_t, std::less<>> attention_parameters;  // over all layers
   std::vector<std::int64_t> layers, heads;  // the places that the address names; empty without one
+  std::vector<LowRank> changes;             // of an adapter, one for each matrix that it adds to
+  std::vector<std::string> replaced;        // tensors that it brings whole
 };
+
+// "8" or "4, 8": the values that there are.
+template <typename Value>
+std::string values_text(const std::vector<LowRank>& changes, Value value) {
+  std::set<double> values;
+  for (const LowRank& change : changes) values.insert(static_cast<double>(value(change)));
+  std::string text;
+  for (const double one : values) text += (text.empty() ? "" : ", ") + format("%.6g", one);
+  return text;
+}
 
 Inspection look(std::shared_ptr<const Checkpoint> checkpoint, std::int64_t sequence) {
   Inspection found;
@@ -49,6 +63,12 @@ Inspection look(std::shared_ptr<const Checkpoint> checkpoint, std::int64_t seque
   for (const InputFile& file : found.checkpoint->files()) found.size_bytes += file.size_bytes();
   auto source = ModelSource::create(found.checkpoint, sequence);
   auto model = source ? describe_model(*source) : Result<ModelSpec>(source.error());
+  if (source && found.checkpoint->adapter()) {
+    for (const auto& [name, tensor] : source->tensors()) {
+      if (tensor.low_rank.present()) found.changes.push_back(tensor.low_rank);
+      if (tensor.of_adapter) found.replaced.push_back(name);
+    }
+  }
   if (model) {
     found.model = std::move(*model);
     found.warnings.insert(found.warnings.end(), found.model->warnings.begin(), found.model->warnings.end());
@@ -307,6 +327,18 @@ void print_programs(const Inspection& found) {
   if (shown < attention.heads.size()) print_line("", format("… %zu heads in all", attention.heads.size()));
 }
 
+void print_adapter(const Adapter& adapter, const Inspection& found) {
+  if (!found.changes.empty())
+    print_line("adapter", "LoRA of rank " + values_text(found.changes, [](const LowRank& c) { return c.rank(); }) +
+                              ", scale " + values_text(found.changes, [](const LowRank& c) { return c.scale; }) +
+                              format(", of %zu matrices", found.changes.size()));
+  if (!found.replaced.empty())
+    print_line(
+        found.changes.empty() ? "adapter" : "",
+        format("%zu tensors in place of the base's, the first is ", found.replaced.size()) + found.replaced.front());
+  print_line("base", adapter.base.string());
+}
+
 void print_text(const Inspection& found, bool all_tensors) {
   const Checkpoint& checkpoint = *found.checkpoint;
   print_line("checkpoint", checkpoint.path().string());
@@ -319,6 +351,7 @@ void print_text(const Inspection& found, bool all_tensors) {
     dtypes += (dtypes.empty() ? "" : ", ") + std::to_string(count) + " " + name;
   print_line("tensors", format("%zu (%s), %s values", checkpoint.tensors().size(), dtypes.c_str(),
                                count_text(found.parameters).c_str()));
+  if (const Adapter* adapter = checkpoint.adapter()) print_adapter(*adapter, found);
   if (found.model && found.model->capture) {
     print_capture(*found.model);
     print_programs(found);
@@ -343,6 +376,16 @@ void print_text(const Inspection& found, bool all_tensors) {
                 shape_text(tensor.shape).c_str());
 }
 
+nlohmann::json adapter_json(const Adapter& adapter, const Inspection& found) {
+  nlohmann::json changes = nlohmann::json::array();
+  for (const LowRank& change : found.changes)
+    changes.push_back({{"a", change.a->name}, {"b", change.b->name}, {"rank", change.rank()}, {"scale", change.scale}});
+  return {{"base", adapter.base.string()},
+          {"peft_type", adapter.config.value("peft_type", nlohmann::json())},
+          {"changes", std::move(changes)},
+          {"replaced", found.replaced}};
+}
+
 nlohmann::json to_json(const Inspection& found) {
   nlohmann::json json;
   json["path"] = found.checkpoint->path().string();
@@ -352,6 +395,7 @@ nlohmann::json to_json(const Inspection& found) {
   json["dtypes"] = found.dtypes;
   json["tokenizer"] = found.tokenizer.empty() ? nlohmann::json() : nlohmann::json(found.tokenizer);
   json["warnings"] = found.warnings;
+  if (const Adapter* adapter = found.checkpoint->adapter()) json["adapter"] = adapter_json(*adapter, found);
   json["missing_tensors"] =
       std::vector<std::string>(found.checkpoint->missing_tensors().begin(), found.checkpoint->missing_tensors().end());
   for (const char* key : {"model_type", "layers", "heads", "kv_heads", "head_dim", "hidden_size", "vocab_size",

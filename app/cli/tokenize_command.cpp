@@ -25,13 +25,15 @@ namespace {
 constexpr std::size_t kTextColumns = 50;  // of a line of 80
 
 // A folder needs no weights; whatever else is a checkpoint.
-Result<std::unique_ptr<Tokenizer>> open_tokenizer_at(const std::filesystem::path& path) {
+Result<std::unique_ptr<Tokenizer>> open_tokenizer_at(const std::filesystem::path& path, const std::string& base) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) {
     auto tokenizer = Tokenizer::from_folder(path);
     if (tokenizer || tokenizer.error().code != ErrorCode::NotFound) return tokenizer;
   }
-  HEADROOM_TRY(const std::shared_ptr<const Checkpoint> checkpoint, Checkpoint::open(path));
+  CheckpointOptions options;
+  options.base = base;
+  HEADROOM_TRY(const std::shared_ptr<const Checkpoint> checkpoint, Checkpoint::open(path, options));
   auto tokenizer = open_tokenizer(*checkpoint);
   if (!tokenizer && tokenizer.error().file.empty()) tokenizer.error().in_file(path.string());
   return tokenizer;
@@ -94,7 +96,7 @@ Result<void> print_tokens(const TokenizeArguments& arguments) {
   if (given != 1)
     return Error(ErrorCode::InvalidArgument, "tokenize needs one text")
         .wanted("one of --text, --text-file, --json-lines", std::to_string(given));
-  HEADROOM_TRY(const std::unique_ptr<Tokenizer> tokenizer, open_tokenizer_at(arguments.path));
+  HEADROOM_TRY(const std::unique_ptr<Tokenizer> tokenizer, open_tokenizer_at(arguments.path, arguments.base));
   const BosMode bos = bos_mode_named(arguments.bos);
   if (arguments.json_lines) return print_lines(*tokenizer, *arguments.json_lines, bos);
   std::string text;

@@ -9,6 +9,7 @@ namespace headroom {
 struct TokenizeArguments {
   std::string path;                                        // a checkpoint, or a folder that holds tokenizer files
   std::optional<std::string> text, text_file, json_lines;  // exactly one; "-" reads stdin
+  std::string base;                                        // the checkpoint that an adapter changes
   std::string bos = "auto";                                // auto, always, never
   bool json = false;
 };

@@ -8,6 +8,7 @@
 
 #include "app/session/command_parts.h"
 #include "app/session/demos.h"
+#include "app/session/opened_path.h"
 #include "core/base/input_file.h"
 #include "core/text/prompt_ids.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 Result<void> open_path(Session& session, Arguments arguments, bool run) {
   session.edit().overlay = Overlay::None;
-  session.open(arguments[0], {run, {}});
+  session.open(arguments.size() == 2 ? with_base(arguments[0], arguments[1]) : arguments[0], {run, {}});
   return {};
 }
 
@@ -67,10 +68,13 @@ std::string needs_model(const State& state, Arguments) {
 }  // namespace
 
 void add_file_commands(CommandTable& table) {
-  table.add({"open", "PATH", "Open a checkpoint or a run file", "File", {}, [](Session& s, Arguments a) {
-               return open_path(s, a, false);
-             }});
-  table.add({"open.run", "PATH", "Open a checkpoint and run it", "File", {}, [](Session& s, Arguments a) {
+  table.add({"open",
+             "PATH [PATH]",
+             "Open a checkpoint or a run file; behind an adapter the model that it changes",
+             "File",
+             {},
+             [](Session& s, Arguments a) { return open_path(s, a, false); }});
+  table.add({"open.run", "PATH [PATH]", "Open a checkpoint and run it", "File", {}, [](Session& s, Arguments a) {
                return open_path(s, a, true);
              }});
   table.add({"open.dialog", "[PATH]", "Open…", "File", {}, [](Session& s, Arguments a) -> Result<void> {

@@ -1,6 +1,5 @@
 // Opening and closing: checkpoints and run files on the I/O thread, recent files, demos.
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include "app/session/command_parts.h"
 #include "app/session/demos.h"
 #include "app/session/file_manager.h"
+#include "app/session/opened_path.h"
 #include "app/session/session.h"
 #include "app/ui/file_list.h"
 #include "core/base/format.h"
@@ -35,7 +35,8 @@ double steady_seconds() {
 constexpr std::int64_t kDefaultTokens = 512;
 constexpr double kUnaskedOperations = 2e12;  // seconds on any processor
 
-std::string short_name(const std::filesystem::path& path) {
+std::string short_name(const std::string& opened) {
+  const std::filesystem::path path = parse_opened_path(opened).path;
   std::filesystem::path clean = path.lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
   std::string name = clean.filename().string();
@@ -62,16 +63,11 @@ Result<ModelEntry> read_model(const std::string& path) {
   ModelEntry entry;
   entry.path = path;
   entry.name = short_name(path);
+  const OpenedPath given = parse_opened_path(path);
   CheckpointOptions choices;
-  // A sequence of a capture: calls.safetensors::S2
-  std::string opened_path = path;
-  if (const std::size_t at = path.rfind("::S"); at != std::string::npos && !std::filesystem::exists(path)) {
-    const char* const begin = path.data() + at + 3;
-    const char* const end = path.data() + path.size();
-    const auto parsed = std::from_chars(begin, end, choices.sequence);
-    if (parsed.ec == std::errc() && parsed.ptr == end && choices.sequence >= 0) opened_path.resize(at);
-  }
-  HEADROOM_TRY(OpenedModel opened, open_model(opened_path, choices));
+  choices.sequence = given.sequence;
+  choices.base = given.base;
+  HEADROOM_TRY(OpenedModel opened, open_model(given.path, choices));
   for (const InputFile& file : opened.checkpoint->files()) entry.size_bytes += file.size_bytes();
   auto tokenizer = open_tokenizer(*opened.checkpoint);
   if (opened.spec.capture)
@@ -310,7 +306,7 @@ void Session::refresh_start_page() {
   ++pending_;
   io_->post([this, recent = state_.recent, assets = options_.assets]() mutable {
     std::error_code ignored;
-    for (RecentFile& file : recent) file.missing = !std::filesystem::exists(file.path, ignored);
+    for (RecentFile& file : recent) file.missing = !std::filesystem::exists(parse_opened_path(file.path).path, ignored);
     std::vector<DemoEntry> demos = find_demos(assets);
     main_->post([this, recent = std::move(recent), demos = std::move(demos)] {
       --pending_;

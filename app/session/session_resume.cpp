@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/opened_path.h"
 #include "app/session/session.h"
 #include "core/base/format.h"
 #include "core/base/input_file.h"
@@ -24,7 +25,7 @@ Result<void> Session::open_session(const std::string& path, const std::string& r
     if (i != session->shown) open(session->files[i].path, {});
   const SavedSession::File& shown = session->files[session->shown];
   std::error_code ignored;
-  if (!std::filesystem::exists(shown.path, ignored)) {
+  if (!std::filesystem::exists(parse_opened_path(shown.path).path, ignored)) {
     Error error = path_error(shown.path, ENOENT);
     error.advise("where it lies now: session.open " + quote_word(path) + " PATH");
     return error;

@@ -65,7 +65,7 @@ FileKind kind_of_name(std::string_view name) {
 
 bool is_model_folder(const fs::path& folder) {
   std::error_code error;
-  if (!fs::exists(folder / "config.json", error)) return false;
+  if (!fs::exists(folder / "config.json", error) && !fs::exists(folder / "adapter_config.json", error)) return false;
   fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
   if (error) return false;
   for (std::size_t looked = 0; at != fs::directory_iterator() && looked < 200; at.increment(error), ++looked) {

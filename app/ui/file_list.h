@@ -29,11 +29,11 @@ struct FileItem {
 };
 
 // Names of checkpoints that are read end in one of these.
-inline constexpr std::array<std::string_view, 6> kCheckpointEndings = {".safetensors", ".gguf", ".pt",
-                                                                       ".pth",         ".bin",  ".ckpt"};
+inline constexpr std::array<std::string_view, 7> kCheckpointEndings = {".safetensors", ".gguf", ".pt", ".pth",
+                                                                       ".bin",         ".ckpt", ".npz"};
 // By name alone; .h5 and .hdf5 are runs of this program.
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
-// A folder with config.json beside weights.
+// A folder with config.json, or that of an adapter, beside weights.
 [[nodiscard]] bool is_model_folder(const std::filesystem::path& folder);
 
 struct FileListOptions {

@@ -1,15 +1,20 @@
 #include "core/checkpoint/checkpoint.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include "core/base/check.h"
+#include "core/checkpoint/adapter_folder.h"
 #include "core/checkpoint/checkpoint_folder.h"
 #include "core/checkpoint/checkpoint_warnings.h"
 #include "core/checkpoint/container.h"
@@ -17,6 +22,7 @@
 #include "core/checkpoint/detect.h"
 #include "core/checkpoint/gguf.h"
 #include "core/checkpoint/gguf_parts.h"
+#include "core/checkpoint/numpy_file.h"
 #include "core/checkpoint/safetensors.h"
 #include "core/checkpoint/sha256.h"
 #include "core/checkpoint/shard_index.h"
@@ -28,6 +34,7 @@ namespace headroom {
 struct Checkpoint::State {
   std::filesystem::path path;
   std::filesystem::path folder;  // of config.json and the tokenizer
+  std::vector<std::filesystem::path> folders;
   ContainerFormat format = ContainerFormat::Safetensors;
   std::string format_name;
   std::vector<InputFile> files;
@@ -37,8 +44,10 @@ struct Checkpoint::State {
   std::filesystem::path config_path;
   nlohmann::json metadata;
   std::vector<std::string> warnings;
+  std::optional<Adapter> adapter;
 
   Result<void> open_path(const CheckpointOptions& options);
+  Result<void> open_adapter(const CheckpointOptions& options);
   Result<void> open_file(const std::filesystem::path& file, bool lenient);
   Result<void> open_shards(const std::filesystem::path& index_file, bool lenient);
   Result<void> open_parts(const std::filesystem::path& file, const nlohmann::json& described);
@@ -76,6 +85,7 @@ Result<ContainerContent> read_container(const InputFile& file, ContainerFormat f
   switch (format) {
     case ContainerFormat::Gguf: return read_gguf(file);
     case ContainerFormat::Torch: return read_torch_file(file);
+    case ContainerFormat::Numpy: return read_numpy_file(file);
     default: return read_safetensors(file, lenient);
   }
 }
@@ -188,13 +198,11 @@ Result<void> Checkpoint::State::open_shards(const std::filesystem::path& index_f
     if (!opened) return opened.error();
     HEADROOM_TRY(const ContainerFormat found, detect_format(*opened));
     if (files.empty()) format = found;
-    if (found != format || found == ContainerFormat::Gguf) {
+    if (found != format || (found != ContainerFormat::Safetensors && found != ContainerFormat::Torch)) {
+      constexpr std::array kNames = {"safetensors", "GGUF", "PyTorch", "NumPy"};  // as ContainerFormat counts
       Error error(ErrorCode::Corrupt, "A shard is of another format");
       return error.in_file(opened->path().string())
-          .wanted(files.empty() ? "safetensors or PyTorch" : format_name, found == ContainerFormat::Gguf ? "GGUF"
-                                                                          : found == ContainerFormat::Torch
-                                                                              ? "PyTorch"
-                                                                              : "safetensors");
+          .wanted(files.empty() ? "safetensors or PyTorch" : format_name, kNames[static_cast<std::size_t>(found)]);
     }
     HEADROOM_TRY(ContainerContent content, read_container(*opened, found, lenient));
     format_name = std::move(content.format_name);
@@ -267,7 +275,52 @@ Result<void> Checkpoint::State::open_config(const std::filesystem::path& given) 
   return {};
 }
 
+// The base as it is, with the adapter's tensors and files behind its own.
+Result<void> Checkpoint::State::open_adapter(const CheckpointOptions& options) {
+  const AdapterFolder files_of_adapter = adapter_files(path);
+  Adapter opened;
+  opened.config_path = files_of_adapter.config;
+  HEADROOM_TRY(opened.config, read_config(opened.config_path));
+  HEADROOM_TRY(opened.base, find_base(opened.config, opened.config_path, options.base));
+  HEADROOM_TRY(const bool nested, is_adapter(opened.base));
+  if (nested) {
+    Error error(ErrorCode::Unsupported, "The base of an adapter is an adapter itself");
+    error.in_file(path.string()).wanted("a whole model", opened.base.string());
+    return error.advise(
+        "merge the first one into its base with peft: model.merge_and_unload().save_pretrained(FOLDER)");
+  }
+  HEADROOM_TRY(InputFile file, InputFile::open(files_of_adapter.weights));
+  HEADROOM_TRY(const ContainerFormat found, detect_format(file));
+  if (found != ContainerFormat::Safetensors && found != ContainerFormat::Torch) {
+    Error error(ErrorCode::Unsupported, "The weights of an adapter are of another format");
+    return error.in_file(file.path().string()).wanted("safetensors or PyTorch", "GGUF or NumPy");
+  }
+  HEADROOM_TRY(ContainerContent content, read_container(file, found, options.lenient));
+
+  State base;
+  base.path = opened.base;
+  CheckpointOptions of_base = options;
+  of_base.base.clear();
+  HEADROOM_TRY_VOID(base.open_path(of_base));
+  base.path = path;
+  base.folders.insert(base.folders.begin(), files_of_adapter.config.parent_path());
+  if (base.config_path.empty()) base.config_path = opened.base;
+  for (TensorInfo& tensor : content.tensors) tensor.file = static_cast<std::uint32_t>(base.files.size());
+  opened.tensors = std::move(content.tensors);
+  base.files.push_back(std::move(file));
+  base.warn(std::move(content.warnings));
+  base.adapter = std::move(opened);
+  *this = std::move(base);
+  return {};
+}
+
 Result<void> Checkpoint::State::open_path(const CheckpointOptions& options) {
+  HEADROOM_TRY(const bool adapts, is_adapter(path));
+  if (adapts) return open_adapter(options);
+  if (!options.base.empty()) {
+    Error error(ErrorCode::InvalidArgument, "a base is given, and this is no adapter");
+    return error.in_file(path.string()).wanted("a folder with adapter_config.json", "another checkpoint");
+  }
   std::error_code code;
   const std::filesystem::file_status status = std::filesystem::status(path, code);
   if (code) return path_error(path, code.value());
@@ -280,6 +333,7 @@ Result<void> Checkpoint::State::open_path(const CheckpointOptions& options) {
     folder = path.parent_path();
     HEADROOM_TRY_VOID(open_file(path, options.lenient));
   }
+  folders = {folder};
   warn(tensor_warnings(tensors));
   return open_config(options.config);
 }
@@ -325,8 +379,15 @@ const TensorInfo* Checkpoint::find(std::string_view name) const {
 Result<std::string> Checkpoint::read_sibling(std::string_view file_name) const {
   HEADROOM_CHECK(std::filesystem::path(file_name).filename() == std::filesystem::path(file_name),
                  "a file name without folders");
-  return read_text_file(state_->folder / file_name, kSiblingLimit);
+  for (const std::filesystem::path& folder : state_->folders) {
+    auto text = read_text_file(folder / file_name, kSiblingLimit);
+    if (text || text.error().code != ErrorCode::NotFound || &folder == &state_->folders.back()) return text;
+  }
+  return path_error(state_->folder / file_name, ENOENT);
 }
+
+const Adapter* Checkpoint::adapter() const { return state_->adapter ? &*state_->adapter : nullptr; }
+const std::vector<std::filesystem::path>& Checkpoint::folders() const { return state_->folders; }
 
 Result<void> Checkpoint::read(const TensorInfo& tensor, std::int64_t first, std::span<float> out) const {
   HEADROOM_CHECK(tensor.file < state_->files.size(), "a tensor of another checkpoint");

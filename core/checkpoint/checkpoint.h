@@ -1,6 +1,6 @@
 // A checkpoint on disk, opened by content and never by extension: one safetensors, GGUF or PyTorch file, the parts of
-// a GGUF model by any of them, or a folder with shards and config.json. Opening reads headers only; weights are read
-// tensor by tensor. Immutable after open(); reads are pread and safe from any thread.
+// a GGUF model by any of them, a folder with shards and config.json, or an adapter over one of these. Opening reads
+// headers only; weights are read tensor by tensor. Immutable after open(); reads are pread and safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,14 @@
 
 namespace headroom {
 
-enum class ContainerFormat { Safetensors, Gguf, Torch };
+struct Adapter;  // core/checkpoint/adapter_folder.h
+
+enum class ContainerFormat { Safetensors, Gguf, Torch, Numpy };
 
 struct CheckpointOptions {
   bool lenient = false;          // accept holes and trailing bytes of safetensors, with a warning
   std::filesystem::path config;  // --config FILE: used in place of the folder's config.json
+  std::filesystem::path base;    // --base PATH: the checkpoint that an adapter changes
   std::int64_t sequence = 0;     // of a capture's batch, PATH::S3
 };
 
@@ -37,7 +40,7 @@ class Checkpoint {
   [[nodiscard]] ContainerFormat format() const;
   [[nodiscard]] std::string_view format_name() const;  // "safetensors", "gguf v3", "PyTorch (zip)"
 
-  // The files that hold tensors, in the order of TensorInfo::file.
+  // The files that hold tensors, in the order of TensorInfo::file; those of an adapter behind those of its base.
   [[nodiscard]] const std::vector<InputFile>& files() const;
 
   // Sorted by name. A partial checkpoint (missing shards) lists what is there; see missing_tensors().
@@ -53,8 +56,15 @@ class Checkpoint {
   // safetensors: the `__metadata__` object, or null. PyTorch: numbers and texts beside the state dict, or null.
   [[nodiscard]] const nlohmann::json& metadata() const;
 
-  // Text of a sibling file such as "tokenizer.json" inside a checkpoint folder (or beside a single file);
-  // NotFound where it is absent. Limited to 256 MiB.
+  // Of an adapter everything here is the base's, but for path(), name() and what stands in adapter(); null: a whole
+  // model.
+  [[nodiscard]] const Adapter* adapter() const;
+
+  // Where tokenizers and other siblings are looked for, in this order: the checkpoint's folder, or an adapter's and
+  // then that of its base.
+  [[nodiscard]] const std::vector<std::filesystem::path>& folders() const;
+  // Text of a sibling file such as "tokenizer.json" in the first of them that has it; NotFound where it is absent.
+  // Limited to 256 MiB.
   [[nodiscard]] Result<std::string> read_sibling(std::string_view file_name) const;
 
   // Sentences for a person: total_size disagreements, look-alike names, odd dtypes.

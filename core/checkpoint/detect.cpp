@@ -18,6 +18,9 @@ constexpr std::string_view kConvert =
     "save_file({k: v.contiguous().clone() for k, v in d.items()}, 'OUT.safetensors')\"";
 constexpr std::string_view kOthers =
     "Headroom reads safetensors, GGUF and PyTorch's .pt/.bin; save the model as one of these";
+constexpr std::string_view kOneArray =
+    "one array is neither a model nor a call of attention: numpy.savez('calls.npz', q=q, k=k, v=v) makes a file that "
+    "opens";
 constexpr std::string_view kReads = "a safetensors, GGUF or PyTorch file, or a folder that holds one";
 constexpr std::string_view kGiveFile = "give the .safetensors or .gguf file of the model, or the folder that it is in";
 constexpr std::string_view kDownload =
@@ -31,7 +34,7 @@ struct Kind {
 };
 
 constexpr Kind kTorchZip = {"a PyTorch .pt/.bin file (ZIP with pickle)", ErrorCode::Unsupported, ""};
-constexpr Kind kNumpyZip = {"a NumPy .npz archive", ErrorCode::Unsupported, kOthers};
+constexpr Kind kNumpyZip = {"a NumPy .npz archive", ErrorCode::Unsupported, ""};
 constexpr Kind kKerasZip = {"a Keras archive", ErrorCode::Unsupported, kOthers};
 constexpr Kind kZip = {"a ZIP archive", ErrorCode::Unsupported, kOthers};
 constexpr Kind kTorchLegacy = {"a PyTorch file of the old pickle format", ErrorCode::Unsupported, ""};
@@ -77,7 +80,7 @@ constexpr std::array kMagics = {
     Magic{"\x89HDF\r\n\x1a\n"sv, 512, kHdf5},
     Magic{"\x89HDF\r\n\x1a\n"sv, 1024, kHdf5},
     Magic{"\x89HDF\r\n\x1a\n"sv, 2048, kHdf5},
-    Magic{"\x93NUMPY"sv, 0, {"a NumPy .npy array", ErrorCode::Unsupported, kOthers}},
+    Magic{"\x93NUMPY"sv, 0, {"a NumPy .npy array", ErrorCode::Unsupported, kOneArray}},
     Magic{"TFL3"sv, 4, {"a TensorFlow Lite model", ErrorCode::Unsupported, kOthers}},
     Magic{"\x1f\x8b"sv, 0, kCompressed},
     Magic{"\xFD"
@@ -266,6 +269,7 @@ Result<ContainerFormat> detect_format(const InputFile& file) {
   const Kind* kind = sniff(head);
   if (kind && kind->name == kGguf.name) return ContainerFormat::Gguf;
   if (kind == &kTorchZip || kind == &kTorchLegacy) return ContainerFormat::Torch;
+  if (kind == &kNumpyZip) return ContainerFormat::Numpy;
   if (!kind && !is_unlike_safetensors(head, file.size_bytes())) return ContainerFormat::Safetensors;
   if (!kind) {
     return refused(ErrorCode::Corrupt, "Not a checkpoint: this file is of no kind that Headroom knows",

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 8> kTensors = {"q", "k", "v", "lambda", "
 
 std::string metadata_text(const Checkpoint& checkpoint, const char* key) {
   const json& metadata = checkpoint.metadata();
-  if (!metadata.is_object() || !metadata.contains(key)) return "";
+  if (!metadata.is_object() || !metadata.contains(key) || !metadata.at(key).is_string()) return "";
   return metadata.at(key).get<std::string>();
 }
 

@@ -30,14 +30,23 @@ constexpr std::array kOtherKeys = std::to_array<GgufKey>({
     {"residual_scale", "residual_multiplier"},
     {"logit_scale", "logit_scale"},
     {"expert_count", "num_local_experts"},
+    {"expert_used_count", "num_experts_per_tok"},
+    {"expert_feed_forward_length", "moe_intermediate_size"},
+    {"expert_shared_count", "n_shared_experts"},
+    {"expert_weights_scale", "routed_scaling_factor"},
+    {"expert_weights_norm", "norm_topk_prob"},
+    {"expert_group_count", "n_group"},
+    {"expert_group_used_count", "topk_group"},
+    {"leading_dense_block_count", "first_k_dense_replace"},
     {"use_parallel_residual", "use_parallel_residual"},
     {"rope.dimension_sections", "mrope_section"},
 });
 
 // Read below, or without effect on the forward pass.
-constexpr std::array<std::string_view, 6> kKnownKeys = {"rope.dimension_count", "rope.freq_base_swa",
-                                                        "rope.scale_linear",    "attention.sliding_window_pattern",
-                                                        "attention.causal",     "tensor_data_layout"};
+constexpr std::array<std::string_view, 9> kKnownKeys = {
+    "rope.dimension_count", "rope.freq_base_swa", "rope.scale_linear",        "attention.sliding_window_pattern",
+    "attention.causal",     "tensor_data_layout", "attention.key_length_mla", "attention.value_length_mla",
+    "pooling_type"};
 
 const GgufKey* find_key(const GgufNames& names, std::string_view key) {
   for (const std::span<const GgufKey> table : {names.keys, names.common_keys, std::span<const GgufKey>(kOtherKeys)})
@@ -65,7 +74,7 @@ Result<void> read_numbers(const Checkpoint& checkpoint, const char* name, const 
 }
 
 // rope.scaling.* and the tables of factors, as rope_scaling.
-Result<json> rope_scaling(const GgufMetadata& metadata) {
+Result<json> rope_scaling(const GgufMetadata& metadata, const GgufNames& names) {
   json rope;
   HEADROOM_TRY_VOID(read_numbers(metadata.checkpoint, "rope_factors_short.weight", "short_factor", rope));
   HEADROOM_TRY_VOID(read_numbers(metadata.checkpoint, "rope_factors_long.weight", "long_factor", rope));
@@ -88,16 +97,42 @@ Result<json> rope_scaling(const GgufMetadata& metadata) {
   copy("rope.scaling.yarn_beta_fast", "beta_fast");
   copy("rope.scaling.yarn_beta_slow", "beta_slow");
   // Read by no one, so that a file with them is refused: they blend and scale in ways of their own.
-  copy("rope.scaling.yarn_log_multiplier", "yarn_log_multiplier");
+  if (!names.latent) copy("rope.scaling.yarn_log_multiplier", "yarn_log_multiplier");
+  // 0.1·mscale_all_dim, which is mscale as well in every published model; a float in the file.
+  const json& multiplier = metadata.at("rope.scaling.yarn_log_multiplier");
+  if (names.latent && multiplier.is_number())
+    rope["mscale"] = rope["mscale_all_dim"] = static_cast<double>(static_cast<float>(multiplier.get<double>() / 0.1));
   if (const json& extrapolated = metadata.at("rope.scaling.yarn_ext_factor");
       !extrapolated.is_null() && extrapolated != 1)
     rope["yarn_ext_factor"] = extrapolated.dump();
   return rope;
 }
 
+// Keys of one head are [plain, rotated]. Newer files tell their length and that of values under names of their own,
+// since those that every family has are the latent's there.
+Result<void> add_latent(const GgufMetadata& metadata, const GgufNames& names, json& config) {
+  const auto either = [&](std::string_view own, std::string_view old) -> const json& {
+    return metadata.at(own).is_null() ? metadata.at(old) : metadata.at(own);
+  };
+  const json& keys = either("attention.key_length_mla", "attention.key_length");
+  const json& values = either("attention.value_length_mla", "attention.value_length");
+  const json& rotated = metadata.at("rope.dimension_count");
+  for (const auto& [value, key] :
+       {std::pair(&keys, "attention.key_length"), std::pair(&rotated, "rope.dimension_count")})
+    if (!value->is_number_integer()) return missing_gguf_key(metadata.checkpoint, metadata.architecture + "." + key);
+  config["qk_rope_head_dim"] = rotated;
+  config["qk_nope_head_dim"] = keys.get<std::int64_t>() - rotated.get<std::int64_t>();
+  if (!values.is_null()) config["v_head_dim"] = values;
+  config.erase(metadata.architecture + ".attention.value_length");
+  HEADROOM_TRY(json scaling, rope_scaling(metadata, names));
+  if (!scaling.is_null()) config["rope_scaling"] = std::move(scaling);
+  return {};
+}
+
 Result<void> add_rotation(const GgufMetadata& metadata, const GgufNames& names, json& config) {
   const std::int64_t head_dim = metadata.head_dim();
   const json& count = metadata.at("rope.dimension_count");
+  if (names.latent) return add_latent(metadata, names, config);
   const std::int64_t rotated = count.is_null() ? head_dim : metadata.integer("rope.dimension_count");
   if (names.rotary_key.empty()) {
     if (rotated != head_dim) config["partial_rotary_factor"] = count.dump() + " of " + std::to_string(head_dim);
@@ -106,7 +141,7 @@ Result<void> add_rotation(const GgufMetadata& metadata, const GgufNames& names, 
   } else {
     config[std::string(names.rotary_key)] = count;
   }
-  HEADROOM_TRY(json scaling, rope_scaling(metadata));
+  HEADROOM_TRY(json scaling, rope_scaling(metadata, names));
   // llama3's scaling arrives as a table of divisors of the frequencies.
   HEADROOM_TRY_VOID(read_numbers(metadata.checkpoint, "rope_freqs.weight", "rope_frequency_divisors", config));
   if (!names.ropes_by_kind) {
@@ -196,13 +231,14 @@ Result<json> gguf_config(const GgufMetadata& metadata, const GgufNames& names) {
     config["vocab_size"] = embedding->shape[0];
   config["tie_word_embeddings"] = !metadata.checkpoint.find("output.weight");
   for (const GgufFlag& flag : names.flags) {
-    const bool there = metadata.checkpoint.find("blk.0." + std::string(flag.tensor));
+    const std::string tensor(flag.tensor);
+    const bool there = metadata.checkpoint.find("blk.0." + tensor) || metadata.checkpoint.find(tensor);
     config[std::string(flag.config)] = config.value(flag.config, false) || there == flag.when_there;
   }
   add_windows(metadata, config);
   HEADROOM_TRY_VOID(add_rotation(metadata, names, config));
   if (names.finish) {
-    HEADROOM_TRY_VOID(names.finish(config));
+    HEADROOM_TRY_VOID(names.finish(metadata, config));
   }
   return config;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,7 +34,9 @@ Result<const Family*> family_of_gguf(const Checkpoint& checkpoint, const std::st
       if (nearest.empty() || edit_distance(architecture, name) < edit_distance(architecture, nearest)) nearest = name;
     }
     if (!is_named(*family->gguf, architecture)) continue;
-    if (family->gguf->only_with.empty() ? !found : metadata.says(family->gguf->only_with)) found = family;
+    const std::string_view only = family->gguf->only_with;
+    const std::int64_t value = family->gguf->only_value;
+    if (only.empty() ? !found : metadata.says(only) && (value == 0 || metadata.integer(only) == value)) found = family;
   }
   if (found) return found;
   Error error(ErrorCode::Unsupported, "no head view for GGUF architecture '" + architecture + "'");

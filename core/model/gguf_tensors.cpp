@@ -91,6 +91,18 @@ class Translator {
       case GgufRows::Queries: return rows_of(info, 0, q, q + 2 * kv);
       case GgufRows::Keys: return rows_of(info, q, kv, q + 2 * kv);
       case GgufRows::Values: return rows_of(info, q + kv, kv, q + 2 * kv);
+      case GgufRows::OneRow:
+        if (tensor.shape.size() == 1) tensor.shape.insert(tensor.shape.begin(), 1);
+        break;
+      case GgufRows::RowsOfHeads:
+        if (info.shape.size() != 3) return std::nullopt;
+        tensor.shape = {info.shape[0] * info.shape[1], info.shape[2]};
+        break;
+      case GgufRows::TurnedHeads:
+        if (info.shape.size() != 3) return std::nullopt;
+        tensor.shape = {info.shape[0] * info.shape[2], info.shape[1]};
+        tensor.order = {RowOrder::TurnedHeads, info.shape[0]};
+        break;
     }
     return tensor;
   }

@@ -38,7 +38,8 @@ Result<LatentSizes> read_latent_sizes(ConfigReader& config, const LlamaConfig& l
   return sizes;
 }
 
-AttentionSpec latent_attention(const LatentSizes& sizes, const std::string& base, const RopeSpec& rope, double scale) {
+AttentionSpec latent_attention(const LatentSizes& sizes, const ModelSource& source, const std::string& base,
+                               const RopeSpec& rope, double scale) {
   AttentionSpec attention = grouped_attention(
       {.hidden = sizes.hidden, .heads = sizes.heads, .kv_heads = sizes.heads, .head_dim = sizes.head_dim()}, rope);
   attention.value_dim = sizes.value;
@@ -65,16 +66,21 @@ AttentionSpec latent_attention(const LatentSizes& sizes, const std::string& base
     return linear_rows(base + "kv_b_proj", sizes.heads * each, sizes.kv_rank, {begin, sizes.heads * count, count, each},
                        false);
   };
-  attention.k = up(0, sizes.plain);
-  attention.v = up(sizes.plain, sizes.value);
+  if (source.find(base + "k_b_proj.weight")) {  // in two matrices, as GGUF has it
+    attention.k = linear(base + "k_b_proj", sizes.heads * sizes.plain, sizes.kv_rank, false);
+    attention.v = linear(base + "v_b_proj", sizes.heads * sizes.value, sizes.kv_rank, false);
+  } else {
+    attention.k = up(0, sizes.plain);
+    attention.v = up(sizes.plain, sizes.value);
+  }
   attention.o = linear(base + "o_proj", sizes.hidden, sizes.heads * sizes.value, sizes.bias);
   return attention;
 }
 
 }  // namespace
 
-Result<void> use_latent_attention(ConfigReader& config, const LlamaConfig& llama, const LatentDefaults& defaults,
-                                  ModelSpec& model) {
+Result<void> use_latent_attention(ConfigReader& config, const ModelSource& source, const LlamaConfig& llama,
+                                  const LatentDefaults& defaults, ModelSpec& model) {
   HEADROOM_TRY(const LatentSizes sizes, read_latent_sizes(config, llama, defaults));
   HEADROOM_TRY(RopeSpec rope, read_rope(config, defaults.rope, sizes.rotated, llama.sizes.max_positions));
   rope.first_channel = sizes.plain;
@@ -86,7 +92,7 @@ Result<void> use_latent_attention(ConfigReader& config, const LlamaConfig& llama
   (void)config.raw("qk_head_dim");  // the sum of the two
   for (std::int64_t layer = 0; layer < llama.sizes.layers; ++layer)
     model.blocks[static_cast<std::size_t>(layer)].attention =
-        latent_attention(sizes, llama.layer(layer) + "self_attn.", rope, scale);
+        latent_attention(sizes, source, llama.layer(layer) + "self_attn.", rope, scale);
   return {};
 }
 

@@ -16,7 +16,8 @@ struct LatentDefaults {
 };
 // Replaces the attention of every block: q_lora_rank (null: queries of x), kv_lora_rank, qk_nope_head_dim,
 // qk_rope_head_dim, v_head_dim. YaRN's mscale_all_dim scales the logits.
-[[nodiscard]] Result<void> use_latent_attention(ConfigReader& config, const LlamaConfig& llama,
-                                                const LatentDefaults& defaults, ModelSpec& model);
+[[nodiscard]] Result<void> use_latent_attention(ConfigReader& config, const ModelSource& source,
+                                                const LlamaConfig& llama, const LatentDefaults& defaults,
+                                                ModelSpec& model);
 
 }  // namespace headroom

@@ -11,7 +11,9 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/checkpoint/adapter_folder.h"
 #include "core/checkpoint/dequantize.h"
+#include "core/model/adapter.h"
 #include "core/model/capture.h"
 #include "core/model/gguf_model.h"
 #include "core/model/weight_packing.h"
@@ -43,11 +45,12 @@ bool is_buffer(std::string_view name) {
 }  // namespace
 
 bool RowOrder::divides(std::int64_t rows) const {
-  return kind == AsStored || (heads > 0 && rows % ((kind == Pairs ? 2 : queries + 2) * heads) == 0);
+  const std::int64_t parts = kind == Pairs ? 2 : kind == PartsOfGroups ? queries + 2 : 1;
+  return kind == AsStored || (heads > 0 && rows % (parts * heads) == 0);
 }
 
 std::int64_t RowOrder::place_of(std::int64_t row, std::int64_t rows) const {
-  if (kind == AsStored) return row;
+  if (kind == AsStored || kind == TurnedHeads) return row;
   const std::int64_t head_rows = rows / heads, head = row / head_rows, i = row % head_rows;
   if (kind == Pairs) {
     const std::int64_t half = head_rows / 2;
@@ -70,6 +73,8 @@ Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkp
   }
   if (checkpoint->format() == ContainerFormat::Gguf && checkpoint->config().is_null()) {
     HEADROOM_TRY(GgufModel model, translate_gguf(*checkpoint));
+    if (const Adapter* adapter = checkpoint->adapter())
+      HEADROOM_TRY_VOID(apply_adapter(*adapter, model.tensors, model.notes));
     return ModelSource(std::move(checkpoint), std::move(model.config), std::move(model.tensors),
                        std::move(model.notes));
   }
@@ -87,6 +92,7 @@ Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkp
   if (auto joined = join_scales(config, tensors, notes); !joined)
     return joined.error().in_file(
         (joined.error().code == ErrorCode::Unsupported ? checkpoint->config_path() : checkpoint->path()).string());
+  if (const Adapter* adapter = checkpoint->adapter()) HEADROOM_TRY_VOID(apply_adapter(*adapter, tensors, notes));
   return ModelSource(std::move(checkpoint), std::move(config), std::move(tensors), std::move(notes));
 }
 
@@ -130,45 +136,56 @@ Result<const SourceTensor*> ModelSource::locate(const WeightRef& weight) const {
 template <typename Real>
 Result<void> ModelSource::read_as(const WeightRef& weight, std::span<Real> out) const {
   HEADROOM_TRY(const SourceTensor* tensor, locate(weight));
+  HEADROOM_TRY_VOID(read_stored(*tensor, weight, out));
+  return tensor->low_rank.present() ? add_low_rank(*checkpoint_, tensor->low_rank, weight, 0, out) : Result<void>();
+}
+
+template <typename Real>
+Result<void> ModelSource::read_stored(const SourceTensor& tensor, const WeightRef& weight, std::span<Real> out) const {
   const std::int64_t rows = weight.rows();
   const std::int64_t columns = weight.columns();
   const std::int64_t all_rows = weight.all_rows();
   HEADROOM_CHECK(static_cast<std::int64_t>(out.size()) == rows * columns, "size of a weight");
   HEADROOM_CHECK(rows == 0 || weight.place_of(rows - 1) < all_rows, "rows of a weight");
-  const std::int64_t begin = tensor->first + std::max<std::int64_t>(weight.slice, 0) * weight.stored_elements();
+  const std::int64_t begin = tensor.first + std::max<std::int64_t>(weight.slice, 0) * weight.stored_elements();
   // Short pieces are picked from the whole instead.
   constexpr std::int64_t kFewestTogether = 256;
   const std::int64_t together = weight.row_group > 0 ? weight.row_group : rows;
   const bool in_pieces = together == rows || together * columns >= kFewestTogether;
   // Blocks of quantised values lie within rows; those of a vector are read whole.
-  const std::int64_t block = std::max<std::int64_t>(block_layout(tensor->info->dtype).elements, 1);
+  const std::int64_t block = std::max<std::int64_t>(block_layout(tensor.info->dtype).elements, 1);
   const bool in_blocks = columns % block == 0;
-  if (!weight.transposed && in_pieces && !tensor->reordered() && in_blocks) {
+  if (!weight.transposed && in_pieces && !tensor.reordered() && in_blocks) {
     for (std::int64_t row = 0; row < rows; row += together) {
       const std::int64_t count = std::min(together, rows - row);
       HEADROOM_TRY_VOID(
-          read_values(*checkpoint_, *tensor, begin + weight.place_of(row) * columns,
+          read_values(*checkpoint_, tensor, begin + weight.place_of(row) * columns,
                       out.subspan(static_cast<std::size_t>(row * columns), static_cast<std::size_t>(count * columns))));
     }
     return {};
   }
 
-  if (!tensor->order.divides(all_rows)) {
+  if (!tensor.order.divides(all_rows)) {
     Error error(ErrorCode::Corrupt, "the rows of a projection do not divide among its heads");
     error.at_tensor(weight.tensor).in_file(checkpoint_->path().string());
     return error.wanted("", format("%lld rows, %lld heads", static_cast<long long>(all_rows),
-                                   static_cast<long long>(tensor->order.heads)));
+                                   static_cast<long long>(tensor.order.heads)));
   }
   const bool all = !in_blocks;
-  std::vector<Real> stored(static_cast<std::size_t>(all ? tensor->info->element_count() : all_rows * columns));
-  HEADROOM_TRY_VOID(read_values(*checkpoint_, *tensor, all ? 0 : begin, std::span<Real>(stored)));
+  std::vector<Real> stored(static_cast<std::size_t>(all ? tensor.info->element_count() : all_rows * columns));
+  HEADROOM_TRY_VOID(read_values(*checkpoint_, tensor, all ? 0 : begin, std::span<Real>(stored)));
   if (all) stored.erase(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(begin));
   for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t from = tensor->order.place_of(weight.place_of(row), all_rows);
+    const std::int64_t from = tensor.order.place_of(weight.place_of(row), all_rows);
     Real* target = out.data() + row * columns;
     if (weight.transposed) {
       for (std::int64_t column = 0; column < columns; ++column)
         target[column] = stored[static_cast<std::size_t>(column * all_rows + from)];
+    } else if (tensor.order.kind == RowOrder::TurnedHeads) {
+      const std::int64_t head_rows = all_rows / tensor.order.heads;
+      const std::int64_t first = from / head_rows * columns * head_rows + from % head_rows;
+      for (std::int64_t column = 0; column < columns; ++column)
+        target[column] = stored[static_cast<std::size_t>(first + column * head_rows)];
     } else {
       std::copy_n(stored.data() + from * columns, columns, target);
     }
@@ -181,7 +198,8 @@ Result<void> ModelSource::read_row_as(const WeightRef& weight, std::int64_t row,
   HEADROOM_TRY(const SourceTensor* tensor, locate(weight));
   HEADROOM_CHECK(!weight.transposed && weight.slice < 0 && !tensor->reordered(),
                  "single rows come from plain matrices");
-  return read_values(*checkpoint_, *tensor, tensor->first + weight.place_of(row) * weight.columns(), out);
+  HEADROOM_TRY_VOID(read_values(*checkpoint_, *tensor, tensor->first + weight.place_of(row) * weight.columns(), out));
+  return tensor->low_rank.present() ? add_low_rank(*checkpoint_, tensor->low_rank, weight, row, out) : Result<void>();
 }
 
 Result<void> ModelSource::read(const WeightRef& weight, std::span<float> out) const { return read_as(weight, out); }
@@ -211,6 +229,8 @@ Result<void> ModelSource::check_weights(const ModelSpec& model, std::vector<std:
     }
     return error;
   }
+  if (const Adapter* adapter = checkpoint_->adapter())
+    if (auto fits = check_adapter(tensors_, model); !fits) return fits.error().in_file(adapter->config_path.string());
   std::vector<std::string_view> unused;
   const auto is_set_aside = [&](std::string_view name) {
     return std::ranges::any_of(model.set_aside, [&](const std::string& begin) { return name.starts_with(begin); });

@@ -15,6 +15,7 @@
 
 #include "core/base/result.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/model/low_rank.h"
 #include "core/model/model_spec.h"
 
 namespace headroom {
@@ -25,6 +26,7 @@ struct RowOrder {
     AsStored,
     Pairs,          // interleaved per head: new[2i] = old[i], new[2i + 1] = old[i + d/2]
     PartsOfGroups,  // all of q, then k, then v, where Hugging Face has q, k and v of one group, then of the next
+    TurnedHeads,    // the matrix of each head is stored [in, out], so that no row stands together
   };
   Kind kind = AsStored;
   std::int64_t heads = 0;    // of Pairs; key heads of PartsOfGroups
@@ -49,6 +51,8 @@ struct SourceTensor {
   std::int64_t first = 0;  // the element of the file's tensor where it begins
   RowOrder order = {};
   WeightPacking packing = {};
+  LowRank low_rank = {};    // what an adapter adds to it
+  bool of_adapter = false;  // it stands in place of the base's
 
   [[nodiscard]] static SourceTensor whole(const TensorInfo& info) { return {&info, info.shape}; }
   [[nodiscard]] bool reordered() const {
@@ -102,6 +106,9 @@ class ModelSource {
               ContainerNotes notes = {});
   template <typename Real>
   Result<void> read_as(const WeightRef& weight, std::span<Real> out) const;
+  // Without what an adapter adds.
+  template <typename Real>
+  Result<void> read_stored(const SourceTensor& tensor, const WeightRef& weight, std::span<Real> out) const;
   template <typename Real>
   Result<void> read_row_as(const WeightRef& weight, std::int64_t row, std::span<Real> out) const;
   Result<const SourceTensor*> locate(const WeightRef& weight) const;

@@ -1,9 +1,11 @@
 #include "core/run/open_model.h"
 
+#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace headroom {
 
@@ -25,9 +27,13 @@ Result<OpenedModel> open_model(const std::filesystem::path& path, const Checkpoi
 }
 
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const Checkpoint& checkpoint) {
+  const std::vector<std::filesystem::path>& folders = checkpoint.folders();
+  for (std::size_t i = 0; i + 1 < folders.size(); ++i) {  // an adapter's own, which may have more tokens
+    auto tokenizer = Tokenizer::from_folder(folders[i]);
+    if (tokenizer || tokenizer.error().code != ErrorCode::NotFound) return tokenizer;
+  }
   if (checkpoint.format() == ContainerFormat::Gguf) return Tokenizer::from_gguf(checkpoint.metadata());
-  const std::filesystem::path& path = checkpoint.path();
-  return Tokenizer::from_folder(std::filesystem::is_directory(path) ? path : path.parent_path());
+  return Tokenizer::from_folder(folders.back());
 }
 
 }  // namespace headroom

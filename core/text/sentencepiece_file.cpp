@@ -1,11 +1,14 @@
-// parts_from_sentencepiece.
+// parts_from_sentencepiece and parts_from_fairseq.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/text/json_fields.h"
 #include "core/text/sentencepiece_tokenizer.h"
@@ -39,7 +42,55 @@ void add_class_frame(const std::string& name, const SentencePieceModel& model, T
   parts.bos = frame.before.empty() ? bos : frame.before.front();
 }
 
+using Kind = SentencePiece::Kind;
+
+// The pieces by transformers' ids: SentencePiece's own come behind them, without the `left_out` first ones.
+Result<SentencePieceModel> moved_pieces(SentencePieceModel model, bool camembert) {
+  const std::size_t left_out = camembert ? 1 : 3;  // <unk>; <unk>, <s> and </s>
+  const auto is_text = [](const SentencePiece& piece) {
+    return piece.kind == Kind::Normal || piece.kind == Kind::Byte;
+  };
+  if (model.pieces.size() < 3 || std::any_of(model.pieces.begin(), model.pieces.begin() + 3, is_text))
+    return Error(ErrorCode::Corrupt, "The first pieces are not the special ones that transformers replaces")
+        .at_tensor("pieces")
+        .wanted("<unk>, <s>, </s>", model.pieces.empty() ? "nothing" : model.pieces[0].text);
+  std::vector<SentencePiece> pieces;
+  if (camembert)
+    pieces = {{"<s>NOTUSED", 0, Kind::Unused},
+              {"<pad>", 0, Kind::Control},
+              {"</s>NOTUSED", 0, Kind::Unused},
+              {"<unk>", 0, Kind::Unknown},
+              {"<unk>NOTUSED", 0, Kind::Unused}};
+  else
+    pieces = {{"<s>", 0, Kind::Control},
+              {"<pad>", 0, Kind::Control},
+              {"</s>", 0, Kind::Control},
+              {"<unk>", 0, Kind::Unknown}};
+  pieces.insert(pieces.end(), std::make_move_iterator(model.pieces.begin() + static_cast<std::ptrdiff_t>(left_out)),
+                std::make_move_iterator(model.pieces.end()));
+  pieces.push_back({"<mask>", 0, Kind::Control});
+  model.pieces = std::move(pieces);
+  return model;
+}
+
 }  // namespace
+
+Result<TokenizerParts> parts_from_fairseq(std::string_view content, const nlohmann::json& config) {
+  const std::string name = tokenizer_class(config);
+  for (const char* other : {"MBart", "NLLB", "Nllb", "M2M100", "XGLM", "PLBart"})
+    if (name.starts_with(other)) return unsupported_component("tokenizer_class", name);
+  HEADROOM_TRY(SentencePieceModel source, read_sentencepiece_model(content));
+  HEADROOM_TRY(const SentencePieceModel model, moved_pieces(std::move(source), name == "CamembertTokenizer"));
+  HEADROOM_TRY(TokenizerParts parts, sentencepiece_parts(model));
+  parts.source = "sentencepiece.bpe.model";
+  for (AddedToken& token : parts.added_tokens) token.lstrip = token.content == "<mask>";
+  if (const auto first = find_token(parts, "<s>")) parts.post_processor.before.push_back(*first);
+  if (const auto last = find_token(parts, "</s>")) parts.post_processor.after.push_back(*last);
+  if (!parts.post_processor.before.empty()) parts.bos = parts.post_processor.before.front();
+  HEADROOM_TRY_VOID(add_config_tokens(config, parts));
+  HEADROOM_TRY_VOID(apply_framing(config, parts));
+  return parts;
+}
 
 Result<TokenizerParts> parts_from_sentencepiece(std::string_view content, const nlohmann::json& config) {
   HEADROOM_TRY(const SentencePieceModel model, read_sentencepiece_model(content));

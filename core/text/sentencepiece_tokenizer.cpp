@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "core/base/format.h"
 #include "core/text/bpe.h"
-#include "core/text/json_fields.h"
+#include "core/text/piece_lookup.h"
 #include "core/text/unigram.h"
 
 namespace headroom {
@@ -52,11 +52,19 @@ Result<std::unique_ptr<TokenModel>> make_bpe(const SentencePieceModel& source, V
   return Bpe::create(std::move(vocabulary), merges, std::move(options));
 }
 
+std::unique_ptr<TokenModel> make_lookup(const SentencePieceModel& source, Vocabulary vocabulary,
+                                        std::optional<std::int32_t> unk_id) {
+  PieceLookupOptions options{.characters = source.algorithm == Algorithm::Char};
+  options.unk_id = unk_id;
+  options.byte_fallback = source.byte_fallback;
+  for (const SentencePiece& piece : source.pieces)
+    options.excluded.push_back(!is_found(piece.kind) && piece.kind != Kind::Unused);
+  return PieceLookup::create(std::move(vocabulary), std::move(options));
+}
+
 }  // namespace
 
 Result<TokenizerParts> sentencepiece_parts(const SentencePieceModel& source) {
-  if (source.algorithm != Algorithm::Unigram && source.algorithm != Algorithm::Bpe)
-    return unsupported_component("trainer_spec.model_type", source.algorithm == Algorithm::Word ? "WORD" : "CHAR");
   TokenizerParts parts;
   parts.decodes_metaspace = source.escapes_spaces;
   Vocabulary vocabulary;
@@ -85,14 +93,16 @@ Result<TokenizerParts> sentencepiece_parts(const SentencePieceModel& source) {
   if (!symbols.empty()) {
     HEADROOM_TRY(AddedTokenMatcher matcher, AddedTokenMatcher::create(symbols));
     normalizer.symbols = std::make_shared<const AddedTokenMatcher>(std::move(matcher));
-    // Unigram itself always chooses them; BPE must not merge over their ends.
-    if (source.algorithm == Algorithm::Bpe) parts.symbols = std::move(symbols);
+    // Unigram itself always chooses them; BPE must not merge over their ends, nor characters cut them. Words are whole.
+    if (source.algorithm == Algorithm::Bpe || source.algorithm == Algorithm::Char) parts.symbols = std::move(symbols);
   }
   parts.normalizer = Normalizer({std::move(normalizer)});
   if (source.algorithm == Algorithm::Unigram) {
     HEADROOM_TRY(parts.model, make_unigram(source, std::move(vocabulary), unk_id));
-  } else {
+  } else if (source.algorithm == Algorithm::Bpe) {
     HEADROOM_TRY(parts.model, make_bpe(source, std::move(vocabulary), unk_id));
+  } else {
+    parts.model = make_lookup(source, std::move(vocabulary), unk_id);
   }
   return parts;
 }

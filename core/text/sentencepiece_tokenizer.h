@@ -11,8 +11,7 @@
 namespace headroom {
 
 // The vocabulary, the normaliser and the model that the pieces and settings of `source` describe, without a frame of
-// BOS and EOS. Control tokens are found in the prompt; what the user defined is found after normalisation. Unsupported
-// names an algorithm other than Unigram and BPE.
+// BOS and EOS. Control tokens are found in the prompt; what the user defined is found after normalisation.
 [[nodiscard]] Result<TokenizerParts> sentencepiece_parts(const SentencePieceModel& source);
 
 }  // namespace headroom

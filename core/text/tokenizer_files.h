@@ -13,6 +13,11 @@ namespace headroom {
 // tokenizer.model: SentencePiece's protobuf.
 [[nodiscard]] Result<TokenizerParts> parts_from_sentencepiece(std::string_view content, const nlohmann::json& config);
 
+// sentencepiece.bpe.model: the same with the ids of fairseq, which transformers moves to make room for <s>, <pad>, </s>
+// and <unk>: those of XLM-RoBERTa, or of CamemBERT where tokenizer_class says so. Unsupported for classes that put
+// languages around a prompt (mBART, NLLB, …).
+[[nodiscard]] Result<TokenizerParts> parts_from_fairseq(std::string_view content, const nlohmann::json& config);
+
 // A line for each token: its bytes in base64, a space, its rank. Which regex goes with it follows from the number of
 // tokens; Unsupported where none of the published vocabularies has as many.
 [[nodiscard]] Result<TokenizerParts> parts_from_tiktoken(std::string_view content, const nlohmann::json& config);

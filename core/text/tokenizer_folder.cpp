@@ -59,7 +59,12 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::from_folder(const std::filesystem:
   }
 
   std::vector<std::pair<std::string, Read>> candidates = {
-      {"tokenizer.json", from_tokenizer_json}, {"tokenizer.model", from_model_file}, {"spiece.model", from_model_file}};
+      {"tokenizer.json", from_tokenizer_json},
+      {"tokenizer.model", from_model_file},
+      {"spiece.model", from_model_file},
+      {"sentencepiece.bpe.model", [](std::string_view content, const nlohmann::json& settings) {
+         return from_parts(parts_from_fairseq(content, settings));
+       }}};
   for (const std::string& name : tiktoken_names(folder)) candidates.emplace_back(name, from_model_file);
   candidates.emplace_back("vocab.json", [&](std::string_view content, const nlohmann::json& settings) {
     const auto merges = read_text_file(folder / "merges.txt", kLongestFile);
@@ -83,7 +88,9 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::from_folder(const std::filesystem:
   }
   return Error(ErrorCode::NotFound, "The folder has no tokenizer")
       .in_file(folder.string())
-      .wanted("tokenizer.json, tokenizer.model, *.tiktoken, vocab.json with merges.txt, or vocab.txt", "none of them");
+      .wanted(
+          "tokenizer.json, tokenizer.model, sentencepiece.bpe.model, *.tiktoken, vocab.json with merges.txt, or vocab.txt",
+          "none of them");
 }
 
 }  // namespace headroom

@@ -6,11 +6,13 @@ of families.py that GGUF cannot tell is changed to one that it can (TOLD), or le
 import copy
 import dataclasses
 import math
+import re
 from dataclasses import dataclass
 
 import gguf
 import numpy as np
 import torch
+from safetensors.torch import load_file
 
 import checkpoints as C
 import families
@@ -26,6 +28,7 @@ class Format:
     transposed: tuple = ()  # modules stored [in, out] by transformers
     groups: str = ""  # a fused module of the queries of a key head, its key and value, then those of the next
     rotary: bool = True  # rope.dimension_count is written
+    opens_as: str = ""  # another model type, that computes the same
 
 
 FORMATS = {
@@ -42,11 +45,22 @@ FORMATS = {
     "smollm3": Format("smollm3", pairs=True), "nemotron": Format("nemotron", norm_offset=1), "exaone4": Format("exaone4", rotary=False),
     "bloom": Format("bloom", groups="query_key_value", rotary=False), "mpt": Format("mpt", rotary=False),
     "falcon": Format("falcon", groups="query_key_value", rotary=False),
+    "mixtral": Format("llama", pairs=True), "qwen2_moe": Format("qwen2moe", rotary=False), "qwen3_moe": Format("qwen3moe", rotary=False),
+    "olmoe": Format("olmoe", rotary=False), "phimoe": Format("phimoe"), "granitemoe": Format("granitemoe", pairs=True),
+    "glm4_moe": Format("glm4moe"), "gpt_oss": Format("gpt-oss", rotary=False),
+    "deepseek_v2": Format("deepseek2"), "deepseek_v3": Format("deepseek2"), "minicpm3": Format("minicpm3"),
+    "bert": Format("bert", rotary=False), "roberta": Format("bert", rotary=False, opens_as="bert"),
+    "xlm-roberta": Format("bert", rotary=False, opens_as="bert"), "modernbert": Format("modern-bert", rotary=False),
 }
-SHARE = {"phi": 0.5, "stablelm": 0.25, "nemotron": 0.5, "glm": 0.5, "glm4": 0.5, "gpt_neox": 0.25}  # of channels that rotate
+LATENT = ("deepseek_v2", "deepseek_v3", "minicpm3")
+BERTS = ("bert", "roberta", "xlm-roberta")
+ENCODERS = (*BERTS, "modernbert")
+SHARE = {"phi": 0.5, "stablelm": 0.25, "nemotron": 0.5, "glm": 0.5, "glm4": 0.5, "gpt_neox": 0.25, "glm4_moe": 0.5}  # of channels that rotate
 PATTERN = {"olmo3": 4, "cohere2": 4, "exaone4": 4, "gemma3_text": 6, "gemma2": 2, "gemma3n_text": 5}  # each so manieth layer has no window
 
 ALL = ""  # of a family's cases
+YARN_LATENT = {"rope_type": "yarn", "factor": 10.0, "original_max_position_embeddings": 64, "beta_fast": 32.0, "beta_slow": 1.0,
+               "mscale": 0.707, "mscale_all_dim": 0.707}
 TOLD = {
     ("qwen2", ALL): {"use_sliding_window": False, "layer_types": "absent"}, ("qwen3", ALL): {"use_sliding_window": False, "rope_scaling": None},
     ("mistral", ALL): {"sliding_window": None}, ("gemma", ALL): {"tie_word_embeddings": "absent"},
@@ -58,6 +72,16 @@ TOLD = {
     ("mpt", ALL): {"layer_norm_epsilon": 1e-5}, ("mpt", "six heads, cut, scaled"): {"attn_config": {"clip_qkv": 0.6}},
     ("falcon", ALL): {"ffn_hidden_size": "absent", "bias": False, "rope_scaling": "absent", "rope_theta": "absent",
                       "max_position_embeddings": 2048},
+    ("mixtral", ALL): {"sliding_window": None}, ("qwen3_moe", ALL): {"use_sliding_window": False, "mlp_only_layers": [], "norm_topk_prob": True},
+    ("qwen2_moe", ALL): {"use_sliding_window": False, "mlp_only_layers": [], "decoder_sparse_step": 1, "norm_topk_prob": False},
+    ("olmoe", ALL): {"norm_topk_prob": False},
+    ("phimoe", ALL): {"router_jitter_noise": "absent"},
+    ("phimoe", "wide jitter, window"): {"original_max_position_embeddings": 128, "rope_scaling": {
+        **families.LONGROPE, "original_max_position_embeddings": 128, "short_mscale": 1.25, "long_mscale": 1.25}},
+    ("gpt_oss", ALL): {"swiglu_limit": "absent", "attention_bias": True, "layer_types": "absent"},
+    ("deepseek_v3", ALL): {"rope_scaling": YARN_LATENT | {"mscale": 1.0, "mscale_all_dim": 1.0}}, ("deepseek_v3", "whole queries, halves"): {"rope_interleave": "absent"}, ("deepseek_v2", ALL): {"norm_topk_prob": False},
+    ("minicpm3", ALL): {"scale_emb": "absent", "scale_depth": "absent", "dim_model_base": "absent", "v_head_dim": "absent"},
+    **{(kind, ALL): {"hidden_act": "absent"} for kind in BERTS},
     # What the family computes itself stands in the file, rounded.
     ("gemma3n_text", ALL): {"vocab_size_per_layer_input": 53, "altup_num_inputs": 4},
     ("llama4_text", ALL): {"attention_chunk_size": 8192, "floor_scale": 8192},
@@ -77,6 +101,9 @@ OWN = [
                   **families.GEMMA2),
     families.case("gpt2", 97, **{**families.GPT, "n_inner": None}),
     families.case("gpt2 nanogpt", **families.GPT),
+    families.case("deepseek_v2 old", **{**families.MLA, "num_key_value_heads": 4, "v_head_dim": 6}, n_routed_experts=6, num_experts_per_tok=2,
+                  moe_intermediate_size=20, first_k_dense_replace=1, topk_method="greedy", max_position_embeddings=640,
+                  rope_scaling=YARN_LATENT),
     families.case("olmo3 yarn", 97, num_hidden_layers=5, sliding_window=10, rope_theta=500000.0,
                   rope_scaling={"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 128}),
 ]
@@ -104,23 +131,66 @@ CASES = [told(case) for case in OWN + families.CASES if case.model_type in FORMA
 
 
 def quantised(weights, format, kind):
-    """Matrices as their rows come back from blocks of that type."""
+    """Matrices, also stacked ones, as their rows come back from blocks of that type."""
     out = dict(weights)
     for name, tensor in weights.items():
-        turned = name.split(".")[-2] in format.transposed
-        matrix = (tensor.T if turned else tensor).numpy().astype(np.float32)
-        if matrix.ndim != 2 or matrix.shape[1] % gguf.GGML_QUANT_SIZES[kind][0]:
+        turned = is_turned(name, tensor, format)
+        matrix = (tensor.mT if turned else tensor).numpy().astype(np.float32)
+        if not in_blocks(name, matrix, kind):
             continue
         back = torch.from_numpy(gguf.quants.dequantize(gguf.quants.quantize(matrix, kind), kind)).double()
-        out[name] = (back.T if turned else back).contiguous()
+        out[name] = (back.mT if turned else back).contiguous()
     return out
+
+
+def in_blocks(name, array, kind):
+    return array.ndim >= 2 and array.shape[0] > 1 and not name.endswith("bias") and array.shape[-1] % gguf.GGML_QUANT_SIZES[kind][0] == 0
+
+
+def is_turned(name, tensor, format):
+    return tensor.ndim > 1 and (name.split(".")[-2] in format.transposed or (format.architecture == "gpt-oss" and tensor.ndim == 3))
+
+
+def converted(weights, case, format):
+    """The converter's tensors, by names that gguf's tables know: experts stacked, fused matrices apart."""
+    config, out, stacks = case.config, {}, {}
+    for name, tensor in weights.items():
+        if case.model_type in BERTS and "position_embeddings" in name and case.model_type != "bert":
+            tensor = tensor[config["pad_token_id"] + 1:]
+        name = re.sub(r"^(bert|roberta|model)\.(?=embeddings|encoder|layers|final_norm)", "", name) if case.model_type in ENCODERS else name
+        tensor = stored(name, tensor, case, format)
+        expert = re.match(r"(.*\.experts)\.(\d+)\.(\w+)\.weight$", name)
+        if expert:
+            base = expert[1].replace("model.layers", "layers").replace("block_sparse_moe", "feed_forward") if case.model_type == "mixtral" else expert[1]
+            stacks.setdefault(f"{base}.{expert[3]}.weight", {})[int(expert[2])] = tensor
+        elif name.endswith("block_sparse_moe.input_linear.weight"):
+            for part, half in zip(("gate_proj", "up_proj"), tensor.chunk(2, dim=-2)):
+                out[name.replace("block_sparse_moe.input_linear", f"mlp.experts.{part}")] = half
+        elif name.endswith("block_sparse_moe.output_linear.weight"):
+            out[name.replace("block_sparse_moe.output_linear", "mlp.experts.down_proj")] = tensor
+        elif "experts.gate_up_proj" in name:
+            ending = ".bias" if name.endswith("_bias") else ".weight"
+            for begin, part in enumerate(("gate_proj", "up_proj")):
+                half = tensor[:, begin::2]
+                out[name.split("gate_up_proj")[0] + part + ending] = half
+        elif name.endswith(("experts.down_proj", "experts.down_proj_bias")):
+            out[name.replace("down_proj_bias", "down_proj.bias") if name.endswith("_bias") else name + ".weight"] = tensor
+        elif name.endswith("kv_b_proj.weight") and case.model_type != "minicpm3" and "old" not in case.name:
+            heads = tensor.reshape(config["num_attention_heads"], -1, tensor.shape[-1])
+            keys, values = heads.split([config["qk_nope_head_dim"], config["v_head_dim"]], dim=1)
+            out[name.replace("kv_b_proj", "k_b_proj")], out[name.replace("kv_b_proj", "v_b_proj")] = keys.transpose(1, 2), values
+        elif name.endswith("shared_expert_gate.weight"):
+            out[name] = tensor.squeeze()
+        else:
+            out[name.replace("self_attn.sinks", "self_attn.sinks.weight").replace("e_score_correction_bias", "e_score_correction.bias")] = tensor
+    return out | {name: torch.stack([parts[e] for e in range(len(parts))]) for name, parts in stacks.items()}
 
 
 def stored(name, tensor, case, format):
     """What the converter makes of a tensor."""
     heads, module = sizes(case.config)["heads"], name.split(".")[-2]
-    if module in format.transposed and tensor.ndim == 2:
-        return tensor.T
+    if is_turned(name, tensor, format):
+        return tensor.mT
     if format.pairs and any(part in name for part in PAIRS):
         rows = sizes(case.config)["kv_heads"] if "k_proj" in name else heads
         return C.interleaved(tensor, rows)
@@ -155,7 +225,7 @@ def add_rotation(writer, case, format):
     local = by_kind.get("sliding_attention", {}).get("rope_theta", config.get("rope_local_base_freq"))
     if local is not None:
         writer.add_rope_freq_base_swa(local)
-    if format.rotary:
+    if format.rotary and case.model_type not in LATENT:
         share = config.get("partial_rotary_factor", config.get("rotary_pct", SHARE.get(case.model_type, 1.0)))
         writer.add_rope_dimension_count(int(share * size["head_dim"]))
     if kind in ("linear", "yarn", "longrope"):
@@ -168,12 +238,12 @@ def add_rotation(writer, case, format):
         if "beta_fast" in rope:
             writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
             writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
-        if "mscale_all_dim" in rope:
+        if "llama_4_scaling_beta" in rope:
             writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
             writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
     if kind == "longrope":
         writer.add_rope_scaling_orig_ctx_len(config["original_max_position_embeddings"])
-        writer.add_rope_scaling_attn_factors(rope["attention_factor"])
+        writer.add_rope_scaling_attn_factors(rope.get("attention_factor", rope.get("long_mscale")))
         for length in ("long", "short"):
             writer.add_tensor(f"rope_factors_{length}.weight", np.float32(rope[f"{length}_factor"]))
     if kind == "llama3":
@@ -190,9 +260,9 @@ def llama3_divisors(rope, theta, d):
 
 
 def add_windows(writer, config):
-    if config["model_type"] in ("starcoder2", "mistral", "qwen2", "qwen3", "smollm3"):
+    if config["model_type"] in ("starcoder2", "mistral", "qwen2", "qwen3", "smollm3", "mixtral", "qwen2_moe", "qwen3_moe"):
         return  # the converter does not write them
-    if config["model_type"] == "phi3" and config.get("sliding_window") is None:
+    if config["model_type"] in ("phi3", "phimoe") and config.get("sliding_window") is None:
         writer.add_sliding_window(0)
     elif config.get("sliding_window") is not None:
         writer.add_sliding_window(config["sliding_window"])
@@ -203,16 +273,78 @@ def add_windows(writer, config):
         writer.add_sliding_window_pattern([types[i] == "sliding_attention" if types else (i + 1) % pattern != 0 for i in layers])
 
 
+def add_experts(writer, case):
+    config = case.config
+    for keys, add in ((("num_experts", "num_local_experts", "n_routed_experts"), writer.add_expert_count),
+                      (("num_experts_per_tok",), writer.add_expert_used_count), (("moe_intermediate_size",), writer.add_expert_feed_forward_length),
+                      (("shared_expert_intermediate_size",), writer.add_expert_shared_feed_forward_length),
+                      (("n_shared_experts",), writer.add_expert_shared_count), (("first_k_dense_replace",), writer.add_leading_dense_block_count),
+                      (("routed_scaling_factor",), writer.add_expert_weights_scale), (("n_group",), writer.add_expert_group_count),
+                      (("topk_group",), writer.add_expert_group_used_count)):
+        for key in keys:
+            if key in config:
+                add(config[key])
+    if case.model_type in ("mixtral", "phimoe", "granitemoe") and "num_experts_per_tok" not in config:
+        writer.add_expert_used_count(2)
+    if case.model_type == "gpt_oss":
+        writer.add_expert_feed_forward_length(config["intermediate_size"])
+    if "norm_topk_prob" in config and case.model_type in ("deepseek_v2", "deepseek_v3", "glm4_moe"):
+        writer.add_expert_weights_norm(config["norm_topk_prob"])
+    if case.model_type in ("deepseek_v3", "glm4_moe"):
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    if case.model_type == "deepseek_v2" and "old" not in case.name:
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SOFTMAX)
+
+
+def add_latent(writer, case):
+    """Newer files say of the latent what others say of keys and values, and of those under names of their own."""
+    config = case.config
+    plain, rotated = config["qk_nope_head_dim"], config["qk_rope_head_dim"]
+    if config.get("q_lora_rank"):
+        writer.add_q_lora_rank(config["q_lora_rank"])
+    writer.add_kv_lora_rank(config["kv_lora_rank"])
+    writer.add_rope_dimension_count(rotated)
+    if case.model_type == "minicpm3":
+        writer.add_key_length(plain + rotated)
+    elif "old" in case.name:
+        writer.add_key_length(plain + rotated)
+        writer.add_value_length(config["v_head_dim"])
+    else:
+        writer.add_key_length(config["kv_lora_rank"] + rotated)
+        writer.add_value_length(config["kv_lora_rank"])
+        writer.add_key_length_mla(plain + rotated)
+        writer.add_value_length_mla(config["v_head_dim"])
+    scaling = config.get("rope_scaling") or {}
+    if "mscale_all_dim" in scaling:
+        writer.add_rope_scaling_yarn_log_mul(0.1 * scaling["mscale_all_dim"])
+
+
+def add_encoder(writer, case):
+    config = case.config
+    writer.add_causal_attention(False)
+    writer.add_pooling_type(gguf.PoolingType.MEAN)
+    if case.model_type == "modernbert":
+        writer.add_vocab_size(config["vocab_size"])
+        writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
+        writer.add_sliding_window(config["local_attention"])
+        types = config.get("layer_types")
+        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in types] if types else 3)
+        if "hidden_activation" in config:
+            writer.add_string(f"{writer.arch}.hidden_activation", config["hidden_activation"])
+    else:
+        writer.add_token_type_count(config.get("type_vocab_size", 2))
+
+
 def add_numbers(writer, case):
     config, size = case.config, sizes(case.config)
     writer.add_block_count(size["layers"])
-    writer.add_context_length(size["positions"])
+    writer.add_context_length(size["positions"] - (config["pad_token_id"] + 1 if case.model_type in ("roberta", "xlm-roberta") else 0))
     writer.add_embedding_length(size["hidden"])
     writer.add_feed_forward_length(config.get("intermediate_size_mlp", size["inner"]))
     if case.model_type == "llama4_text":
         writer.add_expert_feed_forward_length(size["inner"])
-        writer.add_expert_count(config["num_local_experts"])
-        writer.add_expert_used_count(config.get("num_experts_per_tok", 1))
+        if "num_experts_per_tok" not in config:
+            writer.add_expert_used_count(1)
         writer.add_interleave_moe_layer_step(config["interleave_moe_layer_step"])
     writer.add_head_count(size["heads"])
     if case.model_type == "mpt":
@@ -222,8 +354,13 @@ def add_numbers(writer, case):
         writer.add_clamp_kqv(clip)
     if case.model_type == "falcon":
         writer.add_tensor_data_layout("jploski")
-    if case.model_type not in ("gpt2", "gpt_neox", "mpt"):
-        writer.add_head_count_kv(size["kv_heads"])
+    if case.model_type not in ("gpt2", "gpt_neox", "mpt", *ENCODERS):
+        writer.add_head_count_kv(1 if case.model_type.startswith("deepseek") and "old" not in case.name else size["kv_heads"])
+    add_experts(writer, case)
+    if case.model_type in LATENT:
+        add_latent(writer, case)
+    if case.model_type in ENCODERS:
+        add_encoder(writer, case)
     if "head_dim" in config and case.model_type != "glm":
         writer.add_key_length(size["head_dim"])
         writer.add_value_length(size["head_dim"])
@@ -275,14 +412,27 @@ EPSILON = {"rms_norm_eps": 2.0**-17, "layer_norm_eps": 2.0**-15, "layer_norm_eps
 EPSILON_KEY = {"gpt2": "layer_norm_epsilon", "gpt_bigcode": "layer_norm_epsilon", "gpt_neox": "layer_norm_eps", "phi": "layer_norm_eps",
                "olmo": "layer_norm_eps", "stablelm": "layer_norm_eps", "cohere": "layer_norm_eps", "cohere2": "layer_norm_eps",
                "starcoder2": "norm_epsilon", "nemotron": "norm_eps", "bloom": "layer_norm_epsilon", "mpt": "layer_norm_epsilon",
-               "falcon": "layer_norm_epsilon"}
+               "falcon": "layer_norm_epsilon", **dict.fromkeys(BERTS, "layer_norm_eps"), "modernbert": "norm_eps"}
+
+
+HEADS = ("cls.predictions.", "lm_head.", "head.", "decoder.")  # of encoders: the converter leaves them out
+
+
+def published(folder, case):
+    """The values as the files have them, by their names; of an encoder without its head."""
+    files = sorted(folder.glob("*.safetensors"))
+    weights = {name: tensor.double() for file in files for name, tensor in load_file(file).items()}
+    for file in [*files, *folder.glob("*.index.json")]:
+        file.unlink()
+    return {name: tensor for name, tensor in weights.items() if not (case.model_type in ENCODERS and name.startswith(HEADS))}
 
 
 def write(folder, case, seed, kind=gguf.GGMLQuantizationType.F32, parts=1):
     """folder/model (safetensors) and folder/model.gguf of the same values; returns both paths."""
     format, key = FORMATS[case.model_type], EPSILON_KEY.get(case.model_type, "rms_norm_eps")
     case = dataclasses.replace(case, config={key: EPSILON[key], **case.config})
-    weights = families.write(folder / "model", case, seed)
+    families.write(folder / "model", case, seed)
+    weights = published(folder / "model", case)
     if format.norm_offset:  # 1 + w without rounding
         weights = {name: (w.float() + 1).double() - 1 if name.endswith("norm.weight") else w for name, w in weights.items()}
     if kind != gguf.GGMLQuantizationType.F32:
@@ -301,11 +451,11 @@ def write(folder, case, seed, kind=gguf.GGMLQuantizationType.F32, parts=1):
     add_numbers(writer, case)
     add_windows(writer, case.config)
     add_rotation(writer, case, format)
-    for name, tensor in in_file(weights, case).items():
+    for name, tensor in converted(in_file(weights, case), case, format).items():
         own = names.get_name(name.removeprefix("transformer.") if case.model_type == "bloom" else name, try_suffixes=(".weight", ".bias"))
         assert own, name
-        array = np.ascontiguousarray(stored(name, tensor, case, format).numpy().astype(np.float32))
-        if kind != gguf.GGMLQuantizationType.F32 and array.ndim == 2 and array.shape[1] % gguf.GGML_QUANT_SIZES[kind][0] == 0:
+        array = np.ascontiguousarray(tensor.numpy().astype(np.float32))
+        if kind != gguf.GGMLQuantizationType.F32 and in_blocks(own, array, kind):
             writer.add_tensor(own, gguf.quants.quantize(array, kind), raw_dtype=kind)
         else:
             writer.add_tensor(own, array)

@@ -275,10 +275,10 @@ def test_047_an_unknown_architecture_is_listed_without_a_head_view(command, mode
 # --- D and E: other containers
 
 def test_054_and_068_other_formats_are_recognised(command, tmp_path):
-    np.savez(tmp_path / "weights.npz", a=np.zeros(2))
+    np.save(tmp_path / "weights.npy", np.zeros(2))
     with h5py.File(tmp_path / "model.h5", "w") as file:
         file["a"] = [1.0]
-    for name in ("weights.npz", "model.h5"):
+    for name in ("weights.npy", "model.h5"):
         inspect_and_analyze(command, 4, [name], tmp_path / name, tmp_path)
 
 

@@ -2,8 +2,10 @@
 
 They are multiplied out by torch, and by the functions with which transformers loads such checkpoints.
 """
+import dataclasses
 import json
 
+import gguf
 import h5py
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from transformers.integrations.finegrained_fp8 import Fp8Dequantize
 from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 
 import families
+import gguf_models
 from command import refused_both_ways
 from test_families import token_ids
 from test_gguf_families import datasets
@@ -131,10 +134,39 @@ def test_scales_that_do_not_fit_are_named(command, tmp_path):
     refused_both_ways(command, 4, ["zero point", "k_proj"], "analyze", tmp_path / "packed", "--ids", "1", "-o", tmp_path / "run.h5")
 
 
+def ggml_blocks(blocks, scales):
+    """Published pairs as ggml has them: a scale before 16 bytes, of which byte j holds elements j and j + 16."""
+    values = torch.stack([blocks & 15, blocks >> 4], -1).flatten(-2)  # [E, rows, G, 32] in their order
+    packed = values[..., :16] | values[..., 16:] << 4
+    return torch.cat([scales.unsqueeze(-1), packed], -1).flatten(-2).contiguous().numpy()
+
+
+def gguf_of_pairs(path, case, plain, packed):
+    """What the converter makes of the published form: gate and up apart, their blocks in ggml's order."""
+    case = dataclasses.replace(case, config={"rms_norm_eps": 1e-5, **case.config})
+    writer = gguf.GGUFWriter(str(path), "gpt-oss")
+    gguf_models.add_numbers(writer, case)
+    gguf_models.add_windows(writer, case.config)
+    gguf_models.add_rotation(writer, case, gguf_models.FORMATS["gpt_oss"])
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.GPT_OSS, case.config["num_hidden_layers"])
+    rest = {name: tensor for name, tensor in plain.items() if not name.endswith(("experts.gate_up_proj", "experts.down_proj"))}
+    for name, tensor in gguf_models.converted(rest, case, gguf_models.FORMATS["gpt_oss"]).items():
+        writer.add_tensor(names.get_name(name, try_suffixes=(".weight", ".bias")), np.ascontiguousarray(tensor.float().numpy()))
+    for layer in range(case.config["num_hidden_layers"]):
+        base = f"model.layers.{layer}.mlp.experts."
+        for part, own, rows in (("gate_up_proj", "gate", slice(0, None, 2)), ("gate_up_proj", "up", slice(1, None, 2)), ("down_proj", "down", slice(None))):
+            data = ggml_blocks(packed[base + part + "_blocks"][:, rows], packed[base + part + "_scales"][:, rows])
+            writer.add_tensor(f"blk.{layer}.ffn_{own}_exps.weight", data, raw_dtype=gguf.GGMLQuantizationType.MXFP4)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def test_experts_of_gpt_oss_in_mxfp4(analyze, tmp_path):
-    """Pairs of [E, rows, G, 16] and [E, rows, G], as published, and the same values plain by transformers' own conversion."""
+    """Pairs of [E, rows, G, 16] and [E, rows, G], as published, the same values plain by transformers' own conversion, and in GGUF."""
     case = families.case("gpt_oss mxfp4", num_local_experts=3, num_experts_per_tok=2, head_dim=16, sliding_window=10, hidden_size=64,
-                         intermediate_size=32, num_hidden_layers=2, rope_scaling=families.GPT_OSS_YARN)
+                         intermediate_size=32, num_hidden_layers=2, rope_scaling=families.GPT_OSS_YARN, rms_norm_eps=2.0**-17)
     plain = {name: tensor.float() for name, tensor in families.write(tmp_path / "random", case, 3).items()}
     packed = dict(plain)
     generator = torch.Generator().manual_seed(4)
@@ -149,8 +181,11 @@ def test_experts_of_gpt_oss_in_mxfp4(analyze, tmp_path):
         (tmp_path / folder).mkdir()
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, tmp_path / folder / "model.safetensors")
         (tmp_path / folder / "config.json").write_text(json.dumps(case.config | config[folder]))
-        analyze(tmp_path / folder, range(3, 40), tmp_path / f"{folder}.h5", "--hidden", "--dtype", "float64")
-    with h5py.File(tmp_path / "plain.h5") as a, h5py.File(tmp_path / "packed.h5") as b:
+    gguf_of_pairs(tmp_path / "model.gguf", case, plain, packed)
+    for path in (tmp_path / "plain", tmp_path / "packed", tmp_path / "model.gguf"):
+        analyze(path, range(3, 40), tmp_path / f"{path.stem}.h5", "--hidden", "--dtype", "float64")
+    with h5py.File(tmp_path / "plain.h5") as a, h5py.File(tmp_path / "packed.h5") as b, h5py.File(tmp_path / "model.h5") as c:
         for name in ("hidden/logits", "hidden/residual", "sink_score", "rows/context_rms"):
             assert np.array_equal(a[name][()], b[name][()], equal_nan=True), name
+            assert np.array_equal(a[name][()], c[name][()], equal_nan=True), name
         assert np.abs(a["hidden/logits"][()]).max() > 0.1

@@ -311,6 +311,65 @@ def test_sentencepiece_bpe(tokenize, texts, tmp_path):
         check_ids(tokenize(tmp_path, texts), expected, texts, lambda i: pieces[i][0])
 
 
+def words_of(normal):
+    return regex.findall("▁[^▁]*|[^▁]+", normal)
+
+
+@pytest.mark.parametrize("byte_fallback", [False, True])
+@pytest.mark.parametrize("kind", [3, 4], ids=["words", "characters"])
+def test_sentencepiece_words_and_characters(tokenize, texts, tmp_path, kind, byte_fallback):
+    """Parts that the model cuts without a choice; of unknown ones that follow each other one token."""
+    pieces = [piece for piece in unigram_pieces() if kind == 3 or piece[2] != 1 or len(piece[0]) == 1]
+    pieces += [("lat", 0.0, 4)] if kind == 4 else []  # what the user defined is never cut
+    pieces += [(name, 0.0, 6) for name in K.BYTES] if byte_fallback else []
+    rules = K.nmt_nfkc_rules()
+    (tmp_path / "tokenizer.model").write_bytes(sentencepiece(pieces, kind, {2: K.charsmap(rules)}, byte_fallback=byte_fallback, bos_id=-1 & 0xFFFFFFFF))
+    ids = {text: i for i, (text, _, _) in enumerate(pieces)}
+    known = {text for text, _, type_ in pieces if type_ in (1, 4)}
+    texts = without(texts, pieces)
+    expected = []
+    for text in texts:
+        normal = sentencepiece_normal(text, rules | ({"lat": "lat"} if kind == 4 else {}))
+        parts = words_of(normal) if kind == 3 else regex.findall("lat|.", normal, regex.DOTALL)
+        expected.append(ids_of([(part, part if part in known else None) for part in parts], ids, ids["<unk>"], byte_fallback))
+    assert sum(ids["<unk>"] in row for row in expected) > 1000 or byte_fallback
+    check_ids(tokenize(tmp_path, texts), expected, texts, lambda i: pieces[i][0])
+
+
+@pytest.mark.parametrize("name", ["XLMRobertaTokenizer", "CamembertTokenizer", ""])
+def test_fairseq_ids_of_a_sentencepiece_model(tokenize, texts, tmp_path, name):
+    """The vocabulary as transformers' converters of the two build it."""
+    pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)] + [piece for piece in unigram_pieces() if piece[2] == 1]
+    rules = K.nmt_nfkc_rules()
+    (tmp_path / "sentencepiece.bpe.model").write_bytes(sentencepiece(pieces, 1, {2: K.charsmap(rules)}))
+    if name:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
+    if name == "CamembertTokenizer":
+        vocabulary = ["<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"] + [text for text, _, _ in pieces[1:]] + ["<mask>"]
+    else:
+        vocabulary = ["<s>", "<pad>", "</s>", "<unk>"] + [text for text, _, _ in pieces[3:]] + ["<mask>"]
+    ids = {text: i for i, text in enumerate(vocabulary)}
+    scores = {text: score for text, score, kind in pieces if kind == 1}
+    texts = [text for text in without(texts, pieces) if not any(special in text for special in ("<pad>", "<mask>"))]
+    expected = [[ids["<s>"]] + ids_of(viterbi(sentencepiece_normal(text, rules), scores, min(scores.values()) - np.float32(10)), ids, ids["<unk>"],
+                                      False) + [ids["</s>"]] for text in texts]
+    check_ids(tokenize(tmp_path, texts), expected, texts, vocabulary.__getitem__)
+    masked = tokenize(tmp_path, ["a <mask>"])[0]["ids"]
+    assert masked[-2] == ids["<mask>"] == len(vocabulary) - 1
+
+
+def test_fairseq_ids_that_are_not_moved_so(command, tmp_path):
+    pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3), ("a", -1.0, 1)]
+    model = tmp_path / "sentencepiece.bpe.model"
+    model.write_bytes(sentencepiece(pieces, 1, {}))
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "NllbTokenizer"}')
+    refused_both_ways(command, 4, ["NllbTokenizer"], "tokenize", tmp_path, "--text", "a")
+    (tmp_path / "tokenizer_config.json").unlink()
+    for wrong in (pieces[:2], [pieces[0], pieces[3], *pieces[1:3]]):
+        model.write_bytes(sentencepiece(wrong, 1, {}))
+        refused_both_ways(command, 3, ["first pieces"], "tokenize", tmp_path, "--text", "a")
+
+
 # ---- GGUF -----------------------------------------------------------------------------------------------------------
 
 def write_gguf(path, model, tokens, types, pre=None, scores=None, merges=None, charsmap=None, **numbers):

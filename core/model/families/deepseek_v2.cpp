@@ -1,8 +1,10 @@
 // DeepSeek-V2 (arXiv 2405.04434; core/model/ARCHITECTURES.md#latent-attention): latent attention, experts by softmax.
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/model/expert_parts.h"
 #include "core/model/family.h"
+#include "core/model/gguf_config.h"
 #include "core/model/latent_parts.h"
 
 namespace headroom {
@@ -10,7 +12,7 @@ namespace {
 
 Result<ModelSpec> translate_deepseek_v2(const ModelSource& source) {
   const auto change = [&](ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) -> Result<void> {
-    HEADROOM_TRY_VOID(use_latent_attention(config, llama,
+    HEADROOM_TRY_VOID(use_latent_attention(config, source, llama,
                                            {.q_rank = 1536,
                                             .kv_rank = 512,
                                             .plain_dim = 128,
@@ -37,9 +39,23 @@ Result<ModelSpec> translate_deepseek_v2(const ModelSource& source) {
   return translate_llama_relative(source, {.rotates = false}, change);
 }
 
+// Files without groups choose from all experts.
+Result<void> finish_deepseek_v2_gguf(const GgufMetadata& metadata, nlohmann::json& config) {
+  config["topk_method"] = metadata.integer("expert_group_count") > 1 ? "group_limited_greedy" : "greedy";
+  return {};
+}
+
+constexpr GgufNames kDeepseekV2Gguf{.architectures = {"deepseek2"},
+                                    .tensors = kGgufDeepseekTensors,
+                                    .keys = kGgufDeepseekKeys,
+                                    .flags = kGgufLatentFlags,
+                                    .constants = kGgufWholeQueries,
+                                    .latent = true,
+                                    .finish = finish_deepseek_v2_gguf};
+
 }  // namespace
 
 extern constinit const Family kFamily_deepseek_v2{"deepseek_v2", "DeepSeek-V2: latent attention, experts",
-                                                  translate_deepseek_v2};
+                                                  translate_deepseek_v2, &kDeepseekV2Gguf};
 
 }  // namespace headroom

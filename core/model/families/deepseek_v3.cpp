@@ -1,4 +1,6 @@
 // DeepSeek-V3 and R1 (arXiv 2412.19437; core/model/ARCHITECTURES.md#latent-attention): latent attention, experts.
+#include <cstdint>
+
 #include "core/model/expert_parts.h"
 #include "core/model/family.h"
 #include "core/model/latent_parts.h"
@@ -10,7 +12,7 @@ Result<ModelSpec> translate_deepseek_v3(const ModelSource& source) {
   const auto change = [&](ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) -> Result<void> {
     HEADROOM_TRY(const bool interleaved, config.boolean("rope_interleave", true));
     const RopeLayout layout = interleaved ? RopeLayout::Interleaved : RopeLayout::HalfSplit;
-    HEADROOM_TRY_VOID(use_latent_attention(config, llama,
+    HEADROOM_TRY_VOID(use_latent_attention(config, source, llama,
                                            {.q_rank = 1536,
                                             .kv_rank = 512,
                                             .plain_dim = 128,
@@ -33,9 +35,20 @@ Result<ModelSpec> translate_deepseek_v3(const ModelSource& source) {
   return translate_llama_relative(source, {.rotates = false}, change);
 }
 
+constexpr std::int64_t kGgufSigmoid = 2;  // of expert_gating_func
+
+constexpr GgufNames kDeepseekV3Gguf{.architectures = {"deepseek2"},
+                                    .only_with = "expert_gating_func",
+                                    .only_value = kGgufSigmoid,
+                                    .tensors = kGgufDeepseekTensors,
+                                    .keys = kGgufDeepseekKeys,
+                                    .flags = kGgufLatentFlags,
+                                    .constants = kGgufWholeQueries,
+                                    .latent = true};
+
 }  // namespace
 
 extern constinit const Family kFamily_deepseek_v3{"deepseek_v3", "DeepSeek-V3, R1: latent attention, experts",
-                                                  translate_deepseek_v3};
+                                                  translate_deepseek_v3, &kDeepseekV3Gguf};
 
 }  // namespace headroom

@@ -32,7 +32,9 @@ constexpr auto kGemma2GgufConstants = std::to_array<GgufConstant>({
     {"sliding_window", "4096"},
 });
 // llama.cpp's gemma2.cpp: of the sizes by their layers, 27B alone divides by hidden_size / heads.
-Result<void> finish_gemma2_gguf(nlohmann::json& config) { return say_gemma_query_scale(config, 46); }
+Result<void> finish_gemma2_gguf(const GgufMetadata&, nlohmann::json& config) {
+  return say_gemma_query_scale(config, 46);
+}
 
 constexpr GgufNames kGemma2Gguf{.architectures = {"gemma2"},
                                 .tensors = kGemma2GgufTensors,

@@ -43,7 +43,7 @@ constexpr auto kGemma3GgufTensors = std::to_array<GgufTensor>({
     {"blk.#.ffn_norm", "model.layers.#.pre_feedforward_layernorm"},
 });
 // llama.cpp's gemma3.cpp: 27B alone divides by hidden_size / heads; a file without a window has none in any layer.
-Result<void> finish_gemma3_gguf(nlohmann::json& config) {
+Result<void> finish_gemma3_gguf(const GgufMetadata&, nlohmann::json& config) {
   if (config["sliding_window"].is_null()) config["sliding_window_pattern"] = 1;
   return say_gemma_query_scale(config, 62);
 }

@@ -1,9 +1,12 @@
 // GLM 4.5 to 4.7: GQA with half of the channels rotated, DeepSeek's experts (core/model/ARCHITECTURES.md#experts).
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "core/model/expert_parts.h"
 #include "core/model/family.h"
+#include "core/model/gguf_config.h"
 
 namespace headroom {
 namespace {
@@ -26,9 +29,32 @@ Result<ModelSpec> translate_glm4_moe(const ModelSource& source) {
       source, {.epsilon = 1e-5, .rope = {.partial_key = "partial_rotary_factor", .share = 0.5}}, change);
 }
 
+constexpr auto kGlm4MoeGgufKeys = std::to_array<GgufKey>({
+    {"expert_count", "n_routed_experts", true},
+    {"expert_gating_func", ""},
+    {"nextn_predict_layers", ""},
+});
+constexpr auto kGlm4MoeGgufFlags = std::to_array<GgufFlag>({
+    {"attn_q.bias", "attention_bias"},
+    {"attn_q_norm.weight", "use_qk_norm"},
+});
+
+// Layers that predict further tokens are counted with the others.
+Result<void> finish_glm4_moe_gguf(const GgufMetadata& metadata, nlohmann::json& config) {
+  config["num_hidden_layers"] = metadata.integer("block_count") - metadata.integer("nextn_predict_layers");
+  return {};
+}
+
+constexpr GgufNames kGlm4MoeGguf{.architectures = {"glm4moe"},
+                                 .tensors = kGgufExperts,
+                                 .keys = kGlm4MoeGgufKeys,
+                                 .flags = kGlm4MoeGgufFlags,
+                                 .rotary_key = "partial_rotary_factor",
+                                 .finish = finish_glm4_moe_gguf};
+
 }  // namespace
 
 extern constinit const Family kFamily_glm4_moe{"glm4_moe", "GLM 4.5 to 4.7: DeepSeek's experts, GQA",
-                                               translate_glm4_moe};
+                                               translate_glm4_moe, &kGlm4MoeGguf};
 
 }  // namespace headroom

@@ -10,8 +10,8 @@ namespace headroom {
 namespace {
 
 Result<ModelSpec> translate_minicpm3(const ModelSource& source) {
-  const auto change = [](ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) -> Result<void> {
-    HEADROOM_TRY_VOID(use_latent_attention(config, llama,
+  const auto change = [&](ConfigReader& config, const LlamaConfig& llama, ModelSpec& model) -> Result<void> {
+    HEADROOM_TRY_VOID(use_latent_attention(config, source, llama,
                                            {.q_rank = 768, .kv_rank = 256, .plain_dim = 64, .rotated_dim = 32}, model));
     HEADROOM_TRY(const bool bias, config.boolean("mlp_bias", false));
     if (bias) add_mlp_bias(model);
@@ -31,8 +31,17 @@ Result<ModelSpec> translate_minicpm3(const ModelSource& source) {
   return translate_llama_relative(source, {.epsilon = 1e-5, .tied = true, .rotates = false}, change);
 }
 
+// llama.cpp has the scales of the published model in its code: those that a config without them has here.
+constexpr GgufNames kMinicpm3Gguf{.architectures = {"minicpm3"},
+                                  .tensors = kGgufLatentTensors,
+                                  .keys = kGgufLatentKeys,
+                                  .flags = kGgufLatentFlags,
+                                  .constants = kGgufWholeQueries,
+                                  .latent = true};
+
 }  // namespace
 
-extern constinit const Family kFamily_minicpm3{"minicpm3", "MiniCPM 3: latent attention, dense", translate_minicpm3};
+extern constinit const Family kFamily_minicpm3{"minicpm3", "MiniCPM 3: latent attention, dense", translate_minicpm3,
+                                               &kMinicpm3Gguf};
 
 }  // namespace headroom

@@ -25,8 +25,13 @@ Result<ModelSpec> translate_mixtral(const ModelSource& source) {
   return translate_llama_relative(source, {.epsilon = 1e-5, .bias_key = {}, .rope = {.theta = 1e6}}, change);
 }
 
+constexpr auto kMixtralGgufTensors = gguf_joined(kGgufPairs, kGgufSparseExperts);
+constexpr GgufNames kMixtralGguf{
+    .architectures = {"llama"}, .only_with = "expert_count", .tensors = kMixtralGgufTensors, .flags = {}};
+
 }  // namespace
 
-extern constinit const Family kFamily_mixtral{"mixtral", "Mixtral: mistral with experts", translate_mixtral};
+extern constinit const Family kFamily_mixtral{"mixtral", "Mixtral: mistral with experts", translate_mixtral,
+                                              &kMixtralGguf};
 
 }  // namespace headroom

@@ -1,13 +1,16 @@
 // ModernBERT (Warner et al. 2024, arXiv 2412.13663; core/model/ARCHITECTURES.md#encoders): norms before the branches,
 // rotation, gated MLP, windows on both sides in all but every third layer.
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/model/encoder_parts.h"
 #include "core/model/family.h"
+#include "core/model/gguf_config.h"
 #include "core/model/llama_parts.h"
 
 namespace headroom {
@@ -119,9 +122,56 @@ Result<ModelSpec> translate_modernbert(const ModelSource& source) {
   return model;
 }
 
+constexpr auto kModernbertGgufTensors = std::to_array<GgufTensor>({
+    {"token_embd", "embeddings.tok_embeddings"},
+    {"token_embd_norm", "embeddings.norm"},
+    {"output_norm", "final_norm"},
+    {"blk.#.attn_norm", "layers.#.attn_norm"},
+    {"blk.#.attn_qkv", "layers.#.attn.Wqkv"},
+    {"blk.#.attn_output", "layers.#.attn.Wo"},
+    {"blk.#.ffn_norm", "layers.#.mlp_norm"},
+    {"blk.#.ffn_up", "layers.#.mlp.Wi"},
+    {"blk.#.ffn_down", "layers.#.mlp.Wo"},
+    {"cls", "classifier.dense"},
+    {"cls.norm", "classifier.norm"},
+    {"cls.output", "classifier.out_proj"},
+});
+constexpr auto kModernbertGgufKeys =
+    gguf_joined(kGgufEncoderKeys, std::to_array<GgufKey>({
+                                      {"attention.layer_norm_epsilon", "norm_eps", true},
+                                      {"attention.layer_norm_rms_epsilon", ""},
+                                      {"attention.sliding_window", "local_attention"},
+                                      {"hidden_activation", "hidden_activation"},
+                                  }));
+constexpr auto kModernbertGgufFlags = std::to_array<GgufFlag>({
+    {"output_norm.bias", "norm_bias"},
+    {"attn_qkv.bias", "attention_bias"},
+    {"ffn_up.bias", "mlp_bias"},
+});
+
+Result<void> finish_modernbert_gguf(const GgufMetadata& metadata, nlohmann::json& config) {
+  config.erase("use_bidirectional_attention");
+  config.erase("sliding_window");
+  config.erase("sliding_window_pattern");
+  const nlohmann::json& pattern = metadata.at("attention.sliding_window_pattern");
+  if (pattern.is_number_integer()) config["global_attn_every_n_layers"] = pattern;
+  if (pattern.is_array())
+    for (const nlohmann::json& slides : pattern)
+      config["layer_types"].push_back(slides == true || slides == 1 ? "sliding_attention" : "full_attention");
+  return {};
+}
+
+constexpr GgufNames kModernbertGguf{.architectures = {"modern-bert"},
+                                    .tensors = kModernbertGgufTensors,
+                                    .keys = kModernbertGgufKeys,
+                                    .flags = kModernbertGgufFlags,
+                                    .ropes_by_kind = true,
+                                    .sliding_theta = 10000.0,
+                                    .finish = finish_modernbert_gguf};
+
 }  // namespace
 
 extern constinit const Family kFamily_modernbert{"modernbert", "ModernBERT: rotation, windows on both sides",
-                                                 translate_modernbert};
+                                                 translate_modernbert, &kModernbertGguf};
 
 }  // namespace headroom

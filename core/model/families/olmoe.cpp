@@ -24,9 +24,11 @@ Result<ModelSpec> translate_olmoe(const ModelSource& source) {
   return translate_llama_relative(source, {.epsilon = 1e-5}, change);
 }
 
+constexpr GgufNames kOlmoeGguf{.architectures = {"olmoe"}, .tensors = kGgufRoutedExperts, .keys = kGgufNumExperts};
+
 }  // namespace
 
 extern constinit const Family kFamily_olmoe{"olmoe", "OLMoE: llama with experts and norms of queries and keys",
-                                            translate_olmoe};
+                                            translate_olmoe, &kOlmoeGguf};
 
 }  // namespace headroom

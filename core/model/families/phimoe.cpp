@@ -1,4 +1,5 @@
 // Phi 3.5 MoE: LayerNorm, biases, experts chosen one after the other (core/model/ARCHITECTURES.md#experts).
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -36,8 +37,15 @@ Result<ModelSpec> translate_phimoe(const ModelSource& source) {
   return translate_llama_relative(source, {.epsilon = 1e-5, .rope = {.theta = 1e6}}, change);
 }
 
+constexpr auto kPhimoeGgufFlags = std::to_array<GgufFlag>({
+    {"attn_q.bias", "attention_bias"},
+    {"output.bias", "lm_head_bias"},
+});
+constexpr GgufNames kPhimoeGguf{.architectures = {"phimoe"}, .tensors = kGgufSparseExperts, .flags = kPhimoeGgufFlags};
+
 }  // namespace
 
-extern constinit const Family kFamily_phimoe{"phimoe", "Phi 3.5 MoE: LayerNorm, biases, experts", translate_phimoe};
+extern constinit const Family kFamily_phimoe{"phimoe", "Phi 3.5 MoE: LayerNorm, biases, experts", translate_phimoe,
+                                             &kPhimoeGguf};
 
 }  // namespace headroom

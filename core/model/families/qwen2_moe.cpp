@@ -1,4 +1,6 @@
 // Qwen 1.5 and 2 MoE: qwen2 with experts and a gated shared MLP (core/model/ARCHITECTURES.md#experts).
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/model/expert_parts.h"
@@ -30,9 +32,29 @@ Result<ModelSpec> translate_qwen2_moe(const ModelSource& source) {
   return translate_llama_relative(source, {.bias_key = "qkv_bias", .bias = true}, change);
 }
 
+constexpr auto kQwen2MoeGgufTensors =
+    gguf_joined(std::to_array<GgufTensor>({
+                    {"blk.#.ffn_gate_inp_shexp", "model.layers.#.mlp.shared_expert_gate", GgufRows::OneRow},
+                    {"blk.#.ffn_gate_shexp", "model.layers.#.mlp.shared_expert.gate_proj"},
+                    {"blk.#.ffn_up_shexp", "model.layers.#.mlp.shared_expert.up_proj"},
+                    {"blk.#.ffn_down_shexp", "model.layers.#.mlp.shared_expert.down_proj"},
+                }),
+                kGgufRoutedExperts);
+constexpr auto kQwen2MoeGgufKeys =
+    gguf_joined(kGgufNumExperts, std::to_array<GgufKey>({
+                                     {"expert_shared_feed_forward_length", "shared_expert_intermediate_size", true},
+                                 }));
+constexpr auto kQwen2MoeGgufFlags = std::to_array<GgufFlag>({
+    {"attn_q.bias", "qkv_bias"},
+});
+constexpr GgufNames kQwen2MoeGguf{.architectures = {"qwen2moe"},
+                                  .tensors = kQwen2MoeGgufTensors,
+                                  .keys = kQwen2MoeGgufKeys,
+                                  .flags = kQwen2MoeGgufFlags};
+
 }  // namespace
 
 extern constinit const Family kFamily_qwen2_moe{"qwen2_moe", "Qwen 1.5 and 2 MoE: experts beside a shared MLP",
-                                                translate_qwen2_moe};
+                                                translate_qwen2_moe, &kQwen2MoeGguf};
 
 }  // namespace headroom

@@ -1,4 +1,5 @@
 // Qwen 3 MoE: qwen3 with experts (core/model/ARCHITECTURES.md#experts).
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,8 +31,18 @@ Result<ModelSpec> translate_qwen3_moe(const ModelSource& source) {
   return translate_llama_relative(source, {}, change);
 }
 
+// llama.cpp's qwen3moe.cpp divides the weights of experts by their sum.
+constexpr auto kQwen3MoeGgufConstants = std::to_array<GgufConstant>({
+    {"norm_topk_prob", "true"},
+});
+constexpr GgufNames kQwen3MoeGguf{.architectures = {"qwen3moe"},
+                                  .tensors = kGgufRoutedExperts,
+                                  .keys = kGgufNumExperts,
+                                  .constants = kQwen3MoeGgufConstants};
+
 }  // namespace
 
-extern constinit const Family kFamily_qwen3_moe{"qwen3_moe", "Qwen 3 MoE: qwen3 with experts", translate_qwen3_moe};
+extern constinit const Family kFamily_qwen3_moe{"qwen3_moe", "Qwen 3 MoE: qwen3 with experts", translate_qwen3_moe,
+                                                &kQwen3MoeGguf};
 
 }  // namespace headroom

@@ -66,7 +66,7 @@ CATCH_TEST_CASE("A file opens by every ending that is offered, and what is refus
     CATCH_CHECK(kind_of_name("x" + std::string(ending)) == FileKind::Checkpoint);
   }
   SessionBench bench;
-  for (const char* name : {"weights.npz", "weights.onnx", "weights.pkl"}) {
+  for (const char* name : {"weights.npy", "weights.onnx", "weights.pkl"}) {
     CATCH_INFO(name);
     CATCH_CHECK_FALSE(kind_of_name(name) == FileKind::Checkpoint);
     std::ofstream(folder.path() / name, std::ios::binary) << std::string_view("\x80\x04\x95\x02\0\0\0\0\0\0\0N.", 13);

@@ -48,7 +48,7 @@ CATCH_TEST_CASE("catalogue 4, 8 and 68: other kinds of files are recognised by c
       {zip_entry("archive/data.pkl"), ErrorCode::Corrupt, "no directory"},
       {zip_entry("pytorch_model/version"), ErrorCode::Corrupt, "no directory"},
       {zip_entry("script/code/model.py"), ErrorCode::Corrupt, "no directory"},
-      {zip_entry("weight.npy"), ErrorCode::Unsupported, "NumPy .npz"},
+      {zip_entry("weight.npy"), ErrorCode::Corrupt, "no directory"},
       {zip_entry("config.json"), ErrorCode::Unsupported, "Keras"},
       {zip_entry("readme.txt"), ErrorCode::Unsupported, "ZIP"},
       {"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x02os\x94\x8c\x06system\x94\x93\x94."s, ErrorCode::Unsupported,

@@ -78,9 +78,14 @@ CATCH_TEST_CASE("tokenizer.model is SentencePiece") {
     CATCH_INFO("algorithm " << algorithm);
     CATCH_CHECK(require_ids({{"tokenizer.model", tiny_model(algorithm)}}, "a  a<x>a z") == Ids{1, 5, 5, 6, 4, 3, 0});
   }
+  // WORD cuts before each sign and nowhere else; CHAR everywhere but in what the user defined.
+  CATCH_CHECK(require_ids({{"tokenizer.model", tiny_model(3)}}, "a  a<x>a z") == Ids{1, 5, 0});
+  CATCH_CHECK(require_ids({{"tokenizer.model", tiny_model(4)}}, "a  a<x>a z") == Ids{1, 3, 4, 3, 4, 6, 4, 3, 0});
   const Files t5 = {{"spiece.model", tiny_model(1)},
                     {"tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer"})"}};
   CATCH_CHECK(require_ids(t5, "a") == Ids{5, 2});
+  const Files fairseq = {{"sentencepiece.bpe.model", tiny_model(1)}};
+  CATCH_CHECK(require_ids(fairseq, "a<mask>") == Ids{0, 6, 8, 2});
   const Files both = {{"tokenizer.model", tiny_model(1)}, {"vocab.txt", kVocabText}};
   CATCH_CHECK(require_ids(both, "a") == Ids{1, 5});
 }
@@ -144,7 +149,6 @@ CATCH_TEST_CASE("damaged tokenizer files are named with the place") {
        ErrorCode::Corrupt,
        "tokenizer.model",
        "precompiled_charsmap"},
-      {{{"tokenizer.model", tiny_model(3)}}, ErrorCode::Unsupported, "tokenizer.model", "WORD"},
       {{{"tokenizer.model", tiny_model(7)}}, ErrorCode::Corrupt, "tokenizer.model", "model_type"},
       {{{"x.tiktoken", "YQ== 0\n"}}, ErrorCode::Unsupported, "x.tiktoken", "1 tokens"},
       {{{"x.tiktoken", "YQ== 0\nYg==\n"}}, ErrorCode::Corrupt, "x.tiktoken", "Line 2"},
