@@ -115,6 +115,7 @@ class Estimator {
     add_shared(phase, layer);
     if (block(layer).attends()) {
       add_tensors(phase, a);
+      add_biases(phase, a);
       Phase most;
       for (Phase& place : attention_places(a))
         if (place.total() > most.total()) most = std::move(place);
@@ -179,6 +180,16 @@ class Estimator {
       phase.add("streams",
                 format("%g × ", 5.0 * streams) + grouped(n_) + " × " + grouped(hidden_) + format(" × %g bytes", real_),
                 5.0 * streams * n_ * hidden_ * real_);
+  }
+
+  // Of all heads by distance, and as their backend reads them: by every difference of a row and a key.
+  void add_biases(Phase& phase, const AttentionSpec& a) const {
+    if (!a.bias.present()) return;
+    const double distances = a.causal ? n_ : 2.0 * n_, spread = reference_ ? 0.0 : blocked_ ? 2.0 * real_ : 2.0 * 4.0;
+    phase.add("biases by distance",
+              grouped(heads_of(a)) + " heads × " + grouped(distances) + " × 8 bytes and " + grouped(n_) +
+                  format(" × %g bytes", spread),
+              heads_of(a) * (distances * 8.0 + n_ * spread));
   }
 
   // Queries, keys, values and contexts, and what a differential layer's λ is made of.
@@ -358,8 +369,10 @@ std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length)
   for (const BlockSpec& block : model.blocks) {
     const AttentionSpec& attention = block.attention;
     const auto blocks = static_cast<std::size_t>(attention.num_query_blocks + attention.num_key_blocks);
-    const std::size_t maps = blocks * n * static_cast<std::size_t>(attention.head_dim) * sizeof(float) +
-                             heads * n * sizeof(double) * (attention.differential() ? 3 : 1);
+    const std::size_t maps =
+        blocks * n * static_cast<std::size_t>(attention.head_dim) * sizeof(float) +
+        heads * n * sizeof(double) * (attention.differential() ? 3 : 1) +
+        (attention.bias.present() ? attention.heads.size() : 0) * (attention.causal ? n : 2 * n) * sizeof(double);
     const auto norms = static_cast<std::size_t>(attention.num_key_blocks + attention.num_value_blocks);
     largest = std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float));
   }

@@ -37,7 +37,7 @@ struct Logits {
   double raw_error = 0.0;  // before cap and temperature
 };
 
-// δ = 2 · |z of a plain float loop − z| + 2⁻²⁴ · (4 + 4 max |z| + 2 max |q||k|): the loop shows what float32 dots of
+// δ = 2 · |z of a plain float loop − z| + 2⁻²⁴ · (4 + 4 max |z| + 2 max |q||k| + 2 max |bias|): the loop shows what float32 dots of
 // these queries and keys lose; the rest is for rows too few to show it, the factor log₂e and the subtraction of a
 // reference.
 [[nodiscard]] inline Logits logits(const kernels::HeadProblem<double>& p, std::size_t m) {
@@ -48,7 +48,7 @@ struct Logits {
     const auto c = static_cast<Real>(p.softcap);
     return (c > 0 ? c * std::tanh(raw / c) : raw) / static_cast<Real>(p.temperature);
   };
-  double plain = 0.0, plain_raw = 0.0, largest = 0.0, largest_raw = 0.0;
+  double plain = 0.0, plain_raw = 0.0, largest = 0.0, largest_raw = 0.0, largest_bias = 0.0;
   const auto norm = [&](const double* row) {
     double sum = 0.0;
     for (std::int64_t c = 0; c < p.head_dim; ++c)
@@ -80,17 +80,19 @@ struct Logits {
           narrow += query[static_cast<std::size_t>(c)] * narrow_key[c];
         }
         const double added = p.mask.dense ? p.mask.dense->at(i, j) / p.temperature : 0.0;
-        const double raw = p.scale * dot, z = cap(raw) + added;
-        const float narrow_raw = static_cast<float>(p.scale) * narrow;
+        const double bias = p.bias ? p.bias[i + p.mask.first_query - j] : 0.0;
+        const double raw = p.scale * dot + bias, z = cap(raw) + added;
+        const float narrow_raw = static_cast<float>(p.scale) * narrow + static_cast<float>(bias);
         result.z[static_cast<std::size_t>(i * p.mask.keys() + j)] = z;
         if (!std::isfinite(raw)) continue;
         plain_raw = std::max(plain_raw, std::abs(static_cast<double>(narrow_raw) - raw));
         plain = std::max(plain, std::abs(static_cast<double>(cap(narrow_raw)) + added - z));
         largest_raw = std::max(largest_raw, std::abs(raw));
+        largest_bias = std::max(largest_bias, std::abs(bias));
         largest = std::max({largest, std::abs(z), p.softcap / p.temperature});
       }
   }
-  const double product = p.scale * query_norm * key_norm;
+  const double product = p.scale * query_norm * key_norm + largest_bias;
   result.error = 2.0 * plain + kFloatRounding * (4.0 + 4.0 * largest + 2.0 * product / p.temperature);
   result.raw_error = 2.0 * plain_raw + kFloatRounding * (4.0 * largest_raw + 2.0 * product) + 1e-37;
   return result;
