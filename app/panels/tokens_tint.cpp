@@ -28,9 +28,11 @@ void mark_lost(TokenTint& tint, const LayerSnapshot& layer, std::int64_t head, c
   if (std::ranges::all_of(tint.values, [](float value) { return std::isfinite(value); })) return;
   const auto count = static_cast<std::int64_t>(tint.values.size());
   std::int64_t begin = 0, end = count;
-  if (query && layer.maps) {
-    if (layer.maps->causal) end = std::min(count, *query + 1);
-    if (layer.maps->causal && layer.maps->window > 0) begin = std::max<std::int64_t>(0, end - layer.maps->window);
+  const MapSource::Head* of = layer.maps ? layer.maps->find(head) : nullptr;
+  if (query && of && layer.maps->causal) {
+    const kernels::KeyRange keys = layer.maps->mask(*of).keys_of(*query);
+    begin = keys.begin;
+    end = std::min(count, keys.end);
   }
   auto marked = std::make_shared<std::vector<float>>(tint.values.begin(), tint.values.end());
   for (std::int64_t token = begin; token < end; ++token) {

@@ -154,13 +154,20 @@ Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, co
     return y.view({n, blocks, -1});
   };
   at::Tensor q = project(w.q, spec.num_query_blocks), k = project(w.k, spec.num_key_blocks);
-  if (spec.qk_norm == QkNormScope::PerHead) q = rms_normed(q, w.q_norm), k = rms_normed(k, w.k_norm);
+  const bool per_head = spec.qk_norm == QkNormScope::PerHead, late = spec.qk_norm_after_rope;
+  if (per_head && !late) q = rms_normed(q, w.q_norm), k = rms_normed(k, w.k_norm);
   if (spec.qk_norm == QkNormScope::Whole) {
     q = rms_normed(q.flatten(1), w.q_norm).view_as(q);
     k = rms_normed(k.flatten(1), w.k_norm).view_as(k);
   }
   q = rotary(q), k = rotary(k);
-  const at::Tensor v = project(w.v, spec.num_value_blocks);
+  if (per_head && late) q = rms_normed(q, w.q_norm), k = rms_normed(k, w.k_norm);
+  for (std::int64_t row = 0; row < n; ++row)
+    q[row] *= 1.0 + spec.query_scale.amount *
+                        std::log(1.0 + std::floor((static_cast<double>(row) + spec.query_scale.offset) /
+                                                  spec.query_scale.length));
+  at::Tensor v = project(w.v, spec.num_value_blocks);
+  if (w.v_norm.kind != NormKind::None) v = rms_normed(v, w.v_norm);
   const at::Tensor i = at::arange(n).unsqueeze(1), j = at::arange(n).unsqueeze(0);
   Expected expected;
   std::vector<at::Tensor> parts;
@@ -169,6 +176,9 @@ Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, co
     at::Tensor masked = at::zeros({n, n}, at::kBool);
     if (spec.causal) masked = masked | (j > i);
     if (spec.window > 0) masked = masked | ((i - j).abs() >= spec.window);
+    for (std::int64_t row = 0; spec.chunk > 0 && row < n; ++row)
+      for (std::int64_t key = 0; key < n; ++key)
+        if (row / spec.chunk != key / spec.chunk) masked[row][key] = true;
     for (const std::int64_t key : head.hidden_keys) masked = masked | (j == key);
     masked = masked & ~(masked.all(1, true) & (i == j));
     const auto map = [&](const HeadProgram::Map& blocks) {
@@ -222,6 +232,13 @@ Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, co
   return expected;
 }
 
+// The layer alone, with keys and values of its own.
+template <typename... Rest>
+auto run_layer(const AttentionSpec& spec, const AttentionWeights& weights, const Rotary& rotary, const at::Tensor& x,
+               Rest&&... rest) {
+  return run_attention(spec, weights, project(spec, weights, rotary, x), x, std::forward<Rest>(rest)...);
+}
+
 ForwardOptions options_of(std::vector<std::int64_t> heads, bool exact_maps) {
   ForwardOptions options;
   options.heads = std::move(heads);
@@ -244,7 +261,7 @@ void check_layer(const char* name, const AttentionSpec& spec, const AttentionWei
   for (std::size_t h = 0; h < spec.heads.size(); ++h) heads.push_back(static_cast<std::int64_t>(h));
   Observer observer;
   const auto out =
-      run_attention(spec, weights, rotary, x, kExact, options_of(heads, true), induction, 5, true, observer);
+      run_layer(spec, weights, rotary, x, kExact, options_of(heads, true), induction, 5, true, observer);
   CATCH_INFO(name);
   CATCH_REQUIRE(out.has_value());
   CATCH_CHECK(largest_difference(*out, expected.out) < 1e-11);
@@ -279,13 +296,13 @@ void check_layer(const char* name, const AttentionSpec& spec, const AttentionWei
     if (linear->weight.defined()) linear->weight = linear->weight.to(at::kFloat);
     if (linear->bias.defined()) linear->bias = linear->bias.to(at::kFloat);
   }
-  for (Norm* norm : {&narrow.q_norm, &narrow.k_norm, &narrow.head_norm}) {
+  for (Norm* norm : {&narrow.q_norm, &narrow.k_norm, &narrow.v_norm, &narrow.head_norm}) {
     norm->real = at::kFloat;
     if (norm->weight.defined()) norm->weight = norm->weight.to(at::kFloat);
   }
   const TorchTarget single{at::kFloat, at::kFloat, at::kCPU};
   Observer silent;
-  const auto rounded = run_attention(spec, narrow, Rotary(spec.rope, kLength, single), x.to(at::kFloat), single,
+  const auto rounded = run_layer(spec, narrow, Rotary(spec.rope, kLength, single), x.to(at::kFloat), single,
                                      options_of(heads, true), induction, 5, false, silent);
   CATCH_REQUIRE(rounded.has_value());
   CATCH_CHECK(largest_difference(*rounded, expected.out) < 1e-4 * expected.out.abs().max().item<double>());
@@ -309,6 +326,37 @@ CATCH_TEST_CASE("attention layer: softmax with groups, biases, q/k norms, rotati
     weights.k_norm = {NormKind::Rms, builder.normal({whole ? 12 : 6}), {}, 1e-3, at::kDouble};
     check_layer("softmax", spec, weights, 1);
   }
+}
+
+CATCH_TEST_CASE("attention layer: chunks, norms behind the rotation and of values, queries that grow with position") {
+  LayerBuilder builder(31);
+  AttentionSpec spec = plain_spec(4, 2);
+  spec.rope = {.layout = RopeLayout::Interleaved, .rotary_dim = 6, .scaling = {}, .frequency_divisors = {}};
+  spec.chunk = 7;
+  spec.qk_norm = QkNormScope::PerHead;
+  spec.qk_norm_after_rope = true;
+  spec.query_scale = {.amount = 0.4, .length = 5.0, .offset = 1.0};
+  AttentionWeights weights = builder.weights(spec);
+  weights.q_norm = {NormKind::Rms, builder.normal({6}), {}, 1e-3, at::kDouble};
+  weights.k_norm = {NormKind::Rms, {}, {}, 1e-3, at::kDouble};
+  weights.v_norm = {NormKind::Rms, {}, {}, 1e-3, at::kDouble};
+  check_layer("chunks", spec, weights, 31);
+}
+
+CATCH_TEST_CASE("attention layer: keys and values of another layer stand in place of its own") {
+  LayerBuilder builder(32);
+  AttentionSpec spec = plain_spec(4, 2);
+  spec.rope = {.layout = RopeLayout::HalfSplit, .rotary_dim = 6, .scaling = {}, .frequency_divisors = {}};
+  const AttentionWeights earlier = builder.weights(spec), own = builder.weights(spec);
+  const at::Tensor before = builder.normal({kLength, kHidden}), x = builder.normal({kLength, kHidden});
+  const Rotary rotary(spec.rope, kLength, kExact);
+  const Projections kept = project(spec, earlier, rotary, before);
+  AttentionWeights without = own;
+  without.k = without.v = {};
+  const Projections given = project(spec, without, rotary, x, &kept);
+  CATCH_CHECK(at::equal(given.q, project(spec, own, rotary, x).q));
+  CATCH_CHECK(at::equal(given.k, kept.k));
+  CATCH_CHECK(at::equal(given.v, kept.v));
 }
 
 CATCH_TEST_CASE("attention layer: off-by-one and learned sinks, one logit for each output head") {
@@ -434,7 +482,7 @@ CATCH_TEST_CASE("attention layer: the record of keys, values and output blocks")
   const std::vector<std::int64_t> induction(static_cast<std::size_t>(kLength), -1);
   Observer observer;
   const Rotary none(spec.rope, kLength, kExact);
-  CATCH_REQUIRE(run_attention(spec, weights, none, x, kExact, options_of({1, 3}, true), induction, 5, true, observer)
+  CATCH_REQUIRE(run_layer(spec, weights, none, x, kExact, options_of({1, 3}, true), induction, 5, true, observer)
                     .has_value());
   CATCH_REQUIRE(observer.records.size() == 1);
   const LayerRecord& record = observer.records[0];
@@ -502,7 +550,7 @@ CATCH_TEST_CASE("attention layer: the goldens in its record") {
     const std::vector<std::int64_t> induction(static_cast<std::size_t>(kGoldenLength), -1);
     Observer observer;
     const Rotary none(spec.rope, kGoldenLength, kExact);
-    CATCH_REQUIRE(run_attention(spec, weights, none, x, kExact, options_of({0}, false), induction, 0, true, observer)
+    CATCH_REQUIRE(run_layer(spec, weights, none, x, kExact, options_of({0}, false), induction, 0, true, observer)
                       .has_value());
     const HeadRecord& head = observer.records.at(0).heads.at(0);
     const kernels::HeadStatistics& s = head.statistics;
@@ -537,7 +585,7 @@ CATCH_TEST_CASE("attention layer: stopped, it returns the error of a cancelled r
   const std::vector<std::int64_t> induction(static_cast<std::size_t>(kLength), -1);
   const Rotary none(spec.rope, kLength, kExact);
   const auto run = [&](Observer& observer) {
-    return run_attention(spec, weights, none, x, kExact, options_of({0, 1, 2, 3}, true), induction, 5, true, observer);
+    return run_layer(spec, weights, none, x, kExact, options_of({0, 1, 2, 3}, true), induction, 5, true, observer);
   };
   Observer undisturbed;
   CATCH_REQUIRE(run(undisturbed).has_value());
