@@ -107,6 +107,21 @@ def test_080_text_that_is_not_utf8_runs_with_its_bytes_kept_and_the_damage_visib
     assert not any("\0" in shown for shown in texts)
 
 
+def test_081_tokens_beyond_the_vocabulary_and_templates_with_code(command, built, tmp_path, out, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(built / "bytes", tmp_path / "model")
+    tokenizer = byte_tokenizer()
+    tokenizer["added_tokens"] = [*tokenizer.get("added_tokens", []), {"id": 300, "content": "<far>", "special": True}]
+    (tmp_path / "model" / "tokenizer.json").write_text(json.dumps(tokenizer))
+    (tmp_path / "model" / "tokenizer_config.json").write_text(json.dumps(
+        {"chat_template": "{{ cycler.__init__.__globals__.os.system('touch canary') }}"}))
+    inspected = command("inspect", tmp_path / "model")
+    assert inspected.code == 0 and any("301" in line and "256" in line for line in inspected.text.split("\n") if "warning" in line), inspected
+    assert command("analyze", tmp_path / "model", "--text", "hi", "-o", out).code == 0
+    assert tokens(out)[0] == list(b"hi") and not (tmp_path / "canary").exists()
+    refused_both_ways(command, 2, ["300", "0 to 255"], "analyze", tmp_path / "model", "--text", "a<far>", "-o", tmp_path / "far.h5")
+
+
 def test_token_texts_cannot_write_to_the_terminal(command, built, out):
     outcome = command("analyze", built / "bytes", "--text", "\x1b[31m\u202e\x07", "-o", out)
     assert outcome.code == 0 and not [c for c in outcome.text + outcome.errors if is_raw(c) and c != "\n"], outcome

@@ -51,7 +51,7 @@ constexpr double kSlowness = 1;
 constexpr double kSlowness = 20;
 #endif
 
-CATCH_TEST_CASE("a regex that runs away ends at a limit") {
+CATCH_TEST_CASE("catalogue 75: a regex that runs away ends at a limit") {
   struct Case {
     const char* regex;
     std::string text;
@@ -73,7 +73,7 @@ CATCH_TEST_CASE("a regex that runs away ends at a limit") {
   }
 }
 
-CATCH_TEST_CASE("a regex that PCRE2 refuses is Unsupported and shown") {
+CATCH_TEST_CASE("catalogue 77: a regex that PCRE2 refuses is Unsupported and shown") {
   for (const char* regex : {"(a", "(?<=a*)b", "a\\C", "[a[b]]", "[a&&b]", "[\\W]", "a{99999}", "\\p{NoSuchThing}"}) {
     CATCH_INFO(regex);
     const auto tokenizer = Tokenizer::from_tokenizer_json(with_regex(regex).dump(), nullptr);
@@ -83,7 +83,7 @@ CATCH_TEST_CASE("a regex that PCRE2 refuses is Unsupported and shown") {
   }
 }
 
-CATCH_TEST_CASE("a million times the same character takes time in proportion") {
+CATCH_TEST_CASE("catalogue 76: a million times the same character takes time in proportion") {
   for (const char* name : {"llama3", "added", "llama2"}) {
     const auto tokenizer = require_tokenizer(read_fixture(std::string(name) + ".json"));
     for (const char* unit : {"a", "A", " ", "\n", "1", "中", "👨‍👩‍👧", "e\xCC\x81", "\xCC\x81",
