@@ -99,7 +99,7 @@ Result<ModelSpec> translate_falcon(const ModelSource& source) {
 }
 
 // What llama.cpp runs: the old decoder of one key head is the new one with one norm, and nothing has ALiBi.
-Result<void> finish_falcon(nlohmann::json& config) {
+Result<void> finish_falcon(const GgufMetadata&, nlohmann::json& config) {
   config["num_ln_in_parallel_attn"] = config.value("two_norms", false) ? 2 : 1;
   config.erase("two_norms");
   config["num_kv_heads"] = config.value("num_kv_heads", nlohmann::json(1));

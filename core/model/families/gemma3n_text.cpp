@@ -165,7 +165,7 @@ constexpr auto kGemma3nGgufKeys = std::to_array<GgufKey>({
 
 // The file has quantiles of the normal distribution where the config has shares, −∞ for none, and as many rows in the
 // table of the layers as in the embedding.
-Result<void> finish_gemma3n_gguf(nlohmann::json& config) {
+Result<void> finish_gemma3n_gguf(const GgufMetadata&, nlohmann::json& config) {
   for (nlohmann::json& scale : config["activation_sparsity_pattern"]) {
     if (!scale.is_number()) continue;
     const double quantile = scale.get<double>();

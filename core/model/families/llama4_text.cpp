@@ -154,7 +154,7 @@ constexpr auto kLlama4GgufKeys = std::to_array<GgufKey>({
 
 // llama.cpp's llama4.cpp: chunks and temperature are those of the published models, and the one with 128 experts has no
 // norms of queries and keys. A window of 0 is a model in which every layer rotates and sees every key.
-Result<void> finish_llama4_gguf(nlohmann::json& config) {
+Result<void> finish_llama4_gguf(const GgufMetadata&, nlohmann::json& config) {
   constexpr std::size_t kMostLayers = 4096;
   config["use_qk_norm"] = config["num_local_experts"] != 128;
   const bool whole = config.contains("chunks") && config["chunks"] == 0;

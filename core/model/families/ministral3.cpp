@@ -54,7 +54,7 @@ Result<ModelSpec> translate_ministral3(const ModelSource& source) {
 }
 
 // The converter says mscale_all_dim in a key of its own, and nothing of mscale, which is 1 in llama.cpp.
-Result<void> finish_ministral3_gguf(nlohmann::json& config) {
+Result<void> finish_ministral3_gguf(const GgufMetadata&, nlohmann::json& config) {
   nlohmann::json rotation = config.value("rope_scaling", nlohmann::json::object());
   config.erase("rope_scaling");
   if (const auto found = rotation.find("yarn_log_multiplier"); found != rotation.end()) {

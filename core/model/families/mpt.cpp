@@ -121,7 +121,7 @@ Result<ModelSpec> translate_mpt(const ModelSource& source) {
 }
 
 // attn_config and expansion_ratio of what stands beside each other.
-Result<void> finish_mpt(nlohmann::json& config) {
+Result<void> finish_mpt(const GgufMetadata&, nlohmann::json& config) {
   nlohmann::json attention;
   const nlohmann::json most = config.value("alibi_bias_max", nlohmann::json(0));
   attention["alibi"] = most != 0;
