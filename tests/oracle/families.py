@@ -319,7 +319,8 @@ def falcon_call(modeling, module, hidden_states, alibi, attention_mask, position
         bias = None
     else:
         bias = from_own_key(alibi.reshape(module.num_heads, -1) * module.inv_norm_factor)
-    return module, q, k, v, attention_mask[0, 0] > -1e30, module.inv_norm_factor, None, bias
+    mask = attention_mask[0, 0]
+    return module, q, k, v, mask if mask.dtype == torch.bool else mask > -1e30, module.inv_norm_factor, None, bias
 
 
 def deberta_call(modeling, module, hidden_states, attention_mask, output_attentions=False, query_states=None, relative_pos=None,
