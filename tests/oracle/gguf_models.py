@@ -54,7 +54,7 @@ TOLD = {
     ("glm", ALL): {"head_dim": 8}, ("nemotron", "biases"): {"head_dim": "absent"},
     ("gpt_neox", ALL): {"rotary_emb_base": 10000, "hidden_act": "gelu"},
     # What the family computes itself stands in the file, rounded.
-    ("gemma3n_text", ALL): {"vocab_size_per_layer_input": 53, "altup_num_inputs": 4},
+    ("gemma3n_text", ALL): {"vocab_size_per_layer_input": 53, "altup_num_inputs": 4, "laurel_rank": 64},
     ("llama4_text", ALL): {"attention_chunk_size": 8192, "floor_scale": 8192},
     ("phi3", "long"): {"rope_scaling": {**families.LONGROPE, "attention_factor": math.sqrt(1 + math.log(2) / math.log(32))}},
 }
