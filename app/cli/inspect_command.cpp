@@ -196,19 +196,29 @@ std::string block_text(const BlockSpec& block) {
   if (block.attention.kv_latent.present())
     text += format(", latents of %lld", static_cast<long long>(block.attention.kv_latent.down.weight.rows()));
   if (block.attention.shares_projection()) text += ", one projection for q and k";
-  if (block.attention.keys_of_layer >= 0)
-    text += format(", keys and values of layer %lld", static_cast<long long>(block.attention.keys_of_layer));
   if (block.attention.values_are_keys()) text += ", values of the keys' projection";
-  if (block.laurel.present()) text += ", Laurel";
-  if (block.altup.present())
-    text += format(", AltUp of %lld streams", static_cast<long long>(block.altup.router.weight.rows()));
-  if (block.token_branch.present()) text += ", an embedding for the layer";
   if (!block.feeds_forward()) return text + ", no MLP";
   if (block.mlp.kind != MlpKind::None) text += block.mlp.kind == MlpKind::Gated ? ", gated MLP" : ", plain MLP";
   if (block.experts.present())
     text += format(block.mlp.kind == MlpKind::None ? ", %lld of %zu experts" : " and %lld of %zu experts",
                    static_cast<long long>(block.experts.router.chosen), block.experts.experts.size());
   return text + (block.parallel ? " beside it" : "");
+}
+
+std::string keys_text(const BlockSpec& block) {
+  const std::int64_t of = block.attention.keys_of_layer;
+  return of < 0 ? "its own" : format("of layer %lld", static_cast<long long>(of));
+}
+
+// What carries the stream beside norms and branches; empty where nothing does.
+std::string stream_text(const BlockSpec& block) {
+  std::string text;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  if (block.altup.present())
+    add(format("%lld streams (AltUp)", static_cast<long long>(block.altup.router.weight.rows())));
+  if (block.laurel.present()) add("Laurel");
+  if (block.token_branch.present()) add("an embedding for the layer");
+  return text;
 }
 
 std::string logits_text(const ModelSpec& model) {
@@ -240,6 +250,9 @@ void print_model(const ModelSpec& model) {
   print_by_layer(model, "mask", mask_text, true);
   print_by_layer(model, "rotation", rotation_text, true);
   print_by_layer(model, "block", block_text);
+  if (std::ranges::any_of(model.blocks, [](const BlockSpec& block) { return block.attention.keys_of_layer >= 0; }))
+    print_by_layer(model, "keys, values", keys_text);
+  if (!stream_text(model.blocks.front()).empty()) print_by_layer(model, "stream", stream_text);
   print_line("logits", logits_text(model));
 }
 

@@ -37,10 +37,14 @@ Result<ModelSpec> translate_text_config(const ModelSource& source, std::string_v
   // What the rest of the config says is of the other parts, unless it changes the decoder.
   std::vector<std::string> of_others;
   if (inside) HEADROOM_TRY_VOID(config.check_unread(false, of_others));
-  HEADROOM_TRY(ModelSpec model, (*found)->translate(source.with_config(std::move(text))));
+  Result<ModelSpec> model = (*found)->translate(source.with_config(std::move(text)));
+  if (!model) {
+    if (inside) model.error().at_tensor("text_config." + model.error().tensor);
+    return model;
+  }
   for (const std::string_view part : kOtherParts)
     for (const std::string_view prefix : {"model.", ""})
-      model.set_aside.push_back(std::string(prefix) + std::string(part));
+      model->set_aside.push_back(std::string(prefix) + std::string(part));
   return model;
 }
 

@@ -116,12 +116,12 @@ Result<TokenizerParts> read_gpt2(const nlohmann::json& metadata, const std::stri
   TokenizerParts parts;
   parts.source = "GGUF (" + pre + ")";
   parts.added_tokens = std::move(vocabulary.added);
-  if (spec.nfc) parts.normalizer = Normalizer({UnicodeForm::Nfc});
+  if (spec.nfc) parts.normalizer = TextNormalizer({UnicodeForm::Nfc});
   BpeOptions options{.byte_level = spec.byte_level, .ignore_merges = spec.ignore_merges};
   options.byte_fallback = !spec.byte_level;
   if (!spec.byte_level && spec.escapes_spaces) {
     HEADROOM_TRY(Regex space, Regex::compile_literal(" "));
-    parts.normalizer = Normalizer({Normalizer::Replace{std::move(space), std::string(kMetaspaceSign)}});
+    parts.normalizer = TextNormalizer({TextNormalizer::Replace{std::move(space), std::string(kMetaspaceSign)}});
     parts.decodes_metaspace = true;
     options.unk_token = vocabulary.unknown;
   }
@@ -140,7 +140,7 @@ Result<TokenizerParts> read_bert(const nlohmann::json& metadata) {
   TokenizerParts parts;
   parts.source = "GGUF (bert)";
   parts.added_tokens = std::move(vocabulary.added);
-  parts.normalizer = Normalizer({wanted});
+  parts.normalizer = TextNormalizer({wanted});
   parts.decodes_metaspace = true;
   HEADROOM_TRY(parts.pre_tokenizer, PreTokenizer::create({{"type", "BertPreTokenizer"}}));
   HEADROOM_TRY_VOID(add_frame(metadata, {.bos = true, .sep = true}, vocabulary.tokens, parts));

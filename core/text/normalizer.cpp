@@ -14,13 +14,14 @@ namespace {
 
 constexpr const char* kNormalizerPlace = "normalizer";
 
-using Step = Normalizer::Step;
+using Step = TextNormalizer::Step;
 
 constexpr std::array kForms = {std::pair{"NFC", UnicodeForm::Nfc}, std::pair{"NFD", UnicodeForm::Nfd},
                                std::pair{"NFKC", UnicodeForm::Nfkc}, std::pair{"NFKD", UnicodeForm::Nfkd}};
-constexpr std::array kPlainSteps = {
-    std::pair{"Lowercase", Normalizer::Plain::Lowercase}, std::pair{"StripAccents", Normalizer::Plain::StripAccents},
-    std::pair{"Nmt", Normalizer::Plain::Nmt}, std::pair{"ByteLevel", Normalizer::Plain::ByteLevel}};
+constexpr std::array kPlainSteps = {std::pair{"Lowercase", TextNormalizer::Plain::Lowercase},
+                                    std::pair{"StripAccents", TextNormalizer::Plain::StripAccents},
+                                    std::pair{"Nmt", TextNormalizer::Plain::Nmt},
+                                    std::pair{"ByteLevel", TextNormalizer::Plain::ByteLevel}};
 
 Result<Regex> pattern_of(const nlohmann::json& component) {
   const nlohmann::json& pattern = json_field(component, "pattern");
@@ -47,7 +48,7 @@ Result<Step> make_precompiled(const nlohmann::json& component) {
     return Error(ErrorCode::Corrupt, "The precompiled normalisation rules are not base64")
         .at_tensor("normalizer.precompiled_charsmap");
   HEADROOM_TRY(Charsmap rules, Charsmap::create(*bytes));
-  return Step(Normalizer::Precompiled{std::make_shared<const Charsmap>(std::move(rules))});
+  return Step(TextNormalizer::Precompiled{std::make_shared<const Charsmap>(std::move(rules))});
 }
 
 Result<Step> make_step(const nlohmann::json& component) {
@@ -61,21 +62,21 @@ Result<Step> make_step(const nlohmann::json& component) {
   if (type == "Strip") {
     HEADROOM_TRY(const bool left, json_bool(component, "strip_left", true));
     HEADROOM_TRY(const bool right, json_bool(component, "strip_right", true));
-    return Step(Normalizer::StripSpace{left, right});
+    return Step(TextNormalizer::StripSpace{left, right});
   }
   if (type == "Prepend") {
     HEADROOM_TRY(std::string text, json_string(component, "prepend", ""));
-    return Step(Normalizer::Prepend{std::move(text)});
+    return Step(TextNormalizer::Prepend{std::move(text)});
   }
   if (type == "Replace") {
     HEADROOM_TRY(Regex pattern, pattern_of(component));
     HEADROOM_TRY(std::string content, json_string(component, "content", ""));
-    return Step(Normalizer::Replace{std::move(pattern), std::move(content)});
+    return Step(TextNormalizer::Replace{std::move(pattern), std::move(content)});
   }
   return unsupported_component(kNormalizerPlace, type);
 }
 
-Result<AlignedText> run(const Normalizer::Replace& replace, const AlignedText& text, RegexSession& session) {
+Result<AlignedText> run(const TextNormalizer::Replace& replace, const AlignedText& text, RegexSession& session) {
   std::vector<ByteRange> matches;
   HEADROOM_TRY_VOID(replace.pattern.find_all(session, text.text(), matches));
   AlignedTextBuilder builder(text);
@@ -89,19 +90,19 @@ Result<AlignedText> run(const Normalizer::Replace& replace, const AlignedText& t
   return builder.take();
 }
 
-Result<AlignedText> run(const Normalizer::Prepend& prepend, const AlignedText& text, RegexSession&) {
+Result<AlignedText> run(const TextNormalizer::Prepend& prepend, const AlignedText& text, RegexSession&) {
   AlignedTextBuilder builder(text);
   builder.replace({0, 0}, prepend.text);
   builder.keep({0, text.text().size()});
   return builder.take();
 }
 
-Result<AlignedText> run(Normalizer::Plain step, const AlignedText& text, RegexSession&) {
+Result<AlignedText> run(TextNormalizer::Plain step, const AlignedText& text, RegexSession&) {
   switch (step) {
-    case Normalizer::Plain::Lowercase: return to_lower_case(text);
-    case Normalizer::Plain::StripAccents: return strip_marks(text);
-    case Normalizer::Plain::Nmt: return clean_for_translation(text);
-    case Normalizer::Plain::ByteLevel: break;
+    case TextNormalizer::Plain::Lowercase: return to_lower_case(text);
+    case TextNormalizer::Plain::StripAccents: return strip_marks(text);
+    case TextNormalizer::Plain::Nmt: return clean_for_translation(text);
+    case TextNormalizer::Plain::ByteLevel: break;
   }
   AlignedTextBuilder builder(text);
   append_byte_level(builder, text, {0, text.text().size()});
@@ -114,10 +115,10 @@ Result<AlignedText> run(UnicodeForm form, const AlignedText& text, RegexSession&
 Result<AlignedText> run(const BertNormalization& wanted, const AlignedText& text, RegexSession&) {
   return normalize_as_bert(text, wanted);
 }
-Result<AlignedText> run(const Normalizer::StripSpace& strip, const AlignedText& text, RegexSession&) {
+Result<AlignedText> run(const TextNormalizer::StripSpace& strip, const AlignedText& text, RegexSession&) {
   return strip_white_space(text, strip.left, strip.right);
 }
-Result<AlignedText> run(const Normalizer::Precompiled& precompiled, const AlignedText& text, RegexSession&) {
+Result<AlignedText> run(const TextNormalizer::Precompiled& precompiled, const AlignedText& text, RegexSession&) {
   return precompiled.rules->apply(text);
 }
 Result<AlignedText> run(const SentencePieceNormalizer& normalizer, const AlignedText& text, RegexSession&) {
@@ -126,17 +127,17 @@ Result<AlignedText> run(const SentencePieceNormalizer& normalizer, const Aligned
 
 }  // namespace
 
-Result<Normalizer> Normalizer::create(const nlohmann::json& component) {
+Result<TextNormalizer> TextNormalizer::create(const nlohmann::json& component) {
   HEADROOM_TRY(const auto components, json_sequence(component, kNormalizerPlace, "normalizers"));
   std::vector<Step> steps;
   for (const nlohmann::json& member : components) {
     HEADROOM_TRY(Step step, make_step(member));
     steps.push_back(std::move(step));
   }
-  return Normalizer(std::move(steps));
+  return TextNormalizer(std::move(steps));
 }
 
-Result<AlignedText> Normalizer::apply(AlignedText text, RegexSession& session) const {
+Result<AlignedText> TextNormalizer::apply(AlignedText text, RegexSession& session) const {
   for (const Step& step : steps_) {
     if (text.text().empty()) break;
     HEADROOM_TRY(text, std::visit([&](const auto& known) { return run(known, text, session); }, step));

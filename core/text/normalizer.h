@@ -18,7 +18,7 @@
 
 namespace headroom {
 
-class Normalizer {
+class TextNormalizer {
  public:
   struct Prepend {
     std::string text;
@@ -39,11 +39,11 @@ class Normalizer {
   using Step = std::variant<UnicodeForm, Prepend, Replace, StripSpace, Precompiled, Plain, BertNormalization,
                             SentencePieceNormalizer>;
 
-  Normalizer() = default;
-  explicit Normalizer(std::vector<Step> steps) : steps_(std::move(steps)) {}
+  TextNormalizer() = default;
+  explicit TextNormalizer(std::vector<Step> steps) : steps_(std::move(steps)) {}
   // NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Replace, Prepend, BertNormalizer, Nmt, Precompiled, ByteLevel
   // and sequences of them; Unsupported names any other.
-  [[nodiscard]] static Result<Normalizer> create(const nlohmann::json& component);
+  [[nodiscard]] static Result<TextNormalizer> create(const nlohmann::json& component);
 
   // Empty text stays empty.
   [[nodiscard]] Result<AlignedText> apply(AlignedText text, RegexSession& session) const;

@@ -24,7 +24,7 @@ struct TokenizerParts {
   std::string source;  // "tokenizer.json", "GGUF"
   std::vector<AddedToken> added_tokens;
   std::vector<AddedToken> symbols;  // looked for after normalisation, as they stand here
-  Normalizer normalizer;
+  TextNormalizer normalizer;
   PreTokenizer pre_tokenizer;
   std::unique_ptr<const TokenModel> model;
   PostProcessor post_processor;

@@ -97,7 +97,7 @@ Result<TokenizerParts> sentencepiece_parts(const SentencePieceModel& source) {
     // Unigram itself always chooses them; BPE must not merge over their ends, nor characters cut them. Words are whole.
     if (source.algorithm == Algorithm::Bpe || source.algorithm == Algorithm::Char) parts.symbols = std::move(symbols);
   }
-  parts.normalizer = Normalizer({std::move(normalizer)});
+  parts.normalizer = TextNormalizer({std::move(normalizer)});
   if (source.algorithm == Algorithm::Unigram) {
     HEADROOM_TRY(parts.model, make_unigram(source, std::move(vocabulary), unk_id));
   } else if (source.algorithm == Algorithm::Bpe) {

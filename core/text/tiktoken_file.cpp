@@ -122,7 +122,7 @@ Result<TokenizerParts> parts_from_tiktoken(std::string_view content, const nlohm
   HEADROOM_TRY(const auto merges, merges_from_scores(vocabulary, scores));
   TokenizerParts parts;
   parts.source = "tiktoken";
-  if (published.nfc) parts.normalizer = Normalizer({UnicodeForm::Nfc});
+  if (published.nfc) parts.normalizer = TextNormalizer({UnicodeForm::Nfc});
   HEADROOM_TRY(parts.pre_tokenizer, PreTokenizer::create_split({published.regex}));
   HEADROOM_TRY(parts.model, Bpe::create(std::move(vocabulary), merges, {.byte_level = true, .ignore_merges = true}));
   HEADROOM_TRY_VOID(add_config_tokens(config, parts));

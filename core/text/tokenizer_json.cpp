@@ -50,7 +50,7 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::from_tokenizer_json(std::string_vi
   TokenizerParts parts;
   parts.source = "tokenizer.json";
   HEADROOM_TRY(parts.added_tokens, read_added_tokens(json_field(root, "added_tokens")));
-  HEADROOM_TRY(parts.normalizer, Normalizer::create(json_field(root, "normalizer")));
+  HEADROOM_TRY(parts.normalizer, TextNormalizer::create(json_field(root, "normalizer")));
   HEADROOM_TRY(parts.pre_tokenizer, PreTokenizer::create(json_field(root, "pre_tokenizer")));
   HEADROOM_TRY(parts.model, read_token_model(json_field(root, "model"), parts.pre_tokenizer.byte_level()));
   HEADROOM_TRY(parts.post_processor, PostProcessor::create(json_field(root, "post_processor")));

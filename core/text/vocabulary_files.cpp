@@ -56,12 +56,12 @@ Result<PreTokenizer> pre_tokenizer_of(const std::string& name, const nlohmann::j
   return PreTokenizer::create({{"type", "ByteLevel"}, {"add_prefix_space", prefix}});
 }
 
-Result<Normalizer> normalizer_of(const std::string& name) {
-  if (name == "OpenAIGPTTokenizer") return Normalizer::create({{"type", "BertNormalizer"}});
-  if (name == "Qwen2Tokenizer") return Normalizer::create({{"type", "NFC"}});
-  if (name != "CLIPTokenizer") return Normalizer();
+Result<TextNormalizer> normalizer_of(const std::string& name) {
+  if (name == "OpenAIGPTTokenizer") return TextNormalizer::create({{"type", "BertNormalizer"}});
+  if (name == "Qwen2Tokenizer") return TextNormalizer::create({{"type", "NFC"}});
+  if (name != "CLIPTokenizer") return TextNormalizer();
   const nlohmann::json spaces = {{"type", "Replace"}, {"pattern", {{"Regex", R"(\s+)"}}}, {"content", " "}};
-  return Normalizer::create(
+  return TextNormalizer::create(
       {{"type", "Sequence"},
        {"normalizers", nlohmann::json::array({{{"type", "NFC"}}, spaces, {{"type", "Lowercase"}}})}});
 }
@@ -137,7 +137,7 @@ Result<TokenizerParts> parts_from_wordpiece(std::string_view content, const nloh
   if (const std::string unk = special_content(config, "unk_token"); !unk.empty()) options.unk_token = unk;
   TokenizerParts parts;
   parts.source = "vocab.txt";
-  parts.normalizer = Normalizer({wanted});
+  parts.normalizer = TextNormalizer({wanted});
   HEADROOM_TRY(parts.pre_tokenizer, PreTokenizer::create({{"type", "BertPreTokenizer"}}));
   HEADROOM_TRY(parts.model, WordPiece::create(std::move(vocabulary), std::move(options)));
   HEADROOM_TRY_VOID(add_config_tokens(config, parts));

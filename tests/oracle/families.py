@@ -25,6 +25,11 @@ class Case:
     def model_type(self):
         return self.config["model_type"]
 
+    @property
+    def decoder(self):
+        """The part of the config that describes the decoder."""
+        return self.config.get("text_config", self.config)
+
 
 BASE = {"vocab_size": 53, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4,
         "num_key_value_heads": 2, "max_position_embeddings": 256, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}

@@ -83,7 +83,7 @@ TOLD = {
     ("minicpm3", ALL): {"scale_emb": "absent", "scale_depth": "absent", "dim_model_base": "absent", "v_head_dim": "absent"},
     **{(kind, ALL): {"hidden_act": "absent"} for kind in BERTS},
     # What the family computes itself stands in the file, rounded.
-    ("gemma3n_text", ALL): {"vocab_size_per_layer_input": 53, "altup_num_inputs": 4},
+    ("gemma3n_text", ALL): {"vocab_size_per_layer_input": 53, "altup_num_inputs": 4, "laurel_rank": 64},
     ("llama4_text", ALL): {"attention_chunk_size": 8192, "floor_scale": 8192},
     ("phi3", "long"): {"rope_scaling": {**families.LONGROPE, "attention_factor": math.sqrt(1 + math.log(2) / math.log(32))}},
 }

@@ -17,7 +17,7 @@ def token_ids(n, seed, vocab):
 @pytest.mark.parametrize("case", families.CASES, ids=lambda case: case.name.replace(" ", "_"))
 def test_family(analyze, tmp_path, case, seed):
     weights = families.write(tmp_path / "model", case, 100 * seed + len(case.name))
-    ids = token_ids(case.n, seed, case.config["vocab_size"])
+    ids = token_ids(case.n, seed, case.decoder["vocab_size"])
     trace = families.run(case, weights, ids)
     expected = quantities.compute(trace, ids)
     for dtype in ("float64", "float32"):

@@ -94,11 +94,12 @@ Result<void> change_gemma3n(ConfigReader& config, ConfigReader& sizes, const Lla
     const auto l = static_cast<std::size_t>(layer);
     BlockSpec& block = model.blocks[l];
     const std::string base = llama.layer(layer);
-    if (!(inner[l] >= 1.0 && inner[l] <= static_cast<double>(kMostSize)) || !(sparsity[l] >= 0.0 && sparsity[l] < 1.0))
-      return refuse_config("a layer has a size or a sparsity that cannot be",
-                           config.name_of("intermediate_size, activation_sparsity_pattern"),
-                           "≥ 1 channel, a share from 0 to below 1",
-                           format("%g, %g of layer %lld", inner[l], sparsity[l], static_cast<long long>(layer)));
+    if (!(inner[l] >= 1.0 && inner[l] <= static_cast<double>(kMostSize)))
+      return refuse_config("a layer has a size that cannot be", config.name_of("intermediate_size"), "≥ 1",
+                           format("%g of layer %lld", inner[l], static_cast<long long>(layer)));
+    if (!(sparsity[l] >= 0.0 && sparsity[l] < 1.0))
+      return refuse_config("a layer has a sparsity that cannot be", config.name_of("activation_sparsity_pattern"),
+                           "from 0 to below 1", format("%g of layer %lld", sparsity[l], static_cast<long long>(layer)));
     block.mlp =
         gated_mlp(base + "mlp.", llama.sizes.hidden, static_cast<std::int64_t>(inner[l]), llama.activation, false);
     block.mlp.sparsity = sparsity[l];
