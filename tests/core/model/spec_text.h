@@ -90,8 +90,9 @@ namespace headroom::test {
   for (const double slope : attention.bias.slopes)
     text += (&slope == attention.bias.slopes.data() ? ", ALiBi " : " ") + format("%g", slope);
   if (attention.bias.table.present())
-    text += format(", learned bias of %lld buckets%s to %lld", static_cast<long long>(attention.bias.table.rows()),
-                   attention.bias.bidirectional ? " both ways" : "", static_cast<long long>(attention.bias.max_distance));
+    text +=
+        format(", learned bias of %lld buckets%s to %lld", static_cast<long long>(attention.bias.table.rows()),
+               attention.bias.bidirectional ? " both ways" : "", static_cast<long long>(attention.bias.max_distance));
   if (attention.clip_qkv > 0.0) text += format(", q k v within %g", attention.clip_qkv);
   if (attention.qk_norm != QkNormScope::None)
     text += std::string(", qk norm ") + (attention.qk_norm == QkNormScope::PerHead ? "per head " : "whole ") +
