@@ -10,6 +10,7 @@
 
 #include "core/model/config_reader.h"
 #include "core/model/decoder_parts.h"
+#include "core/model/encoder_decoder_parts.h"
 
 namespace headroom {
 namespace {
@@ -23,7 +24,7 @@ struct BartFrame {
   bool norms_before = false;
 };
 
-SizeKeys size_keys(std::string_view layers, std::string_view inner, std::string_view heads) {
+SizeKeys stack_keys(std::string_view layers, std::string_view inner, std::string_view heads) {
   return {.layers = layers,
           .hidden = "d_model",
           .inner = inner,
@@ -33,7 +34,7 @@ SizeKeys size_keys(std::string_view layers, std::string_view inner, std::string_
           .default_positions = 1024};
 }
 
-AttentionSpec attention_of(const DecoderSizes& sizes, const std::string& prefix) {
+AttentionSpec bart_attention(const DecoderSizes& sizes, const std::string& prefix) {
   AttentionSpec attention = grouped_attention(sizes, {});
   use_projections(attention, prefix, "out_proj", sizes.hidden, true, true);
   return attention;
@@ -43,29 +44,28 @@ void place_norm(const BartFrame& frame, const std::string& name, BranchSpec& bra
   (frame.norms_before ? branch.before : branch.sum) = layer_norm(name, frame.encoder.hidden, kEpsilon);
 }
 
-void add_mlp(const BartFrame& frame, const DecoderSizes& sizes, const std::string& base, BlockSpec& block) {
+void add_bart_mlp(const BartFrame& frame, const DecoderSizes& sizes, const std::string& base, BlockSpec& block) {
   block.mlp = plain_mlp(base + "fc1", base + "fc2", sizes.hidden, sizes.inner, frame.activation, true);
   place_norm(frame, base + "final_layer_norm", block.mlp_branch);
 }
 
 BlockSpec encoder_block(const BartFrame& frame, const std::string& base) {
   BlockSpec block;
-  block.attention = attention_of(frame.encoder, base + "self_attn.");
+  block.attention = bart_attention(frame.encoder, base + "self_attn.");
   block.attention.causal = false;
   place_norm(frame, base + "self_attn_layer_norm", block.attention_branch);
-  add_mlp(frame, frame.encoder, base, block);
+  add_bart_mlp(frame, frame.encoder, base, block);
   return block;
 }
 
 void add_decoder_layer(const BartFrame& frame, const std::string& base, ModelSpec& model) {
   BlockSpec self, cross;
-  self.attention = attention_of(frame.decoder, base + "self_attn.");
+  self.attention = bart_attention(frame.decoder, base + "self_attn.");
   place_norm(frame, base + "self_attn_layer_norm", self.attention_branch);
-  cross.attention = attention_of(frame.decoder, base + "encoder_attn.");
-  cross.attention.causal = false;
-  cross.attention.cross = true;
+  cross.attention = bart_attention(frame.decoder, base + "encoder_attn.");
+  use_encoder(cross.attention);
   place_norm(frame, base + "encoder_attn_layer_norm", cross.attention_branch);
-  add_mlp(frame, frame.decoder, base, cross);
+  add_bart_mlp(frame, frame.decoder, base, cross);
   model.blocks.push_back(std::move(self));
   model.blocks.push_back(std::move(cross));
 }
@@ -77,30 +77,20 @@ WeightRef positions_of(const std::string& stack, const DecoderSizes& sizes) {
   return table;
 }
 
-constexpr const char* kSharedNames[] = {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"};
-
-std::string prefix_of(const ModelSource& source) {
-  const bool wrapped = std::ranges::any_of(
-      kSharedNames, [&](const char* name) { return source.find(std::string("model.") + name) != nullptr; });
-  return wrapped ? "model." : "";
-}
-
 // The embedding of a stack: its own where the file has one and nothing is tied, else the first of the names under which
 // a file may have what the stacks share.
-std::string embedding_name(const ModelSource& source, const std::string& prefix, const std::string& stack, bool tied) {
+std::string stack_embedding(const ModelSource& source, const std::string& prefix, const std::string& stack, bool tied) {
   if (!tied && source.find(stack + "embed_tokens.weight")) return stack + "embed_tokens.weight";
-  for (const char* name : kSharedNames)
-    if (source.find(prefix + name)) return prefix + name;
-  return prefix + "shared.weight";
+  return shared_embedding(source, prefix);
 }
 
-Result<BartFrame> read_frame(ConfigReader& config, const BartForm& form) {
+Result<BartFrame> read_bart_frame(ConfigReader& config, const BartForm& form) {
   BartFrame frame;
   frame.norms_before = form.norms_before;
   HEADROOM_TRY(frame.encoder,
-               read_sizes(config, size_keys("encoder_layers", "encoder_ffn_dim", "encoder_attention_heads")));
+               read_sizes(config, stack_keys("encoder_layers", "encoder_ffn_dim", "encoder_attention_heads")));
   HEADROOM_TRY(frame.decoder,
-               read_sizes(config, size_keys("decoder_layers", "decoder_ffn_dim", "decoder_attention_heads")));
+               read_sizes(config, stack_keys("decoder_layers", "decoder_ffn_dim", "decoder_attention_heads")));
   HEADROOM_TRY(frame.activation, read_activation(config, "activation_function", "gelu"));
   // Of the library these models come from, and for other tasks; `num_hidden_layers` says encoder_layers again.
   for (const char* key : {"num_hidden_layers", "dropout", "activation_dropout", "classifier_dropout", "classif_dropout",
@@ -127,7 +117,7 @@ Result<BartFrame> read_frame(ConfigReader& config, const BartForm& form) {
 
 Result<ModelSpec> translate_bart_form(const ModelSource& source, const BartForm& form) {
   ConfigReader config(source.config());
-  HEADROOM_TRY(const BartFrame frame, read_frame(config, form));
+  HEADROOM_TRY(const BartFrame frame, read_bart_frame(config, form));
   HEADROOM_TRY(const bool tied, config.boolean("tie_word_embeddings", true));
   HEADROOM_TRY(const bool scaled, config.boolean("scale_embedding", false));
   const DecoderSizes& sizes = frame.encoder;
@@ -136,14 +126,14 @@ Result<ModelSpec> translate_bart_form(const ModelSource& source, const BartForm&
   fill_sizes(model, frame.decoder);
   model.num_heads = model.num_kv_heads = std::max(frame.encoder.heads, frame.decoder.heads);
   if (scaled) model.embedding_scale = std::sqrt(static_cast<double>(sizes.hidden));
-  const std::string prefix = prefix_of(source);
+  const std::string prefix = shared_prefix(source, "model.");
   const std::string encoder = prefix + "encoder.", decoder = prefix + "decoder.";
-  model.embedding = matrix(embedding_name(source, prefix, decoder, tied), sizes.vocab, sizes.hidden);
+  model.embedding = matrix(stack_embedding(source, prefix, decoder, tied), sizes.vocab, sizes.hidden);
   model.position_embedding = positions_of(decoder, sizes);
   model.embedding_norm = layer_norm(decoder + "layernorm_embedding", sizes.hidden, kEpsilon);
   model.encoder.emplace();
   model.encoder->blocks = frame.encoder.layers;
-  model.encoder->embedding = matrix(embedding_name(source, prefix, encoder, tied), sizes.vocab, sizes.hidden);
+  model.encoder->embedding = matrix(stack_embedding(source, prefix, encoder, tied), sizes.vocab, sizes.hidden);
   model.encoder->position_embedding = positions_of(encoder, sizes);
   model.encoder->embedding_norm = layer_norm(encoder + "layernorm_embedding", sizes.hidden, kEpsilon);
   if (form.start_token) model.encoder->start_token_id = start;
@@ -161,11 +151,8 @@ Result<ModelSpec> translate_bart_form(const ModelSource& source, const BartForm&
     model.lm_head.bias = matrix("final_logits_bias", 1, sizes.vocab);
     model.lm_head.bias.slice = 0;
   }
-  // What is shared may stand in the file under each of its names.
-  model.set_aside = {"classification_head.",    "qa_outputs.",
-                     prefix + "shared.",        encoder + "embed_tokens.",
-                     decoder + "embed_tokens.", prefix + "encoder.version",
-                     prefix + "decoder.version"};
+  model.set_aside = {"classification_head.", "qa_outputs.", encoder + "version", decoder + "version"};
+  set_shared_aside(model, prefix);
   HEADROOM_TRY_VOID(config.check_unread(false, model.warnings));
   return model;
 }

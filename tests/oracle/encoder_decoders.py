@@ -77,7 +77,8 @@ def run(case, weights, source, target, capture):
         modeling = importlib.import_module(type(model_of(case)).__module__)
     with C.transformers_in_float64(modeling), torch.no_grad():
         net = model_of(case)
-        missing, unexpected = net.load_state_dict(weights, strict=False)
+        shared = {name: t for name, t in weights.items() if name not in families.tied_names(net)}  # one matrix until it is told apart
+        missing, unexpected = net.load_state_dict(shared, strict=False)
         assert not unexpected and set(missing) <= families.tied_names(net), (missing, unexpected)
         net.tie_weights()
         if "lm_head.weight" in weights:

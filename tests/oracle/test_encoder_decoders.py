@@ -10,7 +10,7 @@ import encoder_decoders
 SEEDS = (1, 2)
 BOUNDS = {"float64": 1e-9, "float32": 2e-4}
 OF_A_MODEL = ("weights/", "program/", "calls/name", "calls/context_difference", "calls/key_token", "calls/row_tokens", "calls/key_tokens",
-              "calls/dense_mask", "hidden/", "tokens/token", "tokens/is_special")
+              "calls/dense_mask", "induction_score", "hidden/", "tokens/token", "tokens/is_special")
 
 
 def token_ids(n, seed):
@@ -54,6 +54,12 @@ def check_statistics(model, capture, bound):
         assert compared > (60 if bound > 1e-8 else 70)
 
 
+def induction(a, tokens):
+    """The mean weight of the key behind the latest earlier occurrence of the row's token; NaN where no row has one."""
+    places = [(i, max(p for p in range(i) if tokens[p] == token) + 1) for i, token in enumerate(tokens) if token in tokens[:i]]
+    return np.mean([a[:, i, key] for i, key in places], axis=0) if places else np.full(len(a), np.nan)
+
+
 def check_maps(path, maps, source, target, bound):
     """Of transformers' weights: entropy, norms and sums by their formulas, rows and keys where they belong."""
     with h5py.File(path) as file:
@@ -70,6 +76,7 @@ def check_maps(path, maps, source, target, bound):
                 assert np.isnan(file[name][layer][..., end:]).all() and np.isnan(file[name][layer, heads:]).all()
             own = file["calls/row_tokens"][layer] == file["calls/key_tokens"][layer]
             assert np.isnan(file["mean_distance"][layer, :heads, 0]).all() == (not own)
+            near("induction", file["induction_score"][layer, :heads, 0], induction(a, target if n == m and len(seen) and not seen[0, 1:].any() else []), bound)
         np.testing.assert_array_equal(file["tokens/token_id"][:len(target)], target)
         np.testing.assert_array_equal(file["calls/key_token_id"][:len(source)], source)
         assert (file["tokens/token_id"][len(target):] == -1).all() and (file["calls/key_token_id"][len(source):] == -1).all()

@@ -2,7 +2,9 @@
 // whose logits have terms of content and distance.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -74,7 +76,7 @@ Result<void> read_relative(ConfigReader& config, DebertaFrame& frame) {
   return {};
 }
 
-Result<DebertaFrame> read_frame(ConfigReader& config, const ModelSource& source) {
+Result<DebertaFrame> read_deberta_frame(ConfigReader& config, const ModelSource& source) {
   DebertaFrame frame;
   frame.prefix = encoder_prefix(source, "deberta.");
   HEADROOM_TRY(frame.sizes,
@@ -144,7 +146,7 @@ Result<void> add_embedding(ConfigReader& config, const DebertaFrame& frame, Mode
 
 Result<ModelSpec> translate_deberta_v2(const ModelSource& source) {
   ConfigReader config(source.config());
-  HEADROOM_TRY(const DebertaFrame frame, read_frame(config, source));
+  HEADROOM_TRY(const DebertaFrame frame, read_deberta_frame(config, source));
   HEADROOM_TRY(const bool legacy, config.boolean("legacy", true));
   ModelSpec model;
   fill_sizes(model, frame.sizes);
@@ -152,8 +154,8 @@ Result<ModelSpec> translate_deberta_v2(const ModelSource& source) {
   for (std::int64_t layer = 0; layer < frame.sizes.layers; ++layer)
     model.blocks.push_back(deberta_block(frame, frame.prefix + "encoder.layer." + std::to_string(layer) + "."));
   // Published files have the head of the training and of replaced tokens, which `legacy` models do not read.
-  model.set_aside = {"pooler.", "classifier.", "qa_outputs.", "mask_predictions.",
-                     frame.prefix + "embeddings.position_"};
+  model.set_aside = {"pooler.", "classifier.", "qa_outputs.", "mask_predictions."};
+  if (!model.position_embedding.present()) model.set_aside.push_back(frame.prefix + "embeddings.position_embeddings.");
   if (legacy) model.set_aside.push_back("lm_predictions.");
   const MaskedHeadNames names = legacy ? MaskedHeadNames{.dense = "cls.predictions.transform.dense",
                                                          .norm = "cls.predictions.transform.LayerNorm",

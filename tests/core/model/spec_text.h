@@ -92,8 +92,9 @@ namespace headroom::test {
   for (const double slope : attention.bias.slopes)
     text += (&slope == attention.bias.slopes.data() ? ", ALiBi " : " ") + format("%g", slope);
   if (attention.bias.table.present())
-    text += format(", learned bias of %lld buckets%s to %lld", static_cast<long long>(attention.bias.table.rows()),
-                   attention.bias.bidirectional ? " both ways" : "", static_cast<long long>(attention.bias.max_distance));
+    text +=
+        format(", learned bias of %lld buckets%s to %lld", static_cast<long long>(attention.bias.table.rows()),
+               attention.bias.bidirectional ? " both ways" : "", static_cast<long long>(attention.bias.max_distance));
   if (attention.clip_qkv > 0.0) text += format(", q k v within %g", attention.clip_qkv);
   if (attention.keys_of_layer >= 0) text += ", keys of layer " + std::to_string(attention.keys_of_layer);
   if (attention.query_scale.present())
