@@ -437,8 +437,10 @@ def projection_sizes(module, output, q_rows, kv_rows, hidden):
         return sizes | {"k": sizes["k"] - moved, "v": moved}
     if hasattr(module, "q_proj"):  # none of k and v where they are of another layer, or v is k
         parts = {part: getattr(module, part + "_proj", None) for part in "qkv"} | {"o": output}
-        return {part: sum(p.numel() for p in linear.parameters()) if linear is not None else 0
-                for part, linear in parts.items()} | {"lambda": 0}
+        sizes = {part: sum(p.numel() for p in linear.parameters()) if linear is not None else 0
+                 for part, linear in parts.items()} | {"lambda": 0}
+        gate = sizes["q"] // 2 if hasattr(module, "kept_projection") else 0  # every second block of its rows
+        return sizes | {"q": sizes["q"] - gate, "gate": gate}
     fused = ("qkv_proj", "query_key_value", "c_attn", "Wqkv")
     sizes = {part[0]: rows * hidden + (rows if bias(part[0] + "_proj", part + "_proj", part, part[0] + "_lin", *fused) else 0)
              for part, rows in (("query", q_rows), ("key", kv_rows), ("value", kv_rows))}
