@@ -44,7 +44,7 @@ def test_a_layer_without_attention_is_refused_by_name(hybrid, command, tmp_path)
     for what_if in ("L0:head=off", "L1.H0:temperature=2"):
         refused = command("analyze", model, "--ids", "1,2,3", "--what-if", what_if, "-o", tmp_path / "run.h5")
         assert refused.code == 2 and f"layer {what_if[1]} has no attention ({KINDS[name]})" in refused.errors
-    ended = command("analyze", model, "--ids", "1,2,3", "--layers", place, "-o", tmp_path / "run.h5")
+    ended = command("analyze", model, "--ids", "1,2,3", "--layers", str(place), "-o", tmp_path / "run.h5")
     assert ended.code == 0, ended
 
 
