@@ -54,7 +54,8 @@ Result<std::unique_ptr<TokenModel>> make_bpe(const SentencePieceModel& source, V
 
 std::unique_ptr<TokenModel> make_lookup(const SentencePieceModel& source, Vocabulary vocabulary,
                                         std::optional<std::int32_t> unk_id) {
-  PieceLookupOptions options{.characters = source.algorithm == Algorithm::Char};
+  PieceLookupOptions options;
+  options.characters = source.algorithm == Algorithm::Char;
   options.unk_id = unk_id;
   options.byte_fallback = source.byte_fallback;
   for (const SentencePiece& piece : source.pieces)
