@@ -28,7 +28,7 @@ using nlohmann::json;
 using namespace std::string_view_literals;
 
 constexpr std::string_view kArrayMagic = "\x93NUMPY"sv;
-constexpr std::uint64_t kMostHeaderBytes = 65'536, kMostMemberBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMostHeaderBytes = 65'536, kMostArrayText = std::uint64_t{16} << 20;
 constexpr std::size_t kMostArrayAxes = 16, kMostArrayName = 4096;
 
 struct ArrayType {
@@ -235,10 +235,10 @@ class NumpyReader {
 
   // One text: UTF-32, filled up with zeros.
   Result<void> read_text(const ZipEntry& entry, const TensorInfo& tensor, std::string_view length) {
-    HEADROOM_TRY(const std::string bytes, read_zip_entry(file_, entry, kMostMemberBytes));
+    HEADROOM_TRY(const std::string bytes, read_zip_entry(file_, entry, kMostArrayText));
     std::uint64_t characters = 0;
     const auto parsed = std::from_chars(length.data(), length.data() + length.size(), characters);
-    if (parsed.ec != std::errc() || characters > kMostMemberBytes || 4 * characters != tensor.size_bytes)
+    if (parsed.ec != std::errc() || characters > kMostArrayText || 4 * characters != tensor.size_bytes)
       return wrong(entry, tensor.offset, "the size of a text is not that of its type");
     std::string text;
     for (std::uint64_t i = 0; i < characters; ++i) {

@@ -35,11 +35,10 @@ def exact(command, path, out):
 
 def test_queries_keys_and_values_are_a_call(command, tmp_path):
     np.savez(tmp_path / "call.npz", q=Q, k=K, v=V)
-    found, done = exact(command, tmp_path / "call.npz", tmp_path / "run.h5")
+    found, _ = exact(command, tmp_path / "call.npz", tmp_path / "run.h5")
     np.testing.assert_allclose(found, weights_of(Q, K, 8**-0.5, False), rtol=1e-5, atol=1e-7)
-    assert "says nothing of the call" in done.text + done.errors
     told = command("inspect", tmp_path / "call.npz")
-    assert "NumPy (.npz)" in told.text and "capture" in told.text and "bidirectional" in told.text
+    assert "says nothing of the call" in told.text and "NumPy (.npz)" in told.text and "capture" in told.text and "bidirectional" in told.text
 
 
 @pytest.mark.parametrize("form", ["float32", "float16", "fortran", "keys"])
@@ -58,8 +57,8 @@ def test_its_keys_stand_beside_it(command, tmp_path, form):
         np.savez(tmp_path / "call.npz", q=q, k=k, v=v, token_ids=np.arange(21), **more)
     found, done = exact(command, tmp_path / "call.npz", tmp_path / "run.h5")
     np.testing.assert_allclose(found, weights_of(q.astype(float), k.astype(float), 0.25, True), rtol=1e-5, atol=1e-7)
-    assert "says nothing" not in done.text + done.errors and "warning" not in done.errors
-    assert "block.3.attn" in command("inspect", tmp_path / "call.npz").text
+    told = command("inspect", tmp_path / "call.npz").text
+    assert "warning" not in done.errors and "says nothing" not in told and "block.3.attn" in told
 
 
 def test_weights_by_their_names_are_a_model(analyze, tmp_path):
@@ -114,7 +113,7 @@ DAMAGED = {
     "no array": (b"nothing of this kind", 3, "no array"),
     "cut off": (array_bytes(Q)[:9], 3, "cut off"),
     "another version": (array_bytes(Q, change=lambda d: d[:6] + b"\x04\x00" + d[8:]), 3, "version"),
-    "long header": (array_bytes(Q, change=lambda d: d[:8] + b"\xff\xff" + d[10:11]), 3, "longer"),
+    "long header": (array_bytes(Q, change=lambda d: d[:8] + b"\xff\xff" + d[10:40]), 3, "longer"),
     "no literal": (array_bytes(Q, change=lambda d: d.replace(b"'shape': (4", b"'shape': 4(")), 3, "not read"),
     "negative": (array_bytes(Q, change=lambda d: d.replace(b"(4, 21, 8)", b"(-4,21, 8)")), 3, "not read"),
     "another shape": (array_bytes(Q, change=lambda d: d.replace(b"(4, 21, 8)", b"(4, 21, 9)")), 3, "not that of its shape"),
