@@ -168,7 +168,7 @@ class Forward {
     if (layer == options_.last_layer) return {};
     const StageTimer timer(&stages_.mlp);
     const at::Tensor given = block.parallel ? input : h;
-    if (block.experts.present()) return run_mixture(block, weights, given, h);
+    if (block.experts.present()) return run_mixture(block, weights, layer, given, h);
     return run_mlp(block, weights, given, h);
   }
 
@@ -206,10 +206,12 @@ class Forward {
   }
 
   // All rows are routed first, so that each expert is read once.
-  Result<void> run_mixture(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& input,
-                           at::Tensor& h) {
+  Result<void> run_mixture(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer,
+                           const at::Tensor& input, at::Tensor& h) {
     const at::Tensor x = weights.mlp_branch.before(input);
     const Routing routing = route(block.experts.router, weights.router, x, loader_.target().real);
+    HEADROOM_TRY_VOID(
+        observer_.on_router(record_of(routing, layer, static_cast<std::int64_t>(block.experts.experts.size()))));
     const double share = attention_share_;
     HEADROOM_TRY(at::Tensor out, run_experts(loader_, block.experts, routing, x,
                                              mlp_rows(block.experts.experts.front()), [&](double done) {

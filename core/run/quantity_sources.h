@@ -53,6 +53,9 @@ inline constexpr Reference kGates = {
 inline constexpr Reference kRounding = {"Qiu and Yao 2025",
                                         "Why Low-Precision Transformer Training Fails: An Analysis on Flash Attention",
                                         "arXiv 2510.04212"};
+inline constexpr Reference kShazeer = {
+    "Shazeer et al. 2017", "Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer",
+    "arXiv 1701.06538"};
 inline constexpr Reference kSun = {"Sun et al. 2024", "Massive Activations in Large Language Models",
                                    "arXiv 2402.17762"};
 inline constexpr Reference kDiffV1 = {"Ye et al. 2024", "Differential Transformer", "arXiv 2410.05258"};
@@ -62,9 +65,9 @@ inline constexpr Reference kZhai = {"Zhai et al. 2023",
                                     "Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
                                     "arXiv 2303.06296"};
 
-inline constexpr std::array kPublished = {kAinslie, kDosovitskiy, kElhage, kGu,     kGuo,    kHenry,
-                                          kHill,    kHyndman,     kKimi,   kMiller, kOlsson, kOpenAi,
-                                          kGates,   kRounding,    kSun,    kDiffV1, kDiffV2, kZhai};
+inline constexpr std::array kPublished = {kAinslie, kDosovitskiy, kElhage, kGu,     kGuo,    kHenry, kHill,
+                                          kHyndman, kKimi,        kMiller, kOlsson, kOpenAi, kGates, kRounding,
+                                          kShazeer, kSun,         kDiffV1, kDiffV2, kZhai};
 
 inline constexpr Reference kSymbols = {"", "", "core/run/QUANTITIES.md#symbols"};
 inline constexpr Reference kVisibleKeys = {"", "", "core/run/QUANTITIES.md#visible-keys"};
@@ -77,6 +80,7 @@ inline constexpr Reference kCancellation = {"", "", "core/run/QUANTITIES.md#canc
 inline constexpr Reference kHistograms = {"", "", "core/run/QUANTITIES.md#histograms-and-pooled-maps"};
 inline constexpr Reference kHeadPrograms = {"", "", "core/model/ARCHITECTURES.md#head-programs"};
 inline constexpr Reference kFamilies = {"", "", "core/model/ARCHITECTURES.md#families"};
+inline constexpr Reference kExperts = {"", "", "core/model/ARCHITECTURES.md#experts"};
 inline constexpr Reference kCaptures = {"", "", "core/checkpoint/FORMATS.md#captures"};
 inline constexpr Reference kWhatIfs = {"", "", "core/io/RUN_FILE.md#what-ifs"};
 
