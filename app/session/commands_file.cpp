@@ -16,7 +16,10 @@ namespace {
 
 Result<void> open_path(Session& session, Arguments arguments, bool run) {
   session.edit().overlay = Overlay::None;
-  session.open(arguments[0], {run, {}});
+  Session::OpenOptions options;
+  options.run = run;
+  if (arguments.size() > 1) options.config = arguments[1];
+  session.open(arguments[0], options);
   return {};
 }
 
@@ -61,10 +64,10 @@ std::string needs_model(const State& state, Arguments) {
 }  // namespace
 
 void add_file_commands(CommandTable& table) {
-  table.add({"open", "PATH", "Open a checkpoint or a run file", "File", {}, [](Session& s, Arguments a) {
+  table.add({"open", "PATH [CONFIG]", "Open a checkpoint or a run file", "File", {}, [](Session& s, Arguments a) {
                return open_path(s, a, false);
              }});
-  table.add({"open.run", "PATH", "Open a checkpoint and run it", "File", {}, [](Session& s, Arguments a) {
+  table.add({"open.run", "PATH [CONFIG]", "Open a checkpoint and run it", "File", {}, [](Session& s, Arguments a) {
                return open_path(s, a, true);
              }});
   table.add({"open.dialog", "[PATH]", "Open…", "File", {}, [](Session& s, Arguments a) -> Result<void> {
@@ -127,7 +130,11 @@ void add_file_commands(CommandTable& table) {
                const ModelEntry* model = s.state().find_model(s.state().shown()->model);
                for (ModelEntry& entry : s.edit().models)
                  if (entry.id == model->id) entry.changed_on_disk = true;
-               s.open(model->path, {true, s.state().view.selection.head});
+               Session::OpenOptions options;
+               options.run = true;
+               options.head = s.state().view.selection.head;
+               options.config = model->config;
+               s.open(model->path, options);
                return {};
              }});
   table.add({"file.show", "[PATH]", "Show a file in its folder, in the desktop's file manager", "File",
