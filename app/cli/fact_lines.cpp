@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/format.h"
 #include "core/base/utf8.h"
 
 namespace headroom {
@@ -75,7 +74,10 @@ std::string wrapped(const std::string& text, std::size_t columns, std::size_t in
 }
 
 void print_fact(const char* name, const std::string& value) {
-  const std::string line = format("%-12s ", name) + escape_for_terminal(value) + "\n";
+  // printf would count bytes.
+  std::string line = name;
+  for (std::size_t used = columns_of(line); used < kNameColumns; ++used) line += ' ';
+  line += escape_for_terminal(value) + "\n";
   std::fputs(wrapped(line, stdout_columns(), kNameColumns).c_str(), stdout);
 }
 

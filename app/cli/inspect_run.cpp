@@ -173,9 +173,10 @@ void print_headlines(const RunOverview& run) {
   const auto highest = extreme_of(table, "context_rms_relative_mean", false);
   const BoundShares own = bound_shares(table, 2);
   if (lowest && highest)
-    print_fact("ρ", format("%.3g (%s) to %.3g (%s), means over rows; %.1f %% of rows inside the head's own bounds",
-                           lowest->value, lowest->place.name().c_str(), highest->value, highest->place.name().c_str(),
-                           100.0 * own.inside));
+    print_fact(
+        "context ρ",
+        format("%.3g (%s) to %.3g (%s), means over rows; %.1f %% of rows inside the head's own bounds", lowest->value,
+               lowest->place.name().c_str(), highest->value, highest->place.name().c_str(), 100.0 * own.inside));
 }
 
 void print_run(const std::filesystem::path& path, std::uint64_t size, const RunOverview& run, bool datasets) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "app/panels/heads_parts.h"
 #include "app/plot/number_text.h"
 #include "app/plot/series.h"
 

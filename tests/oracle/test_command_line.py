@@ -175,7 +175,7 @@ def run_file(command, models, tmp_path_factory):
 def test_inspect_shows_a_run_file(command, run_file):
     outcome = command("inspect", run_file)
     assert outcome.code == 0 and outcome.err == b"", outcome
-    facts = dict(re.findall(r"^(\S[^\n]{11}) (.*)$", outcome.text, flags=re.M))
+    facts = dict(re.findall(r"^(\S.{11}) (.*)$", outcome.text, flags=re.M))
     facts = {name.strip(): value for name, value in facts.items()}
     assert facts["run"] == str(run_file) and facts["model"] == "diff_v2: headroom, safetensors"
     assert facts["prompt"] == f"{TOKENS} tokens, given as ids" and facts["what-ifs"] == "L1.H0:lambda=0.5"
@@ -189,7 +189,7 @@ def test_inspect_shows_a_run_file(command, run_file):
     assert facts["most sink"] == f"L{layer}.H{head} {('first', 'second')[part]} map gives key 0 {sinks.max():.3f} of its attention"
     layer, head, part = np.unravel_index(np.nanargmax(largest), largest.shape)
     assert facts["largest z"].startswith(f"L{layer}.H{head} {('first', 'second')[part]} map {largest.max():.4g}, the smallest ")
-    assert facts["ρ"].startswith(f"{rho.min():.3g} (L") and f" to {rho.max():.3g} (L" in facts["ρ"]
+    assert facts["context ρ"].startswith(f"{rho.min():.3g} (L") and f" to {rho.max():.3g} (L" in facts["context ρ"]
     for words in ("Sinks: ", "Widest qk-logits", "Context RMS ρ over all heads", "Differential heads: mean λ"):
         assert words in outcome.text
     listed = command("inspect", run_file, "--tensors").text
