@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "app/cli/analyze_command.h"
 #include "app/cli/bench_command.h"
@@ -77,11 +78,11 @@ void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
 }
 
 void add_inspect(CLI::App& app, InspectArguments& arguments) {
-  CLI::App* command =
-      app.add_subcommand("inspect", "architecture, head program, tensors, warnings; reads headers only");
+  CLI::App* command = app.add_subcommand("inspect", "a checkpoint from its headers, or what a run file holds");
   command
-      ->add_option("path", arguments.path,
-                   "checkpoint: a folder, safetensors, GGUF or PyTorch file; may name a place inside: model/::L3.H5")
+      ->add_option(
+          "path", arguments.path,
+          "checkpoint: a folder, safetensors, GGUF or PyTorch file, a place inside (model/::L3.H5), or a run file")
       ->required();
   command->add_flag("--tensors", arguments.tensors, "list every tensor");
   command->add_flag("--json", arguments.json, "machine-readable output");
@@ -279,7 +280,9 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   app.add_option("--size", window.size, "size of the window in pixels, e.g. 1440x900");
   app.add_option("--scale", window.scale, "size of everything in it, 0.5 to 3")->check(CLI::Range(0.5, 3.0));
   app.add_option("--theme", window.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
-  app.add_option("--config", window.config, "folder of settings and recent files (a script has none without it)");
+  app.add_option(
+      "--config", window.config,
+      "folder of settings and recent files (a script has none without it), or a config.json for the checkpoints");
   app.add_flag("--facts", window.print_facts, "print what `expect` knows when the window closes");
   app.add_flag("--times", window.print_times, "print frame times as JSON when the window closes");
   app.add_flag("--commands", list_commands, "list the window's commands with their keys");
@@ -355,6 +358,8 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     return usage_error(
         "the window has no JSON; expected inspect, analyze, compare, quantities, families, tokenize, bench, train, reproduce or doctor",
         json);
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(window.config, ignored)) std::swap(window.config, window.model_config);
   window.command_line = joined(argc, argv);
   return window_program.run(window);
 }

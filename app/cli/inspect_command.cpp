@@ -15,11 +15,16 @@
 #include <vector>
 
 #include "app/cli/address.h"
+#include "app/cli/fact_lines.h"
+#include "app/cli/inspect_run.h"
+#include "app/cli/layer_json.h"
+#include "app/cli/size_text.h"
 #include "app/process/report_error.h"
 #include "core/base/format.h"
 #include "core/checkpoint/adapter_folder.h"
+#include "core/io/run_file.h"
 #include "core/model/capture.h"
-#include "core/model/mixer_spec.h"
+#include "core/model/layer_facts.h"
 #include "core/run/open_model.h"
 #include "core/run/run_layout.h"
 
@@ -91,13 +96,6 @@ Inspection look(std::shared_ptr<const Checkpoint> checkpoint, std::int64_t seque
   return found;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  const double value = static_cast<double>(bytes);
-  if (value >= 1073741824.0) return format("%.2f GiB", value / 1073741824.0);
-  if (value >= 1048576.0) return format("%.1f MiB", value / 1048576.0);
-  return format("%.1f KiB", value / 1024.0);
-}
-
 std::string count_text(std::int64_t count) {
   const double value = static_cast<double>(count);
   if (value >= 1e9) return format("%.3g B", value / 1e9);
@@ -133,92 +131,14 @@ std::string program_of(const ModelSpec& model, std::int64_t layer, std::int64_t 
   return attention.kind + ": " + program_text(attention.heads[static_cast<std::size_t>(head)]);
 }
 
-void print_line(const char* name, const std::string& value) {
-  std::printf("%-12s %s\n", name, escape_for_terminal(value).c_str());
-}
-
-// What the layers have, a line for each thing that some of them have otherwise. `measured`: those with attention.
-void print_by_layer(const ModelSpec& model, const char* name,
-                    const std::function<std::string(const BlockSpec&)>& describe, bool measured = false) {
-  std::map<std::string, std::vector<std::int64_t>> found;
-  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
-    if (!measured || model.blocks[layer].attends())
-      found[describe(model.blocks[layer])].push_back(static_cast<std::int64_t>(layer));
-  for (const auto& [text, layers] : found) {
-    print_line(name,
-               found.size() == 1
-                   ? text + (measured && layers.size() < model.blocks.size() ? " in all of these" : " in all layers")
-                   : text + (layers.size() == 1 ? " in layer " : " in layers ") + layers_text(layers));
-    name = "";
-  }
-}
-
-// A mixer says that it has no maps.
-std::string kind_text(const BlockSpec& block) {
-  if (block.attends()) return block.attention.kind;
-  return std::string(block.kind()) + " (" + block.mixer->describe() + "; no maps)";
-}
-
-std::string mask_text(const BlockSpec& block) {
-  const AttentionSpec& attention = block.attention;
-  std::string text = attention.cross ? "keys of the encoder" : attention.causal ? "causal" : "bidirectional";
-  if (attention.disentangled.present()) text += ", terms of content and distance";
-  if (attention.window > 0) text += format(", window of %lld keys", static_cast<long long>(attention.window));
-  if (attention.chunk > 0) text += format(", chunks of %lld keys", static_cast<long long>(attention.chunk));
-  if (attention.softcap > 0.0) text += format(", logits capped at %g", attention.softcap);
-  if (!attention.bias.slopes.empty()) text += ", ALiBi";
-  if (attention.bias.table.present()) text += ", learned bias by distance";
-  if (attention.query_scale.present()) text += ", queries grow with position";
-  return text;
-}
-
-std::string rotation_text(const BlockSpec& block) {
-  const RopeSpec& rope = block.attention.rope;
-  if (rope.layout == RopeLayout::None) return "none";
-  const RopeScalingKind scaling = rope.scaling.kind;
-  return format("%s, %lld of %lld channels, θ %g", rope.layout == RopeLayout::HalfSplit ? "halves" : "pairs",
-                static_cast<long long>(rope.rotary_dim), static_cast<long long>(block.attention.head_dim), rope.theta) +
-         (scaling == RopeScalingKind::None ? "" : ", " + std::string(name_of(scaling)));
-}
-
-std::string block_text(const BlockSpec& block) {
-  const auto places = [](const BranchSpec& branch) {
-    std::string text;
-    const std::pair<const NormSpec*, const char*> norms[] = {
-        {&branch.before, "before"}, {&branch.after, "behind"}, {&branch.sum, "over the sum"}};
-    for (const auto& [norm, place] : norms)
-      if (norm->kind != NormKind::None)
-        text += (text.empty() ? std::string(norm->kind == NormKind::Rms ? "RMSNorm " : "LayerNorm ") : " and ") + place;
-    return text.empty() ? std::string("no norm") : text;
-  };
-  std::string text = places(block.attention_branch);
-  if (block.attention.qk_norm != QkNormScope::None) text += ", norms of q and k";
-  if (block.attention.kv_latent.present())
-    text += format(", latents of %lld", static_cast<long long>(block.attention.kv_latent.down.weight.rows()));
-  if (block.attention.shares_projection()) text += ", one projection for q and k";
-  if (block.attention.values_are_keys()) text += ", values of the keys' projection";
-  if (!block.feeds_forward()) return text + ", no MLP";
-  if (block.mlp.kind != MlpKind::None) text += block.mlp.kind == MlpKind::Gated ? ", gated MLP" : ", plain MLP";
-  if (block.experts.present())
-    text += format(block.mlp.kind == MlpKind::None ? ", %lld of %zu experts" : " and %lld of %zu experts",
-                   static_cast<long long>(block.experts.router.chosen), block.experts.experts.size());
-  return text + (block.parallel ? " beside it" : "");
-}
-
-std::string keys_text(const BlockSpec& block) {
-  const std::int64_t of = block.attention.keys_of_layer;
-  return of < 0 ? "its own" : format("of layer %lld", static_cast<long long>(of));
-}
-
-// What carries the stream beside norms and branches; empty where nothing does.
-std::string stream_text(const BlockSpec& block) {
-  std::string text;
-  const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
-  if (block.altup.present())
-    add(format("%lld streams (AltUp)", static_cast<long long>(block.altup.router.weight.rows())));
-  if (block.laurel.present()) add("Laurel");
-  if (block.token_branch.present()) add("an embedding for the layer");
-  return text;
+// What the layers have, a line for each thing that some of them have otherwise; layers without it have no text.
+void print_by_layer(const char* name, const std::vector<LayerFacts>& layers, std::string LayerFacts::* of) {
+  std::vector<LikeLayers> found = like_layers(layers, of);
+  std::erase_if(found, [](const LikeLayers& like) { return like.text.empty(); });
+  for (const LikeLayers& like : found)
+    print_fact(std::exchange(name, ""), found.size() == 1 && like.layers.size() < layers.size()
+                                            ? like.text + " in all of these"
+                                            : layers_phrase(like, layers.size()));
 }
 
 std::string logits_text(const ModelSpec& model) {
@@ -229,41 +149,34 @@ std::string logits_text(const ModelSpec& model) {
   return text;
 }
 
-void print_model(const ModelSpec& model) {
+std::string heads_line(const ModelSpec& model) {
   const AttentionSpec& attention = model.first_attention();
-  print_line("model", model.model_type);
-  std::string layers = std::to_string(model.blocks.size());
-  if (model.encoder) {
-    const auto encoder = static_cast<std::size_t>(model.encoder->blocks);
-    layers += format(": %zu of the encoder, %zu times self and cross of the decoder", encoder,
-                     (model.blocks.size() - encoder) / 2);
-  }
-  print_line("layers", layers);
-  print_line("heads",
-             format("%lld output heads, %lld query blocks, %lld key blocks, %lld value blocks of %lld channels",
-                    static_cast<long long>(model.num_heads), static_cast<long long>(attention.num_query_blocks),
-                    static_cast<long long>(attention.num_key_blocks),
-                    static_cast<long long>(attention.num_value_blocks), static_cast<long long>(attention.head_dim)));
-  print_line("sizes", format("hidden %lld, vocabulary %lld, positions %lld", static_cast<long long>(model.hidden_size),
-                             static_cast<long long>(model.vocab_size), static_cast<long long>(model.max_positions)));
-  print_by_layer(model, "attention", kind_text);
-  print_by_layer(model, "mask", mask_text, true);
-  print_by_layer(model, "rotation", rotation_text, true);
-  print_by_layer(model, "block", block_text);
-  if (std::ranges::any_of(model.blocks, [](const BlockSpec& block) { return block.attention.keys_of_layer >= 0; }))
-    print_by_layer(model, "keys, values", keys_text);
-  if (!stream_text(model.blocks.front()).empty()) print_by_layer(model, "stream", stream_text);
-  print_line("logits", logits_text(model));
+  return format("%lld output heads, %lld query blocks, %lld key blocks, %lld value blocks of %lld channels",
+                static_cast<long long>(model.num_heads), static_cast<long long>(attention.num_query_blocks),
+                static_cast<long long>(attention.num_key_blocks), static_cast<long long>(attention.num_value_blocks),
+                static_cast<long long>(attention.head_dim));
 }
 
-// Parts of other tasks that stand in the file: "bert.pooler, classifier".
-std::string set_aside_text(const ModelSpec& model, const Checkpoint& checkpoint) {
-  std::string text;
-  for (const std::string& begin : model.set_aside)
-    if (std::ranges::any_of(checkpoint.tensors(),
-                            [&](const TensorInfo& tensor) { return tensor.name.starts_with(begin); }))
-      text += (text.empty() ? "" : ", ") + (begin.ends_with('.') ? begin.substr(0, begin.size() - 1) : begin);
-  return text;
+void print_model(const ModelSpec& model) {
+  const std::vector<LayerFacts> layers = layer_facts(model);
+  print_fact("model", model.model_type);
+  std::string count = std::to_string(model.blocks.size());
+  if (model.encoder) {
+    const auto encoder = static_cast<std::size_t>(model.encoder->blocks);
+    count += format(": %zu of the encoder, %zu times self and cross of the decoder", encoder,
+                    (model.blocks.size() - encoder) / 2);
+  }
+  print_fact("layers", count);
+  print_fact("heads", heads_line(model));
+  print_fact("sizes", format("hidden %lld, vocabulary %lld, positions %lld", static_cast<long long>(model.hidden_size),
+                             static_cast<long long>(model.vocab_size), static_cast<long long>(model.max_positions)));
+  print_by_layer("attention", layers, &LayerFacts::kind);
+  print_by_layer("mask", layers, &LayerFacts::mask);
+  print_by_layer("rotation", layers, &LayerFacts::rotation);
+  print_by_layer("block", layers, &LayerFacts::block);
+  print_by_layer("keys, values", layers, &LayerFacts::keys);
+  print_by_layer("stream", layers, &LayerFacts::stream);
+  print_fact("logits", logits_text(model));
 }
 
 std::string call_text(const AttentionSpec& attention) {
@@ -292,15 +205,15 @@ void print_capture(const ModelSpec& model) {
     return format("%lld%s%s", static_cast<long long>(of.length()), of.ids.empty() ? "" : ", ids",
                   of.texts.empty() ? "" : ", texts");
   };
-  print_line("capture",
+  print_fact("capture",
              format("%zu calls", model.blocks.size()) + (capture.source.empty() ? "" : ", " + capture.source));
-  print_line("tokens", tokens(capture.tokens));
-  if (capture.key_tokens.length() > 0) print_line("key tokens", tokens(capture.key_tokens));
+  print_fact("tokens", tokens(capture.tokens));
+  if (capture.key_tokens.length() > 0) print_fact("key tokens", tokens(capture.key_tokens));
   for (std::size_t layer = 0; layer < std::min(model.blocks.size(), kShown); ++layer) {
     const AttentionSpec& attention = model.blocks[layer].attention;
-    print_line(format("L%zu", layer).c_str(), attention.call->name + ": " + call_text(attention));
+    print_fact(format("L%zu", layer).c_str(), attention.call->name + ": " + call_text(attention));
   }
-  if (model.blocks.size() > kShown) print_line("", format("… %zu calls in all", model.blocks.size()));
+  if (model.blocks.size() > kShown) print_fact("", format("… %zu calls in all", model.blocks.size()));
 }
 
 nlohmann::json calls_json(const ModelSpec& model) {
@@ -330,39 +243,39 @@ nlohmann::json calls_json(const ModelSpec& model) {
 void print_programs(const Inspection& found) {
   for (const std::int64_t layer : found.layers)
     for (const std::int64_t head : found.heads)
-      print_line(format("L%lld.H%lld", static_cast<long long>(layer), static_cast<long long>(head)).c_str(),
+      print_fact(format("L%lld.H%lld", static_cast<long long>(layer), static_cast<long long>(head)).c_str(),
                  program_of(*found.model, layer, head));
   if (!found.layers.empty()) return;
   const AttentionSpec& attention = found.model->first_attention();
   const std::size_t shown = std::min<std::size_t>(attention.heads.size(), 3);
   for (std::size_t h = 0; h < shown; ++h)
-    print_line(h == 0 ? "head program" : "", "H" + std::to_string(h) + ": " + program_text(attention.heads[h]));
-  if (shown < attention.heads.size()) print_line("", format("… %zu heads in all", attention.heads.size()));
+    print_fact(h == 0 ? "head program" : "", "H" + std::to_string(h) + ": " + program_text(attention.heads[h]));
+  if (shown < attention.heads.size()) print_fact("", format("… %zu heads in all", attention.heads.size()));
 }
 
 void print_adapter(const Adapter& adapter, const Inspection& found) {
   if (!found.changes.empty())
-    print_line("adapter", "LoRA of rank " + values_text(found.changes, [](const LowRank& c) { return c.rank(); }) +
+    print_fact("adapter", "LoRA of rank " + values_text(found.changes, [](const LowRank& c) { return c.rank(); }) +
                               ", scale " + values_text(found.changes, [](const LowRank& c) { return c.scale; }) +
                               format(", of %zu matrices", found.changes.size()));
   if (!found.replaced.empty())
-    print_line(
+    print_fact(
         found.changes.empty() ? "adapter" : "",
         format("%zu tensors in place of the base's, the first is ", found.replaced.size()) + found.replaced.front());
-  print_line("base", adapter.base.string());
+  print_fact("base", adapter.base.string());
 }
 
 void print_text(const Inspection& found, bool all_tensors) {
   const Checkpoint& checkpoint = *found.checkpoint;
-  print_line("checkpoint", checkpoint.path().string());
-  print_line("format",
+  print_fact("checkpoint", checkpoint.path().string());
+  print_fact("format",
              std::string(checkpoint.format_name()) +
                  format(", %zu file%s, ", checkpoint.files().size(), checkpoint.files().size() == 1 ? "" : "s") +
                  size_text(found.size_bytes));
   std::string dtypes;
   for (const auto& [name, count] : found.dtypes)
     dtypes += (dtypes.empty() ? "" : ", ") + std::to_string(count) + " " + name;
-  print_line("tensors", format("%zu (%s), %s values", checkpoint.tensors().size(), dtypes.c_str(),
+  print_fact("tensors", format("%zu (%s), %s values", checkpoint.tensors().size(), dtypes.c_str(),
                                count_text(found.parameters).c_str()));
   if (const Adapter* adapter = checkpoint.adapter()) print_adapter(*adapter, found);
   if (found.model && found.model->capture) {
@@ -371,18 +284,18 @@ void print_text(const Inspection& found, bool all_tensors) {
   } else if (found.model) {
     print_model(*found.model);
     if (const std::string aside = set_aside_text(*found.model, checkpoint); !aside.empty())
-      print_line("not run", aside);
+      print_fact("not run", aside);
     print_programs(found);
     std::string accounts;
     for (const auto& [account, count] : found.attention_parameters)
       if (count > 0) accounts += (accounts.empty() ? "" : ", ") + account + " " + count_text(count);
-    print_line("parameters", "attention: " + accounts);
+    print_fact("parameters", "attention: " + accounts);
   } else {
-    print_line("model", "none: " + describe(*found.model_error));
+    print_fact("model", "none: " + describe(*found.model_error));
   }
   if (!found.model || !found.model->capture)
-    print_line("tokenizer", found.tokenizer.empty() ? "none (token ids work)" : found.tokenizer);
-  for (const std::string& warning : found.warnings) print_line("warning", warning);
+    print_fact("tokenizer", found.tokenizer.empty() ? "none (token ids work)" : found.tokenizer);
+  for (const std::string& warning : found.warnings) print_fact("warning", warning);
   if (!all_tensors && found.model) return;
   for (const TensorInfo& tensor : checkpoint.tensors())
     std::printf("  %-60s %-8s %s\n", escape_for_terminal(tensor.name).c_str(), tensor.dtype_name.c_str(),
@@ -412,7 +325,7 @@ nlohmann::json to_json(const Inspection& found) {
   json["missing_tensors"] =
       std::vector<std::string>(found.checkpoint->missing_tensors().begin(), found.checkpoint->missing_tensors().end());
   for (const char* key : {"model_type", "layers", "heads", "kv_heads", "head_dim", "hidden_size", "vocab_size",
-                          "attention", "attention_parameters"})
+                          "attention", "attention_parameters", "by_layer", "logits"})
     json[key] = nullptr;
   if (!found.model) {
     json["model_error"] = describe(*found.model_error);
@@ -432,6 +345,8 @@ nlohmann::json to_json(const Inspection& found) {
   if (model.encoder)
     for (std::size_t layer = 0; layer < model.blocks.size(); ++layer)
       json["layer_names"].push_back(model.layer_name(static_cast<std::int64_t>(layer)));
+  json["by_layer"] = layers_json(model);
+  json["logits"] = logits_json(model);
   if (model.capture) json["calls"] = calls_json(model);
   for (const std::int64_t layer : found.layers)
     for (const std::int64_t head : found.heads)
@@ -453,6 +368,10 @@ Result<void> find_places(const Address& address, Inspection& found) {
 }  // namespace
 
 int run_inspect(const InspectArguments& arguments) {
+  if (claims_to_be_run_file(arguments.path)) {
+    const Result<void> told = inspect_run_file(arguments.path, arguments.tensors, arguments.json);
+    return told ? 0 : report_error(told.error(), arguments.json);
+  }
   const auto address = parse_address(arguments.path);
   if (!address) return report_error(address.error(), arguments.json);
   auto checkpoint = Checkpoint::open(address->path, arguments.options);

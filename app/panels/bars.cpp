@@ -196,6 +196,7 @@ std::vector<MenuItem> checkpoint_items(const PanelContext& context) {
   std::vector<MenuItem> items;
   for (const ModelEntry& model : state.models) {
     std::string command = "open " + quote_word(model.path);
+    if (!model.config.empty()) command += " " + quote_word(model.config);
     for (const RunEntry& run : state.runs) {
       if (run.model == model.id && run.what_ifs.empty()) command = "show " + std::to_string(run.id);
     }

@@ -21,7 +21,10 @@ PairLayoutRequest pair_layout_request(PanelContext& context, Rect body, const Ma
   PairLayoutRequest request;
   request.body = body;
   request.pixel_scale = static_cast<double>(context.painter().scale());
-  request.length = std::max<std::int64_t>(1, pair.a.length);
+  const MapExtent extent = pair.extent();
+  request.length = extent.length;
+  request.rows = extent.rows;
+  request.keys = extent.keys;
   request.window = context.state.view.map.window;
   request.single = mode != CompareMode::SideBySide;
   request.index_width = query_index_width(context.ui.measure(), request.length);
@@ -46,13 +49,15 @@ std::optional<MapLayout::Cell> pair_pointer(PanelContext& context, std::string_v
   return cell;
 }
 
-MapMarks pair_marks(const PanelContext& context, std::int64_t length, std::optional<MapLayout::Cell> cell) {
-  const auto known = [&](std::optional<std::int64_t> i) { return i && *i >= 0 && *i < length ? i : std::nullopt; };
+MapMarks pair_marks(const PanelContext& context, const MapExtent& extent, std::optional<MapLayout::Cell> cell) {
+  const auto known = [](std::optional<std::int64_t> i, std::int64_t count) {
+    return i && *i >= 0 && *i < count ? i : std::nullopt;
+  };
   MapMarks marks;
-  marks.hovered_query = cell ? std::optional(cell->query) : known(context.state.hover.query);
-  marks.hovered_key = cell ? std::optional(cell->key) : known(context.state.hover.key);
-  marks.pinned_query = known(context.state.view.selection.query);
-  marks.pinned_key = known(context.state.view.selection.key);
+  marks.hovered_query = cell ? std::optional(cell->query) : known(context.state.hover.query, extent.row_count());
+  marks.hovered_key = cell ? std::optional(cell->key) : known(context.state.hover.key, extent.key_count());
+  marks.pinned_query = known(context.state.view.selection.query, extent.row_count());
+  marks.pinned_key = known(context.state.view.selection.key, extent.key_count());
   return marks;
 }
 

@@ -49,12 +49,14 @@ void add_labels(MapLayout& layout, const Rect& body, const Rect& tool_bar, float
 
 }  // namespace
 
-MapLayout linked_map(Rect area, const MapWindow& window, std::int64_t length, double pixel_scale) {
+MapLayout linked_map(Rect area, const MapWindow& window, const MapExtent& extent, double pixel_scale) {
   MapLayout layout;
   layout.area = area;
   layout.pixel_scale = pixel_scale;
-  layout.length = std::max<std::int64_t>(1, length);
-  layout.window = resolved_window(window, layout.length);
+  layout.length = std::max<std::int64_t>(1, extent.length);
+  layout.rows = extent.rows;
+  layout.keys = extent.keys;
+  layout.window = resolved_window(window, layout.row_count(), layout.key_count());
   const double keys = layout.window.key1 - layout.window.key0, queries = layout.window.query1 - layout.window.query0;
   const double w = std::max(1.0, static_cast<double>(area.width()) * pixel_scale),
                h = std::max(1.0, static_cast<double>(area.height()) * pixel_scale);
@@ -71,19 +73,24 @@ MapLayout linked_map(Rect area, const MapWindow& window, std::int64_t length, do
 }
 
 MapWindow linked_zoom(const MapLayout& layout, Vec2 pointer, double notches) {
-  const double n = static_cast<double>(layout.length), factor = std::pow(kWheelStep, notches);
-  const double fewest = std::min(kFewestCells, n);
+  const double rows = static_cast<double>(layout.row_count()), columns = static_cast<double>(layout.key_count());
+  const double factor = std::pow(kWheelStep, notches);
+  const double fewest_rows = std::min(kFewestCells, rows), fewest_columns = std::min(kFewestCells, columns);
   const double keys = layout.window.key1 - layout.window.key0, queries = layout.window.query1 - layout.window.query0;
   // The shape stays: one factor for both ways.
-  const double allowed = std::clamp(factor, std::min(keys, queries) / n, std::min(keys, queries) / fewest);
-  const double new_keys = std::clamp(keys / allowed, fewest, n), new_queries = std::clamp(queries / allowed, fewest, n);
-  if (new_keys >= n - 1e-9 && new_queries >= n - 1e-9) return {};
+  const double allowed = std::clamp(factor, std::min({1.0, keys / columns, queries / rows}),
+                                    std::max(1.0, std::min(keys / fewest_columns, queries / fewest_rows)));
+  const double new_keys = std::clamp(keys / allowed, fewest_columns, columns),
+               new_queries = std::clamp(queries / allowed, fewest_rows, rows);
+  if (new_keys >= columns - 1e-9 && new_queries >= rows - 1e-9) return {};
   const double query = layout.query_at(pointer.y), key = layout.key_at(pointer.x);
   // Where the cells come to lie: the map of another part has another size.
-  const MapLayout to = linked_map(layout.area, {0.0, new_queries, 0.0, new_keys}, layout.length, layout.pixel_scale);
+  const MapLayout to = linked_map(layout.area, {0.0, new_queries, 0.0, new_keys},
+                                  MapExtent{layout.length, layout.rows, layout.keys}, layout.pixel_scale);
   const double query0 =
-      std::clamp(query - static_cast<double>((pointer.y - to.map.y0) / to.cell_y), 0.0, n - new_queries);
-  const double key0 = std::clamp(key - static_cast<double>((pointer.x - to.map.x0) / to.cell_x), 0.0, n - new_keys);
+      std::clamp(query - static_cast<double>((pointer.y - to.map.y0) / to.cell_y), 0.0, rows - new_queries);
+  const double key0 =
+      std::clamp(key - static_cast<double>((pointer.x - to.map.x0) / to.cell_x), 0.0, columns - new_keys);
   return {query0, query0 + new_queries, key0, key0 + new_keys};
 }
 
@@ -102,7 +109,7 @@ PairLayout lay_out_what_if(const PairLayoutRequest& request) {
   const float width =
       std::max(8.0f, request.single ? w - sides.left - sides.right : 0.5f * (w - sides.left - sides.right - between));
   const auto map_at = [&](float x) {
-    return linked_map({x, top, x + width, top + height}, request.window, request.length, request.pixel_scale);
+    return linked_map({x, top, x + width, top + height}, request.window, request.extent(), request.pixel_scale);
   };
   MapLayout first = map_at(body.x0 + sides.left);
   float right = first.map.x1;
@@ -154,8 +161,8 @@ PairLayout lay_out_compare(const PairLayoutRequest& request) {
     const float gap = 22.0f;
     const float side = std::max(8.0f, std::min(std::clamp(0.27f * w, 60.0f, 480.0f), 0.5f * (height - gap)));
     const Rect area = Rect::sized(body.x0 + measure::kPadding, top, side, side);
-    out.first = linked_map(area, request.window, request.length, request.pixel_scale);
-    out.second = linked_map(area.shifted(0.0f, out.first.map.height() + gap), request.window, request.length,
+    out.first = linked_map(area, request.window, request.extent(), request.pixel_scale);
+    out.second = linked_map(area.shifted(0.0f, out.first.map.height() + gap), request.window, request.extent(),
                             request.pixel_scale);
     if (label_room(h) >= 20.0f) out.small_title = {area.x0, top - 18.0f, area.x0 + side, top - 3.0f};
     left = area.x0 + side + sides.left;
@@ -165,7 +172,7 @@ PairLayout lay_out_compare(const PairLayoutRequest& request) {
   const float own = profiles && w >= 1000.0f ? kColumnsBeside : 0.0f;
   const float width = std::max(8.0f, body.x1 - sides.right - left - own);
   out.large = linked_map({left, top, left + width, top + std::max(8.0f, height - below)}, request.window,
-                         request.length, request.pixel_scale);
+                         request.extent(), request.pixel_scale);
   add_labels(out.large, body, out.tool_bar, label_x0, true, body.x1 - 2.0f);
   const Rect& map = out.large.map;
   float bar_x = map.x1, rows_end = map.y1;

@@ -8,10 +8,19 @@
 
 namespace headroom {
 
+// Positions of a run, which the tiles of its maps are counted in, and queries and keys of a map; 0: all positions.
+struct MapExtent {
+  std::int64_t length = 1, rows = 0, keys = 0;
+  [[nodiscard]] std::int64_t row_count() const { return rows > 0 ? rows : length; }
+  [[nodiscard]] std::int64_t key_count() const { return keys > 0 ? keys : length; }
+};
+
 // A map of `area` at most, its upper left corner there, with the window fitted into it: whole pixels a cell where that
-// costs little. Only area, map, window, cells and length are
-// set.
-[[nodiscard]] MapLayout linked_map(Rect area, const MapWindow& window, std::int64_t length, double pixel_scale);
+// costs little. Only area, map, window, cells, length, rows and keys are set.
+[[nodiscard]] MapLayout linked_map(Rect area, const MapWindow& window, const MapExtent& extent, double pixel_scale);
+[[nodiscard]] inline MapLayout linked_map(Rect area, const MapWindow& window, std::int64_t length, double pixel_scale) {
+  return linked_map(area, window, MapExtent{length}, pixel_scale);
+}
 // The window after `notches` of the wheel at a point of the map: a smaller or larger part of the same shape about it.
 [[nodiscard]] MapWindow linked_zoom(const MapLayout& layout, Vec2 pointer, double notches);
 
@@ -19,9 +28,11 @@ struct PairLayoutRequest {
   Rect body;  // of the panel, below its title
   double pixel_scale = 1.0;
   std::int64_t length = 1;
+  std::int64_t rows = 0, keys = 0;  // of the maps; 0: all positions
   MapWindow window;
   bool single = false;       // one map: swipe, flip, difference
   float index_width = 0.0f;  // of the longest query index
+  [[nodiscard]] MapExtent extent() const { return {length, rows, keys}; }
 };
 
 // Maps that found no room are empty, and so are other parts.

@@ -2,6 +2,7 @@
 // − A, and A and B with a divider between them. Main thread only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,7 +27,10 @@ struct MapPair {
   MapRange range;       // of A and B
   MapRange difference;  // of B − A
   std::string symbol;   // "a"
-  [[nodiscard]] bool same_length() const { return a.length == b.length; }
+  [[nodiscard]] bool same_length() const {
+    return a.length == b.length && (!a.has_map() || !b.has_map() || (a.rows == b.rows && a.keys == b.keys));
+  }
+  [[nodiscard]] MapExtent extent() const { return {std::max<std::int64_t>(1, any().length), any().rows, any().keys}; }
   [[nodiscard]] bool has_difference() const { return a.has_map() && b.has_map() && same_length(); }
   [[nodiscard]] const MapSubject& any() const { return a.has_map() || !b.has_map() ? a : b; }
 };
@@ -76,7 +80,7 @@ class PairPainter {
 // What the pointer does on one of the maps: hover, zoom, pan, pin. The cell under it.
 std::optional<MapLayout::Cell> pair_pointer(PanelContext& context, std::string_view id, const MapLayout& layout);
 // The marks of all maps: under the pointer, hovered elsewhere, pinned.
-[[nodiscard]] MapMarks pair_marks(const PanelContext& context, std::int64_t length,
+[[nodiscard]] MapMarks pair_marks(const PanelContext& context, const MapExtent& extent,
                                   std::optional<MapLayout::Cell> cell);
 void draw_pair_cross(PanelContext& context, const MapLayout& layout, const MapMarks& marks);
 

@@ -74,6 +74,7 @@ void draw_received_bars(PanelContext& context, Rect area, const MapPair& pair) {
   bars.a = context.theme().text3;
   bars.b = context.theme().accent;
   bars.run = pair.a.data;
+  if (pair.a.layer) bars.axis = pair.a.layer->axes.keys;
   bars.decimals = 3;
   bars.none = "Attention received is known when the layer is finished in both runs.";
   std::vector<KeyChange> keys;
@@ -106,7 +107,7 @@ void draw_maps(PanelContext& context, CompareMemory& memory, Rect body, const Ma
   } pointers[] = {{"map of A", &layout.first}, {"map of B", &layout.second}, {"large map", &layout.large}};
   for (const auto& [id, map] : pointers)
     if (const auto under = pair_pointer(context, id, *map)) cell = under;
-  const MapMarks marks = pair_marks(context, request.length, cell);
+  const MapMarks marks = pair_marks(context, request.extent(), cell);
 
   const bool flipped = compare.flipped;
   const MapSubject& shown = mode == CompareMode::Flip && flipped ? pair.b : pair.a;
@@ -230,7 +231,12 @@ void draw_compare_panel(PanelContext& context, Rect centre, Rect side) {
   std::string hint;
   if (a && b) {
     hint = "A " + titles.a + " · B " + titles.b;
-    if (a->data) hint += " · " + grouped_text(a->data->length) + " × " + grouped_text(a->data->length);
+    if (a->data) {
+      const LayerSnapshot* layer = head ? a->data->layer(head->layer) : nullptr;
+      const bool smaller = layer && layer->rows > 0 && layer->keys > 0;
+      hint += " · " + grouped_text(smaller ? layer->rows : a->data->length) + " × " +
+              grouped_text(smaller ? layer->keys : a->data->length);
+    }
   }
   const Rect body = draw_panel_title(context, centre, "map", "Compare", head ? head_text(*head) : "", hint);
   if (!a || !b || !head) {

@@ -128,9 +128,8 @@ void draw_received_bars(PanelContext& context, Rect area, const ReceivedBars& ba
   for (const KeyChange& key : shown) {
     BarGroup group{grouped_text(key.key), "", key.a, key.b, delta_text(key.change(), bars.decimals)};
     if (group.value == "0") group.value.clear();
-    const auto at = static_cast<std::size_t>(key.key);
-    if (bars.run && bars.run->prompt && at < bars.run->prompt->texts.size())
-      group.sublabel = token_label(bars.run->prompt->texts[at]);
+    if (const std::string* text = bars.run ? axis_text(*bars.run, bars.axis, key.key) : nullptr)
+      group.sublabel = token_label(*text);
     groups.push_back(std::move(group));
   }
   draw_plot_ground(painter, frame, theme);

@@ -48,7 +48,8 @@ struct ReceivedBars {
   std::string name_a, name_b;
   Color a, b;
   std::span<const KeyChange> keys;
-  const RunSnapshot* run = nullptr;  // its tokens name the keys
+  const RunSnapshot* run = nullptr;    // its tokens name the keys
+  TokenAxis axis = TokenAxis::Tokens;  // those of this sequence
   int decimals = 2;
   std::string none;  // said where there are no keys
 };

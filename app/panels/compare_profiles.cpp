@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -108,7 +109,8 @@ void draw_pair_profiles(PanelContext& context, const PairLayout& layout, const M
   const auto query = marks.query(), key = marks.key();
   const auto values_of = [&](const MapSubject& of, bool column) -> Values {
     const auto at = column ? key : query;
-    if (!at || !of.has_map() || *at >= of.length) return nullptr;
+    const std::int64_t most = column ? pair.extent().key_count() : pair.extent().row_count();
+    if (!at || !of.has_map() || *at >= most) return nullptr;
     return column ? context.tiles.column(of.source, of.ref.head, window_map(of.kind), *at)
                   : context.tiles.row(of.source, of.ref.head, window_map(of.kind), *at);
   };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/head_sections.h"
+#include "app/panels/row_axis.h"
 #include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
@@ -58,7 +59,8 @@ PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const Lab
     return {};
   }
   if (!mean.text.empty()) ends.push_back(mean);
-  AxisSpec x = axis_spec(std::max(1.0, std::min(first, 0.5 * last)), last, true);
+  AxisSpec x = row_axis(view.series);
+  if (!view.series.by_position) x = axis_spec(std::max(1.0, std::min(first, 0.5 * last)), last, true);
   const AxisSpec y = axis_spec(range.low, range.high, log);
   x.high_label = true;
   PlotRoom room;
@@ -70,7 +72,7 @@ PlotFrame draw_median_curves(HeadPanelView& view, Rect area, std::span<const Lab
   double counted = last;
   for (std::size_t i = 0; i < view.series.rows(); ++i)
     if (view.series.faint[i] == 0) counted = std::min(counted, view.series.visible[i]);
-  if (counted > x.low) draw_veil(painter, frame, theme, x.low, counted);
+  if (counted > x.low && !view.series.by_position) draw_veil(painter, frame, theme, x.low, counted);
   for (const LabelledCurve& curve : curves)
     if (curve.quartiles) {
       const Points points = points_of(*curve.bins);

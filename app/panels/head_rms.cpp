@@ -11,6 +11,7 @@
 
 #include "app/panels/head_bounds.h"
 #include "app/panels/head_sections.h"
+#include "app/panels/row_axis.h"
 #include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/quantiles.h"
@@ -91,18 +92,15 @@ void draw_footnote(HeadPanelView& view, RmsTab tab, Rect row) {
                         view.context.ui.width(full, style) <= row.width() ? full : brief, style, row.width());
 }
 
-// An end over a log grid of n, for those that are curves.
+// An end along the axis of the rows, for those that are curves.
 struct EndCurve {
   std::vector<double> x, y;
 };
 
-EndCurve end_curve(const RowEnd& end, double most) {
+EndCurve end_curve(const RowEnd& end, const HeadSeries& series) {
   EndCurve curve;
-  for (int i = 0; i <= 64; ++i) {
-    const double n = std::pow(most, static_cast<double>(i) / 64.0);
-    curve.x.push_back(n);
-    curve.y.push_back(end.at(0, n));
-  }
+  curve.x = place_grid(series, 64);
+  for (const double place : curve.x) curve.y.push_back(end.at(0, visible_at(series, place)));
   return curve;
 }
 
@@ -111,9 +109,8 @@ struct RmsPlot {
   HeadPanelView& view;
   const RowIntervals& intervals;
   PlotFrame frame;
-  double most = 2.0;  // of n
   std::size_t every = 1;
-  std::vector<double> n;            // of the rows drawn
+  std::vector<double> place;        // of the rows drawn
   std::vector<std::uint8_t> faint;  // likewise
 
   [[nodiscard]] Color color(const RowInterval& interval) const {
@@ -126,7 +123,7 @@ struct RmsPlot {
 void draw_wash(RmsPlot& plot) {
   const RowInterval& own = plot.intervals.own();
   if (own.low.per_row() || own.high.per_row()) return;
-  const EndCurve low = end_curve(own.low, plot.most), high = end_curve(own.high, plot.most);
+  const EndCurve low = end_curve(own.low, plot.view.series), high = end_curve(own.high, plot.view.series);
   draw_band(plot.view.context.painter(), plot.frame, low.x, low.y, high.y, plot.view.context.theme().text.faded(0.05f));
 }
 
@@ -135,7 +132,7 @@ void draw_end_clouds(RmsPlot& plot) {
   for (const RowInterval& interval : plot.intervals.all)
     for (const RowEnd* end : {&interval.low, &interval.high})
       if (end->per_row())
-        draw_cloud(painter, plot.frame, plot.n, thinned(std::span<const double>(end->rows), plot.every),
+        draw_cloud(painter, plot.frame, plot.place, thinned(std::span<const double>(end->rows), plot.every),
                    plot.color(interval), plot.faint);
 }
 
@@ -155,13 +152,12 @@ std::vector<NamedEnd> named_ends(const RmsPlot& plot) {
       if (!end->drawn() || std::ranges::any_of(ends, same)) continue;
       EndCurve curve;
       if (end->per_row()) {
-        for (const RowBin& bin :
-             bins_over_visible(plot.n, thinned(std::span<const double>(end->rows), plot.every), 1.0)) {
+        for (const RowBin& bin : row_bins(plot.view.series, std::span<const double>(end->rows), 1.0, 8)) {
           curve.x.push_back(bin.centre);
           curve.y.push_back(end == &interval->high ? bin.upper : bin.lower);
         }
       } else {
-        curve = end_curve(*end, plot.most);
+        curve = end_curve(*end, plot.view.series);
       }
       ends.push_back({&*interval, end, std::move(curve)});
     }
@@ -213,7 +209,7 @@ void draw_lost_rows(RmsPlot& plot, std::span<const double> values) {
   const Rect& inner = plot.frame.inner;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) continue;
-    const float x = plot.frame.x.pixel(plot.n[i]);
+    const float x = plot.frame.x.pixel(plot.place[i]);
     painter.fill_rect({x - 1.0f, inner.y1 - 5.0f, x + 1.0f, inner.y1}, plot.view.context.theme().hatch);
   }
 }
@@ -268,8 +264,8 @@ void draw_rms(HeadPanelView& view, Rect area) {
   const double name_share = 17.0 / static_cast<double>(std::max(60.0f, area.height() - 30.0f));
   high = std::max(high, highest * std::pow(high / low, std::min(0.3, name_share)));
   const Range y_range = nice_range(low, high, true);
-  AxisSpec x = axis_spec(1.0, most, true), y = axis_spec(y_range.low, y_range.high, true);
-  x.high_label = true;
+  const AxisSpec x = row_axis(series);
+  AxisSpec y = axis_spec(y_range.low, y_range.high, true);
   y.low_label = true;
   PlotRoom room;
   const float margin = view.narrow ? 38.0f : 48.0f;
@@ -278,8 +274,8 @@ void draw_rms(HeadPanelView& view, Rect area) {
   if (frame.inner.width() < 30.0f || frame.inner.height() < 24.0f) return;
   draw_plot_ground(painter, frame, theme);
 
-  RmsPlot plot{view, intervals, frame, most, 1 + series.rows() / kMostRmsRows, {}, {}};
-  plot.n = thinned(std::span<const double>(series.visible), plot.every);
+  RmsPlot plot{view, intervals, frame, 1 + series.rows() / kMostRmsRows, {}, {}};
+  plot.place = thinned(std::span<const double>(series.place), plot.every);
   const std::vector<double> values = thinned(rows, plot.every);
   for (std::size_t i = 0; i < series.rows(); i += plot.every) plot.faint.push_back(series.faint[i]);
   std::vector<double> counted;
@@ -290,9 +286,9 @@ void draw_rms(HeadPanelView& view, Rect area) {
       first_counted = std::min(first_counted, series.visible[i]);
     }
   draw_wash(plot);
-  if (first_counted > 1.0) draw_veil(painter, frame, theme, 1.0, first_counted);
+  if (first_counted > 1.0 && !series.by_position) draw_veil(painter, frame, theme, 1.0, first_counted);
   draw_end_clouds(plot);
-  draw_cloud(painter, frame, plot.n, values, theme.accent, plot.faint);
+  draw_cloud(painter, frame, plot.place, values, theme.accent, plot.faint);
   draw_lost_rows(plot, values);
   draw_end_lines(plot);
   draw_plot_axes(painter, frame, theme);
@@ -309,7 +305,7 @@ void draw_rms(HeadPanelView& view, Rect area) {
   // The row under the pointer, in all panels.
   const Interaction hit = context.ui.interact("plot", frame.inner, Cursor::Crosshair);
   if (hit.hovered) {
-    const std::ptrdiff_t near = nearest_point(frame, plot.n, values, context.ui.input.pointer);
+    const std::ptrdiff_t near = nearest_point(frame, plot.place, values, context.ui.input.pointer);
     if (near >= 0) {
       const std::size_t row = static_cast<std::size_t>(near) * plot.every;
       context.hover.query = static_cast<std::int64_t>(row);
@@ -325,7 +321,7 @@ void draw_rms(HeadPanelView& view, Rect area) {
     const auto row = static_cast<std::size_t>(*query);
     const double value = static_cast<double>(rows[row]);
     if (!(value >= y_range.low && value <= y_range.high)) return;
-    painter.ring(frame.at(series.visible[row], value), 4.0f, color, 1.5f);
+    painter.ring(frame.at(series.place[row], value), 4.0f, color, 1.5f);
   };
   mark(context.state.view.selection.query, theme.text);
   mark(context.state.hover.query, theme.text2);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "app/panels/row_axis.h"
 #include "app/plot/number_text.h"
 
 namespace headroom {
@@ -37,22 +38,19 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
 
   add("numbers", "In numbers", view.pair() ? "" : company, kNumberRow * static_cast<float>(head_numbers(view).size()),
       0.0f, draw_numbers, view.pair() ? 180.0f : 0.0f);
-  std::string title = rms == "raw"       ? "Context RMS over visible keys nᵢ"
-                      : rms == "weights" ? "‖w‖₂ over visible keys nᵢ"
-                                         : "Context RMS ρ over visible keys nᵢ";
-  if (view.narrow)
-    title = rms == "raw" ? "Context RMS over nᵢ" : rms == "weights" ? "‖w‖₂ over nᵢ" : "Context RMS ρ over nᵢ";
+  const std::string over = " " + over_rows(series, view.narrow);
+  std::string title = (rms == "raw" ? "Context RMS" : rms == "weights" ? "‖w‖₂" : "Context RMS ρ") + over;
   if (rms == "relative" && view.program.post_norm)
-    title = view.narrow ? "ρ before the norm" : "ρ before the norm, over nᵢ";
+    title = view.narrow ? "ρ before the norm" : "ρ before the norm, " + over_rows(series, true);
   const float note = 18.0f;  // the premise
   add("rms", title, "", interval_table_height(view) + plot + note, more, draw_rms, rms_switch_width(view));
   if (!series.kept) return sections;
   if (!series.after_norm.empty())
-    add("norm", "RMS through the norm, over nᵢ", view.narrow ? "" : "median, quartiles", small_plot + 10.0f, small_more,
-        draw_through_norm);
+    add("norm", "RMS through the norm, " + over_rows(series, true), view.narrow ? "" : "median, quartiles",
+        small_plot + 10.0f, small_more, draw_through_norm);
   if (!series.weight_cancellation.empty())
-    add("cancellation", "Cancellation over visible keys nᵢ", view.narrow ? "" : "1 = nothing cancels",
-        small_plot + 10.0f, small_more, draw_cancellation);
+    add("cancellation", "Cancellation" + over, view.narrow ? "" : "1 = nothing cancels", small_plot + 10.0f, small_more,
+        draw_cancellation);
   if (!series.log_rho.empty())
     add("decomposition", view.narrow ? "Decomposition" : "Decomposition: log ρ = log e + log r̃ + ½ log κ", "",
         small_plot + 10.0f, small_more, draw_decomposition);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "app/panels/row_axis.h"
 #include "core/base/numbers.h"
 
 namespace headroom {
@@ -27,9 +28,7 @@ void fill_decomposition(HeadSeries& series) {
     series.half_log_kappa[i] = finite_log(rms / q);
     series.log_rho[i] = finite_log(rms / mean_r);
   }
-  const auto bins = [&](const std::vector<double>& values) {
-    return bins_over_visible(series.visible, values, 1.0, 6, 1);
-  };
+  const auto bins = [&](const std::vector<double>& values) { return row_bins(series, values, 1.0, 6, 1); };
   series.rho_bins = bins(series.log_rho);
   series.e_bins = bins(series.log_e);
   series.r_bins = bins(series.log_r);
@@ -50,9 +49,9 @@ void fill_cancellation(HeadSeries& series, std::span<const float> l1, std::span<
     }
     if (output.size() == rows) series.output_cancellation.push_back(static_cast<double>(output[i]));
   }
-  series.weight_bins = bins_over_visible(series.visible, series.weight_cancellation, 8.0, 6);
-  series.energy_bins = bins_over_visible(series.visible, series.energy_cancellation, 8.0, 6);
-  series.output_bins = bins_over_visible(series.visible, series.output_cancellation, 8.0, 6);
+  series.weight_bins = row_bins(series, series.weight_cancellation, 8.0, 6);
+  series.energy_bins = row_bins(series, series.energy_cancellation, 8.0, 6);
+  series.output_bins = row_bins(series, series.output_cancellation, 8.0, 6);
 }
 
 // The three queries with the largest logits. Their keys are looked for in the maps: one row each.
@@ -124,6 +123,8 @@ HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, 
   series.pair = program.has_first() && program.has_second();
   series.v1 = program.post_norm;
   series.visible.assign(visible.begin(), visible.end());
+  series.by_position = plots_by_position(visible);
+  series.place = row_places(series, series.by_position);
   const double most = visible.empty() ? 0.0 : *std::ranges::max_element(series.visible);
   for (const double n : series.visible)
     series.faint.push_back(n < std::min(static_cast<double>(run.min_row), most) ? 1 : 0);
@@ -159,8 +160,8 @@ HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, 
     series.norm_epsilon = epsilon_of(series.gain, series.rms);
     for (std::size_t i = 0; i < rows; ++i)
       series.after_norm.push_back(static_cast<double>(series.gain[i]) * static_cast<double>(series.rms[i]));
-    series.before_bins = bins_over_visible(series.visible, series.rms, 1.0, 6, 1);
-    series.after_bins = bins_over_visible(series.visible, series.after_norm, 1.0, 6, 1);
+    series.before_bins = row_bins(series, series.rms, 1.0, 6, 1);
+    series.after_bins = row_bins(series, series.after_norm, 1.0, 6, 1);
   }
   return series;
 }

@@ -19,6 +19,8 @@ struct HeadSeries {
   bool pair = false, v1 = false;  // two maps; one λ for the layer and a norm
   std::int64_t length = 0, min_row = 0;
   std::vector<double> visible;      // n_i, per row
+  bool by_position = false;         // plots go over the rows' positions: row_axis.h
+  std::vector<double> place;        // where a row stands along the plots' axis
   std::vector<std::uint8_t> faint;  // rows that do not count: n_i < min(min_row, max n_i)
   std::span<const float> rho, rms, weight_l2, value_rms, uncorrelated, lambda, gain, gate, implicit;  // empty: none
   std::array<RowIntervals, kRmsTabs> intervals;  // by RmsTab; without rows where none are kept

@@ -23,19 +23,22 @@ namespace {
 constexpr Color kPlain{0, 0, 0, 0};
 constexpr std::size_t kMostSinkRows = 20000;
 
-std::string token_at(const RunSnapshot& run, std::int64_t position) {
+// Of the sequence that the layer's rows (keys) are of.
+std::string token_at(const HeadPanelView& view, TokenAxis axis, std::int64_t position) {
+  const RunSnapshot& run = view.run;
   if (!run.prompt || position < 0 || static_cast<std::size_t>(position) >= run.prompt->ids.size()) return "";
-  const auto at = static_cast<std::size_t>(position);
-  return at < run.prompt->texts.size() ? visible_token(run.prompt->texts[at])
-                                       : "id " + std::to_string(run.prompt->ids[at]);
+  if (const std::string* text = axis_text(run, axis, position)) return visible_token(*text);
+  return axis == TokenAxis::Tokens ? "id " + std::to_string(run.prompt->ids[static_cast<std::size_t>(position)]) : "";
 }
 
 // "0 “␣the”": a token that a click pins as the key; returns where the next may begin.
-float draw_key_link(PanelContext& context, const RunSnapshot& run, float x, float y, float right, std::int64_t key) {
+float draw_key_link(const HeadPanelView& view, float x, float y, float right, std::int64_t key) {
+  PanelContext& context = view.context;
   const Theme& theme = context.theme();
   const TextStyle number{Face::Mono, 11.0f, theme.text}, word{Face::Sans, 11.0f, theme.text2};
   const std::string index = std::to_string(key);
-  const std::string text = elide_middle(token_at(run, key), 64.0f, context.ui.measure(), word.face, word.size);
+  const std::string text =
+      elide_middle(token_at(view, view.layer.axes.keys, key), 64.0f, context.ui.measure(), word.face, word.size);
   const float index_width = context.ui.width(index, number), width = index_width + 5.0f + context.ui.width(text, word);
   if (x + width > right) return right + 1.0f;
   const Rect area{x - 3.0f, y - 8.0f, x + width + 3.0f, y + 8.0f};
@@ -141,8 +144,7 @@ void draw_sinks(HeadPanelView& view, Rect area) {
     context.painter().text_at(row.x0, row.centre_y(), name, theme.hint());
     const float x = row.x0 + context.ui.width(name, theme.hint()) + 8.0f;
     context.ui.push_id("top");
-    const float next =
-        draw_key_link(context, view.run, x, row.centre_y(), row.x1 - 44.0f, static_cast<std::int64_t>(position));
+    const float next = draw_key_link(view, x, row.centre_y(), row.x1 - 44.0f, static_cast<std::int64_t>(position));
     context.ui.pop_id();
     if (next <= row.x1)
       context.painter().text_at(row.x1, row.centre_y(), text(view.value("top_sink_score", map)),
@@ -162,7 +164,7 @@ void draw_sinks(HeadPanelView& view, Rect area) {
   for (std::size_t rank = 0; rank < 5 && x < row.x1; ++rank) {
     const double key = view.value("top_key_position", map * static_cast<std::size_t>(kRanks) + rank);
     if (!(key >= 0.0)) break;
-    x = draw_key_link(context, view.run, x, row.centre_y(), row.x1, static_cast<std::int64_t>(key));
+    x = draw_key_link(view, x, row.centre_y(), row.x1, static_cast<std::int64_t>(key));
   }
   draw_received(view, area);
 }
@@ -267,10 +269,11 @@ void draw_logits(HeadPanelView& view, Rect area) {
     const Color color = view.pair() ? (one.component == 0 ? theme.first : theme.second) : theme.text;
     painter.text_at(row.x0 + 44.0f, row.centre_y(), number(one.logit), {Face::Mono, 11.0f, color},
                     Painter::Align::Right);
-    context.ui.label(
-        {row.x0 + 56.0f, row.centre_y() + 4.0f},
-        place + (one.key >= 0 ? "  " + token_at(view.run, one.query) + " → " + token_at(view.run, one.key) : ""),
-        {Face::Sans, 11.0f, theme.text2}, row.x1 - row.x0 - 56.0f);
+    context.ui.label({row.x0 + 56.0f, row.centre_y() + 4.0f},
+                     place + (one.key >= 0 ? "  " + token_at(view, view.layer.axes.rows, one.query) + " → " +
+                                                 token_at(view, view.layer.axes.keys, one.key)
+                                           : ""),
+                     {Face::Sans, 11.0f, theme.text2}, row.x1 - row.x0 - 56.0f);
   }
 }
 

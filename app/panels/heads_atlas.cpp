@@ -131,6 +131,16 @@ void draw_labels(const Atlas& atlas, float layer_width) {
     });
     if (std::ranges::find(rows, *mine) == rows.end()) rows.push_back(*mine);
   }
+  if (const Rect names{layout.layer_labels.x0, layout.grid.y0, layout.grid.x0, layout.grid.y1};
+      layout.cell_height > 0.0f && atlas.context.ui.hovered(names)) {
+    const float below = atlas.context.ui.input.pointer.y - layout.grid.y0;
+    const std::size_t row =
+        std::min(layout.rows - 1, static_cast<std::size_t>(std::max(0.0f, below / layout.cell_height)));
+    Rect line = layout.row_rect(row);
+    line.x0 = names.x0, line.x1 = names.x1;
+    if (const std::string tip = layer_tip(state, atlas.run.layers[row]); !tip.empty())
+      atlas.context.ui.tooltip(line, tip);
+  }
   for (const std::size_t row : rows)
     painter.text_at(layout.grid.x0 - 6.0f, layout.row_rect(row).centre_y(), std::to_string(atlas.run.layers[row]),
                     mine == row ? strong : theme.tick(), Painter::Align::Right);

@@ -62,6 +62,7 @@ double distance_of(const HeadDifferences& differences, const ComparedLayers& lay
 
 void HeadsMemory::show(std::shared_ptr<const RunSnapshot> run) {
   if (run == run_) return;
+  if (!run || !run_ || run->prompt != run_->prompt) sequences_.clear();
   run_ = std::move(run);
   columns_.clear();
   distances_of_.reset();
@@ -122,11 +123,20 @@ const HeadSeries& HeadsMemory::series(const LayerSnapshot& layer, std::int64_t h
 
 const TokenLines& HeadsMemory::lines(const std::shared_ptr<const Prompt>& prompt, float width,
                                      const TextMeasure& measure) {
-  if (lines_.prompt != prompt || (lines_.width != width && std::min(lines_.width, width) < 260.0f))
-    lines_ = break_tokens(prompt, width, measure);
-  else if (lines_.width != width)
-    rebreak_tokens(lines_, width);
-  return lines_;
+  if (lines_.size() > 2 && !lines_.contains(prompt.get())) lines_.clear();
+  TokenLines& lines = lines_[prompt.get()];
+  if (lines.prompt != prompt || (lines.width != width && std::min(lines.width, width) < 260.0f))
+    lines = break_tokens(prompt, width, measure);
+  else if (lines.width != width)
+    rebreak_tokens(lines, width);
+  return lines;
+}
+
+const std::shared_ptr<const Prompt>& HeadsMemory::sequence(const std::string& name,
+                                                           const std::function<std::shared_ptr<const Prompt>()>& make) {
+  std::shared_ptr<const Prompt>& kept = sequences_[name];
+  if (!kept) kept = make();
+  return kept;
 }
 
 HeadsMemory& heads_memory(PanelContext& context, HeadsMemory& own) {

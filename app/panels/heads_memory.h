@@ -3,6 +3,7 @@
 // everything follows from what is passed in, so that an empty one gives the same pictures. Main thread only.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,13 +56,17 @@ class HeadsMemory {
   double table_median(std::string_view name);
   // The selected head's rows; the layer belongs to the run.
   const HeadSeries& series(const LayerSnapshot& layer, std::int64_t head);
+  // Of the prompt, or of another sequence of the run: each keeps its own.
   const TokenLines& lines(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure);
+  // A sequence that is no prompt of its own, made once: `name` says which.
+  const std::shared_ptr<const Prompt>& sequence(const std::string& name,
+                                                const std::function<std::shared_ptr<const Prompt>()>& make);
   // The line that a lasso being drawn follows, in pixels; the first column of a table wider than its panel; what is
   // typed to find a quantity; the tokens and the row that the panels last scrolled to.
   std::vector<Vec2>& lasso_path() { return lasso_path_; }
   std::size_t& first_column() { return first_column_; }
   std::string& column_search() { return column_search_; }
-  SeenTokens& seen_tokens() { return seen_tokens_; }
+  SeenTokens& seen_tokens(bool keys) { return seen_tokens_[keys ? 0 : 1]; }
   std::optional<std::size_t>& seen_row() { return seen_row_; }
 
  private:
@@ -77,11 +82,12 @@ class HeadsMemory {
   const LayerSnapshot* series_layer_ = nullptr;
   std::int64_t series_head_ = -1;
   HeadSeries series_;
-  TokenLines lines_;
+  std::map<const Prompt*, TokenLines> lines_;
+  std::map<std::string, std::shared_ptr<const Prompt>> sequences_;
   std::vector<Vec2> lasso_path_;
   std::size_t first_column_ = 0;
   std::string column_search_;
-  SeenTokens seen_tokens_;
+  std::array<SeenTokens, 2> seen_tokens_;
   std::optional<std::size_t> seen_row_;
 };
 

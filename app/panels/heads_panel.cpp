@@ -9,6 +9,11 @@
 #include "app/plot/number_text.h"
 
 namespace headroom {
+namespace {
+
+constexpr float kNoteHeight = 72.0f;
+
+}  // namespace
 
 Rect draw_heads_title(PanelContext& context, Rect frame, std::string_view hint) {
   const HeadsState& view = context.state.view.heads;
@@ -80,10 +85,13 @@ void draw_heads_panel(PanelContext& context, Rect frame) {
   Rect body = draw_heads_title(context, frame, hint);
   if (memory.run() == nullptr || memory.run()->heads.empty() || memory.run()->layers.empty()) {
     const bool waits = run != nullptr && run->status == RunStatus::Running;
-    draw_note(context, body.inset(measure::kPadding, 8.0f),
-              waits ? "The first layer is not computed yet." : "No heads are measured yet.",
+    Rect inner = body.inset(measure::kPadding, 8.0f);
+    draw_note(context, inner, waits ? "The first layer is not computed yet." : "No heads are measured yet.",
               waits ? "Each layer appears here as soon as it is finished."
                     : "Run shows every head of the model here, one cell each: Ctrl+R.");
+    inner.cut_top(kNoteHeight);
+    const ModelEntry* model = run != nullptr ? context.state.find_model(run->model) : nullptr;
+    if (model != nullptr && !model->layers.empty()) draw_layer_strip(context, *model, inner);
   } else if (body.width() < 110.0f || body.height() < 90.0f) {
     draw_note(context, body.inset(4.0f), "This panel is too small.");
   } else {

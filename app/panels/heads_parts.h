@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -49,6 +50,12 @@ void draw_sort_arrow(Painter& painter, Vec2 centre, bool descending, Color color
 
 // The ground and the title bar; returns what is left. `right`: pixels kept free at the right end.
 [[nodiscard]] Rect draw_heads_title(PanelContext& context, Rect frame, std::string_view hint);
+
+// What is known of a model before it runs: a strip of its layers, coloured by what attends there, and what is not
+// measured and why.
+void draw_layer_strip(PanelContext& context, const ModelEntry& model, Rect area);
+// The facts of a layer, a line each; empty where they are not known (of a run file).
+[[nodiscard]] std::string layer_tip(const State& state, std::int64_t layer);
 
 // The views of draw_heads_panel().
 void draw_atlas(PanelContext& context, HeadsMemory& memory, Rect body);

@@ -14,7 +14,10 @@
 namespace headroom {
 namespace {
 
-std::string layer_text(std::int64_t layer) { return "layer " + std::to_string(layer); }
+std::string title_of_layer(std::string name) {
+  if (!name.empty() && name.starts_with("layer ")) name.front() = 'L';
+  return name;
+}
 
 const std::string* text_at(const RunSnapshot* data, TokenAxis axis, std::int64_t i) {
   return data ? axis_text(*data, axis, i) : nullptr;
@@ -136,7 +139,7 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
   const std::int64_t index = subject.layer ? subject.layer->head_index(subject.ref.head) : -1;
   if (index < 0) {
     subject.status = MapStatus::NotComputed;
-    subject.headline = "Layer " + std::to_string(subject.ref.layer) + " is not computed yet";
+    subject.headline = title_of_layer(state.layer_name(subject.ref.layer)) + " is not computed yet";
     if (going_on) {
       subject.why = run.doing.empty()        ? "It is computed in a moment."
                     : run.doing == "waiting" ? "The run has not begun yet."
@@ -145,7 +148,7 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
       subject.headline = head_text(subject.ref) + " was not measured";
       subject.why = "This run measured other heads of the layer.";
     } else {
-      subject.headline = "Layer " + std::to_string(subject.ref.layer) + " was not computed";
+      subject.headline = title_of_layer(state.layer_name(subject.ref.layer)) + " was not computed";
       subject.why = run.status == RunStatus::Cancelled ? "The run was cancelled before it."
                     : run.status == RunStatus::Failed  ? "The run failed before it."
                                                        : "This run does not hold the layer.";
@@ -186,14 +189,14 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
     subject.why =
         "Numbers of the heads are there; maps come with analyze --maps, or when the checkpoint is opened and run.";
   } else {
-    subject.headline = "The maps of " + layer_text(subject.ref.layer) + " were not kept";
+    subject.headline = "The maps of " + state.layer_name(subject.ref.layer) + " were not kept";
     subject.why = run.budget && !run.budget->maps
                       ? "This run was asked to keep no maps."
                       : "Queries and keys of all layers exceed the memory for runs; those measured first gave way.";
     if (run.budget && run.budget->maps && run.budget->fit.kept_layers < run.budget->memory.layers)
       subject.why += " There was room for " + std::to_string(run.budget->fit.kept_layers) + " of " +
                      std::to_string(run.budget->memory.layers) + " layers in " + budget_text(*run.budget) + ".";
-    subject.action = "Compute " + layer_text(subject.ref.layer) + " again";
+    subject.action = "Compute " + state.layer_name(subject.ref.layer) + " again";
     subject.command = "layer.recompute " + std::to_string(subject.ref.layer);
   }
   return subject;

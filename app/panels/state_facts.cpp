@@ -65,6 +65,7 @@ void describe_view(const ViewState& view, Facts& facts) {
   set_flag(facts, "map.swipe", view.map.swipe);
   facts.set("map.divider", view.map.divider);
   facts.set("tokens.tint", view.tokens.tint);
+  facts.set("tokens.show", view.tokens.experts ? "experts" : "text");
   facts.set("what_if.scope", view.what_if.scope);
   facts.set("compare.divider", view.compare.divider);
   const char* sorts[] = {"distance", "sink_a", "sink_b", "sink", "rho", "entropy"};

@@ -56,6 +56,7 @@ TokenTint make_token_tint(PanelContext& context, HeadsMemory& memory, const std:
   const Theme& theme = context.theme();
   TokenTint tint;
   const bool attention = name == "attention";
+  tint.of_keys = attention || name == "received";
   tint.title = name == "received"    ? "attention received"
                : attention           ? "attention of the query"
                : name == "lambda"    ? "λ of the query"

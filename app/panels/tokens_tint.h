@@ -22,6 +22,7 @@ struct TokenTint {
   std::span<const float> values;                  // by token; empty: no tint; NaN: nothing there; infinite: not finite
   std::shared_ptr<const std::vector<float>> row;  // keeps the values, where they are not the run's own
   std::int64_t not_finite = 0;                    // tokens
+  bool of_keys = true;                            // the values are of keys; false: of queries
   ColorScale scale;
 };
 

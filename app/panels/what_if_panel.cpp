@@ -128,6 +128,7 @@ void draw_changed_keys(PanelContext& context, Rect area, const WhatIfSubject& su
   bars.a = context.theme().text3;
   bars.b = subject.stale ? context.theme().accent.faded(0.45f) : context.theme().accent;
   bars.run = subject.base->data.get();
+  if (subject.layer_before) bars.axis = subject.layer_before->axes.keys;
   bars.decimals = 2;
   bars.none = subject.status == Status::NothingChosen
                   ? "Attention received by the keys that change most stands here, before and after."
@@ -167,7 +168,7 @@ void draw_centre(PanelContext& context, CompareMemory& memory, Rect body, const 
   } pointers[] = {{"before", &layout.first}, {"after", &layout.second}, {"both", &layout.large}};
   for (const auto& [id, map] : pointers)
     if (const auto under = pair_pointer(context, id, *map)) cell = under;
-  const MapMarks marks = pair_marks(context, request.length, cell);
+  const MapMarks marks = pair_marks(context, request.extent(), cell);
   std::int32_t level = 0;
   {
     PairPainter maps(context, memory, pair);

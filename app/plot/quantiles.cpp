@@ -137,6 +137,26 @@ std::vector<RowBin> bins_over_visible(NumberView visible, NumberView values, dou
   return out;
 }
 
+std::vector<RowBin> bins_over_positions(NumberView values, std::size_t bins) {
+  std::vector<RowBin> out;
+  const std::size_t count = values.size(), pieces = std::min(bins, count);
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t begin = piece * count / pieces, end = (piece + 1) * count / pieces;
+    std::vector<double> sorted;
+    for (std::size_t i = begin; i < end; ++i)
+      if (std::isfinite(values[i])) sorted.push_back(values[i]);
+    if (sorted.empty()) continue;
+    std::sort(sorted.begin(), sorted.end());
+    RowBin bin;
+    bin.low = static_cast<double>(begin), bin.high = static_cast<double>(end - 1);
+    bin.centre = 0.5 * (bin.low + bin.high);
+    bin.rows = static_cast<std::int64_t>(sorted.size());
+    bin.lower = of_sorted(sorted, 0.25), bin.median = of_sorted(sorted, 0.5), bin.upper = of_sorted(sorted, 0.75);
+    out.push_back(bin);
+  }
+  return out;
+}
+
 RobustRange robust_range(NumberView values, double tail) {
   std::vector<double> sorted = finite_values(values);
   if (sorted.empty()) return {};

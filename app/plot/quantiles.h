@@ -41,6 +41,9 @@ struct RowBin {
 [[nodiscard]] std::vector<RowBin> bins_over_visible(NumberView visible, NumberView values, double from = 16.0,
                                                     int bins_per_decade = 8, std::int64_t least_rows = 4);
 
+// The same over the places of the values, in at most `bins` pieces of equal length; centre is the middle of a piece.
+[[nodiscard]] std::vector<RowBin> bins_over_positions(NumberView values, std::size_t bins);
+
 // A range for a colour scale.
 struct RobustRange {
   double low = 0.0, high = 1.0;

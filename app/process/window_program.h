@@ -14,6 +14,7 @@ struct WindowArguments {
   double scale = 0.0;              // --scale; 0: the kept one
   std::string theme;               // --theme dark|light
   std::string config;              // folder of settings; empty: the desktop's usual one, none for scripts
+  std::string model_config;        // in place of the config.json of the checkpoints; empty: their own
   bool print_facts = false;        // --facts: everything `expect` knows, at the end of a script
   bool print_times = false;        // --times: frame times and start-up, as JSON on standard output
   std::string command_line;

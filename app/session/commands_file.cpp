@@ -17,7 +17,11 @@ namespace {
 
 Result<void> open_path(Session& session, Arguments arguments, bool run) {
   session.edit().overlay = Overlay::None;
-  session.open(arguments.size() == 2 ? with_base(arguments[0], arguments[1]) : arguments[0], {run, {}});
+  Session::OpenOptions options;
+  options.run = run;
+  const bool config = arguments.size() > 1 && arguments[1].ends_with(".json");
+  if (config) options.config = arguments[1];
+  session.open(arguments.size() > 1 && !config ? with_base(arguments[0], arguments[1]) : arguments[0], options);
   return {};
 }
 
@@ -70,7 +74,7 @@ std::string needs_model(const State& state, Arguments) {
 void add_file_commands(CommandTable& table) {
   table.add({"open",
              "PATH [PATH]",
-             "Open a checkpoint or a run file; behind an adapter the model that it changes",
+             "Open a checkpoint or a run file; with its config (.json), or the model that an adapter changes",
              "File",
              {},
              [](Session& s, Arguments a) { return open_path(s, a, false); }});
@@ -137,7 +141,11 @@ void add_file_commands(CommandTable& table) {
                const ModelEntry* model = s.state().find_model(s.state().shown()->model);
                for (ModelEntry& entry : s.edit().models)
                  if (entry.id == model->id) entry.changed_on_disk = true;
-               s.open(model->path, {true, s.state().view.selection.head});
+               Session::OpenOptions options;
+               options.run = true;
+               options.head = s.state().view.selection.head;
+               options.config = model->config;
+               s.open(model->path, options);
                return {};
              }});
   table.add({"file.show", "[PATH]", "Show a file in its folder, in the desktop's file manager", "File",

@@ -385,6 +385,19 @@ void add_head_commands(CommandTable& table) {
                                     {"norm_gain", "gain of the norm"},
                                     {"none", "nothing"}})
     table.add_entry({std::string("tokens.tint ") + name, std::string("Tokens: tint by ") + title, "Heads", ""});
+  table.add({"tokens.show", "text|experts", "Tokens: show", "Heads",
+             [](const State& state, Arguments a) -> std::string {
+               if (a.empty() || a[0] != "experts") return "";
+               const RunSnapshot* data = state.data();
+               return data != nullptr && !data->routers.empty() ? "" : "no layer of this run has experts";
+             },
+             [](Session& s, Arguments a) -> Result<void> {
+               s.remember_view("tokens.show");
+               s.edit().view.tokens.experts = a[0] == "experts";
+               return {};
+             }});
+  table.add_entry({"tokens.show text", "Tokens: the text", "Heads", ""});
+  table.add_entry({"tokens.show experts", "Tokens: the experts that each is sent to", "Heads", ""});
   table.add({"tokens.scroll", "TOKEN", "Tokens: go to a token", "Heads", data_reason,
              [](Session& s, Arguments a) -> Result<void> {
                const auto token = index_argument(a, 0);

@@ -97,6 +97,7 @@ class Session {
     bool run = false;  // with the model's default prompt, where that is quick
     std::optional<HeadRef> head{};
     std::optional<std::int64_t> query{}, key{};
+    std::string config{};                           // in place of the checkpoint's own config.json
     std::shared_ptr<const SavedSession> session{};  // to be taken up once the checkpoint is open
   };
   void open(const std::string& path, const OpenOptions& options);

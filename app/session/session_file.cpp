@@ -71,6 +71,7 @@ json view_json(const ViewState& view) {
   result["head_folded"] = view.head.folded;
   result["across_model"] = view.head.across_model;
   result["tokens_tint"] = view.tokens.tint;
+  result["tokens_experts"] = view.tokens.experts;
   result["centre"] = static_cast<int>(view.centre);
   result["what_if"] = {{"scope", view.what_if.scope}, {"changes", view.what_if.changes}};
   result["compare"] = {{"mode", static_cast<int>(view.compare.mode)},
@@ -134,6 +135,7 @@ ViewState view_of(const json& object) {
   read_value(object, "head_folded", view.head.folded);
   read_value(object, "across_model", view.head.across_model);
   read_value(object, "tokens_tint", view.tokens.tint);
+  read_value(object, "tokens_experts", view.tokens.experts);
   read_enum(object, "centre", view.centre, 3);
   const json what_if = object_in(object, "what_if");
   read_value(what_if, "scope", view.what_if.scope);
@@ -163,7 +165,8 @@ Result<SavedSession> current_session(const State& state) {
   for (const ModelEntry& model : state.models) {
     if (!model.model) continue;
     if (model.id == shown->model) session.shown = session.files.size();
-    session.files.push_back({absolute(model.path), model.size_bytes});
+    session.files.push_back(
+        {absolute(model.path), model.size_bytes, model.config.empty() ? "" : absolute(model.config)});
   }
   for (const RunEntry& run : state.runs)
     if (run.model < 0) {
@@ -187,7 +190,7 @@ Result<SavedSession> current_session(const State& state) {
 Result<void> save_session(const std::filesystem::path& path, const SavedSession& session) {
   json files = json::array();
   for (const SavedSession::File& file : session.files)
-    files.push_back({{"path", file.path}, {"bytes", file.size_bytes}});
+    files.push_back({{"path", file.path}, {"bytes", file.size_bytes}, {"config", file.config}});
   json root = {{"headroom_session", kSessionVersion},
                {"files", files},
                {"shown", session.shown},
@@ -225,7 +228,9 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
   if (!root.contains("files") || !root["files"].is_array() || root["files"].empty()) return damaged("names no file");
   for (const json& entry : root["files"]) {
     SavedSession::File file;
-    if (entry.is_object()) read_value(entry, "path", file.path), read_value(entry, "bytes", file.size_bytes);
+    if (entry.is_object())
+      read_value(entry, "path", file.path), read_value(entry, "bytes", file.size_bytes),
+          read_value(entry, "config", file.config);
     if (file.path.empty()) return damaged("names no file");
     session.files.push_back(std::move(file));
   }

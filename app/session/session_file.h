@@ -17,6 +17,7 @@ struct SavedSession {
   struct File {
     std::string path;
     std::uint64_t size_bytes = 0;  // of all its tensors' files; 0: a run file
+    std::string config{};          // that took the place of the checkpoint's own; empty: none
   };
   std::vector<File> files;            // in the order they were opened
   std::size_t shown = 0;              // position in `files`

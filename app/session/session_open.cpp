@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "app/ui/file_list.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
+#include "core/io/run_file.h"
 #include "core/model/capture.h"
 #include "core/run/capture_prompt.h"
 #include "core/text/prompt_ids.h"
@@ -49,24 +49,20 @@ std::string short_name(const std::string& opened) {
   return folder && !parent.empty() ? parent + "/" + name : name;
 }
 
-bool is_run_file(const std::filesystem::path& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (!file) return false;
-  unsigned char head[8] = {};
-  const bool read = std::fread(head, 1, sizeof head, file) == sizeof head;
-  std::fclose(file);
-  constexpr unsigned char kHdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-  return read && std::equal(head, head + 8, kHdf5);
+std::string open_line(const std::string& path, const std::string& config) {
+  return "open " + quote_word(path) + (config.empty() ? "" : " " + quote_word(config));
 }
 
-Result<ModelEntry> read_model(const std::string& path) {
+Result<ModelEntry> read_model(const std::string& path, const std::string& config) {
   ModelEntry entry;
   entry.path = path;
+  entry.config = config;
   entry.name = short_name(path);
   const OpenedPath given = parse_opened_path(path);
   CheckpointOptions choices;
   choices.sequence = given.sequence;
   choices.base = given.base;
+  choices.config = config;
   HEADROOM_TRY(OpenedModel opened, open_model(given.path, choices));
   for (const InputFile& file : opened.checkpoint->files()) entry.size_bytes += file.size_bytes();
   auto tokenizer = open_tokenizer(*opened.checkpoint);
@@ -80,6 +76,8 @@ Result<ModelEntry> read_model(const std::string& path) {
                                : describe(tokenizer.error());
   if (auto example = opened.checkpoint->read_sibling(kExamplePromptFile))
     entry.example_prompt_ids = std::move(*example);
+  entry.layers = layer_facts(opened.spec);
+  entry.not_run = set_aside_text(opened.spec, *opened.checkpoint);
   entry.model = std::make_shared<const OpenedModel>(std::move(opened));
   return entry;
 }
@@ -99,7 +97,7 @@ void Session::open(const std::string& given, const OpenOptions& options) {
     }
   }
   for (const ModelEntry& entry : state_.models)
-    if (entry.path == path && !entry.changed_on_disk) {
+    if (entry.path == path && entry.config == options.config && !entry.changed_on_disk) {
       if (entry.opening) return;
       state_.model = entry.id;
       for (const RunEntry& run : state_.runs)
@@ -109,7 +107,7 @@ void Session::open(const std::string& given, const OpenOptions& options) {
     }
   ++pending_;
   ++opening_;
-  if (is_run_file(path)) {
+  if (is_hdf5_file(path)) {
     io_->post([this, path, opening] {
       Result<std::shared_ptr<const RunSnapshot>> result = [&] {
         const MutexLock lock(hdf5_);
@@ -125,12 +123,13 @@ void Session::open(const std::string& given, const OpenOptions& options) {
   ModelEntry placeholder;
   placeholder.id = next_id_++;
   placeholder.path = path;
+  placeholder.config = options.config;
   placeholder.name = short_name(path);
   placeholder.opening = true;
   state_.models.push_back(placeholder);
   io_->post([this, path, opening, id = placeholder.id] {
     const double begin_s = steady_seconds();
-    Result<ModelEntry> result = read_model(path);
+    Result<ModelEntry> result = read_model(path, opening.config);
     if (options_.trace) options_.trace("open", begin_s, steady_seconds());
     main_->post(
         [this, id, opening, result = std::move(result)]() mutable { model_opened(id, opening, std::move(result)); });
@@ -143,16 +142,16 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   ModelEntry* placeholder = edit_model(id);
   if (!placeholder) return;
   if (!result) {
-    const std::string path = placeholder->path, name = placeholder->name;
+    const std::string line = open_line(placeholder->path, placeholder->config), name = placeholder->name;
     std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id == id; });
-    card("Cannot open " + name, result.error(), "open " + quote_word(path));
+    card("Cannot open " + name, result.error(), line);
     return;
   }
   result->id = id;
   *placeholder = std::move(*result);
   const ModelEntry& model = *placeholder;
   std::erase_if(state_.models, [&](const ModelEntry& entry) {
-    return entry.id != id && entry.path == model.path && entry.changed_on_disk;
+    return entry.id != id && entry.path == model.path && entry.config == model.config && entry.changed_on_disk;
   });
   const ModelEntry& kept = *state_.find_model(id);
   state_.model = id;

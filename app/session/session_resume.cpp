@@ -19,10 +19,14 @@ namespace headroom {
 
 Result<void> Session::open_session(const std::string& path, const std::string& relinked) {
   HEADROOM_TRY(SavedSession loaded, load_session(path));
-  if (!relinked.empty()) loaded.files[loaded.shown] = {relinked, 0};
+  if (!relinked.empty()) loaded.files[loaded.shown] = {relinked, 0, loaded.files[loaded.shown].config};
   const auto session = std::make_shared<const SavedSession>(std::move(loaded));
   for (std::size_t i = 0; i < session->files.size(); ++i)
-    if (i != session->shown) open(session->files[i].path, {});
+    if (i != session->shown) {
+      OpenOptions beside;
+      beside.config = session->files[i].config;
+      open(session->files[i].path, beside);
+    }
   const SavedSession::File& shown = session->files[session->shown];
   std::error_code ignored;
   if (!std::filesystem::exists(parse_opened_path(shown.path).path, ignored)) {
@@ -32,6 +36,7 @@ Result<void> Session::open_session(const std::string& path, const std::string& r
   }
   OpenOptions options;
   options.session = session;
+  options.config = shown.config;
   open(shown.path, options);
   return {};
 }

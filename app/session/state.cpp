@@ -1,6 +1,8 @@
 #include "app/session/state.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "core/base/format.h"
 
@@ -50,6 +52,15 @@ const RunSnapshot* State::data() const {
 const LayerSnapshot* State::selected_layer() const {
   const RunSnapshot* snapshot = data();
   return snapshot && view.selection.head ? snapshot->layer(view.selection.head->layer) : nullptr;
+}
+
+std::string State::layer_name(std::int64_t layer) const {
+  const RunEntry* run = shown();
+  const ModelEntry* entry = run ? find_model(run->model) : nullptr;
+  if (entry && layer >= 0 && layer < static_cast<std::int64_t>(entry->layers.size()))
+    return entry->layers[static_cast<std::size_t>(layer)].name;
+  const LayerSnapshot* found = data() ? data()->layer(layer) : nullptr;
+  return found && !found->call_name.empty() ? found->call_name : "layer " + std::to_string(layer);
 }
 
 }  // namespace headroom

@@ -13,6 +13,7 @@
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
 #include "app/session/run_budget.h"
+#include "core/model/layer_facts.h"
 #include "core/run/live_run.h"
 #include "core/run/map_tiles.h"
 #include "core/run/run_snapshot.h"
@@ -89,6 +90,7 @@ struct HeadPanelState {
 };
 
 struct TokensState {
+  bool experts = false;                   // rows of experts in place of the text
   std::string tint = "received";          // received, attention, lambda, rms, norm_gain, none
   std::optional<std::int64_t> scroll_to;  // a token to bring into view
   friend bool operator==(const TokensState&, const TokensState&) = default;
@@ -133,6 +135,7 @@ struct ViewState {
 struct ModelEntry {
   int id = 0;
   std::string path;                            // as it was opened
+  std::string config;                          // that took the place of its own config.json; empty: none
   std::string name;                            // "SmolLM2-135M-Instruct.Q4_1", for the tool bar
   std::shared_ptr<const OpenedModel> model;    // null while opening, or where it failed
   std::shared_ptr<const Tokenizer> tokenizer;  // null where there is none
@@ -141,6 +144,8 @@ struct ModelEntry {
   bool opening = false;
   bool changed_on_disk = false;
   std::uint64_t size_bytes = 0;
+  std::vector<LayerFacts> layers;  // of its blocks, known before anything runs
+  std::string not_run;             // parts of other tasks in the file
 };
 
 struct PromptEntry {
@@ -264,6 +269,8 @@ struct State {
   [[nodiscard]] const ModelEntry* find_model(int id) const;
   [[nodiscard]] const RunEntry* shown() const { return run(view.run); }
   [[nodiscard]] const RunEntry* other() const { return run(view.other_run); }
+  // "layer 3", or what the shown run's model calls it.
+  [[nodiscard]] std::string layer_name(std::int64_t layer) const;
   // Of the shown run; null where there is none (yet).
   [[nodiscard]] const RunSnapshot* data() const;
   [[nodiscard]] const LayerSnapshot* selected_layer() const;

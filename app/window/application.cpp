@@ -170,7 +170,9 @@ class Application {
     first_frame_s_ = session_.state().ready_seconds;
     session_.load_compute_library();
     const bool first_time = session_.state().recent.empty();
-    for (const std::string& path : arguments_.paths) session_.run_line("open.run " + quote_word(path));
+    for (const std::string& path : arguments_.paths)
+      session_.run_line("open.run " + quote_word(path) +
+                        (arguments_.model_config.empty() ? "" : " " + quote_word(arguments_.model_config)));
     open_demo_ = arguments_.paths.empty() && !script_ && first_time;
     dirty_ = kSettlingFrames;
     while (!quit_) step();

@@ -119,6 +119,24 @@ Routing route(const RouterSpec& router, const RouterWeights& weights, const at::
   return {chosen, experts};
 }
 
+RouterRecord record_of(const Routing& routing, std::int64_t layer, std::int64_t experts) {
+  RouterRecord record;
+  record.layer = layer;
+  record.experts = experts;
+  record.chosen = routing.experts.size(1);
+  // Two stable sorts: by number, then by weight.
+  const at::Tensor by_number = at::argsort(routing.experts, true, -1, false);
+  const at::Tensor weights = routing.weights.gather(1, by_number);
+  const at::Tensor by_weight = at::argsort(weights, true, -1, true);
+  const at::Tensor sorted = weights.gather(1, by_weight).to(at::kCPU, at::kDouble).contiguous();
+  const at::Tensor index = routing.experts.gather(1, by_number).gather(1, by_weight).to(at::kCPU).contiguous();
+  const auto* weight = sorted.const_data_ptr<double>();
+  const auto* number = index.const_data_ptr<std::int64_t>();
+  record.weight.assign(weight, weight + sorted.numel());
+  record.index.assign(number, number + index.numel());
+  return record;
+}
+
 Result<at::Tensor> run_experts(const WeightProvider& weights, const ExpertsSpec& spec, const Routing& routing,
                                const at::Tensor& x, std::int64_t most_rows,
                                const std::function<bool(double share)>& go_on) {

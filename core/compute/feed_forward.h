@@ -9,6 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/compute/weights.h"
+#include "core/run/router_record.h"
 
 namespace headroom {
 
@@ -37,6 +38,8 @@ struct Routing {
 // of transformers do it in float32.
 [[nodiscard]] Routing route(const RouterSpec& router, const RouterWeights& weights, const at::Tensor& x,
                             at::ScalarType real);
+
+[[nodiscard]] RouterRecord record_of(const Routing& routing, std::int64_t layer, std::int64_t experts);
 
 // Σ over a row's experts of weight · expert(x), or of expert(weight · x): [rows, hidden]. Only experts that some row
 // was sent to are read, each once, while the one before computes. At most `most_rows` rows at a time. `go_on` hears the

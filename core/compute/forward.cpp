@@ -247,7 +247,7 @@ class Forward {
     const StageTimer timer(&stages_.mlp);
     const at::Tensor given = block.parallel ? input : h;
     if (block.experts.present())
-      HEADROOM_TRY_VOID(run_mixture(block, weights, given, h));
+      HEADROOM_TRY_VOID(run_mixture(block, weights, layer, given, h));
     else
       HEADROOM_TRY_VOID(run_mlp(block, weights, given, h));
     if (predicted.defined()) h = weights.altup.correct(predicted, h, model_.streams.active);
@@ -341,12 +341,14 @@ class Forward {
   }
 
   // All rows are routed first, so that each expert is read once.
-  Result<void> run_mixture(const BlockSpec& block, const BlockWeights& weights, const at::Tensor& input,
-                           at::Tensor& h) {
+  Result<void> run_mixture(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer,
+                           const at::Tensor& input, at::Tensor& h) {
     const at::Tensor x = weights.mlp_branch.before(input);
     const bool apart = block.experts.before.kind != NormKind::None;
     const at::Tensor routed = apart ? weights.router.norm(input) : x;
     const Routing routing = route(block.experts.router, weights.router, routed, loader_.target().real);
+    HEADROOM_TRY_VOID(
+        observer_.on_router(record_of(routing, layer, static_cast<std::int64_t>(block.experts.experts.size()))));
     const double share = attention_share_;
     HEADROOM_TRY(at::Tensor out, run_experts(loader_, block.experts, routing, apart ? weights.router.before(input) : x,
                                              mlp_rows(block.experts.experts.front()), [&](double done) {

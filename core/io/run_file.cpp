@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "core/base/format.h"
@@ -237,10 +240,35 @@ Result<void> RunFile::verify() const {
   return {};
 }
 
-Result<std::string> RunFile::root_attribute(std::string_view name) const {
-  auto text = read_attribute(state_->file.get(), name);
-  if (!text) return state_->context(std::move(text.error()), "");
+Result<std::string> RunFile::root_attribute(std::string_view name) const { return attribute("", name); }
+
+Result<std::string> RunFile::attribute(std::string_view group, std::string_view name) const {
+  const std::string path = group.empty() ? "/" : std::string(group);
+  if (H5Lexists(state_->file.get(), path.c_str(), H5P_DEFAULT) <= 0 && !group.empty())
+    return state_->context(Error(ErrorCode::NotFound, "no such group"), group);
+  const Hdf5Object object(H5Oopen(state_->file.get(), path.c_str(), H5P_DEFAULT));
+  if (!object) return state_->context(hdf5_error(ErrorCode::Corrupt, "cannot open a group"), group);
+  auto text = read_attribute(object.get(), name);
+  if (!text) return state_->context(std::move(text.error()), group);
   return text;
+}
+
+bool is_hdf5_file(const std::filesystem::path& path) {
+  constexpr std::array<char, 8> kSignature = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+  std::array<char, 8> head{};
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), head.size()) && head == kSignature;
+}
+
+bool claims_to_be_run_file(const std::filesystem::path& path) {
+  if (!is_hdf5_file(path)) return false;
+  prepare_hdf5();
+  const auto file = open_hdf5(path, false);
+  if (!file) return true;
+  const std::string name = attribute_or_empty(file->get(), "schema_name");
+  return name == kRunSchemaName || name == kTrainingSchemaName;
 }
 
 }  // namespace headroom

@@ -51,6 +51,8 @@ class RunFile {
   // Reads every dataset block by block, so that checksums are compared. Corrupt or Io where one cannot be read.
   [[nodiscard]] Result<void> verify() const;
   [[nodiscard]] Result<std::string> root_attribute(std::string_view name) const;  // as text
+  // Of a group, or of the root where that is "".
+  [[nodiscard]] Result<std::string> attribute(std::string_view group, std::string_view name) const;
 
  private:
   struct State;
@@ -61,5 +63,10 @@ class RunFile {
   [[nodiscard]] static Result<std::unique_ptr<RunFile>> open_with(const std::filesystem::path& path, bool use_locks);
   std::unique_ptr<State> state_;
 };
+
+// Begins as HDF5 files do.
+[[nodiscard]] bool is_hdf5_file(const std::filesystem::path& path);
+// An HDF5 file that says to be one of this program's, or that HDF5 cannot open, so that RunFile::open says why.
+[[nodiscard]] bool claims_to_be_run_file(const std::filesystem::path& path);
 
 }  // namespace headroom

@@ -225,7 +225,7 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
   const ModelSpec& model = plan.model;
   const RunShape& shape = plan.shape;
   ForwardOptions& forward = plan.forward;
-  forward.last_layer = last_layer_to_run(given);
+  forward.last_layer = last_layer_to_run(model, request);
   if (forward.last_layer >= 0)
     plan.notes.push_back(format("the run ends with layer %lld, the last one that is measured: no next-token loss",
                                 static_cast<long long>(forward.last_layer)));

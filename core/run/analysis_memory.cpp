@@ -35,7 +35,7 @@ LiveRunRequest as_live(const AnalysisRequest& request) {
   live.device = request.device;
   live.backend = request.backend;
   live.keep_maps = false;
-  live.last_layer = last_layer_to_run(request);
+  live.last_layer = last_layer_to_run(request.model->spec, request);
   return live;
 }
 

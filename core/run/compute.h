@@ -15,6 +15,7 @@
 #include "core/model/non_finite.h"
 #include "core/run/benchmark.h"
 #include "core/run/layer_record.h"
+#include "core/run/router_record.h"
 #include "core/run/stages.h"
 #include "core/run/stream_state.h"
 
@@ -71,6 +72,9 @@ class ForwardObserver {
   virtual ~ForwardObserver() = default;
   // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps it
   virtual Result<void> on_layer(LayerRecord /*record*/) { return {}; }
+  // Of a layer with experts that runs to its end, after on_layer where the layer is measured.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): likewise
+  virtual Result<void> on_router(RouterRecord /*record*/) { return {}; }
   // Rows [row, row + rows) of the residual stream at a boundary: 0 the input of block 0, k the output of block k − 1.
   // Of several streams the active one.
   virtual Result<void> on_residual(std::int64_t /*boundary*/, std::int64_t /*row*/, std::int64_t /*rows*/,

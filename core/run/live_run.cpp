@@ -207,6 +207,16 @@ class LiveRecorder final : public ForwardObserver {
     return {};
   }
 
+  Result<void> on_router(RouterRecord record) override {
+    auto& routers = run_.routers;
+    const auto at = std::ranges::lower_bound(routers, record.layer, {}, [](const auto& kept) { return kept->layer; });
+    if (at != routers.end() && (*at)->layer == record.layer)
+      *at = keep_router(record);
+    else
+      routers.insert(at, keep_router(record));
+    return {};
+  }
+
   Result<void> on_input(StreamState state) override {
     request_.inputs->add(std::make_shared<const StreamState>(std::move(state)));
     keep_within_budget();
@@ -241,6 +251,8 @@ class LiveRecorder final : public ForwardObserver {
     run_.non_finite_weights = base.non_finite_weights;
     for (std::size_t i = 0; i < base.layers.size() && i < base.data.size(); ++i)
       if (stays(base.layers[i])) run_.data[place_of(base.layers[i])] = base.data[i];
+    for (const auto& router : base.routers)
+      if (single_ || router->layer < request_.first_layer) run_.routers.push_back(router);
     if (!single_) return;
     // A measurement adds to what was kept before; a what-if shares it with the run that stays.
     for (std::size_t i = 0; i < run_.data.size(); ++i)
@@ -265,6 +277,7 @@ class LiveRecorder final : public ForwardObserver {
   void keep_within_budget() {
     std::size_t bytes = request_.inputs ? request_.inputs->size_bytes() : 0;
     for (const std::size_t i : order_) bytes += run_.data[i]->kept_bytes();
+    for (const auto& router : run_.routers) bytes += router->kept_bytes();
     while (bytes > request_.keep_bytes && order_.size() > 1) {
       std::shared_ptr<const LayerSnapshot>& layer = run_.data[order_.front()];
       bytes -= layer->kept_bytes();

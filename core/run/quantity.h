@@ -83,6 +83,7 @@ inline constexpr std::int64_t kRanks = 16;
 [[nodiscard]] std::vector<Quantity> row_quantities();
 [[nodiscard]] std::vector<Quantity> distribution_quantities();  // keys, hist, maps, weights
 [[nodiscard]] std::vector<Quantity> model_quantities();         // attention_kind, tokens, keys, weights, hidden, exact
+[[nodiscard]] std::vector<Quantity> router_quantities();
 [[nodiscard]] std::vector<Quantity> program_quantities();
 
 }  // namespace headroom

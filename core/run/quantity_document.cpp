@@ -17,7 +17,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kGroups = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kGroups = {{
     {"", "One number, or a few, for each head and map: what most papers plot."},
     {"tokens", "The prompt."},
     {"rows", "One number for each query row. Left out by `--only summary`, as are `/keys` and `/hist`."},
@@ -28,7 +28,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kGroups 
      "With `--exact-maps`: whole maps, and all that they are made of. Every quantity above follows from this "
      "group, `/program` and `weights/sink_logit`."},
     {"hidden", "With `--hidden`: the residual stream and the logits."},
-    {"calls", "Of a capture or an encoder-decoder: what its calls are beside layers. [FORMATS.md](../checkpoint/FORMATS.md#captures)."},
+    {"router",
+     "Of models with experts: where each layer's router sent the tokens. `--only summary` leaves `tokens_per_expert` "
+     "alone. [ARCHITECTURES.md](../model/ARCHITECTURES.md#experts)."},
+    {"calls",
+     "Of a capture or an encoder-decoder: what its calls are beside layers. "
+     "[FORMATS.md](../checkpoint/FORMATS.md#captures)."},
     {"weights", "What follows from the weights alone."},
     {"program", "The head program as it ran, and the numbers of the layer that the formulas need."},
 }};

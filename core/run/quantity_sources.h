@@ -59,6 +59,9 @@ inline constexpr Reference kRounding = {"Qiu and Yao 2025",
 inline constexpr Reference kBuckets = {
     "Raffel et al. 2020", "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
     "arXiv 1910.10683"};
+inline constexpr Reference kShazeer = {
+    "Shazeer et al. 2017", "Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer",
+    "arXiv 1701.06538"};
 inline constexpr Reference kSun = {"Sun et al. 2024", "Massive Activations in Large Language Models",
                                    "arXiv 2402.17762"};
 inline constexpr Reference kDiffV1 = {"Ye et al. 2024", "Differential Transformer", "arXiv 2410.05258"};
@@ -68,9 +71,9 @@ inline constexpr Reference kZhai = {"Zhai et al. 2023",
                                     "Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
                                     "arXiv 2303.06296"};
 
-inline constexpr std::array kPublished = {kAinslie,  kDosovitskiy, kElhage, kGu,     kGuo,    kHenry, kHill,
-                                          kHyndman,  kKimi,        kMiller, kOlsson, kOpenAi, kAlibi, kGates,
-                                          kRounding, kBuckets,     kSun,    kDiffV1, kDiffV2, kZhai};
+inline constexpr std::array kPublished = {kAinslie,  kDosovitskiy, kElhage,  kGu,     kGuo,    kHenry, kHill,
+                                          kHyndman,  kKimi,        kMiller,  kOlsson, kOpenAi, kAlibi, kGates,
+                                          kRounding, kBuckets,     kShazeer, kSun,    kDiffV1, kDiffV2, kZhai};
 
 inline constexpr Reference kSymbols = {"", "", "core/run/QUANTITIES.md#symbols"};
 inline constexpr Reference kVisibleKeys = {"", "", "core/run/QUANTITIES.md#visible-keys"};
@@ -83,6 +86,7 @@ inline constexpr Reference kCancellation = {"", "", "core/run/QUANTITIES.md#canc
 inline constexpr Reference kHistograms = {"", "", "core/run/QUANTITIES.md#histograms-and-pooled-maps"};
 inline constexpr Reference kHeadPrograms = {"", "", "core/model/ARCHITECTURES.md#head-programs"};
 inline constexpr Reference kFamilies = {"", "", "core/model/ARCHITECTURES.md#families"};
+inline constexpr Reference kExperts = {"", "", "core/model/ARCHITECTURES.md#experts"};
 inline constexpr Reference kCaptures = {"", "", "core/checkpoint/FORMATS.md#captures"};
 inline constexpr Reference kWhatIfs = {"", "", "core/io/RUN_FILE.md#what-ifs"};
 

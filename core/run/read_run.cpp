@@ -83,6 +83,7 @@ class Reader {
     HEADROOM_TRY_VOID(read_axes());
     read_attributes();
     for (std::size_t l = 0; l < run_->layers.size(); ++l) HEADROOM_TRY_VOID(read_layer(static_cast<std::int64_t>(l)));
+    HEADROOM_TRY_VOID(read_routers());
     run_->complete = run_->finished_layers() == run_->layers.size();
     return std::shared_ptr<const RunSnapshot>(run_);
   }
@@ -328,6 +329,40 @@ class Reader {
       }
     }));
     layer.programs = std::move(programs);
+    return {};
+  }
+
+  // A run without rows has the counts alone.
+  Result<void> read_routers() {
+    if (!file_.find("router/tokens_per_expert")) return {};
+    HEADROOM_TRY(const std::vector<std::int64_t> layers, axis_values("router/expert_layer"));
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      RouterRecord record;
+      record.layer = layers[l];
+      HEADROOM_TRY(const std::vector<double> tokens, part("router/tokens_per_expert", static_cast<std::int64_t>(l)));
+      record.experts = std::ranges::count_if(tokens, [](double count) { return count >= 0.0; });
+      HEADROOM_TRY(const std::vector<double> experts, part("router/chosen_expert", static_cast<std::int64_t>(l)));
+      HEADROOM_TRY(const std::vector<double> weights, part("router/chosen_weight", static_cast<std::int64_t>(l)));
+      const auto choices = experts.size() / static_cast<std::size_t>(run_->length);
+      if (record.experts > 65536 || experts.size() != weights.size() ||
+          choices * static_cast<std::size_t>(run_->length) != experts.size())
+        return damaged("router/chosen_expert", "a dataset does not fit its axes");
+      // The choices that this layer has lead those of each token.
+      while (record.chosen < static_cast<std::int64_t>(choices) &&
+             experts[static_cast<std::size_t>(record.chosen)] >= 0.0)
+        ++record.chosen;
+      for (std::size_t i = 0; i < experts.size(); ++i) {
+        if (i % choices >= static_cast<std::size_t>(record.chosen)) continue;
+        if (!(experts[i] >= 0.0) || experts[i] >= static_cast<double>(record.experts))
+          return damaged("router/chosen_expert", "a token is sent to an expert that the layer does not have");
+        record.index.push_back(static_cast<std::uint16_t>(experts[i]));
+        record.weight.push_back(weights[i]);
+      }
+      auto kept = std::make_shared<RouterSnapshot>(*keep_router(record));
+      kept->tokens.resize(static_cast<std::size_t>(record.experts));
+      for (std::size_t e = 0; e < kept->tokens.size(); ++e) kept->tokens[e] = static_cast<std::int64_t>(tokens[e]);
+      run_->routers.push_back(std::move(kept));
+    }
     return {};
   }
 

@@ -249,6 +249,25 @@ Result<void> Recorder::write_learned_biases(const LayerRecord& record, std::int6
   return {};
 }
 
+Result<void> Recorder::on_router(RouterRecord record) {
+  auto kept = std::make_shared<const RouterRecord>(std::move(record));
+  return submit([this, kept = std::move(kept)](const std::stop_token&) { return write_router(*kept); });
+}
+
+Result<void> Recorder::write_router(const RouterRecord& record) {
+  const std::int64_t at = std::ranges::lower_bound(shape_.expert_layers, record.layer) - shape_.expert_layers.begin();
+  const std::int64_t start[] = {at, 0, 0}, count[] = {1, record.length(), record.chosen};
+  if (!shape_.summary_only) {
+    HEADROOM_TRY_VOID(writer_.write("router/chosen_expert", start, count,
+                                    std::vector<double>(record.index.begin(), record.index.end())));
+    HEADROOM_TRY_VOID(writer_.write("router/chosen_weight", start, count, record.weight));
+  }
+  const std::vector<std::int64_t> tokens = record.tokens_per_expert();
+  const std::int64_t expert_start[] = {at, 0}, expert_count[] = {1, record.experts};
+  return writer_.write("router/tokens_per_expert", expert_start, expert_count,
+                       std::vector<double>(tokens.begin(), tokens.end()));
+}
+
 Result<void> Recorder::on_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows,
                                    std::span<const double> values) {
   return submit([this, boundary, row, rows, kept = std::vector<double>(values.begin(), values.end())](

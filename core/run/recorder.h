@@ -27,6 +27,7 @@ class Recorder final : public ForwardObserver {
 
   // An error of earlier writing comes back from the next call of any of these.
   Result<void> on_layer(LayerRecord record) override;
+  Result<void> on_router(RouterRecord record) override;
   Result<void> on_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows,
                            std::span<const double> values) override;
   Result<void> on_logits(std::int64_t row, std::int64_t rows, std::span<const double> values) override;
@@ -45,6 +46,7 @@ class Recorder final : public ForwardObserver {
   Result<void> write_program(const LayerRecord& record, std::int64_t l);
   Result<void> write_learned_biases(const LayerRecord& record, std::int64_t l);
   Result<void> write_call(const LayerRecord& record, std::int64_t l);
+  Result<void> write_router(const RouterRecord& record);
   Result<void> add_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows, std::span<const double> values);
   Result<void> finish_residual_top(std::int64_t boundary);
   [[nodiscard]] std::int64_t layer_index(std::int64_t layer) const;

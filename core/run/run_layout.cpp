@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/run/run_plan.h"
 #include "core/run/two_sequences.h"
 
 namespace headroom {
@@ -136,6 +137,14 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
     HEADROOM_TRY_VOID(add("channel", shape.head_dim, "channel of a query or key"));
     HEADROOM_TRY_VOID(add("value_channel", shape.value_dim, "channel of a value block"));
   }
+  if (!shape.expert_layers.empty()) {
+    HEADROOM_TRY_VOID(writer.add_axis(index_axis("expert_layer", to_doubles(shape.expert_layers),
+                                                 "layer of the model that has experts, from 0", "router")));
+    HEADROOM_TRY_VOID(writer.add_axis(index_axis("expert", counting(shape.experts), "expert, from 0", "router")));
+    if (!shape.summary_only)
+      HEADROOM_TRY_VOID(
+          writer.add_axis(index_axis("choice", counting(shape.chosen_experts), "rank by weight, from 0", "router")));
+  }
   if (shape.hidden) {
     HEADROOM_TRY_VOID(writer.add_axis(index_axis("layer_boundary", counting(shape.boundaries),
                                                  "0: input of block 0, k: output of block k − 1", "hidden")));
@@ -208,6 +217,15 @@ RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request) {
     shape.bias_behind = shape.length - 1;
     if (!attention.causal) shape.bias_ahead = shape.length - 1;
   }
+  const std::int64_t last = last_layer_to_run(model, request);
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
+    const ExpertsSpec& experts = model.blocks[layer].experts;
+    // A run that ends with the measurements of a layer does not reach its router.
+    if (!experts.present() || (last >= 0 && static_cast<std::int64_t>(layer) >= last)) continue;
+    shape.expert_layers.push_back(static_cast<std::int64_t>(layer));
+    shape.experts = std::max(shape.experts, static_cast<std::int64_t>(experts.experts.size()));
+    shape.chosen_experts = std::max(shape.chosen_experts, experts.router.chosen);
+  }
   if (request.pool_blocks > 0) {
     shape.pool_size = (shape.length + request.pool_blocks - 1) / request.pool_blocks;
     shape.pool_blocks = (shape.length + shape.pool_size - 1) / shape.pool_size;
@@ -245,6 +263,8 @@ bool is_written(const Quantity& quantity, const RunShape& shape) {
   if (quantity.group == "calls") return shape.calls;
   if (path_of(quantity) == "program/alibi_slope") return shape.alibi;
   if (path_of(quantity) == "program/distance_bias") return shape.bias_behind >= 0;
+  if (quantity.group == "router")
+    return !shape.expert_layers.empty() && (!shape.summary_only || quantity.name == "tokens_per_expert");
   const bool large = quantity.group == "rows" || quantity.group == "keys" || quantity.group == "hist";
   return !large || !shape.summary_only;
 }

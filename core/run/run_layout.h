@@ -23,6 +23,8 @@ struct RunShape {
   std::int64_t value_slots = 0;                                    // the most value blocks of a head
   std::int64_t pool_size = 0, pool_blocks = 0;
   std::int64_t hidden_size = 0, vocab_size = 0, boundaries = 0;
+  std::vector<std::int64_t> expert_layers;       // layers of the model whose router runs
+  std::int64_t experts = 0, chosen_experts = 0;  // the most of a layer
   std::int64_t min_row = 0;
   ElementType real = ElementType::Float32;  // Float64 in float64 runs
   bool components = false, exact = false, hidden = false, summary_only = false;

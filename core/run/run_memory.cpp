@@ -374,7 +374,10 @@ std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length)
         heads * n * sizeof(double) * (attention.differential() ? 3 : 1) +
         (attention.bias.present() ? attention.heads.size() : 0) * (attention.causal ? n : 2 * n) * sizeof(double);
     const auto norms = static_cast<std::size_t>(attention.num_key_blocks + attention.num_value_blocks);
-    largest = std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float));
+    const std::size_t routed = block.experts.present() ? n * static_cast<std::size_t>(block.experts.router.chosen) *
+                                                             (sizeof(std::uint16_t) + sizeof(float))
+                                                       : 0;
+    largest = std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float) + routed);
   }
   return largest;
 }

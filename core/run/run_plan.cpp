@@ -183,10 +183,9 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
   return plan;
 }
 
-std::int64_t last_layer_to_run(const AnalysisRequest& request) {
-  if (request.model->spec.capture) return -1;
-  const auto layers = static_cast<std::int64_t>(request.model->spec.blocks.size());
-  if (request.hidden || request.layers.empty() || request.layers.back() + 1 >= layers) return -1;
+std::int64_t last_layer_to_run(const ModelSpec& model, const AnalysisRequest& request) {
+  if (model.capture) return -1;
+  if (request.hidden || request.layers.empty() || request.layers.back() >= model.attention_layers().back()) return -1;
   return request.layers.back();
 }
 

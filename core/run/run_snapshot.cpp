@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <memory>
 
 namespace headroom {
 namespace {
@@ -46,6 +47,26 @@ const LayerSnapshot* RunSnapshot::layer(std::int64_t layer) const {
   if (found == layers.end() || *found != layer) return nullptr;
   const auto index = static_cast<std::size_t>(found - layers.begin());
   return index < data.size() ? data[index].get() : nullptr;
+}
+
+std::size_t RouterSnapshot::kept_bytes() const {
+  return index.capacity() * sizeof(std::uint16_t) + weight.capacity() * sizeof(float) +
+         tokens.capacity() * sizeof(std::int64_t);
+}
+
+std::shared_ptr<const RouterSnapshot> keep_router(const RouterRecord& record) {
+  auto kept = std::make_shared<RouterSnapshot>();
+  kept->layer = record.layer;
+  kept->chosen = record.chosen;
+  kept->index = record.index;
+  kept->weight.assign(record.weight.begin(), record.weight.end());
+  kept->tokens = record.tokens_per_expert();
+  return kept;
+}
+
+const RouterSnapshot* RunSnapshot::router(std::int64_t layer) const {
+  const auto found = std::ranges::lower_bound(routers, layer, {}, [](const auto& router) { return router->layer; });
+  return found != routers.end() && (*found)->layer == layer ? found->get() : nullptr;
 }
 
 double RunSnapshot::at(std::string_view name, std::int64_t layer_index, std::int64_t head, std::size_t index) const {

@@ -20,6 +20,7 @@
 #include "core/run/capture_prompt.h"
 #include "core/run/map_source.h"
 #include "core/run/quantity.h"
+#include "core/run/router_record.h"
 
 namespace headroom {
 
@@ -54,13 +55,28 @@ struct LayerSnapshot {
   [[nodiscard]] std::size_t kept_bytes() const;  // of what a budget may drop: maps, series and norms
 };
 
+// A layer's router as it is kept: [length, chosen] each, as in RouterRecord.
+struct RouterSnapshot {
+  std::int64_t layer = 0, chosen = 0;
+  std::vector<std::uint16_t> index;
+  std::vector<float> weight;
+  std::vector<std::int64_t> tokens;  // by expert: how many it was sent
+
+  [[nodiscard]] std::int64_t length() const {
+    return chosen > 0 ? static_cast<std::int64_t>(index.size()) / chosen : 0;
+  }
+  [[nodiscard]] std::size_t kept_bytes() const;
+};
+[[nodiscard]] std::shared_ptr<const RouterSnapshot> keep_router(const RouterRecord& record);
+
 struct RunSnapshot {
   std::shared_ptr<const Prompt> prompt;
   std::int64_t length = 0, min_row = 0;
-  double sink_null = 0.0;                                  // as in core/run/QUANTITIES.md#sink_null
-  std::vector<std::int64_t> layers, heads;                 // what is measured
-  std::int64_t all_layers = 0;                             // of the model
-  std::vector<std::shared_ptr<const LayerSnapshot>> data;  // by position in `layers`; null: not computed (yet)
+  double sink_null = 0.0;                                      // as in core/run/QUANTITIES.md#sink_null
+  std::vector<std::int64_t> layers, heads;                     // what is measured
+  std::int64_t all_layers = 0;                                 // of the model
+  std::vector<std::shared_ptr<const LayerSnapshot>> data;      // by position in `layers`; null: not computed (yet)
+  std::vector<std::shared_ptr<const RouterSnapshot>> routers;  // of layers with experts, ascending; never null
   std::optional<double> next_token_loss;
   std::optional<AttentionChoice> attention;
   std::vector<std::string> notes;
@@ -71,7 +87,8 @@ struct RunSnapshot {
   std::string model_name, model_kind;
   std::map<std::string, std::string, std::less<>> attributes;  // of a run file that was opened
 
-  [[nodiscard]] const LayerSnapshot* layer(std::int64_t layer) const;  // null: not there (yet)
+  [[nodiscard]] const LayerSnapshot* layer(std::int64_t layer) const;    // null: not there (yet)
+  [[nodiscard]] const RouterSnapshot* router(std::int64_t layer) const;  // null: it has none, or not yet
   // A root quantity of one head; NaN where there is no value.
   [[nodiscard]] double at(std::string_view name, std::int64_t layer, std::int64_t head, std::size_t index = 0) const;
   [[nodiscard]] std::size_t finished_layers() const;

@@ -1,5 +1,6 @@
 """The program as a user calls it: exit code and bytes, and what tests/FAULTS.md says of every refusal."""
 import dataclasses
+import fcntl
 import functools
 import hashlib
 import json
@@ -8,7 +9,9 @@ import pathlib
 import pty
 import resource
 import signal
+import struct
 import subprocess
+import termios
 
 import h5py
 import numpy as np
@@ -83,9 +86,11 @@ class Command:
             out, err = process.communicate(stdin, timeout=120)
         return Outcome(process.returncode, out or b"", err or b"")
 
-    def on_terminal(self, *arguments, stream="stderr", **options):
-        """With `stream` on a terminal: (Outcome of the other one, what the terminal got)."""
+    def on_terminal(self, *arguments, stream="stderr", columns=0, **options):
+        """With `stream` on a terminal, of so many columns: (Outcome of the other one, what the terminal got)."""
         leader, follower = open_terminal()
+        if columns:
+            fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         other = "stdout" if stream == "stderr" else "stderr"
         with self.start(*arguments, **{stream: follower}, **options) as process:
             os.close(follower)

@@ -171,6 +171,38 @@ class Comparison:
                 if found is None and number or found is not None and max(found, 0) != number:
                     self.problem("weights/parameters", f"layer {layer} {kind}: file {found}, expected {number}")
 
+    def routing(self, reference):
+        """/router against layer → (experts, numbers [n, k], weights [n, k]) in any order of k."""
+        if not reference:
+            if "router" in self.file:
+                self.problem("router", "written of a model without experts")
+            return
+        numbers, weights, counts = (self.read("router/" + name) for name in ("chosen_expert", "chosen_weight", "tokens_per_expert"))
+        if numbers is None or weights is None or counts is None:
+            return
+        layers = self.file["router/tokens_per_expert"].dims[0][0][()].tolist()
+        if layers != sorted(reference):
+            self.problem("router", f"layers {layers}, expected {sorted(reference)}")
+            return
+        for l, layer in enumerate(layers):
+            experts, own, weight = (part if isinstance(part, int) else part.numpy() for part in reference[layer])
+            used = numbers[l] >= 0
+            if (used.sum(axis=1) != own.shape[1]).any() or not np.array_equal(np.isnan(weights[l]), ~used):
+                self.problem("router/chosen_expert", f"layer {layer}: not {own.shape[1]} experts for each token")
+                continue
+            found, expected = np.zeros((2, len(own), experts))
+            np.put_along_axis(found, numbers[l][:, :own.shape[1]], weights[l][:, :own.shape[1]], axis=1)
+            np.put_along_axis(expected, own, weight, axis=1)
+            error = np.abs(found - expected).max() / np.abs(expected).max()
+            if not error <= TOLERANCES[self.dtype]["statistic"]:
+                self.problem("router/chosen_weight", f"layer {layer}: differs by {error:.3e} of the largest")
+            if (np.diff(weights[l][:, :own.shape[1]], axis=1) > 0).any():
+                self.problem("router/chosen_weight", f"layer {layer}: not by descending weight")
+            if not np.array_equal(counts[l][:experts], np.bincount(numbers[l][used], minlength=experts)):
+                self.problem("router/tokens_per_expert", f"layer {layer}: {counts[l]}")
+            if (counts[l][experts:] != -1).any():
+                self.problem("router/tokens_per_expert", f"layer {layer}: tokens of experts that it does not have")
+
     def finish(self):
         self.file.close()
         assert not self.problems, "\n" + "\n".join(self.problems)

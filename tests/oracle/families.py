@@ -484,6 +484,25 @@ LAYERS = (lambda base: getattr(base, "layers", None),
           lambda base: getattr(getattr(base, "transformer", None), "layer", None), lambda base: getattr(base, "blocks", None))
 
 
+def kept_routing(layers):
+    """Layer → (number of experts, [n, k] their numbers, [n, k] weights): what the module of the experts is called with."""
+    kept = {}
+
+    def keeper(layer):
+        def keep(module, given):
+            if len(given) != 3:
+                raise ValueError(f"{type(module).__name__} is called in another way: say what its router chose")
+            _, numbers, weights = given
+            kept[layer] = (len(module.gate_up_proj), numbers.detach().clone(), weights.detach().clone())
+        return keep
+
+    for layer, block in enumerate(layers):
+        for module in block.modules():
+            if type(module).__name__.endswith("Experts") and hasattr(module, "gate_up_proj"):
+                module.register_forward_pre_hook(keeper(layer))
+    return kept
+
+
 def run(case, weights, ids):
     """The trace of transformers' own forward pass."""
     calls = []
@@ -497,6 +516,7 @@ def run(case, weights, ids):
         layers = next(part for part in (find(net.base_model) for find in LAYERS) if part is not None)
         residual = C.kept_residual(layers)
         keep_gates(net)
+        routing = kept_routing(layers)
         options = {} if case.model_type in ENCODERS else {"use_cache": False}
         logits = net(torch.tensor([ids]), **options).logits[0]
     residual = [h[0] if h.dim() == 3 else h for h in residual]  # of several streams the first
@@ -505,6 +525,7 @@ def run(case, weights, ids):
     trace = forward.Trace(residual, logits)
     with torch.no_grad():
         trace.layers = [layer_of(i, layers[i], call) for i, call in zip(places, calls)]
+    trace.routing = routing
     return trace
 
 

@@ -66,6 +66,7 @@ class Trace:
     residual: list
     logits: torch.Tensor
     layers: list = field(default_factory=list)
+    routing: dict = field(default_factory=dict)  # layer → number of experts, their numbers and weights by token
 
 
 def rms_norm(x, weight, eps):

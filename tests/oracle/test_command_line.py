@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import checkpoints as C
+import families
 from command import check_error_object, datasets, refused, refused_both_ways, snapshot
 
 IDS = "3,17,5,5,40,2,17,5,9,30,12"
@@ -145,6 +146,102 @@ def test_inspect_text_says_the_same(command, models):
         assert word in outcome.text, (word, outcome)
     assert "model.embed_tokens.weight" not in outcome.text
     assert "model.embed_tokens.weight" in command("inspect", models / "diff_v2", "--tensors").text
+
+
+def test_inspect_json_has_the_facts_of_each_layer_that_the_text_has(command, tmp_path):
+    case = next(case for case in families.CASES if case.name == "gemma2")
+    families.write(tmp_path / "model", case, 3)
+    found = command("inspect", tmp_path / "model", "--json").json
+    text = command("inspect", tmp_path / "model").text
+    assert [layer["name"] for layer in found["by_layer"]] == [f"layer {i}" for i in range(found["layers"])]
+    assert [layer["window"] for layer in found["by_layer"]] == [13, None, 13]
+    for layer in found["by_layer"]:
+        assert layer["causal"] and layer["softcap"] == 3.0 and layer["heads"] == 4 and layer["head_dim"] == 16
+        assert layer["rotation"] == {"layout": "halves", "channels": 16, "theta": 10000.0, "scaling": None}
+        assert sorted(layer["norms"]) == ["after", "before"] and layer["norms"]["before"]["kind"] == "rms"
+        assert (layer["mlp"], layer["experts"], layer["parallel"], layer["unmeasured"]) == ("gated", None, False, None)
+    assert found["logits"] == {"tied": True, "scale": 1.0, "softcap": 2.0}
+    assert "mask         causal, window of 13 keys, logits capped at 3 in layers 0, 2\n" in text
+    assert "\n             causal, logits capped at 3 in layer 1\n" in text
+
+
+@pytest.fixture(scope="module")
+def run_file(command, models, tmp_path_factory):
+    path = tmp_path_factory.mktemp("inspected") / "run.h5"
+    assert run(command, models / "diff_v2", path, "--what-if", "L1.H0:lambda=0.5", "--maps", "8").code == 0
+    return path
+
+
+def test_inspect_shows_a_run_file(command, run_file):
+    outcome = command("inspect", run_file)
+    assert outcome.code == 0 and outcome.err == b"", outcome
+    facts = dict(re.findall(r"^(\S.{11}) (.*)$", outcome.text, flags=re.M))
+    facts = {name.strip(): value for name, value in facts.items()}
+    assert facts["run"] == str(run_file) and facts["model"] == "diff_v2: headroom, safetensors"
+    assert facts["prompt"] == f"{TOKENS} tokens, given as ids" and facts["what-ifs"] == "L1.H0:lambda=0.5"
+    assert facts["layers"] == "2 (0-1), of each 4 heads (0-3)" and facts["attention"] == "diff_v2 in all layers"
+    assert facts["mask"] == "causal in all layers" and facts["computed"].startswith("float32 on cpu, backend ")
+    assert "/rows " in facts["holds"] and "not /exact (--exact-maps), /hidden (--hidden)" in facts["holds"]
+    with h5py.File(run_file) as file:
+        sinks, largest, rho = file["sink_score"][()], file["logit_max"][()], file["context_rms_relative_mean"][()]
+        assert facts["loss"] == f"{file.attrs['next_token_loss']:.4f} nats a token"
+    layer, head, part = np.unravel_index(np.nanargmax(sinks), sinks.shape)
+    assert facts["most sink"] == f"L{layer}.H{head} {('first', 'second')[part]} map gives key 0 {sinks.max():.3f} of its attention"
+    layer, head, part = np.unravel_index(np.nanargmax(largest), largest.shape)
+    assert facts["largest z"].startswith(f"L{layer}.H{head} {('first', 'second')[part]} map {largest.max():.4g}, the smallest ")
+    assert facts["context ρ"].startswith(f"{rho.min():.3g} (L") and f" to {rho.max():.3g} (L" in facts["context ρ"]
+    for words in ("Sinks: ", "Widest qk-logits", "Context RMS ρ over all heads", "Differential heads: mean λ"):
+        assert words in outcome.text
+    listed = command("inspect", run_file, "--tensors").text
+    assert re.search(r"^  rows/lse +float32 +\[2, 4, 2, 40\]$".replace("40", str(TOKENS)), listed, flags=re.M), listed
+
+
+def test_inspect_json_of_a_run_file_is_the_contract(command, run_file):
+    outcome = command("inspect", run_file, "--json")
+    assert outcome.code == 0 and outcome.err == b"", outcome
+    found = outcome.json
+    for key, value in {"path": str(run_file), "format": "run file", "schema_version": "1.0", "model_id": "diff_v2", "tokens": TOKENS,
+                       "layers": [0, 1], "heads": [0, 1, 2, 3], "attention": ["diff_v2"] * 2, "masks": ["causal"] * 2, "calls": None,
+                       "what_ifs": ["L1.H0:lambda=0.5"], "dtype_compute": "float32", "experts": None, "warnings": []}.items():
+        assert found[key] == value, key
+    with h5py.File(run_file) as file:
+        sinks = file["sink_score"][()]
+        layer, head, part = (int(i) for i in np.unravel_index(np.nanargmax(sinks), sinks.shape))
+        largest = found["largest_sink_score"]
+        assert (largest["layer"], largest["head"], largest["component"]) == (layer, head, part)
+        np.testing.assert_allclose(largest["value"], sinks.max(), rtol=1e-6)
+        np.testing.assert_allclose(found["largest_logit"]["value"], file["logit_max"][()].max(), rtol=1e-6)
+        np.testing.assert_allclose(found["smallest_logit"]["value"], file["logit_min"][()].min(), rtol=1e-6)
+        np.testing.assert_allclose(found["next_token_loss"], file.attrs["next_token_loss"], rtol=1e-6)
+        for b, bound in enumerate(("softmax", "diff_v2", "variant")):
+            for side in ("below", "inside", "above"):
+                shares = file[f"rows_{side}_bound"][..., b]
+                np.testing.assert_allclose(found["context_rms_relative"]["rows"][bound][side], shares.mean(), rtol=1e-6, atol=1e-9)
+        names = {entry["path"]: entry for entry in found["datasets"]}
+        assert names["rows/lse"] == {"path": "rows/lse", "axes": ["layer", "head", "component", "position"],
+                                     "shape": list(file["rows/lse"].shape), "type": "float32", "units": "nat"}
+
+
+def test_inspect_of_other_hdf5_files(command, run_file, tmp_path):
+    history = next((pathlib.Path(__file__).resolve().parents[2] / "assets" / "demo").rglob("training.h5"))
+    assert command("inspect", history).text.startswith("training     ") and command("inspect", history, "--json").json["format"] == "training history"
+    (tmp_path / "cut.h5").write_bytes(run_file.read_bytes()[:5000])
+    assert command("inspect", tmp_path / "cut.h5").code == 3
+
+
+@pytest.mark.parametrize("what", ["model", "run"])
+def test_inspect_fits_a_terminal_of_80_columns(command, models, run_file, what):
+    path = models / "diff_v2" if what == "model" else run_file
+    whole = command("inspect", path).text
+    outcome, shown = command.on_terminal("inspect", path, stream="stdout", columns=80)
+    assert outcome.code == 0, outcome
+    lines = shown.decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
+    for line in lines:
+        assert len(line) <= 80 or " " not in line.strip().split("  ")[-1].strip(), line
+    assert max(len(line) for line in whole.split("\n")) > 80
+    assert re.sub(r"\s+", " ", shown.decode()) == re.sub(r"\s+", " ", whole), "the same words"
+    # What goes on stands below the beginning of its fact.
+    assert any(line.startswith(" " * 13) for line in lines)
 
 
 def test_analyze_json_is_the_contract_and_its_table_is_the_file(command, models, tmp_path):

@@ -27,6 +27,7 @@ def test_family(analyze, tmp_path, case, seed):
         comparison = Comparison(out, expected, dtype)
         comparison.all(skip=("maps",))
         comparison.parameters()
+        comparison.routing(trace.routing)
         comparison.finish()
 
 

@@ -378,4 +378,26 @@ CATCH_TEST_CASE("compare geometry: a linked zoom keeps its shape and the place u
   }
 }
 
+CATCH_TEST_CASE("compare geometry: a map of fewer queries than keys is a rectangle of square cells", "[compare]") {
+  const MapExtent extent{27, 11, 27};
+  const Rect area{100, 100, 500, 500};
+  const MapLayout layout = linked_map(area, {}, extent, 1.0);
+  CATCH_CHECK(layout.row_count() == 11);
+  CATCH_CHECK(layout.key_count() == 27);
+  CATCH_CHECK(layout.whole());
+  CATCH_CHECK(layout.cell_x == layout.cell_y);
+  CATCH_CHECK(std::abs(layout.map.width() - 27.0f * layout.cell_x) < 1.0f);
+  CATCH_CHECK(std::abs(layout.map.height() - 11.0f * layout.cell_y) < 1.0f);
+  const Vec2 at{250, 180};
+  for (const double notches : {1.0, 3.0, 30.0}) {
+    CATCH_INFO(notches);
+    const MapWindow window = linked_zoom(layout, at, notches);
+    CATCH_CHECK(window.query1 <= 11.0 + 1e-9);
+    CATCH_CHECK(window.key1 <= 27.0 + 1e-9);
+    CATCH_CHECK(window.query1 - window.query0 >= 8.0 - 1e-9);
+    CATCH_CHECK(window.key1 - window.key0 >= 8.0 - 1e-9);
+    CATCH_CHECK(linked_zoom(linked_map(area, window, extent, 1.0), at, -80.0).whole());
+  }
+}
+
 }  // namespace headroom::test

@@ -19,6 +19,22 @@ namespace {
 const double kNaN = std::nan(""), kInf = std::numeric_limits<double>::infinity();
 using Doubles = std::vector<double>;
 
+CATCH_TEST_CASE("Bins over positions are of equal length, and hold what is finite") {
+  const std::vector<RowBin> bins = bins_over_positions(Doubles{1, 2, 3, kNaN, 5, 6, 7}, 3);
+  CATCH_REQUIRE(bins.size() == 3);
+  CATCH_CHECK(bins[0].low == 0.0);
+  CATCH_CHECK(bins[0].high == 1.0);
+  CATCH_CHECK(bins[0].centre == 0.5);
+  CATCH_CHECK(bins[0].median == 1.5);
+  CATCH_CHECK(bins[1].rows == 1);
+  CATCH_CHECK(bins[1].median == 3.0);
+  CATCH_CHECK(bins[2].low == 4.0);
+  CATCH_CHECK(bins[2].median == 6.0);
+  CATCH_CHECK(bins_over_positions(Doubles{4, 2}, 24).size() == 2);
+  CATCH_CHECK(bins_over_positions(Doubles{kNaN, kInf}, 2).empty());
+  CATCH_CHECK(bins_over_positions(Doubles{}, 2).empty());
+}
+
 CATCH_TEST_CASE("Quantiles lie between order statistics, and only finite values count") {
   CATCH_CHECK(quantile(Doubles{4, 1, 3, 2}, 0.5) == 2.5);
   CATCH_CHECK(quantile(Doubles{4, 1, 3, 2}, 0.25) == 1.75);

@@ -274,4 +274,17 @@ CATCH_TEST_CASE("experts: an error of reading comes back, and stopping ends betw
   CATCH_CHECK(broken.error().code == ErrorCode::Io);
 }
 
+CATCH_TEST_CASE("experts: the record of a routing goes by weight, and equal weights by number") {
+  const Routing routing{at::tensor({0.25, 0.5, 0.25, 0.1, 0.1, 0.3}, at::kDouble).view({2, 3}),
+                        at::tensor({4, 0, 2, 5, 1, 4}, at::kLong).view({2, 3})};
+  const RouterRecord record = record_of(routing, 7, kExperts);
+  CATCH_CHECK(record.layer == 7);
+  CATCH_CHECK(record.experts == kExperts);
+  CATCH_CHECK(record.chosen == 3);
+  CATCH_CHECK(record.length() == 2);
+  CATCH_CHECK(record.index == std::vector<std::uint16_t>{0, 2, 4, 4, 1, 5});
+  CATCH_CHECK(record.weight == std::vector<double>{0.5, 0.25, 0.25, 0.3, 0.1, 0.1});
+  CATCH_CHECK(record.tokens_per_expert() == std::vector<std::int64_t>{1, 1, 1, 0, 2, 1});
+}
+
 }  // namespace headroom::test

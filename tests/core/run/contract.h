@@ -159,6 +159,15 @@ inline constexpr const char* kContractBiases = R"(
   program/distance_bias layer,head,distance float64
 )";
 
+// Of a model with experts; --only summary keeps the counts.
+inline constexpr const char* kContractRouted = R"(
+  router/chosen_expert expert_layer,position,choice int32
+  router/chosen_weight expert_layer,position,choice
+)";
+inline constexpr const char* kContractRouter = R"(
+  router/tokens_per_expert expert_layer,expert int32
+)";
+
 // The head program, and what the formulas need of a layer.
 inline constexpr const char* kContractProgram = R"(
   program/q1 layer,head int32

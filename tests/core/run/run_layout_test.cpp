@@ -95,6 +95,14 @@ const std::vector<Layout> kLayouts = {
      [](RunShape& s) { s.alibi = true, s.bias_ahead = 8, s.bias_behind = 8; },
      {kContractDefault, kContractLarge, kContractProgram, kContractBiases},
      ElementType::Float32},
+    {"experts",
+     [](RunShape& s) { s.expert_layers = {1, 3}, s.experts = 6, s.chosen_experts = 3; },
+     {kContractDefault, kContractLarge, kContractProgram, kContractRouter, kContractRouted},
+     ElementType::Float32},
+    {"experts, --only summary",
+     [](RunShape& s) { s.expert_layers = {1, 3}, s.experts = 6, s.chosen_experts = 3, s.summary_only = true; },
+     {kContractDefault, kContractProgram, kContractRouter},
+     ElementType::Float32},
     {"a capture",
      [](RunShape& s) { s.calls = true; },
      {kContractDefault, kContractLarge, kContractProgram, kContractCalls},
@@ -121,6 +129,9 @@ std::int64_t extent_of(const std::string& axis, const RunShape& shape) {
   if (axis == "value_slot") return 2;
   if (axis == "query_block" || axis == "key_block") return shape.pool_blocks;
   if (axis == "distance") return 17;
+  if (axis == "expert_layer") return 2;
+  if (axis == "expert") return 6;
+  if (axis == "choice") return 3;
   if (axis == "layer_boundary") return 5;
   if (axis == "feature") return 4;
   if (axis == "vocab") return 7;
@@ -224,6 +235,16 @@ CATCH_TEST_CASE("run layout: the shape that follows from model and request") {
     CATCH_CHECK(shape.boundaries == 3);
     CATCH_CHECK(shape.real == ElementType::Float32);
   }
+  CATCH_CHECK(make_shape(model, request).expert_layers.empty());
+  for (BlockSpec& block : model.blocks) block.experts.experts.resize(5), block.experts.router.chosen = 2;
+  model.blocks[0].experts.experts.resize(7);
+  CATCH_CHECK(make_shape(model, request).expert_layers == std::vector<std::int64_t>{0, 1});
+  CATCH_CHECK(make_shape(model, request).experts == 7);
+  CATCH_CHECK(make_shape(model, request).chosen_experts == 2);
+  // The run ends with layer 0's attention.
+  request.layers = {0};
+  CATCH_CHECK(make_shape(model, request).expert_layers.empty());
+  request.layers = {1};
   request.dtype = ComputeDtype::Float64;
   CATCH_CHECK(make_shape(model, request).real == ElementType::Float64);
   request.dtype = ComputeDtype::BFloat16;
