@@ -51,7 +51,7 @@ std::string place_text(const SummaryTable& table, const HeadPlace& place) {
 }
 
 std::string layers_and_heads(const RunOverview& run) {
-  const std::string layers = layers_text(run.table.layers), heads = number_ranges(run.table.heads);
+  const std::string layers = layers_text(run.table.layers), heads = layers_text(run.table.heads);
   return format("%zu (", run.table.layers.size()) + layers + format("), of each %zu heads (", run.table.heads.size()) +
          heads + ")";
 }
