@@ -76,7 +76,7 @@ namespace headroom::test {
   if (!attention.causal) text += ", not causal";
   if (attention.window > 0) text += ", window " + std::to_string(attention.window);
   if (attention.softcap > 0.0) text += format(", softcap %g", attention.softcap);
-  for (const double slope : attention.bias.slopes)
+  for (const double& slope : attention.bias.slopes)
     text += (&slope == attention.bias.slopes.data() ? ", ALiBi " : " ") + format("%g", slope);
   if (attention.bias.table.present()) text += ", learned bias";
   if (attention.clip_qkv > 0.0) text += format(", q k v within %g", attention.clip_qkv);
