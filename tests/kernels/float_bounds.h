@@ -37,9 +37,9 @@ struct Logits {
   double raw_error = 0.0;  // before cap and temperature
 };
 
-// δ = 2 · |z of a plain float loop − z| + 2⁻²⁴ · (4 + 4 max |z| + 2 max |q||k| + 2 max |bias|): the loop shows what float32 dots of
-// these queries and keys lose; the rest is for rows too few to show it, the factor log₂e and the subtraction of a
-// reference.
+// δ = 2 · |z of a plain float loop − z| + 2⁻²⁴ · (4 + 4 max |z| + 2 max |q||k| + 2 max |bias|): the loop shows what
+// float32 dots of these queries and keys lose; the rest is for rows too few to show it, the factor log₂e and the
+// subtraction of a reference.
 [[nodiscard]] inline Logits logits(const kernels::HeadProblem<double>& p, std::size_t m) {
   const kernels::MapInput<double>& map = p.maps[m];
   Logits result{std::vector<double>(static_cast<std::size_t>(p.mask.length * p.mask.keys()), NAN), 0.0, 0.0};

@@ -69,7 +69,7 @@ TOLD = {
     ("phi", ALL): {"intermediate_size": 128, "qk_layernorm": False, "num_key_value_heads": 4},
     ("glm", ALL): {"head_dim": 8}, ("nemotron", "biases"): {"head_dim": "absent"},
     ("gpt_neox", ALL): {"rotary_emb_base": 10000, "hidden_act": "gelu"},
-    ("mpt", ALL): {"layer_norm_epsilon": 1e-5}, ("mpt", "six heads, cut, scaled"): {"attn_config": {"clip_qkv": 0.6}},
+    ("bloom", ALL): {"seq_length": 256}, ("mpt", ALL): {"layer_norm_epsilon": 1e-5}, ("mpt", "six heads, cut, scaled"): {"attn_config": {"clip_qkv": 0.6}},
     ("falcon", ALL): {"ffn_hidden_size": "absent", "bias": False, "rope_scaling": "absent", "rope_theta": "absent",
                       "max_position_embeddings": 2048},
     ("mixtral", ALL): {"sliding_window": None}, ("qwen3_moe", ALL): {"use_sliding_window": False, "mlp_only_layers": [], "norm_topk_prob": True},

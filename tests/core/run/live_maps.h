@@ -65,7 +65,7 @@ struct MadeMaps {
   source->causal = made.causal;
   source->window = made.window;
   if (made.biased) {
-    const kernels::Mask mask{made.length, made.causal, made.window};
+    const kernels::Mask mask{made.length, made.causal, made.window, 0, {}};
     DistanceBiasSpec slopes;
     for (int head = 0; head < 5; ++head) slopes.slopes.push_back((head + 1) / 16.0);
     source->bias = std::make_shared<const DistanceBias>(distance_bias(slopes, {}, 5, mask.ahead(), mask.behind()));
