@@ -39,7 +39,7 @@ Result<ModelSpec> translate_text_config(const ModelSource& source, std::string_v
   if (inside) HEADROOM_TRY_VOID(config.check_unread(false, of_others));
   Result<ModelSpec> model = (*found)->translate(source.with_config(std::move(text)));
   if (!model) {
-    if (inside) model.error().at_tensor("text_config." + model.error().tensor);
+    if (inside) model.error().tensor = "text_config." + model.error().tensor;
     return model;
   }
   for (const std::string_view part : kOtherParts)

@@ -136,7 +136,8 @@ Result<void> change_gemma4(ConfigReader& config, const LlamaConfig& llama, Model
   const nlohmann::json& both_ways = config.raw("use_bidirectional_attention");
   if (both_ways.is_null() || both_ways == "vision") return {};
   Error error(ErrorCode::Unsupported, "a mask that this family does not have");
-  return error.at_tensor(config.name_of("use_bidirectional_attention")).wanted("null or vision", both_ways.dump());
+  return error.at_tensor(config.name_of("use_bidirectional_attention"))
+      .wanted("null or vision", both_ways.is_string() ? both_ways.get<std::string>() : both_ways.dump());
 }
 
 Result<ModelSpec> translate_gemma4_text(const ModelSource& source) {
