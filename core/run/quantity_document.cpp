@@ -28,7 +28,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kGroups 
      "With `--exact-maps`: whole maps, and all that they are made of. Every quantity above follows from this "
      "group, `/program` and `weights/sink_logit`."},
     {"hidden", "With `--hidden`: the residual stream and the logits."},
-    {"calls", "Of a capture or an encoder-decoder: what its calls are beside layers. [FORMATS.md](../checkpoint/FORMATS.md#captures)."},
+    {"calls",
+     "Of a capture or an encoder-decoder: what its calls are beside layers. [FORMATS.md](../checkpoint/FORMATS.md#captures)."},
     {"weights", "What follows from the weights alone."},
     {"program", "The head program as it ran, and the numbers of the layer that the formulas need."},
 }};
