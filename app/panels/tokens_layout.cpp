@@ -38,7 +38,8 @@ TokenLines break_tokens(const std::shared_ptr<const Prompt>& prompt, float width
   lines.label_of.reserve(prompt->ids.size());
   const float most = std::max(8.0f, std::min(longest, width) - 2.0f * kTokenPadding);
   for (std::size_t i = 0; i < prompt->ids.size(); ++i) {
-    const std::string bytes = texts ? prompt->texts[i] : std::to_string(prompt->ids[i]);
+    // Behind the end of the shorter one of two sequences there is none.
+    const std::string bytes = texts ? prompt->texts[i] : prompt->ids[i] < 0 ? "" : std::to_string(prompt->ids[i]);
     const auto [found, added] = known.try_emplace(bytes, static_cast<std::uint32_t>(lines.labels.size()));
     if (added) {
       std::string label = elide_middle(token_label(bytes), most, measure, Face::Sans, kTokenSize);

@@ -1,5 +1,7 @@
 """Encoder-decoders against transformers: both streams, logits, the maps of encoder, decoder and cross-attention, and every statistic against
 that of the same calls through a capture."""
+import dataclasses
+
 import h5py
 import numpy as np
 import pytest
@@ -115,6 +117,51 @@ def test_family(analyze, command, tmp_path, case, seed):
                            "--exact-maps", "--device", "cpu")
         assert captured.code == 0, captured.errors
         check_statistics(out, tmp_path / f"calls-{dtype}.h5", bound)
+
+
+T5_FILES = [case for case in encoder_decoders.CASES if case.model_type == "t5"]
+
+
+def write_gguf(path, case, weights):
+    """As llama.cpp's converter writes it (conversion/t5.py), with the gguf package's own names."""
+    import gguf
+
+    c = case.config
+    decoder = c.get("num_decoder_layers", c["num_layers"])
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.T5, max(c["num_layers"], decoder))
+    writer = gguf.GGUFWriter(path, "t5")
+    writer.add_context_length(512)
+    writer.add_embedding_length(c["d_model"])
+    writer.add_feed_forward_length(c["d_ff"])
+    writer.add_block_count(c["num_layers"])
+    writer.add_decoder_block_count(decoder)
+    writer.add_head_count(c["num_heads"])
+    writer.add_key_length(c["d_kv"])
+    writer.add_value_length(c["d_kv"])
+    writer.add_layer_norm_eps(c["layer_norm_epsilon"])
+    writer.add_relative_attn_buckets_count(c["relative_attention_num_buckets"])
+    writer.add_layer_norm_rms_eps(c["layer_norm_epsilon"])
+    writer.add_decoder_start_token_id(c["decoder_start_token_id"])
+    for name, tensor in weights.items():
+        writer.add_tensor(names.get_name(name, try_suffixes=(".weight", ".bias")), tensor.float().numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@pytest.mark.parametrize("case", T5_FILES, ids=lambda case: case.name.replace(" ", "_"))
+def test_gguf_holds_the_same_model(analyze, tmp_path, case):
+    case = dataclasses.replace(case, config={**case.config, "relative_attention_max_distance": 128})
+    weights = encoder_decoders.write(tmp_path / "model", case, 6)
+    write_gguf(tmp_path / "t5.gguf", case, weights)
+    ids = ",".join(map(str, token_ids(31, 2)))
+    for path, out in (("model", "a.h5"), ("t5.gguf", "b.h5")):
+        told = analyze(tmp_path / path, token_ids(40, 1), tmp_path / out, "--target-ids", ids, "--dtype", "float64", "--hidden")
+        assert "warning" not in told.stderr.lower(), told.stderr
+    with h5py.File(tmp_path / "a.h5") as a, h5py.File(tmp_path / "b.h5") as b:
+        for name in ("hidden/residual", "hidden/logits", "rows/lse", "entropy_mean", "keys/key_norm"):
+            near(name, b[name][()], a[name][()], 1e-7)  # GGUF has ε in float32
 
 
 @pytest.mark.parametrize("case", encoder_decoders.CASES, ids=lambda case: case.name.replace(" ", "_"))

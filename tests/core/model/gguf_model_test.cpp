@@ -256,7 +256,6 @@ CATCH_TEST_CASE("gguf model: keys that change the mathematics are refused, and n
   CATCH_REQUIRE(plain.model.has_value());
   const std::pair<const char*, std::pair<ValueType, std::string>> changes[] = {
       {"llama.rope.dimension_count", {kUint32, count(2)}},
-      {"llama.expert_count", {kUint32, count(8)}},
       {"llama.attention.sliding_window", {kUint32, count(16)}},
       {"llama.attention.scale", {kFloat32, little_endian(0.25F)}},
       {"llama.attn_logit_softcapping", {kFloat32, little_endian(50.0F)}},
@@ -288,6 +287,15 @@ GgufParts as_architecture(const std::string& name) {
     parts.metadata[key.starts_with("llama.") ? name + key.substr(5) : key] = value;
   parts.metadata["general.architecture"] = {kString, gguf_string(name)};
   return parts;
+}
+
+CATCH_TEST_CASE("gguf model: experts are refused where the family has none") {
+  GgufParts parts = as_architecture("olmo2");
+  parts.metadata["olmo2.expert_count"] = {kUint32, count(8)};
+  const OpenedGguf opened(parts);
+  CATCH_REQUIRE_FALSE(opened.model.has_value());
+  CATCH_CHECK(opened.model.error().code == ErrorCode::Unsupported);
+  CATCH_CHECK(describe(opened.model.error()).find("expert_count") != std::string::npos);
 }
 
 CATCH_TEST_CASE("gguf model: a key that no table knows is told") {
