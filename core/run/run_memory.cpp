@@ -245,10 +245,19 @@ class Estimator {
     if (!experts.present() || !on_host_ || (request_.last_layer >= 0 && request_.last_layer == request_.first_layer))
       return;
     const MlpSpec& one = experts.experts.front();
-    double weights = 0.0;
-    for (const LinearSpec* linear : {&one.gate, &one.up, &one.down}) weights += element_count(linear->weight);
-    phase.add("weights of two experts", "2 × " + grouped(weights) + format(" × %g bytes", element_ + real_),
-              2.0 * weights * element_ + weights * real_);
+    double weights = 0.0, copies = 0.0;
+    for (const LinearSpec* linear : {&one.gate, &one.up, &one.down}) {
+      const double count = element_count(linear->weight);
+      const bool whole = linear->weight.transposed || linear->weight.row_group > 0;  // read before rows are picked
+      weights += count;
+      copies = std::max(copies, (element_ < real_ ? count : 0.0) +
+                                    (whole ? static_cast<double>(linear->weight.stored_elements()) : 0.0));
+    }
+    // Products in bfloat16 put one's weights into another order first.
+    const double held = element_ < real_ ? 3.0 : 2.0;
+    phase.add("weights of two experts", format("%g × ", held) + grouped(weights) + format(" × %g bytes", element_),
+              held * weights * element_);
+    phase.add("an expert's weight while it is read", grouped(copies) + format(" × %g bytes", real_), copies * real_);
     phase.add("input and output of the experts",
               "3 × " + grouped(n_) + " × " + grouped(hidden_) + format(" × %g bytes", real_),
               3.0 * n_ * hidden_ * real_ + n_ * static_cast<double>(experts.experts.size()) * 3.0 * real_);

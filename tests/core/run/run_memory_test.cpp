@@ -16,6 +16,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/format.h"
@@ -61,9 +62,17 @@ class HollowModel {
     tensor("mlp.gate_proj", inner + " " + hidden);
     tensor("mlp.up_proj", inner + " " + hidden);
     tensor("mlp.down_proj", hidden + " " + inner);
+    write(config, text, static_cast<int>(s.layers));
+  }
+  // `text`: names and extents (tensor_lines).
+  HollowModel(const nlohmann::json& config, const std::string& text, int layers) { write(config, text, layers); }
+  [[nodiscard]] LiveModel open(std::size_t length) const { return LiveModel(folder_.path().string(), length); }
+
+ private:
+  void write(const nlohmann::json& config, const std::string& text, int layers) {
     nlohmann::ordered_json header;
     std::int64_t end = 0;
-    for (const TensorLine& line : tensor_lines(text, static_cast<int>(s.layers))) {
+    for (const TensorLine& line : tensor_lines(text, layers)) {
       const std::int64_t begin = end;
       end += element_count(line) * 4;
       header[line.name] = {{"dtype", "F32"}, {"shape", line.shape}, {"data_offsets", {begin, end}}};
@@ -73,11 +82,50 @@ class HollowModel {
     folder_.write("model.safetensors", head);
     std::filesystem::resize_file(folder_.path() / "model.safetensors", head.size() + static_cast<std::size_t>(end));
   }
-  [[nodiscard]] LiveModel open(std::size_t length) const { return LiveModel(folder_.path().string(), length); }
-
- private:
   TempFolder folder_;
 };
+
+// 40 experts of 6 MB in float32 each: only those with tokens are read, and weights of 0 send all tokens to the same
+// two.
+nlohmann::json expert_config(const char* type) {
+  return {{"model_type", type},         {"vocab_size", 256},
+          {"hidden_size", 1024},        {"intermediate_size", 4096},
+          {"num_hidden_layers", 2},     {"num_attention_heads", 8},
+          {"num_key_value_heads", 2},   {"head_dim", 64},
+          {"num_local_experts", 40},    {"num_experts_per_tok", 2},
+          {"sliding_window", nullptr},  {"max_position_embeddings", 1 << 20},
+          {"tie_word_embeddings", true}};
+}
+const char* const kExpertAttention = R"(model.embed_tokens.weight 256 1024
+  model.norm.weight 1024
+  model.layers.#.input_layernorm.weight 1024
+  model.layers.#.post_attention_layernorm.weight 1024
+  model.layers.#.self_attn.q_proj.weight 512 1024
+  model.layers.#.self_attn.k_proj.weight 128 1024
+  model.layers.#.self_attn.v_proj.weight 128 1024
+  model.layers.#.self_attn.o_proj.weight 1024 512)";
+
+// Each expert's matrices by themselves.
+HollowModel mixtral() {
+  std::string text = kExpertAttention;
+  text += "\nmodel.layers.#.block_sparse_moe.gate.weight 40 1024";
+  for (int e = 0; e < 40; ++e)
+    for (const char* matrix : {".w1.weight 4096 1024", ".w2.weight 1024 4096", ".w3.weight 4096 1024"})
+      text += "\nmodel.layers.#.block_sparse_moe.experts." + std::to_string(e) + matrix;
+  return HollowModel(expert_config("mixtral"), text, 2);
+}
+
+// All of them in one tensor, turned, gate and up alternating.
+HollowModel gpt_oss() {
+  std::string text = kExpertAttention;
+  for (const char* line :
+       {"self_attn.sinks 8", "self_attn.q_proj.bias 512", "self_attn.k_proj.bias 128", "self_attn.v_proj.bias 128",
+        "self_attn.o_proj.bias 1024", "mlp.router.weight 40 1024", "mlp.router.bias 40",
+        "mlp.experts.gate_up_proj 40 1024 8192", "mlp.experts.gate_up_proj_bias 40 8192",
+        "mlp.experts.down_proj 40 4096 1024", "mlp.experts.down_proj_bias 40 1024"})
+    text += "\nmodel.layers.#." + std::string(line);
+  return HollowModel(expert_config("gpt_oss"), text, 2);
+}
 
 double status_bytes(const std::string& wanted) {
   std::ifstream file("/proc/self/status");
@@ -204,6 +252,19 @@ CATCH_TEST_CASE("run memory: the estimate bounds what a run takes, and by no mor
     LiveRunRequest wide = opened.request();
     wide.dtype = ComputeDtype::Float64;
     check_bound("DIFF V2, float64", wide);
+  }
+}
+
+CATCH_TEST_CASE("run memory: of experts, those that are read are counted") {
+  warm_up();
+  if (!forget_peak()) return skip("the peak of the resident size cannot be reset here");
+  const HollowModel apart = mixtral(), stacked = gpt_oss();
+  for (const auto& [name, model] : {std::pair("mixtral", &apart), std::pair("gpt-oss", &stacked)}) {
+    const LiveModel opened = model->open(600);
+    check_bound(name, opened.request());
+    LiveRunRequest narrow = opened.request();
+    narrow.dtype = ComputeDtype::BFloat16;
+    check_bound((std::string(name) + ", bfloat16").c_str(), narrow);
   }
 }
 
