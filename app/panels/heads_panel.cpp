@@ -1,4 +1,5 @@
 // The heads of the model: atlas, scatter or table, and the table's columns.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -7,11 +8,20 @@
 
 #include "app/panels/heads_parts.h"
 #include "app/plot/number_text.h"
+#include "app/ui/text_wrap.h"
 
 namespace headroom {
 namespace {
 
-constexpr float kNoteHeight = 72.0f;
+// Of draw_note() with these sentences, and a gap.
+float note_height(const PanelContext& context, float width, std::string_view first, std::string_view more) {
+  const Theme& theme = context.theme();
+  float height = 14.0f;
+  for (const auto& [text, style] : {std::pair{first, theme.body(theme.text2)}, {more, theme.hint()}})
+    height += static_cast<float>(wrap_text(text, width, context.ui.measure(), style.face, style.size).size()) *
+              (style.size + 6.0f);
+  return height;
+}
 
 }  // namespace
 
@@ -86,10 +96,11 @@ void draw_heads_panel(PanelContext& context, Rect frame) {
   if (memory.run() == nullptr || memory.run()->heads.empty() || memory.run()->layers.empty()) {
     const bool waits = run != nullptr && run->status == RunStatus::Running;
     Rect inner = body.inset(measure::kPadding, 8.0f);
-    draw_note(context, inner, waits ? "The first layer is not computed yet." : "No heads are measured yet.",
-              waits ? "Each layer appears here as soon as it is finished."
-                    : "Run shows every head of the model here, one cell each: Ctrl+R.");
-    inner.cut_top(kNoteHeight);
+    const std::string_view first = waits ? "The first layer is not computed yet." : "No heads are measured yet.",
+                           more = waits ? "Each layer appears here as soon as it is finished."
+                                        : "Run shows every head of the model here, one cell each: Ctrl+R.";
+    draw_note(context, inner, first, more);
+    inner.cut_top(std::min(inner.height(), note_height(context, inner.width(), first, more)));
     const ModelEntry* model = run != nullptr ? context.state.find_model(run->model) : nullptr;
     if (model != nullptr && !model->layers.empty()) draw_layer_strip(context, *model, inner);
   } else if (body.width() < 110.0f || body.height() < 90.0f) {

@@ -80,7 +80,7 @@ std::vector<RowBin> row_bins(const HeadSeries& series, NumberView values, double
 }
 
 std::string over_rows(const HeadSeries& series, bool narrow) {
-  if (series.by_position) return "over position";
+  if (series.by_position) return narrow ? "by row" : "over position";
   return narrow ? "over nᵢ" : "over visible keys nᵢ";
 }
 

@@ -34,7 +34,7 @@ inline constexpr std::size_t kPositionBins = 24;  // pieces that medians over po
 // which positions take only `least`.
 [[nodiscard]] std::vector<RowBin> row_bins(const HeadSeries& series, NumberView values, double from, int per_decade,
                                            std::int64_t least = 4);
-// "over visible keys nᵢ", "over nᵢ" where that is too long, "over position".
+// "over visible keys nᵢ" or "over position"; "over nᵢ" or "by row" where that is too long.
 [[nodiscard]] std::string over_rows(const HeadSeries& series, bool narrow);
 
 }  // namespace headroom

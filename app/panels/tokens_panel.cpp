@@ -314,7 +314,8 @@ void draw_sequences(PanelContext& context, HeadsMemory& memory, const RunSnapsho
   const auto draw = [&](const TokenSequence& sequence, Rect area) {
     if (two) {
       const char* const name = sequence.keys ? "keys" : "queries";
-      context.ui.label({area.x0, area.y0 + 14.0f}, name, context.theme().hint(), kNameWidth);
+      if (area.height() >= 18.0f)
+        context.ui.label({area.x0, area.y0 + 14.0f}, name, context.theme().hint(), kNameWidth);
       area.x0 = std::min(area.x1, area.x0 + kNameWidth);
     }
     const float width = std::max(8.0f, area.width() - 12.0f);

@@ -82,12 +82,12 @@ def check_maps(window, analyze, path, opened):
     out = window.made / "maps.h5"
     analyze(window.folder / path, ids, out, "--exact-maps", "--force")
     with h5py.File(out) as file:
-        maps, net, lam = file["exact/weights"][1, 2], file["exact/net_weights"][1, 2], file["rows/lambda"][1, 2, QUERY]
+        maps, net, lam = file["exact/weights"][1, 1], file["exact/net_weights"][1, 1], file["rows/lambda"][1, 1, QUERY]
     expected = {"net": net[QUERY, KEY], "first": maps[0, QUERY, KEY], "second": maps[1, QUERY, KEY],
                 "scaled": lam * maps[1, QUERY, KEY]}
     assert abs(expected["second"]) > 1e-4
     for kind, value in expected.items():
-        outcome = window.run(f"open.run {opened}\nwait\nids {','.join(map(str, ids))}\nrun\nwait\nexpect run.status == done\nselect L1.H2\n"
+        outcome = window.run(f"open.run {opened}\nwait\nids {','.join(map(str, ids))}\nrun\nwait\nexpect run.status == done\nselect L1.H1\n"
                              f"map {kind}\npin {QUERY} {KEY}\nwait\nexpect map.state == map\nexpect map.kind == {kind}\n"
                              "screenshot build/window/differential.png\nexpect errors == 0\nquit\n")
         np.testing.assert_allclose(outcome.number("map.cell"), value, rtol=2e-3, atol=1e-6, err_msg=kind)

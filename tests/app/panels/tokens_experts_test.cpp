@@ -31,23 +31,26 @@ std::shared_ptr<const RouterSnapshot> router_of(std::int64_t layer, std::int64_t
 }
 
 // Layers 1 and 3 have experts.
-HeadsBench bench_with_experts(std::int64_t experts, const SnapshotOptions& options = {}) {
-  HeadsBench bench(options);
+void give_experts(HeadsBench& bench, std::int64_t experts) {
   auto run = std::make_shared<RunSnapshot>(*bench.state.runs.front().data);
-  run->routers = {router_of(1, options.length, experts), router_of(3, options.length, experts)};
+  run->routers = {router_of(1, run->length, experts), router_of(3, run->length, experts)};
   bench.state.runs.front().data = std::move(run);
   bench.state.view.tokens.experts = true;
-  return bench;
 }
 
-HeadsBench bench_with_two_sequences(std::int64_t rows, std::int64_t keys, TokenAxis row_axis, TokenAxis key_axis) {
+SnapshotOptions forty() {
   SnapshotOptions options;
   options.length = 40;
-  HeadsBench bench(options);
+  return options;
+}
+
+// Of a bench of forty().
+void give_two_sequences(HeadsBench& bench, std::int64_t rows, std::int64_t keys, TokenAxis row_axis,
+                        TokenAxis key_axis) {
   auto run = std::make_shared<RunSnapshot>(*bench.state.runs.front().data);
   auto prompt = std::make_shared<Prompt>(*run->prompt);
   for (std::int64_t i = 0; i < keys; ++i) prompt->key_texts.push_back(" frame" + std::to_string(i));
-  for (std::int64_t i = 0; i < options.length; ++i)
+  for (std::int64_t i = 0; i < run->length; ++i)
     prompt->texts[static_cast<std::size_t>(i)] = " word" + std::to_string(i);
   run->prompt = std::move(prompt);
   auto layer = std::make_shared<LayerSnapshot>(*run->data[1]);
@@ -56,13 +59,13 @@ HeadsBench bench_with_two_sequences(std::int64_t rows, std::int64_t keys, TokenA
   layer->axes = {row_axis, key_axis};
   run->data[1] = std::move(layer);
   bench.state.runs.front().data = std::move(run);
-  return bench;
 }
 
 }  // namespace
 
 CATCH_TEST_CASE("the experts of a layer are rows of tokens, with counts") {
-  HeadsBench bench = bench_with_experts(8);
+  HeadsBench bench;
+  give_experts(bench, 8);
   const RecordingPainter& painter = bench.draw(draw_tokens_panel, kFrame);
   holds(painter, "experts");
   for (const char* text : {"E0", "E2", "54", "layer 1, 2 of 8 experts for each token"})
@@ -71,7 +74,7 @@ CATCH_TEST_CASE("the experts of a layer are rows of tokens, with counts") {
   CATCH_CHECK(bench.fact("tokens.expert_most") == 7.0);
   CATCH_CHECK(bench.fact("tokens.expert_most_count") == 160.0);
   const RunSnapshot& run = *bench.state.runs.front().data;
-  CATCH_CHECK(experts_of_token(run, 1, 4) == "experts 1 (0.75), 7 (0.25)");
+  CATCH_CHECK(experts_of_token(run, 1, 4) == "experts 1 (0.750), 7 (0.250)");
   CATCH_CHECK(experts_of_token(run, 0, 4).empty());
   CATCH_CHECK(experts_of_token(run, 1, 160).empty());
 }
@@ -81,12 +84,14 @@ CATCH_TEST_CASE("experts of any number hold at any size, and a layer without any
     for (const std::int64_t length : {1, 160, 20000}) {
       SnapshotOptions options;
       options.length = length, options.series = length < 1000;
-      HeadsBench bench = bench_with_experts(experts, options);
+      HeadsBench bench(options);
+      give_experts(bench, experts);
       for (const Rect frame : {kFrame, Rect{0, 537, 1024, 615}, Rect{0, 0, 2560, 1300}, Rect{0, 0, 200, 100},
                                Rect{0, 0, 1024, 30}, Rect{0, 0, 60, 60}})
         holds(bench.draw(draw_tokens_panel, frame), std::to_string(experts) + " of " + std::to_string(length));
     }
-  HeadsBench bench = bench_with_experts(8);
+  HeadsBench bench;
+  give_experts(bench, 8);
   bench.state.view.selection.head = HeadRef{0, 1};
   holds(bench.draw(draw_tokens_panel, kFrame), "dense");
   CATCH_CHECK(bench.painter->shows("Layer 0 sends every token through one MLP."));
@@ -99,14 +104,16 @@ CATCH_TEST_CASE("experts of any number hold at any size, and a layer without any
 }
 
 CATCH_TEST_CASE("a click on a row of an expert pins the token") {
-  HeadsBench bench = bench_with_experts(8);
+  HeadsBench bench;
+  give_experts(bench, 8);
   std::string all;
   for (const std::string& line : bench.click(draw_tokens_panel, kFrame, {1000.0f, 740.0f})) all += line + "\n";
   CATCH_CHECK(all.find("pin - ") != std::string::npos);
 }
 
 CATCH_TEST_CASE("where rows and keys are of two sequences both are shown, each with its own words") {
-  HeadsBench bench = bench_with_two_sequences(11, 27, TokenAxis::Tokens, TokenAxis::KeyTokens);
+  HeadsBench bench(forty());
+  give_two_sequences(bench, 11, 27, TokenAxis::Tokens, TokenAxis::KeyTokens);
   const RecordingPainter& painter = bench.draw(draw_tokens_panel, kFrame);
   holds(painter, "two");
   for (const char* text : {"keys", "queries", "frame26", "word10", "keys 0–26 of 27 · queries 0–10 of 11"})
@@ -129,12 +136,14 @@ CATCH_TEST_CASE("where rows and keys are of two sequences both are shown, each w
 }
 
 CATCH_TEST_CASE("a layer of the other sequence alone shows that one, and one of neither its numbers") {
-  HeadsBench keys = bench_with_two_sequences(27, 27, TokenAxis::KeyTokens, TokenAxis::KeyTokens);
+  HeadsBench keys(forty());
+  give_two_sequences(keys, 27, 27, TokenAxis::KeyTokens, TokenAxis::KeyTokens);
   holds(keys.draw(draw_tokens_panel, kFrame), "keys alone");
   CATCH_CHECK(keys.painter->shows("frame3"));
   CATCH_CHECK_FALSE(keys.painter->shows("word3"));
   CATCH_CHECK_FALSE(keys.painter->shows("queries"));
-  HeadsBench neither = bench_with_two_sequences(5, 9, TokenAxis::None, TokenAxis::None);
+  HeadsBench neither(forty());
+  give_two_sequences(neither, 5, 9, TokenAxis::None, TokenAxis::None);
   holds(neither.draw(draw_tokens_panel, kFrame), "neither");
   CATCH_CHECK_FALSE(neither.painter->shows("word3"));
   CATCH_CHECK(neither.painter->shows("keys 0–8 of 9 · queries 0–4 of 5"));
