@@ -143,7 +143,7 @@ constexpr GgufNames kFalconGguf{.architectures = {"falcon"},
 
 }  // namespace
 
-extern constinit const Family kFamily_falcon{"falcon", "Falcon: fused groups of q, k, v; parallel, two norms or ALiBi",
+extern constinit const Family kFamily_falcon{"falcon", "Falcon: fused q, k, v by groups; parallel block or ALiBi",
                                              translate_falcon, &kFalconGguf};
 
 }  // namespace headroom
