@@ -75,7 +75,8 @@ std::string block_text(const BlockSpec& block) {
 
 std::string keys_text(const ModelSpec& model, const AttentionSpec& attention) {
   if (attention.keys_of_layer >= 0) return format("of layer %lld", static_cast<long long>(attention.keys_of_layer));
-  const bool some = std::ranges::any_of(model.blocks, [](const BlockSpec& b) { return b.attention.keys_of_layer >= 0; });
+  const bool some =
+      std::ranges::any_of(model.blocks, [](const BlockSpec& b) { return b.attention.keys_of_layer >= 0; });
   return some ? "its own" : "";
 }
 
@@ -116,7 +117,10 @@ LayerFacts layer_facts(const ModelSpec& model, std::int64_t layer) {
     return facts;
   }
   facts.kind = attention.kind;
-  facts.variant = attention.kind + (attention.cross ? ", keys of the encoder" : attention.causal ? "" : ", bidirectional") +
+  facts.variant = attention.kind +
+                  (attention.cross    ? ", keys of the encoder"
+                   : attention.causal ? ""
+                                      : ", bidirectional") +
                   reach_text(attention);
   facts.keys = keys_text(model, attention);
   facts.heads = heads_text(attention);

@@ -416,8 +416,8 @@ struct ModelSpec {
 [[nodiscard]] std::string layers_text(std::span<const std::int64_t> layers);
 
 // Visits every present weight with the account it belongs to: "q", "k", "v", "o", "lambda", "sink", "gate", "qk_norm",
-// "head_norm", "bias", "mixer", "norm", "mlp", "router", "expert" (all of them, chosen or not), "stream" (what turns and
-// mixes it elsewhere), "embedding", "lm_head"; layer −1 outside the blocks.
+// "head_norm", "bias", "mixer", "norm", "mlp", "router", "expert" (all of them, chosen or not), "stream" (what turns
+// and mixes it elsewhere), "embedding", "lm_head"; layer −1 outside the blocks.
 using WeightVisitor = std::function<void(const WeightRef& weight, std::string_view account, std::int64_t layer)>;
 void for_each_weight(const ModelSpec& model, const WeightVisitor& visit);
 void for_each_weight(const BlockSpec& block, std::int64_t layer, const WeightVisitor& visit);

@@ -71,8 +71,8 @@ inline constexpr Reference kZhai = {"Zhai et al. 2023",
                                     "Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
                                     "arXiv 2303.06296"};
 
-inline constexpr std::array kPublished = {kAinslie,  kDosovitskiy, kElhage,  kGu,     kGuo,    kHenry, kHill,
-                                          kHyndman,  kKimi,        kMiller,  kOlsson, kOpenAi, kAlibi, kGates,
+inline constexpr std::array kPublished = {kAinslie,  kDosovitskiy, kElhage,  kGu,     kGuo,    kHenry,  kHill,
+                                          kHyndman,  kKimi,        kMiller,  kOlsson, kOpenAi, kAlibi,  kGates,
                                           kRounding, kBuckets,     kShazeer, kSun,    kDiffV1, kDiffV2, kZhai};
 
 inline constexpr Reference kSymbols = {"", "", "core/run/QUANTITIES.md#symbols"};

@@ -12,6 +12,7 @@ class Comparison:
     def __init__(self, path, expected, dtype):
         self.file = h5py.File(path, "r")
         self.expected, self.dtype, self.problems, self.checked = expected, dtype, [], set()
+        self.worst = {"hidden": 0.0, "statistic": 0.0}  # the largest error of the scale, of streams and logits and of all others
 
     def problem(self, name, text):
         self.problems.append(f"{name}: {text}")
@@ -49,6 +50,8 @@ class Comparison:
         scale = np.maximum(np.abs(reference).max(axis=others, keepdims=True), FLOOR)
         error = np.abs(value - reference) / scale
         worst = np.unravel_index(np.argmax(error), error.shape)
+        group = "hidden" if name.startswith("hidden/") else "statistic"
+        self.worst[group] = max(self.worst[group], float(error[worst]))
         if not error[worst] <= tolerance:
             self.problem(name, f"at {tuple(map(int, worst))}: file {value[worst]!r}, expected {reference[worst]!r}; "
                                f"error {error[worst]:.3e} of the scale, bound {tolerance:.0e}")

@@ -1,4 +1,5 @@
 """Paths and the program under test. HEADROOM names the program, HEADROOM_DEMO_GGUF and HEADROOM_ENCODER the real models."""
+import json
 import os
 import pathlib
 import subprocess
@@ -48,6 +49,22 @@ def analyze(program):
         return result
 
     return call
+
+
+@pytest.fixture(scope="module")
+def parity(request):
+    """parity(subject, **found) keeps what a test found for the table of parity_table.py, where HEADROOM_PARITY names a folder."""
+    if not (folder := os.environ.get("HEADROOM_PARITY")):
+        return lambda subject, **found: None
+    path = pathlib.Path(folder) / f"{request.module.__name__}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+
+    def keep(subject, **found):
+        with path.open("a") as file:
+            file.write(json.dumps({"subject": subject, **found}) + "\n")
+
+    return keep
 
 
 @pytest.fixture(scope="session")

@@ -46,6 +46,15 @@ class Family:
     published: Callable  # (case, w, p, layer, x) → the attention's output
 
 
+MODEL_TYPES = {"motif": "Motif", "motif grouped": "Motif", "gated qwen": "qwen3", "fla": "transformer", "v1": "diff_transformer",
+               "v2": "diff_transformer", "axolotl": "llama-differential"}
+
+
+def model_type(case):
+    """What the program takes the checkpoint for, whether its config says so or not."""
+    return MODEL_TYPES[case.family]
+
+
 def poly_norm(case):
     return case.family.startswith("motif") and case.config.get("hidden_act", "poly_norm") == "poly_norm"
 

@@ -19,12 +19,18 @@ def token_ids(n, seed):
     return torch.randint(3, 53, (n,), generator=torch.Generator().manual_seed(seed)).tolist()
 
 
+WORST = {"hidden": 0.0, "statistic": 0.0}  # the largest error of the scale since it was looked at
+
+
 def near(name, value, wanted, bound):
     value, wanted = np.asarray(value, float), np.asarray(wanted, float)
     assert value.shape == wanted.shape, (name, value.shape, wanted.shape)
     np.testing.assert_array_equal(np.isnan(value), np.isnan(wanted), err_msg=name)
     scale = max(1.0, np.nanmax(np.abs(wanted))) if np.isfinite(wanted).any() else 1.0
     np.testing.assert_allclose(value, wanted, rtol=0, atol=bound * scale, err_msg=name)
+    group = "hidden" if name.startswith(("residual", "logits")) else "statistic"
+    finite = np.isfinite(value) & np.isfinite(wanted)
+    WORST[group] = max(WORST[group], float(np.abs(value - wanted)[finite].max(initial=0.0)) / scale)
 
 
 def datasets(file):
@@ -100,11 +106,12 @@ def check_streams(path, residual, logits, source, target, bound):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("case", encoder_decoders.CASES, ids=lambda case: case.name.replace(" ", "_"))
-def test_family(analyze, command, tmp_path, case, seed):
+def test_family(analyze, command, tmp_path, parity, case, seed):
     weights = encoder_decoders.write(tmp_path / "model", case, 100 * seed + len(case.name))
     source, target = token_ids(23, seed), token_ids(11 + 4 * seed, seed + 7)
     residual, logits, maps = encoder_decoders.run(case, weights, source, target, tmp_path / "calls.safetensors")
     for dtype, bound in BOUNDS.items():
+        WORST.update(dict.fromkeys(WORST, 0.0))
         out = tmp_path / f"{dtype}.h5"
         told = analyze(tmp_path / "model", source, out, "--target-ids", ",".join(map(str, target)), "--dtype", dtype, "--hidden",
                        "--exact-maps", "--maps", "5")
@@ -117,6 +124,7 @@ def test_family(analyze, command, tmp_path, case, seed):
                            "--exact-maps", "--device", "cpu")
         assert captured.code == 0, captured.errors
         check_statistics(out, tmp_path / f"calls-{dtype}.h5", bound)
+        parity(case.model_type, dtype=dtype, case=case.name, reference="transformers", **WORST)
 
 
 T5_FILES = [case for case in encoder_decoders.CASES if case.model_type == "t5"]
@@ -151,7 +159,7 @@ def write_gguf(path, case, weights):
 
 
 @pytest.mark.parametrize("case", T5_FILES, ids=lambda case: case.name.replace(" ", "_"))
-def test_gguf_holds_the_same_model(analyze, tmp_path, case):
+def test_gguf_holds_the_same_model(analyze, tmp_path, parity, case):
     case = dataclasses.replace(case, config={**case.config, "relative_attention_max_distance": 128})
     weights = encoder_decoders.write(tmp_path / "model", case, 6)
     write_gguf(tmp_path / "t5.gguf", case, weights)
@@ -162,6 +170,7 @@ def test_gguf_holds_the_same_model(analyze, tmp_path, case):
     with h5py.File(tmp_path / "a.h5") as a, h5py.File(tmp_path / "b.h5") as b:
         for name in ("hidden/residual", "hidden/logits", "rows/lse", "entropy_mean", "keys/key_norm"):
             near(name, b[name][()], a[name][()], 1e-7)  # GGUF has ε in float32
+    parity(case.model_type, gguf=case.name, rounded=True)
 
 
 @pytest.mark.parametrize("case", encoder_decoders.CASES, ids=lambda case: case.name.replace(" ", "_"))

@@ -15,7 +15,7 @@ def token_ids(n, seed, vocab):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("case", families.CASES, ids=lambda case: case.name.replace(" ", "_"))
-def test_family(analyze, tmp_path, case, seed):
+def test_family(analyze, tmp_path, parity, case, seed):
     weights = families.write(tmp_path / "model", case, 100 * seed + len(case.name))
     ids = token_ids(case.n, seed, case.decoder["vocab_size"])
     trace = families.run(case, weights, ids)
@@ -29,6 +29,7 @@ def test_family(analyze, tmp_path, case, seed):
         comparison.parameters()
         comparison.routing(trace.routing)
         comparison.finish()
+        parity(case.model_type, dtype=dtype, case=case.name, reference="transformers", **comparison.worst)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "opt"])

@@ -24,7 +24,7 @@ def named(case):
 
 
 @pytest.mark.parametrize("case", D.CASES, ids=named)
-def test_every_dataset(analyze, tmp_path, case):
+def test_every_dataset(analyze, tmp_path, parity, case):
     weights = D.write(tmp_path / "model", case, seed_of(case))
     ids = token_ids(case.n, seed_of(case), case.sizes["vocab_size"])
     trace = D.run(case, weights, ids)
@@ -37,6 +37,7 @@ def test_every_dataset(analyze, tmp_path, case):
         comparison.parameters()
         assert [kind.decode() for kind in comparison.file["attention_kind"][()]] == [layer.kind for layer in trace.layers]
         comparison.finish()
+        parity(D.model_type(case), dtype=dtype, case=case.name, reference="equations", **comparison.worst)
 
 
 def by_name(name):

@@ -45,15 +45,17 @@ def same(folder, gguf_file, case, analyze, tmp_path, *dtypes):
 
 
 @pytest.mark.parametrize("case", gguf_models.CASES, ids=lambda case: case.name.replace(" ", "_"))
-def test_family(analyze, tmp_path, case):
+def test_family(analyze, tmp_path, parity, case):
     folder, file = gguf_models.write(tmp_path, case, 7 + len(case.name))
     same(folder, file, case, analyze, tmp_path, "float64", "float32")
+    parity(gguf_models.FORMATS[case.model_type].opens_as or case.model_type, gguf=case.name, rounded=case.name in ROUNDED)
 
 
 def test_every_family_of_the_program_is_written_here(command):
     opened = {f["model_type"]: f["gguf"] for f in command("families", "--json").json["families"] if f["gguf"]}
     forms = gguf_models.FORMATS
-    assert opened.keys() == {form.opens_as or model_type for model_type, form in forms.items()}
+    # T5's files are written in test_encoder_decoders.py.
+    assert opened.keys() == {form.opens_as or model_type for model_type, form in forms.items()} | {"t5"}
     assert forms.keys() == {case.model_type for case in gguf_models.CASES}
     assert all(form.architecture in opened[form.opens_as or model_type] for model_type, form in forms.items())
     assert set(sum(opened.values(), [])) <= set(gguf.MODEL_ARCH_NAMES.values())

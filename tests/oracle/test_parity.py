@@ -129,7 +129,7 @@ def check_against_transformers(model, trace, ids):
 
 
 @pytest.mark.parametrize(("family", "n", "config", "stored"), CASES)
-def test_every_dataset(analyze, tmp_path, request, family, n, config, stored):
+def test_every_dataset(analyze, tmp_path, request, parity, family, n, config, stored):
     seed = sum(map(ord, request.node.callspec.id))
     model = build(tmp_path / "model", family, config(), stored, seed)
     ids = token_ids(n, seed)
@@ -147,6 +147,8 @@ def test_every_dataset(analyze, tmp_path, request, family, n, config, stored):
         assert kinds == [layer.kind for layer in trace.layers]
         assert list(comparison.file["program"])
         comparison.finish()
+        reference = "equations" if family == "headroom" else "transformers"
+        parity(family, dtype=dtype, case=request.node.callspec.id, reference=reference, **comparison.worst)
 
 
 @pytest.mark.parametrize(("quantised", "hidden"), [

@@ -78,7 +78,7 @@ def check_ranges(text, answer, encoding, exact):
 
 
 @pytest.mark.parametrize("kind", K.KINDS)
-def test_tokenizer_json(tokenize, texts, tmp_path, kind):
+def test_tokenizer_json(tokenize, texts, tmp_path, parity, kind):
     tokenizer = K.KINDS[kind]()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     answers = tokenize(tmp_path, texts)
@@ -92,6 +92,7 @@ def test_tokenizer_json(tokenize, texts, tmp_path, kind):
             check_ranges(text, answer, encoding, kind in EXACT)
         for (begin, end), shown in zip(answer["ranges"], answer["texts"]):
             assert begin == end or "\ufffd" in shown or text.encode()[begin:end] == shown.encode(), (text, answer)
+    parity(kind, tokenizer=True, texts=len(texts))
 
 
 # ---- other files ----------------------------------------------------------------------------------------------------

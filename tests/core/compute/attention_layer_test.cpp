@@ -163,9 +163,9 @@ Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, co
   q = rotary(q), k = rotary(k);
   if (per_head && late) q = rms_normed(q, w.q_norm), k = rms_normed(k, w.k_norm);
   for (std::int64_t row = 0; row < n; ++row)
-    q[row] *= 1.0 + spec.query_scale.amount *
-                        std::log(1.0 + std::floor((static_cast<double>(row) + spec.query_scale.offset) /
-                                                  spec.query_scale.length));
+    q[row] *=
+        1.0 + spec.query_scale.amount * std::log(1.0 + std::floor((static_cast<double>(row) + spec.query_scale.offset) /
+                                                                  spec.query_scale.length));
   at::Tensor v = project(w.v, spec.num_value_blocks);
   if (w.v_norm.kind != NormKind::None) v = rms_normed(v, w.v_norm);
   const at::Tensor i = at::arange(n).unsqueeze(1), j = at::arange(n).unsqueeze(0);
@@ -260,8 +260,7 @@ void check_layer(const char* name, const AttentionSpec& spec, const AttentionWei
   std::vector<std::int64_t> heads, induction(static_cast<std::size_t>(kLength), -1);
   for (std::size_t h = 0; h < spec.heads.size(); ++h) heads.push_back(static_cast<std::int64_t>(h));
   Observer observer;
-  const auto out =
-      run_layer(spec, weights, rotary, x, kExact, options_of(heads, true), induction, 5, true, observer);
+  const auto out = run_layer(spec, weights, rotary, x, kExact, options_of(heads, true), induction, 5, true, observer);
   CATCH_INFO(name);
   CATCH_REQUIRE(out.has_value());
   CATCH_CHECK(largest_difference(*out, expected.out) < 1e-11);
@@ -303,7 +302,7 @@ void check_layer(const char* name, const AttentionSpec& spec, const AttentionWei
   const TorchTarget single{at::kFloat, at::kFloat, at::kCPU};
   Observer silent;
   const auto rounded = run_layer(spec, narrow, Rotary(spec.rope, kLength, single), x.to(at::kFloat), single,
-                                     options_of(heads, true), induction, 5, false, silent);
+                                 options_of(heads, true), induction, 5, false, silent);
   CATCH_REQUIRE(rounded.has_value());
   CATCH_CHECK(largest_difference(*rounded, expected.out) < 1e-4 * expected.out.abs().max().item<double>());
   CATCH_CHECK(silent.records.empty());
@@ -482,8 +481,8 @@ CATCH_TEST_CASE("attention layer: the record of keys, values and output blocks")
   const std::vector<std::int64_t> induction(static_cast<std::size_t>(kLength), -1);
   Observer observer;
   const Rotary none(spec.rope, kLength, kExact);
-  CATCH_REQUIRE(run_layer(spec, weights, none, x, kExact, options_of({1, 3}, true), induction, 5, true, observer)
-                    .has_value());
+  CATCH_REQUIRE(
+      run_layer(spec, weights, none, x, kExact, options_of({1, 3}, true), induction, 5, true, observer).has_value());
   CATCH_REQUIRE(observer.records.size() == 1);
   const LayerRecord& record = observer.records[0];
   CATCH_REQUIRE(record.heads.size() == 2);
@@ -550,8 +549,8 @@ CATCH_TEST_CASE("attention layer: the goldens in its record") {
     const std::vector<std::int64_t> induction(static_cast<std::size_t>(kGoldenLength), -1);
     Observer observer;
     const Rotary none(spec.rope, kGoldenLength, kExact);
-    CATCH_REQUIRE(run_layer(spec, weights, none, x, kExact, options_of({0}, false), induction, 0, true, observer)
-                      .has_value());
+    CATCH_REQUIRE(
+        run_layer(spec, weights, none, x, kExact, options_of({0}, false), induction, 0, true, observer).has_value());
     const HeadRecord& head = observer.records.at(0).heads.at(0);
     const kernels::HeadStatistics& s = head.statistics;
     const auto mean = [](const std::vector<double>& values) { return tensor_of(values).mean().item<double>(); };
