@@ -41,7 +41,7 @@ CASES = ([pytest.param(model, [], "float64", {}, id=model) for model in MODELS]
             [("bytes/diff_v1", []), ("backcopy/diff_v2", []), ("bytes/softmax_sink", []), ("bytes/diff_v2", ["pairing=halves"])]]
          + [pytest.param("bytes/diff_v2", [], "float64", {"window": 5, "scale": 0.2}, id="a window and a scale of its own"),
             pytest.param("bytes/diff_v1", ["hide-key=13,14,15"], "float64", {"window": 9, "chunk": 13}, id="chunks, a window and hidden keys"),
-            pytest.param("bytes/softmax", [], "float32", {"chunk": 20}, id="chunks float32"),
+            pytest.param("bytes/softmax_sink", [], "float32", {"chunk": 20}, id="chunks float32"),
             pytest.param("bytes/softmax", [], "float64", {"tokens": 150}, id="so long that not every row is eligible"),
             pytest.param("bytes/softmax_one", [], "float64", {"tokens": 150, "window": 40}, id="no row sees min_row keys"),
             pytest.param("bytes/diff_v1", [], "float64", {"tokens": 1}, id="one token"),
