@@ -94,8 +94,8 @@ def check_maps(window, analyze, path, opened):
 
 
 def test_two_runs_of_cross_attention_are_compared_as_rectangles(window):
+    import captures  # its folder of the package is where the others are found
     import captured
-    import captures
     import headroom
 
     model, inputs = captures.model_of("whisper", "sdpa")
