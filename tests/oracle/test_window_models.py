@@ -91,12 +91,11 @@ def check_maps(window, analyze, path, opened):
                              f"map {kind}\npin {QUERY} {KEY}\nwait\nexpect map.state == map\nexpect map.kind == {kind}\n"
                              "screenshot build/window/differential.png\nexpect errors == 0\nquit\n")
         np.testing.assert_allclose(outcome.number("map.cell"), value, rtol=2e-3, atol=1e-6, err_msg=kind)
-        np.testing.assert_allclose(outcome.number("map.lambda"), lam, rtol=1e-4)
 
 
 def test_two_runs_of_cross_attention_are_compared_as_rectangles(window):
+    import captures  # its folder of the package is where the others are found
     import captured
-    import captures
     import headroom
 
     model, inputs = captures.model_of("whisper", "sdpa")
