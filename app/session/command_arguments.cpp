@@ -33,7 +33,7 @@ bool is_anything(std::string_view) { return true; }
 constexpr std::string_view kWhole = "a whole number from 0 on", kNumber = "a number", kName = "a name",
                            kPath = "a path", kText = "a text, in quotation marks where it has blanks";
 
-constexpr std::array<Placeholder, 37> kPlaceholders = {{
+constexpr std::array<Placeholder, 36> kPlaceholders = {{
     {"QUERY", kWhole, "5", is_whole},
     {"KEY", kWhole, "3", is_whole},
     {"TOKEN", kWhole, "5", is_whole},
@@ -67,7 +67,6 @@ constexpr std::array<Placeholder, 37> kPlaceholders = {{
     {"NAME", kName, "sink_score", is_something},
     {"CHANGE", "NAME=VALUE, or -NAME=VALUE to take it back", "temperature=1.5", is_something},
     {"PATH", kPath, "build/a.h5", is_something},
-    {"CONFIG", kPath, "config.json", is_something},
     {"LINE", "a command line in quotation marks", "theme toggle", is_something},
     {"LIST", "names or numbers with commas or blanks between them", "1,2,3", is_anything},
     {"TEXT", kText, "some text", is_anything},

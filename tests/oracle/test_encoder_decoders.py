@@ -115,7 +115,7 @@ def test_family(analyze, command, tmp_path, parity, case, seed):
         out = tmp_path / f"{dtype}.h5"
         told = analyze(tmp_path / "model", source, out, "--target-ids", ",".join(map(str, target)), "--dtype", dtype, "--hidden",
                        "--exact-maps", "--maps", "5")
-        assert "warning" not in told.stderr.lower(), told.stderr
+        assert "warning" not in (told.stdout + told.stderr).lower(), told.stdout + told.stderr
         check_streams(out, residual, logits, source, target, bound)
         check_maps(out, maps, source, target, bound)
         with h5py.File(out) as file:
@@ -166,7 +166,7 @@ def test_gguf_holds_the_same_model(analyze, tmp_path, parity, case):
     ids = ",".join(map(str, token_ids(31, 2)))
     for path, out in (("model", "a.h5"), ("t5.gguf", "b.h5")):
         told = analyze(tmp_path / path, token_ids(40, 1), tmp_path / out, "--target-ids", ids, "--dtype", "float64", "--hidden")
-        assert "warning" not in told.stderr.lower(), told.stderr
+        assert "warning" not in (told.stdout + told.stderr).lower(), told.stdout + told.stderr
     with h5py.File(tmp_path / "a.h5") as a, h5py.File(tmp_path / "b.h5") as b:
         for name in ("hidden/residual", "hidden/logits", "rows/lse", "entropy_mean", "keys/key_norm"):
             near(name, b[name][()], a[name][()], 1e-7)  # GGUF has ε in float32

@@ -85,7 +85,7 @@ def test_qwen3_5_with_images_opens_as_its_text_model(analyze, tmp_path):
     ids = test_families.token_ids(40, 1, case.config["vocab_size"])
     for name in ("text", "whole"):
         told = analyze(tmp_path / name, ids, tmp_path / f"{name}.h5", "--hidden")
-        assert "warning" not in told.stderr.lower(), told.stderr
+        assert "warning" not in (told.stdout + told.stderr).lower(), told.stdout + told.stderr
     with h5py.File(tmp_path / "text.h5") as text, h5py.File(tmp_path / "whole.h5") as seeing:
         assert np.array_equal(text["hidden/logits"][()], seeing["hidden/logits"][()])
         assert np.array_equal(text["rows/lse"][()], seeing["rows/lse"][()], equal_nan=True)

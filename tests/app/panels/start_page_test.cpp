@@ -19,7 +19,7 @@ CATCH_TEST_CASE("start page: empty lists say what would be there") {
   bench.frame();
   CATCH_CHECK(bench.shows("Drop a checkpoint or a run file here"));
   CATCH_CHECK(bench.shows(
-      "a model folder, .safetensors, .gguf, .pt, .pth, .bin, .ckpt, a headroom run (.h5), or several to compare"));
+      "a model folder, .safetensors, .gguf, .pt, .pth, .bin, .ckpt, .npz, a headroom run (.h5), or several to compare"));
   CATCH_CHECK(bench.shows("What you open is listed here"));
   CATCH_CHECK(bench.shows("assets/demo is missing"));
   CATCH_CHECK(bench.wrong() == "");

@@ -146,8 +146,6 @@ double largest_difference(const at::Tensor& found, const at::Tensor& expected) {
   return (found.to(at::kDouble) - expected).abs().max().item<double>();
 }
 
-at::Tensor tensor_of(const std::vector<double>& values) { return at::tensor(values, at::kDouble); }
-
 // The layer in float64 and float32 against the equations, with records and exact maps of every head.
 void check_layer(const char* name, const AttentionSpec& spec, const AttentionWeights& weights, std::uint64_t seed) {
   const at::Tensor x = LayerBuilder(seed + 1000).normal({kLength, kHidden});

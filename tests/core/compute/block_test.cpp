@@ -71,7 +71,7 @@ CATCH_TEST_CASE(
   at::manual_seed(4);
   const at::Tensor rows = numbers({kLength, kHidden}), positions = numbers({kLength, kHidden});
   ModelSpec model;
-  const HeadWeights head{norm(NormKind::Rms), {numbers({kVocab, kHidden}), at::Tensor()}, {}, {}};
+  const HeadWeights head{norm(NormKind::Rms), {numbers({kVocab, kHidden}), at::Tensor()}, {}, {}, {}};
   for (const double scale : {1.0, 12.0})
     for (const NormKind kind : {NormKind::None, NormKind::Layer}) {
       model.embedding_scale = scale;
@@ -93,7 +93,7 @@ CATCH_TEST_CASE(
   model.logit_softcap = 0.5;
   check_equal(head.logits(model, rows, kTarget), 0.5 * (0.125 * z / 0.5).tanh());
   // dense, activation, norm: as masked language models have them.
-  HeadWeights masked{norm(NormKind::None), {numbers({kVocab, kHidden}), numbers({kVocab})}, {}, {}};
+  HeadWeights masked{norm(NormKind::None), {numbers({kVocab, kHidden}), numbers({kVocab})}, {}, {}, {}};
   masked.dense = {numbers({kHidden, kHidden}), numbers({kHidden})};
   masked.dense_norm = norm(NormKind::Layer);
   ModelSpec encoder;

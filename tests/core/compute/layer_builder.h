@@ -15,6 +15,7 @@
 
 #include "core/compute/attention_layer.h"
 #include "core/compute/rotary.h"
+#include "tests/support/attention_cases.h"
 
 namespace headroom::test {
 
@@ -120,5 +121,7 @@ auto run_layer(const AttentionSpec& spec, const AttentionWeights& weights, const
   options.exact_maps = exact_maps;
   return options;
 }
+
+[[nodiscard]] inline at::Tensor tensor_of(const std::vector<double>& values) { return at::tensor(values, at::kDouble); }
 
 }  // namespace headroom::test
