@@ -76,4 +76,4 @@ def test_what_libraries_compute_otherwise_is_said(analyze, tmp_path):
         case = by_name(name)
         case = families.Case(name, {**case.config, **changes})
         families.write(tmp_path / name, case, 7)
-        assert told in analyze(tmp_path / name, ids_of(case, 9), tmp_path / f"{name}.h5", "--only", "summary").stderr
+        assert told in analyze(tmp_path / name, ids_of(case, 9), tmp_path / f"{name}.h5", "--only", "summary").stdout
