@@ -42,13 +42,13 @@ void add_class_frame(const std::string& name, const SentencePieceModel& model, T
   parts.bos = frame.before.empty() ? bos : frame.before.front();
 }
 
-using Kind = SentencePiece::Kind;
+using PieceKind = SentencePiece::Kind;
 
 // The pieces by transformers' ids: SentencePiece's own come behind them, without the `left_out` first ones.
 Result<SentencePieceModel> moved_pieces(SentencePieceModel model, bool camembert) {
   const std::size_t left_out = camembert ? 1 : 3;  // <unk>; <unk>, <s> and </s>
   const auto is_text = [](const SentencePiece& piece) {
-    return piece.kind == Kind::Normal || piece.kind == Kind::Byte;
+    return piece.kind == PieceKind::Normal || piece.kind == PieceKind::Byte;
   };
   if (model.pieces.size() < 3 || std::any_of(model.pieces.begin(), model.pieces.begin() + 3, is_text))
     return Error(ErrorCode::Corrupt, "The first pieces are not the special ones that transformers replaces")
@@ -56,19 +56,19 @@ Result<SentencePieceModel> moved_pieces(SentencePieceModel model, bool camembert
         .wanted("<unk>, <s>, </s>", model.pieces.empty() ? "nothing" : model.pieces[0].text);
   std::vector<SentencePiece> pieces;
   if (camembert)
-    pieces = {{"<s>NOTUSED", 0, Kind::Unused},
-              {"<pad>", 0, Kind::Control},
-              {"</s>NOTUSED", 0, Kind::Unused},
-              {"<unk>", 0, Kind::Unknown},
-              {"<unk>NOTUSED", 0, Kind::Unused}};
+    pieces = {{"<s>NOTUSED", 0, PieceKind::Unused},
+              {"<pad>", 0, PieceKind::Control},
+              {"</s>NOTUSED", 0, PieceKind::Unused},
+              {"<unk>", 0, PieceKind::Unknown},
+              {"<unk>NOTUSED", 0, PieceKind::Unused}};
   else
-    pieces = {{"<s>", 0, Kind::Control},
-              {"<pad>", 0, Kind::Control},
-              {"</s>", 0, Kind::Control},
-              {"<unk>", 0, Kind::Unknown}};
+    pieces = {{"<s>", 0, PieceKind::Control},
+              {"<pad>", 0, PieceKind::Control},
+              {"</s>", 0, PieceKind::Control},
+              {"<unk>", 0, PieceKind::Unknown}};
   pieces.insert(pieces.end(), std::make_move_iterator(model.pieces.begin() + static_cast<std::ptrdiff_t>(left_out)),
                 std::make_move_iterator(model.pieces.end()));
-  pieces.push_back({"<mask>", 0, Kind::Control});
+  pieces.push_back({"<mask>", 0, PieceKind::Control});
   model.pieces = std::move(pieces);
   return model;
 }

@@ -103,9 +103,11 @@ def test_two_runs_of_cross_attention_are_compared_as_rectangles(window):
         rec.tokens(texts=[f"word{i}" for i in range(11)], key_texts=[f"frame{i}" for i in range(27)])
         model(**inputs)
     assert captured.read(window.made / "whisper.safetensors")[1]
-    outcome = window.run("open.run build/window/made/whisper.safetensors\nwait\nselect L3.H1\nwait\nwhat-if temperature=2\nwait\n"
-                         "what-if.complete\nwait\ncompare\nwait\ncompare.mode side\nwait\npin 10 26\nwait\n"
-                         "screenshot build/window/rectangles.png\nexpect errors == 0\nquit\n")
-    # Each has the tokens of its own axis in view, and nothing of the map lies beyond them.
+    opened = "open.run build/window/made/whisper.safetensors\nwait\nselect L3.H1\npin 10 26\nwait\n"
+    # Each of the two sequences has its own tokens in view.
+    outcome = window.run(opened + "screenshot build/window/sequences.png\nexpect errors == 0\nquit\n")
     assert outcome.number("tokens.last") == 26 and outcome.number("tokens.queries_last") == 10
+    # Nothing of the map lies beyond them.
+    outcome = window.run(opened + "what-if temperature=2\nwait\nwhat-if.complete\nwait\ncompare\nwait\ncompare.mode side\nwait\n"
+                         "screenshot build/window/rectangles.png\nexpect errors == 0\nquit\n")
     assert outcome.number("map.cells_visible") == 11 * 27

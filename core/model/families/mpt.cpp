@@ -22,7 +22,7 @@ Error unsupported(const std::string& field, std::string_view expected, std::stri
   return error.at_tensor(field).wanted(expected, found);
 }
 
-Result<void> read_attention(const nlohmann::json& given, ModelSpec& model) {
+Result<void> read_mpt_attention(const nlohmann::json& given, ModelSpec& model) {
   ConfigReader config(given, "attn_config.");
   HEADROOM_TRY(const std::string type, config.text("attn_type", "multihead_attention"));
   HEADROOM_TRY(const bool alibi, config.boolean("alibi", true));
@@ -115,7 +115,7 @@ Result<ModelSpec> translate_mpt(const ModelSource& source) {
     attention.o = linear(base + "attn.out_proj", sizes.hidden, sizes.hidden, biased(base + "attn.out_proj"));
     model.blocks.push_back(std::move(block));
   }
-  HEADROOM_TRY_VOID(read_attention(config.raw("attn_config"), model));
+  HEADROOM_TRY_VOID(read_mpt_attention(config.raw("attn_config"), model));
   HEADROOM_TRY_VOID(config.check_unread(false, model.warnings));
   return model;
 }

@@ -1,6 +1,5 @@
 // A whole attention layer against the equations of core/model/ARCHITECTURES.md written with LibTorch's softmax in
-// double, for each kind of head program; what its record holds; the goldens (tests/support/attention_goldens.h);
-// stopping.
+// double, for each kind of head program; what its record holds of keys, values and output blocks.
 #include "core/compute/attention_layer.h"
 
 #include <ATen/ATen.h>
@@ -17,102 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/attention_goldens.h"
+#include "tests/core/compute/layer_builder.h"
 #include "tests/support/catch.h"
 #include "tests/support/near.h"
 
 namespace headroom::test {
 namespace {
-
-const TorchTarget kExact{at::kDouble, at::kDouble, at::kCPU};
-constexpr std::int64_t kLength = 21, kHidden = 12;
-
-class Observer final : public ForwardObserver {
- public:
-  Result<void> on_layer(LayerRecord record) override {
-    records.push_back(std::move(record));
-    return {};
-  }
-  Result<void> on_residual(std::int64_t, std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
-  Result<void> on_logits(std::int64_t, std::int64_t, std::span<const double>) override { return {}; }
-  Result<void> on_exact_rows(std::int64_t layer, std::int64_t head, int component, std::int64_t row, std::int64_t rows,
-                             std::span<const double> values) override {
-    auto& map = maps[{head, component}];
-    layers_match = layers_match && layer == 5 && row * kLength == static_cast<std::int64_t>(map.size());
-    layers_match = layers_match && rows * kLength == static_cast<std::int64_t>(values.size());
-    map.insert(map.end(), values.begin(), values.end());
-    if (--rows_before_failure < 0) return Error(ErrorCode::Io, "the disk is full");
-    return {};
-  }
-  void on_progress(double, const std::string&) override {}
-  [[nodiscard]] bool stop_requested() const override { return questions_before_stop-- <= 0; }
-
-  std::vector<LayerRecord> records;
-  std::map<std::pair<std::int64_t, int>, std::vector<double>> maps;  // by head and component
-  bool layers_match = true;
-  mutable int questions_before_stop = std::numeric_limits<int>::max();
-  int rows_before_failure = std::numeric_limits<int>::max();
-};
-
-class LayerBuilder {
- public:
-  explicit LayerBuilder(std::uint64_t seed) : random_(seed) {}
-
-  at::Tensor normal(std::vector<std::int64_t> shape, double deviation = 1.0) {
-    std::int64_t count = 1;
-    for (const std::int64_t extent : shape) count *= extent;
-    return at::tensor(random_.normals(count, deviation), at::kDouble).view(shape);
-  }
-
-  // Projections of the blocks that `spec` counts, with biases, and W_O.
-  AttentionWeights weights(const AttentionSpec& spec) {
-    AttentionWeights w;
-    w.q = {normal({spec.num_query_blocks * spec.head_dim, kHidden}, 0.6),
-           normal({spec.num_query_blocks * spec.head_dim})};
-    w.k = {normal({spec.num_key_blocks * spec.head_dim, kHidden}, 0.6), normal({spec.num_key_blocks * spec.head_dim})};
-    w.v = {normal({spec.num_value_blocks * spec.value_dim, kHidden}, 0.6), {}};
-    const auto heads = static_cast<std::int64_t>(spec.heads.size());
-    w.o = {normal({kHidden, heads * spec.context_dim()}), normal({kHidden})};
-    return w;
-  }
-
- private:
-  Random random_;
-};
-
-AttentionSpec plain_spec(std::int64_t heads, std::int64_t kv_heads) {
-  AttentionSpec spec;
-  spec.kind = "softmax";
-  spec.head_dim = 6;
-  spec.value_dim = 5;
-  spec.num_query_blocks = heads;
-  spec.num_key_blocks = spec.num_value_blocks = kv_heads;
-  spec.scale = 1.0 / std::sqrt(6.0);
-  for (std::int64_t h = 0; h < heads; ++h) {
-    const std::int64_t group = h / (heads / kv_heads);
-    HeadProgram program;
-    program.first = {h, group, {group}};
-    spec.heads.push_back(program);
-  }
-  return spec;
-}
-
-// V2: q 2h and 2h + 1 on one key and value block. V1: key blocks 2g and 2g + 1, both their values.
-AttentionSpec pair_spec(std::int64_t heads, std::int64_t kv_heads, bool v1) {
-  AttentionSpec spec = plain_spec(heads, kv_heads);
-  spec.kind = v1 ? "diff_v1" : "diff_v2";
-  spec.num_query_blocks = 2 * heads;
-  if (v1) spec.num_key_blocks = spec.num_value_blocks = 2 * kv_heads;
-  for (std::int64_t h = 0; h < heads; ++h) {
-    const std::int64_t group = h / (heads / kv_heads);
-    HeadProgram& program = spec.heads[static_cast<std::size_t>(h)];
-    const std::vector<std::int64_t> values = v1 ? std::vector{2 * group, 2 * group + 1} : std::vector{group};
-    program.first = {2 * h, v1 ? 2 * group : group, values};
-    program.second = {2 * h + 1, v1 ? 2 * group + 1 : group, values};
-    program.lambda = v1 ? LambdaSource::LayerScalar : LambdaSource::Projection;
-  }
-  return spec;
-}
 
 at::Tensor rms_normed(const at::Tensor& x, const Norm& norm) {
   const at::Tensor y = x / at::sqrt(x.square().mean(-1, true) + norm.epsilon);
@@ -233,19 +142,6 @@ Expected expected_layer(const AttentionSpec& spec, const AttentionWeights& w, co
 }
 
 // The layer alone, with keys and values of its own.
-template <typename... Rest>
-auto run_layer(const AttentionSpec& spec, const AttentionWeights& weights, const Rotary& rotary, const at::Tensor& x,
-               Rest&&... rest) {
-  return run_attention(spec, weights, project(spec, weights, rotary, x), x, std::forward<Rest>(rest)...);
-}
-
-ForwardOptions options_of(std::vector<std::int64_t> heads, bool exact_maps) {
-  ForwardOptions options;
-  options.heads = std::move(heads);
-  options.exact_maps = exact_maps;
-  return options;
-}
-
 double largest_difference(const at::Tensor& found, const at::Tensor& expected) {
   return (found.to(at::kDouble) - expected).abs().max().item<double>();
 }
@@ -524,88 +420,6 @@ CATCH_TEST_CASE("attention layer: the record of keys, values and output blocks")
         CATCH_CHECK(std::isnan(cosine));
     }
   }
-}
-
-CATCH_TEST_CASE("attention layer: the goldens in its record") {
-  // Token i is the i-th unit vector, so that column i of a projection is what row i gets.
-  const at::Tensor x = at::eye(kGoldenLength, at::kDouble);
-  const auto rows = [](const std::vector<double>& values) {
-    return tensor_of(values).view({kGoldenLength, kGoldenDim});
-  };
-  for (const bool pair : {false, true}) {
-    AttentionSpec spec = pair ? pair_spec(1, 1, false) : plain_spec(1, 1);
-    spec.head_dim = spec.value_dim = kGoldenDim;
-    spec.scale = 0.25;
-    AttentionWeights weights;
-    const at::Tensor first = rows(golden_query(0)).t().contiguous(), second = rows(golden_query(1)).t().contiguous();
-    weights.q.weight = pair ? at::cat({first, second}) : first;
-    weights.k.weight = rows(golden_key()).t().contiguous();
-    weights.v.weight = rows(golden_value()).t().contiguous();
-    weights.o.weight = at::eye(kGoldenDim, at::kDouble);
-    if (pair) {
-      const at::Tensor lambda = tensor_of(golden_lambda());
-      weights.lambda_projection.weight = at::log(lambda / (1.0 - lambda)).unsqueeze(0);
-    }
-    const std::vector<std::int64_t> induction(static_cast<std::size_t>(kGoldenLength), -1);
-    Observer observer;
-    const Rotary none(spec.rope, kGoldenLength, kExact);
-    CATCH_REQUIRE(
-        run_layer(spec, weights, none, x, kExact, options_of({0}, false), induction, 0, true, observer).has_value());
-    const HeadRecord& head = observer.records.at(0).heads.at(0);
-    const kernels::HeadStatistics& s = head.statistics;
-    const auto mean = [](const std::vector<double>& values) { return tensor_of(values).mean().item<double>(); };
-    const SoftmaxGoldens softmax;
-    const DifferentialGoldens differential;
-    CATCH_INFO((pair ? "pair" : "softmax"));
-    CATCH_CHECK(same_digits(mean(s.maps[0].lse), softmax.mean_lse));
-    CATCH_CHECK(same_digits(mean(s.maps[0].entropy), softmax.mean_entropy));
-    CATCH_CHECK(same_digits(s.maps[0].column_sum[0] / 64.0, softmax.first_column_mean));
-    CATCH_CHECK(same_digits(s.maps[0].column_sum[5] / 59.0, softmax.column_5_mean));
-    CATCH_CHECK(same_digits(s.maps[0].logit_max_raw, softmax.logit_max));
-    CATCH_CHECK(same_digits(head.value_mean_share, softmax.value_mean_share));
-    CATCH_CHECK(same_digits(mean(head.context_rms), pair ? differential.mean_rms : softmax.mean_rms));
-    const double l2 = tensor_of(s.weight_l2_squared).sqrt().mean().item<double>();
-    CATCH_CHECK(same_digits(l2, pair ? differential.mean_l2 : softmax.mean_l2));
-    const double energy = tensor_of(head.context_rms).square().sum().item<double>();
-    const double coherence = energy / tensor_of(s.uncorrelated_energy).sum().item<double>();
-    CATCH_CHECK(same_digits(coherence, pair ? differential.coherence : softmax.coherence));
-    if (!pair) continue;
-    CATCH_CHECK(same_digits(mean(s.weight_l1), differential.mean_l1));
-    CATCH_CHECK(same_digits(mean(s.weight_sum), differential.mean_sum));
-    CATCH_CHECK(same_digits((mean(s.weight_l1) - mean(s.weight_sum)) / 2.0, differential.mean_negative_mass));
-  }
-}
-
-CATCH_TEST_CASE("attention layer: stopped, it returns the error of a cancelled run and hands no record over") {
-  LayerBuilder builder(10);
-  const AttentionSpec spec = plain_spec(4, 2);
-  const AttentionWeights weights = builder.weights(spec);
-  const at::Tensor x = builder.normal({kLength, kHidden});
-  const std::vector<std::int64_t> induction(static_cast<std::size_t>(kLength), -1);
-  const Rotary none(spec.rope, kLength, kExact);
-  const auto run = [&](Observer& observer) {
-    return run_layer(spec, weights, none, x, kExact, options_of({0, 1, 2, 3}, true), induction, 5, true, observer);
-  };
-  Observer undisturbed;
-  CATCH_REQUIRE(run(undisturbed).has_value());
-  const int questions = std::numeric_limits<int>::max() - undisturbed.questions_before_stop;
-  CATCH_REQUIRE(questions >= 8);  // each head, and each head's exact map
-  for (int after = 0; after < questions; ++after) {
-    Observer observer;
-    observer.questions_before_stop = after;
-    const auto out = run(observer);
-    CATCH_INFO("stopped at question " << after);
-    CATCH_REQUIRE(!out.has_value());
-    CATCH_CHECK(out.error().code == ErrorCode::Cancelled);
-    CATCH_CHECK(exit_code(out.error().code) == 130);
-    CATCH_CHECK(observer.records.empty());
-  }
-  Observer failing;
-  failing.rows_before_failure = 2;
-  const auto out = run(failing);
-  CATCH_REQUIRE(!out.has_value());
-  CATCH_CHECK(out.error().code == ErrorCode::Io);
-  CATCH_CHECK(failing.records.empty());
 }
 
 }  // namespace headroom::test
