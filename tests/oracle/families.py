@@ -496,9 +496,17 @@ def kept_routing(layers):
             kept[layer] = (len(module.gate_up_proj), numbers.detach().clone(), weights.detach().clone())
         return keep
 
+    def of_llama4(layer):  # whose experts are called with inputs that the router's scores have multiplied
+        def keep(module, given, out):
+            scores, numbers = out[1].topk(module.top_k, dim=1)
+            kept[layer] = (module.num_experts, numbers.detach().clone(), torch.sigmoid(scores).detach().clone())
+        return keep
+
     for layer, block in enumerate(layers):
         for module in block.modules():
-            if type(module).__name__.endswith("Experts") and hasattr(module, "gate_up_proj"):
+            if type(module).__name__ == "Llama4Router":
+                module.register_forward_hook(of_llama4(layer))
+            elif type(module).__name__.endswith("Experts") and hasattr(module, "gate_up_proj") and "Llama4" not in type(module).__name__:
                 module.register_forward_pre_hook(keeper(layer))
     return kept
 
