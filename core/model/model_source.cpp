@@ -213,11 +213,13 @@ Result<void> ModelSource::read_row(const WeightRef& weight, std::int64_t row, st
 
 Result<void> ModelSource::check_weights(const ModelSpec& model, std::vector<std::string>& warnings) const {
   std::set<std::string, std::less<>> used;
+  std::set<std::pair<const TensorInfo*, std::int64_t>> places;  // a tensor of GGUF may have two names
   std::vector<Error> errors;
   for_each_weight(model, [&](const WeightRef& weight, std::string_view, std::int64_t) {
     used.insert(weight.tensor);
     auto located = locate(weight);
-    if (!located) errors.push_back(std::move(located.error()));
+    if (!located) return errors.push_back(std::move(located.error()));
+    places.emplace((*located)->info, (*located)->first);
   });
   if (!errors.empty()) {
     Error error = errors.front();
@@ -236,8 +238,8 @@ Result<void> ModelSource::check_weights(const ModelSpec& model, std::vector<std:
     return std::ranges::any_of(model.set_aside, [&](const std::string& begin) { return name.starts_with(begin); });
   };
   for (const auto& [name, tensor] : tensors_)
-    if (!is_set_aside(name) && !used.contains(name) && !is_buffer(name) &&
-        !(model.tied && name.ends_with("lm_head.weight")))
+    if (!is_set_aside(name) && !used.contains(name) && !places.contains({tensor.info, tensor.first}) &&
+        !is_buffer(name) && !(model.tied && name.ends_with("lm_head.weight")))
       unused.push_back(name);
   if (!unused.empty())
     warnings.push_back(format("%zu tensors are not used by the model, the first is ", unused.size()) +

@@ -134,7 +134,7 @@ def quantised(weights, format, kind):
     """Matrices, also stacked ones, as their rows come back from blocks of that type."""
     out = dict(weights)
     for name, tensor in weights.items():
-        turned = is_turned(name, tensor, format)
+        turned = is_turned(name, tensor, format) or (format.architecture == "llama4" and tensor.ndim == 3)  # in_file() turns these
         matrix = (tensor.mT if turned else tensor).numpy().astype(np.float32)
         if not in_blocks(name, matrix, kind):
             continue
