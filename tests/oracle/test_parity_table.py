@@ -18,8 +18,8 @@ KEPT = pathlib.Path(__file__).resolve().parents[2] / "core" / "model" / "PARITY.
 
 def rows(text):
     """By the first cell, of every table."""
-    lines = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line.startswith("|")]
-    return {cells[0].strip("` "): cells for cells in lines if not set(cells[0]) <= {"-", " "}}
+    lines = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line.startswith("| ")]
+    return {cells[0].strip("` "): cells for cells in lines}
 
 
 def runs_by_type():
