@@ -108,7 +108,9 @@ Result<double> by_pattern(const json& patterns, const char* field, const std::st
 bool is_target(const json& targets, const std::string& module) {
   if (!targets.is_array()) return true;  // a pattern, or all linear layers
   return std::ranges::any_of(targets, [&](const json& target) {
-    return target.is_string() && (module == target || module.ends_with("." + target.get<std::string>()));
+    if (!target.is_string()) return false;
+    const auto name = target.get<std::string>();
+    return module == name || module.ends_with("." + name);
   });
 }
 
