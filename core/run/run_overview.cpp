@@ -1,10 +1,11 @@
 #include "core/run/run_overview.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "core/base/format.h"
@@ -65,8 +66,13 @@ class OverviewReader {
       overview_.sink_null = null_level->front();
     else
       overview_.sink_null = kNaN;
-    if (const std::string row = overview_.attribute("min_row"); !row.empty())
-      overview_.min_row = std::atoll(row.c_str());
+    if (const std::string row = overview_.attribute("min_row"); !row.empty()) {
+      const char* const end = row.data() + row.size();
+      if (std::from_chars(row.data(), end, overview_.min_row).ptr != end)
+        return Error(ErrorCode::Corrupt, "an attribute is no number")
+            .at_tensor("min_row")
+            .wanted("a whole number", row);
+    }
     return std::move(overview_);
   }
 
