@@ -20,6 +20,7 @@ class Case:
     config: dict  # as config.json holds it
     n: int = 37
     stored: dict = field(default_factory=dict)  # dtype, shards
+    warning: str = ""  # the one that the run prints
 
     @property
     def model_type(self):
@@ -36,9 +37,9 @@ BASE = {"vocab_size": 53, "hidden_size": 32, "intermediate_size": 48, "num_hidde
 PLAIN = {"rope_type": "default", "rope_theta": 10000.0}
 
 
-def case(name, n=37, stored=None, **config):
+def case(name, n=37, stored=None, warning="", **config):
     merged = {**BASE, "model_type": name.split()[0], **config}
-    return Case(name, {k: v for k, v in merged.items() if v != "absent"}, n, stored or {})
+    return Case(name, {k: v for k, v in merged.items() if v != "absent"}, n, stored or {}, warning)
 
 
 LONG_FACTOR = [1.0, 2.0, 4.0, 7.0]
@@ -141,7 +142,8 @@ CASES = [
     case("phi"),
     case("phi norms of queries and keys", 97, qk_layernorm=True, partial_rotary_factor=0.25, num_key_value_heads=4),
     case("phi3", 97, sliding_window=15),
-    case("phi3 long", 97, max_position_embeddings=64, original_max_position_embeddings=32, rope_scaling=LONGROPE),
+    case("phi3 long", 97, max_position_embeddings=64, original_max_position_embeddings=32, rope_scaling=LONGROPE,
+         warning="97 tokens are more than the 64 positions that the config names"),
     case("phi3 partial", partial_rotary_factor=0.5, tie_word_embeddings=True, stored={"shards": 2}),
     case("smollm3", 97, num_hidden_layers=5, rope_theta=2000000.0),
     case("smollm3 window, list", no_rope_layers=[0, 1, 0], use_sliding_window=True, sliding_window=6, mlp_bias=True,
@@ -246,7 +248,7 @@ CASES = [
          rope_parameters={"rope_type": "yarn", "rope_theta": 5000.0, "factor": 8.0, "original_max_position_embeddings": 32,
                           "mscale": 1.0, "mscale_all_dim": 0.5, "llama_4_scaling_beta": 0.0}),
     case("mistral3 of ministral3", 97, **around(inside(model_type="ministral3", rope_parameters=YARN, head_dim=8),
-                                                vision_config=PIXTRAL, spatial_merge_size=1)),
+                                                vision_config=PIXTRAL, spatial_merge_size=1, tie_word_embeddings=True)),
     case("gemma3 images beside it", 97, **around(
         inside(model_type="gemma3_text", num_hidden_layers=4, sliding_window=13, query_pre_attn_scalar=16, sliding_window_pattern=3,
                **GEMMA2), vision_config=SIGLIP, mm_tokens_per_image=4)),

@@ -85,7 +85,7 @@ def compare(analyze, tmp_path, adapter, whole, case, *arguments, float32=1e-4):
         for path, more in ((adapter, arguments), (whole, ())):
             out = tmp_path / f"{len(runs)}-{dtype}.h5"
             told = analyze(path, ids, out, "--dtype", dtype, "--hidden", "--force", *map(str, more))
-            assert "warning" not in told.stderr.lower(), told.stderr
+            assert "warning" not in (told.stdout + told.stderr).lower(), told.stdout + told.stderr
             runs.append(datasets(out))
         assert runs[0].keys() == runs[1].keys()
         for name, values in runs[1].items():
