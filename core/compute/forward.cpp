@@ -170,7 +170,9 @@ class Forward {
   at::Tensor started(const StreamState& start) {
     for (const auto& tensor : start.kept) {
       kept_states_.push_back(tensor);
-      at::Tensor& to = tensor->kind == KeptTensor::Kind::Keys ? kept_[tensor->layer].k : kept_[tensor->layer].v;
+      at::Tensor& to = tensor->kind == KeptTensor::Kind::Memory ? scans_[tensor->layer]
+                       : tensor->kind == KeptTensor::Kind::Keys ? kept_[tensor->layer].k
+                                                                : kept_[tensor->layer].v;
       to = from_floats(tensor->values, tensor->shape);
     }
     std::vector<std::int64_t> shape = {static_cast<std::int64_t>(options_.ids.size()), model_.hidden_size};
@@ -241,7 +243,7 @@ class Forward {
     if (block.attends()) {
       HEADROOM_TRY_VOID(run_attention_of(block, weights, layer, measured, induction, h));
     } else {
-      HEADROOM_TRY_VOID(run_mixer(block, weights, h));
+      HEADROOM_TRY_VOID(run_mixer(block, weights, layer, h));
     }
     if (layer == options_.last_layer) return {};
     const StageTimer timer(&stages_.mlp);
@@ -299,26 +301,36 @@ class Forward {
   // Keys and values for the layers behind, and for runs that begin there.
   void keep(std::int64_t layer, const Projections& given) {
     kept_[layer] = {{}, given.k, given.v, {}};
-    if (!options_.keep_inputs) return;
-    for (const auto& [kind, tensor] :
-         {std::pair(KeptTensor::Kind::Keys, given.k), std::pair(KeptTensor::Kind::Values, given.v)})
+    keep_state(layer, KeptTensor::Kind::Keys, given.k);
+    keep_state(layer, KeptTensor::Kind::Values, given.v);
+  }
+  void keep_state(std::int64_t layer, KeptTensor::Kind kind, const at::Tensor& tensor) {
+    if (options_.keep_inputs)
       kept_states_.push_back(
           std::make_shared<const KeptTensor>(KeptTensor{layer, kind, tensor.sizes().vec(), to_floats(tensor)}));
   }
 
   // A mixer without maps, some rows after another. Cancelled between them.
-  Result<void> run_mixer(const BlockSpec& block, const BlockWeights& weights, at::Tensor& h) {
+  Result<void> run_mixer(const BlockSpec& block, const BlockWeights& weights, std::int64_t layer, at::Tensor& h) {
     const StageTimer timer(&stages_.mix);
     attention_share_ = 0.0;
     MixerState state;
+    const auto given = scans_.find(block.mixer->memory_of_layer());
+    std::vector<at::Tensor> scanned;
     at::Tensor result = at::empty_like(h);
     for (std::int64_t row = 0; row < h.size(0); row += kMixerRows) {
       if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
       const at::Tensor rows = h.narrow(0, row, std::min(kMixerRows, h.size(0) - row));
       const BranchWeights& branch = weights.attention_branch;
+      if (given != scans_.end()) state.scanned = given->second.narrow(0, row, rows.size(0));
       const at::Tensor out = mix(*block.mixer, weights.mixer, branch.before(rows), loader_.target(), state);
       result.narrow(0, row, rows.size(0)).copy_(branch.join(rows, out));
+      if (model_.memory_is_kept(layer)) scanned.push_back(state.scanned);
       report(static_cast<double>(row + rows.size(0)) / static_cast<double>(h.size(0)) / 2.0);
+    }
+    if (!scanned.empty()) {
+      scans_[layer] = at::cat(scanned);
+      keep_state(layer, KeptTensor::Kind::Memory, scans_[layer]);
     }
     h = result;
     return {};
@@ -437,6 +449,7 @@ class Forward {
   StageSeconds stages_;
   at::Tensor told_;                           // [length, layers, width]; undefined without embeddings of the layers
   std::map<std::int64_t, Projections> kept_;  // keys and values that later layers use
+  std::map<std::int64_t, at::Tensor> scans_;  // and what scans made, [length, channels]
   std::vector<std::shared_ptr<const KeptTensor>> kept_states_;
   bool ended_ = false;  // with the measurements of the last layer
   std::int64_t boundary_ = 0;
@@ -465,7 +478,11 @@ Result<void> check_span(const ModelSpec& model, const ForwardOptions& options) {
   if (!options.start || options.start->residual.size() != options.ids.size() * width)
     return refuse("the run begins at a later layer without the residual stream before it");
   for (std::int64_t layer = options.first_layer; layer < layers; ++layer) {
-    const std::int64_t of = model.blocks[static_cast<std::size_t>(layer)].attention.keys_of_layer;
+    const BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
+    const std::int64_t scan = block.mixer ? block.mixer->memory_of_layer() : -1;
+    if (scan >= 0 && scan < options.first_layer && !options.start->find(scan, KeptTensor::Kind::Memory))
+      return refuse("the run begins at a later layer without the memory that it reads of an earlier one");
+    const std::int64_t of = block.attention.keys_of_layer;
     if (of < 0 || of >= options.first_layer) continue;
     for (const KeptTensor::Kind kind : {KeptTensor::Kind::Keys, KeptTensor::Kind::Values})
       if (!options.start->find(of, kind))

@@ -1,9 +1,7 @@
 #include "core/compute/mixer.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,8 +10,6 @@
 
 namespace headroom {
 namespace {
-
-constexpr double kLaterToken = -std::numeric_limits<double>::infinity();
 
 Result<CausalConv> load_conv(const WeightProvider& weights, const CausalConvSpec& conv) {
   CausalConv loaded;
@@ -42,6 +38,25 @@ Result<MixerWeights> load_kind(const WeightProvider& weights, const DeltaNetSpec
   HEADROOM_TRY(loaded.decay_bias, weights.load(mixer.decay_bias));
   HEADROOM_TRY(loaded.conv, load_conv(weights, mixer.conv));
   HEADROOM_TRY(loaded.norm, weights.load(mixer.norm));
+  return MixerWeights(std::move(loaded));
+}
+
+Result<MixerWeights> load_kind(const WeightProvider& weights, const MambaSpec& mixer) {
+  MambaWeights loaded;
+  HEADROOM_TRY(loaded.in, weights.load(mixer.in));
+  HEADROOM_TRY(loaded.conv, load_conv(weights, mixer.conv));
+  HEADROOM_TRY(loaded.select, weights.load(mixer.select));
+  HEADROOM_TRY(loaded.step, weights.load(mixer.step));
+  HEADROOM_TRY(loaded.decay_log, weights.load(mixer.decay_log));
+  HEADROOM_TRY(loaded.skip, weights.load(mixer.skip));
+  HEADROOM_TRY(loaded.out, weights.load(mixer.out));
+  return MixerWeights(std::move(loaded));
+}
+
+Result<MixerWeights> load_kind(const WeightProvider& weights, const GatedMemorySpec& mixer) {
+  GatedMemoryWeights loaded;
+  HEADROOM_TRY(loaded.in, weights.load(mixer.in));
+  HEADROOM_TRY(loaded.out, weights.load(mixer.out));
   return MixerWeights(std::move(loaded));
 }
 
@@ -83,12 +98,41 @@ at::Tensor mix_kind(const DeltaNetSpec& mixer, const DeltaNetWeights& weights, c
   return weights.out((answers * gate).to(x.scalar_type()).flatten(1));
 }
 
+at::Tensor mix_kind(const MambaSpec& mixer, const MambaWeights& weights, const at::Tensor& x, const TorchTarget& target,
+                    MixerState& state) {
+  const std::vector<at::Tensor> parts = weights.in(x).chunk(2, -1);
+  const at::Tensor u = at::silu(convolve(weights.conv, parts[0], target.real, state.tail));
+  const std::vector<at::Tensor> selected =
+      weights.select(u).split_with_sizes({mixer.rank(), mixer.state(), mixer.state()}, -1);
+  const auto on_host = [&](const at::Tensor& t) { return t.to(at::kCPU, target.real).contiguous(); };
+  // The bias counts in the type of the sums.
+  at::Tensor delta = at::linear(selected[0], weights.step.weight).to(target.real);
+  if (weights.step.bias.defined()) delta = delta + weights.step.bias.to(target.real);
+  const at::Tensor decay = on_host(-weights.decay_log.to(target.real).exp());
+  if (!state.memory.defined()) state.memory = at::zeros_like(decay);
+  state.scanned = run_selective_scan(on_host(u), on_host(at::softplus(delta)), decay, on_host(selected[1]),
+                                     on_host(selected[2]), on_host(weights.skip), state.memory)
+                      .to(x.device(), x.scalar_type());
+  return weights.out(state.scanned * at::silu(parts[1]));
+}
+
+at::Tensor mix_kind(const GatedMemorySpec&, const GatedMemoryWeights& weights, const at::Tensor& x, const TorchTarget&,
+                    MixerState& state) {
+  return weights.out(at::silu(weights.in(x)) * state.scanned);
+}
+
 // The weights of each kind of mixer.
 const ShortConvWeights& weights_of(const ShortConvSpec&, const MixerWeights& weights) {
   return std::get<ShortConvWeights>(weights);
 }
 const DeltaNetWeights& weights_of(const DeltaNetSpec&, const MixerWeights& weights) {
   return std::get<DeltaNetWeights>(weights);
+}
+const MambaWeights& weights_of(const MambaSpec&, const MixerWeights& weights) {
+  return std::get<MambaWeights>(weights);
+}
+const GatedMemoryWeights& weights_of(const GatedMemorySpec&, const MixerWeights& weights) {
+  return std::get<GatedMemoryWeights>(weights);
 }
 
 }  // namespace
@@ -101,33 +145,6 @@ at::Tensor mix(const MixerSpec& mixer, const MixerWeights& weights, const at::Te
                MixerState& state) {
   return std::visit([&](const auto& kind) { return mix_kind(kind, weights_of(kind, weights), x, target, state); },
                     mixer.kind);
-}
-
-// Some tokens together (Yang et al. 2024, arXiv 2406.06484, section 3): with G_t = Σ ln γ up to t and S from before,
-//   u_t = β_t (v_t − e^{G_t} Sᵀk_t − Σ_{s<t} e^{G_t − G_s} (k_s·k_t) u_s)     a triangular system
-//   o_t = e^{G_t} Sᵀq_t + Σ_{s≤t} e^{G_t − G_s} (k_s·q_t) u_s
-//   S   ← e^{G} S + Σ_s k_s ⊗ e^{G − G_s} u_s
-at::Tensor run_delta_rule(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& log_decay,
-                          const at::Tensor& beta, at::Tensor& state) {
-  at::Tensor answers = at::empty_like(v);
-  for (std::int64_t row = 0; row < q.size(1); row += kDeltaChunk) {
-    const std::int64_t rows = std::min(kDeltaChunk, q.size(1) - row);
-    const at::Tensor keys = k.narrow(1, row, rows), queries = q.narrow(1, row, rows);
-    const at::Tensor sum = log_decay.narrow(1, row, rows).cumsum(1).unsqueeze(-1);  // G [heads, rows, 1]
-    const at::Tensor strength = beta.narrow(1, row, rows).unsqueeze(-1);
-    // e^{G_t − G_s} for s ≤ t; what is later is hidden before it could overflow.
-    const at::Tensor later = at::ones({rows, rows}, q.options().dtype(at::kBool)).triu(1);
-    const at::Tensor decay = (sum - sum.transpose(1, 2)).masked_fill(later, kLaterToken).exp();
-    const at::Tensor since = sum.exp();
-    const at::Tensor system = at::bmm(keys, keys.transpose(1, 2)).mul_(decay).mul_(strength);
-    const at::Tensor wanted = (v.narrow(1, row, rows) - at::bmm(keys * since, state)) * strength;
-    const at::Tensor updates = at::linalg_solve_triangular(system, wanted, false, true, true);
-    answers.narrow(1, row, rows)
-        .copy_(at::bmm(queries * since, state) + at::bmm(at::bmm(queries, keys.transpose(1, 2)).mul_(decay), updates));
-    const at::Tensor last = sum.narrow(1, rows - 1, 1);
-    state = state * last.exp() + at::bmm((keys * (last - sum).exp()).transpose(1, 2), updates);
-  }
-  return answers;
 }
 
 at::Tensor convolve(const CausalConv& conv, const at::Tensor& x, at::ScalarType real, at::Tensor& tail) {

@@ -28,15 +28,28 @@ struct DeltaNetWeights {
   Norm norm;
 };
 
+struct MambaWeights {
+  Linear in, select, step, out;
+  CausalConv conv;
+  at::Tensor decay_log, skip;  // [channels, state], [channels]
+};
+
+struct GatedMemoryWeights {
+  Linear in, out;
+};
+
 // monostate: of a block with attention.
-using MixerWeights = std::variant<std::monostate, ShortConvWeights, DeltaNetWeights>;
+using MixerWeights = std::variant<std::monostate, ShortConvWeights, DeltaNetWeights, MambaWeights, GatedMemoryWeights>;
 
 [[nodiscard]] Result<MixerWeights> load_mixer(const WeightProvider& weights, const MixerSpec& mixer);
 
 // What a mixer knows of the rows before; new for each sequence.
 struct MixerState {
-  at::Tensor tail;    // [width − 1, channels]: the last rows that the convolution was given
-  at::Tensor memory;  // delta net: S [heads, key_dim, value_dim], in target.real
+  at::Tensor tail;  // [width − 1, channels]: the last rows that the convolution was given
+  // Delta net: S [heads, key_dim, value_dim], in target.real. Mamba: s [channels, state], in target.real on the host.
+  at::Tensor memory;
+  // y of these rows, [rows, channels]: Mamba sets it, a gated memory unit is given that of its layer.
+  at::Tensor scanned;
 };
 
 // x: [rows, hidden], the next rows of the layer's normed input → [rows, hidden]. Sums along the tokens are made in
@@ -48,6 +61,12 @@ struct MixerState {
 // [heads, rows, value_dim], log_decay (ln γ) and beta: [heads, rows]; all of the state's type.
 [[nodiscard]] at::Tensor run_delta_rule(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                         const at::Tensor& log_decay, const at::Tensor& beta, at::Tensor& state);
+
+// Mamba's scan: y [rows, channels] of u and Δ [rows, channels], decay −e^a [channels, state], b and c [rows, state],
+// skip [channels]; all on the host, of the state's type and contiguous. Channels are spread over threads.
+[[nodiscard]] at::Tensor run_selective_scan(const at::Tensor& u, const at::Tensor& delta, const at::Tensor& decay,
+                                            const at::Tensor& b, const at::Tensor& c, const at::Tensor& skip,
+                                            at::Tensor& state);
 
 // The convolution of x [rows, channels], in x's type.
 [[nodiscard]] at::Tensor convolve(const CausalConv& conv, const at::Tensor& x, at::ScalarType real, at::Tensor& tail);

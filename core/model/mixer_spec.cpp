@@ -36,6 +36,18 @@ void visit_weights(const DeltaNetSpec& mixer, const Visit& visit) {
   visit_projection(mixer.out, visit);
 }
 
+void visit_weights(const MambaSpec& mixer, const Visit& visit) {
+  for (const LinearSpec* linear : {&mixer.in, &mixer.select, &mixer.step, &mixer.out}) visit_projection(*linear, visit);
+  visit_conv(mixer.conv, visit);
+  visit(mixer.decay_log);
+  visit(mixer.skip);
+}
+
+void visit_weights(const GatedMemorySpec& mixer, const Visit& visit) {
+  visit_projection(mixer.in, visit);
+  visit_projection(mixer.out, visit);
+}
+
 std::string text_of(const ShortConvSpec& mixer) {
   return format("gated convolution of %lld tokens", static_cast<long long>(mixer.conv.width()));
 }
@@ -64,13 +76,42 @@ MixerSpec::Numbers numbers_of(const DeltaNetSpec& mixer) {
               static_cast<double>(mixer.conv.width()) * channels};
 }
 
+std::string text_of(const MambaSpec& mixer) {
+  return format("%lld channels with a state of %lld, convolution of %lld tokens",
+                static_cast<long long>(mixer.channels()), static_cast<long long>(mixer.state()),
+                static_cast<long long>(mixer.conv.width()));
+}
+
+// u, z, the longer copy of u, sum and term of the convolution, Δ, y and its gated form; b, c and δ.
+MixerSpec::Numbers numbers_of(const MambaSpec& mixer) {
+  const auto channels = static_cast<double>(mixer.channels()), state = static_cast<double>(mixer.state());
+  return {16.0 * channels + 6.0 * state + 3.0 * static_cast<double>(mixer.rank() + mixer.out.weight.rows()),
+          channels * (3.0 * state + static_cast<double>(mixer.conv.width()))};
+}
+
+std::string text_of(const GatedMemorySpec& mixer) {
+  return format("%lld channels of layer %lld", static_cast<long long>(mixer.in.weight.rows()),
+                static_cast<long long>(mixer.memory_of_layer));
+}
+
+MixerSpec::Numbers numbers_of(const GatedMemorySpec& mixer) {
+  return {4.0 * static_cast<double>(mixer.in.weight.rows()) + 3.0 * static_cast<double>(mixer.out.weight.rows()), 0.0};
+}
+
 std::string_view name_of(const ShortConvSpec&) { return "short_conv"; }
 std::string_view name_of(const DeltaNetSpec&) { return "gated_delta_net"; }
+std::string_view name_of(const MambaSpec&) { return "mamba"; }
+std::string_view name_of(const GatedMemorySpec&) { return "gated_memory"; }
 
 }  // namespace
 
 std::string_view MixerSpec::name() const {
   return std::visit([](const auto& mixer) { return name_of(mixer); }, kind);
+}
+
+std::int64_t MixerSpec::memory_of_layer() const {
+  const auto* unit = std::get_if<GatedMemorySpec>(&kind);
+  return unit ? unit->memory_of_layer : -1;
 }
 
 std::string MixerSpec::describe() const {

@@ -47,11 +47,37 @@ struct DeltaNetSpec {
   std::int64_t key_heads = 0, heads = 0, key_dim = 0, value_dim = 0;
 };
 
+// Mamba (Gu and Dao 2023, arXiv 2312.00752, algorithm 2): each channel has a state s of so many numbers,
+//   [u | z] = in x,  u ← silu(conv(u)),  [δ | b | c] = select u,  Δ = softplus(step δ)
+//   s ← exp(−Δ e^a) ⊙ s + Δ u b,  y = s·c + skip ⊙ u
+// and gives out(y ⊙ silu(z)).
+struct MambaSpec {
+  LinearSpec in;        // [2 · channels, D]
+  CausalConvSpec conv;  // over u
+  LinearSpec select;    // [rank + 2 · state, channels]
+  LinearSpec step;      // [channels, rank]
+  WeightRef decay_log;  // a [channels, state]
+  WeightRef skip;       // [channels]
+  LinearSpec out;       // [D, channels]
+
+  [[nodiscard]] std::int64_t channels() const { return conv.channels(); }
+  [[nodiscard]] std::int64_t state() const { return decay_log.columns(); }
+  [[nodiscard]] std::int64_t rank() const { return step.weight.columns(); }
+};
+
+// Gated memory unit (Ren et al. 2025, arXiv 2507.06607): out(silu(in x) ⊙ y), with the y of an earlier block's Mamba.
+struct GatedMemorySpec {
+  LinearSpec in, out;  // [channels, D], [D, channels]
+  std::int64_t memory_of_layer = 0;
+};
+
 // A mixer of a block, in place of its attention.
 struct MixerSpec {
-  std::variant<ShortConvSpec, DeltaNetSpec> kind;
+  std::variant<ShortConvSpec, DeltaNetSpec, MambaSpec, GatedMemorySpec> kind;
 
-  [[nodiscard]] std::string_view name() const;  // "short_conv", "gated_delta_net"
+  [[nodiscard]] std::string_view name() const;  // "short_conv", "gated_delta_net", "mamba", "gated_memory"
+  // The earlier block whose y it reads; −1: none.
+  [[nodiscard]] std::int64_t memory_of_layer() const;
   // For inspection: "convolution of 3 tokens".
   [[nodiscard]] std::string describe() const;
   // How many numbers it holds at once, at most: for each row of a piece, and whatever the rows are.

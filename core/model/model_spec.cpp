@@ -91,6 +91,11 @@ std::string layers_text(std::span<const std::int64_t> layers) {
   return text;
 }
 
+bool ModelSpec::memory_is_kept(std::int64_t layer) const {
+  return std::ranges::any_of(
+      blocks, [layer](const BlockSpec& block) { return block.mixer && block.mixer->memory_of_layer() == layer; });
+}
+
 bool ModelSpec::causal() const {
   const std::span<const BlockSpec> stream =
       std::span(blocks).subspan(encoder ? static_cast<std::size_t>(encoder->blocks) : 0);

@@ -395,6 +395,8 @@ struct ModelSpec {
 
   // Another block uses the keys and values of this one.
   [[nodiscard]] bool keys_are_kept(std::int64_t layer) const;
+  // Another block's mixer reads what this one's scan made.
+  [[nodiscard]] bool memory_is_kept(std::int64_t layer) const;
   // Those that are measured, ascending: layers are numbered by block, whatever mixes their tokens.
   [[nodiscard]] std::vector<std::int64_t> attention_layers() const;
   // Of the first of them, which every model that opens has.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 #include <string_view>
+#include <variant>
 
 #include "core/base/format.h"
 #include "core/model/mixer_spec.h"
@@ -63,6 +64,8 @@ std::int64_t shared_keys(const ModelSpec& model) {
     const AttentionSpec& a = model.blocks[layer].attention;
     if (model.keys_are_kept(static_cast<std::int64_t>(layer)))
       channels += a.num_key_blocks * a.head_dim + a.num_value_blocks * a.value_dim;
+    if (model.memory_is_kept(static_cast<std::int64_t>(layer)))
+      channels += std::get<MambaSpec>(model.blocks[layer].mixer->kind).channels();
   }
   return channels;
 }

@@ -7,7 +7,10 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 import families
+import quantities
+import sambay
 import test_families
+from compare import Comparison
 
 IDS = list(range(2, 22))
 KINDS = {"lfm2": "short_conv", "qwen3_next": "gated_delta_net", "qwen3_5_text": "gated_delta_net"}
@@ -68,6 +71,39 @@ def test_hidden_keys_are_hidden_from_attention_alone(hybrid, analyze, tmp_path):
         assert np.array_equal(before[:first + 1], after[:first + 1])
         assert not np.array_equal(before[first + 1], after[first + 1])
         assert (hidden["rows/first_key_weight"][0, :, 0, 1:] == 0).all()
+
+
+@pytest.mark.parametrize("case", sambay.CASES, ids=lambda case: case.name.replace(" ", "_").replace(",", ""))
+@pytest.mark.parametrize("seed", test_families.SEEDS)
+def test_phi4flash(analyze, tmp_path, parity, case, seed):
+    weights = sambay.write(tmp_path / "model", case, 10 * seed + len(case.name))
+    ids = test_families.token_ids(case.n, seed, case.config["vocab_size"])
+    trace = sambay.run(case, weights, ids)
+    expected = quantities.compute(trace, ids)
+    layers = case.config["num_hidden_layers"]
+    for dtype in ("float64", "float32"):
+        told = analyze(tmp_path / "model", ids, tmp_path / f"{dtype}.h5", "--dtype", dtype, "--hidden", "--exact-maps", "--components")
+        assert "warning" not in (told.stdout + told.stderr).lower(), told.stdout + told.stderr
+        comparison = Comparison(tmp_path / f"{dtype}.h5", expected, dtype)
+        comparison.all(skip=("maps",))
+        comparison.parameters()
+        assert comparison.file["layer"][()].tolist() == list(range(1, layers, 2))
+        parity(case.config["model_type"], dtype=dtype, case=case.name, reference="equations", **comparison.worst)
+        comparison.finish()
+
+
+@pytest.mark.parametrize("what_ifs", [["L1:second-map=off"], ["L7.H2:lambda=0.3", "norm=off"], ["L5:head=off", "hide-key=0"]],
+                         ids=lambda what_ifs: " ".join(what_ifs))
+def test_what_ifs_reach_the_layers_behind_through_keys_and_memory(analyze, tmp_path, what_ifs):
+    case = sambay.CASES[0]
+    weights = sambay.write(tmp_path / "model", case, 4)
+    ids = test_families.token_ids(case.n, 4, case.config["vocab_size"])
+    trace = sambay.run(case, weights, ids, what_ifs)
+    arguments = [part for what_if in what_ifs for part in ("--what-if", what_if)]
+    analyze(tmp_path / "model", ids, tmp_path / "run.h5", "--dtype", "float64", "--hidden", "--exact-maps", "--components", *arguments)
+    comparison = Comparison(tmp_path / "run.h5", quantities.compute(trace, ids), "float64")
+    comparison.all(skip=("maps", "weights", "rows_*", "attention_kind"))
+    comparison.finish()
 
 
 def test_qwen3_5_with_images_opens_as_its_text_model(analyze, tmp_path):

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tests/support/catch.h"
@@ -145,6 +146,54 @@ CATCH_TEST_CASE("mixer: gated delta nets, chunks of tokens against the recurrenc
       const at::Tensor x = numbers({90, hidden});
       check_pieces({spec}, w, x, remembered(spec, w, x));
     }
+}
+
+// The recurrence of core/model/mixer_spec.h, a token after another; and y, of which the output is made.
+std::pair<at::Tensor, at::Tensor> scanned(const MambaSpec& spec, const MambaWeights& w, const at::Tensor& x) {
+  const std::int64_t channels = spec.channels(), size = spec.state();
+  const at::Tensor both = w.in(x), u = at::silu(convolved(w.conv, both.narrow(1, 0, channels)));
+  const at::Tensor selected = w.select(u), b = selected.narrow(1, spec.rank(), size),
+                   c = selected.narrow(1, spec.rank() + size, size),
+                   step = (w.step(selected.narrow(1, 0, spec.rank())).exp() + 1.0).log();
+  at::Tensor y = at::empty_like(u);
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    at::Tensor state = at::zeros({size}, x.options());
+    for (std::int64_t t = 0; t < x.size(0); ++t) {
+      state = (-step[t][channel] * w.decay_log[channel].exp()).exp() * state + step[t][channel] * u[t][channel] * b[t];
+      y[t][channel] = state.dot(c[t]) + w.skip[channel] * u[t][channel];
+    }
+  }
+  return {w.out(y * at::silu(both.narrow(1, channels, channels))), y};
+}
+
+CATCH_TEST_CASE("mixer: Mamba, more channels than a task has, and the memory that a gated unit reads") {
+  at::manual_seed(6);
+  const std::int64_t hidden = 8, channels = 70, size = 5, rank = 3;
+  MambaSpec spec;
+  spec.conv.weight.stored_shape = {channels, 1, 3};
+  spec.decay_log.stored_shape = {channels, size};
+  spec.step.weight.stored_shape = {channels, rank};
+  MambaWeights w;
+  w.in = linear(2 * channels, hidden, true);
+  w.select = linear(rank + 2 * size, channels);
+  w.step = linear(channels, rank, true);
+  w.out = linear(hidden, channels, true);
+  w.decay_log = numbers({channels, size}) - 1.0;
+  w.skip = numbers({channels});
+  w.conv = {numbers({channels, 3}), numbers({channels})};
+  const at::Tensor x = numbers({90, hidden});
+  const auto [expected, y] = scanned(spec, w, x);
+  check_pieces({spec}, w, x, expected);
+  MixerState state;
+  (void)mix({spec}, w, x, kTarget, state);
+  check_equal(state.scanned, y);
+
+  GatedMemoryWeights unit;
+  unit.in = linear(channels, hidden);
+  unit.out = linear(hidden, channels);
+  MixerState given;
+  given.scanned = y;
+  check_equal(mix({GatedMemorySpec{}}, unit, x, kTarget, given), unit.out(at::silu(unit.in(x)) * y));
 }
 
 CATCH_TEST_CASE("mixer: bfloat16 is summed in float32 and rounded once") {

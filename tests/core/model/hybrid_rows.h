@@ -216,6 +216,111 @@ inline const std::vector<FamilyRow> kHybridRows = {
         gated: d 8 8, blocks q 2 k 1 v 1, scale 0.353553, rope half-split 2 theta 1e+07, bias qkvo, qk norm per head rms 1e-06 offset 1 rms 1e-06 offset 1, gate elementwise
         q0 k0 v0, gated
         q1 k0 v0, gated)"},
+
+    {"phi4flash: Mamba, windows, the full layer, gated memory and a layer on its keys",
+     R"({"model_type": "phi4flash", "vocab_size": 11, "hidden_size": 8, "intermediate_size": 12, "num_hidden_layers": 8,
+          "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 32, "layer_norm_eps": 1e-5,
+          "hidden_act": "silu", "mb_per_layer": 2, "sliding_window": 5, "tie_word_embeddings": true, "mlp_bias": false,
+          "lm_head_bias": false, "mamba_d_state": 3, "mamba_d_conv": 2})",
+     R"(model.embed_tokens.weight 11 8
+        model.final_layernorm.weight 8
+        model.final_layernorm.bias 8
+        model.layers.#.input_layernorm.weight 8
+        model.layers.#.input_layernorm.bias 8
+        model.layers.#.post_attention_layernorm.weight 8
+        model.layers.#.post_attention_layernorm.bias 8
+        model.layers.#.mlp.fc1.weight 24 8
+        model.layers.#.mlp.fc2.weight 8 12
+        model.layers.0.attn.in_proj.weight 32 8
+        model.layers.0.attn.conv1d.weight 16 1 2
+        model.layers.0.attn.conv1d.bias 16
+        model.layers.0.attn.x_proj.weight 7 16
+        model.layers.0.attn.dt_proj.weight 16 1
+        model.layers.0.attn.dt_proj.bias 16
+        model.layers.0.attn.A_log 16 3
+        model.layers.0.attn.D 16
+        model.layers.0.attn.out_proj.weight 8 16
+        model.layers.2.attn.in_proj.weight 32 8
+        model.layers.2.attn.conv1d.weight 16 1 2
+        model.layers.2.attn.conv1d.bias 16
+        model.layers.2.attn.x_proj.weight 7 16
+        model.layers.2.attn.dt_proj.weight 16 1
+        model.layers.2.attn.dt_proj.bias 16
+        model.layers.2.attn.A_log 16 3
+        model.layers.2.attn.D 16
+        model.layers.2.attn.out_proj.weight 8 16
+        model.layers.4.attn.in_proj.weight 32 8
+        model.layers.4.attn.conv1d.weight 16 1 2
+        model.layers.4.attn.conv1d.bias 16
+        model.layers.4.attn.x_proj.weight 7 16
+        model.layers.4.attn.dt_proj.weight 16 1
+        model.layers.4.attn.dt_proj.bias 16
+        model.layers.4.attn.A_log 16 3
+        model.layers.4.attn.D 16
+        model.layers.4.attn.out_proj.weight 8 16
+        model.layers.6.attn.in_proj.weight 16 8
+        model.layers.6.attn.out_proj.weight 8 16
+        model.layers.1.attn.Wqkv.weight 16 8
+        model.layers.1.attn.Wqkv.bias 16
+        model.layers.1.attn.out_proj.weight 8 8
+        model.layers.1.attn.out_proj.bias 8
+        model.layers.1.attn.inner_cross_attn.lambda_q1 2
+        model.layers.1.attn.inner_cross_attn.lambda_k1 2
+        model.layers.1.attn.inner_cross_attn.lambda_q2 2
+        model.layers.1.attn.inner_cross_attn.lambda_k2 2
+        model.layers.1.attn.inner_cross_attn.subln.weight 4
+        model.layers.3.attn.Wqkv.weight 16 8
+        model.layers.3.attn.Wqkv.bias 16
+        model.layers.3.attn.out_proj.weight 8 8
+        model.layers.3.attn.out_proj.bias 8
+        model.layers.3.attn.inner_cross_attn.lambda_q1 2
+        model.layers.3.attn.inner_cross_attn.lambda_k1 2
+        model.layers.3.attn.inner_cross_attn.lambda_q2 2
+        model.layers.3.attn.inner_cross_attn.lambda_k2 2
+        model.layers.3.attn.inner_cross_attn.subln.weight 4
+        model.layers.5.attn.Wqkv.weight 16 8
+        model.layers.5.attn.Wqkv.bias 16
+        model.layers.5.attn.out_proj.weight 8 8
+        model.layers.5.attn.out_proj.bias 8
+        model.layers.5.attn.inner_cross_attn.lambda_q1 2
+        model.layers.5.attn.inner_cross_attn.lambda_k1 2
+        model.layers.5.attn.inner_cross_attn.lambda_q2 2
+        model.layers.5.attn.inner_cross_attn.lambda_k2 2
+        model.layers.5.attn.inner_cross_attn.subln.weight 4
+        model.layers.7.attn.Wqkv.weight 8 8
+        model.layers.7.attn.Wqkv.bias 8
+        model.layers.7.attn.out_proj.weight 8 8
+        model.layers.7.attn.out_proj.bias 8
+        model.layers.7.attn.inner_cross_attn.lambda_q1 2
+        model.layers.7.attn.inner_cross_attn.lambda_k1 2
+        model.layers.7.attn.inner_cross_attn.lambda_q2 2
+        model.layers.7.attn.inner_cross_attn.lambda_k2 2
+        model.layers.7.attn.inner_cross_attn.subln.weight 4)",
+     R"(phi4flash: vocab 11, hidden 8, positions 32, heads 2, kv heads 2, tied, final norm layer 1e-05 with bias
+        L0 norms layer 1e-05 with bias | layer 1e-05 with bias; mlp gated silu 12
+        mamba: 16 channels with a state of 3, convolution of 2 tokens
+        L1 norms layer 1e-05 with bias | layer 1e-05 with bias; mlp gated silu 12
+        diff_v1: d 2 2, blocks q 4 k 2 v 2, scale 0.707107, rope none, bias qkvo, window 5, head norm rms 1e-05, lambda_init 0.355509
+        q0 k0 v0.1 - q1 k1 v0.1, lambda layer, norm, x 0.644491
+        q2 k0 v0.1 - q3 k1 v0.1, lambda layer, norm, x 0.644491
+        L2 norms layer 1e-05 with bias | layer 1e-05 with bias; mlp gated silu 12
+        mamba: 16 channels with a state of 3, convolution of 2 tokens
+        L3 norms layer 1e-05 with bias | layer 1e-05 with bias; mlp gated silu 12
+        diff_v1: d 2 2, blocks q 4 k 2 v 2, scale 0.707107, rope none, bias qkvo, window 5, head norm rms 1e-05, lambda_init 0.556058
+        q0 k0 v0.1 - q1 k1 v0.1, lambda layer, norm, x 0.443942
+        q2 k0 v0.1 - q3 k1 v0.1, lambda layer, norm, x 0.443942
+        L4 norms layer 1e-05 with bias | layer 1e-05 with bias; mlp gated silu 12
+        mamba: 16 channels with a state of 3, convolution of 2 tokens
+        L5 norms layer 1e-05 with bias | layer 1e-05 with bias; mlp gated silu 12
+        diff_v1: d 2 2, blocks q 4 k 2 v 2, scale 0.707107, rope none, bias qkvo, head norm rms 1e-05, lambda_init 0.666122
+        q0 k0 v0.1 - q1 k1 v0.1, lambda layer, norm, x 0.333878
+        q2 k0 v0.1 - q3 k1 v0.1, lambda layer, norm, x 0.333878
+        L6 norms layer 1e-05 with bias | layer 1e-05 with bias; mlp gated silu 12
+        gated_memory: 16 channels of layer 4
+        L7 norms layer 1e-05 with bias | layer 1e-05 with bias; mlp gated silu 12
+        diff_v1: d 2 2, blocks q 4 k 2 v 2, scale 0.707107, rope none, bias qo, keys of layer 5, head norm rms 1e-05, lambda_init 0.726526
+        q0 k0 v0.1 - q1 k1 v0.1, lambda layer, norm, x 0.273474
+        q2 k0 v0.1 - q3 k1 v0.1, lambda layer, norm, x 0.273474)"},
 };
 
 }  // namespace headroom::test
