@@ -1,7 +1,7 @@
 // The problem every attention backend solves for one output head, and the statistics it returns: scalar reference,
 // blocked, and the fused kernels alike. Plain data; a backend may be called from any thread on separate outputs.
-// Definitions and symbols: core/run/QUANTITIES.md (z scaled, soft-capped, visible logits; a weights; w = a¹ − λa² the
-// net map; n_i visible keys of row i).
+// Definitions and symbols: core/measure/QUANTITIES.md (z scaled, soft-capped, visible logits; a weights; w = a¹ − λa²
+// the net map; n_i visible keys of row i).
 #pragma once
 
 #include <array>

@@ -239,7 +239,7 @@ void add_quantities(CLI::App& app, QuantitiesArguments& arguments) {
   command
       ->add_option("pattern", arguments.pattern, "only these: a name such as sink_score, or a pattern such as 'rows/*'")
       ->check(nothing);
-  CLI::Option* markdown = command->add_flag("--markdown", arguments.markdown, "as core/run/QUANTITIES.md");
+  CLI::Option* markdown = command->add_flag("--markdown", arguments.markdown, "as core/measure/QUANTITIES.md");
   command->add_flag("--json", arguments.json, "machine-readable output")->excludes(markdown);
 }
 

@@ -17,7 +17,7 @@
 
 #include "app/panels/head_series.h"
 #include "app/panels/map_subject.h"
-#include "core/run/run_difference.h"
+#include "core/compare/run_difference.h"
 
 namespace headroom {
 

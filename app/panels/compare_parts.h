@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/panels/panel.h"
-#include "core/run/run_difference.h"
+#include "core/compare/run_difference.h"
 
 namespace headroom {
 

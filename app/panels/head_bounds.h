@@ -1,6 +1,6 @@
 // The intervals that the rows of a head are held against, for each quantity that its plot over n_i can show, and the
-// shares of the rows below, inside and above (core/run/QUANTITIES.md#intervals). Pure functions of the run; safe from
-// any thread.
+// shares of the rows below, inside and above (core/measure/QUANTITIES.md#intervals). Pure functions of the run; safe
+// from any thread.
 //
 // The intervals are about the norm e_i = ‖w_i‖₂ of a row's weights, whatever the values are (Cauchy–Schwarz on Σ_j w_ij
 // and ⟨a¹, a²⟩ ≥ 0): softmax 1/√n_i ≤ e_i ≤ 1, with a sink that leaves s_i of a row s_i/√n_i ≤ e_i ≤ s_i, a

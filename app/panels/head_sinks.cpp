@@ -15,7 +15,7 @@
 #include "app/plot/series.h"
 #include "app/plot/token_text.h"
 #include "core/base/numbers.h"
-#include "core/run/quantity.h"
+#include "core/measure/quantity.h"
 
 namespace headroom {
 namespace {

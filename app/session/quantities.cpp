@@ -10,7 +10,7 @@
 
 #include "app/plot/number_text.h"
 #include "core/base/numbers.h"
-#include "core/run/quantity.h"
+#include "core/measure/quantity.h"
 
 namespace headroom {
 namespace {

@@ -13,9 +13,9 @@
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
 #include "app/session/run_budget.h"
+#include "core/maps/map_tiles.h"
 #include "core/model/layer_facts.h"
 #include "core/run/live_run.h"
-#include "core/run/map_tiles.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {

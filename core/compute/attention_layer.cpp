@@ -22,7 +22,7 @@ namespace headroom {
 namespace {
 
 // cos_F of the W_O blocks of heads that share their values, row h for each measured head
-// (core/run/QUANTITIES.md#weightsoutput_alignment).
+// (core/measure/QUANTITIES.md#weightsoutput_alignment).
 std::vector<double> output_alignment(const AttentionSpec& attention, const at::Tensor& o_weight,
                                      const std::vector<std::int64_t>& measured) {
   const auto heads = static_cast<std::int64_t>(attention.heads.size());

@@ -13,8 +13,8 @@
 #include "core/compute/parallel.h"
 #include "core/compute/rotary.h"
 #include "core/compute/weights.h"
+#include "core/measure/layer_record.h"
 #include "core/run/compute.h"
-#include "core/run/layer_record.h"
 #include "core/run/stages.h"
 
 namespace headroom {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "core/compute/parallel.h"
-#include "core/run/quantity.h"
+#include "core/measure/quantity.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/reference/attention.h"
 

@@ -16,7 +16,7 @@
 
 #include "core/base/format.h"
 #include "core/compute/layer_heads.h"
-#include "core/run/captured_mask.h"
+#include "core/maps/captured_mask.h"
 
 namespace headroom {
 namespace {

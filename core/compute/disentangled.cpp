@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/run/disentangled_masks.h"
+#include "core/maps/disentangled_masks.h"
 
 namespace headroom {
 namespace {

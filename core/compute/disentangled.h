@@ -8,8 +8,8 @@
 
 #include "core/base/result.h"
 #include "core/compute/weights.h"
+#include "core/maps/head_masks.h"
 #include "core/model/model_spec.h"
-#include "core/run/head_masks.h"
 
 namespace headroom {
 

@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/compute/weights.h"
-#include "core/run/router_record.h"
+#include "core/measure/router_record.h"
 
 namespace headroom {
 

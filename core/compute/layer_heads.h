@@ -21,10 +21,10 @@
 #include "core/compute/attention_backend.h"
 #include "core/compute/attention_layer.h"
 #include "core/compute/blocked_attention.h"
+#include "core/maps/head_masks.h"
+#include "core/measure/layer_record.h"
 #include "core/model/capture.h"
 #include "core/model/distance_bias.h"
-#include "core/run/head_masks.h"
-#include "core/run/layer_record.h"
 
 namespace headroom {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/format.h"
+#include "core/measure/quantity_tools.h"
 #include "core/reproduce/claims.h"
-#include "core/run/quantity_tools.h"
 
 namespace headroom {
 namespace {

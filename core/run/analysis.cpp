@@ -93,7 +93,7 @@ Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& requ
       {"history", now + " " + request.command_line},
       {"references",
        "every dataset has its definition, range, rows and source as attributes; the symbols, rows and "
-       "intervals they speak of: core/run/QUANTITIES.md of the program, which `headroom quantities` prints"},
+       "intervals they speak of: core/measure/QUANTITIES.md of the program, which `headroom quantities` prints"},
       {"comment", "symbols: a weights, w net weights, z logits, c contexts, V_i the n_i keys that row i sees"},
       {"license", "the statistics follow the licence of the checkpoint and of the prompt"},
       {"created_utc", now},

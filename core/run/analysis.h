@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/measure/self_check.h"
 #include "core/model/what_if.h"
 #include "core/run/compute.h"
 #include "core/run/open_model.h"
-#include "core/run/self_check.h"
 #include "core/run/stages.h"
 
 namespace headroom {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "core/base/result.h"
+#include "core/measure/layer_record.h"
 #include "core/model/capture.h"
 #include "core/run/analysis.h"
-#include "core/run/layer_record.h"
 
 namespace headroom {
 

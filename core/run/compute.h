@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/measure/layer_record.h"
+#include "core/measure/router_record.h"
 #include "core/model/model_source.h"
 #include "core/model/non_finite.h"
 #include "core/run/benchmark.h"
-#include "core/run/layer_record.h"
-#include "core/run/router_record.h"
 #include "core/run/stages.h"
 #include "core/run/stream_state.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/base/numbers.h"
-#include "core/run/activation.h"
-#include "core/run/quantity_tools.h"
+#include "core/measure/activation.h"
+#include "core/measure/quantity_tools.h"
 
 namespace headroom {
 namespace {

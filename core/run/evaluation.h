@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/measure/head_view.h"
 #include "core/run/compute.h"
-#include "core/run/head_view.h"
 
 namespace headroom {
 
@@ -41,7 +41,7 @@ struct Evaluation {
   std::map<std::string, EvaluatedQuantity, std::less<>> quantities;
   EvaluatedQuantity next_token_loss;  // one number; NaN without lm_head
   // [layers], where it was asked for: of the residual stream after each block, all tokens and channels of a sequence
-  // together (core/run/activation.h).
+  // together (core/measure/activation.h).
   EvaluatedQuantity residual_kurtosis, residual_largest_over_median;
 
   // Element `index` of head h of layer l.

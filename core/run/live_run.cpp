@@ -14,11 +14,11 @@
 
 #include "core/base/mutex.h"
 #include "core/base/process_memory.h"
+#include "core/measure/head_view.h"
+#include "core/measure/self_check.h"
 #include "core/run/capture_prompt.h"
-#include "core/run/head_view.h"
 #include "core/run/run_memory.h"
 #include "core/run/run_plan.h"
-#include "core/run/self_check.h"
 #include "core/run/two_sequences.h"
 
 namespace headroom {

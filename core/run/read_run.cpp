@@ -21,7 +21,7 @@
 #include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
-#include "core/run/program_names.h"
+#include "core/measure/program_names.h"
 #include "core/run/run_layout.h"
 #include "core/run/run_snapshot.h"
 

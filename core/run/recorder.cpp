@@ -13,10 +13,10 @@
 #include "core/base/format.h"
 #include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
+#include "core/measure/program_names.h"
+#include "core/measure/self_check.h"
 #include "core/run/capture_prompt.h"
-#include "core/run/program_names.h"
 #include "core/run/run_plan.h"
-#include "core/run/self_check.h"
 
 namespace headroom {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/io/run_file_writer.h"
+#include "core/measure/quantity.h"
 #include "core/run/analysis.h"
-#include "core/run/quantity.h"
 
 namespace headroom {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/measure/quantity.h"
 #include "core/run/analysis.h"
-#include "core/run/quantity.h"
 #include "core/run/run_layout.h"
 
 namespace headroom {

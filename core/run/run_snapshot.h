@@ -15,12 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/maps/map_source.h"
+#include "core/measure/quantity.h"
+#include "core/measure/router_record.h"
 #include "core/model/model_spec.h"
 #include "core/run/analysis.h"
 #include "core/run/capture_prompt.h"
-#include "core/run/map_source.h"
-#include "core/run/quantity.h"
-#include "core/run/router_record.h"
 
 namespace headroom {
 
@@ -72,7 +72,7 @@ struct RouterSnapshot {
 struct RunSnapshot {
   std::shared_ptr<const Prompt> prompt;
   std::int64_t length = 0, min_row = 0;
-  double sink_null = 0.0;                                      // as in core/run/QUANTITIES.md#sink_null
+  double sink_null = 0.0;                                      // as in core/measure/QUANTITIES.md#sink_null
   std::vector<std::int64_t> layers, heads;                     // what is measured
   std::int64_t all_layers = 0;                                 // of the model
   std::vector<std::shared_ptr<const LayerSnapshot>> data;      // by position in `layers`; null: not computed (yet)

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/format.h"
-#include "core/run/quantity.h"
+#include "core/measure/quantity.h"
 
 namespace headroom {
 namespace {

@@ -16,7 +16,7 @@
 
 namespace headroom {
 
-struct Quantity;  // core/run/quantity.h
+struct Quantity;  // core/measure/quantity.h
 
 struct TrainingRequest {
   const Recipe* recipe = nullptr;
@@ -64,8 +64,8 @@ enum class OverBatch {
   DeviationOfRows,  // the same: standard deviation of the population
 };
 
-// A quantity of every head that is followed through training: an entry of the table of quantities (core/run/quantity.h)
-// on the sequences of the step's batch, all of whose rows are eligible.
+// A quantity of every head that is followed through training: an entry of the table of quantities
+// (core/measure/quantity.h) on the sequences of the step's batch, all of whose rows are eligible.
 struct HeadStatistic {
   std::string_view name;             // in training.h5
   std::string_view group, quantity;  // in the table

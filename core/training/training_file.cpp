@@ -15,7 +15,7 @@
 
 #include "core/base/utc.h"
 #include "core/io/run_file_writer.h"
-#include "core/run/quantity.h"
+#include "core/measure/quantity.h"
 
 namespace headroom {
 namespace {

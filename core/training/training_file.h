@@ -12,8 +12,8 @@
 
 namespace headroom {
 
-// Loss spikes (core/run/QUANTITIES.md#spikes-of-a-training): steps whose value is above the running median by more than
-// 6 median absolute deviations, over the 100 steps before.
+// Loss spikes (core/measure/QUANTITIES.md#spikes-of-a-training): steps whose value is above the running median by more
+// than 6 median absolute deviations, over the 100 steps before.
 [[nodiscard]] std::int64_t count_spikes(std::span<const double> values);
 
 // Axes step, validation_step, statistics_step, layer, head, component. An existing file is replaced.

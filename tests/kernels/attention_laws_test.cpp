@@ -1,4 +1,4 @@
-// What holds for any queries, keys and values (core/run/QUANTITIES.md): sums, bounds, invariances, extreme logits.
+// What holds for any queries, keys and values (core/measure/QUANTITIES.md): sums, bounds, invariances, extreme logits.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What holds for any data (core/run/QUANTITIES.md), from the CPU kernels: sums, bounds, invariances, printed values.
-// Sums of weights carry float's rounding of up to 64 additions: 4e-6 of 1.
+// What holds for any data (core/measure/QUANTITIES.md), from the CPU kernels: sums, bounds, invariances, printed
+// values. Sums of weights carry float's rounding of up to 64 additions: 4e-6 of 1.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

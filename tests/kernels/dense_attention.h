@@ -1,6 +1,6 @@
-// Attention as whole matrices in double, from the definitions of core/run/QUANTITIES.md and with none of the code under
-// test: the mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow, and
-// biases of every distance between a row and a key. Plain functions.
+// Attention as whole matrices in double, from the definitions of core/measure/QUANTITIES.md and with none of the code
+// under test: the mask is one predicate, the softmax divides by the plain sum. For logits small enough not to overflow,
+// and biases of every distance between a row and a key. Plain functions.
 #pragma once
 
 #include <algorithm>
@@ -126,7 +126,7 @@ struct DenseHead {
   return head;
 }
 
-// The statistics of core/run/QUANTITIES.md from the matrices.
+// The statistics of core/measure/QUANTITIES.md from the matrices.
 [[nodiscard]] inline kernels::HeadStatistics dense_statistics(const kernels::HeadProblem<double>& p,
                                                               const kernels::StatisticsRequest& request) {
   const DenseHead head = dense_head(p);

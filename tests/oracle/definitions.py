@@ -1,4 +1,4 @@
-"""What core/run/QUANTITIES.md says, in NumPy: every dataset of a run file from the parts of the same file that its definition names.
+"""What core/measure/QUANTITIES.md says, in NumPy: every dataset of a run file from the parts of the same file that its definition names.
 
 Nothing here is read from the program's sources, and nothing from quantities.py. `Run` holds a file, `Head` one output head of one layer
 with its rows and keys; ROOT, ROWS, KEYS, MAPS and HIST say for each dataset how it comes of a head, or of the run. Values come back per

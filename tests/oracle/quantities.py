@@ -1,4 +1,4 @@
-"""Every dataset of a run file (core/run/QUANTITIES.md) from dense maps. One function per group; names are the file's.
+"""Every dataset of a run file (core/measure/QUANTITIES.md) from dense maps. One function per group; names are the file's.
 
 Absent values are NaN, in integer datasets −1. Rows are 0-based; n_i is the number of keys row i sees.
 """
@@ -74,7 +74,7 @@ def component_rows(m, visible):
 
 
 def variant_interval(head, n_i, kind):
-    """Bounds on e_i for the head's own variant (core/run/QUANTITIES.md#intervals), per row."""
+    """Bounds on e_i for the head's own variant (core/measure/QUANTITIES.md#intervals), per row."""
     root = torch.sqrt(n_i.double())
     if len(head.maps) == 2:
         lam = head.lam

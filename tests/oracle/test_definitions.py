@@ -1,4 +1,4 @@
-"""The definitions suffice: whoever has a run file and core/run/QUANTITIES.md can compute every statistic of the file again.
+"""The definitions suffice: whoever has a run file and core/measure/QUANTITIES.md can compute every statistic of the file again.
 
 definitions.py does that from the document's words, for the shipped models of every kind and for what-ifs, on runs with --exact-maps. The
 datasets are read from the file: one that has no recomputation fails.
@@ -84,7 +84,7 @@ def compare(run, group, table, special, tolerance):
     for name, dataset in run.datasets(group).items():
         if name in special:
             continue
-        assert name in table or name in D.OF_RUN, f"nothing computes {group}/{name} again: see core/run/QUANTITIES.md"
+        assert name in table or name in D.OF_RUN, f"nothing computes {group}/{name} again: see core/measure/QUANTITIES.md"
         if name in D.OF_RUN:
             found, wanted = np.asarray(dataset[()], float), np.asarray(D.OF_RUN[name](run))
         else:
@@ -303,7 +303,7 @@ def test_spikes_of_a_training(command, tmp_path, recipe):
 
 def test_the_document_is_what_the_program_prints(command):
     printed = command("quantities", "--markdown")
-    assert printed.code == 0 and printed.text == DOCUMENT.read_text(), "headroom quantities --markdown > core/run/QUANTITIES.md"
+    assert printed.code == 0 and printed.text == DOCUMENT.read_text(), "headroom quantities --markdown > core/measure/QUANTITIES.md"
 
 
 def test_the_document_has_every_dataset_of_a_run(command, entries, tmp_path):

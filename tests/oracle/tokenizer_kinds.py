@@ -15,7 +15,7 @@ BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 def training_text():
     lines = list(TRAINING)
-    for name in ("README.md", "core/run/QUANTITIES.md", "core/model/ARCHITECTURES.md"):
+    for name in ("README.md", "core/measure/QUANTITIES.md", "core/model/ARCHITECTURES.md"):
         lines += (ROOT / name).read_text(encoding="utf-8").splitlines()
     return lines
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "app/session/state.h"
-#include "core/run/quantity.h"
+#include "core/measure/quantity.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom::test {

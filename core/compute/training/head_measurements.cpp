@@ -13,8 +13,8 @@
 
 #include "core/base/numbers.h"
 #include "core/compute/attention_backend.h"
-#include "core/run/head_view.h"
-#include "core/run/quantity.h"
+#include "core/measure/head_view.h"
+#include "core/measure/quantity.h"
 
 namespace headroom {
 namespace {

@@ -15,7 +15,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/window_layout.h"
 #include "app/session/commands.h"
-#include "core/run/map_tiles.h"
+#include "core/maps/map_tiles.h"
 #include "core/run/open_model.h"
 #include "tests/app/ui/ui_bench.h"
 

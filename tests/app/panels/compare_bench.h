@@ -22,7 +22,7 @@
 #include "app/plot/recording_painter.h"
 #include "app/plot/theme.h"
 #include "app/session/session.h"
-#include "tests/core/run/live_maps.h"
+#include "tests/core/maps/live_maps.h"
 #include "tests/core/run/live_runs.h"
 #include "tests/support/catch.h"
 #include "tests/support/snapshots.h"

@@ -19,7 +19,7 @@
 #include "app/plot/recording_painter.h"
 #include "app/plot/theme.h"
 #include "app/session/session.h"
-#include "tests/core/run/live_maps.h"
+#include "tests/core/maps/live_maps.h"
 #include "tests/support/catch.h"
 
 namespace headroom::test {

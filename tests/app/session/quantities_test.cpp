@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/run/quantity.h"
+#include "core/measure/quantity.h"
 #include "tests/support/catch.h"
 #include "tests/support/snapshots.h"
 

@@ -23,8 +23,8 @@
 
 #include "core/io/run_file.h"
 #include "tests/core/io/child.h"
+#include "tests/core/measure/dense_head.h"
 #include "tests/core/model/model_files.h"
-#include "tests/core/run/dense_head.h"
 #include "tests/support/catch.h"
 
 namespace headroom::test {

@@ -17,7 +17,7 @@
 
 #include "core/model/family.h"
 #include "core/training/training.h"
-#include "tests/core/run/dense_head.h"
+#include "tests/core/measure/dense_head.h"
 #include "tests/support/catch.h"
 #include "tests/support/near.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/io/run_file.h"
-#include "tests/core/run/contract.h"
+#include "tests/core/measure/contract.h"
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/io/run_file.h"
-#include "core/run/quantity.h"
+#include "core/measure/quantity.h"
 #include "tests/core/training/task_text.h"
 #include "tests/support/near.h"
 
