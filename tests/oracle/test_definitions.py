@@ -17,7 +17,7 @@ import definitions as D
 
 ASSETS = pathlib.Path(__file__).resolve().parents[2] / "assets"
 DEMO = ASSETS / "demo"
-DOCUMENT = ASSETS.parent / "core" / "run" / "QUANTITIES.md"
+DOCUMENT = ASSETS.parent / "core" / "measure" / "QUANTITIES.md"
 MODELS = sorted(p.parent.relative_to(DEMO).as_posix() for p in DEMO.rglob("model.safetensors") if "step_" not in str(p))
 
 # In float64 files only the order of sums differs, over at most 150 keys of logits up to 200: 1e-9 leaves five digits of room. In

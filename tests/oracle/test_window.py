@@ -23,9 +23,9 @@ SCRIPTS = sorted(path.stem for path in W.SCRIPTS.glob("*.script"))
 SCRIPT_WORDS = {"wait", "expect", "sleep", "until"}
 HANDS = {"click", "drag", "wheel", "key"}
 # What no line after it can ask for: the end; a picture, which test_script looks at.
-WITHOUT_EXPECTATION = {"quit", "export.panel", "target"}  # the last needs an encoder-decoder with a tokenizer
+WITHOUT_EXPECTATION = {"quit", "export.panel"}
 # Of checkpoints that these files write; their scripts stand there.
-ELSEWHERE = {"target-ids": "test_window_encoder_decoders.py", "tokens.show": "test_window_models.py"}
+ELSEWHERE = {"target": "test_window_encoder_decoders.py", "target-ids": "test_window_encoder_decoders.py", "tokens.show": "test_window_models.py"}
 
 # (x0, y0, x1, y1): how long a run took and the time left, in the tool bar; memory in use, in the status bar.
 RUN_TIME, MEMORY = (560, 28, 1440, 69), (900, 872, 1440, 900)

@@ -1,6 +1,9 @@
 """An encoder-decoder in the window: two prompts, layers by their names, cross maps with two token axes, what-ifs."""
+import string
+
 import numpy as np
 import pytest
+import tokenizers
 
 import encoder_decoders
 import window as W
@@ -51,3 +54,18 @@ def test_without_a_target_the_decoder_predicts_the_prompt(window, maps):
     outcome = window.run(opened(words("ids", SOURCE)) + "select L2.H0\nwait\npin 7 0\nwait\nexpect map.state == map\nprompt.edit\nwait\n"
                          "screenshot build/window/prompts.png\nexpect errors == 0\nquit\n")
     assert float(outcome.facts["map.rows"]) == len(SOURCE)
+
+
+def test_both_prompts_as_texts(window):
+    """The decoder reads the target behind its start token, so that it predicts the target."""
+    bart, folder = encoder_decoders.CASES[0], window.made / "bart"
+    weights = encoder_decoders.write(folder, bart, 3)
+    letters = tokenizers.Tokenizer(tokenizers.models.BPE({letter: 3 + i for i, letter in enumerate(string.ascii_lowercase)}, []))
+    letters.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    letters.save(str(folder / "tokenizer.json"))
+    source, target = (letters.encode(text).ids for text in ("attention", "diffuse"))
+    maps = encoder_decoders.run(bart, weights, source, [bart.config["decoder_start_token_id"], *target[:-1]], window.made / "texts.safetensors")[2]
+    outcome = window.run(opened("prompt attention", "target diffuse") + "select L5.H1\nwait\npin 4 7\nwait\nexpect map.call == \"decoder 1 cross\"\n"
+                         "expect map.state == map\nscreenshot build/window/texts.png\nexpect errors == 0\nquit\n")
+    assert (float(outcome.facts["map.rows"]), float(outcome.facts["map.keys"])) == (len(target), len(source))
+    np.testing.assert_allclose(outcome.number("map.cell"), maps[5][1, 4, 7].item(), rtol=1e-4)
