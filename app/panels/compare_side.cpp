@@ -264,12 +264,15 @@ void draw_compare_side(PanelContext& context, CompareMemory& memory, Rect frame,
     below.add(std::clamp(0.17f * body.height(), 70.0f, 150.0f),
               [&](Rect area) { draw_distance_ribbon(context, area, *a.data, columns.distances(differences, a, b)); });
   }
-  const std::int64_t predictions = a.data ? std::max<std::int64_t>(0, a.data->length - 1) : 0;
-  below.heading("Loss", "nats per token, " + grouped_text(predictions) + " predictions");
+  const auto predicts = [](const RunEntry& run) { return run.data && run.data->next_token_loss; };
+  const bool predictions = predicts(a) || predicts(b);
+  below.heading("Loss", predictions
+                            ? "nats per token, " + grouped_text((predicts(a) ? a : b).data->length - 1) + " predictions"
+                            : std::string("nats per token"));
   below.value("A  " + titles.a, loss_text(a), theme.text);
   below.value("B  " + titles.b, loss_text(b), theme.text);
   const bool quick = a.quick || b.quick;
-  if (!quick && a.data && b.data && a.data->next_token_loss && b.data->next_token_loss) {
+  if (!quick && predicts(a) && predicts(b)) {
     const double delta = *b.data->next_token_loss - *a.data->next_token_loss;
     below.value("B − A", signed_text(delta, 4), theme.text);
     context.facts.set("compare.loss_delta", delta);

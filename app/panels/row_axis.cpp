@@ -24,13 +24,11 @@ bool plots_by_position(std::span<const std::int64_t> visible) {
   std::size_t rows = visible.size();
   while (rows > 0 && visible[rows - 1] <= 0) --rows;
   if (rows < 2) return false;
-  bool all_same = true;
-  for (std::size_t i = 1; i < rows; ++i) {
-    // A causal row that a what-if leaves with its own key alone may see fewer than the row before.
+  // A causal row that a what-if leaves with its own key alone may see fewer than the row before.
+  for (std::size_t i = 1; i < rows; ++i)
     if (visible[i] < visible[i - 1] && visible.front() != 1) return true;
-    all_same = all_same && visible[i] == visible[i - 1];
-  }
-  return all_same;
+  const auto of_rows = visible.first(rows);
+  return 2 * std::ranges::count(of_rows, std::ranges::max(of_rows)) > static_cast<std::ptrdiff_t>(rows);
 }
 
 std::vector<double> row_places(const HeadSeries& series, bool by_position) {

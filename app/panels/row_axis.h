@@ -1,6 +1,6 @@
 // Along what the rows of a head are plotted: the keys nᵢ that they see, or, where rows do not see more and more keys
-// (bidirectional layers, a call whose rows see all of another sequence), their position. Pure functions; safe from any
-// thread.
+// (bidirectional layers, a window that most rows fill, a call whose rows see all of another sequence), their position.
+// Pure functions; safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace headroom {
 
 inline constexpr std::size_t kPositionBins = 24;  // pieces that medians over positions are of
 
-// Whether counts of visible keys leave rows nothing to be told apart by: they are all the same, or fall again.
+// Whether counts of visible keys do not tell the rows apart: more than half of them see the most, or they fall again.
 [[nodiscard]] bool plots_by_position(std::span<const std::int64_t> visible);
 
 // Where each row stands along the axis.

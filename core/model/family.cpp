@@ -1,9 +1,13 @@
 #include "core/model/family.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/edit_distance.h"
 #include "core/base/format.h"
@@ -32,12 +36,45 @@ Result<const Family*> family_of(const ModelSource& source) {
   return error.advise("headroom families lists them");
 }
 
+// Whether two matrices of one shape hold different numbers, by rows at even steps.
+Result<bool> differ(const ModelSource& source, const WeightRef& one, const WeightRef& other) {
+  constexpr std::int64_t kRows = 256;
+  const std::int64_t rows = one.rows(), step = std::max<std::int64_t>(1, rows / kRows);
+  std::vector<float> a(static_cast<std::size_t>(one.columns())), b(a.size());
+  for (std::int64_t row = 0; row < rows; row += step) {
+    HEADROOM_TRY_VOID(source.read_row(one, row, std::span(a)));
+    HEADROOM_TRY_VOID(source.read_row(other, row, std::span(b)));
+    if (a != b) return true;
+  }
+  return false;
+}
+
+// Where the config says that embedding and lm_head are one matrix and the file holds two that differ, the file is
+// right: as transformers has it since version 5 (modeling_utils.py, tie_weights).
+Result<void> untie_what_differs(const ModelSource& source, ModelSpec& model) {
+  if (!model.tied || !source.has_weights()) return {};
+  const auto stored = std::ranges::find_if(source.tensors(), [](const auto& tensor) {
+    return tensor.first == "lm_head.weight" || tensor.first.ends_with(".lm_head.weight");
+  });
+  if (stored == source.tensors().end()) return {};
+  const WeightRef second = matrix(stored->first, model.embedding.rows(), model.embedding.columns());
+  const auto differs = differ(source, model.embedding, second);
+  if (!differs) return differs.error();
+  if (!*differs) return {};
+  model.tied = false;
+  model.lm_head.weight = second;
+  model.warnings.push_back("the config says that embedding and lm_head are one matrix (tied), but " + stored->first +
+                           " differs from " + model.embedding.tensor + ": the logits are made with what the file has");
+  return {};
+}
+
 Result<ModelSpec> translate(const ModelSource& source) {
   HEADROOM_TRY(const Family* family, family_of(source));
   HEADROOM_TRY(ModelSpec model, family->translate(source));
   model.model_type = family->model_type;
   if (model.attention_layers().empty())
     return Error(ErrorCode::Unsupported, "no layer of this model has attention: there is nothing to measure");
+  HEADROOM_TRY_VOID(untie_what_differs(source, model));
   const ContainerNotes& notes = source.notes();
   if (notes.norm_offset != 0.0) {
     const auto take_off = [&](NormSpec& norm) {

@@ -1,9 +1,14 @@
 """Every family that transformers has against transformers: hidden states, logits and statistics, both dtypes."""
 import re
 
+import h5py
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM
+from transformers.models.qwen3 import modeling_qwen3
 
+import checkpoints as C
 import families
 import quantities
 from compare import Comparison
@@ -42,3 +47,20 @@ def test_a_prompt_ends_where_the_learned_positions_do(analyze, tmp_path, name):
     assert analyze(tmp_path / "model", [7] * most, tmp_path / "all.h5", "--only", "summary").returncode == 0
     refused = analyze(tmp_path / "model", [7] * (most + 1), tmp_path / "more.h5", check=False)
     assert refused.returncode == 2 and f"at most {most} tokens" in refused.stderr and not (tmp_path / "more.h5").exists()
+
+
+@pytest.mark.parametrize("same", [False, True], ids=["another", "the_same"])
+def test_a_file_with_two_matrices_of_which_the_config_says_that_they_are_one(analyze, tmp_path, same):
+    case = next(case for case in families.CASES if case.name == "qwen3")
+    weights = families.write(tmp_path / "model", case, 5)
+    embedding = weights["model.embed_tokens.weight"].float()
+    path = tmp_path / "model" / "model.safetensors"
+    save_file({**load_file(path), "lm_head.weight": embedding.clone() if same else embedding.flip(0).clone()}, path, metadata={"format": "pt"})
+    ids = token_ids(case.n, 5, case.config["vocab_size"])
+    with C.transformers_in_float64(modeling_qwen3), torch.no_grad():
+        net = AutoModelForCausalLM.from_pretrained(tmp_path / "model", dtype=torch.float64)
+        loss = net(torch.tensor([ids]), labels=torch.tensor([ids])).loss.item()
+    told = analyze(tmp_path / "model", ids, tmp_path / "run.h5", "--dtype", "float64")
+    assert (re.search("warning: .*lm_head.weight differs from model.embed_tokens.weight", told.stdout) is None) == same, told
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert abs(file.attrs["next_token_loss"] - loss) < 1e-9

@@ -30,12 +30,13 @@ State state_with(const SnapshotOptions& options, const Counts& visible) {
 
 CATCH_TEST_CASE("rows are plotted by position where the keys they see do not tell them apart") {
   CATCH_CHECK_FALSE(plots_by_position(Counts{1, 2, 3, 4}));
-  CATCH_CHECK_FALSE(plots_by_position(Counts{1, 2, 3, 3, 3}));  // a causal window
-  CATCH_CHECK_FALSE(plots_by_position(Counts{1, 1, 1, 2}));     // hidden keys
-  CATCH_CHECK_FALSE(plots_by_position(Counts{7, 8, 9}));        // decoding goes on from kept keys
-  CATCH_CHECK(plots_by_position(Counts{4, 4, 4, 4}));           // bidirectional
-  CATCH_CHECK(plots_by_position(Counts{3, 4, 5, 4, 3}));        // within a window
-  CATCH_CHECK(plots_by_position(Counts{9, 9, 9, 0, 0}));        // cross-attention of fewer rows
+  CATCH_CHECK_FALSE(plots_by_position(Counts{1, 2, 3, 3}));  // a wide causal window
+  CATCH_CHECK(plots_by_position(Counts{1, 2, 3, 3, 3}));     // one that most rows fill
+  CATCH_CHECK_FALSE(plots_by_position(Counts{1, 1, 1, 2}));  // hidden keys
+  CATCH_CHECK_FALSE(plots_by_position(Counts{7, 8, 9}));     // decoding goes on from kept keys
+  CATCH_CHECK(plots_by_position(Counts{4, 4, 4, 4}));        // bidirectional
+  CATCH_CHECK(plots_by_position(Counts{3, 4, 5, 4, 3}));     // within a window
+  CATCH_CHECK(plots_by_position(Counts{9, 9, 9, 0, 0}));     // cross-attention of fewer rows
   CATCH_CHECK_FALSE(plots_by_position(Counts{5}));
   CATCH_CHECK_FALSE(plots_by_position(Counts{}));
 }
