@@ -27,6 +27,7 @@ enum class GgufRows {
   Keys,           // the h_kv·d rows behind them
   Values,         // and the h_kv·d rows behind those
   OneRow,         // [in] for a matrix of one row
+  Kernels,        // [channels, width] for [channels, 1, width]
   RowsOfHeads,    // [H, out, in] for [H·out, in]
   TurnedHeads,    // [H, in, out] for [H·out, in]
 };

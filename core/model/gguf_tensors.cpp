@@ -94,6 +94,9 @@ class Translator {
       case GgufRows::OneRow:
         if (tensor.shape.size() == 1) tensor.shape.insert(tensor.shape.begin(), 1);
         break;
+      case GgufRows::Kernels:
+        if (tensor.shape.size() == 2) tensor.shape.insert(tensor.shape.begin() + 1, 1);
+        break;
       case GgufRows::RowsOfHeads:
         if (info.shape.size() != 3) return std::nullopt;
         tensor.shape = {info.shape[0] * info.shape[1], info.shape[2]};

@@ -44,7 +44,7 @@ FORMATS = {
     "cohere": Format("command-r", rotary=False), "cohere2": Format("cohere2"), "glm": Format("chatglm"), "glm4": Format("glm4"),
     "smollm3": Format("smollm3", pairs=True), "nemotron": Format("nemotron", norm_offset=1), "exaone4": Format("exaone4", rotary=False),
     "bloom": Format("bloom", groups="query_key_value", rotary=False), "mpt": Format("mpt", rotary=False),
-    "falcon": Format("falcon", groups="query_key_value", rotary=False),
+    "falcon": Format("falcon", groups="query_key_value", rotary=False), "lfm2": Format("lfm2", rotary=False),
     "mixtral": Format("llama", pairs=True), "qwen2_moe": Format("qwen2moe", rotary=False), "qwen3_moe": Format("qwen3moe", rotary=False),
     "olmoe": Format("olmoe", rotary=False), "phimoe": Format("phimoe"), "granitemoe": Format("granitemoe", pairs=True),
     "glm4_moe": Format("glm4moe"), "gpt_oss": Format("gpt-oss", rotary=False),
@@ -88,7 +88,8 @@ TOLD = {
     ("phi3", "long"): {"rope_scaling": {**families.LONGROPE, "attention_factor": math.sqrt(1 + math.log(2) / math.log(32))}},
 }
 UNTOLD = {"gemma2 no caps", "smollm3 window, list", "gpt_bigcode many keys", "falcon rw", "falcon alibi, groups", "ministral3 window, no scale",
-          "llama4_text lists, all experts", "llama4_text no temperature", "gemma3n_text two streams, no cap"}
+          "llama4_text lists, all experts", "llama4_text no temperature", "gemma3n_text two streams, no cap",
+          "lfm2 bias, indices of layers, not tied"}
 
 OWN = [
     families.case("llama", 97),
@@ -198,6 +199,8 @@ def stored(name, tensor, case, format):
         groups = sizes(case.config)["kv_heads"]
         parts = tensor.reshape(groups, heads // groups + 2, -1, tensor[0].numel())
         return torch.cat([part.flatten(0, 2) for part in (parts[:, :-2], parts[:, -2:-1], parts[:, -1:])]).reshape(tensor.shape)
+    if name.endswith("conv.conv.weight"):
+        return tensor.squeeze(1)
     return tensor + format.norm_offset if format.norm_offset and name.endswith("norm.weight") else tensor
 
 
@@ -335,12 +338,25 @@ def add_encoder(writer, case):
         writer.add_token_type_count(config.get("type_vocab_size", 2))
 
 
+def attending_of_lfm2(config):
+    layers = range(config["num_hidden_layers"])
+    return [config["layer_types"][i] == "full_attention" if "layer_types" in config else i in config["full_attn_idxs"] for i in layers]
+
+
+def inner_of_lfm2(config):
+    inner = config.get("block_ff_dim", config["intermediate_size"])
+    if not config.get("block_auto_adjust_ff_dim", True):
+        return inner
+    multiple = config["block_multiple_of"]
+    return -(-int(config.get("block_ffn_dim_multiplier", 1.0) * int(2 * inner / 3)) // multiple) * multiple
+
+
 def add_numbers(writer, case):
     config, size = case.config, sizes(case.config)
     writer.add_block_count(size["layers"])
     writer.add_context_length(size["positions"] - (config["pad_token_id"] + 1 if case.model_type in ("roberta", "xlm-roberta") else 0))
     writer.add_embedding_length(size["hidden"])
-    writer.add_feed_forward_length(config.get("intermediate_size_mlp", size["inner"]))
+    writer.add_feed_forward_length(inner_of_lfm2(config) if case.model_type == "lfm2" else config.get("intermediate_size_mlp", size["inner"]))
     if case.model_type == "llama4_text":
         writer.add_expert_feed_forward_length(size["inner"])
         if "num_experts_per_tok" not in config:
@@ -354,7 +370,11 @@ def add_numbers(writer, case):
         writer.add_clamp_kqv(clip)
     if case.model_type == "falcon":
         writer.add_tensor_data_layout("jploski")
-    if case.model_type not in ("gpt2", "gpt_neox", "mpt", *ENCODERS):
+    if case.model_type == "lfm2":
+        writer.add_head_count_kv([size["kv_heads"] if attends else 0 for attends in attending_of_lfm2(config)])
+        writer.add_shortconv_l_cache(config["conv_L_cache"])
+        writer.add_vocab_size(config["vocab_size"])
+    elif case.model_type not in ("gpt2", "gpt_neox", "mpt", *ENCODERS):
         writer.add_head_count_kv(1 if case.model_type.startswith("deepseek") and "old" not in case.name else size["kv_heads"])
     add_experts(writer, case)
     if case.model_type in LATENT:
@@ -366,7 +386,7 @@ def add_numbers(writer, case):
         writer.add_value_length(size["head_dim"])
     epsilon = {key: config[key] for key in ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps") if key in config}
     (key, value), = epsilon.items()
-    (writer.add_layer_norm_rms_eps if key == "rms_norm_eps" else writer.add_layer_norm_eps)(value)
+    (writer.add_layer_norm_rms_eps if key == "rms_norm_eps" or case.model_type == "lfm2" else writer.add_layer_norm_eps)(value)
     for key, add in (("logit_scale", writer.add_logit_scale), ("logits_scaling", writer.add_logit_scale),
                      ("embedding_multiplier", writer.add_embedding_scale), ("attention_multiplier", writer.add_attention_scale),
                      ("residual_multiplier", writer.add_residual_scale), ("attn_logit_softcapping", writer.add_attn_logit_softcapping),
@@ -412,7 +432,7 @@ EPSILON = {"rms_norm_eps": 2.0**-17, "layer_norm_eps": 2.0**-15, "layer_norm_eps
 EPSILON_KEY = {"gpt2": "layer_norm_epsilon", "gpt_bigcode": "layer_norm_epsilon", "gpt_neox": "layer_norm_eps", "phi": "layer_norm_eps",
                "olmo": "layer_norm_eps", "stablelm": "layer_norm_eps", "cohere": "layer_norm_eps", "cohere2": "layer_norm_eps",
                "starcoder2": "norm_epsilon", "nemotron": "norm_eps", "bloom": "layer_norm_epsilon", "mpt": "layer_norm_epsilon",
-               "falcon": "layer_norm_epsilon", **dict.fromkeys(BERTS, "layer_norm_eps"), "modernbert": "norm_eps"}
+               "falcon": "layer_norm_epsilon", "lfm2": "norm_eps", **dict.fromkeys(BERTS, "layer_norm_eps"), "modernbert": "norm_eps"}
 
 
 HEADS = ("cls.predictions.", "lm_head.", "head.", "decoder.")  # of encoders: the converter leaves them out

@@ -1,6 +1,7 @@
 // LFM2: gated short convolutions in the place of attention in most layers, attention with norms of queries and keys in
 // the others (core/model/ARCHITECTURES.md#lfm2).
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/model/family.h"
+#include "core/model/gguf_config.h"
 #include "core/model/llama_parts.h"
 #include "core/model/mixer_spec.h"
 
@@ -102,9 +104,57 @@ Result<ModelSpec> translate_lfm2(const ModelSource& source) {
       });
 }
 
+// clang-format off
+constexpr std::array kLfm2Tensors = std::to_array<GgufTensor>({
+    {"token_embd_norm", "model.embedding_norm"},  // in older files
+    {"output_norm", "model.embedding_norm"},
+    {"blk.#.attn_norm", "model.layers.#.operator_norm"},
+    {"blk.#.attn_q_norm", "model.layers.#.self_attn.q_layernorm"},
+    {"blk.#.attn_k_norm", "model.layers.#.self_attn.k_layernorm"},
+    {"blk.#.attn_output", "model.layers.#.self_attn.out_proj"},
+    {"blk.#.shortconv.in_proj", "model.layers.#.conv.in_proj"},
+    {"blk.#.shortconv.conv", "model.layers.#.conv.conv", GgufRows::Kernels},
+    {"blk.#.shortconv.out_proj", "model.layers.#.conv.out_proj"},
+    {"blk.#.ffn_norm", "model.layers.#.ffn_norm"},
+    {"blk.#.ffn_gate", "model.layers.#.feed_forward.w1"},
+    {"blk.#.ffn_up", "model.layers.#.feed_forward.w3"},
+    {"blk.#.ffn_down", "model.layers.#.feed_forward.w2"},
+});
+constexpr std::array kLfm2Keys = std::to_array<GgufKey>({
+    {"shortconv.l_cache", "conv_L_cache", true},
+    {"attention.layer_norm_rms_epsilon", "norm_eps", true},
+    {"attention.head_count_kv", "", true},
+});
+// feed_forward_length is what it comes to.
+constexpr std::array kLfm2Constants = std::to_array<GgufConstant>({
+    {"block_auto_adjust_ff_dim", "false"},
+});
+// clang-format on
+
+// head_count_kv is a list, 0 where a layer convolves.
+Result<void> finish_lfm2(const GgufMetadata& metadata, nlohmann::json& config) {
+  const nlohmann::json& counts = metadata.at("attention.head_count_kv");
+  if (!counts.is_array()) {
+    config["num_key_value_heads"] = counts;
+    return {};
+  }
+  for (const nlohmann::json& count : counts) {
+    config["layer_types"].push_back(count == 0 ? "conv" : "full_attention");
+    if (count != 0) config["num_key_value_heads"] = count;
+  }
+  return {};
+}
+
+constexpr GgufNames kLfm2Gguf{.architectures = {"lfm2"},
+                              .tensors = kLfm2Tensors,
+                              .keys = kLfm2Keys,
+                              .flags = {},
+                              .constants = kLfm2Constants,
+                              .finish = finish_lfm2};
+
 }  // namespace
 
-extern constinit const Family kFamily_lfm2{"lfm2", "LFM2: short convolutions, attention in some layers",
-                                           translate_lfm2};
+extern constinit const Family kFamily_lfm2{"lfm2", "LFM2: short convolutions, attention in some layers", translate_lfm2,
+                                           &kLfm2Gguf};
 
 }  // namespace headroom
