@@ -9,6 +9,7 @@ import torch
 import checkpoints
 import families
 import further_families
+import sambay
 import window as W
 
 
@@ -55,14 +56,14 @@ def test_tokens_of_experts_are_those_of_the_run_file(window, analyze, name):
 
 
 DIFFERENTIAL = [(further_families, "Motif 2.6B"), (further_families, "Motif 12.7B"), (families, "diffllama"), (further_families, "unilm V1"),
-                (further_families, "unilm V2")]
+                (further_families, "unilm V2"), (sambay, "phi4flash")]
 QUERY, KEY = 19, 6
 
 
 @pytest.mark.parametrize(("module", "name"), DIFFERENTIAL, ids=[name.replace(" ", "_") for _, name in DIFFERENTIAL])
 def test_maps_of_differential_heads_are_those_of_the_run_file(window, analyze, module, name):
     path, case = written(window, module, name)
-    check_maps(window, analyze, path, path)
+    check_maps(window, analyze, path, path, layer=5 if name == "phi4flash" else 1)  # the one whose keys others use
 
 
 def test_a_state_dict_opens_in_the_window_with_a_config_beside_it(window, analyze):
@@ -77,17 +78,18 @@ def test_a_state_dict_opens_in_the_window_with_a_config_beside_it(window, analyz
     assert outcome.facts["run.layers"] == "3"
 
 
-def check_maps(window, analyze, path, opened):
+def check_maps(window, analyze, path, opened, layer=1):
     ids = [3 + (i * i) % 45 for i in range(29)]
     out = window.made / "maps.h5"
     analyze(window.folder / path, ids, out, "--exact-maps", "--force")
     with h5py.File(out) as file:
-        maps, net, lam = file["exact/weights"][1, 1], file["exact/net_weights"][1, 1], file["rows/lambda"][1, 1, QUERY]
+        place = file["layer"][()].tolist().index(layer)
+        maps, net, lam = file["exact/weights"][place, 1], file["exact/net_weights"][place, 1], file["rows/lambda"][place, 1, QUERY]
     expected = {"net": net[QUERY, KEY], "first": maps[0, QUERY, KEY], "second": maps[1, QUERY, KEY],
                 "scaled": lam * maps[1, QUERY, KEY]}
     assert abs(expected["second"]) > 1e-4
     for kind, value in expected.items():
-        outcome = window.run(f"open.run {opened}\nwait\nids {','.join(map(str, ids))}\nrun\nwait\nexpect run.status == done\nselect L1.H1\n"
+        outcome = window.run(f"open.run {opened}\nwait\nids {','.join(map(str, ids))}\nrun\nwait\nexpect run.status == done\nselect L{layer}.H1\n"
                              f"map {kind}\npin {QUERY} {KEY}\nwait\nexpect map.state == map\nexpect map.kind == {kind}\n"
                              "screenshot build/window/differential.png\nexpect errors == 0\nquit\n")
         np.testing.assert_allclose(outcome.number("map.cell"), value, rtol=2e-3, atol=1e-6, err_msg=kind)
