@@ -57,7 +57,8 @@ struct Quantity {
 namespace axis {
 inline constexpr std::string_view kLayer = "layer", kHead = "head", kComponent = "component", kPosition = "position",
                                   kQuantile = "quantile", kBound = "bound", kTopK = "top_k", kRank = "rank",
-                                  kQueryBlock = "query_block", kKeyBlock = "key_block", kDistance = "distance";
+                                  kQueryBlock = "query_block", kKeyBlock = "key_block", kDistance = "distance",
+                                  kValueSlot = "value_slot";
 }
 
 [[nodiscard]] const std::vector<double>& quantile_points();     // 0, .01, … 1

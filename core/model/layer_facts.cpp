@@ -113,7 +113,7 @@ LayerFacts layer_facts(const ModelSpec& model, std::int64_t layer) {
   if (!block.attends()) {
     facts.kind = std::string(block.kind()) + " (" + block.mixer->describe() + "; no maps)";
     facts.variant = block.kind();
-    facts.unmeasured = "it has no attention: there are no maps";
+    facts.unmeasured = "without attention there are no maps";
     return facts;
   }
   facts.kind = attention.kind;

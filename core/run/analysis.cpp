@@ -18,6 +18,7 @@
 #include "core/base/utc.h"
 #include "core/base/utf8.h"
 #include "core/checkpoint/sha256.h"
+#include "core/measure/program_fields.h"
 #include "core/model/capture.h"
 #include "core/run/capture_prompt.h"
 #include "core/run/recorder.h"
@@ -179,24 +180,13 @@ Result<void> write_call_axes(RunFileWriter& writer, const ModelSpec& model, cons
 
 // What the formulas need of a layer beside its head programs.
 Result<void> write_layer_program(RunFileWriter& writer, const ModelSpec& model, const RunShape& shape) {
-  const auto epsilon = [](const NormSpec& norm) { return norm.kind == NormKind::None ? kNaN : norm.epsilon; };
   for (std::size_t l = 0; l < shape.layers.size(); ++l) {
     const BlockSpec& block = model.blocks[static_cast<std::size_t>(shape.layers[l])];
     const AttentionSpec& attention = block.attention;
-    const std::pair<const char*, double> numbers[] = {
-        {"logit_scale", attention.scale},
-        {"softcap", attention.softcap > 0.0 ? attention.softcap : kNaN},
-        {"causal", attention.causal ? 1.0 : 0.0},
-        {"window", static_cast<double>(attention.window)},
-        {"chunk", static_cast<double>(attention.chunk)},
-        {"head_dim", static_cast<double>(attention.head_dim)},
-        {"value_dim", static_cast<double>(attention.value_dim)},
-        {"input_norm_epsilon", epsilon(block.attention_branch.before)},
-        {"qk_norm_epsilon", attention.qk_norm == QkNormScope::None ? kNaN : epsilon(attention.q_norm)}};
     const std::int64_t start[] = {static_cast<std::int64_t>(l)}, count[] = {1};
-    for (const auto& [name, number] : numbers) {
-      const double value[] = {number};
-      HEADROOM_TRY_VOID(writer.write(std::string("program/") + name, start, count, value));
+    for (const LayerField& field : layer_fields()) {
+      const double value[] = {field.get(block)};
+      HEADROOM_TRY_VOID(writer.write(path_of(field.quantity), start, count, value));
     }
     if (attention.bias.slopes.empty()) continue;
     std::vector<double> slopes;

@@ -21,7 +21,7 @@
 #include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
-#include "core/measure/program_names.h"
+#include "core/measure/program_fields.h"
 #include "core/run/run_layout.h"
 #include "core/run/run_snapshot.h"
 
@@ -269,66 +269,25 @@ class Reader {
   Result<void> read_programs(std::int64_t l, LayerSnapshot& layer) {
     if (!file_.find("program/q1")) return {};
     std::vector<HeadProgram> programs(layer.heads.size());
-    const auto numbers = [&](const char* name, const auto& set) -> Result<void> {
-      HEADROOM_TRY(const std::vector<double> values, part(std::string("program/") + name, l));
-      if (values.size() % programs.size() != 0) return {};
-      const std::size_t size = values.size() / programs.size();
+    for (const ProgramField& field : program_fields()) {
+      const std::string path = path_of(field.quantity);
+      if (field.set_text) HEADROOM_TRY_VOID(read_program_texts(l, path, field, programs));
+      if (!field.set) continue;
+      HEADROOM_TRY(const std::vector<double> values, part(path, l));
+      const std::size_t size = values.size() % programs.size() == 0 ? values.size() / programs.size() : 0;
       for (std::size_t h = 0; size > 0 && h < programs.size(); ++h)
-        set(programs[h], std::span(values).subspan(h * size, size));
-      return {};
-    };
-    const auto strings = [&](const char* name, const auto& set) -> Result<void> {
-      HEADROOM_TRY(const std::vector<std::string>* const values, texts(std::string("program/") + name));
-      const std::size_t begin = static_cast<std::size_t>(l) * programs.size();
-      for (std::size_t h = 0; begin + h < values->size() && h < programs.size(); ++h)
-        set(programs[h], (*values)[begin + h]);
-      return {};
-    };
-    using Values = std::span<const double>;
-    const auto index = [](Values v) { return static_cast<std::int64_t>(v.front()); };
-    HEADROOM_TRY_VOID(numbers("q1", [&](HeadProgram& p, Values v) { p.first.query_block = index(v); }));
-    HEADROOM_TRY_VOID(numbers("k1", [&](HeadProgram& p, Values v) { p.first.key_block = index(v); }));
-    HEADROOM_TRY_VOID(numbers("q2", [&](HeadProgram& p, Values v) { p.second.query_block = index(v); }));
-    HEADROOM_TRY_VOID(numbers("k2", [&](HeadProgram& p, Values v) { p.second.key_block = index(v); }));
-    const auto blocks = [](Values v, std::vector<std::int64_t>& to) {
-      for (const double value : v)
-        if (value >= 0.0) to.push_back(static_cast<std::int64_t>(value));
-    };
-    HEADROOM_TRY_VOID(numbers("value_blocks1", [&](HeadProgram& p, Values v) { blocks(v, p.first.value_blocks); }));
-    HEADROOM_TRY_VOID(numbers("value_blocks2", [&](HeadProgram& p, Values v) { blocks(v, p.second.value_blocks); }));
-    HEADROOM_TRY_VOID(numbers("first_enabled", [](HeadProgram& p, Values v) { p.first_enabled = v.front() != 0.0; }));
-    HEADROOM_TRY_VOID(numbers("lambda_constant", [](HeadProgram& p, Values v) {
-      if (v.front() == v.front()) p.lambda_constant = v.front();
-    }));
-    HEADROOM_TRY_VOID(numbers("post_scale", [](HeadProgram& p, Values v) { p.post_scale = v.front(); }));
-    HEADROOM_TRY_VOID(numbers("temperature", [](HeadProgram& p, Values v) { p.temperature = v.front(); }));
-    HEADROOM_TRY_VOID(numbers("post_norm", [](HeadProgram& p, Values v) { p.post_norm = v.front() != 0.0; }));
-    HEADROOM_TRY_VOID(numbers("gated", [](HeadProgram& p, Values v) { p.gated = v.front() != 0.0; }));
-    HEADROOM_TRY_VOID(numbers("enabled", [](HeadProgram& p, Values v) { p.enabled = v.front() != 0.0; }));
-    const auto kinds = [&](const char* name, const auto& table, auto HeadProgram::* member) -> Result<void> {
-      std::optional<Error> unknown;
-      HEADROOM_TRY_VOID(strings(name, [&](HeadProgram& p, const std::string& text) {
-        if (const auto kind = kind_named(table, text))
-          p.*member = *kind;
-        else
-          unknown = damaged(std::string("program/") + name, "a name in the head program is unknown")
-                        .wanted("one of " + names_of(table), text);
-      }));
-      if (unknown) return *unknown;
-      return {};
-    };
-    HEADROOM_TRY_VOID(kinds("lambda_source", kLambdaSources, &HeadProgram::lambda));
-    HEADROOM_TRY_VOID(kinds("sink", kSinkSources, &HeadProgram::sink));
-    HEADROOM_TRY_VOID(kinds("normalizer", kNormalizers, &HeadProgram::normalizer));
-    HEADROOM_TRY_VOID(strings("hidden_keys", [](HeadProgram& p, const std::string& list) {
-      for (std::size_t begin = 0; begin < list.size();) {
-        const std::size_t end = std::min(list.find(',', begin), list.size());
-        if (double key = 0.0; parse(list.substr(begin, end - begin), key))
-          p.hidden_keys.push_back(static_cast<std::int64_t>(key));
-        begin = end + 1;
-      }
-    }));
+        field.set(programs[h], std::span(values).subspan(h * size, size));
+    }
     layer.programs = std::move(programs);
+    return {};
+  }
+  Result<void> read_program_texts(std::int64_t l, const std::string& path, const ProgramField& field,
+                                  std::vector<HeadProgram>& programs) {
+    HEADROOM_TRY(const std::vector<std::string>* const values, texts(path));
+    const std::size_t begin = static_cast<std::size_t>(l) * programs.size();
+    for (std::size_t h = 0; begin + h < values->size() && h < programs.size(); ++h)
+      if (const std::string& text = (*values)[begin + h]; !field.set_text(programs[h], text))
+        return damaged(path, "a text in the head program is unknown").wanted(std::string(field.quantity.formula), text);
     return {};
   }
 

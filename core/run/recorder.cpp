@@ -13,7 +13,7 @@
 #include "core/base/format.h"
 #include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
-#include "core/measure/program_names.h"
+#include "core/measure/program_fields.h"
 #include "core/measure/self_check.h"
 #include "core/run/capture_prompt.h"
 #include "core/run/run_plan.h"
@@ -184,56 +184,28 @@ Result<void> Recorder::write_call(const LayerRecord& record, std::int64_t l) {
 }
 
 Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) {
-  const std::int64_t heads = static_cast<std::int64_t>(record.heads.size());
-  const std::int64_t start[] = {l, 0}, count[] = {1, heads};
-  const auto numbers = [&](const char* name, const auto& value) {
-    std::vector<double> values;
-    for (const HeadRecord& head : record.heads) values.push_back(static_cast<double>(value(head.program)));
-    return writer_.write(std::string("program/") + name, start, count, values);
-  };
-  const auto strings = [&](const char* name, const auto& value) {
-    std::vector<std::string> values;
-    for (const HeadRecord& head : record.heads) values.push_back(value(head.program));
-    return writer_.write_strings(std::string("program/") + name, start, count, values);
-  };
-  using P = const HeadProgram&;
-  HEADROOM_TRY_VOID(numbers("q1", [](P p) { return p.first.query_block; }));
-  HEADROOM_TRY_VOID(numbers("k1", [](P p) { return p.first.key_block; }));
-  HEADROOM_TRY_VOID(numbers("q2", [](P p) { return p.second.query_block; }));
-  HEADROOM_TRY_VOID(numbers("k2", [](P p) { return p.second.key_block; }));
-  HEADROOM_TRY_VOID(numbers("first_enabled", [](P p) { return p.first_enabled ? 1 : 0; }));
-  HEADROOM_TRY_VOID(
-      numbers("lambda_constant", [](P p) { return p.lambda == LambdaSource::Constant ? p.lambda_constant : kNaN; }));
-  HEADROOM_TRY_VOID(numbers("post_scale", [](P p) { return p.post_scale; }));
-  HEADROOM_TRY_VOID(numbers("temperature", [](P p) { return p.temperature; }));
-  HEADROOM_TRY_VOID(numbers("post_norm", [](P p) { return p.post_norm ? 1 : 0; }));
-  HEADROOM_TRY_VOID(numbers("gated", [](P p) { return p.gated ? 1 : 0; }));
-  HEADROOM_TRY_VOID(numbers("enabled", [](P p) { return p.enabled ? 1 : 0; }));
-  std::vector<double> epsilons;
-  for (const HeadRecord& head : record.heads) epsilons.push_back(head.norm_epsilon < 0.0 ? kNaN : head.norm_epsilon);
-  HEADROOM_TRY_VOID(writer_.write("program/norm_epsilon", start, count, epsilons));
-  HEADROOM_TRY_VOID(write_learned_biases(record, l));
-  HEADROOM_TRY_VOID(strings("lambda_source", [](P p) { return name_of(kLambdaSources, p.lambda); }));
-  HEADROOM_TRY_VOID(strings("sink", [](P p) { return name_of(kSinkSources, p.sink); }));
-  HEADROOM_TRY_VOID(strings("normalizer", [](P p) { return name_of(kNormalizers, p.normalizer); }));
-  HEADROOM_TRY_VOID(strings("hidden_keys", [](P p) {
-    std::string text;
-    for (const std::int64_t key : p.hidden_keys) text += (text.empty() ? "" : ",") + std::to_string(key);
-    return text;
-  }));
-  for (int m = 0; m < 2; ++m) {
-    const auto slots = static_cast<std::size_t>(shape_.value_slots);
-    std::vector<double> values(record.heads.size() * slots, -1.0);
-    for (std::size_t h = 0; h < record.heads.size(); ++h) {
-      const HeadProgram& program = record.heads[h].program;
-      const auto& blocks = m == 0 ? program.first.value_blocks : program.second.value_blocks;
-      for (std::size_t b = 0; b < blocks.size(); ++b) values[h * slots + b] = static_cast<double>(blocks[b]);
+  const std::size_t heads = record.heads.size();
+  for (const ProgramField& field : program_fields()) {
+    if (!field.get && !field.get_text) continue;
+    std::vector<std::int64_t> count = {1, static_cast<std::int64_t>(heads)};
+    std::size_t size = 1;
+    for (const std::int64_t extent : extents(field.quantity, shape_)) {
+      count.push_back(extent);
+      size *= static_cast<std::size_t>(extent);
     }
-    const std::int64_t cube_start[] = {l, 0, 0}, cube_count[] = {1, heads, shape_.value_slots};
-    HEADROOM_TRY_VOID(
-        writer_.write(m == 0 ? "program/value_blocks1" : "program/value_blocks2", cube_start, cube_count, values));
+    std::vector<std::int64_t> start(count.size(), 0);
+    start[0] = l;
+    if (field.get_text) {
+      std::vector<std::string> texts;
+      for (const HeadRecord& head : record.heads) texts.push_back(field.get_text(head));
+      HEADROOM_TRY_VOID(writer_.write_strings(path_of(field.quantity), start, count, texts));
+      continue;
+    }
+    std::vector<double> values(heads * size, -1.0);
+    for (std::size_t h = 0; h < heads; ++h) field.get(record.heads[h], std::span(values).subspan(h * size, size));
+    HEADROOM_TRY_VOID(writer_.write(path_of(field.quantity), start, count, values));
   }
-  return {};
+  return write_learned_biases(record, l);
 }
 
 Result<void> Recorder::write_learned_biases(const LayerRecord& record, std::int64_t l) {

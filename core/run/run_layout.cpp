@@ -280,6 +280,7 @@ std::vector<std::int64_t> extents(const Quantity& quantity, const RunShape& shap
     if (name == axis::kTopK) extent = static_cast<std::int64_t>(top_k_points().size());
     if (name == axis::kRank) extent = kRanks;
     if (name == axis::kQueryBlock || name == axis::kKeyBlock) extent = shape.pool_blocks;
+    if (name == axis::kValueSlot) extent = shape.value_slots;
     if (name == axis::kDistance) extent = shape.bias_ahead + 1 + shape.bias_behind;
     for (const Histogram& histogram : histograms())
       if (name == std::string(histogram.name) + "_bin") extent = histogram.bins.bins;

@@ -42,7 +42,7 @@ CATCH_TEST_CASE("before a run the heads panel shows the variant of each layer, a
   std::vector<LayerFacts> layers;
   for (std::int64_t l = 0; l < 12; ++l)
     layers.push_back(l % 4 == 3   ? facts_of(l, "softmax")
-                     : l % 4 == 2 ? facts_of(l, "mamba", "it has no attention: there are no maps")
+                     : l % 4 == 2 ? facts_of(l, "mamba", "without attention there are no maps")
                                   : facts_of(l, "softmax, window of 512 keys", "", l > 3 ? "2 of 8 experts" : ""));
   wait_with(bench, layers);
   bench.state.models.front().not_run = "bert.pooler";
