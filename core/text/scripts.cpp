@@ -168,6 +168,26 @@ constexpr std::array kScriptNames = {"Latin",
                                      "Yi",
                                      "Zanabazar_Square"};
 
+// Characters that Unicode has moved to another script since the tables of the tokenizers library: there they stay.
+struct Moved {
+  std::string_view character, from, to;
+};
+constexpr std::array kMoved = std::to_array<Moved>({
+    {"\\x{589}", "Common", "Armenian"},
+    {"\\x{61C}", "Common", "Arabic"},
+    {"\\x{953}", "Devanagari", "Inherited"},
+    {"\\x{954}", "Devanagari", "Inherited"},
+});
+
+std::string members_of(std::string_view script) {
+  std::string own = "\\p{sc:" + std::string(script) + "}", moved;
+  for (const Moved& each : kMoved) {
+    if (each.from == script) own += each.character;
+    if (each.to == script) moved += each.character;
+  }
+  return (moved.empty() ? "" : "(?![" + moved + "])") + "[" + own + "]";
+}
+
 }  // namespace
 
 bool is_script_name(std::string_view name) {
@@ -185,8 +205,7 @@ std::string script_runs_regex() {
   std::string east_asian;
   for (const char* name : kEastAsian) east_asian += "\\p{sc:" + std::string(name) + "}";
   add("[" + east_asian + "\\x{30FC}]");
-  for (const char* name : kScriptNames)
-    add(name == std::string("Common") ? "(?!\\x{30FC})\\p{sc:Common}" : "\\p{sc:" + std::string(name) + "}");
+  for (const char* name : kScriptNames) add((name == std::string("Common") ? "(?!\\x{30FC})" : "") + members_of(name));
   return pattern;
 }
 

@@ -95,6 +95,16 @@ def test_tokenizer_json(tokenize, texts, tmp_path, parity, kind):
     parity(kind, tokenizer=True, texts=len(texts))
 
 
+def test_a_character_that_unicode_has_moved_keeps_the_script_it_has_in_the_library(tokenize, tmp_path):
+    tokenizer = K.KINDS["word level by scripts"]()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    beside = ["a", "!", "\u0300", "\u0563", "\u0628", "\u0905", "\u4e00"]  # Latin, Common, Inherited, Armenian, Arabic, Devanagari, Han
+    texts = [before + moved + behind for moved in "\u0589\u061c\u0953\u0954" for before in beside for behind in beside]
+    expected = [encoding.ids for encoding in tokenizer.encode_batch(texts)]
+    assert {len(ids) for ids in expected} >= {1, 2, 3}
+    check_ids(tokenize(tmp_path, texts), expected, texts, tokenizer.id_to_token)
+
+
 # ---- other files ----------------------------------------------------------------------------------------------------
 
 def test_vocab_txt(tokenize, texts, tmp_path):

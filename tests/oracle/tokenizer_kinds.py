@@ -89,8 +89,6 @@ def stable_characters():
     for c in range(0x110000):
         char = chr(c)
         category = old.category(char)
-        if c == 0x589:  # Unicode 14 made its script Armenian
-            continue
         if category == unicodedata.category(char) and category not in ("Cn", "Cs", "Co"):
             groups.setdefault(category, []).append(char)
     return groups

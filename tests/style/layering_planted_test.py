@@ -13,7 +13,7 @@ CLEAN = {
     "kernels/cpu/a.cpp": '#include "kernels/a.h"\n\n#include <cmath>\n#include <hwy/highway.h>\n',
     "kernels/a.h": "#pragma once\n#include <cstddef>\n",
     "core/base/b.h": '#pragma once\n',
-    "core/run/r.h": '#pragma once\n#include "kernels/a.h"\n',
+    "core/maps/r.h": '#pragma once\n#include "kernels/a.h"\n',
     "core/io/run.cpp": "#include <hdf5.h>\n",
     "core/README.md": "".join(
         ["| folder | may include | its job |\n|---|---|---|\n"]
