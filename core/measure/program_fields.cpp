@@ -46,8 +46,8 @@ auto& field_of(auto& program) {
 }
 
 template <auto... Path>
-ProgramField number(Quantity quantity) {
-  return {.quantity = std::move(quantity),
+ProgramField number(const Quantity& quantity) {
+  return {.quantity = quantity,
           .get = [](const HeadRecord& head,
                     std::span<double> out) { out[0] = static_cast<double>(field_of<Path...>(head.program)); },
           .set =
@@ -58,8 +58,8 @@ ProgramField number(Quantity quantity) {
 }
 
 template <auto Map>
-ProgramField blocks(Quantity quantity) {
-  return {.quantity = std::move(quantity),
+ProgramField blocks(const Quantity& quantity) {
+  return {.quantity = quantity,
           .get =
               [](const HeadRecord& head, std::span<double> out) {
                 const std::vector<std::int64_t>& values = (head.program.*Map).value_blocks;
@@ -73,8 +73,8 @@ ProgramField blocks(Quantity quantity) {
 }
 
 template <const auto& Table, auto Field>
-ProgramField kind(Quantity quantity) {
-  return {.quantity = std::move(quantity),
+ProgramField kind(const Quantity& quantity) {
+  return {.quantity = quantity,
           .get_text =
               [](const HeadRecord& head) {
                 for (const auto& [each, name] : Table)
@@ -89,8 +89,8 @@ ProgramField kind(Quantity quantity) {
               }};
 }
 
-ProgramField hidden_keys(Quantity quantity) {
-  return {.quantity = std::move(quantity),
+ProgramField hidden_keys(const Quantity& quantity) {
+  return {.quantity = quantity,
           .get_text =
               [](const HeadRecord& head) {
                 std::string text;
