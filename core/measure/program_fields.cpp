@@ -18,10 +18,10 @@ namespace headroom {
 namespace {
 
 template <typename Kind>
-using Names = std::pair<Kind, std::string_view>;
+using Named = std::pair<Kind, std::string_view>;
 
 // Each has every kind.
-constexpr std::array kLambdaSources = std::to_array<Names<LambdaSource>>({
+constexpr std::array kLambdaSources = std::to_array<Named<LambdaSource>>({
     {LambdaSource::None, "none"},
     {LambdaSource::LayerScalar, "layer_scalar"},
     {LambdaSource::Projection, "projection"},
@@ -29,12 +29,12 @@ constexpr std::array kLambdaSources = std::to_array<Names<LambdaSource>>({
     {LambdaSource::Constant, "constant"},
     {LambdaSource::Recorded, "recorded"},
 });
-constexpr std::array kSinkSources = std::to_array<Names<SinkSource>>({
+constexpr std::array kSinkSources = std::to_array<Named<SinkSource>>({
     {SinkSource::None, "none"},
     {SinkSource::Zero, "zero"},
     {SinkSource::Learned, "learned"},
 });
-constexpr std::array kNormalizers = std::to_array<Names<Normalizer>>({
+constexpr std::array kNormalizers = std::to_array<Named<Normalizer>>({
     {Normalizer::Softmax, "softmax"},
     {Normalizer::Softpick, "softpick"},
 });

@@ -9,7 +9,8 @@
 
 namespace headroom {
 
-// Something of one layer that later ones use: its keys and values after norms and rotation, [length, blocks, channels].
+// Something of one layer that later ones use: its keys and values after norms and rotation, [length, blocks, channels],
+// or its memory, what its scan made before the gate, [length, channels].
 struct KeptTensor {
   enum class Kind : std::uint8_t { Keys, Values, Memory };
   std::int64_t layer = 0;

@@ -214,6 +214,49 @@ CATCH_TEST_CASE("live run: a layer that uses another's keys goes on from its inp
   CATCH_CHECK(refused.error().message.find("keys and values") != std::string::npos);
 }
 
+CATCH_TEST_CASE("live run: a layer behind a scan whose memory later ones read goes on with it, bit for bit") {
+  constexpr std::int64_t kLength = 20;
+  TempFolder folder;
+  write_checkpoint("phi4flash", folder);
+  const LiveModel model(folder.path().string(), kLength);
+  LiveRunRequest request = model.request();
+  request.inputs = std::make_shared<LayerInputs>(std::size_t{1} << 30);
+  const Snapshot base = live(request);
+  CATCH_CHECK(std::isfinite(base->next_token_loss.value_or(NAN)));
+  const auto input = request.inputs->find(5);  // the memory of layer 4 is made, the keys of this one are not
+  CATCH_REQUIRE(input);
+  CATCH_REQUIRE(input->find(4, KeptTensor::Kind::Memory));
+  CATCH_CHECK(input->find(4, KeptTensor::Kind::Memory)->shape == std::vector<std::int64_t>{kLength, 16});
+  CATCH_CHECK_FALSE(input->find(5, KeptTensor::Kind::Keys));
+
+  // Its output reaches layer 6, the gated memory, and layer 7, which reads its keys.
+  LiveRunRequest changed = model.request();
+  changed.what_ifs = {required(parse_what_if("L5:temperature=2"))};
+  const Snapshot full = live(changed);
+  CATCH_CHECK(difference(*base, *full) != "");
+  changed.first_layer = 5;
+  changed.start = input;
+  changed.base = base;
+  const Snapshot continued = live(changed);
+  CATCH_CHECK(difference(*full, *continued) == "");
+  CATCH_CHECK(continued->next_token_loss == full->next_token_loss);
+
+  // Other memory gives other numbers; without any the run is refused.
+  auto other = std::make_shared<StreamState>(*input);
+  for (auto& kept : other->kept) {
+    if (kept->kind != KeptTensor::Kind::Memory) continue;
+    auto turned = std::make_shared<KeptTensor>(*kept);
+    for (float& value : turned->values) value = -value;
+    kept = std::move(turned);
+  }
+  changed.start = other;
+  CATCH_CHECK(live(changed)->next_token_loss != full->next_token_loss);
+  other->kept.clear();
+  const auto refused = run_live(live_backend(), changed, {}, {}, {});
+  CATCH_REQUIRE(!refused.has_value());
+  CATCH_CHECK(refused.error().message.find("without the memory") != std::string::npos);
+}
+
 CATCH_TEST_CASE("live run: one layer measured again from its input is the same") {
   const LiveModel demo("bytes/diff_v1");
   LiveRunRequest request = demo.request();
