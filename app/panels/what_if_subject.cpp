@@ -44,7 +44,6 @@ constexpr const char* kNumbers[] = {"sink_score",          "context_rms_relative
 }  // namespace
 
 WhatIfSubject what_if_subject(const PanelContext& context, CompareMemory& memory) {
-  using Status = WhatIfSubject::Status;
   const State& state = context.state;
   WhatIfSubject subject;
   subject.base = state.shown();
@@ -53,25 +52,26 @@ WhatIfSubject what_if_subject(const PanelContext& context, CompareMemory& memory
   subject.head = *state.view.selection.head;
   subject.layer_before = layer_of(subject.base, subject.head);
   if (!subject.blocked.empty()) return subject;
-  subject.status = Status::NothingChosen;
+  subject.status = WhatIfSubject::Status::NothingChosen;
   if (state.view.what_if.changes.empty()) return subject;
-  subject.status = Status::Computing;
+  subject.status = WhatIfSubject::Status::Computing;
   const RunEntry* other = state.other();
   if (other && other->base == subject.base->id) subject.run = other;
   std::optional<CompareMemory::Quick>& last = memory.last_quick();
   if (const LayerSnapshot* layer = layer_of(subject.run, subject.head)) {
     subject.after = subject.run;
     subject.layer_after = layer;
-    subject.status = Status::Done;
+    subject.status = WhatIfSubject::Status::Done;
     last = CompareMemory::Quick{subject.base->id, subject.base->data, subject.head, *subject.run};
     return subject;
   }
   if (!subject.run) {
-    subject.status = Status::NothingChosen;
+    subject.status = WhatIfSubject::Status::NothingChosen;
     return subject;
   }
   if (subject.run->status == RunStatus::Failed || subject.run->status == RunStatus::Cancelled) {
-    subject.status = subject.run->status == RunStatus::Failed ? Status::Failed : Status::Cancelled;
+    subject.status =
+        subject.run->status == RunStatus::Failed ? WhatIfSubject::Status::Failed : WhatIfSubject::Status::Cancelled;
     return subject;
   }
   const bool same =

@@ -58,10 +58,18 @@ class StandardIncludes(unittest.TestCase):
 
 class UnityNames(unittest.TestCase):
     def faults(self, first, second, place="core/b.cpp"):
+        return [fault for fault in self.all_faults({"core/a.cpp": first, place: second}) if "never used" not in fault]
+
+    def all_faults(self, sources):
         with tempfile.TemporaryDirectory() as folder:
-            inside = "namespace {{\n\n{}\n\n}}  // namespace\n"
-            tree(folder, {"core/a.cpp": inside.format(first), place: inside.format(second)})
+            tree(folder, {place: f"namespace {{\n\n{source}\n\n}}  // namespace\n" for place, source in sources.items()})
             return list(unity_names.faults(folder))
+
+    def test_what_is_never_used_is_found(self):
+        for source in ("using lib::Name;", "namespace Name = lib::deep;", "using Name = lib::Other;", "constexpr int Name = 3;",
+                       "const std::array<int, 2> Name = {1, 2};", "constexpr char Name[] = \"x\";  // Name", "  using lib::Name;"):
+            self.assertEqual(self.all_faults({"core/a.cpp": source}), ["core/a.cpp:3: Name is never used"], source)
+            self.assertEqual(self.all_faults({"core/a.cpp": source + "\nint f(Name);"}), [], source)
 
     def test_the_same_name_twice_in_a_folder_is_found(self):
         for first, second in (

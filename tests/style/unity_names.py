@@ -2,7 +2,8 @@
 
 The build compiles several sources of a folder as one (headroom_unity in CMakeLists.txt). The same name in two of them is
 then defined twice, or, worse, two functions of one name become overloads, and a call may go to the other file's. Prints
-FOLDER: NAME: PLACES for each and exits 1 on any. It reads sources as clang-format leaves them.
+FOLDER: NAME: PLACES for each and exits 1 on any. Also the aliases and constants that a source declares for itself and never says
+again: clang-tidy, which sees groups of sources, takes them for a header's. It reads sources as clang-format leaves them.
 """
 
 import itertools
@@ -15,6 +16,7 @@ FOLDERS = ("app", "core")
 USING = re.compile(r"using (?:namespace )?[\w:]+;")
 TYPE = re.compile(r"(?:struct|class|enum class|enum)\s+(?:alignas\(\w+\)\s+)?(\w+)")
 ALIAS = re.compile(r"(?:using|namespace)\s+(\w+)\s*=")
+USED = re.compile(r"\s*(?:using (?:\w+::)+(\w+);|using (\w+) = |namespace (\w+) = |(?:static )?const(?:expr)? [\w:<>, ]+? (\w+)(?:\[\w*\])? ?[={])")
 FUNCTION = re.compile(r"[^=({]*?([A-Za-z_]\w*)\(")
 VALUE = re.compile(r"[^=(]*?([A-Za-z_]\w*)\s*(?:\[\w*\])?\s*(?:=|\{|;)")
 NESTED = re.compile(r"\([^(){}<>]*\)|\{[^(){}<>]*\}|<[^(){}<>]*>|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'")
@@ -51,12 +53,26 @@ def names_of(path):
                         yield name, number
 
 
+def never_used(path):
+    """(name, line) of each alias and constant that the source declares for itself and says once."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    code = re.sub(r"(?:^|\s)//.*", "", text, flags=re.MULTILINE)
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := USED.match(line):
+            name = next(filter(None, match.groups()))
+            if name != "is_transparent" and len(re.findall(rf"\b{name}\b", code)) == 1:  # read by the standard library
+                yield name, number
+
+
 def faults(root):
     for top in FOLDERS:
         for folder, _, files in sorted(os.walk(os.path.join(root, top))):
             places = defaultdict(list)
             for file in sorted(files):
                 if file.endswith(".cpp"):
+                    for name, line in never_used(os.path.join(folder, file)):
+                        yield f"{os.path.relpath(os.path.join(folder, file), root)}:{line}: {name} is never used"
                     for name, line in names_of(os.path.join(folder, file)):
                         places[name].append((file, line))
             for name, found in sorted(places.items()):
@@ -70,7 +86,7 @@ def main():
     if not os.path.isdir(os.path.join(root, "core")):
         sys.exit(f"{root}: no core/ here; expected the repository's root")
     found = list(faults(root))
-    print("\n".join(found) if found else "no name is in two unnamed namespaces of a folder")
+    print("\n".join(found) if found else "no name is in two unnamed namespaces of a folder, and each is used")
     sys.exit(1 if found else 0)
 
 
