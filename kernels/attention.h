@@ -122,6 +122,10 @@ struct HeadStatistics {
   std::vector<double> pooled_sum, pooled_max_abs, pooled_positive, pooled_negative;  // [blocks, blocks]
 };
 
+// Of them, what a row and as many keys take: a map's part, and the net map's.
+inline constexpr std::int64_t kMapRowBytes = 14 * sizeof(double) + sizeof(std::int32_t);
+inline constexpr std::int64_t kNetRowBytes = 8 * sizeof(double);
+
 // One head for a backend: what it is given, what is asked of it, and where the answers go.
 template <typename Input, typename Real = Input>
 struct HeadJob {

@@ -138,6 +138,14 @@ std::vector<OfferedChange> offered_changes(const PanelContext& context, CompareM
   } else {
     add(change_title(pinned), pinned, "rows renormalise");
   }
+  // About a quarter of the prompt, or what is chosen already.
+  std::int64_t window = 4;
+  while (state.shown() && state.shown()->data && window * 8 <= state.shown()->data->length) window *= 2;
+  std::string keys = std::to_string(window);
+  for (const std::string& change : active)
+    if (name_of(change) == "window") keys = change.substr(7, change.find('+') - 7);
+  add(change_title("window=" + keys), "window=" + keys, "earlier keys hidden");
+  add("… and the first 4 keys", "window=" + keys + "+4", "attention sinks stay, as in StreamingLLM");
   add_slider("temperature", "temperature", 0.25, 4.0, 1.0);
   add_slider("λ constant", "lambda", 0.0, 2.0, std::isfinite(lambda) ? lambda : 0.8);
   add("no λ", "lambda=none", "a¹ − a²");

@@ -42,6 +42,12 @@ std::string change_title(std::string_view change) {
   }
   if (name == "hide-key")
     return (value.find(',') == std::string_view::npos ? "key " : "keys ") + spaced(value) + " hidden";
+  if (name == "window") {
+    const std::size_t plus = value.find('+');
+    const std::string keys(value.substr(0, plus));
+    const std::string text = keys == "0" ? "no window" : "window of " + keys + (keys == "1" ? " key" : " keys");
+    return plus == std::string_view::npos ? text : text + " and the first " + std::string(value.substr(plus + 1));
+  }
   if (name == "temperature") return "temperature " + std::string(value);
   if (name == "pairing") return value == "halves" ? "pairs by halves" : "pairs of neighbours";
   if (name == "second-map") return "second map off";

@@ -113,6 +113,8 @@ void add_what_if_commands(CommandTable& table) {
                                       {"normalizer=softmax", "plain softmax"},
                                       {"sink=off", "sink logit off"},
                                       {"hide-key=0", "key 0 hidden"},
+                                      {"window=64", "window of 64 keys"},
+                                      {"window=64+4", "window of 64 keys and the first 4"},
                                       {"temperature=1.5", "temperature 1.5"},
                                       {"gate=off", "gate off"},
                                       {"head=off", "head off"}})

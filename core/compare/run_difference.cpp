@@ -1,6 +1,7 @@
 #include "core/compare/run_difference.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
@@ -41,14 +42,22 @@ struct Visibility {
   [[nodiscard]] Counts count(std::int64_t row0, std::int64_t row1, std::int64_t key0, std::int64_t key1) const {
     Counts counts;
     for (std::int64_t row = row0; row < row1; ++row) {
-      const kernels::KeyRange in_a = a.keys_of(row), in_b = b.keys_of(row);
-      std::int64_t only_a = overlap(in_a, key0, key1), only_b = overlap(in_b, key0, key1);
-      const kernels::KeyRange both{std::max(in_a.begin, in_b.begin), std::min(in_a.end, in_b.end)};
-      std::int64_t either = only_a + only_b - overlap(both, key0, key1);
+      // Near keys and those that are always visible do not overlap within one mask.
+      const std::array in_a = {a.near_keys_of(row), a.always_keys_of(row)};
+      const std::array in_b = {b.near_keys_of(row), b.always_keys_of(row)};
+      const auto holds = [](const std::array<kernels::KeyRange, 2>& keys, std::int64_t key) {
+        return keys[0].holds(key) || keys[1].holds(key);
+      };
+      std::int64_t only_a = overlap(in_a[0], key0, key1) + overlap(in_a[1], key0, key1);
+      std::int64_t only_b = overlap(in_b[0], key0, key1) + overlap(in_b[1], key0, key1);
+      std::int64_t either = only_a + only_b;
+      for (const kernels::KeyRange& of_a : in_a)
+        for (const kernels::KeyRange& of_b : in_b)
+          either -= overlap({std::max(of_a.begin, of_b.begin), std::min(of_a.end, of_b.end)}, key0, key1);
       // The hidden keys one by one.
       const auto from = std::ranges::lower_bound(hidden, key0), to = std::ranges::lower_bound(hidden, key1);
       for (auto key = from; key != to; ++key) {
-        const bool reached_a = in_a.holds(*key), reached_b = in_b.holds(*key);
+        const bool reached_a = holds(in_a, *key), reached_b = holds(in_b, *key);
         const bool seen_a = a.sees(row, *key), seen_b = b.sees(row, *key);
         only_a -= reached_a && !seen_a ? 1 : 0;
         only_b -= reached_b && !seen_b ? 1 : 0;
@@ -131,8 +140,9 @@ std::vector<float> difference_texels(const MapSource& a, const MapSource& b, con
   Visibility visibility{a.mask(*in_a), b.mask(*in_b), {}};
   const std::vector<std::int64_t>&hidden_a = visibility.a.hidden_keys, &hidden_b = visibility.b.hidden_keys;
   std::ranges::set_union(hidden_a, hidden_b, std::back_inserter(visibility.hidden));
-  const bool same_reach = visibility.a.behind() == visibility.b.behind() &&
-                          visibility.a.ahead() == visibility.b.ahead() && visibility.a.chunk == visibility.b.chunk;
+  const kernels::Mask &of_a = visibility.a, &of_b = visibility.b;
+  const bool same_reach = of_a.near_behind() == of_b.near_behind() && of_a.near_ahead() == of_b.near_ahead() &&
+                          of_a.chunk == of_b.chunk && of_a.always_visible == of_b.always_visible;
   if (same_reach && hidden_a == hidden_b) return out;
   const std::int64_t texel = std::int64_t{1} << tile_a.key.level, n = a.length;
   const std::int64_t first_row = tile_a.key.row * kTileSize * texel, first_key = tile_a.key.column * kTileSize * texel;

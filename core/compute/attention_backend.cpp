@@ -53,6 +53,9 @@ Result<void> check_options(AttentionBackend backend, const ForwardOptions& optio
     return refusal(backend, "reads no mask that is given entry by entry", "calls without .mask", "a call with one");
   if (backend == AttentionBackend::Cuda && !options.square_masks)
     return refusal(backend, "takes as many keys as queries", "calls of self-attention", "a call with other keys");
+  if (backend == AttentionBackend::Cuda && options.always_visible)
+    return refusal(backend, "knows no keys that stay visible beside a window", "a window alone",
+                   "a layer whose first keys stay visible");
   if (fused && !options.softmax_only)
     return refusal(backend, "has no other normalizer than softmax", "--backend blocked or reference",
                    "a head with softpick");

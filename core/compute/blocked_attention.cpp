@@ -12,6 +12,7 @@
 
 #include "core/compute/blocked_task.h"
 #include "core/compute/parallel.h"
+#include "core/run/run_pieces.h"
 
 namespace headroom {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 std::vector<std::int64_t> task_boundaries(const kernels::Mask& mask, at::Device device) {
   const std::int64_t length = mask.length, keys = mask.keys();
   const bool triangular = mask.causal && mask.reaches_back();
-  const std::int64_t parts = !device.is_cpu() ? 1 : length >= 4096 ? 4 : length >= 512 ? 2 : 1;
+  const std::int64_t parts = !device.is_cpu() ? 1 : length >= 4096 ? kBlockedParts : length >= 512 ? 2 : 1;
   const std::int64_t step = rows_per_strip(keys, device);
   std::vector<std::int64_t> boundaries = {0};
   for (std::int64_t part = 1; part < parts; ++part) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/base/numbers.h"
+#include "core/run/run_pieces.h"
 
 namespace headroom {
 namespace {
@@ -71,9 +72,9 @@ void raise(std::vector<double>& target, const at::Tensor& source) {
 }  // namespace
 
 std::int64_t rows_per_strip(std::int64_t keys, at::Device device) {
-  // A strip stays in a core's cache; a device wants work for all of its cores at once.
-  const std::int64_t elements = device.is_cpu() ? 1 << 17 : 1 << 23;
-  return std::clamp<std::int64_t>(elements / std::max<std::int64_t>(keys, 1), 8, device.is_cpu() ? 128 : 2048);
+  if (device.is_cpu()) return blocked_strip_rows(keys);
+  // Work for all of a device's cores at once.
+  return std::clamp<std::int64_t>((std::int64_t{1} << 23) / std::max<std::int64_t>(keys, 1), 8, 2048);
 }
 
 template <typename Real>

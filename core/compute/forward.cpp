@@ -33,15 +33,15 @@
 #include "core/compute/weight_reader.h"
 #include "core/model/mixer_spec.h"
 #include "core/run/compute.h"
+#include "core/run/run_pieces.h"
 #include "core/training/training.h"
 #include "kernels/cpu/attention.h"
 
 namespace headroom {
 namespace {
 
-constexpr std::int64_t kMlpRows = 2048, kFewestMlpRows = 64;
+constexpr std::int64_t kFewestMlpRows = 64;
 constexpr double kMlpProducts = 8e9;  // of a chunk on the processor
-constexpr std::int64_t kLogitRows = 128;
 
 // For each position the key after the latest earlier occurrence of the same token; −1 where there is none.
 std::vector<std::int64_t> induction_keys(const std::vector<std::int32_t>& ids) {

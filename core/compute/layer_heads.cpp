@@ -42,6 +42,7 @@ void fill_layer(const AttentionSpec& attention, const AttentionWeights& weights,
   }
   record.window = attention.window;
   record.chunk = attention.chunk;
+  record.always_visible = attention.always_visible;
   record.causal = attention.causal;
   record.induction_key.assign(induction_key.begin(), induction_key.end());
   record.context_dim = attention.context_dim();

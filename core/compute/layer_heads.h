@@ -272,6 +272,7 @@ class LayerHeads {
     kernels::HeadProblem<Input> problem;
     problem.mask = {length_, attention_.causal, attention_.window, 0, program.hidden_keys};
     problem.mask.chunk = attention_.chunk;
+    problem.mask.always_visible = attention_.always_visible;
     if (attention_.call) {
       problem.mask.first_query = attention_.call->first_query;
       problem.mask.key_length = keys_;

@@ -40,13 +40,17 @@ at::Tensor MaskTensor::positional(kernels::KeyRange row_range, kernels::KeyRange
   const at::Tensor rows = positions_.narrow(0, row_range.begin, row_range.size()).unsqueeze(1) +
                           static_cast<std::int32_t>(mask_.first_query);
   const at::Tensor keys = positions_.narrow(0, key_range.begin, key_range.size());
-  at::Tensor hidden = at::gt(keys, rows + mask_.ahead());
-  if (!mask_.reaches_back()) hidden.logical_or_(at::lt(keys, rows - mask_.behind()));
+  at::Tensor hidden = at::gt(keys, rows + mask_.near_ahead());
+  if (!mask_.reaches_back()) hidden.logical_or_(at::lt(keys, rows - mask_.near_behind()));
   if (mask_.chunk > 0) {
     const auto chunk_of = [&](const at::Tensor& x) {
       return at::floor_divide(x - static_cast<std::int32_t>(mask_.first_key), at::Scalar(mask_.chunk));
     };
     hidden.logical_or_(at::ne(chunk_of(keys), chunk_of(rows)));
+  }
+  if (mask_.always_visible > 0) {
+    const at::Tensor far = at::ge(keys, mask_.first_key + mask_.always_visible);
+    hidden.logical_and_(mask_.causal ? far.logical_or(at::gt(keys, rows)) : far);
   }
   if (mask_.first_key > 0) hidden.logical_or_(at::lt(keys, mask_.first_key)).logical_or_(at::lt(rows, mask_.first_key));
   if (key_hidden_.defined()) {

@@ -72,7 +72,8 @@ kernels::Mask MapSource::mask(const Head& of) const {
           first_query,
           key_count(),
           dense ? dense->of_head(of.head) : nullptr,
-          chunk};
+          chunk,
+          always_visible};
 }
 
 const MapSource::Head* MapSource::find(std::int64_t head) const {

@@ -36,7 +36,7 @@ class MapSource {
   std::vector<float> queries, keys;  // [blocks, rows or keys, head_dim], after norms and rotation
   double scale = 1.0, softcap = 0.0;
   bool causal = true;
-  std::int64_t window = 0, chunk = 0;
+  std::int64_t window = 0, chunk = 0, always_visible = 0;
   std::shared_ptr<const DistanceBias> bias;  // of every head of the layer; null: none
   std::shared_ptr<const HeadMasks> dense;    // null: none
   std::vector<Head> heads;                   // ascending

@@ -36,6 +36,9 @@ class HeadView {
   std::vector<double> value_rms_mean;     // r̄_i
   std::vector<double> rho;                // RMS_i / r̄_i
 
+  // What a row and as many keys take.
+  static constexpr std::int64_t kRowBytes = 2 * sizeof(std::int64_t) + sizeof(std::uint8_t) + 2 * sizeof(double);
+
   [[nodiscard]] double lambda(std::int64_t row) const;  // 0 without a second map
   // Whether the row counts in shares.
   [[nodiscard]] bool counts(std::int64_t row) const;

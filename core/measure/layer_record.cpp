@@ -11,7 +11,8 @@ kernels::Mask LayerRecord::mask(const HeadRecord& head_record) const {
           first_query,
           key_length,
           dense ? dense->of_head(head_record.head) : nullptr,
-          chunk};
+          chunk,
+          always_visible};
 }
 
 }  // namespace headroom

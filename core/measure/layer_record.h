@@ -33,6 +33,9 @@ struct HeadRecord {
   // Of a captured call that has the model's own context: the largest |c − c of the model| in units of the largest |c of
   // the model|. NaN elsewhere.
   double context_difference = kNaN;
+
+  // What a row and as many keys take, beside the statistics.
+  static constexpr std::int64_t kRowBytes = 4 * sizeof(double);
 };
 
 struct LayerRecord {
@@ -45,6 +48,7 @@ struct LayerRecord {
   bool positional = true;        // rows and keys are places in one sequence
   std::int64_t window = 0;
   std::int64_t chunk = 0;
+  std::int64_t always_visible = 0;  // keys
   bool causal = true;
   std::shared_ptr<const DistanceBias> bias;  // of every head of the layer; null: none
   std::shared_ptr<const HeadMasks> dense;    // null: none

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/measure/call_fields.h"
 #include "core/measure/quantity.h"
 
 namespace headroom {
@@ -57,20 +58,7 @@ std::vector<Quantity> token_quantities() {
 
 // Of a run of a capture, whose layers are calls.
 std::vector<Quantity> call_quantities() {
-  const auto count = [](std::string_view name, std::string_view long_name, std::string_view formula,
-                        std::string_view remark, std::string_view range) {
-    return Quantity{.group = "calls",
-                    .name = name,
-                    .per = Per::Layer,
-                    .type = ElementType::Int32,
-                    .long_name = long_name,
-                    .formula = formula,
-                    .remark = remark,
-                    .range = range,
-                    .sources = {source::kCaptures},
-                    .may_be_absent = false};
-  };
-  return {
+  std::vector<Quantity> quantities = {
       {.group = "calls",
        .name = "name",
        .per = Per::Layer,
@@ -78,11 +66,9 @@ std::vector<Quantity> call_quantities() {
        .long_name = "name of the call",
        .formula = "path of the module that called attention",
        .sources = {source::kCaptures}},
-      count("queries", "rows of the call", "n", "rows beyond it have no values", "[1, ∞)"),
-      count("keys", "keys of the call", "m", "keys beyond it have no values", "[1, ∞)"),
-      count("first_query", "position of row 0 among the keys", "p_0", "row i stands at position p_0 + i", kUnitless),
-      count("dense_mask", "mask given entry by entry", "1 where the call has one, else 0", "", "[0, 1]"),
-      count("heads", "measured heads of the call", "number of heads", "heads beyond it have no values", "[0, ∞)"),
+  };
+  for (const CallField& field : call_fields()) quantities.push_back(field.quantity);
+  const std::vector<Quantity> others = {
       {.group = "calls",
        .name = "row_tokens",
        .per = Per::Layer,
@@ -128,6 +114,8 @@ std::vector<Quantity> call_quantities() {
        .remark = "empty where the capture has none",
        .sources = {source::kCaptures}},
   };
+  quantities.insert(quantities.end(), others.begin(), others.end());
+  return quantities;
 }
 
 std::vector<Quantity> weight_quantities() {

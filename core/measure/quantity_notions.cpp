@@ -33,10 +33,11 @@ names. Where a range speaks of |λ|, it means the largest |λ_i| of the head, 0 
 )")},
 
     Notion{"Visible keys", text(R"(
-With W = `program/window` (0: no window, W = ∞) and C = `program/chunk` (0: no chunks), row i sees
+With W = `program/window` (0: no window, W = ∞), C = `program/chunk` (0: no chunks) and S = `program/always_visible`, row i
+sees
 
-    V_i = { j : j ≤ i and i − j < W and ⌊i/C⌋ = ⌊j/C⌋ }  `program/causal` = 1
-    V_i = { j : |i − j| < W and ⌊i/C⌋ = ⌊j/C⌋ }          `program/causal` = 0
+    V_i = { j : j ≤ i and (j < S or (i − j < W and ⌊i/C⌋ = ⌊j/C⌋)) }  `program/causal` = 1
+    V_i = { j : j < S or (|i − j| < W and ⌊i/C⌋ = ⌊j/C⌋) }            `program/causal` = 0
 
 without the keys in `program/hidden_keys` (a what-if). A row for which nothing is left keeps its own key: V_i = { i }.
 n_i is the number of keys in V_i, so n_i = i + 1 without window, chunks and hidden keys. S_k = { i : k ∈ V_i } are the rows

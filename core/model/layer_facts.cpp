@@ -16,6 +16,8 @@ std::string reach_text(const AttentionSpec& attention) {
   std::string text;
   if (attention.window > 0) text += format(", window of %lld keys", static_cast<long long>(attention.window));
   if (attention.chunk > 0) text += format(", chunks of %lld keys", static_cast<long long>(attention.chunk));
+  if (attention.always_visible > 0)
+    text += format(" and the first %lld", static_cast<long long>(attention.always_visible));
   return text;
 }
 

@@ -241,6 +241,8 @@ struct AttentionSpec {
   double clip_qkv = 0.0;    // > 0: queries, keys and values are cut to ± this before norms of heads and rotation
   std::int64_t window = 0;  // 0: none; key j is seen by query i only where |i − j| < window
   std::int64_t chunk = 0;   // 0: none; key j is seen by query i only where ⌊i / chunk⌋ = ⌊j / chunk⌋
+  // Keys that the window and chunks leave visible to every row behind them, the first of the sequence; 0: none.
+  std::int64_t always_visible = 0;
   bool causal = true;
   bool cross = false;  // keys and values are of what the encoder gives, not of x; not causal then
   DisentangledSpec disentangled;

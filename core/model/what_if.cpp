@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/base/format.h"
+#include "core/model/capture.h"
 
 namespace headroom {
 namespace {
@@ -34,6 +35,8 @@ struct Site {
   std::int64_t index;
   HeadProgram& head;
   HeadProgram& last_pair;  // the head as it was when its second map was switched off
+  AttentionSpec& layer;    // as it shall be
+  bool alone;              // the change is for this head and not for its layer
 };
 
 // A change gives the reason why it does not fit, or nothing after it was made.
@@ -152,6 +155,22 @@ std::string hide_keys(const Site& site, const std::string& value) {
   return "";
 }
 
+// "W" or "W+S": a window of W keys (0: none), and the first S keys of the sequence beside it.
+bool parse_window(std::string_view text, std::int64_t& window, std::int64_t& always_visible) {
+  const std::size_t plus = text.find('+');
+  always_visible = 0;
+  return parse_index(text.substr(0, plus), window) &&
+         (plus == std::string_view::npos || parse_index(text.substr(plus + 1), always_visible));
+}
+
+std::string set_window(const Site& site, const std::string& value) {
+  if (site.alone) return "the heads of a layer have one window";
+  if (site.attention.cross || (site.attention.call && !site.attention.call->positional(site.attention.causal)))
+    return "its keys are of another sequence";
+  parse_window(value, site.layer.window, site.layer.always_visible);
+  return "";
+}
+
 std::string set_temperature(const Site& site, const std::string& value) {
   parse_number(value, site.head.temperature);
   return "";
@@ -169,7 +188,7 @@ std::string head_off(const Site& site, const std::string&) {
 }
 
 // Values: a word, or one of the kinds below.
-enum class ValueKind { Off, LambdaValue, Pairing, Normalizer, Keys, PositiveNumber };
+enum class ValueKind { Off, LambdaValue, Pairing, Normalizer, Keys, Window, PositiveNumber };
 
 struct Kind {
   const char* name;
@@ -187,6 +206,7 @@ constexpr Kind kKinds[] = {
     {"normalizer", ValueKind::Normalizer, "softmax, softmax_one or softpick", set_normalizer},
     {"sink", ValueKind::Off, "off", sink_off},
     {"hide-key", ValueKind::Keys, "key positions, separated by commas", hide_keys},
+    {"window", ValueKind::Window, "a number of keys, or two: 64+4 is a window of 64 and the first 4 keys", set_window},
     {"temperature", ValueKind::PositiveNumber, "a number above 0", set_temperature},
     {"gate", ValueKind::Off, "off", gate_off},
     {"head", ValueKind::Off, "off", head_off},
@@ -200,12 +220,14 @@ const Kind* find_kind(std::string_view name) {
 
 bool valid(ValueKind kind, const std::string& value) {
   double number = 0.0;
+  std::int64_t window = 0, always_visible = 0;
   switch (kind) {
     case ValueKind::Off: return value == "off";
     case ValueKind::LambdaValue: return value == "none" || value == "raw" || parse_number(value, number);
     case ValueKind::Pairing: return value == "halves" || value == "adjacent";
     case ValueKind::Normalizer: return value == "softmax" || value == "softmax_one" || value == "softpick";
     case ValueKind::PositiveNumber: return parse_number(value, number) && number > 0.0;
+    case ValueKind::Window: return parse_window(value, window, always_visible);
     case ValueKind::Keys: break;
   }
   for (std::size_t begin = 0; begin <= value.size();) {
@@ -284,8 +306,9 @@ Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<Wh
         ++considered;
         const auto index = static_cast<std::size_t>(h);
         HeadProgram& last_pair = last_pairs[static_cast<std::size_t>(layer)][index];
-        const std::string unfit =
-            kind->change({original, original.heads[index], h, attention.heads[index], last_pair}, what_if.value);
+        const std::string unfit = kind->change({original, original.heads[index], h, attention.heads[index], last_pair,
+                                                attention, what_if.head.has_value()},
+                                               what_if.value);
         if (unfit.empty())
           ++changed;
         else

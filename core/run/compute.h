@@ -39,8 +39,9 @@ struct ForwardOptions {
   std::vector<std::int64_t> layers;            // measured layers, ascending; all of them run
   std::vector<std::int64_t> heads;             // measured heads, ascending
   kernels::StatisticsRequest request;
-  bool square_masks = true;  // false: a call of a capture has other keys than its rows
-  bool dense_masks = false;  // a call of a capture has a mask that is given entry by entry
+  bool square_masks = true;     // false: a call of a capture has other keys than its rows
+  bool always_visible = false;  // a layer keeps its first keys visible beside its window
+  bool dense_masks = false;     // a call of a capture has a mask that is given entry by entry
   bool exact_maps = false;
   bool hidden = false;            // residuals and logits go to the observer
   bool keep_projections = false;  // records hold queries and keys

@@ -7,16 +7,17 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/base/mutex.h"
 #include "core/base/process_memory.h"
-#include "core/measure/head_view.h"
-#include "core/measure/self_check.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/measured_layer.h"
 #include "core/run/run_memory.h"
 #include "core/run/run_plan.h"
 #include "core/run/two_sequences.h"
@@ -90,6 +91,7 @@ std::shared_ptr<const MapSource> map_source(LayerRecord& record, std::int64_t le
   source->causal = record.causal;
   source->window = record.window;
   source->chunk = record.chunk;
+  source->always_visible = record.always_visible;
   for (const HeadRecord& head : record.heads) {
     MapSource::Head& kept = source->heads.emplace_back();
     kept.head = head.head;
@@ -114,23 +116,17 @@ std::vector<std::vector<float>> to_floats(const std::vector<std::vector<double>>
 }
 
 // Every quantity of the table, under its name in the run file.
-void fill_quantities(const std::vector<HeadView>& views, const RunPlan& plan, LayerSnapshot& layer) {
-  for (const Quantity& quantity : head_quantities()) {
-    if (!is_written(quantity, plan.shape)) continue;
-    std::vector<double> values = quantity_values(quantity, views, plan.forward.request, plan.shape);
-    if (quantity.group.empty()) {
-      layer.summary.emplace(quantity.name, std::move(values));
-      continue;
+Result<void> fill_quantities(const MeasuredLayer& measured, LayerSnapshot& layer) {
+  return measured.for_each_quantity([&](const Quantity& quantity, std::vector<double> values) -> Result<void> {
+    if (quantity.group.empty() || quantity.axes.empty()) {
+      layer.summary.emplace(path_of(quantity), std::move(values));
+      return {};
     }
-    std::string name = std::string(quantity.group) + "/" + std::string(quantity.name);
-    if (quantity.axes.empty()) {
-      layer.summary.emplace(std::move(name), std::move(values));
-      continue;
-    }
-    std::vector<float>& series = layer.series[std::move(name)];
+    std::vector<float>& series = layer.series[path_of(quantity)];
     series.reserve(values.size());
     for (const double value : values) series.push_back(static_cast<float>(value));
-  }
+    return {};
+  });
 }
 
 void add_once(const std::string& sentence, std::vector<std::string>& sentences) {
@@ -174,27 +170,24 @@ class LiveRecorder final : public ForwardObserver {
     layer->axes = axes_of_layer(plan_.model, record.layer);
     layer->context_dim = record.context_dim;
     layer->lambda_init = record.lambda_init;
-    std::vector<HeadView> views;
-    views.reserve(record.heads.size());
     for (const HeadRecord& head : record.heads) {
       layer->heads.push_back(head.head);
       layer->programs.push_back(head.program);
       layer->kv_heads.push_back(head.kv_head);
-      views.emplace_back(record, head, plan_.shape.min_row);
-      check_head(views.back(), request_.dtype == ComputeDtype::Float64 ? kFloat64Tolerance : kFloat32Tolerance, check_);
     }
-    for (const HeadView& view : views) {
+    std::optional<MeasuredLayer> measured(std::in_place, record, plan_.shape, plan_.forward.request, check_);
+    for (const HeadView& view : measured->heads()) {
       layer->visible.push_back(view.visible);
       layer->visible.back().resize(static_cast<std::size_t>(layer->length), 0);
     }
     if (std::ranges::adjacent_find(layer->visible, std::ranges::not_equal_to()) == layer->visible.end())
       layer->visible.resize(std::min<std::size_t>(layer->visible.size(), 1));
-    fill_quantities(views, plan_, *layer);
+    HEADROOM_TRY_VOID(fill_quantities(*measured, *layer));
     layer->output_alignment = record.output_alignment;
     layer->key_norms = to_floats(record.key_norm, layer->length);
     layer->value_norms = to_floats(record.value_norm, layer->length);
     note_contexts(record);
-    views.clear();  // they refer to the record
+    measured.reset();  // it refers to the record
     if (request_.keep_maps) layer->maps = map_source(record, plan_.shape.length);
 
     order_.push_back(place_of(layer->layer));

@@ -13,9 +13,10 @@
 #include "core/base/format.h"
 #include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
+#include "core/measure/call_fields.h"
 #include "core/measure/program_fields.h"
-#include "core/measure/self_check.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/measured_layer.h"
 #include "core/run/run_plan.h"
 
 namespace headroom {
@@ -87,41 +88,32 @@ Result<void> Recorder::on_layer(LayerRecord record) {
 
 Result<void> Recorder::write_layer(const LayerRecord& record) {
   const std::int64_t l = layer_index(record.layer);
-  std::vector<HeadView> views;
-  views.reserve(record.heads.size());
-  for (const HeadRecord& head : record.heads) {
-    views.emplace_back(record, head, shape_.min_row);
-    check_head(views.back(), shape_.real == ElementType::Float64 ? kFloat64Tolerance : kFloat32Tolerance,
-               outcome_.self_check);
-  }
-  HEADROOM_TRY_VOID(write_quantities(record, views, l));
-  HEADROOM_TRY_VOID(write_layer_datasets(record, views, l));
+  const MeasuredLayer measured(record, shape_, request_, outcome_.self_check);
+  HEADROOM_TRY_VOID(write_quantities(record, measured, l));
+  HEADROOM_TRY_VOID(write_layer_datasets(record, measured.heads(), l));
   HEADROOM_TRY_VOID(write_program(record, l));
   if (shape_.calls) HEADROOM_TRY_VOID(write_call(record, l));
   // The layer's chunks are whole: compressed here, not at the end, when nothing is left to overlap with.
   return writer_.flush();
 }
 
-Result<void> Recorder::write_quantities(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l) {
-  for (const Quantity& quantity : head_quantities()) {
-    if (!is_written(quantity, shape_)) continue;
+Result<void> Recorder::write_quantities(const LayerRecord& record, const MeasuredLayer& measured, std::int64_t l) {
+  return measured.for_each_quantity([&](const Quantity& quantity, const std::vector<double>& values) -> Result<void> {
     std::vector<std::int64_t> count = {1, static_cast<std::int64_t>(record.heads.size())};
     const std::vector<std::int64_t> rest = extents(quantity, shape_);
     count.insert(count.end(), rest.begin(), rest.end());
-    const std::vector<double> values = quantity_values(quantity, views, request_, shape_);
     std::vector<std::int64_t> start(count.size(), 0);
     start[0] = l;
     HEADROOM_TRY_VOID(writer_.write(path_of(quantity), start, count, values));
-    if (quantity.group.empty()) {
-      std::vector<double>& table = outcome_.summary.values[std::string(quantity.name)];
-      // A call of a capture may have fewer heads than another.
-      if (record.heads.empty()) continue;
-      const std::size_t layer_size = values.size() / record.heads.size() * shape_.heads.size();
-      table.resize(shape_.layers.size() * layer_size, kNaN);
-      std::ranges::copy(values, table.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(l) * layer_size));
-    }
-  }
-  return {};
+    if (!quantity.group.empty()) return {};
+    std::vector<double>& table = outcome_.summary.values[std::string(quantity.name)];
+    // A call of a capture may have fewer heads than another.
+    if (record.heads.empty()) return {};
+    const std::size_t layer_size = values.size() / record.heads.size() * shape_.heads.size();
+    table.resize(shape_.layers.size() * layer_size, kNaN);
+    std::ranges::copy(values, table.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(l) * layer_size));
+    return {};
+  });
 }
 
 Result<void> Recorder::write_layer_datasets(const LayerRecord& record, const std::vector<HeadView>& views,
@@ -165,15 +157,9 @@ Result<void> Recorder::write_call(const LayerRecord& record, std::int64_t l) {
   const std::int64_t start[] = {l}, count[] = {1};
   const std::string name[] = {record.name};
   HEADROOM_TRY_VOID(writer_.write_strings("calls/name", start, count, name));
-  const std::pair<const char*, std::int64_t> numbers[] = {
-      {"calls/queries", record.length},
-      {"calls/keys", record.key_length},
-      {"calls/first_query", record.first_query},
-      {"calls/dense_mask", record.dense ? 1 : 0},
-      {"calls/heads", static_cast<std::int64_t>(record.heads.size())}};
-  for (const auto& [path, number] : numbers) {
-    const double value[] = {static_cast<double>(number)};
-    HEADROOM_TRY_VOID(writer_.write(path, start, count, value));
+  for (const CallField& field : call_fields()) {
+    const double value[] = {static_cast<double>(field.get(record))};
+    HEADROOM_TRY_VOID(writer_.write(path_of(field.quantity), start, count, value));
   }
   std::vector<double> differences;
   for (const HeadRecord& head : record.heads) differences.push_back(head.context_difference);

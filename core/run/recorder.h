@@ -15,6 +15,8 @@
 
 namespace headroom {
 
+class MeasuredLayer;
+
 class Recorder final : public ForwardObserver {
  public:
   Recorder(RunFileWriter& writer, const RunShape& shape, const kernels::StatisticsRequest& request,
@@ -41,7 +43,7 @@ class Recorder final : public ForwardObserver {
  private:
   Result<void> submit(SerialQueue::Job job);
   Result<void> write_layer(const LayerRecord& record);
-  Result<void> write_quantities(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l);
+  Result<void> write_quantities(const LayerRecord& record, const MeasuredLayer& measured, std::int64_t l);
   Result<void> write_layer_datasets(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l);
   Result<void> write_program(const LayerRecord& record, std::int64_t l);
   Result<void> write_learned_biases(const LayerRecord& record, std::int64_t l);

@@ -9,9 +9,12 @@
 #include <variant>
 
 #include "core/base/format.h"
+#include "core/measure/head_view.h"
 #include "core/model/mixer_spec.h"
 #include "core/model/what_if.h"
 #include "core/run/run_layout.h"
+#include "core/run/run_pieces.h"
+#include "kernels/cpu/attention.h"
 
 namespace headroom {
 namespace {
@@ -19,15 +22,7 @@ namespace {
 constexpr double kLibraryBytes = 16.0 * 1048576.0, kThreadBytes = 4.0 * 1048576.0;  // packed blocks, tables, stacks
 // Freed blocks that are not given back, as a part of what is in use; and at least.
 constexpr double kSpareShare = 0.2, kLeastSpareBytes = 32.0 * 1048576.0;
-constexpr double kLogitRows = 128.0, kMlpRows = 2048.0;
-constexpr double kStatisticsRowBytes = 14 * 8 + 4,
-                 kNetRowBytes = 8 * 8;                                // of kernels::MapStatistics and HeadStatistics
-constexpr double kRecordRowBytes = 4 * 8, kViewRowBytes = 5 * 8 + 1;  // of HeadRecord and HeadView, a head
-constexpr double kHeadNumbersBytes = 8.0 * 1024.0;                    // root quantities of a head, at most
-constexpr double kPartsInFlight = 16.0, kPartBytes = 128.0 * 1024.0, kPartKeyBytes = 24.0;
-constexpr double kThreadScratchBytes = 0.5 * 1048576.0, kThreadKeyBytes = 64.0, kKeptScoresBytes = 4.0 * 1048576.0,
-                 kStripRows = 48.0;
-constexpr double kBlockedElements = 1 << 17, kBlockedLeastRows = 8.0, kBlockedBuffers = 10.0, kBlockedParts = 4.0;
+constexpr double kHeadNumbersBytes = 8.0 * 1024.0;  // root quantities of a head, at most
 
 std::string grouped(double value) {
   std::string digits = format("%.0f", value);
@@ -218,7 +213,7 @@ class Estimator {
   }
 
   void add_statistics(Phase& phase, const AttentionSpec& a, double more, const char* what) const {
-    const double row = maps_of(a) * kStatisticsRowBytes + kNetRowBytes + more;
+    const double row = maps_of(a) * static_cast<double>(kernels::kMapRowBytes) + kernels::kNetRowBytes + more;
     phase.add(what, grouped(measured(a)) + " heads × " + grouped(n_) + " × " + grouped(row) + " bytes",
               measured(a) * n_ * row);
   }
@@ -243,12 +238,12 @@ class Estimator {
     add_statistics(running, a, 8.0, "statistics of rows");
     // W_O in double is there before the layer's quantities are.
     const double norms = 2.0 * static_cast<double>(a.num_key_blocks + a.num_value_blocks) * 8.0 + 16.0;
-    const double record = kRecordRowBytes + norms / std::max(1.0, measured(a));
+    const double record = HeadRecord::kRowBytes + norms / std::max(1.0, measured(a));
     const double quantity = 3.0 * 8.0;  // [2, n] in double, and once more sorted
     add_statistics(aligning, a, record, "statistics of rows");
     aligning.add("alignment of W_O", "3 × " + grouped(hidden_ * contexts) + " × 8 bytes",
                  3.0 * hidden_ * contexts * 8.0);
-    add_statistics(recording, a, record + kViewRowBytes + quantity,
+    add_statistics(recording, a, record + HeadView::kRowBytes + quantity,
                    "statistics of rows, and the quantities made of them");
     return {std::move(projecting), std::move(running), std::move(aligning), std::move(recording), std::move(finishing)};
   }
@@ -257,13 +252,13 @@ class Estimator {
     const double maps = maps_of(a), heads = heads_of(a);
     if (reference_) return threads_ * n_ * (10.0 + static_cast<double>(a.context_dim())) * 8.0;
     if (blocked_) {
-      const double strip = std::max(kBlockedElements, kBlockedLeastRows * n_) * real_;
-      return threads_ * kBlockedBuffers * strip +
-             heads * n_ * (2.0 * real_ + 16.0 + kBlockedParts * (maps + 1.0) * 8.0);
+      const double fewest = static_cast<double>(kBlockedFewestRows) * n_;
+      const double strip = std::max(static_cast<double>(kBlockedStripElements), fewest) * real_;
+      return threads_ * static_cast<double>(kBlockedBuffers) * strip +
+             heads * n_ * (2.0 * real_ + 16.0 + static_cast<double>(kBlockedParts) * (maps + 1.0) * 8.0);
     }
-    const double scores = std::min(kKeptScoresBytes, maps * kStripRows * n_ * 4.0);
-    const double parts = std::min(kPartsInFlight, std::max(1.0, n_ / 256.0)) * (maps * kPartBytes + kPartKeyBytes * n_);
-    return threads_ * (kThreadScratchBytes + kThreadKeyBytes * n_ + 2.0 * scores + parts) +
+    return kernels::cpu_scratch_bytes(static_cast<std::int64_t>(n_), static_cast<std::int64_t>(maps),
+                                      static_cast<std::int64_t>(threads_)) +
            static_cast<double>(a.num_value_blocks) * n_ * 4.0;
   }
 
@@ -281,7 +276,7 @@ class Estimator {
     if (mlp.kind == MlpKind::None || !on_host_ ||
         (request_.last_layer >= 0 && request_.last_layer == request_.first_layer))
       return;
-    const double rows = std::min(n_, kMlpRows), inner = static_cast<double>(mlp.up.weight.rows());
+    const double rows = std::min(n_, static_cast<double>(kMlpRows)), inner = static_cast<double>(mlp.up.weight.rows());
     phase.add("MLP, some rows at a time",
               "4 × " + grouped(rows) + " × " + grouped(inner + hidden_) + format(" × %g bytes", real_),
               4.0 * rows * (inner * element_ + hidden_ * real_));
@@ -313,7 +308,8 @@ class Estimator {
 
   void add_loss(Phase& phase) const {
     if (!on_host_) return;
-    const double rows = std::min(n_, kLogitRows), columns = static_cast<double>(model_.lm_head.weight.rows());
+    const double rows = std::min(n_, static_cast<double>(kLogitRows)),
+                 columns = static_cast<double>(model_.lm_head.weight.rows());
     phase.add(
         "logits, some rows at a time", "4 × " + grouped(rows) + " × " + grouped(columns) + format(" × %g bytes", real_),
         rows * columns * (3.0 * real_ + std::min(element_, real_) + (model_.logit_softcap > 0.0 ? 2.0 * real_ : 0.0)));

@@ -111,9 +111,13 @@ class OverviewReader {
     }
     HEADROOM_TRY(const std::vector<double> causal, of_layers("program/causal"));
     HEADROOM_TRY(const std::vector<double> window, of_layers("program/window"));
+    HEADROOM_TRY(const std::vector<double> chunk, of_layers("program/chunk"));
+    HEADROOM_TRY(const std::vector<double> always, of_layers("program/always_visible"));
     for (std::size_t l = 0; l < causal.size(); ++l)
       overview_.masks.push_back((causal[l] == 0.0 ? "bidirectional" : "causal") +
-                                (window[l] > 0.0 ? format(", window of %.0f keys", window[l]) : std::string()));
+                                (window[l] > 0.0 ? format(", window of %.0f keys", window[l]) : std::string()) +
+                                (chunk[l] > 0.0 ? format(", chunks of %.0f keys", chunk[l]) : std::string()) +
+                                (always[l] > 0.0 ? format(" and the first %.0f", always[l]) : std::string()));
     return {};
   }
 

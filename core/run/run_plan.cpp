@@ -172,6 +172,7 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
        plan.model.capture ? forward.layers : all_of(static_cast<std::int64_t>(plan.model.blocks.size()))) {
     const AttentionSpec& attention = plan.model.blocks[static_cast<std::size_t>(layer)].attention;
     forward.dense_masks = forward.dense_masks || attention.disentangled.present();
+    forward.always_visible = forward.always_visible || attention.always_visible > 0;
     const CaptureCall* call = attention.call.get();
     if (!call) continue;
     forward.request.pool_extent = plan.shape.length;
@@ -187,17 +188,6 @@ std::int64_t last_layer_to_run(const ModelSpec& model, const AnalysisRequest& re
   if (model.capture) return -1;
   if (request.hidden || request.layers.empty() || request.layers.back() >= model.attention_layers().back()) return -1;
   return request.layers.back();
-}
-
-std::vector<double> quantity_values(const Quantity& quantity, const std::vector<HeadView>& heads,
-                                    const kernels::StatisticsRequest& request, const RunShape& shape) {
-  std::size_t size = 1;
-  for (const std::int64_t extent : extents(quantity, shape)) size *= static_cast<std::size_t>(extent);
-  const bool integer = quantity.type == ElementType::Int32 || quantity.type == ElementType::Int64;
-  std::vector<double> values(size * heads.size(), integer ? -1.0 : std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t h = 0; h < heads.size(); ++h)
-    quantity.compute({heads[h], request}, std::span<double>(values).subspan(h * size, size));
-  return values;
 }
 
 }  // namespace headroom

@@ -31,8 +31,4 @@ struct RunPlan {
 // The last measured one where later layers are not, since nothing but the loss comes after it: −1, all, with --hidden.
 [[nodiscard]] std::int64_t last_layer_to_run(const ModelSpec& model, const AnalysisRequest& request);
 
-// [heads, extents…], row-major; −1 in integers and NaN elsewhere where there is no value.
-[[nodiscard]] std::vector<double> quantity_values(const Quantity& quantity, const std::vector<HeadView>& heads,
-                                                  const kernels::StatisticsRequest& request, const RunShape& shape);
-
 }  // namespace headroom

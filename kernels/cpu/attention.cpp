@@ -189,8 +189,7 @@ Part<Input> describe_part(const HeadPlan<Input>& plan, std::size_t index, std::i
   part.first_key_net = data_or_null(statistics.first_key_net);
   part.first_key_absolute = data_or_null(statistics.first_key_absolute);
   const std::int64_t maps = problem.maps[0].present() && problem.maps[1].present() ? 2 : 1;
-  const std::int64_t reach =
-      std::min(part.key_end - part.key_begin, part.mask.behind + part.mask.ahead + 1 + 2 * kWidestStrip + 8);
+  const std::int64_t reach = std::min(part.key_end - part.key_begin, part.mask.widest() + 2 * kWidestStrip + 8);
   const std::int64_t bytes = reach * kWidestStrip * maps * static_cast<std::int64_t>(sizeof(float));
   part.keep_scores = part.second_pass && bytes <= kept_bytes;
   part.kept_keys = part.keep_scores ? reach : 0;

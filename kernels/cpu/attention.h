@@ -8,6 +8,7 @@
 // two strips at most kKeptBytes each; per part of a head in flight (16 at most) up to 24·n bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -27,6 +28,16 @@ inline constexpr std::int64_t kKeptBytes = std::int64_t{4} << 20;
 template <typename Input>
 [[nodiscard]] bool cpu_attention(std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel_for,
                                  const StopRequested& stop, std::int64_t kept_bytes = kKeptBytes);
+
+// What cpu_attention takes beyond its outputs, at most.
+[[nodiscard]] inline double cpu_scratch_bytes(std::int64_t length, std::int64_t maps, std::int64_t threads) {
+  constexpr double kPartsInFlight = 16.0, kPartBytes = 131072.0, kPartKeyBytes = 24.0;
+  constexpr double kThreadBytes = 524288.0, kThreadKeyBytes = 64.0, kStripRows = 48.0;
+  const auto n = static_cast<double>(length), m = static_cast<double>(maps);
+  const double scores = std::min(static_cast<double>(kKeptBytes), m * kStripRows * n * sizeof(float));
+  const double parts = std::min(kPartsInFlight, std::max(1.0, n / 256.0)) * (m * kPartBytes + kPartKeyBytes * n);
+  return static_cast<double>(threads) * (kThreadBytes + kThreadKeyBytes * n + 2.0 * scores + parts);
+}
 
 // "AVX3", "AVX2", …: what the dispatcher chose on this machine.
 [[nodiscard]] const char* cpu_kernel_target();

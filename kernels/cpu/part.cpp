@@ -38,8 +38,7 @@ class PartRunner {
   [[nodiscard]] HWY_INLINE std::int64_t floats() const { return arena_.used; }
 
   HWY_NOINLINE bool run() {
-    const bool narrow =
-        part_.mask.behind + 1 < part_.mask.keys && part_.mask.behind + part_.mask.ahead + 1 < 4 * kStripAlignment;
+    const bool narrow = part_.mask.behind + 1 < part_.mask.keys && part_.mask.widest() < 4 * kStripAlignment;
     const std::int64_t step = narrow ? kWidth : kStrips * kWidth;
     for (std::int64_t row = part_.row_begin; row < part_.row_end; row += step) {
       if (part_.stop && part_.stop(part_.stop_context)) return false;

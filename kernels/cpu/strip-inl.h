@@ -71,7 +71,7 @@ struct Strip {
   float factor, cap_factor;                 // into the packed queries; after the cap
   float* packed[2] = {};                    // queries, [head_dim][kWidth]
   float* position;                          // per lane: its row − row
-  float* lowest;                            // per lane: visible is lowest ≤ p − j ≤ highest
+  float* lowest;                            // per lane: near is lowest ≤ p − j ≤ highest
   float* highest;
   float* keeps;                           // per lane: 1 if the row sees its own hidden key
   float* rows_copy;                       // keys or values of one block as floats
@@ -100,8 +100,8 @@ struct Strip {
     key_end = part.mask.end_of(last);
     if (row >= part.mask.end_row || last < part.mask.first_key || key_end < key_begin) key_end = key_begin;
     plain = rows == kWidth && row >= part.mask.first_row && row + rows <= part.mask.end_row;
-    all_begin = part.mask.begin_of(last);
-    all_end = part.mask.end_of(place);
+    all_begin = part.mask.near_begin_of(last);
+    all_end = part.mask.near_end_of(place);
     for (std::int64_t lane = 0; lane < kWidth; ++lane) {
       const bool sees = lane < rows && part.mask.row_sees(row + lane);
       position[lane] = sees ? static_cast<float>(lane) : kFarAway;
@@ -137,6 +137,11 @@ struct Strip {
     if (j < part.mask.first_key || j >= key_end || part.mask.hides(j)) {
       const Vector keep = hn::Load(d, keeps + vector * kLanes);
       return hn::And(hn::Eq(distance, hn::Zero(d)), hn::Gt(keep, hn::Zero(d)));
+    }
+    if (HWY_UNLIKELY(j < part.mask.always_end)) {
+      // A lane without a row, or whose row sees nothing, is far before every key.
+      const Vector least = part.mask.causal ? hn::Zero(d) : hn::Set(d, kFarAway / 2);
+      return hn::Ge(distance, least);
     }
     return hn::And(hn::Ge(distance, hn::Load(d, lowest + vector * kLanes)),
                    hn::Le(distance, hn::Load(d, highest + vector * kLanes)));

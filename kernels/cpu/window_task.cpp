@@ -117,7 +117,7 @@ class WindowTiles {
     if (keys_ < kWidth || row < mask.first_row || row + rows > mask.end_row) return false;
     if (mask.flags || task_.dense) return false;
     const std::int64_t position = row + mask.first_query;
-    return key_ + kWidth <= mask.end_of(position) && key_ >= mask.begin_of(position + rows - 1);
+    return key_ + kWidth <= mask.near_end_of(position) && key_ >= mask.near_begin_of(position + rows - 1);
   }
 
   HWY_INLINE bool none_visible(std::int64_t row, std::int64_t rows) const {
@@ -134,20 +134,27 @@ class WindowTiles {
     // Lanes from `begin` to `end` are in the window and in the task; both are small or far beyond the lanes.
     const PlainMask& mask = task_.mask;
     const std::int64_t position = i + mask.first_query;
-    const std::int64_t begin = mask.begin_of(position) - first;
-    const std::int64_t end = !mask.row_sees(i) ? begin : smaller(keys_ - v * kLanes, mask.end_of(position) - first);
+    const bool row_sees = mask.row_sees(i);
+    const std::int64_t begin = mask.near_begin_of(position) - first, most = keys_ - v * kLanes;
+    const std::int64_t end = !row_sees ? begin : smaller(most, mask.near_end_of(position) - first);
+    // So are those before `always`, from the mask's first key on.
+    const std::int64_t always = !row_sees ? 0 : smaller(most, mask.always_end_of(position) - first);
+    const std::int64_t padding = mask.first_key - first;
     HWY_ALIGN float seen[kLanes];
     if (mask.flags) {
       for (int lane = 0; lane < kLanes; ++lane) {
-        bool sees = lane >= begin && lane < end;
+        bool sees = (lane >= begin && lane < end) || (lane >= padding && lane < always);
         if (sees && mask.hides(first + lane)) sees = first + lane == position && mask.only_itself(i);
         seen[lane] = sees ? 1.0f : 0.0f;
       }
       return hn::Gt(hn::Load(d, seen), hn::Zero(d));
     }
     const Vector lane = hn::Iota(d, 0.0f);
-    return hn::And(hn::Ge(lane, hn::Set(d, static_cast<float>(begin))),
-                   hn::Lt(lane, hn::Set(d, static_cast<float>(end))));
+    const auto between = [&](std::int64_t low, std::int64_t high) {
+      return hn::And(hn::Ge(lane, hn::Set(d, static_cast<float>(low))),
+                     hn::Lt(lane, hn::Set(d, static_cast<float>(high))));
+    };
+    return always > 0 ? hn::Or(between(begin, end), between(padding, always)) : between(begin, end);
   }
 
   // What the dense mask adds to the logits of rows [begin, end), in log2, [rows][kWidth]. The exponentials of lanes

@@ -189,8 +189,9 @@ KernelStatus check(const HeadJob<Input, float>& job) {
   if (job.context == nullptr) return invalid("a head has no context to write to");
   for (const UniformBins* bins : {&request.logit_bins, &request.log10_weight_bins})
     if (bins->bins < 0 || (bins->bins > 0 && !(bins->width > 0.0))) return invalid("a histogram's bins have no width");
-  if (!problem.mask.square() || problem.mask.dense != nullptr)
-    return unsupported("the CUDA kernels take as many keys as queries and no dense mask");
+  if (!problem.mask.square() || problem.mask.dense != nullptr || problem.mask.always_visible > 0)
+    return unsupported(
+        "the CUDA kernels take as many keys as queries, no dense mask and no keys that are always visible");
   if (problem.bias != nullptr && problem.scale == 0.0)
     return unsupported("the CUDA kernels take no bias by distance where the scale of the logits is 0");
   if (problem.mask.length > kMaxLength) return unsupported("the CUDA kernels take at most 2^30 positions");

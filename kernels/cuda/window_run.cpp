@@ -34,8 +34,9 @@ KernelStatus check(const HeadProblem<Input>& problem, const WindowLse& lse, cons
   };
   if (outside(request.row_begin, request.rows) || outside(request.key_begin, request.keys) || request.reduction < 1)
     return {StatusCode::InvalidArgument, "the window does not lie inside the map"};
-  if (!problem.mask.square() || problem.mask.dense != nullptr)
-    return {StatusCode::Unsupported, "the CUDA kernels take as many keys as queries and no dense mask"};
+  if (!problem.mask.square() || problem.mask.dense != nullptr || problem.mask.always_visible > 0)
+    return {StatusCode::Unsupported,
+            "the CUDA kernels take as many keys as queries, no dense mask and no keys that are always visible"};
   const WindowNeeds needs = window_needs(problem, request.map);
   if ((needs.first && lse[0] == nullptr) || (needs.second && lse[1] == nullptr))
     return {StatusCode::InvalidArgument, "a map of the window has no log-sum-exp"};

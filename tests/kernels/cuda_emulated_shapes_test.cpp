@@ -285,6 +285,7 @@ CATCH_TEST_CASE("emulated CUDA: problems that are none, and a stop, are refused 
   CATCH_CHECK(code([](auto& job) { job.request.logit_bins.width = 0.0; }) == StatusCode::InvalidArgument);
   CATCH_CHECK(code([](auto& job) { job.problem.head_dim = 257; }) == StatusCode::Unsupported);
   CATCH_CHECK(code([](auto& job) { job.request.logit_bins.bins = 5000; }) == StatusCode::Unsupported);
+  CATCH_CHECK(code([](auto& job) { job.problem.mask.always_visible = 2; }) == StatusCode::Unsupported);
   CATCH_CHECK(context == std::vector<float>(context.size(), 7.0f));
   CATCH_CHECK(code([](auto& job) { job.problem.mask.length = 0; }) == StatusCode::Ok);
 }

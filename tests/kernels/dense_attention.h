@@ -36,16 +36,18 @@ class Matrix {
 }
 
 // With the row at position q = i + first_query: 0 ≤ j < keys, j ≤ q where causal, |q − j| < window, in the same chunk
-// of positions, which are counted from the first key, not hidden, not −∞ in the dense mask; a row that would see
+// of positions, which are counted from the first key (window and chunks let the first `always_visible` keys be), not
+// hidden, not −∞ in the dense mask; a row that would see
 // nothing keeps its own key q, where only its being hidden forbids it. Padding neither sees nor is seen.
 [[nodiscard]] inline bool dense_visible(const kernels::HeadProblem<double>& p, std::int64_t i, std::int64_t j) {
   const std::int64_t q = i + p.mask.first_query;
   const auto allowed = [&](std::int64_t key) {
     if (key < 0 || key >= p.mask.keys() || q < p.mask.first_key || key < p.mask.first_key) return false;
     if (p.mask.causal && key > q) return false;
-    if (p.mask.window > 0 && std::abs(key - q) >= p.mask.window) return false;
+    const bool always = key - p.mask.first_key < p.mask.always_visible;
+    if (!always && p.mask.window > 0 && std::abs(key - q) >= p.mask.window) return false;
     const auto chunk_of = [&](std::int64_t at) { return (at - p.mask.first_key) / p.mask.chunk; };
-    if (p.mask.chunk > 0 && chunk_of(key) != chunk_of(q)) return false;
+    if (!always && p.mask.chunk > 0 && chunk_of(key) != chunk_of(q)) return false;
     return dense_added(p, i, key) != -INFINITY;
   };
   const auto sees = [&](std::int64_t key) {

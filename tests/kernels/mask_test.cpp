@@ -21,6 +21,8 @@ using kernels::Mask;
 std::vector<AttentionCase> all_cases() {
   std::vector<AttentionCase> cases = attention_cases();
   for (const AttentionCase& shape : padded_cases()) cases.push_back(shape);
+  for (const AttentionCase& shape : always_visible_cases())
+    if (shape.more_keys == 0 && shape.dense == Dense::None) cases.push_back(shape);
   return cases;
 }
 
@@ -90,7 +92,10 @@ CATCH_TEST_CASE("masks: the keys of a row and the rows of a key, before hidden o
     bool same = true;
     for (std::int64_t i = 0; i < mask.length; ++i)
       for (std::int64_t j = 0; j < mask.length; ++j) {
-        same = same && mask.keys_of(i).holds(j) == mask.sees(i, j);
+        const bool near = mask.near_keys_of(i).holds(j), always = mask.always_keys_of(i).holds(j);
+        same = same && !(near && always) && (near || always) == mask.sees(i, j);
+        same = same && (mask.always_visible > 0 || mask.keys_of(i).holds(j) == near);
+        same = same && (!mask.sees(i, j) || mask.keys_of(i).holds(j));
         same = same && mask.rows_of(j).holds(i) == mask.sees(i, j);
       }
     CATCH_CHECK(same);
@@ -112,6 +117,8 @@ CATCH_TEST_CASE("masks: a row of a causal map sees i + 1 keys, of a window of W 
     CATCH_CHECK(count({.name = "bidirectional", .causal = false}, 20, row) == 20);
     CATCH_CHECK(count({.name = "bidirectional, window 1", .causal = false, .window = 1}, 20, row) == 1);
     CATCH_CHECK(count({.name = "chunks of 6", .chunk = 6}, 20, row) == row % 6 + 1);
+    CATCH_CHECK(count({.name = "window 4 and the first 3", .window = 4, .always_visible = 3}, 20, row) ==
+                std::min<std::int64_t>(row + 1, 7));
     CATCH_CHECK(count({.name = "chunks of 6, both sides", .causal = false, .chunk = 6}, 20, row) == (row < 18 ? 6 : 2));
     CATCH_CHECK(count({.name = "bidirectional, window 4", .causal = false, .window = 4}, 20, row) ==
                 std::min<std::int64_t>(row, 3) + 1 + std::min<std::int64_t>(19 - row, 3));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -23,7 +24,7 @@ using kernels::WindowRequest;
 
 std::vector<AttentionCase> all_cases() {
   std::vector<AttentionCase> cases = rectangular_cases();
-  for (const AttentionCase& shape : dense_cases()) cases.push_back(shape);
+  for (const auto& more : {dense_cases(), always_visible_cases()}) cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
 
@@ -62,7 +63,8 @@ CATCH_TEST_CASE("rectangular masks: every form of a mask says what the definitio
           const bool in_range = std::ranges::any_of(segments, [&](const KeyRange& range) { return range.holds(j); });
           same_ranges = same_ranges && in_range == wanted;
           if (mask.hidden_keys.empty() && !mask.dense) {
-            same_rows = same_rows && mask.keys_of(i).holds(j) == wanted && mask.rows_of(j).holds(i) == wanted;
+            const bool in_hull = mask.keys_of(i).holds(j), gap = mask.always_visible > 0 && in_hull && !wanted;
+            same_rows = same_rows && (in_hull == wanted || gap) && mask.rows_of(j).holds(i) == wanted;
           }
         }
         CATCH_CHECK(mask.visible(i) == seen);
@@ -99,7 +101,10 @@ CATCH_TEST_CASE("rectangular attention: the reference equals the dense formulas"
 
 CATCH_TEST_CASE("rectangular attention: the fused kernels equal the reference, in float32 and bfloat16") {
   std::uint64_t seed = 9000;
-  for (const AttentionCase& shape : rectangular_cases())
+  std::vector<AttentionCase> cases = rectangular_cases();
+  std::ranges::copy_if(always_visible_cases(), std::back_inserter(cases),
+                       [](const AttentionCase& shape) { return shape.dense == Dense::None; });
+  for (const AttentionCase& shape : cases)
     for (const std::int64_t length : {1, 2, 17, 63, 65, 192, 193, 511}) {
       check_cpu<float>(shape, length, ++seed);
       check_cpu<kernels::BFloat16>(shape, length, seed);

@@ -58,17 +58,21 @@ class Head:
         self.sink_logit = run.file["weights/sink_logit"][l, h]
         hidden = head("hidden_keys").decode()
         self.hidden = [int(key) for key in hidden.split(",")] if hidden else []
-        self.visible = self.visible_keys(bool(layer("causal")), int(layer("window")) or np.inf, int(layer("chunk")))
+        self.visible = self.visible_keys(bool(layer("causal")), int(layer("window")) or np.inf, int(layer("chunk")),
+                                         int(layer("always_visible")))
         self.n_i = self.visible.sum(axis=1)
         self.sees = self.visible.copy()  # S_k by columns
         self.sees[:, self.hidden] = False
         self.eligible = self.n_i >= min(run.min_row, self.n_i.max())
 
-    def visible_keys(self, causal, window, chunk):
+    def visible_keys(self, causal, window, chunk, always_visible):
         i, j = np.arange(self.n)[:, None], np.arange(self.n)[None, :]
-        visible = (j <= i) & (i - j < window) if causal else np.abs(i - j) < window
+        visible = np.abs(i - j) < window
         if chunk:
             visible &= i // chunk == j // chunk
+        visible |= j < always_visible
+        if causal:
+            visible &= j <= i
         visible[:, self.hidden] = False
         for row in np.flatnonzero(~visible.any(axis=1)):
             visible[row, row] = True

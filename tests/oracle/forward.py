@@ -297,6 +297,9 @@ def attend(attention, layer, overrides, x):
         if "pairing" in o:
             maps_of_head = re_paired(attention, o["pairing"])[i]
         visible = causal.clone()
+        if "window" in o:  # every key of the past, but for those that neither the window nor the first keys hold
+            keys, first = o["window"]
+            visible = (column <= row) & ((column > row - keys) | (column < first) | (keys == 0))
         hidden = [key for key in o.get("hide-key", []) if key < n]
         visible[:, hidden] = False
         for alone in torch.nonzero(~visible.any(dim=1)).flatten().tolist():

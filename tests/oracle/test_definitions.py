@@ -42,6 +42,7 @@ CASES = ([pytest.param(model, [], "float64", {}, id=model) for model in MODELS]
          + [pytest.param("bytes/diff_v2", [], "float64", {"window": 5, "scale": 0.2}, id="a window and a scale of its own"),
             pytest.param("bytes/diff_v1", ["hide-key=13,14,15"], "float64", {"window": 9, "chunk": 13}, id="chunks, a window and hidden keys"),
             pytest.param("bytes/softmax_sink", [], "float32", {"chunk": 20}, id="chunks float32"),
+            pytest.param("bytes/softmax_sink", ["hide-key=1"], "float32", {"window": 9, "always_visible": 4}, id="window and first keys"),
             pytest.param("bytes/softmax", [], "float64", {"tokens": 150}, id="so long that not every row is eligible"),
             pytest.param("bytes/softmax_one", [], "float64", {"tokens": 150, "window": 40}, id="no row sees min_row keys"),
             pytest.param("bytes/diff_v1", [], "float64", {"tokens": 1}, id="one token"),
@@ -59,7 +60,7 @@ def entries(program):
 def run_of(command, tmp_path, model, what_ifs, dtype, changes):
     arguments = [part for what_if in what_ifs for part in ("--what-if", what_if)]
     config = json.loads((DEMO / model / "config.json").read_text())
-    attention = {key: changes[key] for key in ("window", "chunk", "scale") if key in changes}
+    attention = {key: changes[key] for key in ("window", "chunk", "always_visible", "scale") if key in changes}
     if attention:
         config["attention"].update(attention)
         (tmp_path / "config.json").write_text(json.dumps(config))

@@ -92,7 +92,7 @@ DEFAULTS = {"rms_norm_eps": 1e-5, "hidden_act": "silu", "position": "rope", "rop
             "rope_scaling": None, "rope_parameters": None, "tie_word_embeddings": False, "lm_head": True, "bos_token_id": 1,
             "max_position_embeddings": 2048, "training": {"note": 1}, "attention.v1_form": "flash", "attention.v1_norm": True,
             "attention.qk_norm": False, "attention.shared_query_key": False, "attention.scale": None, "attention.window": None,
-            "attention.chunk": None,
+            "attention.chunk": None, "attention.always_visible": None,
             "attention.gate": None}
 
 

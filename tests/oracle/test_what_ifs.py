@@ -83,6 +83,11 @@ CASES = [
     ("v1", ["L1:hide-key=0"], []),
     ("gpt2", ["L0.H1:hide-key=0,5"], HEAD_SCOPE),
     ("window", ["hide-key=9,10,11,12,13,14"], []),
+    ("v2", ["window=7"], []),
+    ("softmax", ["window=5+2"], []),
+    ("gpt2", ["L1:window=3+4", "hide-key=1"], []),
+    ("window", ["window=0"], []),
+    ("sink", ["window=9+3", "L1:window=2"], []),
     ("sink", ["hide-key=0"], []),
     ("softmax", ["temperature=2"], []),
     ("v2", ["L1:temperature=0.5"], []),
@@ -131,7 +136,7 @@ def test_what_if_equals_the_oracle(analyze, models, tmp_path, name, what_ifs, sk
 @pytest.mark.parametrize(("name", "what_ifs"), [
     ("v2", ["L0:second-map=off"]), ("v2", ["L1:lambda=0.3"]), ("v2", ["L0:pairing=halves"]), ("v1", ["L0.H0:norm=off"]),
     ("one", ["sink=off"]), ("softmax", ["L1.H3:hide-key=0"]), ("softmax", ["temperature=2"]), ("gated", ["gate=off"]),
-    ("softmax", ["L0.H1:head=off"]),
+    ("softmax", ["L0.H1:head=off"]), ("softmax", ["window=5"]), ("softmax", ["window=5+2"]),
 ])
 def test_a_what_if_changes_the_logits(models, name, what_ifs):
     """The oracle's own what-ifs do something: agreement with the program is not agreement on nothing."""
@@ -149,7 +154,8 @@ REFUSED = [
     ("v2", "lambda=nan", "lambda"), ("v2", "second-map=on", "second-map"), ("v2", "pairing=thirds", "pairing"),
     ("softmax", "normalizer=softmax_two", "normalizer"), ("v1", "L0:normalizer=softpick", "L0"), ("softmax", "hide-key=-1", "hide-key"),
     ("softmax", "hide-key=first", "hide-key"), ("softmax", "no-such=1", "no-such"), ("softmax", "temperature", "temperature"),
-    ("softmax", "head=on", "head"),
+    ("softmax", "head=on", "head"), ("softmax", "L0.H1:window=3", "L0.H1"), ("softmax", "window=3+", "window"),
+    ("softmax", "window=-1", "window"), ("softmax", "window=off", "window"),
 ]
 
 

@@ -10,6 +10,8 @@ class Overrides:
             layer, head, name, value = match.groups()
             if name == "hide-key":
                 value = [int(key) for key in value.split(",")]
+            if name == "window":
+                value = [int(number) for number in (value + "+0").split("+")[:2]]
             self.entries.append((None if layer is None else int(layer), None if head is None else int(head), name, value))
 
     def at(self, layer, head):

@@ -32,7 +32,7 @@ ARROWS = {
     "core/model": "core/base core/checkpoint",
     "core/maps": "core/base core/checkpoint core/model kernels kernels/cpu",
     "core/measure": "core/base core/io core/model core/maps kernels",
-    "core/run": "core/base core/checkpoint core/text core/io core/model core/maps core/measure",
+    "core/run": "core/base core/checkpoint core/text core/io core/model core/maps core/measure kernels/cpu",
     "core/compare": "core/base core/maps core/run",
     "core/training": "core/base core/checkpoint core/text core/io core/model core/measure core/run",
     "core/compute": "core/base core/model core/maps core/measure core/run core/training kernels kernels/reference kernels/cpu kernels/cuda",

@@ -87,6 +87,7 @@ struct AttentionCase {
   bool softpick = false;
   bool biased = false;  // a number for each head and distance
   std::int64_t chunk = 0;
+  std::int64_t always_visible = 0;
 
   [[nodiscard]] bool pair() const { return pairing != Pairing::Single && pairing != Pairing::SecondOnly; }
 };
@@ -269,6 +270,72 @@ struct AttentionCase {
   };
 }
 
+// The first keys stay visible beside a window or a chunk. For the backends that have it.
+[[nodiscard]] inline std::vector<AttentionCase> always_visible_cases() {
+  return {
+      {.name = "window 7 and the first 4", .window = 7, .always_visible = 4},
+      {.name = "window 1 and the first", .heads = 4, .kv_heads = 2, .window = 1, .always_visible = 1},
+      {.name = "window 20 and the first 33", .window = 20, .always_visible = 33},
+      {.name = "window 5 and every key", .window = 5, .always_visible = 5000},
+      {.name = "the first 3 without a window", .always_visible = 3},
+      {.name = "window 6 and the first 2, bidirectional", .causal = false, .window = 6, .always_visible = 2},
+      {.name = "window 9 and the first 4, sink, cap", .softcap = 3.0, .sink = 0.2, .window = 9, .always_visible = 4},
+      {.name = "window 3 and the first 4, hidden keys",
+       .window = 3,
+       .hidden_keys = {0, 2, 5, 6, 7, 8, 40},
+       .always_visible = 4},
+      {.name = "window 2 and the first 2, both hidden",
+       .window = 2,
+       .hidden_keys = {0, 1, 30, 31},
+       .always_visible = 2},
+      {.name = "padding, window 4 and the first 3", .window = 4, .first_key = 6, .always_visible = 3},
+      {.name = "chunks of 7 and the first 4", .chunk = 7, .always_visible = 4},
+      {.name = "chunks of 16, window 5, the first 6, bidirectional",
+       .causal = false,
+       .window = 5,
+       .chunk = 16,
+       .always_visible = 6},
+      {.name = "bias, window 9 and the first 4",
+       .heads = 4,
+       .kv_heads = 2,
+       .window = 9,
+       .biased = true,
+       .always_visible = 4},
+      {.name = "bias, bidirectional, window 6 and the first 2",
+       .causal = false,
+       .window = 6,
+       .biased = true,
+       .always_visible = 2},
+      {.name = "V1, window 12 and the first 4",
+       .pairing = Pairing::V1,
+       .window = 12,
+       .lambda = 0.35,
+       .always_visible = 4},
+      {.name = "V2, window 5 and the first 4",
+       .pairing = Pairing::V2,
+       .heads = 6,
+       .kv_heads = 2,
+       .window = 5,
+       .always_visible = 4},
+      {.name = "second map alone, window 11 and the first",
+       .pairing = Pairing::SecondOnly,
+       .window = 11,
+       .always_visible = 1},
+      {.name = "decode, window 9 and the first 4",
+       .window = 9,
+       .more_keys = 33,
+       .first_query = 33,
+       .always_visible = 4},
+      {.name = "rows beyond the keys, window 6 and the first 2", .window = 6, .more_keys = -30, .always_visible = 2},
+      {.name = "rows before the first key, window 5 and the first 3",
+       .window = 5,
+       .more_keys = -8,
+       .first_query = -8,
+       .always_visible = 3},
+      {.name = "dense, window 20 and the first 4", .window = 20, .dense = Dense::Hides, .always_visible = 4},
+  };
+}
+
 // For the backends that have it.
 [[nodiscard]] inline std::vector<AttentionCase> softpick_cases() {
   return {
@@ -324,6 +391,7 @@ struct AttentionData {
     result.mask = {length, shape.causal, shape.window, shape.first_key, shape.hidden_keys, shape.first_query};
     if (shape.more_keys != 0) result.mask.key_length = keys();
     result.mask.chunk = shape.chunk;
+    result.mask.always_visible = shape.always_visible;
     if (dense) result.mask.dense = &dense->mask;
     result.head_dim = shape.head_dim;
     result.value_dim = context_dim();

@@ -24,7 +24,7 @@ struct AttentionSettings {
   bool qk_norm = false;
   bool shared_query_key = false;
   double scale = 0.0;
-  std::int64_t window = 0, chunk = 0;
+  std::int64_t window = 0, chunk = 0, always_visible = 0;
 };
 
 Error refuse(ErrorCode code, std::string message, const std::string& field, const std::string& expected,
@@ -55,6 +55,7 @@ Result<AttentionSettings> read_attention(const nlohmann::json& object, const Dec
   HEADROOM_TRY(settings.scale, config.number("scale", 1.0 / std::sqrt(static_cast<double>(sizes.head_dim))));
   HEADROOM_TRY(settings.window, config.integer("window", 0, 0, std::int64_t{1} << 40));
   HEADROOM_TRY(settings.chunk, config.integer("chunk", 0, 0, std::int64_t{1} << 40));
+  HEADROOM_TRY(settings.always_visible, config.integer("always_visible", 0, 0, std::int64_t{1} << 40));
   std::vector<std::string> none;
   HEADROOM_TRY_VOID(config.check_unread(true, none));
   return settings;
@@ -93,6 +94,7 @@ Result<AttentionSpec> describe_attention(const ModelSource& source, const Decode
   attention.scale = settings.scale;
   attention.window = settings.window;
   attention.chunk = settings.chunk;
+  attention.always_visible = settings.always_visible;
   for (HeadProgram& head : attention.heads) {
     if (settings.kind == "softmax_one") head.sink = SinkSource::Zero;
     if (settings.kind == "softmax_sink") head.sink = SinkSource::Learned;

@@ -212,6 +212,15 @@ CATCH_TEST_CASE("difference texels: runs with different windows", "[difference]"
   made.causal = false;
   const auto c = maps(made);
   for (const std::int32_t level : {0, 2}) check_texels(*b, *c, 4, level);
+  made.window = 12;
+  made.causal = true;
+  const auto d = maps(made);
+  d->always_visible = 5;
+  d->heads[0].program.hidden_keys = {1, 40};
+  renormalise(*d);
+  for (const std::int32_t level : {0, 2})
+    for (const auto& other : {a, b, c})
+      for (const std::int64_t head : {0, 4}) check_texels(*d, *other, head, level);
 }
 
 CATCH_TEST_CASE("changed keys: key 0 and those that change most, in order of position", "[difference]") {

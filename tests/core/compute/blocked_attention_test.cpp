@@ -90,7 +90,7 @@ CATCH_TEST_CASE("blocked attention: equals the reference in float32 for every ca
 
 CATCH_TEST_CASE("blocked attention: rows and keys of different sequences, and dense masks, in both types") {
   std::uint64_t seed = 2001;
-  for (const auto& cases : {rectangular_cases(), dense_cases()})
+  for (const auto& cases : {rectangular_cases(), dense_cases(), always_visible_cases()})
     for (const AttentionCase& shape : cases)
       for (const std::int64_t length : {1, 2, 65, 257, 600}) {
         check_against_reference<double>(shape, length, ++seed);
@@ -99,7 +99,7 @@ CATCH_TEST_CASE("blocked attention: rows and keys of different sequences, and de
 }
 
 CATCH_TEST_CASE("blocked attention: the weights of rows whose keys are of another sequence are the reference's") {
-  for (const auto& cases : {rectangular_cases(), dense_cases()})
+  for (const auto& cases : {rectangular_cases(), dense_cases(), always_visible_cases()})
     for (const AttentionCase& shape : cases) {
       const auto data = random_attention<double>(shape, 70, 17);
       const HeadProblem<double> problem = data.problem(0);

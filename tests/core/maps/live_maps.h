@@ -28,7 +28,7 @@ struct MadeMaps {
 [[nodiscard]] inline bool sees(const MapSource& source, const MapSource::Head& head, std::int64_t i, std::int64_t j) {
   const auto in_reach = [&](std::int64_t key) {
     if (source.causal && key > i) return false;
-    if (source.window > 0 && std::abs(key - i) >= source.window) return false;
+    if (source.window > 0 && key >= source.always_visible && std::abs(key - i) >= source.window) return false;
     return std::find(head.program.hidden_keys.begin(), head.program.hidden_keys.end(), key) ==
            head.program.hidden_keys.end();
   };

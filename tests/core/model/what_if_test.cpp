@@ -234,6 +234,32 @@ CATCH_TEST_CASE("what-if: pairing=halves undoes itself for every head, key block
   CATCH_CHECK(back->model.blocks[0].attention.heads == untouched.blocks[0].attention.heads);
 }
 
+CATCH_TEST_CASE("what-if: a window is of whole layers, with first keys that stay visible") {
+  const ModelSpec model = model_of({Kind::Softmax, Kind::V2});
+  const auto windows = [](const Result<WhatIfResult>& result) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> found;
+    for (const BlockSpec& block : result->model.blocks)
+      found.emplace_back(block.attention.window, block.attention.always_visible);
+    return found;
+  };
+  using Windows = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  const auto everywhere = changed_by(model, {"window=64+4"});
+  CATCH_REQUIRE(everywhere.has_value());
+  CATCH_CHECK(windows(everywhere) == Windows{{64, 4}, {64, 4}});
+  CATCH_CHECK(everywhere->notes[0] == "window=64+4: 8 of 8 heads");
+  const auto later_wins = changed_by(model, {"window=64+4", "L1:window=3"});
+  CATCH_REQUIRE(later_wins.has_value());
+  CATCH_CHECK(windows(later_wins) == Windows{{64, 4}, {3, 0}});
+  CATCH_CHECK(changed_by(model, {"L0.H1:window=3"}).error().message.find("one window") != std::string::npos);
+  ModelSpec crossing = model;
+  crossing.blocks[1].attention.cross = true;
+  CATCH_CHECK(windows(changed_by(crossing, {"window=9"})) == Windows{{9, 0}, {0, 0}});
+  CATCH_CHECK(changed_by(crossing, {"L1:window=9"}).error().message.find("another sequence") != std::string::npos);
+  for (const char* text :
+       {"window=", "window=off", "window=-1", "window=4+", "window=+4", "window=4+4+4", "window=4.5"})
+    CATCH_CHECK_FALSE(parse_what_if(text).has_value());
+}
+
 CATCH_TEST_CASE("what-if: a scope limits it, and the note counts heads") {
   const ModelSpec model = model_of({Kind::Softmax, Kind::V2, Kind::V1});
   struct Scope {
