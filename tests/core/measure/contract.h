@@ -193,6 +193,7 @@ inline constexpr const char* kContractProgram = R"(
   program/causal layer uint8
   program/window layer int32
   program/chunk layer int32
+  program/always_visible layer int32
   program/head_dim layer int32
   program/value_dim layer int32
   program/input_norm_epsilon layer float64

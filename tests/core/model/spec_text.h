@@ -88,6 +88,7 @@ namespace headroom::test {
   }
   if (attention.window > 0) text += ", window " + std::to_string(attention.window);
   if (attention.chunk > 0) text += ", chunks of " + std::to_string(attention.chunk);
+  if (attention.always_visible > 0) text += ", the first " + std::to_string(attention.always_visible);
   if (attention.softcap > 0.0) text += format(", softcap %g", attention.softcap);
   for (const double& slope : attention.bias.slopes)
     text += (&slope == attention.bias.slopes.data() ? ", ALiBi " : " ") + format("%g", slope);
