@@ -81,6 +81,7 @@ const std::string& CompareMemory::reason(const CommandTable& commands, const Sta
   const RunEntry* shown = state.shown();
   of += " " + std::to_string(shown ? shown->id : -1) + " " + std::to_string(shown ? shown->model : -1);
   of += state.selected_layer() ? " there" : "";
+  of += " in " + state.view.what_if.scope;
   if (of != reasons_of_) {
     reasons_of_ = of;
     reasons_.clear();

@@ -45,7 +45,7 @@ class CompareMemory {
                            std::int64_t head);
   // A number worked out from what `key` tells apart, once for each key.
   DataRange kept_range(std::string_view name, std::uint64_t key, const std::function<DataRange()>& make);
-  // Why a command cannot run, asked once for each head and set of changes.
+  // Why a command cannot run, asked once for each head and scope of a change.
   const std::string& reason(const CommandTable& commands, const State& state, const std::string& line);
 
   // Bytes that a run of so many layers keeps: estimate_live_run().

@@ -21,8 +21,12 @@ std::string change_reason(const State& state, Arguments arguments) {
   if (std::string reason = base_reason(state); !reason.empty()) return reason;
   for (const std::string& change : arguments) {
     const std::string bare = change.starts_with('-') ? change.substr(1) : change;
-    const auto what_if = parse_what_if(head_text(*state.view.selection.head) + ":" + bare);
+    auto what_if = parse_what_if(head_text(*state.view.selection.head) + ":" + bare);
     if (!what_if) return what_if.error().message;
+    if (is_of_layers(*what_if)) {
+      if (state.view.what_if.scope == "head") return "for a layer or the model";
+      what_if->head.reset();
+    }
     const auto applied = apply_what_ifs(state.find_model(state.shown()->model)->model->spec, {*what_if});
     if (!applied) return applied.error().message;
   }
@@ -67,11 +71,14 @@ void add_what_if_commands(CommandTable& table) {
                s.edit().view.centre = CentreView::Map;
                return {};
              }});
-  table.add({"what-if.scope",
-             "head|layer|model",
-             "What-if: where it applies",
-             "What-if",
-             {},
+  table.add({"what-if.scope", "head|layer|model", "What-if: where it applies", "What-if",
+             [](const State& state, Arguments a) -> std::string {
+               const bool of_layers = std::ranges::any_of(state.view.what_if.changes, [](const std::string& change) {
+                 const auto what_if = parse_what_if(change);
+                 return what_if && is_of_layers(*what_if);
+               });
+               return of_layers && !a.empty() && a[0] == "head" ? "a window is of a layer or the model" : "";
+             },
              [](Session& s, Arguments a) -> Result<void> {
                s.remember_view("what-if");
                s.edit().view.what_if.scope = a[0];

@@ -277,6 +277,8 @@ Result<WhatIf> parse_what_if(std::string_view text) {
   return what_if;
 }
 
+bool is_of_layers(const WhatIf& what_if) { return what_if.name == "window"; }
+
 Result<WhatIfResult> apply_what_ifs(const ModelSpec& model, const std::vector<WhatIf>& what_ifs) {
   WhatIfResult result{model, {}};
   std::vector<std::vector<HeadProgram>> last_pairs;

@@ -22,6 +22,9 @@ struct WhatIf {
 // "[L<layer>[.H<head>]:]NAME=VALUE"; InvalidArgument says what is wrong.
 [[nodiscard]] Result<WhatIf> parse_what_if(std::string_view text);
 
+// Whether it changes what all heads of a layer share, and therefore never one head alone.
+[[nodiscard]] bool is_of_layers(const WhatIf& what_if);
+
 struct WhatIfResult {
   ModelSpec model;
   std::vector<std::string> notes;  // per what-if: how many heads it changed

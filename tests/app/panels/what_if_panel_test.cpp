@@ -189,6 +189,19 @@ CATCH_TEST_CASE("what-if panel: controls ask for commands", "[what-if]") {
   CATCH_CHECK(holds_line(bench.click(bench.at("Recompute layer")), "what-if.complete"));
   // What does not fit does nothing.
   CATCH_CHECK(bench.click(bench.at("sink off")).empty());
+  // A window is of whole layers.
+  CATCH_CHECK(bench.click(bench.at("… and the first 4 keys")).empty());
+  state.view.what_if.scope = "layer";
+  bench.draw();
+  const auto windows = bench.click(bench.at("… and the first 4 keys"));
+  CATCH_REQUIRE_FALSE(windows.empty());
+  CATCH_CHECK(windows.back().starts_with("what-if window="));
+  CATCH_CHECK(windows.back().ends_with("+4"));
+  state.view.what_if.changes = {"window=8+4"};
+  CATCH_CHECK_FALSE(bench.session.commands().disabled_reason(state, "what-if.scope head").empty());
+  state.view.what_if.changes = {"head=off"};
+  state.view.what_if.scope = "head";
+  bench.draw();
   // The slider of the temperature: a third of the way from 0.25 to 4.
   const Vec2 title = bench.at("temperature");
   const float x0 = bench.side.x0 + 12.0f + std::max(120.0f, 0.30f * (bench.side.width() - 24.0f)),
