@@ -220,7 +220,7 @@ Result<at::Tensor> run_attention(const AttentionSpec& attention, const Attention
 }
 
 Result<LayerRecord> record_heads(const AttentionSpec& attention, const AttentionWeights& weights,
-                                 const LayerInputs& inputs, const TorchTarget& target, std::int64_t layer) {
+                                 const AttentionInputs& inputs, const TorchTarget& target, std::int64_t layer) {
   const auto record_as = [&]<typename Real>(Real) -> Result<LayerRecord> {
     constexpr at::ScalarType real = c10::CppTypeToScalarType<Real>::value;
     const auto as_rows = [](const at::Tensor& blocks) { return blocks.to(real).transpose(0, 1).contiguous(); };

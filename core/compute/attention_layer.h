@@ -85,7 +85,7 @@ struct Projections {
                                                const ShareReport& progress = {});
 
 // What the heads of one sequence work on: queries and keys after norms and rotation.
-struct LayerInputs {
+struct AttentionInputs {
   at::Tensor q, k, v;        // [blocks, length, channels]
   at::Tensor lambda_logits;  // [length, heads]; undefined outside V2
 };
@@ -93,7 +93,7 @@ struct LayerInputs {
 // The record of all heads of a layer on one sequence, by target.backend: what run_attention hands to its observer, but
 // for norms of keys and values, output alignment, gates and induction, which are not measured here.
 [[nodiscard]] Result<LayerRecord> record_heads(const AttentionSpec& attention, const AttentionWeights& weights,
-                                               const LayerInputs& inputs, const TorchTarget& target,
+                                               const AttentionInputs& inputs, const TorchTarget& target,
                                                std::int64_t layer);
 
 }  // namespace headroom

@@ -82,7 +82,7 @@ Result<ModelSource> ModelSource::create(std::shared_ptr<const Checkpoint> checkp
   if (!config.is_object()) {
     Error error(ErrorCode::Corrupt, "there is no config.json that says how to run these tensors");
     error.in_file(checkpoint->path().string());
-    error.advise("put config.json beside the weights, or give one with --config FILE");
+    error.advise("put config.json beside the weights, or give one: --config FILE, in the window: open PATH FILE");
     return error;
   }
   SourceTensors tensors;

@@ -65,6 +65,15 @@ class UnityNames(unittest.TestCase):
             tree(folder, {place: f"namespace {{\n\n{source}\n\n}}  // namespace\n" for place, source in sources.items()})
             return list(unity_names.faults(folder))
 
+    def test_a_type_in_two_headers_of_a_namespace_is_found(self):
+        header = "namespace headroom{} {{\n\n{}\n}};\n\n}}  // namespace headroom\n"
+        for first, second, inner, found in (("struct Part {", "class Part final : public Base {", "", 1),
+                                            ("struct Part {", "struct Part {", "::kernels", 0),
+                                            ("struct Part {", "class Part;", "", 0), ("struct Part {", "struct Parts {", "", 0)):
+            with tempfile.TemporaryDirectory() as folder:
+                tree(folder, {"core/a.h": header.format("", first), "kernels/b.h": header.format(inner, second)})
+                self.assertEqual(len(list(unity_names.faults(folder))), found, (first, second, inner))
+
     def test_what_is_never_used_is_found(self):
         for source in ("using lib::Name;", "namespace Name = lib::deep;", "using Name = lib::Other;", "constexpr int Name = 3;",
                        "const std::array<int, 2> Name = {1, 2};", "constexpr char Name[] = \"x\";  // Name", "  using lib::Name;"):

@@ -3,7 +3,8 @@
 The build compiles several sources of a folder as one (headroom_unity in CMakeLists.txt). The same name in two of them is
 then defined twice, or, worse, two functions of one name become overloads, and a call may go to the other file's. Prints
 FOLDER: NAME: PLACES for each and exits 1 on any. Also the aliases and constants that a source declares for itself and never says
-again: clang-tidy, which sees groups of sources, takes them for a header's. It reads sources as clang-format leaves them.
+again: clang-tidy, which sees groups of sources, takes them for a header's. And types of one name in two headers of one
+namespace: what the compiler makes of them by itself, the linker takes for one. It reads sources as clang-format leaves them.
 """
 
 import itertools
@@ -65,7 +66,37 @@ def never_used(path):
                 yield name, number
 
 
+HEADER_TYPE = re.compile(r"(?:struct|class|enum class|enum)\s+(?:alignas\(\w+\)\s+)?(\w+)\b(?!::)[^;]*$")
+NAMESPACE = re.compile(r"namespace ([\w:]+) \{$")
+
+
+def types_of(path):
+    """(namespace, name, line) of each type at the outermost level of the header's namespace."""
+    namespace = ""
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if match := NAMESPACE.match(line):
+                namespace = match[1]
+            elif (match := HEADER_TYPE.match(line)) and namespace:
+                yield namespace, match[1], number
+
+
+def types_twice(root):
+    places = defaultdict(list)
+    for top in (*FOLDERS, "kernels"):
+        for folder, _, files in sorted(os.walk(os.path.join(root, top))):
+            for file in sorted(files):
+                if file.endswith((".h", ".cuh")):
+                    path = os.path.join(folder, file)
+                    for namespace, name, line in types_of(path):
+                        places[namespace, name].append((os.path.relpath(path, root), line))
+    for (namespace, name), found in sorted(places.items()):
+        if len({file for file, _ in found}) > 1:
+            yield f"{namespace}::{name} is a type of {', '.join(f'{file}:{line}' for file, line in found)}"
+
+
 def faults(root):
+    yield from types_twice(root)
     for top in FOLDERS:
         for folder, _, files in sorted(os.walk(os.path.join(root, top))):
             places = defaultdict(list)

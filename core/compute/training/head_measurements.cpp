@@ -104,8 +104,8 @@ Result<void> measure_heads(const TrainableModel& model, const BatchTensors& batc
     for (std::size_t s = 0; s < statistics.size(); ++s)
       numbers[s].assign(attention.heads.size(), BatchNumber(*quantities[s], statistics[s].over));
     for (std::int64_t sequence = 0; sequence < given.q.size(0); ++sequence) {
-      const LayerInputs inputs{given.q[sequence], given.k[sequence], given.v[sequence],
-                               given.lambda_logits.defined() ? given.lambda_logits[sequence] : at::Tensor()};
+      const AttentionInputs inputs{given.q[sequence], given.k[sequence], given.v[sequence],
+                                   given.lambda_logits.defined() ? given.lambda_logits[sequence] : at::Tensor()};
       HEADROOM_TRY(const LayerRecord record,
                    record_heads(attention, weights, inputs, target, static_cast<std::int64_t>(layer)));
       for (std::size_t h = 0; h < record.heads.size(); ++h) {
