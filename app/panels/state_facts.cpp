@@ -121,6 +121,7 @@ void describe_state(const State& state, Facts& facts) {
   facts.set("estimate.bytes", state.estimate ? static_cast<double>(state.estimate->fit.needed_bytes) : 0.0);
   facts.set("estimate.budget_bytes", state.estimate ? static_cast<double>(state.estimate->budget_bytes) : 0.0);
   facts.set("estimate.kept_layers", state.estimate ? static_cast<double>(state.estimate->fit.kept_layers) : 0.0);
+  facts.set("other.name", other ? other->name : "");
   facts.set("other.status", other ? std::string(status_name(other->status)) : "none");
   facts.set("other.loss",
             other && other->data && other->data->next_token_loss ? *other->data->next_token_loss : std::nan(""));

@@ -57,6 +57,8 @@ void add_compare_commands(CommandTable& table) {
                    if (shown && run.id != shown->id && !run.quick && run.data &&
                        run.data->length == shown->data->length)
                      other = &run;
+                 // A is what was there first: the first file of the command line, the run that a what-if changes.
+                 if (shown && other && other->id < shown->id) std::swap(shown, other);
                }
                if (!shown || !other || shown->id == other->id)
                  return wrong_arguments("compare", "the numbers of one or two other runs", a);

@@ -123,7 +123,7 @@ class Session {
   void undo();
   void redo();
   void save_settings();
-  // Of the window when it was closed last, in logical pixels; 0: the default.
+  // Of the window when it was closed last, in units of the desktop; 0: the default.
   [[nodiscard]] Vec2 kept_window_size() const { return window_size_; }
   void keep_window_size(Vec2 size) { window_size_ = size; }
   // Waits until what is being saved is on the disk; at the end.

@@ -15,7 +15,7 @@ struct KeptState {
   Layout layout;
   std::vector<RecentFile> recent;
   HeadsState heads;
-  float window_width = 0, window_height = 0;  // logical; 0: the default
+  float window_width = 0, window_height = 0;  // in units of the desktop, whatever `scale` is; 0: the default
 };
 
 struct LoadedState {

@@ -176,7 +176,7 @@ class Application {
     open_demo_ = arguments_.paths.empty() && !script_ && first_time;
     dirty_ = kSettlingFrames;
     while (!quit_) step();
-    session_.keep_window_size({last_window_.width(), last_window_.height()});
+    session_.keep_window_size(last_size_);
     session_.save_settings();
     session_.finish_files();
     if (arguments_.print_facts)
@@ -228,7 +228,9 @@ class Application {
     if (random_) random_->play(input);
     shown_window_ = input.window;
     if (session_.state().developer) developer_.draw(input);
-    if (!loop_.window().maximised() && !loop_.window().fullscreen()) last_window_ = input.window;
+    // As the window is made: before the scale that the settings add.
+    if (!window.maximised() && !window.fullscreen())
+      last_size_ = {input.window.width() * window.ui_scale(), input.window.height() * window.ui_scale()};
     FrameResult result = core_.frame(loop_.painter(), input);
     if (result.again) dirty_ = std::max(dirty_, 2);
     ui_wait_s_ = result.wait_seconds;
@@ -431,7 +433,8 @@ class Application {
   bool holding_ = false, open_demo_ = false, quit_ = false;
   double ui_wait_s_ = 0.0, ui_due_s_ = 0.0, first_frame_s_ = 0.0;
   int exit_code_ = 0;
-  Rect last_window_, shown_window_;
+  Vec2 last_size_;
+  Rect shown_window_;
   std::vector<double> frame_ms_, reaction_ms_, wait_ms_;  // since the last `times`
   double times_since_s_ = now_seconds(), acted_s_ = -1.0, line_s_ = now_seconds();
 };

@@ -37,6 +37,12 @@ Result<Prompt> encode(std::string text, const Tokenizer& tokenizer, const Prompt
   prompt.texts = std::move(encoding.texts);
   prompt.is_special = std::move(encoding.is_special);
   prompt.bos_added = encoding.bos_added;
+  // A BOS alone is nobody's prompt.
+  if (prompt.source.find_first_not_of(" \t\r\n\f\v") == std::string::npos &&
+      std::ranges::all_of(prompt.is_special, [](std::uint8_t special) { return special != 0; })) {
+    Error error(ErrorCode::InvalidArgument, "the prompt is empty");
+    return error.wanted("a text", prompt.source.empty() ? "none" : "blanks, of which the tokenizer makes no token");
+  }
   keep_first(prompt, options.max_tokens);
   return prompt;
 }

@@ -1,0 +1,106 @@
+"""A person at the window: a display with a window manager, keys and a mouse (xdotool), files as they are left behind."""
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import window as W
+
+
+def missing():
+    """Why nobody can sit at the window here; empty where one can."""
+    lacking = [program for program in ("Xvfb", "xdotool", "openbox") if not shutil.which(program)]
+    return f"{' and '.join(lacking)}: not installed; tests/run.sh installs them" if lacking else ""
+
+
+class Desk:
+    """A screen and its window manager, for as long as the tests run."""
+
+    def __init__(self, size="1920x1200x24"):
+        self.screen = W.Display(size)
+        self.environment = dict(os.environ, DISPLAY=self.screen.name or "", LIBGL_ALWAYS_SOFTWARE="1", LC_ALL="C.UTF-8")
+        for name in ("WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_CURRENT_DESKTOP"):
+            self.environment.pop(name, None)
+        self.manager = subprocess.Popen(["openbox", "--sm-disable"], env=self.environment, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+
+    def close(self):
+        self.manager.terminate()
+        self.manager.wait(10)
+        self.screen.close()
+
+
+class Hands:
+    """The program as a person starts it: with settings of its own, in a folder, no script."""
+
+    def __init__(self, program, desk, folder, *arguments):
+        self.folder, self.desk = pathlib.Path(folder), desk
+        environment = dict(desk.environment, XDG_CONFIG_HOME=str(self.folder / "config"), XDG_STATE_HOME=str(self.folder / "state"))
+        self.process = subprocess.Popen([str(program), "--facts", *map(str, arguments)], cwd=self.folder, env=environment,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.id = self.does("search", "--sync", "--onlyvisible", "--pid", str(self.process.pid)).split()[0]
+        self.settle()
+        self.does("windowactivate", "--sync", self.id)
+        self.settle()
+
+    def does(self, *what):
+        done = subprocess.run(["xdotool", *what], env=self.desk.environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (what, done.stderr, self.process.poll())
+        return done.stdout
+
+    def settle(self, quiet=0.4, longest=60):
+        """Until the program has taken hardly any processor time for a while."""
+        def used():
+            fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        end = time.monotonic() + longest
+        while time.monotonic() < end:
+            before = used()
+            time.sleep(quiet)
+            if used() - before <= 0.1 * quiet:
+                return
+        raise AssertionError("the program does not come to rest")
+
+    def keys(self, *keys):
+        for key in keys:
+            self.does("key", "--clearmodifiers", key)
+            self.settle(0.2)
+
+    def types(self, text):
+        self.does("type", "--clearmodifiers", "--delay", "20", text)
+        self.settle(0.2)
+
+    def clicks(self, x, y, button=1):
+        self.does("mousemove", "--window", self.id, str(x), str(y), "click", str(button))
+        self.settle(0.2)
+
+    def commands(self, line):
+        """By the palette."""
+        self.keys("ctrl+p")
+        self.types(line)
+        self.keys("Return")
+        self.settle()
+
+    def size(self):
+        shape = dict(line.split("=") for line in self.does("getwindowgeometry", "--shell", self.id).split())
+        return int(shape["WIDTH"]), int(shape["HEIGHT"])
+
+    def resizes(self, width, height):
+        self.does("windowsize", "--sync", self.id, str(width), str(height))
+        self.settle()
+
+    def leaves(self):
+        """Ctrl+Q: what the program knew at the end."""
+        self.keys_without_waiting("ctrl+q")
+        out, err = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0 and err == "", (self.process.returncode, err[-2000:])
+        return W.Outcome("hands", self.process.returncode, out, err).facts
+
+    def keys_without_waiting(self, key):
+        self.does("key", "--clearmodifiers", key)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()

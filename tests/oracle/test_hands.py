@@ -1,0 +1,55 @@
+"""The window in a person's hands: real keys and a real mouse, on a display with a window manager."""
+import pathlib
+
+import pytest
+
+import hands
+import window as W
+
+DEMO = W.ROOT / "assets" / "demo"
+
+
+@pytest.fixture(scope="module")
+def desk():
+    if reason := hands.missing():
+        pytest.skip(reason)
+    desk = hands.Desk()
+    if not desk.screen.name:
+        pytest.skip("Xvfb does not start")
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def sits(program, desk, tmp_path):
+    """sits(arguments…) starts the program anew, with the settings that it left."""
+    started = []
+
+    def start(*arguments):
+        started.append(hands.Hands(program, desk, tmp_path, *arguments))
+        return started[-1]
+
+    yield start
+    for person in started:
+        person.close()
+
+
+def test_the_window_keeps_its_size_at_every_scale(sits):
+    person = sits(DEMO / "bytes" / "softmax")
+    person.resizes(1500, 1000)
+    person.commands("scale 1.25")
+    assert person.size() == (1500, 1000)
+    person.leaves()
+    for _ in range(3):
+        person = sits(DEMO / "bytes" / "softmax")
+        assert person.size() == (1500, 1000)
+        person.leaves()
+
+
+def test_the_first_of_two_files_is_a(sits, command, tmp_path):
+    for name, what_if in (("a", ()), ("b", ("--what-if", "hide-key=0"))):
+        assert command("analyze", DEMO / "bytes" / "softmax", "-o", tmp_path / f"{name}.h5", *what_if).code == 0
+    person = sits("a.h5", "b.h5")
+    person.keys("c")
+    facts = person.leaves()
+    assert facts["centre"] == "compare" and (facts["run.name"], facts["other.name"]) == ("a", "b"), facts
