@@ -142,18 +142,30 @@ void draw_prompt(PanelContext& context, Rect window) {
   if (!reason.empty()) problem = reason;
 
   const float y = foot.centre_y();
-  float right = foot.x1 - margin - 96.0f;
   const bool can = problem.empty();
-  const bool applied = ui.button(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), "Apply", "",
-                                 can ? ButtonStyle::Primary : ButtonStyle::Plain);
-  ui.tooltip(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), can ? "Ctrl+Enter" : problem);
-  if (can && (applied || typed.submitted)) {
+  float right = foot.x1 - margin;
+  const auto button = [&](const char* title, float width_of, const char* key, ButtonStyle style) {
+    right -= width_of;
+    const Rect place = Rect::sized(right, y - 13.0f, width_of, 26.0f);
+    const bool clicked = ui.button(place, title, "", style);
+    ui.tooltip(place, can ? key : problem);
+    right -= 8.0f;
+    return clicked;
+  };
+  const bool run_key = std::ranges::any_of(ui.input.keys, [](const KeyPress& press) {
+    return press.key == letter_key('R') && press.modifiers.ctrl && !press.modifiers.shift && !press.modifiers.alt;
+  });
+  const bool runs =
+      button("Apply and run", 124.0f, "Ctrl+R", can ? ButtonStyle::Primary : ButtonStyle::Plain) || run_key;
+  const bool applied = button("Apply", 72.0f, "Ctrl+Enter", ButtonStyle::Plain);
+  if (can && (runs || applied || typed.submitted)) {
     ui.run("overlay.close");
     ui.run(line);
     if (decodes && !second.empty())
       ui.run(as_ids ? "target-ids " + quote_word(second) : "target " + quote_word(second));
+    if (runs) ui.run("run");
   }
-  right -= 88.0f;
+  right -= 80.0f;
   ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", "overlay.close");
   ui.label_at(foot.x0 + margin, y, can ? note : problem, theme.body(can ? theme.text3 : theme.warn),
               right - foot.x0 - margin - 12.0f);

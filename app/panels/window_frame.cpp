@@ -1,7 +1,9 @@
 #include "app/panels/window_frame.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "app/panels/window_layout.h"
 #include "app/session/commands.h"
@@ -9,6 +11,15 @@
 
 namespace headroom {
 namespace {
+
+// What lies over the window takes the keys: these go on, which open another such thing, or change what all is drawn
+// with.
+bool goes_on_over_an_overlay(std::string_view line) {
+  constexpr std::array kLines = std::to_array<std::string_view>(
+      {"open.dialog", "open.panel", "prompt.edit", "palette", "keys", "settings", "about", "log", "theme toggle",
+       "scale larger", "scale smaller", "developer", "release", "quit"});
+  return std::ranges::find(kLines, line) != kLines.end();
+}
 
 void draw_rail(PanelContext& context, Rect frame, const char* name, const char* title) {
   Ui& ui = context.ui;
@@ -134,7 +145,9 @@ void run_keys(PanelContext& context) {
     if (press.key == Key::Question) asked.modifiers.shift = false;
     const CommandEntry* entry = context.commands.entry_of_key(state, asked);
     if (!entry) continue;
-    if (state.overlay != Overlay::None && plain && press.key != Key::Escape && press.key != Key::Question) continue;
+    if (state.overlay != Overlay::None &&
+        (!goes_on_over_an_overlay(entry->line) || (plain && press.key != Key::Escape && press.key != Key::Question)))
+      continue;
     if (comparing && plain && press.key == letter_key('X') && entry->line == "compare.swap") {
       ui.run("compare.flip on");
       continue;

@@ -53,3 +53,16 @@ def test_the_first_of_two_files_is_a(sits, command, tmp_path):
     person.keys("c")
     facts = person.leaves()
     assert facts["centre"] == "compare" and (facts["run.name"], facts["other.name"]) == ("a", "b"), facts
+
+
+def test_an_overlay_takes_the_keys(sits):
+    person = sits(DEMO / "bytes" / "softmax")
+    person.keys("question")
+    person.keys("ctrl+t", "ctrl+a")  # the keys' page gives way to the prompt
+    person.types("5 6 7 8 9")  # the demo's prompt is of ids
+    person.keys("ctrl+e", "ctrl+1")  # nothing of what lies below
+    person.keys("ctrl+r")
+    person.settle()
+    facts = person.leaves()
+    assert (facts["overlay"], facts["runs"], facts["run.status"]) == ("0", "2", "done"), facts
+    assert facts["run.tokens"] == "5", facts["run.tokens"]

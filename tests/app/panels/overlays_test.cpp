@@ -428,6 +428,10 @@ CATCH_TEST_CASE("prompt: text with a limit, ids, and what is wrong with them") {
   CATCH_CHECK(bench.shows("3 tokens"));
   bench.click(bench.place("Apply"));
   CATCH_CHECK(bench.taken() == Lines{"overlay.close", "ids \"1 2 3\""});
+  bench.key(letter_key('R'), {.ctrl = true});
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "ids \"1 2 3\"", "run"});
+  bench.click(bench.place("Apply and run"));
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "ids \"1 2 3\"", "run"});
 }
 
 }  // namespace
