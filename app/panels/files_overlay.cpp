@@ -169,6 +169,10 @@ void draw_files(PanelContext& context, Rect window) {
   TextFieldOptions options;
   options.mono = true;
   options.hint = "a path";
+  // A path that is typed goes to its field at once; other letters find names in the list.
+  options.focus =
+      !ui.wants_text() && !ui.input.text.empty() && (ui.input.text.front() == '/' || ui.input.text.front() == '~');
+  if (options.focus) path.clear();
   const TextFieldResult entered = ui.text_field("path", bar, path, options);
   if (entered.submitted) {
     const std::string full = fs::path(expand_home(path)).lexically_normal().string();
@@ -185,8 +189,8 @@ void draw_files(PanelContext& context, Rect window) {
   }
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
   std::shared_ptr<const FolderListing> listing = listing_of(context, folder, hidden != 0.0);
-  if (listing && folder == submitted && listing->error) {
-    ui.run("open.run " + quote_word(folder));  // a file, or what opening has a card for
+  if (listing && folder == submitted && (listing->error || listing->list.model)) {
+    ui.run("open.run " + quote_word(folder));  // a file, a model, or what opening has a card for
     folder = left;
     listing = listing_of(context, folder, hidden != 0.0);
   }

@@ -113,6 +113,7 @@ Result<FileList> list_folder(const fs::path& folder, const FileListOptions& opti
     if (!ignored) item.modified_unix = unix_seconds(time);
     list.items.push_back(std::move(item));
   }
+  list.model = is_model_folder(folder);
   // Looking into folders costs a little each: the first hundreds are enough.
   std::size_t looked = 0;
   for (FileItem& item : list.items) {

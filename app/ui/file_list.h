@@ -43,6 +43,7 @@ struct FileListOptions {
 struct FileList {
   std::vector<FileItem> items;
   std::size_t left_out = 0;  // beyond `most`
+  bool model = false;        // the folder itself is a model folder
 };
 // NotFound, InvalidArgument (no folder) or Io (no permission). Entries that vanish or cannot be looked at are Other,
 // size 0.

@@ -1,6 +1,4 @@
 """The window in a person's hands: real keys and a real mouse, on a display with a window manager."""
-import pathlib
-
 import pytest
 
 import hands
@@ -66,3 +64,14 @@ def test_an_overlay_takes_the_keys(sits):
     facts = person.leaves()
     assert (facts["overlay"], facts["runs"], facts["run.status"]) == ("0", "2", "done"), facts
     assert facts["run.tokens"] == "5", facts["run.tokens"]
+
+
+def test_a_path_is_typed_into_the_open_panel_at_once(sits):
+    person = sits(DEMO / "bytes" / "softmax")
+    person.keys("ctrl+shift+o")
+    person.types(str(DEMO / "bytes" / "diff_v2"))  # a model folder: it opens, and is not entered
+    person.keys("Return")
+    person.settle()
+    facts = person.leaves()
+    assert (facts["overlay"], facts["errors"], facts["run.status"]) == ("0", "0", "done"), facts
+    assert "diff_v2" in facts["run.name"], facts["run.name"]
