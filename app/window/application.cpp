@@ -297,7 +297,10 @@ class Application {
           copied_ = request.text;
           loop_.window().set_clipboard_text(request.text);
           break;
-        case WindowRequest::Kind::Screenshot: screenshot(request.text, request.panel); break;
+        case WindowRequest::Kind::Screenshot:
+          frame();  // the last one shows what asked for the picture: the palette, a menu
+          screenshot(request.text, request.panel);
+          break;
         case WindowRequest::Kind::NativeDialog: ask_desktop(); break;
         case WindowRequest::Kind::Times: print_times(request.text); break;
         default: break;

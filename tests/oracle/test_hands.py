@@ -1,5 +1,7 @@
 """The window in a person's hands: real keys and a real mouse, on a display with a window manager."""
+import numpy as np
 import pytest
+from PIL import Image
 
 import hands
 import window as W
@@ -75,3 +77,18 @@ def test_a_path_is_typed_into_the_open_panel_at_once(sits):
     facts = person.leaves()
     assert (facts["overlay"], facts["errors"], facts["run.status"]) == ("0", "0", "done"), facts
     assert "diff_v2" in facts["run.name"], facts["run.name"]
+
+
+def test_a_picture_is_of_the_window_without_what_asked_for_it(sits, tmp_path):
+    person = sits(DEMO / "bytes" / "softmax")
+    person.commands("screenshot first.png")
+    person.commands("export.panel map second.png")
+    person.keys("ctrl+p", "Escape")
+    person.settle()
+    picture = np.asarray(Image.open(tmp_path / "first.png").convert("RGB")).astype(int)
+    panel = np.asarray(Image.open(tmp_path / "second.png").convert("RGB")).astype(int)
+    person.leaves()
+    # The palette dims all that is below it: the brightest of the map's colours is nearly white.
+    assert picture[200:600, 420:900].max() > 240 and panel.max() > 240
+    wide = picture[100:500, 400:1040]
+    assert len(np.unique(wide.reshape(-1, 3), axis=0)) > 300, "the map is covered"
