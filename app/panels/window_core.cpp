@@ -1,12 +1,23 @@
 #include "app/panels/window_core.h"
 
+#include <string>
+
 #include "app/panels/window_frame.h"
 #include "app/panels/window_layout.h"
+#include "app/session/commands.h"
+#include "app/ui/file_list.h"
 
 namespace headroom {
 namespace {
 
 constexpr int kCompareNice = 10;
+
+// A text becomes the prompt of the model that is open; anything else is opened.
+std::string line_of_dropped(const std::string& path, const CommandTable& commands, const State& state) {
+  const std::string prompt = "prompt-file " + quote_word(path);
+  const bool text = kind_of_name(path) == FileKind::Text && !path.ends_with(".json");
+  return text && commands.disabled_reason(state, prompt).empty() ? prompt : "open.run " + quote_word(path);
+}
 
 }  // namespace
 
@@ -34,7 +45,8 @@ FrameResult WindowCore::frame(Painter& painter, const Input& input) {
     result.cursor = ui.cursor();
     result.lines = ui.take_commands();
   }
-  for (const std::string& path : input.dropped) result.lines.push_back("open.run " + quote_word(path));
+  for (const std::string& path : input.dropped)
+    result.lines.push_back(line_of_dropped(path, session_.commands(), session_.state()));
   State& state = session_.edit();
   result.again = result.again || hover != state.hover;
   state.hover = hover;

@@ -52,7 +52,7 @@ constexpr Kind kSvg = {"an SVG picture", ErrorCode::Corrupt, kGiveFile};
 constexpr Kind kText = {
     "a text file", ErrorCode::Corrupt,
     "give the .safetensors or .gguf file of the model, or the folder that it is in; a text to run is a prompt "
-    "(--prompt-file, in the window prompt-file)"};
+    "(--text-file, in the window prompt-file)"};
 constexpr Kind kPicture = {"a picture", ErrorCode::Corrupt, kGiveFile};
 constexpr Kind kProgram = {"a program", ErrorCode::Corrupt, kGiveFile};
 

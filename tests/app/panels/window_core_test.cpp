@@ -11,6 +11,7 @@
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
 #include "tests/app/session/session_bench.h"
+#include "tests/support/temp_folder.h"
 
 namespace headroom::test {
 namespace {
@@ -42,6 +43,12 @@ class CoreBench {
     input_.pressed = input_.released = {};
     session_.wait();
     return result;
+  }
+  [[nodiscard]] std::vector<std::string> drop(const std::string& path) {
+    input_.dropped = {path};
+    const FrameResult result = frame();
+    input_.dropped.clear();
+    return result.lines;
   }
   // A frame with the key, and one that shows what it did.
   void key(const char* name) {
@@ -125,6 +132,20 @@ CATCH_TEST_CASE("Tab gives the panels that are shown the focus in reading order,
   bench.key("Tab");
   bench.key("Esc");
   CATCH_CHECK(bench.fact("focus") == "none");
+}
+
+CATCH_TEST_CASE("A text that is dropped becomes the prompt of the model that is open", "[window core]") {
+  const TempFolder folder;
+  const std::string text = folder.write("my notes.txt", "a text of my own").string();
+  CoreBench bench("bytes/diff_v2");
+  CATCH_CHECK(bench.drop(text) == std::vector<std::string>{"prompt-file " + quote_word(text)});
+  CATCH_CHECK(bench.state().prompt.text == "a text of my own");
+  const std::string model = "/no such model";
+  CATCH_CHECK(bench.drop(model) == std::vector<std::string>{"open.run " + quote_word(model)});
+  CATCH_CHECK(bench.drop("/x/config.json") == std::vector<std::string>{"open.run /x/config.json"});
+  // Without a model there is nothing to read it.
+  CoreBench empty(nullptr);
+  CATCH_CHECK(empty.drop(text) == std::vector<std::string>{"open.run " + quote_word(text)});
 }
 
 CATCH_TEST_CASE("F11 shows the panel with the focus alone, whichever it is, and all again", "[window core]") {
