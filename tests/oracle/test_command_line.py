@@ -388,6 +388,19 @@ def test_compare_different_runs_names_the_largest_difference_and_its_place(comma
     line = next(line for line in text.text.split("\n") if line.startswith("entropy_mean "))
     assert "different" in line and "layer 1, head 2, component 0" in line
     assert not re.search(r"^tokens/token_id ", text.text, re.M), "what is identical is counted, not listed"
+    # Before the list: loss, sink heads, signed means over heads, by the files themselves.
+    changes = machine.json["changes"]
+    with h5py.File(a) as fa, h5py.File(b) as fb:
+        for name, mean in changes["means"].items():
+            of_a, of_b = (file[name][()].astype(float).reshape(*file[name].shape[:2], -1)[:, :, 0] for file in (fa, fb))
+            np.testing.assert_allclose([mean["a"], mean["b"]], [of_a.mean(), of_b.mean()], rtol=1e-6)
+            assert abs(mean["change"] - (of_b.mean() - of_a.mean())) < 1e-6 and mean["rose"] == int((of_b > of_a).sum())
+            assert abs(mean["largest"]) == np.abs(of_b - of_a).max() and mean["heads"] == of_a.size
+        losses = [float(file.attrs["next_token_loss"]) for file in (fa, fb)]
+        sinks = [int((file["sink_score"][:, :, 0] > 0.3).sum()) for file in (fa, fb)]
+    assert {"sink_score", "entropy_normalized_mean", "context_rms_relative_mean", "logit_max"} <= set(changes["means"])
+    assert [changes["next_token_loss"][key] for key in "ab"] == losses and [changes["sink_heads"][key] for key in "ab"] == sinks
+    assert text.text.index("next-token loss") < text.text.index("\nquantity"), text.text
     unequal = sum(q["status"] != "equal" for q in found.values())
     assert re.search(rf"\n{len(found)} quantities: \d+ identical, 0 within the tolerance, {unequal} not equal", "\n" + text.text)
 
