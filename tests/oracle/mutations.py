@@ -68,6 +68,8 @@ MUTATIONS = [
              "record.context_rms = row_squares<Real>(context.select(1, h));",
              "record.context_rms = row_squares<Real>(weights_.head_norm(context).select(1, h));"),
     Mutation("subln_epsilon", "core/model/diff_parts.h", "kSublnEpsilon = 1e-5;", "kSublnEpsilon = 1e-6;"),
+    Mutation("first_keys_forgotten", "core/compute/layer_heads.h", "problem.mask.always_visible = attention_.always_visible;",
+             "problem.mask.always_visible = 0;"),
     Mutation("window_one_wider", "kernels/mask.h", "window > 0 ? std::min(window, extent())",
              "window > 0 ? std::min(window + 1, extent())"),
     Mutation("hidden_key_still_counted", "core/measure/layer_record.cpp", "head_record.program.hidden_keys,", "{},"),
