@@ -49,31 +49,37 @@ class Hands:
         assert done.returncode == 0, (what, done.stderr, self.process.poll())
         return done.stdout
 
-    def settle(self, quiet=0.4, longest=60):
-        """Until the program has taken hardly any processor time for a while."""
-        def used():
-            fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        end = time.monotonic() + longest
+    def settle(self, quiet=0.6, longest=60):
+        """Until no thread of the program runs, or waits for a processor or a disk, for a while: one that starves is not at rest."""
+        def busy():
+            states = []
+            for path in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+                try:
+                    states.append(path.read_text().rsplit(")", 1)[1].split()[0])
+                except OSError:  # it ended meanwhile
+                    pass
+            return any(state in "RD" for state in states)
+        end, since = time.monotonic() + longest, time.monotonic()
         while time.monotonic() < end:
-            before = used()
-            time.sleep(quiet)
-            if used() - before <= 0.1 * quiet:
+            if busy():
+                since = time.monotonic()
+            elif time.monotonic() - since > quiet:
                 return
+            time.sleep(0.03)
         raise AssertionError("the program does not come to rest")
 
     def keys(self, *keys):
         for key in keys:
             self.does("key", "--clearmodifiers", key)
-            self.settle(0.2)
+            self.settle(0.3)
 
     def types(self, text):
         self.does("type", "--clearmodifiers", "--delay", "20", text)
-        self.settle(0.2)
+        self.settle(0.3)
 
     def clicks(self, x, y, button=1):
         self.does("mousemove", "--window", self.id, str(x), str(y), "click", str(button))
-        self.settle(0.2)
+        self.settle(0.3)
 
     def commands(self, line):
         """By the palette."""
