@@ -11,18 +11,20 @@
 
 #include "core/base/format.h"
 #include "core/base/memory_text.h"
+#include "core/measure/head_view.h"
+#include "core/run/recorder.h"
 #include "core/run/run_layout.h"
+#include "core/run/run_pieces.h"
 #include "core/run/run_plan.h"
 
 namespace headroom {
 namespace {
 
-constexpr double kInTheQueue = 2.0;      // records: one is written, one waits (core/run/recorder.cpp)
 constexpr double kRowsInTheQueue = 4.0;  // as they come, waiting, being written, in the type of the file
 constexpr double kWaitingRowBytes =
-    2.0 * (14 * 8 + 4) + 8 * 8 + 8 * 8;    // kernels::HeadStatistics and HeadRecord, a row
+    2 * kernels::kMapRowBytes + kernels::kNetRowBytes + HeadRecord::kRowBytes + HeadView::kRowBytes;
 constexpr double kChunkBytes = 1048576.0;  // HDF5's cache of a dataset
-constexpr double kHiddenRows = 2048.0, kWaitingLogitRows = 128.0, kExactEntries = 1048576.0;
+constexpr double kHiddenRows = 2048.0, kExactEntries = 1048576.0;
 constexpr std::size_t kShownParts = 4;
 
 LiveRunRequest as_live(const AnalysisRequest& request) {
@@ -128,14 +130,15 @@ RunMemory estimate_analysis_memory(const AnalysisRequest& request, std::int64_t 
     memory.working_bytes += memory.items.back().bytes;
   };
   DatasetSizes sizes = dataset_sizes(shape, heads);
-  add("records that wait to be written",
-      format("%g × %g heads × %g × %g bytes", kInTheQueue, heads, n, kWaitingRowBytes),
-      kInTheQueue * heads * n * kWaitingRowBytes);
+  // One is written and others wait, while a layer makes the next: of a single layer there is no next.
+  const double waiting = std::min(1.0 + Recorder::kWaiting, static_cast<double>(shape.layers.size()) - 1.0);
+  add("records that wait to be written", format("%g × %g heads × %g × %g bytes", waiting, heads, n, kWaitingRowBytes),
+      waiting * heads * n * kWaitingRowBytes);
   add("a quantity while it is written", format("3 × %g bytes", sizes.largest), 3.0 * sizes.largest);
   double rows = 0.0;
   if (request.hidden)
-    rows = std::max(rows, std::max(std::min(n, kHiddenRows) * hidden,
-                                   std::min(n, kWaitingLogitRows) * static_cast<double>(model.vocab_size)));
+    rows = std::max(rows, std::max(std::min(n, kHiddenRows) * hidden, std::min(n, static_cast<double>(kLogitRows)) *
+                                                                          static_cast<double>(model.vocab_size)));
   if (request.exact_maps) {
     double channels = 0.0;
     for (const BlockSpec& block : model.blocks)

@@ -22,9 +22,6 @@
 namespace headroom {
 namespace {
 
-// Jobs that wait behind the one that runs. Each holds one layer's record, so memory stays that of a few layers.
-constexpr std::size_t kWaiting = 1;
-
 // Keeps the largest difference from the model's own contexts, and marks heads beyond kContextTolerance.
 void note_context(const LayerRecord& record, AnalysisOutcome& outcome) {
   for (const HeadRecord& head : record.heads) {

@@ -3,6 +3,7 @@
 // that thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@ class MeasuredLayer;
 
 class Recorder final : public ForwardObserver {
  public:
+  // Jobs that wait behind the one that runs. Each holds one layer's record, so memory stays that of a few layers.
+  static constexpr std::size_t kWaiting = 1;
+
   Recorder(RunFileWriter& writer, const RunShape& shape, const kernels::StatisticsRequest& request,
            AnalysisOutcome& outcome, const ProgressReport& progress, const kernels::StopRequested& stop);
 

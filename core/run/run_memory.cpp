@@ -252,8 +252,7 @@ class Estimator {
     const double maps = maps_of(a), heads = heads_of(a);
     if (reference_) return threads_ * n_ * (10.0 + static_cast<double>(a.context_dim())) * 8.0;
     if (blocked_) {
-      const double fewest = static_cast<double>(kBlockedFewestRows) * n_;
-      const double strip = std::max(static_cast<double>(kBlockedStripElements), fewest) * real_;
+      const double strip = static_cast<double>(blocked_strip_rows(static_cast<std::int64_t>(n_))) * n_ * real_;
       return threads_ * static_cast<double>(kBlockedBuffers) * strip +
              heads * n_ * (2.0 * real_ + 16.0 + static_cast<double>(kBlockedParts) * (maps + 1.0) * 8.0);
     }
