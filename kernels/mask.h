@@ -109,7 +109,7 @@ struct Mask {
   }
   [[nodiscard]] KeyRange always_keys_of(std::int64_t row) const {
     const std::int64_t position = row + first_query;
-    if (row < 0 || row >= length || position < first_key) return {first_key, first_key};
+    if (always_visible == 0 || row < 0 || row >= length || position < first_key) return {first_key, first_key};
     std::int64_t end = std::min(first_key + always_visible, keys());
     if (causal) end = std::min(end, position + 1);
     if (const KeyRange near = near_keys_of(row); near.size() > 0) end = std::min(end, near.begin);
