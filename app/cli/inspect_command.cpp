@@ -189,7 +189,7 @@ std::string call_text(const AttentionSpec& attention) {
   text += attention.causal ? ", causal" : ", bidirectional";
   if (attention.causal && call.first_query != 0)
     text += format(" from position %lld on", static_cast<long long>(call.first_query));
-  if (attention.window > 0) text += format(", window of %lld keys", static_cast<long long>(attention.window));
+  text += reach_text(attention.window, attention.chunk, attention.always_visible);
   if (attention.softcap > 0.0) text += format(", logits capped at %g", attention.softcap);
   if (call.mask.present()) text += call.mask.info->dtype == DType::BOOL ? ", a mask of its own" : ", an additive mask";
   if (call.context.present()) text += ", with the model's context";

@@ -31,6 +31,8 @@ nlohmann::json rotation_json(const AttentionSpec& attention) {
           {"scaling", scaled ? nlohmann::json(name_of(rope.scaling.kind)) : nlohmann::json()}};
 }
 
+nlohmann::json number_or_null(std::int64_t keys) { return keys > 0 ? nlohmann::json(keys) : nlohmann::json(); }
+
 const char* qk_norm_name(QkNormScope scope) { return scope == QkNormScope::PerHead ? "per_head" : "whole"; }
 
 nlohmann::json layer_json(const ModelSpec& model, std::size_t layer) {
@@ -45,7 +47,9 @@ nlohmann::json layer_json(const ModelSpec& model, std::size_t layer) {
                          {"head_dim", attention.head_dim},
                          {"value_dim", attention.value_dim},
                          {"causal", attention.causal},
-                         {"window", attention.window > 0 ? nlohmann::json(attention.window) : nlohmann::json()},
+                         {"window", number_or_null(attention.window)},
+                         {"chunk", number_or_null(attention.chunk)},
+                         {"always_visible", number_or_null(attention.always_visible)},
                          {"softcap", attention.softcap > 0.0 ? nlohmann::json(attention.softcap) : nlohmann::json()},
                          {"scale", attention.scale},
                          {"rotation", rotation_json(attention)},

@@ -11,20 +11,14 @@
 namespace headroom {
 namespace {
 
-// How far rows see.
-std::string reach_text(const AttentionSpec& attention) {
-  std::string text;
-  if (attention.window > 0) text += format(", window of %lld keys", static_cast<long long>(attention.window));
-  if (attention.chunk > 0) text += format(", chunks of %lld keys", static_cast<long long>(attention.chunk));
-  if (attention.always_visible > 0)
-    text += format(" and the first %lld", static_cast<long long>(attention.always_visible));
-  return text;
+std::string reach_of(const AttentionSpec& attention) {
+  return reach_text(attention.window, attention.chunk, attention.always_visible);
 }
 
 std::string mask_text(const AttentionSpec& attention) {
   std::string text = attention.cross ? "keys of the encoder" : attention.causal ? "causal" : "bidirectional";
   if (attention.disentangled.present()) text += ", terms of content and distance";
-  text += reach_text(attention);
+  text += reach_of(attention);
   if (attention.softcap > 0.0) text += format(", logits capped at %g", attention.softcap);
   if (!attention.bias.slopes.empty()) text += ", ALiBi";
   if (attention.bias.table.present()) text += ", learned bias by distance";
@@ -102,6 +96,14 @@ std::string name_of_layer(const ModelSpec& model, std::int64_t layer) {
 
 }  // namespace
 
+std::string reach_text(std::int64_t window, std::int64_t chunk, std::int64_t always_visible) {
+  std::string text;
+  if (window > 0) text += format(", window of %lld keys", static_cast<long long>(window));
+  if (chunk > 0) text += format(", chunks of %lld keys", static_cast<long long>(chunk));
+  if (always_visible > 0) text += format(" and the first %lld", static_cast<long long>(always_visible));
+  return text;
+}
+
 LayerFacts layer_facts(const ModelSpec& model, std::int64_t layer) {
   const BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
   const AttentionSpec& attention = block.attention;
@@ -123,7 +125,7 @@ LayerFacts layer_facts(const ModelSpec& model, std::int64_t layer) {
                   (attention.cross    ? ", keys of the encoder"
                    : attention.causal ? ""
                                       : ", bidirectional") +
-                  reach_text(attention);
+                  reach_of(attention);
   facts.keys = keys_text(model, attention);
   facts.heads = heads_text(attention);
   facts.mask = mask_text(attention);

@@ -26,6 +26,9 @@ struct LayerFacts {
   std::string unmeasured;  // why it has no maps; empty where it has
 };
 
+// How far rows see: ", window of 64 keys and the first 4"; empty for all. 0: no window, no chunks, no such keys.
+[[nodiscard]] std::string reach_text(std::int64_t window, std::int64_t chunk, std::int64_t always_visible);
+
 [[nodiscard]] LayerFacts layer_facts(const ModelSpec& model, std::int64_t layer);
 // Of every layer.
 [[nodiscard]] std::vector<LayerFacts> layer_facts(const ModelSpec& model);

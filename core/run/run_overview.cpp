@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "core/base/format.h"
 #include "core/base/numbers.h"
+#include "core/model/layer_facts.h"
 
 namespace headroom {
 namespace {
@@ -113,11 +116,10 @@ class OverviewReader {
     HEADROOM_TRY(const std::vector<double> window, of_layers("program/window"));
     HEADROOM_TRY(const std::vector<double> chunk, of_layers("program/chunk"));
     HEADROOM_TRY(const std::vector<double> always, of_layers("program/always_visible"));
+    const auto count = [](double number) { return std::isfinite(number) ? static_cast<std::int64_t>(number) : 0; };
     for (std::size_t l = 0; l < causal.size(); ++l)
       overview_.masks.push_back((causal[l] == 0.0 ? "bidirectional" : "causal") +
-                                (window[l] > 0.0 ? format(", window of %.0f keys", window[l]) : std::string()) +
-                                (chunk[l] > 0.0 ? format(", chunks of %.0f keys", chunk[l]) : std::string()) +
-                                (always[l] > 0.0 ? format(" and the first %.0f", always[l]) : std::string()));
+                                reach_text(count(window[l]), count(chunk[l]), count(always[l])));
     return {};
   }
 

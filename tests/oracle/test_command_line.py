@@ -165,6 +165,18 @@ def test_inspect_json_has_the_facts_of_each_layer_that_the_text_has(command, tmp
     assert "\n             causal, logits capped at 3 in layer 1\n" in text
 
 
+def test_inspect_says_which_keys_rows_see(command, models, tmp_path):
+    config = json.loads((models / "diff_v2" / "config.json").read_text())
+    config["attention"] |= {"window": 9, "chunk": 20, "always_visible": 2}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    arguments = ("inspect", models / "diff_v2", "--config", tmp_path / "config.json")
+    for layer in command(*arguments, "--json").json["by_layer"]:
+        assert (layer["window"], layer["chunk"], layer["always_visible"]) == (9, 20, 2)
+    assert "mask         causal, window of 9 keys, chunks of 20 keys and the first 2 in all layers\n" in command(*arguments).text
+    for layer in command("inspect", models / "diff_v2", "--json").json["by_layer"]:
+        assert layer["window"] is layer["chunk"] is layer["always_visible"] is None
+
+
 @pytest.fixture(scope="module")
 def run_file(command, models, tmp_path_factory):
     path = tmp_path_factory.mktemp("inspected") / "run.h5"
