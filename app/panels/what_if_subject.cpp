@@ -143,7 +143,7 @@ std::vector<OfferedChange> offered_changes(const PanelContext& context, CompareM
   while (state.shown() && state.shown()->data && window * 8 <= state.shown()->data->length) window *= 2;
   std::string keys = std::to_string(window);
   for (const std::string& change : active)
-    if (name_of(change) == "window") keys = change.substr(7, change.find('+') - 7);
+    if (name_of(change) == "window") keys = change.substr(0, change.find('+')).substr(change.find('=') + 1);
   add(change_title("window=" + keys), "window=" + keys, "earlier keys hidden");
   add("… and the first 4 keys", "window=" + keys + "+4", "attention sinks stay, as in StreamingLLM");
   add_slider("temperature", "temperature", 0.25, 4.0, 1.0);

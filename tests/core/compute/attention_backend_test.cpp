@@ -142,6 +142,38 @@ CATCH_TEST_CASE("backend: softpick runs in the reference and blocked, and auto t
   CATCH_CHECK(refused.error().found == "a head with softpick");
 }
 
+CATCH_TEST_CASE("backend: a mask that a backend does not know is refused by name, whatever the machine") {
+  struct Refused {
+    const char* backend;
+    const char* device;
+    void (*mask)(ForwardOptions&);
+    const char* expected;
+    const char* found;
+  };
+  const auto dense = [](ForwardOptions& options) { options.dense_masks = true; };
+  const auto cross = [](ForwardOptions& options) { options.square_masks = false; };
+  const auto first_keys = [](ForwardOptions& options) { options.always_visible = true; };
+  const Refused table[] = {
+      {"cpu", "cpu", dense, "calls without .mask", "a call with one"},
+      {"cuda", "cuda", dense, "calls without .mask", "a call with one"},
+      {"cuda", "cuda", cross, "calls of self-attention", "a call with other keys"},
+      {"cuda", "cuda", first_keys, "a window alone", "a layer whose first keys stay visible"},
+  };
+  for (const Refused& row : table) {
+    ForwardOptions options = options_of(row.backend, ComputeDtype::Float32, row.device);
+    row.mask(options);
+    const auto choice = choose_attention(options);
+    CATCH_INFO(row.backend << ", " << row.found);
+    CATCH_REQUIRE(!choice.has_value());
+    CATCH_CHECK(choice.error().code == ErrorCode::InvalidArgument);
+    CATCH_CHECK(choice.error().expected == row.expected);
+    CATCH_CHECK(choice.error().found == row.found);
+    options.backend = "blocked";
+    options.device = "cpu";
+    CATCH_CHECK(choose_attention(options).has_value());
+  }
+}
+
 CATCH_TEST_CASE("backend: cuda without a device or without CUDA in the build says so and nothing else runs") {
   if (cuda_here()) {
     skip("this machine has a CUDA device");
