@@ -171,9 +171,9 @@ void draw_level(Ui& ui, const std::vector<MenuItem>& items, const Layout& layout
 bool Ui::menu_open(WidgetId owner) const { return owner != 0 && memory_.menu.owner == owner; }
 
 void Ui::open_popup(WidgetId owner, Rect anchor, int kind) {
-  UiMemory::Menu menu;
+  UiState::Menu menu;
   menu.owner = owner;
-  menu.kind = static_cast<UiMemory::MenuKind>(kind);
+  menu.kind = static_cast<UiState::MenuKind>(kind);
   menu.anchor = anchor;
   menu.levels.emplace_back();
   menu.opened_at = input.pointer;
@@ -185,8 +185,8 @@ void Ui::show_menu(WidgetId owner, const std::function<std::vector<MenuItem>()>&
   if (!menu_open(owner)) return;
   frame_->menu_items = items();
   frame_->menu_owner_seen = true;
-  UiMemory::MenuLevel& level = memory_.menu.levels.front();
-  if (!memory_.menu.fresh || memory_.menu.kind != UiMemory::MenuKind::Combo) return;
+  UiState::MenuLevel& level = memory_.menu.levels.front();
+  if (!memory_.menu.fresh || memory_.menu.kind != UiState::MenuKind::Combo) return;
   for (std::size_t i = 0; i < frame_->menu_items.size(); ++i) {
     if (!frame_->menu_items[i].checked) continue;
     level.hot = static_cast<int>(i);
@@ -199,7 +199,7 @@ void Ui::combo(std::string_view name, Rect area, std::string_view title, std::st
                const std::function<std::vector<MenuItem>()>& items) {
   const WidgetId wid = id(name);
   const Interaction i = interact(name, area);
-  if (i.pressed || memory_.open_request == wid) open_popup(wid, area, static_cast<int>(UiMemory::MenuKind::Combo));
+  if (i.pressed || memory_.open_request == wid) open_popup(wid, area, static_cast<int>(UiState::MenuKind::Combo));
   const bool open = menu_open(wid);
   painter.fill_rect(area, i.hovered || open ? theme.hover : theme.raised, measure::kRadius);
   const float y = area.centre_y();
@@ -221,17 +221,17 @@ void Ui::combo(std::string_view name, Rect area, std::string_view title, std::st
 void Ui::menu_button(std::string_view name, Rect area, std::string_view text,
                      const std::function<std::vector<MenuItem>()>& items) {
   const WidgetId wid = id(name), group = frame_->scopes.back();
-  UiMemory& m = memory_;
+  UiState& m = memory_;
   const Interaction i = interact(name, area);
   m.menu_buttons.push_back({wid, group, area});
-  const int kind = static_cast<int>(UiMemory::MenuKind::Button);
+  const int kind = static_cast<int>(UiState::MenuKind::Button);
   bool open = menu_open(wid);
   if (i.pressed || m.open_request == wid) {
     open_popup(wid, area, kind);
-  } else if (!open && m.menu.owner != 0 && m.menu.kind == UiMemory::MenuKind::Button && input.pointer_inside &&
+  } else if (!open && m.menu.owner != 0 && m.menu.kind == UiState::MenuKind::Button && input.pointer_inside &&
              area.contains(input.pointer) && !area.contains(m.last_pointer)) {
     const auto owner = std::find_if(m.last_menu_buttons.begin(), m.last_menu_buttons.end(),
-                                    [&](const UiMemory::MenuButton& button) { return button.id == m.menu.owner; });
+                                    [&](const UiState::MenuButton& button) { return button.id == m.menu.owner; });
     if (owner != m.last_menu_buttons.end() && owner->group == group) open_popup(wid, area, kind);
   }
   open = menu_open(wid);
@@ -244,17 +244,17 @@ void Ui::menu_button(std::string_view name, Rect area, std::string_view text,
 void Ui::context_menu(std::string_view name, Rect area, const std::function<std::vector<MenuItem>()>& items) {
   const WidgetId wid = id(name);
   if (memory_.open_request == wid) {
-    open_popup(wid, Rect::sized(area.x0, area.y0, 0.0f, 0.0f), static_cast<int>(UiMemory::MenuKind::Context));
+    open_popup(wid, Rect::sized(area.x0, area.y0, 0.0f, 0.0f), static_cast<int>(UiState::MenuKind::Context));
   } else if (input.pressed[kRightButton] && memory_.active == 0 && hovered(area)) {
     const Vec2 at{whole(input.pointer.x) + 1.0f, whole(input.pointer.y) - 1.0f};
-    open_popup(wid, Rect::sized(at.x, at.y, 0.0f, 0.0f), static_cast<int>(UiMemory::MenuKind::Context));
+    open_popup(wid, Rect::sized(at.x, at.y, 0.0f, 0.0f), static_cast<int>(UiState::MenuKind::Context));
   }
   show_menu(wid, items);
 }
 
 void Ui::finish_menus() {
   Frame& f = *frame_;
-  UiMemory::Menu& menu = memory_.menu;
+  UiState::Menu& menu = memory_.menu;
   if (menu.owner == 0) return;
   const bool fresh = std::exchange(menu.fresh, false);
   if (!f.menu_owner_seen || f.menu_items.empty() || !input.focused) {
@@ -275,9 +275,9 @@ void Ui::finish_menus() {
     layouts.clear();
     const std::vector<MenuItem>* list = &f.menu_items;
     for (std::size_t k = 0; k < menu.levels.size(); ++k) {
-      UiMemory::MenuLevel& level = menu.levels[k];
+      UiState::MenuLevel& level = menu.levels[k];
       level.hot = std::min(level.hot, static_cast<int>(list->size()) - 1);
-      const float least = k > 0 ? 120.0f : menu.kind == UiMemory::MenuKind::Combo ? menu.anchor.width() : 160.0f;
+      const float least = k > 0 ? 120.0f : menu.kind == UiState::MenuKind::Combo ? menu.anchor.width() : 160.0f;
       Layout layout = measure_menu(*this, *list, commands_, least);
       const float over = std::max(0.0f, layout.content - layout.box.height());
       if (level.by_key && level.hot >= 0) {
@@ -329,7 +329,7 @@ void Ui::finish_menus() {
   };
   const auto neighbour = [&](int by) {
     const auto& buttons = memory_.menu_buttons;
-    std::vector<UiMemory::MenuButton> group;
+    std::vector<UiState::MenuButton> group;
     const auto owner = std::find_if(buttons.begin(), buttons.end(), [&](const auto& b) { return b.id == menu.owner; });
     if (owner == buttons.end()) return;
     std::copy_if(buttons.begin(), buttons.end(), std::back_inserter(group),
@@ -337,7 +337,7 @@ void Ui::finish_menus() {
     const auto at = static_cast<int>(
         std::find_if(group.begin(), group.end(), [&](const auto& b) { return b.id == menu.owner; }) - group.begin());
     const int count = static_cast<int>(group.size());
-    const UiMemory::MenuButton& next = group[static_cast<std::size_t>((at + by + count) % count)];
+    const UiState::MenuButton& next = group[static_cast<std::size_t>((at + by + count) % count)];
     close_popups();
     memory_.open_request = next.id;
     memory_.open_request_waits = false;
@@ -387,7 +387,7 @@ void Ui::finish_menus() {
     if (changed) lay_out();
     changed = true;
     const std::size_t k = menu.levels.size() - 1;
-    UiMemory::MenuLevel& level = menu.levels[k];
+    UiState::MenuLevel& level = menu.levels[k];
     level.by_key = true;
     const int hot = level.hot;
     switch (press.key) {
@@ -400,14 +400,14 @@ void Ui::finish_menus() {
       case Key::Right:
         if (hot >= 0 && !(*items[k])[static_cast<std::size_t>(hot)].items.empty()) {
           choose(k, hot, true);
-        } else if (menu.kind == UiMemory::MenuKind::Button) {
+        } else if (menu.kind == UiState::MenuKind::Button) {
           neighbour(1);
         }
         break;
       case Key::Left:
         if (k > 0) {
           menu.levels.pop_back();
-        } else if (menu.kind == UiMemory::MenuKind::Button) {
+        } else if (menu.kind == UiState::MenuKind::Button) {
           neighbour(-1);
         }
         break;

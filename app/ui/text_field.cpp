@@ -128,7 +128,7 @@ struct Editing {
 }  // namespace
 
 TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& value, const TextFieldOptions& options) {
-  UiMemory& m = memory_;
+  UiState& m = memory_;
   const WidgetId wid = id(name);
   const Interaction i = interact(name, area, Cursor::Text);
   TextFieldResult result;

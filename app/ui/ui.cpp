@@ -32,10 +32,10 @@ WidgetId mix_id(WidgetId scope, std::string_view name) {
   return hash == 0 ? 1 : hash;
 }
 
-UiMemoryPtr make_ui_memory() { return UiMemoryPtr(new UiMemory); }
-void UiMemoryDeleter::operator()(UiMemory* memory) const { delete memory; }
+UiStatePtr make_ui_state() { return UiStatePtr(new UiState); }
+void UiStateDeleter::operator()(UiState* memory) const { delete memory; }
 
-Ui::Ui(Painter& frame_painter, const Theme& frame_theme, const Input& frame_input, UiMemory& memory,
+Ui::Ui(Painter& frame_painter, const Theme& frame_theme, const Input& frame_input, UiState& memory,
        const CommandLookup& commands, Clipboard& clipboard)
     : painter(frame_painter),
       theme(frame_theme),
@@ -45,7 +45,7 @@ Ui::Ui(Painter& frame_painter, const Theme& frame_theme, const Input& frame_inpu
       commands_(commands),
       clipboard_(clipboard) {
   Frame& f = *frame_;
-  UiMemory& m = memory_;
+  UiState& m = memory_;
   f.text_at_start = m.focus != 0;
   f.popup_at_start = m.menu.owner != 0;
 
@@ -58,7 +58,7 @@ Ui::Ui(Painter& frame_painter, const Theme& frame_theme, const Input& frame_inpu
   }
   if (input.pointer_inside && !f.covered) {
     float hot_size = std::numeric_limits<float>::infinity(), wheel_size = hot_size;
-    for (const UiMemory::HitArea& hit : m.last_hits) {
+    for (const UiState::HitArea& hit : m.last_hits) {
       if (hit.layer != f.top_layer || !hit.area.contains(input.pointer)) continue;
       const float size = hit.area.width() * hit.area.height();
       if (!hit.wheel && size <= hot_size) {
@@ -109,7 +109,7 @@ std::string& Ui::kept_text(std::string_view name) {
 }
 
 double& Ui::kept_number(std::string_view name, double initial) {
-  auto& kept = memory_.numbers.try_emplace(id(name), UiMemory::Kept<double>{initial, true}).first->second;
+  auto& kept = memory_.numbers.try_emplace(id(name), UiState::Kept<double>{initial, true}).first->second;
   kept.used = true;
   return kept.value;
 }
@@ -172,7 +172,7 @@ bool Ui::hovered(Rect area) const {
 
 Interaction Ui::interact(std::string_view name, Rect area, Cursor shape) {
   Frame& f = *frame_;
-  UiMemory& m = memory_;
+  UiState& m = memory_;
   const WidgetId wid = id(name);
   if (!f.clips.empty()) area = area.intersected(f.clips.back());
   if (!area.empty()) m.hits.push_back({wid, f.layers.back(), area, false});
@@ -220,7 +220,7 @@ void Ui::tooltip(Rect area, std::string_view text) {
 
 void Ui::finish_tooltip() {
   Frame& f = *frame_;
-  UiMemory& m = memory_;
+  UiState& m = memory_;
   if (!f.tip_wanted || m.menu.owner != 0 || input.down[kLeftButton]) {
     m.tip.clear();
     m.tip_shown = false;
@@ -264,7 +264,7 @@ void Ui::finish_tooltip() {
 
 bool Ui::finish() {
   Frame& f = *frame_;
-  UiMemory& m = memory_;
+  UiState& m = memory_;
   f.layers = {kGroundLayer};
   f.clips.clear();
   finish_menus();

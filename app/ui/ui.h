@@ -1,5 +1,5 @@
 // The widgets: an immediate-mode layer on a Painter. A widget never changes the program's state: it queues a command
-// line, which runs after the frame. What a widget must remember between frames lies in UiMemory. Main thread only.
+// line, which runs after the frame. What a widget must remember between frames lies in UiState. Main thread only.
 #pragma once
 
 #include <any>
@@ -97,12 +97,12 @@ class CommandLookup {
 };
 
 // What the widgets remember. Owned by the application; opaque to panels.
-struct UiMemory;
-struct UiMemoryDeleter {
-  void operator()(UiMemory* memory) const;
+struct UiState;
+struct UiStateDeleter {
+  void operator()(UiState* memory) const;
 };
-using UiMemoryPtr = std::unique_ptr<UiMemory, UiMemoryDeleter>;
-[[nodiscard]] UiMemoryPtr make_ui_memory();
+using UiStatePtr = std::unique_ptr<UiState, UiStateDeleter>;
+[[nodiscard]] UiStatePtr make_ui_state();
 
 class Clipboard {
  public:
@@ -116,7 +116,7 @@ class Clipboard {
 // the innermost interact() area. Texts are drawn with control characters and bidirectional overrides made visible.
 class Ui {
  public:
-  Ui(Painter& painter, const Theme& theme, const Input& input, UiMemory& memory, const CommandLookup& commands,
+  Ui(Painter& painter, const Theme& theme, const Input& input, UiState& memory, const CommandLookup& commands,
      Clipboard& clipboard);
   ~Ui();
   Ui(const Ui&) = delete;
@@ -228,7 +228,7 @@ class Ui {
   void show_menu(WidgetId owner, const std::function<std::vector<MenuItem>()>& items);
 
   std::unique_ptr<Frame> frame_;
-  UiMemory& memory_;
+  UiState& memory_;
   const CommandLookup& commands_;
   Clipboard& clipboard_;
 };

@@ -34,7 +34,7 @@ struct FieldMemory {
   std::uint64_t seen_caret = ~std::uint64_t{0};
 };
 
-struct UiMemory {
+struct UiState {
   struct HitArea {
     WidgetId id = 0, layer = 0;
     Rect area;
@@ -45,7 +45,7 @@ struct UiMemory {
     Rect area;
     bool modal = false;
   };
-  struct ScrollMemory {
+  struct ScrollState {
     double offset = 0.0;   // where it is
     float grabbed = 0.0f;  // of the knob, from its top
     bool has_target = false;
@@ -87,7 +87,7 @@ struct UiMemory {
   Menu menu;
   WidgetId open_request = 0;
   bool open_request_waits = false;  // it was made after its button was drawn
-  std::unordered_map<WidgetId, ScrollMemory> scrolls;
+  std::unordered_map<WidgetId, ScrollState> scrolls;
   std::unordered_map<WidgetId, FieldMemory> fields;
   std::unordered_map<WidgetId, Kept<std::string>> texts;
   std::unordered_map<WidgetId, Kept<double>> numbers;

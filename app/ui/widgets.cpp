@@ -285,7 +285,7 @@ void Ui::key_cap(Vec2 left_centre, std::string_view text) {
 }
 
 void Ui::scroll_to(std::string_view name, float top, float bottom) {
-  UiMemory::ScrollMemory& scroll = memory_.scrolls[id(name)];
+  UiState::ScrollState& scroll = memory_.scrolls[id(name)];
   scroll.has_target = true;
   scroll.target_top = top;
   scroll.target_bottom = bottom;
@@ -293,7 +293,7 @@ void Ui::scroll_to(std::string_view name, float top, float bottom) {
 
 float Ui::scroll(std::string_view name, Rect view, float content, float step) {
   const WidgetId wid = id(name);
-  UiMemory::ScrollMemory& scroll = memory_.scrolls[wid];
+  UiState::ScrollState& scroll = memory_.scrolls[wid];
   const float height = std::max(0.0f, view.height());
   double most = std::max(0.0f, content - height);
   if (step > 0.0f) most = std::ceil(most / step - 1e-3) * step;

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/window_core.h"
-#include "app/panels/window_layout.h"
+#include "app/panels/chrome/window_core.h"
+#include "app/panels/chrome/window_layout.h"
 #include "app/process/report_error.h"
 #include "app/process/signals.h"
 #include "app/process/version.h"
@@ -318,10 +318,9 @@ class Application {
 
   Rect panel_rect(const std::string& panel) const {
     const WindowLayout layout = window_layout(shown_window_, session_.state());
-    return panel == "heads"    ? layout.heads
-           : panel == "head"   ? layout.side
-           : panel == "tokens" ? layout.tokens
-                               : layout.centre;
+    for (const PanelSlot* slot : layout.slots())
+      if (panel == slot->name) return slot->rect;
+    return layout.centre.rect;
   }
 
   // In logical pixels; the whole picture where the rectangle is empty: the panel is not shown.

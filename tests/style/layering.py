@@ -48,6 +48,23 @@ ARROWS = {
     "app/cli": "app/process core/base core/checkpoint core/text core/io core/model core/measure core/run core/training core/reproduce",
     "app": "app/process app/cli app/window",
 }
+# Inside app/panels: which of its folders a folder may include, beside what app/panels may and the files right in it.
+PANELS = {
+    "parts": "",
+    "map": "parts",
+    "heads": "parts",
+    "tokens": "parts",
+    "model": "parts heads",
+    "head": "parts model",
+    "compare": "parts map model",
+    "what_if": "parts map compare",
+    "chrome": "parts map heads tokens model head compare what_if",
+}
+ARROWS |= {
+    f"app/panels/{folder}": " ".join(["app/panels", ARROWS["app/panels"], *(f"app/panels/{name}" for name in allowed.split())])
+    for folder, allowed in PANELS.items()
+}
+ARROWS["app/window"] += " app/panels/chrome"
 ARROWS = {folder: allowed.split() for folder, allowed in ARROWS.items()}
 
 INCLUDE = re.compile(r'\s*#\s*(?:include|include_next|import)\s*(?:/\*.*?\*/\s*)?([<"])([^>"]+)[>"]')
@@ -81,8 +98,9 @@ def text_files(root):
 
 
 def folder_of(path):
-    """core/compute of core/compute/training/x.cpp; app of app/main.cpp."""
-    return "/".join(path.split("/")[: min(2, path.count("/"))])
+    """core/compute of core/compute/training/x.cpp; app/panels/map of app/panels/map/x.cpp; app of app/main.cpp."""
+    folder = os.path.dirname(path)
+    return folder if folder in ARROWS else "/".join(path.split("/")[: min(2, path.count("/"))])
 
 
 def table_faults():
@@ -108,6 +126,8 @@ def table_faults():
 def may_include_text(folder):
     """The cell of the README: names of the same layer bare, then those of others behind their layer's name."""
     layer = folder.split("/")[0]
+    if folder.startswith("app/panels/"):
+        return ", ".join(PANELS[os.path.basename(folder)].split()) or "–"
     names = {layer: []}
     for target in ARROWS[folder]:
         target_layer, _, name = target.partition("/")
@@ -117,12 +137,12 @@ def may_include_text(folder):
 
 
 def table_rows(layer):
-    return {folder.split("/")[1]: may_include_text(folder) for folder in ARROWS if folder.startswith(layer + "/")}
+    return {os.path.basename(folder): may_include_text(folder) for folder in ARROWS if os.path.dirname(folder) == layer}
 
 
 def readme_faults(root):
-    """The READMEs of the layers have a row for each folder, with the arrows of the table."""
-    for layer in ("core", "app"):
+    """The READMEs of the layers, and of app/panels, have a row for each folder, with the arrows of the table."""
+    for layer in ("core", "app", "app/panels"):
         path = f"{layer}/README.md"
         try:
             with open(os.path.join(root, path), encoding="utf-8") as file:
@@ -231,7 +251,7 @@ def main():
     if not any(path.startswith("core/") for path in files):
         sys.exit(f"{root}: no core/ here; expected the repository's root")
     if "--tables" in sys.argv:
-        for layer in ("core", "app"):
+        for layer in ("core", "app", "app/panels"):
             print("\n".join(f"| `{folder}` | {cell} |" for folder, cell in table_rows(layer).items()), end="\n\n")
         return
     faults = violations(root)

@@ -59,6 +59,10 @@ def never_used(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     code = re.sub(r"(?:^|\s)//.*", "", text, flags=re.MULTILINE)
+    header = os.path.splitext(path)[0] + ".h"
+    if os.path.exists(header):  # what it declares is for others
+        with open(header, encoding="utf-8") as file:
+            code += "".join(re.findall(r"^extern const .*;$", file.read(), flags=re.MULTILINE))
     for number, line in enumerate(text.split("\n"), 1):
         if match := USED.match(line):
             name = next(filter(None, match.groups()))

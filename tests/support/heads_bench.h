@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/panels/heads_memory.h"
 #include "app/panels/panel.h"
+#include "app/panels/parts/run_cache.h"
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
 #include "app/plot/theme.h"
@@ -114,8 +114,8 @@ class HeadsBench {
   Input input;
   Hover hover;
   Facts facts;
-  HeadsMemory heads;
-  UiMemoryPtr memory = make_ui_memory();
+  RunCache heads;
+  UiStatePtr memory = make_ui_state();
   CommandTable commands = make_command_table();
   std::vector<std::string> lines;
   std::unique_ptr<RecordingPainter> painter;

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/panels/chrome/window_layout.h"
 #include "app/panels/panel.h"
-#include "app/panels/window_layout.h"
 #include "app/session/commands.h"
 #include "core/maps/map_tiles.h"
 #include "core/run/open_model.h"
@@ -118,7 +118,7 @@ class PanelBench : public CommandLookup {
   DrawPanel draw_;
   float scale_;
   PlainMeasure measure_;
-  UiMemoryPtr memory_ = make_ui_memory();
+  UiStatePtr memory_ = make_ui_state();
   TileStore tiles_{std::size_t{1} << 20, 1, [] {}};
 };
 

@@ -1,11 +1,16 @@
-#include "app/panels/bars.h"
-
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/panels/chrome/bars.h"
+#include "app/panels/chrome/menu_bar.h"
+#include "app/panels/chrome/status_bar.h"
+#include "app/panels/chrome/tool_bar.h"
+#include "app/panels/chrome/window_layout.h"
+#include "app/panels/panel.h"
+#include "app/panels/parts/panel_title.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
 

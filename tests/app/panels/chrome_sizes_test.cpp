@@ -4,7 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/bars.h"
+#include "app/panels/chrome/bars.h"
+#include "app/panels/chrome/error_cards.h"
+#include "app/panels/chrome/menu_bar.h"
+#include "app/panels/chrome/overlay.h"
+#include "app/panels/chrome/start_page.h"
+#include "app/panels/chrome/status_bar.h"
+#include "app/panels/chrome/tool_bar.h"
+#include "app/panels/chrome/window_layout.h"
+#include "app/panels/panel.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
 
@@ -18,7 +26,7 @@ void draw_all(PanelContext& c) {
   draw_menu_bar(c, layout.menu);
   draw_tool_bar(c, layout.tool_bar);
   if (!layout.start.empty()) draw_start_page(c, layout.start);
-  if (!c.state.errors.empty()) draw_error_cards(c, layout.start.empty() ? layout.centre : layout.start);
+  if (!c.state.errors.empty()) draw_error_cards(c, layout.start.empty() ? layout.centre.rect : layout.start);
   draw_status_bar(c, layout.status);
   draw_overlay(c, c.ui.input.window);
 }

@@ -14,10 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/compare_memory.h"
-#include "app/panels/heads_memory.h"
+#include "app/panels/chrome/window_layout.h"
+#include "app/panels/compare/compare_panel.h"
+#include "app/panels/heads/heads_panel.h"
 #include "app/panels/panel.h"
-#include "app/panels/window_layout.h"
+#include "app/panels/parts/compare_cache.h"
+#include "app/panels/parts/run_cache.h"
+#include "app/panels/what_if/what_if_panel.h"
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
 #include "app/plot/theme.h"
@@ -108,7 +111,7 @@ class CompareBench {
     state.view.centre = CentreView::Compare;
     state.view.selection.head = HeadRef{1, 2};
     tiles = std::make_unique<TileStore>(std::size_t{256} << 20, 1, [] {});
-    memory = std::make_unique<CompareMemory>([] {});
+    memory = std::make_unique<CompareCache>([] {});
   }
 
   // A quick what-if of the first head in the state of `status`; its data where it is done.
@@ -149,16 +152,14 @@ class CompareBench {
     const Lookup lookup(session);
     {
       Ui ui(*painter, dark ? dark_theme() : light_theme(), input, *ui_memory, lookup, clipboard);
-      PanelContext context{ui, session.state(), *tiles, session.commands(), hover, facts, &heads_memory, memory.get()};
+      PanelContext context{ui, session.state(), *tiles, session.commands(), hover, facts, &run_cache, memory.get()};
       const WindowLayout layout = window_layout(ground, session.state());
-      centre = layout.centre;
-      side = layout.side_rail ? Rect{} : layout.side;
-      heads = layout.heads;
-      if (with_heads && !layout.heads_rail) draw_heads_panel(context, heads);
-      if (session.state().view.centre == CentreView::WhatIf)
-        draw_what_if_panel(context, centre, side);
-      else
-        draw_compare_panel(context, centre, side);
+      centre = layout.centre.rect;
+      side = layout.side.area();
+      heads = layout.heads.rect;
+      if (with_heads && layout.heads.drawn()) draw_heads_panel(context, heads);
+      layout.centre.panel->draw(context, centre);
+      if (!side.empty()) layout.side.panel->draw(context, side);
       (void)ui.finish();
       lines = ui.take_commands();
     }
@@ -252,10 +253,10 @@ class CompareBench {
   PlainMeasure measure;
   Session session{Session::Options{}};
   std::unique_ptr<TileStore> tiles;
-  std::unique_ptr<CompareMemory> memory;
-  HeadsMemory heads_memory;
+  std::unique_ptr<CompareCache> memory;
+  RunCache run_cache;
   std::unique_ptr<RecordingPainter> painter;
-  UiMemoryPtr ui_memory = make_ui_memory();
+  UiStatePtr ui_memory = make_ui_state();
   NoClipboard clipboard;
   Input input;
   Hover hover;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/compare_geometry.h"
-#include "app/panels/compare_side.h"
+#include "app/panels/compare/compare_geometry.h"
+#include "app/panels/compare/compare_side.h"
 #include "app/plot/number_text.h"
 #include "tests/app/panels/compare_bench.h"
 

@@ -12,10 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/compare_geometry.h"
-#include "app/panels/compare_side.h"
-#include "app/panels/map_labels.h"
-#include "app/panels/window_frame.h"
+#include "app/panels/chrome/window_frame.h"
+#include "app/panels/compare/compare_geometry.h"
+#include "app/panels/compare/compare_side.h"
+#include "app/panels/map/map_geometry.h"
+#include "app/panels/map/map_labels.h"
+#include "app/panels/map/map_subject.h"
+#include "app/panels/panel.h"
+#include "app/panels/parts/compare_cache.h"
 #include "app/plot/number_text.h"
 #include "tests/app/panels/compare_bench.h"
 

@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "app/panels/chrome/error_cards.h"
+#include "app/panels/panel.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
 

@@ -1,6 +1,5 @@
 // Intervals of the rows and the shares outside of them, for each tab of the head panel and each kind of head: against
 // the formulas written out, on rows made from maps that are made here.
-#include "app/panels/head_bounds.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/head_series.h"
+#include "app/panels/head/head_panel.h"
+#include "app/panels/parts/head_bounds.h"
+#include "app/panels/parts/head_series.h"
 #include "app/plot/number_text.h"
 #include "tests/support/heads_bench.h"
 

@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/heads_layout.h"
-#include "app/panels/heads_parts.h"
+#include "app/panels/heads/columns_panel.h"
+#include "app/panels/heads/heads_layout.h"
+#include "app/panels/heads/heads_panel.h"
+#include "app/panels/model/model_panel.h"
+#include "app/panels/parts/head_parts.h"
 #include "app/plot/number_text.h"
 #include "tests/support/heads_bench.h"
 

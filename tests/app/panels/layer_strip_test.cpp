@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/heads_parts.h"
-#include "app/panels/panel.h"
+#include "app/panels/heads/heads_panel.h"
+#include "app/panels/heads/layer_strip.h"
 #include "tests/support/heads_bench.h"
 
 namespace headroom::test {

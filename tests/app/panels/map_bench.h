@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/panels/map/map_panel.h"
 #include "app/panels/panel.h"
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
@@ -241,7 +242,7 @@ class MapBench {
   Session session{Session::Options{}};
   std::unique_ptr<TileStore> tiles;
   std::unique_ptr<RecordingPainter> painter;
-  UiMemoryPtr memory = make_ui_memory();
+  UiStatePtr memory = make_ui_state();
   NoClipboard clipboard;
   Input input;
   Hover hover;

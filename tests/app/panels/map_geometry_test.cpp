@@ -1,6 +1,5 @@
 // Geometry of the map panel: the places of its parts in pictures of known size, cells and pixels, zooming about a
 // point, panning, pieces of tiles.
-#include "app/panels/map_geometry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "app/panels/map/map_geometry.h"
+#include "app/panels/map/map_layout.h"
 #include "tests/support/catch.h"
 
 namespace headroom::test {

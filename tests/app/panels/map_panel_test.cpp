@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/map_cells.h"
-#include "app/panels/map_geometry.h"
+#include "app/panels/map/map_geometry.h"
+#include "app/panels/map/map_layout.h"
 #include "app/plot/number_text.h"
 #include "tests/app/panels/map_bench.h"
 

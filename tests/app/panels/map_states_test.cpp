@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "app/panels/map_geometry.h"
-#include "app/panels/map_subject.h"
+#include "app/panels/map/map_geometry.h"
+#include "app/panels/map/map_layout.h"
+#include "app/panels/map/map_subject.h"
+#include "app/panels/map/where_panel.h"
 #include "tests/app/panels/map_bench.h"
 
 namespace headroom::test {

@@ -4,9 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "app/panels/memory_state.h"
-
-#include "app/panels/map_subject.h"
+#include "app/panels/map/map_subject.h"
+#include "app/panels/map/memory_state.h"
 #include "tests/app/panels/map_bench.h"
 #include "tests/core/run/live_runs.h"
 

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/palette.h"
+#include "app/panels/chrome/overlay.h"
+#include "app/panels/chrome/palette_list.h"
+#include "app/panels/panel.h"
 #include "app/session/folder_reader.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"

@@ -1,5 +1,4 @@
 // The axis of the plots over rows: visible keys where these grow, positions where they do not.
-#include "app/panels/row_axis.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "app/panels/panel.h"
+#include "app/panels/head/head_panel.h"
+#include "app/panels/parts/head_series.h"
+#include "app/panels/parts/row_axis.h"
 #include "tests/support/heads_bench.h"
 
 namespace headroom::test {

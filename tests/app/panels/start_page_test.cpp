@@ -1,6 +1,9 @@
 #include <string>
 #include <vector>
 
+#include "app/panels/chrome/start_page.h"
+#include "app/panels/chrome/window_layout.h"
+#include "app/panels/panel.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
 

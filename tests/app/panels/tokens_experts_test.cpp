@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/panel.h"
-#include "app/panels/tokens_parts.h"
+#include "app/panels/tokens/tokens_experts.h"
+#include "app/panels/tokens/tokens_panel.h"
 #include "tests/support/heads_bench.h"
 
 namespace headroom::test {

@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/tokens_layout.h"
-#include "app/panels/tokens_tint.h"
+#include "app/panels/parts/token_lines.h"
+#include "app/panels/tokens/tokens_panel.h"
+#include "app/panels/tokens/tokens_tint.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "tests/support/heads_bench.h"

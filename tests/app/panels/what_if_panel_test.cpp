@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/compare_geometry.h"
-#include "app/panels/map_labels.h"
-#include "app/panels/what_if_parts.h"
-#include "app/panels/what_if_text.h"
+#include "app/panels/compare/compare_geometry.h"
+#include "app/panels/panel.h"
+#include "app/panels/parts/change_text.h"
+#include "app/panels/parts/compare_cache.h"
+#include "app/panels/what_if/what_if_subject.h"
 #include "app/plot/number_text.h"
 #include "tests/app/panels/compare_bench.h"
 

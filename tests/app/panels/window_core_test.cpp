@@ -1,5 +1,4 @@
 // The program's own frame without a display: what the keys reach, and what of it is seen.
-#include "app/panels/window_core.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/window_layout.h"
+#include "app/panels/chrome/window_core.h"
+#include "app/panels/chrome/window_layout.h"
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
 #include "tests/app/session/session_bench.h"
@@ -96,8 +96,9 @@ class CoreBench {
 };
 
 Rect panel_of(const CoreBench& bench, const std::string& name) {
-  for (const ShownPanel& panel : shown_panels(window_layout(bench.window(), bench.state())))
-    if (name == panel.name) return panel.rect;
+  const WindowLayout layout = window_layout(bench.window(), bench.state());
+  for (const PanelSlot* slot : layout.slots())
+    if (name == slot->name) return slot->area();
   return {};
 }
 
@@ -159,14 +160,13 @@ CATCH_TEST_CASE("F11 shows the panel with the focus alone, whichever it is, and 
     bench.session().run(std::string("panel.focus ") + name);
     bench.key("F11");
     CATCH_CHECK(bench.fact("maximised") == name);
-    const auto shown = shown_panels(window_layout(bench.window(), bench.state()));
-    CATCH_REQUIRE(shown.size() == 1);
-    CATCH_CHECK(std::string(shown[0].name) == name);
-    CATCH_CHECK(shown[0].rect.height() > 700.0f);
+    CATCH_REQUIRE(bench.state().panels_shown == std::vector<std::string>{name});
+    const Rect shown = panel_of(bench, name);
+    CATCH_CHECK(shown.height() > 700.0f);
     // It is drawn there, and no other panel is.
     std::vector<std::string> drawn;
     for (const RecordedPanel& panel : bench.painter->panels())
-      if (panel.frame == shown[0].rect) drawn.push_back(panel.name);
+      if (panel.frame == shown) drawn.push_back(panel.name);
     CATCH_CHECK_FALSE(drawn.empty());
     CATCH_CHECK(bench.rings().size() == 1);
     bench.key("F11");

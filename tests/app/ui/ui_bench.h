@@ -145,7 +145,7 @@ class UiBench {
  private:
   Draw draw_;
   PlainMeasure measure_;
-  UiMemoryPtr memory_ = make_ui_memory();
+  UiStatePtr memory_ = make_ui_state();
 };
 
 }  // namespace headroom::test

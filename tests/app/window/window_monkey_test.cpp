@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/panels/window_core.h"
+#include "app/panels/chrome/window_core.h"
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
 #include "app/session/random_hands.h"

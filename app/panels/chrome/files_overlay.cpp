@@ -1,0 +1,316 @@
+// The program's own file chooser, for desktops without one and for people who like keys.
+#include "app/panels/chrome/files_overlay.h"
+
+#include <algorithm>
+#include <any>
+#include <cmath>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/panels/chrome/bars.h"
+#include "app/panels/chrome/overlay.h"
+#include "app/panels/panel.h"
+#include "app/plot/number_text.h"
+#include "app/session/commands.h"
+#include "app/session/folder_reader.h"
+#include "app/ui/file_list.h"
+#include "app/ui/text_wrap.h"
+#include "core/base/environment.h"
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr float kFileRow = 24.0f;
+constexpr double kTypedFor = 1.0;  // seconds that letters belong together
+constexpr double kSlow = 0.2;      // seconds after which a folder is told to be still being read
+
+struct Place {
+  std::string title, path;
+};
+
+std::string parent_of(const std::string& folder) {
+  const fs::path path(folder);
+  return path.has_parent_path() ? path.parent_path().string() : folder;
+}
+
+std::string start_folder(const State& state) {
+  if (!state.overlay_text.empty()) return fs::path(expand_home(state.overlay_text)).lexically_normal().string();
+  for (const RecentFile& file : state.recent) {
+    if (!file.missing && !file.path.empty()) return parent_of(file.path);
+  }
+  const std::string home = environment_text("HOME");
+  return home.empty() ? "/" : home;
+}
+
+std::vector<Place> places_of(const State& state) {
+  std::vector<Place> out;
+  const auto add = [&](std::string title, std::string path) {
+    if (path.empty() || std::any_of(out.begin(), out.end(), [&](const Place& p) { return p.path == path; })) return;
+    out.push_back({std::move(title), std::move(path)});
+  };
+  add("Home", environment_text("HOME"));
+  for (const DemoEntry& demo : state.demos) {
+    if (!demo.variants.empty()) add("Demos", parent_of(demo.variants));
+  }
+  add("File system", "/");
+  const std::size_t fixed = out.size();
+  for (const RecentFile& file : state.recent) {
+    if (out.size() < fixed + 8) add("", parent_of(file.path));
+  }
+  for (Place& place : out) {
+    if (place.title.empty()) place.title = fs::path(place.path).filename().string();
+    if (place.title.empty()) place.title = place.path;
+  }
+  return out;
+}
+
+// Null while the folder is being read.
+std::shared_ptr<const FolderListing> listing_of(PanelContext& context, const std::string& folder, bool hidden) {
+  if (context.folders) return context.folders->listing(folder, hidden);
+  using Kept = std::shared_ptr<const FolderListing>;
+  std::any& kept = context.ui.kept_value("listing");
+  const Kept* last = std::any_cast<Kept>(&kept);
+  if (!last || (*last)->folder != folder || (*last)->hidden != hidden)
+    kept = read_listing([](const fs::path& path, const FileListOptions& options) { return list_folder(path, options); },
+                        folder, hidden);
+  return *std::any_cast<Kept>(&kept);
+}
+
+void draw_places(PanelContext& context, Rect area, std::string& folder) {
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  ui.push_id("places");
+  for (const Place& place : places_of(context.state)) {
+    if (area.height() < kFileRow) break;
+    const Rect row = area.cut_top(kFileRow);
+    ui.push_id(place.path);
+    const Interaction hit = ui.interact("place", row, Cursor::Hand);
+    const bool here = place.path == folder;
+    if (here || hit.hovered) ui.painter.fill_rect(row, here ? theme.accent_soft : theme.raised, measure::kRadius);
+    ui.icon(Icon::Folder, {row.x0 + 14.0f, row.centre_y()}, 11.0f, theme.text3);
+    ui.label_at(row.x0 + 28.0f, row.centre_y(), place.title, theme.body(theme.text), row.width() - 36.0f);
+    ui.tooltip(row, short_path(place.path));
+    if (hit.clicked) folder = place.path;
+    ui.pop_id();
+  }
+  ui.pop_id();
+}
+
+void draw_item(Ui& ui, Rect row, const FileItem& item, bool selected, bool hovered, std::int64_t now) {
+  const Theme& theme = ui.theme;
+  if (selected || hovered) ui.painter.fill_rect(row, selected ? theme.accent_soft : theme.raised);
+  if (selected) ui.painter.fill_rect(Rect::sized(row.x0, row.y0, 3.0f, row.height()), theme.accent);
+  const float y = row.centre_y();
+  const bool opens = item.opens(), folder = item.folder();
+  if (folder) {
+    ui.icon(Icon::Folder, {row.x0 + 18.0f, y}, 12.0f, item.kind == FileKind::ModelFolder ? theme.accent : theme.text3);
+  } else if (opens) {
+    ui.painter.fill_rect(Rect::sized(row.x0 + 14.0f, std::round(y) - 4.0f, 8.0f, 8.0f), theme.accent, 2.0f);
+  }
+  float right = row.x1 - 8.0f;
+  const float name_x = row.x0 + 34.0f, room = right - name_x;
+  if (room > 420.0f) {
+    ui.label_at(right, y, when_text(item.modified_unix, now), theme.hint(), 84.0f, Painter::Align::Right);
+    right -= 96.0f;
+  }
+  if (room > 260.0f) {
+    const std::string size = folder ? "" : size_text(static_cast<double>(item.size_bytes));
+    ui.label_at(right, y, size, {Face::Mono, 11.0f, theme.text2}, 72.0f, Painter::Align::Right);
+    right -= 84.0f;
+  }
+  if (room > 360.0f) {
+    ui.label_at(right - 110.0f, y, file_kind_text(item.kind), theme.hint(), 110.0f);
+    right -= 122.0f;
+  }
+  ui.label_at(name_x, y, item.name, theme.body(opens || folder ? theme.text : theme.off), right - name_x);
+}
+
+}  // namespace
+
+void draw_files(PanelContext& context, Rect window) {
+  Ui& ui = context.ui;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const State& state = context.state;
+  std::string& folder = ui.kept_text("folder");
+  std::string& path = ui.kept_text("path");
+  std::string& typed = ui.kept_text("typed");
+  double& typed_at = ui.kept_number("typed at", -10.0);
+  double& hidden = ui.kept_number("hidden");
+  double& selected = ui.kept_number("selected");
+  std::string& wanted = ui.kept_text("wanted");  // the name that is selected once its folder is listed
+  std::string& submitted =
+      ui.kept_text("submitted");             // a typed path of which it is not known yet whether it is a folder
+  std::string& left = ui.kept_text("left");  // the folder that it was typed in
+  double& asked_at = ui.kept_number("asked at", -1.0);
+  if (ui.appeared("files")) {
+    folder = start_folder(state);
+    path = short_path(folder);
+    submitted.clear();
+    if (context.folders) context.folders->forget();
+  }
+  const std::string folder_before = folder;
+
+  const Rect box = begin_box(context, "files", window, {860.0f, 600.0f});
+  Rect rest = draw_box_title(context, box, "Open", "a checkpoint, a model folder or a run file", "");
+  const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
+  const Rect foot = rest.cut_bottom(44.0f);
+  Rect bar = rest.cut_top(38.0f);
+  bar = {bar.x0 + margin, bar.y0 + 8.0f, bar.x1 - margin, bar.y1 - 6.0f};
+  ui.push_id("files");
+
+  if (ui.button(bar.cut_left(32.0f), "↑", "", ButtonStyle::Plain)) {
+    wanted = fs::path(folder).filename().string();
+    folder = parent_of(folder);
+  }
+  bar.cut_left(8.0f);
+  TextFieldOptions options;
+  options.mono = true;
+  options.hint = "a path";
+  // A path that is typed goes to its field at once; other letters find names in the list.
+  options.focus =
+      !ui.wants_text() && !ui.input.text.empty() && (ui.input.text.front() == '/' || ui.input.text.front() == '~');
+  if (options.focus) path.clear();
+  const TextFieldResult entered = ui.text_field("path", bar, path, options);
+  if (entered.submitted) {
+    const std::string full = fs::path(expand_home(path)).lexically_normal().string();
+    if (!full.empty()) {
+      left = folder;
+      folder = submitted = full.size() > 1 && full.ends_with('/') ? full.substr(0, full.size() - 1) : full;
+    }
+  }
+
+  if (box.width() >= 560.0f) {
+    Rect places = rest.cut_left(170.0f);
+    painter.fill_rect({places.x1 - 1.0f, places.y0, places.x1, places.y1}, theme.line);
+    draw_places(context, {places.x0 + 14.0f, places.y0 + 8.0f, places.x1 - 12.0f, places.y1 - 4.0f}, folder);
+  }
+  const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
+  std::shared_ptr<const FolderListing> listing = listing_of(context, folder, hidden != 0.0);
+  if (listing && folder == submitted && (listing->error || listing->list.model)) {
+    ui.run("open.run " + quote_word(folder));  // a file, a model, or what opening has a card for
+    folder = left;
+    listing = listing_of(context, folder, hidden != 0.0);
+  }
+  if (listing || folder != submitted) submitted.clear();
+  const bool reading = !listing;
+  if (reading) {
+    listing = std::make_shared<FolderListing>();
+    if (asked_at < 0.0) asked_at = ui.input.time;
+  } else {
+    asked_at = -1.0;
+  }
+  const std::vector<FileItem>& items = listing->list.items;
+  if (!wanted.empty() && !reading) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].name == wanted) selected = static_cast<double>(i);
+    }
+    ui.scroll_to("list", kFileRow * static_cast<float>(selected), kFileRow * (static_cast<float>(selected) + 1.0f));
+    wanted.clear();
+  }
+  const auto last = static_cast<double>(items.empty() ? 0 : items.size() - 1);
+  const double before = selected;
+  const bool keys = !ui.wants_text();
+  const auto page = std::max(1.0, std::floor(static_cast<double>(area.height() / kFileRow)) - 1.0);
+  bool open = false, enter = false, up = false;
+  if (keys) {
+    if (ui.key(Key::Down)) selected += 1.0;
+    if (ui.key(Key::Up)) selected -= 1.0;
+    if (ui.key(Key::PageDown)) selected += page;
+    if (ui.key(Key::PageUp)) selected -= page;
+    if (ui.key(Key::Home)) selected = 0.0;
+    if (ui.key(Key::End)) selected = last;
+    open = ui.key(Key::Enter);
+    enter = ui.key(Key::Right);
+    up = ui.key(Key::Backspace) || ui.key(Key::Left);
+    if (!ui.input.text.empty() && ui.input.text != " ") {
+      if (ui.input.time - typed_at > kTypedFor) typed.clear();
+      typed += ui.input.text;
+      typed_at = ui.input.time;
+      const int found = find_typed(items, typed, static_cast<int>(selected) + (typed == ui.input.text ? 1 : 0));
+      if (found >= 0) selected = found;
+    }
+  }
+  selected = std::clamp(selected, 0.0, last);
+  if (selected != before)
+    ui.scroll_to("list", kFileRow * static_cast<float>(selected), kFileRow * (static_cast<float>(selected) + 1.0f));
+
+  const float offset = ui.scroll("list", area, kFileRow * static_cast<float>(items.size()), kFileRow);
+  const auto top = static_cast<std::size_t>(offset / kFileRow);
+  const auto rows = static_cast<std::size_t>(std::max(0.0f, std::floor(area.height() / kFileRow)));
+  const std::int64_t now = std::time(nullptr);
+  for (std::size_t i = top; i < std::min(items.size(), top + rows); ++i) {
+    const Rect row =
+        Rect::sized(area.x0, area.y0 + kFileRow * static_cast<float>(i - top), area.width() - 12.0f, kFileRow);
+    const Interaction hit = ui.interact(items[i].name, row);
+    draw_item(ui, row, items[i], static_cast<double>(i) == selected, hit.hovered, now);
+    if (hit.pressed) selected = static_cast<double>(i);
+    if (hit.double_clicked) open = true;
+  }
+  if (reading) {
+    const double since = ui.input.time - asked_at;
+    if (since < kSlow)
+      ui.wake_in(kSlow - since);
+    else
+      ui.label_at(area.x0 + 16.0f, area.y0 + 17.0f, "This folder is being read; another one can be chosen.",
+                  theme.body(theme.text3), area.width() - 32.0f);
+  } else if (listing->error) {
+    ui.paragraph({area.x0 + 16.0f, area.y0 + 8.0f}, describe(*listing->error), theme.body(theme.err),
+                 area.width() - 32.0f, 18.0f, true, static_cast<int>(std::max(1.0f, area.height() / 18.0f - 1.0f)));
+  } else if (items.empty()) {
+    ui.label_at(area.x0 + 16.0f, area.y0 + 17.0f, "Nothing is in this folder.", theme.body(theme.text3),
+                area.width() - 32.0f);
+  }
+
+  painter.fill_rect({foot.x0 + 1.0f, foot.y0, foot.x1 - 1.0f, foot.y0 + 1.0f}, theme.line);
+  const auto at = static_cast<std::size_t>(selected);
+  const FileItem* item = at < items.size() ? &items[at] : nullptr;
+  const float y = foot.centre_y();
+  float right = foot.x1 - margin;
+  const bool opens = item != nullptr && (item->opens() || item->folder());
+  right -= 96.0f;
+  const char* title = item != nullptr && item->kind == FileKind::Folder ? "Look inside" : "Open";
+  if (ui.button(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), title, "",
+                opens ? ButtonStyle::Primary : ButtonStyle::Plain) &&
+      opens)
+    open = true;
+  right -= 88.0f;
+  ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", "overlay.close");
+  right -= 16.0f;
+  const float box_width = std::min(140.0f, right - foot.x0 - margin);
+  if (box_width > 100.0f &&
+      ui.check_box(Rect::sized(foot.x0 + margin, y - 10.0f, box_width, 20.0f), "hidden files", hidden != 0.0, "")) {
+    if (item != nullptr) wanted = item->name;
+    hidden = hidden != 0.0 ? 0.0 : 1.0;
+  }
+  const float note_x = foot.x0 + margin + box_width + 12.0f;
+  std::string note;
+  if (listing->list.left_out > 0) note = std::to_string(listing->list.left_out) + " more are not listed";
+  if (item != nullptr && item->kind == FileKind::ModelFolder) note = "→ looks inside";
+  if (item != nullptr && !opens) note = "not a format that this program opens";
+  if (!note.empty() && right - note_x > 60.0f) ui.label_at(note_x, y, note, theme.hint(), right - note_x);
+  if (open && item != nullptr && item->opens()) {
+    ui.run("open.run " + quote_word((fs::path(folder) / item->name).string()));
+  } else if ((open || enter) && item != nullptr && item->folder()) {
+    folder = (fs::path(folder) / item->name).string();
+  }
+  if (up) {
+    wanted = fs::path(folder).filename().string();
+    folder = parent_of(folder);
+  }
+  if (folder != folder_before) {
+    path = short_path(folder);
+    selected = 0.0;
+    typed.clear();
+    ui.scroll_to("list", 0.0f, kFileRow);
+  }
+  ui.pop_id();
+  end_box(context);
+}
+
+}  // namespace headroom

@@ -1,0 +1,25 @@
+// What lies over the window: one box at a time, with a scrim under it. Main thread only.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "app/panels/panel.h"
+
+namespace headroom {
+
+void draw_overlay(PanelContext& context, Rect window);  // palette, keys, settings, about, log, files, prompt
+
+// The scrim and the box, `wanted` pixels large or what the window has, centred, its top at `top` pixels or higher; a
+// click beside it closes it. To be followed by end_box().
+[[nodiscard]] Rect begin_box(PanelContext& context, std::string_view name, Rect window, Vec2 wanted, float top = -1.0f);
+void end_box(PanelContext& context);
+
+// The head of a box: title, hint, how it is closed. Returns what is left.
+[[nodiscard]] Rect draw_box_title(PanelContext& context, Rect box, std::string_view title, std::string_view hint,
+                                  std::string_view close_line);
+// Key caps with what they do, from the left.
+void draw_key_hints(PanelContext& context, Rect area, std::initializer_list<std::pair<const char*, const char*>> hints);
+
+}  // namespace headroom

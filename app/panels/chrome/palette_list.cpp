@@ -1,0 +1,169 @@
+#include "app/panels/chrome/palette_list.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/ui/file_list.h"
+#include "app/ui/fuzzy.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kMostChoices = 64;
+
+std::string_view first_word(std::string_view line) { return line.substr(0, line.find(' ')); }
+
+// Alternatives of the argument at `index` in "linear|log10 PATH"; "[…]" marks an optional one.
+std::vector<std::string> alternatives(std::string_view arguments, std::size_t index) {
+  std::vector<std::string> out;
+  std::size_t at = 0, word = 0;
+  while (at < arguments.size()) {
+    std::size_t end = arguments.find(' ', at);
+    if (end == std::string_view::npos) end = arguments.size();
+    if (word == index) {
+      std::string_view part = arguments.substr(at, end - at);
+      if (part.starts_with('[')) part.remove_prefix(1);
+      if (part.ends_with(']')) part.remove_suffix(1);
+      std::size_t from = 0;
+      while (from <= part.size()) {
+        std::size_t bar = part.find('|', from);
+        if (bar == std::string_view::npos) bar = part.size();
+        out.emplace_back(part.substr(from, bar - from));
+        from = bar + 1;
+      }
+      return out;
+    }
+    ++word;
+    at = end + 1;
+  }
+  return out;
+}
+
+bool is_placeholder(std::string_view text) {
+  return text.empty() || std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+}  // namespace
+
+std::string palette_arguments(const CommandTable& table, std::string_view query) {
+  if (query.find(' ') == std::string_view::npos) return "";
+  const Command* command = table.find(first_word(query));
+  return command != nullptr ? command->arguments : "";
+}
+
+PaletteList palette_list(const CommandTable& table, const State& state, std::string_view query) {
+  PaletteList list;
+  struct Scored {
+    double score;
+    PaletteItem item;
+  };
+  std::vector<Scored> found;
+  const auto consider = [&](const std::string& line, const std::string& title, bool needs_text) {
+    ++list.commands;
+    double score = 0.0;
+    std::vector<std::size_t> positions;
+    if (auto by_title = fuzzy_match(query, title)) {
+      score = by_title->score + 4.0;
+      positions = std::move(by_title->positions);
+    } else if (const auto by_line = fuzzy_match(query, line)) {
+      score = by_line->score;
+    } else {
+      return;
+    }
+    PaletteItem item;
+    item.line = line;
+    item.title = title;
+    item.positions = std::move(positions);
+    item.needs_text = needs_text;
+    found.push_back({score, std::move(item)});
+  };
+  for (const CommandEntry& entry : table.entries()) consider(entry.line, entry.title, entry.needs_text);
+  for (const Command& command : table.commands()) {
+    if (command.group == "Script" || command.name == "overlay.close") continue;
+    const bool has_entry = std::any_of(table.entries().begin(), table.entries().end(), [&](const CommandEntry& entry) {
+      return first_word(entry.line) == command.name;
+    });
+    if (!has_entry) consider(command.name, command.title, !command.arguments.empty());
+  }
+  for (Scored& scored : found) {
+    scored.item.disabled = table.disabled_reason(state, scored.item.line);
+    scored.item.key = table.key_of(state, scored.item.line);
+    if (!scored.item.disabled.empty() && !query.empty()) scored.score -= 6.0;
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Scored& a, const Scored& b) { return a.score > b.score; });
+
+  // A line with arguments runs as it stands.
+  const std::string_view word = first_word(query);
+  const Command* command = table.find(word);
+  const bool more =
+      query.size() > word.size() + 1 && query.find_first_not_of(' ', word.size()) != std::string_view::npos;
+  const bool exact = std::any_of(found.begin(), found.end(), [&](const Scored& s) { return s.item.line == query; });
+  if (command != nullptr && more && !exact) {
+    PaletteItem item;
+    item.line = query;
+    item.title = command->title;
+    item.typed = true;
+    const auto words = split_command_line(query);
+    item.disabled = words ? table.disabled_reason(state, query) : words.error().message;
+    list.items.push_back(std::move(item));
+  }
+  for (Scored& scored : found) list.items.push_back(std::move(scored.item));
+  return list;
+}
+
+std::vector<std::string> palette_completions(const CommandTable& table, const State& state, std::string_view query) {
+  std::vector<std::string> out;
+  // A path with spaces is in quotation marks; within one that is not closed, the word begins at it.
+  const bool quoted = std::count(query.begin(), query.end(), '"') % 2 == 1;
+  const std::size_t quote = query.rfind('"');
+  const std::size_t space = quoted && quote > 0 ? quote - 1 : query.rfind(' ');
+  if (space == std::string_view::npos) {
+    for (const Command& command : table.commands()) {
+      if (command.name.starts_with(query)) out.push_back(command.name + (command.arguments.empty() ? "" : " "));
+    }
+    return out;
+  }
+  const Command* command = table.find(first_word(query));
+  if (command == nullptr) return out;
+  std::size_t index = 0;
+  bool in_word = false;
+  for (const char c : query.substr(first_word(query).size(), space - first_word(query).size())) {
+    if (c != ' ' && !in_word) ++index;
+    in_word = c != ' ';
+  }
+  const std::string_view last = query.substr(space + (quoted ? 2 : 1));
+  const std::string before(query.substr(0, space + 1));
+  for (const std::string& choice : alternatives(command->arguments, index)) {
+    if (choice == "PATH" || choice == "FOLDER") {
+      for (const std::string& path : complete_path(last)) {
+        std::string word = quote_word(path);
+        if (word.ends_with("/\"")) word.pop_back();  // it goes on
+        out.push_back(before + word);
+      }
+    } else if (choice.starts_with("L0.H0")) {
+      const RunSnapshot* run = state.data();
+      if (run == nullptr) continue;
+      for (const std::int64_t layer : run->layers) {
+        for (const std::int64_t head : run->heads) {
+          const std::string name = head_text({layer, head});
+          if (name.starts_with(last) && out.size() < kMostChoices) out.push_back(before + name);
+        }
+      }
+    } else if (!is_placeholder(choice) && choice.starts_with(last)) {
+      out.push_back(before + choice);
+    }
+  }
+  for (const CommandEntry& entry : table.entries()) {
+    if (entry.line.size() > query.size() && entry.line.starts_with(query) && out.size() < kMostChoices &&
+        std::find(out.begin(), out.end(), entry.line) == out.end()) {
+      out.push_back(entry.line);
+    }
+  }
+  return out;
+}
+
+}  // namespace headroom

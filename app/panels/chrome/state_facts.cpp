@@ -1,0 +1,147 @@
+// What scripts can ask of the session: facts of its state, not of what is drawn.
+#include "app/panels/chrome/state_facts.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/facts.h"
+#include "app/session/quantities.h"
+#include "app/session/state.h"
+
+namespace headroom {
+namespace {
+
+const char* status_name(RunStatus status) {
+  switch (status) {
+    case RunStatus::Waiting: return "waiting";
+    case RunStatus::Running: return "running";
+    case RunStatus::Done: return "done";
+    case RunStatus::Cancelled: return "cancelled";
+    case RunStatus::Failed: return "failed";
+  }
+  return "";
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text.empty() ? "none" : text;
+}
+
+void set_flag(Facts& facts, const char* name, bool value) { facts.set(name, value ? 1.0 : 0.0); }
+
+const char* view_name(HeadsView view) {
+  return view == HeadsView::Atlas ? "atlas" : view == HeadsView::Scatter ? "scatter" : "table";
+}
+
+const char* pool_name(Pooling pooling) {
+  return pooling == Pooling::MaxMagnitude ? "max"
+         : pooling == Pooling::Mean       ? "mean"
+         : pooling == Pooling::Positive   ? "positive"
+                                          : "negative";
+}
+
+// As the commands that set it are called.
+void describe_view(const ViewState& view, Facts& facts) {
+  const HeadsState& heads = view.heads;
+  facts.set("heads.view", std::string(view_name(heads.view)));
+  facts.set("heads.x", heads.x);
+  facts.set("heads.y", heads.y);
+  facts.set("heads.colour", heads.colour);
+  facts.set("heads.log", heads.log_x && heads.log_y ? "xy" : heads.log_x ? "x" : heads.log_y ? "y" : "none");
+  facts.set("heads.range", heads.range_per_layer ? "layer" : "shared");
+  facts.set("heads.order", heads.by_value ? "value" : "index");
+  facts.set("heads.columns", listed(heads.columns));
+  facts.set("heads.filter", heads.filter);
+  facts.set("heads.sort", heads.sort);
+  set_flag(facts, "heads.descending", heads.descending);
+  facts.set("heads.lasso", static_cast<double>(heads.lasso.size()));
+  facts.set("sections.folded", listed(view.head.folded));
+  set_flag(facts, "across_model", view.head.across_model);
+  facts.set("map.pool", std::string(pool_name(view.map.pooling)));
+  set_flag(facts, "map.exclude_sink", view.map.exclude_sink);
+  set_flag(facts, "map.swipe", view.map.swipe);
+  facts.set("map.divider", view.map.divider);
+  facts.set("tokens.tint", view.tokens.tint);
+  facts.set("tokens.show", view.tokens.experts ? "experts" : "text");
+  facts.set("what_if.scope", view.what_if.scope);
+  facts.set("compare.divider", view.compare.divider);
+  const char* sorts[] = {"distance", "sink_a", "sink_b", "sink", "rho", "entropy"};
+  facts.set("compare.sort", view.compare.sort ? sorts[static_cast<int>(*view.compare.sort)] : "none");
+  set_flag(facts, "compare.descending", view.compare.descending);
+}
+
+void describe_window(const State& state, Facts& facts) {
+  facts.set("prompt.title", state.prompt.title);
+  facts.set("prompt.first", static_cast<double>(state.prompt.max_tokens));
+  const Settings& settings = state.settings;
+  facts.set("settings.device", settings.device);
+  facts.set("settings.dtype", settings.dtype);
+  facts.set("settings.backend", settings.backend);
+  facts.set("settings.memory", settings.memory_gb);
+  facts.set("settings.tile_memory", settings.tile_mb);
+  facts.set("settings.scale", settings.scale);
+  facts.set("settings.keys", static_cast<double>(settings.keys.size()));
+  const Layout& layout = state.layout;
+  std::vector<std::string> folded;
+  for (const auto& [name, is] :
+       {std::pair{"heads", layout.heads_folded}, {"head", layout.head_folded}, {"tokens", layout.tokens_folded}})
+    if (is) folded.emplace_back(name);
+  facts.set("folded", listed(folded));
+  facts.set("panels", listed(state.panels_shown));
+  facts.set("head_width", static_cast<double>(layout.head_width));
+  set_flag(facts, "developer", state.developer);
+}
+
+}  // namespace
+
+void describe_state(const State& state, Facts& facts) {
+  const RunEntry* run = state.shown();
+  facts.set("runs", static_cast<double>(state.runs.size()));
+  facts.set("models", static_cast<double>(state.models.size()));
+  facts.set("errors", static_cast<double>(state.errors.size()));
+  facts.set("warnings", static_cast<double>(state.unseen_warnings));
+  facts.set("unseen_errors", static_cast<double>(state.unseen_errors));
+  facts.set("run.status", run ? std::string(status_name(run->status)) : "none");
+  facts.set("run.name", run ? run->name : "");
+  facts.set("run.id", run ? run->id : -1);
+  const RunSnapshot* data = state.data();
+  facts.set("run.tokens", data ? static_cast<double>(data->length) : 0.0);
+  facts.set("run.layers", data ? static_cast<double>(data->finished_layers()) : 0.0);
+  facts.set("run.loss", data && data->next_token_loss ? *data->next_token_loss : std::nan(""));
+  const RunEntry* other = state.other();
+  const RunBudget* budget = run && run->budget ? run->budget.get() : state.estimate.get();
+  facts.set("run.refused", run && run->refused ? 1.0 : 0.0);
+  facts.set("run.estimate_bytes", budget ? static_cast<double>(budget->fit.needed_bytes) : 0.0);
+  facts.set("run.budget_bytes", budget ? static_cast<double>(budget->budget_bytes) : 0.0);
+  facts.set("run.kept_layers", budget ? static_cast<double>(budget->fit.kept_layers) : 0.0);
+  facts.set("estimate.tokens", state.estimate ? static_cast<double>(state.estimate->memory.length) : 0.0);
+  facts.set("estimate.bytes", state.estimate ? static_cast<double>(state.estimate->fit.needed_bytes) : 0.0);
+  facts.set("estimate.budget_bytes", state.estimate ? static_cast<double>(state.estimate->budget_bytes) : 0.0);
+  facts.set("estimate.kept_layers", state.estimate ? static_cast<double>(state.estimate->fit.kept_layers) : 0.0);
+  facts.set("other.name", other ? other->name : "");
+  facts.set("other.status", other ? std::string(status_name(other->status)) : "none");
+  facts.set("other.loss",
+            other && other->data && other->data->next_token_loss ? *other->data->next_token_loss : std::nan(""));
+  const Selection& selection = state.view.selection;
+  facts.set("select.head", selection.head ? head_text(*selection.head) : "none");
+  facts.set("select.query", selection.query ? static_cast<double>(*selection.query) : -1.0);
+  facts.set("select.key", selection.key ? static_cast<double>(*selection.key) : -1.0);
+  if (data && selection.head)
+    for (const Quantity& quantity : head_quantities())
+      if (quantity.group.empty())
+        facts.set("head." + std::string(quantity.name),
+                  data->at(quantity.name, selection.head->layer, selection.head->head));
+  const char* centres[] = {"map", "what-if", "compare"};
+  facts.set("centre", std::string(centres[static_cast<int>(state.view.centre)]));
+  facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));
+  facts.set("theme", std::string(state.settings.dark ? "dark" : "light"));
+  facts.set("can_undo", state.can_undo ? 1.0 : 0.0);
+  describe_view(state.view, facts);
+  describe_window(state, facts);
+}
+
+}  // namespace headroom

@@ -1,0 +1,9 @@
+// What scripts can ask of the session itself. Main thread only.
+#pragma once
+
+namespace headroom {
+
+// What scripts can ask of the session itself: "run.status", "select.head", "runs" …
+void describe_state(const State& state, Facts& facts);
+
+}  // namespace headroom

@@ -1,0 +1,207 @@
+#include "app/panels/chrome/status_bar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/panels/chrome/bars.h"
+#include "app/panels/panel.h"
+#include "app/plot/number_text.h"
+#include "app/plot/token_text.h"
+#include "app/session/quantities.h"
+#include "app/ui/text_wrap.h"
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+// "key 129 “␣License”": a name, values, in the order in which they go when there is no room.
+struct NamedValue {
+  std::string name, value;
+  Color color;
+};
+
+std::string quoted_token(const RunSnapshot& run, TokenAxis axis, std::int64_t token) {
+  const std::string* text = axis_text(run, axis, token);
+  return text ? " “" + visible_token(*text) + "”" : "";
+}
+
+// The largest weight of a row of a softmax map, from what the run keeps of each row; NaN where it keeps nothing.
+double row_max(const LayerSnapshot& layer, std::int64_t head, std::int64_t query) {
+  const auto logits = layer.row_values("rows/logit_max", head), lse = layer.row_values("rows/lse", head);
+  const auto at = static_cast<std::size_t>(query);
+  if (query < 0 || at >= logits.size() || at >= lse.size()) return std::nan("");
+  return std::exp(static_cast<double>(logits[at]) - static_cast<double>(lse[at]));
+}
+
+void cell_parts(const PanelContext& context, const RunSnapshot& run, std::vector<NamedValue>& parts) {
+  const State& state = context.state;
+  const Theme& theme = context.theme();
+  const Selection& selection = state.view.selection;
+  const std::optional<std::int64_t> query = state.hover.query ? state.hover.query : selection.query;
+  const std::optional<std::int64_t> key = state.hover.key ? state.hover.key : selection.key;
+  const LayerSnapshot* shown = selection.head ? run.layer(selection.head->layer) : nullptr;
+  const CallAxes axes = shown ? shown->axes : CallAxes{TokenAxis::Tokens, TokenAxis::Tokens};
+  if (query && *query >= 0 && *query < run.length) {
+    parts.push_back({"query", std::to_string(*query) + quoted_token(run, axes.rows, *query), theme.text});
+  }
+  if (key && *key >= 0 && *key < run.length) {
+    parts.push_back({"key", std::to_string(*key) + quoted_token(run, axes.keys, *key), theme.text});
+  }
+  const std::optional<HeadRef> head = selection.head;
+  const LayerSnapshot* layer = head ? run.layer(head->layer) : nullptr;
+  if (layer == nullptr || !query || !key || *query >= layer->length || *key >= layer->length || *query < 0 || *key < 0)
+    return;
+  const std::int64_t index = layer->head_index(head->head);
+  if (index < 0) return;
+  if (layer->maps == nullptr || layer->maps->find(head->head) == nullptr) {
+    parts.push_back({"", "no map is kept of this layer", theme.text3});
+    return;
+  }
+  const MapSource::Cell cell = layer->maps->cell(head->head, *query, *key);
+  if (!cell.visible) {
+    parts.push_back({"", *key > *query ? "masked: the key comes after the query" : "masked", theme.text3});
+    return;
+  }
+  const HeadProgram& program = layer->programs[static_cast<std::size_t>(index)];
+  if (program.has_second()) {
+    parts.push_back({"a¹", readout_text(cell.first), theme.first});
+    parts.push_back({"a²", readout_text(cell.second), theme.second});
+    parts.push_back({"λ", readout_text(cell.lambda), theme.lambda});
+    parts.push_back({"w", readout_text(cell.net), cell.net < 0.0 ? theme.second : theme.accent});
+    parts.push_back({"logits", readout_text(cell.first_logit) + ", " + readout_text(cell.second_logit), theme.text});
+    return;
+  }
+  parts.push_back({"a", readout_text(cell.first), theme.accent});
+  parts.push_back({"logit", readout_text(cell.first_logit), theme.text});
+  const double most = row_max(*layer, head->head, *query);
+  if (std::isfinite(most)) parts.push_back({"row max", readout_text(most), theme.text});
+}
+
+std::vector<NamedValue> left_parts(const PanelContext& context) {
+  const State& state = context.state;
+  const Theme& theme = context.theme();
+  std::vector<NamedValue> parts;
+  if (state.nothing_open()) {
+    if (state.ready_seconds > 0.0) parts.push_back({format("Ready in %.1f s", state.ready_seconds), "", theme.text3});
+    if (!state.device.failed.empty()) {
+      parts.push_back({"LibTorch could not be loaded:", state.device.failed, theme.warn});
+    } else if (state.device.loading) {
+      parts.push_back({"LibTorch is loading in the background", "", theme.text3});
+    }
+    return parts;
+  }
+  const RunSnapshot* run = state.data();
+  if (run == nullptr) return parts;
+  const bool on_head = state.hover.head && !state.hover.query && !state.hover.key;
+  const std::optional<HeadRef> head = state.hover.head ? state.hover.head : state.view.selection.head;
+  const bool table = state.view.heads.view == HeadsView::Table && state.view.centre == CentreView::Map;
+  if (head && (on_head || table)) {
+    parts.push_back({"head", head_text(*head), theme.text});
+    const auto add = [&](const std::string& name) {
+      const auto ref = parse_quantity(name);
+      if (!ref) return;
+      const double value = head_value(*run, *ref, head->layer, head->head);
+      parts.push_back({quantity_title(*ref), number_text(*ref->info, value), theme.accent});
+    };
+    add(table ? state.view.heads.sort : atlas_quantity(state.view));
+    if (const std::string* distance = context.facts.find("heads.distance"))
+      parts.push_back({"row distance", *distance, theme.accent});
+    if (!table && state.view.heads.view == HeadsView::Scatter) {
+      parts.pop_back();
+      add(state.view.heads.x);
+      add(state.view.heads.y);
+    }
+  } else {
+    cell_parts(context, *run, parts);
+    if (const std::string* readout = context.facts.find("map.readout"); readout != nullptr && !readout->empty()) {
+      parts.push_back({"", *readout, theme.text2});
+    }
+  }
+  const RunEntry* entry = state.shown();
+  if (entry->status == RunStatus::Running && run->finished_layers() > 0) {
+    parts.push_back({std::to_string(run->finished_layers()) + " layers", "final, usable now", theme.ok});
+  }
+  if (entry->status == RunStatus::Cancelled) parts.push_back({"cancelled:", "partial", theme.warn});
+  return parts;
+}
+
+}  // namespace
+
+void draw_status_bar(PanelContext& context, Rect frame) {
+  Ui& ui = context.ui;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const State& state = context.state;
+  painter.begin_panel("status bar", frame);
+  painter.fill_rect(frame, theme.panel);
+  painter.fill_rect({frame.x0, frame.y0, frame.x1, frame.y0 + 1.0f}, theme.line);
+  ui.push_id("status bar");
+  const float y = frame.y0 + 12.5f;
+  float right = frame.x1 - measure::kPadding;
+
+  if (state.unseen_warnings > 0 || state.unseen_errors > 0) {
+    const bool bad = state.unseen_errors > 0;
+    std::string text;
+    for (const auto& [count, word] :
+         {std::pair{state.unseen_errors, " error"}, std::pair{state.unseen_warnings, " warning"}})
+      if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + word + (count == 1 ? "" : "s");
+    const Color color = bad ? theme.err : theme.warn;
+    const float w = std::round(ui.width(text, theme.body(color)));
+    const Rect area{right - w - 22.0f, frame.y0 + 2.0f, frame.x1 - 6.0f, frame.y1 - 2.0f};
+    const Interaction hit = ui.interact("warnings", area, Cursor::Hand);
+    if (hit.hovered) painter.fill_rect(area, theme.hover, measure::kRadius);
+    ui.icon(bad ? Icon::Error : Icon::Warning, {right - w - 12.0f, y}, 11.0f, color);
+    painter.text_at(right - w, y, text, theme.body(color));
+    ui.tooltip(area, "Show the messages");
+    if (hit.clicked) ui.run("log");
+    right -= w + 22.0f + 14.0f;
+  }
+  const TextStyle mono{Face::Mono, 11.0f, theme.text2};
+  const auto put = [&](const std::string& text, const TextStyle& style, std::string_view tip) {
+    const std::string shown = shown_text(text);
+    const float w = std::round(ui.width(shown, style));
+    if (shown.empty() || right - w < frame.x0 + 0.4f * frame.width()) return;
+    painter.text_at(right - w, y, shown, style);
+    ui.tooltip({right - w, frame.y0, right, frame.y1}, tip);
+    right -= w + 18.0f;
+  };
+  if (state.memory_bytes > 0.0) put(size_text(state.memory_bytes), mono, "Memory that the program holds");
+  const RunEntry* run = state.shown();
+  const std::string device = run != nullptr && !run->device.empty() ? run->device : state.settings.device;
+  const std::string dtype = run != nullptr && !run->dtype.empty() ? run->dtype : state.settings.dtype;
+  std::string computed = device_text(device) + " · " + dtype_text(dtype);
+  if (state.nothing_open() && state.device.info)
+    computed = device_text(device) + format(" · %d threads", state.device.info->threads);
+  put(computed, mono,
+      run != nullptr && !run->backend.empty() ? "Attention backend: " + run->backend
+                                              : "Device and type of the next run");
+  if (state.nothing_open() && state.device.info && !state.device.info->cuda_note.empty()) {
+    put("no GPU found", mono, state.device.info->cuda_note);
+  }
+
+  right -= 6.0f;
+  float x = frame.x0 + measure::kPadding;
+  for (const NamedValue& part : left_parts(context)) {
+    const TextStyle name = theme.body(part.value.empty() ? part.color : theme.text3),
+                    value{Face::Mono, 12.0f, part.color};
+    const bool sentence = part.name.empty();
+    const TextStyle style = sentence ? theme.body(part.color) : value;
+    const float name_width = part.name.empty() ? 0.0f : std::round(ui.width(shown_text(part.name), name)) + 7.0f;
+    if (x + name_width + (part.value.empty() ? 0.0f : 24.0f) > right) break;
+    if (!part.name.empty()) ui.label_at(x, y, part.name, name, name_width);
+    x += name_width;
+    if (!part.value.empty()) x += std::round(ui.label_at(x, y, part.value, style, right - x));
+    x += part.value.empty() ? 23.0f : 18.0f;
+  }
+  ui.pop_id();
+  painter.end_panel();
+}
+
+}  // namespace headroom

@@ -1,0 +1,221 @@
+#include "app/panels/chrome/tool_bar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/panels/chrome/bars.h"
+#include "app/panels/map/memory_state.h"
+#include "app/panels/panel.h"
+#include "app/panels/parts/change_text.h"
+#include "app/plot/number_text.h"
+#include "app/plot/token_text.h"
+#include "app/session/commands.h"
+#include "app/ui/text_wrap.h"
+#include "core/base/format.h"
+
+namespace headroom {
+namespace {
+
+// From its width at 1024 pixels to that at 1440, and in proportion below.
+float sized(float window, float narrow, float wide) {
+  if (window < 1024.0f) return std::floor(narrow * std::max(window, 200.0f) / 1024.0f);
+  return std::floor(narrow + (wide - narrow) * std::min(1.0f, (window - 1024.0f) / 416.0f));
+}
+
+struct StyledText {
+  std::string text;
+  TextStyle style;
+  float gap = 10.0f;
+};
+
+// Texts side by side as far as there is room; the first that does not fit is elided, the others are left out.
+void draw_parts(Ui& ui, float x, float right, float y, const std::vector<StyledText>& parts) {
+  for (const StyledText& part : parts) {
+    if (part.text.empty()) continue;
+    if (right - x < 24.0f) return;
+    const float w = ui.label_at(x, y, part.text, part.style, right - x);
+    x += std::round(w) + part.gap;
+  }
+}
+
+std::int64_t measured_heads(const RunSnapshot& data) {
+  std::int64_t count = 0;
+  for (const auto& layer : data.data) count += layer != nullptr ? static_cast<std::int64_t>(layer->heads.size()) : 0;
+  return count;
+}
+
+std::string heads_text(const RunSnapshot& data) {
+  const std::int64_t heads = measured_heads(data);
+  return grouped_text(heads) + (heads == 1 ? " head" : " heads");
+}
+
+// A what-if by what it changes.
+std::string titled(const RunEntry& run) { return run.what_ifs.empty() ? run.name : "what-if: " + run_title(run); }
+
+// What the run bar says of the shown run.
+std::vector<StyledText> status_parts(const PanelContext& context) {
+  const State& state = context.state;
+  const Theme& theme = context.theme();
+  const TextStyle more = theme.body(theme.text2), hint = theme.body(theme.text3);
+  const ModelEntry* model = state.find_model(state.model);
+  if (model != nullptr && model->opening) return {{"opening", theme.body(theme.text)}, {model->name, more}};
+  const RunEntry* run = state.shown();
+  if (run == nullptr) {
+    if (const ModelEntry* opening = state.opening_model())
+      return {{"opening", theme.body(theme.text)}, {opening->name, more}};
+    if (model == nullptr) return {{"open a checkpoint first", more}};
+    if (!state.device.failed.empty()) return {{"cannot run", theme.body(theme.err)}, {state.device.failed, more}};
+    return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : "", hint}};
+  }
+  const RunEntry* other = state.other();
+  if (state.view.centre == CentreView::Compare && other != nullptr) {
+    const bool both = run->status == RunStatus::Done && other->status == RunStatus::Done;
+    const bool same = run->data && other->data && run->data->prompt && other->data->prompt &&
+                      run->data->prompt->ids == other->data->prompt->ids &&
+                      run->data->prompt->key_ids == other->data->prompt->key_ids;
+    return {{both ? "both done" : "partial", theme.body(both ? theme.ok : theme.warn)},
+            {same ? "same tokens · selection, zoom and range linked" : "selection and zoom linked", more}};
+  }
+  const std::string seconds = run->seconds > 0.0 ? " in " + seconds_text(run->seconds) : "";
+  switch (run->status) {
+    case RunStatus::Done: {
+      std::string text = run->data ? heads_text(*run->data) + seconds : "";
+      if (run->budget && run->budget->maps && run->budget->fit.kept_layers < run->budget->memory.layers)
+        text += " · maps of " + grouped_text(run->budget->fit.kept_layers) + " of " +
+                grouped_text(run->budget->memory.layers) + " layers kept";
+      if (run->model < 0) text += text.empty() ? "from a run file" : " · from a run file";
+      if (model != nullptr && model->changed_on_disk) {
+        return {{"changed on disk", theme.body(theme.warn)}, {"F5 opens it again", more}};
+      }
+      if (state.view.centre == CentreView::WhatIf)
+        text += run->quick ? " · what-if: quick, this head only" : " · what-if open";
+      // The checkpoint's name beside it does not say that the run is another than the trained one.
+      return {{"done", theme.body(theme.ok)},
+              {run->what_ifs.empty() ? "" : titled(*run), theme.body(theme.accent)},
+              {text, more}};
+    }
+    case RunStatus::Cancelled:
+      return {{"cancelled", theme.body(theme.warn)},
+              {run->data ? "partial: " + heads_text(*run->data) : "nothing was computed", more}};
+    case RunStatus::Failed:
+      if (lacks_memory(*run)) return {{"out of memory", theme.body(theme.err)}, {estimate_text(*run->budget), more}};
+      return {{"failed", theme.body(theme.err)}, {run->error ? run->error->message : "", more}};
+    case RunStatus::Waiting:
+      if (lacks_memory(*run)) return {{"not started", theme.body(theme.err)}, {estimate_text(*run->budget), more}};
+      if (state.estimate)
+        return {{"not run yet", more},
+                {state.device.loading ? "LibTorch is loading" : estimate_text(*state.estimate),
+                 state.estimate->fit.fits ? hint : theme.body(theme.warn)}};
+      return {{"not run yet", more}, {state.device.loading ? "LibTorch is loading" : "", hint}};
+    case RunStatus::Running: break;
+  }
+  return {};
+}
+
+// The run that computes: the shown one first.
+const RunEntry* running(const State& state) {
+  const RunEntry* shown = state.shown();
+  if (shown != nullptr && shown->status == RunStatus::Running) return shown;
+  for (const RunEntry& run : state.runs) {
+    if (run.status == RunStatus::Running) return &run;
+  }
+  return nullptr;
+}
+
+void draw_progress(PanelContext& context, const RunEntry& run, float x, float right, float y) {
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  std::vector<StyledText> parts;
+  const bool shown = &run == context.state.shown();
+  parts.push_back({run.doing.empty() ? "running" : run.doing, theme.body(theme.text)});
+  if (!shown) parts.push_back({run.name, theme.body(theme.text3)});
+  if (run.seconds_left) {  // an estimate has no hundredths
+    const double left = std::ceil(*run.seconds_left);
+    parts.push_back({(left < 60.0 ? fixed_text(left, 0) + " s" : seconds_text(left)) + " left",
+                     {Face::Mono, 12.0f, theme.text},
+                     0.0f});
+  }
+  float texts = 0.0f;
+  for (const StyledText& part : parts) texts += std::ceil(ui.width(shown_text(part.text), part.style)) + part.gap;
+  const float room = right - x;
+  const float bar = std::min(300.0f, room - 14.0f - std::min(texts, std::max(120.0f, 0.5f * room)));
+  if (bar >= 40.0f) {
+    ui.progress({x, y - 6.0f, x + bar, y + 6.0f}, run.status == RunStatus::Waiting ? -1.0 : run.fraction);
+    x += bar + 14.0f;
+  }
+  draw_parts(ui, x, right, y, parts);
+}
+
+}  // namespace
+
+void draw_tool_bar(PanelContext& context, Rect frame) {
+  Ui& ui = context.ui;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const State& state = context.state;
+  painter.begin_panel("tool bar", frame);
+  painter.fill_rect(frame, theme.panel);
+  painter.fill_rect({frame.x0, frame.y0, frame.x1, frame.y0 + 1.0f}, theme.line);
+  ui.push_id("tool bar");
+  const float window = frame.width(), top = frame.y0 + 8.0f, y = top + 12.0f;
+  const float gap = window < 700.0f ? 4.0f : measure::kGap;
+  float x = frame.x0 + (window < 700.0f ? 6.0f : measure::kPadding);
+  const auto next = [&](float width) {
+    const Rect area = Rect::sized(x, top, width, measure::kControl);
+    x += width + gap;
+    return area;
+  };
+  const RunEntry* run = state.shown();
+  const RunEntry* busy = running(state);
+  const bool compare = state.view.centre == CentreView::Compare && state.other() != nullptr && run != nullptr;
+  const std::string prompt =
+      prompt_text(state.prompt, run != nullptr && run->prompt_title == state.prompt.title ? run->data.get() : nullptr);
+
+  if (compare) {
+    ui.combo("a", next(sized(window, 140, 164)), "A", titled(*run),
+             [&] { return run_items(context, "show", state.view.run); });
+    ui.combo("b", next(sized(window, 236, 298)), "B", titled(*state.other()),
+             [&] { return run_items(context, "compare", state.view.other_run); });
+    ui.combo("prompt", next(sized(window, 150, 152)), "", prompt, [&] { return prompt_items(context); });
+  } else {
+    const ModelEntry* model = state.find_model(state.model);
+    const ModelEntry* opening = model == nullptr ? state.opening_model() : nullptr;
+    std::string name = model != nullptr ? model->name : opening != nullptr ? opening->name : "none open";
+    if (run != nullptr && run->model < 0) name = run->name;
+    // As wide as the name needs where there is room to spare.
+    const float least = sized(window, 176, 196), spare = std::max(0.0f, std::min(120.0f, 0.25f * (window - 1100.0f)));
+    const float needed = std::ceil(ui.width("checkpoint", theme.body(theme.text3)) +
+                                   ui.width(shown_text(name), theme.body(theme.text))) +
+                         39.0f;
+    ui.combo("checkpoint", next(std::clamp(needed, least, least + spare)), "checkpoint", name,
+             [&] { return checkpoint_items(context); });
+    ui.combo("prompt", next(sized(window, 186, 208)), "prompt", prompt, [&] { return prompt_items(context); });
+    ui.combo("device", next(sized(window, 104, 116)), "",
+             device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),
+             [&] { return device_items(context); });
+  }
+  const bool small = window < 700.0f;
+  if (busy != nullptr) {
+    ui.button(next(small ? 60.0f : 84.0f), "Cancel", "cancel");
+  } else {
+    const char* title = compare ? "Run B" : "Run";
+    const bool can = context.commands.disabled_reason(state, "run").empty();
+    ui.button(next(small ? 56.0f : 72.0f), title, "run", can ? ButtonStyle::Primary : ButtonStyle::Plain,
+              can ? std::optional<Icon>(Icon::Play) : std::nullopt);
+  }
+  x += small ? 2.0f : 8.0f;
+  const float right = frame.x1 - measure::kPadding;
+  if (busy != nullptr) {
+    draw_progress(context, *busy, x, right, y);
+  } else {
+    draw_parts(ui, x, right, y, status_parts(context));
+  }
+  ui.pop_id();
+  painter.end_panel();
+}
+
+}  // namespace headroom

@@ -1,0 +1,78 @@
+#include "app/panels/chrome/window_core.h"
+
+#include <string>
+
+#include "app/panels/chrome/state_facts.h"
+#include "app/panels/chrome/window_frame.h"
+#include "app/panels/chrome/window_layout.h"
+#include "app/panels/panel.h"
+#include "app/session/commands.h"
+#include "app/ui/file_list.h"
+
+namespace headroom {
+namespace {
+
+constexpr int kCompareNice = 10;
+
+// A text becomes the prompt of the model that is open; anything else is opened.
+std::string line_of_dropped(const std::string& path, const CommandTable& commands, const State& state) {
+  const std::string prompt = "prompt-file " + quote_word(path);
+  const bool text = kind_of_name(path) == FileKind::Text && !path.ends_with(".json");
+  return text && commands.disabled_reason(state, prompt).empty() ? prompt : "open.run " + quote_word(path);
+}
+
+}  // namespace
+
+WindowCore::WindowCore(Session& session, Clipboard& clipboard)
+    : session_(session),
+      clipboard_(clipboard),
+      lookup_(session),
+      memory_(make_ui_state()),
+      compare_cache_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }),
+      folders_(session.options().wake) {}
+
+FrameResult WindowCore::frame(Painter& painter, const Input& input) {
+  FrameResult result;
+  Hover hover;
+  facts_.clear();
+  {
+    Ui ui(painter, theme(), input, *memory_, lookup_, clipboard_);
+    PanelContext context{ui,          session_.state(), session_.tiles(), session_.commands(), hover, facts_,
+                         &run_cache_, &compare_cache_,  &folders_};
+    draw_window(context, input.window);
+    run_keys(context);
+    result.again = ui.finish();
+    result.wait_seconds = ui.wait_seconds();
+    result.cursor = ui.cursor();
+    result.lines = ui.take_commands();
+  }
+  for (const std::string& path : input.dropped)
+    result.lines.push_back(line_of_dropped(path, session_.commands(), session_.state()));
+  State& state = session_.edit();
+  result.again = result.again || hover != state.hover;
+  state.hover = hover;
+  state.panels_shown.clear();
+  const WindowLayout layout = window_layout(input.window, state);
+  for (const PanelSlot* slot : layout.slots())
+    if (slot->drawn()) state.panels_shown.emplace_back(slot->name);
+  describe_state(state, facts_);
+  return result;
+}
+
+void WindowCore::act(const FrameResult& result) {
+  for (const std::string& line : result.lines) session_.run_line(line);
+}
+
+const Theme& WindowCore::theme() const { return session_.state().settings.dark ? dark_theme() : light_theme(); }
+
+bool WindowCore::reading_folder() { return session_.state().overlay == Overlay::Files && folders_.waiting(); }
+
+std::string WindowCore::TableLookup::disabled_reason(std::string_view line) const {
+  return session_.commands().disabled_reason(session_.state(), line);
+}
+
+std::string WindowCore::TableLookup::key_text(std::string_view line) const {
+  return session_.commands().key_of(session_.state(), line);
+}
+
+}  // namespace headroom

@@ -1,0 +1,62 @@
+// The whole window but for what shows it: a session, what its panels remember, and one function that draws a frame on
+// any painter. The application renders its frames on a screen; tests play on it without one. Main thread only.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/panels/parts/compare_cache.h"
+#include "app/panels/parts/run_cache.h"
+#include "app/session/facts.h"
+#include "app/session/folder_reader.h"
+#include "app/session/session.h"
+#include "app/ui/ui.h"
+
+namespace headroom {
+
+struct FrameResult {
+  std::vector<std::string> lines;  // what the person asked for in this frame, in order; not yet run
+  bool again = false;              // what is seen is not yet what is so: another frame is due at once
+  double wait_seconds = 0.0;       // until something changes by itself; infinite: nothing does
+  Cursor cursor = Cursor::Arrow;
+};
+
+class WindowCore {
+ public:
+  // Both outlive it.
+  WindowCore(Session& session, Clipboard& clipboard);
+
+  // Every panel in its place, menus, overlays and keys, on `painter`, which is as large as the input's window.
+  [[nodiscard]] FrameResult frame(Painter& painter, const Input& input);
+  // Runs the lines of a frame; an error becomes a message in the log.
+  void act(const FrameResult& result);
+
+  // Of the last frame.
+  [[nodiscard]] Facts& facts() { return facts_; }
+  [[nodiscard]] const Theme& theme() const;
+  // The file chooser waits for a folder.
+  [[nodiscard]] bool reading_folder();
+
+ private:
+  class TableLookup final : public CommandLookup {
+   public:
+    explicit TableLookup(const Session& session) : session_(session) {}
+    [[nodiscard]] std::string disabled_reason(std::string_view line) const override;
+    [[nodiscard]] std::string key_text(std::string_view line) const override;
+
+   private:
+    const Session& session_;
+  };
+
+  Session& session_;
+  Clipboard& clipboard_;
+  TableLookup lookup_;
+  UiStatePtr memory_;
+  RunCache run_cache_;
+  CompareCache compare_cache_;
+  FolderReader folders_;
+  Facts facts_;
+};
+
+}  // namespace headroom

@@ -1,0 +1,154 @@
+#include "app/panels/chrome/window_layout.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "app/panels/compare/compare_panel.h"
+#include "app/panels/compare/compare_side.h"
+#include "app/panels/head/head_panel.h"
+#include "app/panels/heads/columns_panel.h"
+#include "app/panels/heads/heads_panel.h"
+#include "app/panels/map/map_panel.h"
+#include "app/panels/map/where_panel.h"
+#include "app/panels/model/model_panel.h"
+#include "app/panels/tokens/tokens_panel.h"
+#include "app/panels/what_if/what_if_change.h"
+#include "app/panels/what_if/what_if_panel.h"
+#include "app/plot/theme.h"
+
+namespace headroom {
+namespace {
+
+constexpr float kGap = 1.0f;
+constexpr float kNarrow = 1200.0f;    // below it the panels of 1024 × 640
+constexpr float kBesideMap = 110.0f;  // labels, profile and bar, less what stands above and below the square
+constexpr std::int64_t kLongPrompt = 16384;
+
+float chosen(float by_person, float by_design) { return by_person > 0.0f ? by_person : by_design; }
+
+bool selected_is_differential(const State& state) {
+  const LayerSnapshot* layer = state.selected_layer();
+  if (!layer) return false;
+  const std::int64_t index = layer->head_index(state.view.selection.head->head);
+  return index >= 0 && layer->programs[static_cast<std::size_t>(index)].has_second();
+}
+
+}  // namespace
+
+WindowLayout window_layout(Rect window, const State& state) {
+  WindowLayout layout;
+  Rect rest = window;
+  layout.menu = rest.cut_top(measure::kMenu);
+  layout.tool_bar = rest.cut_top(measure::kToolBar);
+  rest.cut_top(kGap);
+  layout.status = rest.cut_bottom(measure::kStatusBar);
+  rest.cut_bottom(kGap);
+  if (state.nothing_open()) {
+    layout.start = rest;
+    return layout;
+  }
+  const bool narrow = window.width() < kNarrow;
+  const Layout& wish = state.layout;
+  const ViewState& view = state.view;
+  const bool differential = selected_is_differential(state);
+  const bool long_prompt = state.data() && state.data()->length >= kLongPrompt && !view.map.window.whole();
+  const bool table = view.centre == CentreView::Map && view.heads.view == HeadsView::Table;
+  const bool scatter = view.centre == CentreView::Map && view.heads.view == HeadsView::Scatter;
+
+  layout.heads.panel = &kHeadsPanel;
+  layout.tokens.panel = &kTokensPanel;
+  switch (view.centre) {
+    case CentreView::Map:
+      layout.centre.panel = &kMapPanel;
+      layout.side.panel = table                               ? &kColumnsPanel
+                          : scatter || view.head.across_model ? &kModelPanel
+                          : long_prompt                       ? &kWherePanel
+                                                              : &kHeadPanel;
+      break;
+    case CentreView::WhatIf:
+      layout.centre.panel = &kWhatIfPanel;
+      layout.side.panel = &kChangePanel;
+      break;
+    case CentreView::Compare:
+      layout.centre.panel = &kComparePanel;
+      layout.side.panel = &kComparedHeadsPanel;
+      break;
+  }
+  for (PanelSlot* slot : {&layout.heads, &layout.centre, &layout.side, &layout.tokens})
+    if (wish.maximised == slot->name) {
+      slot->rect = rest;
+      return layout;
+    }
+  if (view.centre == CentreView::Map && !table && !scatter) {
+    const float design = rest.height() < 560.0f ? 78.0f : 100.0f;
+    float tokens = chosen(wish.tokens_height, design);
+    layout.tokens.folded = wish.tokens_folded || rest.height() < 380.0f;
+    if (layout.tokens.folded) tokens = measure::kPanelTitle;
+    if (rest.height() >= 300.0f) {
+      layout.tokens.rect = rest.cut_bottom(std::min(tokens, 0.45f * rest.height()));
+      rest.cut_bottom(kGap);
+    }
+  }
+  if (table) {
+    layout.side.folded = narrow || wish.head_folded;
+    layout.side.rect = rest.cut_right(layout.side.folded ? kRail : 290.0f);
+    rest.cut_right(kGap);
+    layout.heads.rect = rest;
+    return layout;
+  }
+  float heads = 0.0f, side = 0.0f;
+  switch (view.centre) {
+    case CentreView::Map:
+      if (scatter) {
+        heads =
+            std::clamp(chosen(wish.heads_width, 0.43f * rest.width()), 320.0f, std::max(320.0f, rest.width() - 360.0f));
+        if (rest.width() < 760.0f) heads = rest.width();
+        layout.heads.rect = rest.cut_left(heads);
+        rest.cut_left(kGap);
+        layout.side.rect = rest;
+        return layout;
+      }
+      heads = std::max(layout.heads.panel->least_width, chosen(wish.heads_width, narrow ? 190.0f : 300.0f));
+      side = std::max(layout.side.panel->least_width, chosen(wish.head_width, narrow         ? 262.0f
+                                                                              : differential ? 372.0f
+                                                                                             : 340.0f));
+      layout.heads.folded =
+          wish.heads_folded || ((long_prompt || (differential && view.map.swipe)) && window.width() < 1700.0f);
+      break;
+    case CentreView::WhatIf:
+      heads = narrow ? 190.0f : 272.0f;
+      side = narrow ? 330.0f : 388.0f;
+      layout.heads.folded = wish.heads_folded || narrow;
+      break;
+    case CentreView::Compare:
+      heads = narrow ? 190.0f : 272.0f;
+      side = narrow ? 300.0f : 352.0f;
+      layout.heads.folded = wish.heads_folded || narrow;
+      break;
+  }
+  layout.side.folded = wish.head_folded;
+  // The map is a square: what a wide window has beside it goes to the other panels, up to twice their width.
+  if (view.centre == CentreView::Map && !view.map.swipe) {
+    const float spare = rest.width() - heads - side - (rest.height() + kBesideMap);
+    if (spare > 0.0f) {
+      if (wish.heads_width <= 0.0f) heads += std::min(0.4f * spare, heads);
+      if (wish.head_width <= 0.0f) side += std::min(0.6f * spare, side);
+    }
+  }
+  // Too narrow for all: the heads fold first, then the side.
+  const auto needed = [&] {
+    return (layout.heads.folded ? kRail : heads) + (layout.side.folded ? kRail : side) +
+           layout.centre.panel->least_width;
+  };
+  if (needed() > rest.width()) layout.heads.folded = true;
+  if (needed() > rest.width()) layout.side.folded = true;
+  layout.heads.rect = rest.cut_left(layout.heads.folded ? kRail : heads);
+  rest.cut_left(kGap);
+  layout.side.rect = rest.cut_right(layout.side.folded ? kRail : side);
+  rest.cut_right(kGap);
+  layout.centre.rect = rest;
+  return layout;
+}
+
+}  // namespace headroom

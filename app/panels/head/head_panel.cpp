@@ -1,0 +1,253 @@
+// The selected head: its numbers among all heads, its context RMS, sinks, logits, λ. Sections that do not fit are
+// folded.
+#include "app/panels/head/head_panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/panels/head/head_sections.h"
+#include "app/panels/head/head_view.h"
+#include "app/panels/model/model_ribbons.h"
+#include "app/panels/panel.h"
+#include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_title.h"
+#include "app/plot/number_text.h"
+
+namespace headroom {
+namespace {
+
+constexpr float kHeader = 22.0f;  // title of a section
+constexpr float kFolded = 21.0f;  // title of a folded one
+constexpr float kSectionGap = 8.0f;
+constexpr float kLeastColumn = 400.0f;  // sections stand side by side from twice this on
+
+std::string program_hint(const HeadPanelView& view) {
+  std::string text = view.layer.kind;
+  const auto both = [](std::int64_t a, std::int64_t b) {
+    return b >= 0 && b != a ? std::to_string(a) + ", " + std::to_string(b) : std::to_string(a);
+  };
+  if (view.pair()) text += " · q " + both(view.program.first.query_block, view.program.second.query_block);
+  const std::int64_t first = view.program.first.key_block, second = view.program.second.key_block;
+  if (first >= 0 || second >= 0) text += " · kv " + (first >= 0 ? both(first, second) : std::to_string(second));
+  if (view.layer.context_dim > 0) text += " · d " + std::to_string(view.layer.context_dim);
+  return text;
+}
+
+struct Placed {
+  const HeadSection* section;
+  bool folded, displaced;  // displaced: open by itself, but what was opened by hand takes its room
+  float top, height;
+};
+
+struct Placement {
+  std::vector<Placed> sections;
+  std::vector<std::string> opened;  // by hand
+};
+
+// Every title shows; sections are open from the first on while there is room. What the person clicked is turned round,
+// and what that opens comes before the others, the latest first. Plots grow by up to `most_growth` times what they can
+// use.
+Placement place(std::span<const HeadSection> sections, const std::vector<std::string>& toggled, float room,
+                float most_growth) {
+  const std::size_t count = sections.size();
+  const auto extra = [&](std::size_t i) { return kHeader + sections[i].height + kSectionGap - kFolded; };
+  const float titles = static_cast<float>(count) * kFolded;
+  std::vector<bool> usual(count, false), open(count, false);
+  float used = titles;
+  for (std::size_t i = 0; i < count && used + extra(i) <= room; ++i) {
+    usual[i] = true;
+    used += extra(i);
+  }
+  Placement placement;
+  used = titles;
+  const auto take = [&](std::size_t i) {
+    if (used + extra(i) > room) return;
+    open[i] = true;
+    used += extra(i);
+  };
+  for (auto name = toggled.rbegin(); name != toggled.rend(); ++name)
+    for (std::size_t i = 0; i < count; ++i)
+      if (*name == sections[i].name && !usual[i]) {
+        take(i);
+        placement.opened.push_back(*name);
+      }
+  const auto is_toggled = [&](std::size_t i) { return std::ranges::find(toggled, sections[i].name) != toggled.end(); };
+  for (std::size_t i = 0; i < count; ++i)
+    if (usual[i] && !is_toggled(i)) take(i);
+  // What is left goes to the plots.
+  float wanted = 0.0f, y = 0.0f;
+  for (std::size_t i = 0; i < count; ++i) wanted += open[i] ? sections[i].more : 0.0f;
+  const float share = wanted > 0.0f ? std::clamp((room - used) / wanted, 0.0f, most_growth) : 0.0f;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float height = open[i] ? kFolded + extra(i) + std::floor(share * sections[i].more) : kFolded;
+    if (y + height > room + 0.5f) break;
+    placement.sections.push_back({&sections[i], !open[i], !open[i] && usual[i] && !is_toggled(i), y, height});
+    y += height;
+  }
+  return placement;
+}
+
+void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<std::string>& opened, Rect frame,
+                  std::size_t folded_after) {
+  Ui& ui = view.context.ui;
+  const Theme& theme = view.context.theme();
+  const HeadSection& section = *placed.section;
+  Rect header = frame;
+  header.y1 = header.y0 + (placed.folded ? kFolded : kHeader);
+  if (!placed.folded && section.keep_right > 0.0f && section.keep_right + 40.0f < header.width())
+    header.x1 -= section.keep_right + 6.0f;
+  const Interaction hit = ui.interact(std::string("section ") + section.name, header, Cursor::Hand);
+  if (hit.clicked && placed.displaced)
+    for (const std::string& name : opened) ui.run("head.fold " + name);
+  else if (hit.clicked)
+    ui.run(std::string("head.fold ") + section.name);
+  float x = header.x0;
+  if (placed.folded) {
+    ui.icon(Icon::ChevronRight, {x + 4.0f, header.centre_y()}, 8.0f, theme.text2);
+    x += 16.0f;
+  } else if (hit.hovered) {
+    ui.icon(Icon::ChevronDown, {x - 6.0f, header.centre_y()}, 8.0f, theme.text3);
+  }
+  const std::string hint =
+      placed.folded ? (folded_after > 0 ? std::to_string(folded_after) + " more below" : "") : section.hint;
+  const float title = ui.width(section.title, theme.plot_title());
+  const float hint_width = ui.width(hint, theme.hint());
+  const float y = header.centre_y() + 0.36f * 12.0f;
+  if (title + hint_width + 12.0f <= header.x1 - x) {
+    view.context.painter().text_at(header.x1, header.centre_y(), hint, theme.hint(), Painter::Align::Right);
+    view.context.painter().text_at(x, header.centre_y(), section.title, theme.plot_title());
+  } else {
+    ui.label({x, y}, section.title, theme.plot_title(), header.x1 - x);
+  }
+  if (placed.folded) return;
+  Rect area = frame;
+  area.y0 += kHeader;
+  area.y1 = frame.y1 - kSectionGap;
+  ui.push_id(section.name);
+  section.draw(view, area);
+  ui.pop_id();
+}
+
+// Sections side by side in a wide panel: in their order, so that the fullest column is as low as can be. The first
+// section of each column but the first.
+std::vector<std::size_t> column_starts(std::span<const HeadSection> sections, std::size_t columns) {
+  const auto height = [](const HeadSection& section) { return kHeader + section.height + kSectionGap; };
+  float room = 0.0f, all = 0.0f;
+  for (const HeadSection& section : sections) room = std::max(room, height(section)), all += height(section);
+  std::vector<std::size_t> starts;
+  for (; room <= all; room += 4.0f) {
+    starts.clear();
+    float used = 0.0f;
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      if (used + height(sections[i]) > room) starts.push_back(i), used = 0.0f;
+      used += height(sections[i]);
+    }
+    if (starts.size() < columns) return starts;
+  }
+  return {};
+}
+
+void draw_column(HeadPanelView& view, Rect body, std::span<const HeadSection> sections, float most_growth) {
+  const Placement placement = place(sections, view.context.state.view.head.folded, body.height(), most_growth);
+  const std::vector<Placed>& placed = placement.sections;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    std::size_t folded_after = 0;
+    if (placed[i].folded && (i == 0 || !placed[i - 1].folded))
+      for (std::size_t j = i + 1; j < placed.size(); ++j) folded_after += placed[j].folded ? 1 : 0;
+    const float top = body.y0 + placed[i].top;
+    draw_section(view, placed[i], placement.opened,
+                 {body.x0 + measure::kPadding, top, body.x1 - measure::kPadding, top + placed[i].height}, folded_after);
+  }
+}
+
+void draw_sections(HeadPanelView& view, Rect body) {
+  const std::vector<HeadSection> sections = head_sections(view, body.height());
+  const std::size_t most = std::clamp<std::size_t>(static_cast<std::size_t>(body.width() / kLeastColumn), 1, 4);
+  std::vector<std::size_t> starts = most > 1 ? column_starts(sections, most) : std::vector<std::size_t>();
+  const std::size_t count = starts.size() + 1;
+  const float width = body.width() / static_cast<float>(count);
+  starts.insert(starts.begin(), 0);
+  starts.push_back(sections.size());
+  for (std::size_t c = 0; c < count; ++c) {
+    const float x = std::round(body.x0 + width * static_cast<float>(c));
+    if (c > 0) view.context.painter().fill_rect({x, body.y0, x + 1.0f, body.y1}, view.context.theme().line);
+    draw_column(view, {x, body.y0, x + width, body.y1},
+                std::span(sections).subspan(starts[c], starts[c + 1] - starts[c]), count > 1 ? 4.0f : 1.0f);
+  }
+}
+
+struct MissingHead {
+  std::string headline, why;
+};
+
+// Why there are no numbers to show.
+MissingHead missing_head(const RunEntry* entry, const RunSnapshot* run, const LayerSnapshot* layer,
+                         const std::optional<HeadRef>& head) {
+  if (!head)
+    return {"No head is selected.",
+            "A click on a cell of the atlas shows the head in numbers, its context RMS against the bounds, its sinks "
+            "and logits."};
+  const std::string title =
+      layer && !layer->call_name.empty() ? layer->call_name : "Layer " + std::to_string(head->layer);
+  const RunStatus status = entry ? entry->status : RunStatus::Waiting;
+  if (status == RunStatus::Waiting && !run)
+    return {"Nothing has run yet.", "The numbers of " + head_text(*head) + " appear here after a run."};
+  if (status == RunStatus::Running && !layer)
+    return {title + " is not computed yet.", "Its numbers appear here as soon as it is finished."};
+  if (!layer && (!run || !run->complete))
+    return {title + " was not computed.",
+            status == RunStatus::Cancelled ? "The run was cancelled before it." : "The run ended before it."};
+  return {head_text(*head) + " is not measured.", "This run has other layers and heads."};
+}
+
+}  // namespace
+
+void draw_head_panel(PanelContext& context, Rect frame) {
+  RunCache own;
+  RunCache& memory = run_cache(context, own);
+  Painter& painter = context.painter();
+  painter.begin_panel("head", frame);
+  painter.push_clip(frame);
+  painter.fill_rect(frame, context.theme().panel);
+  context.ui.push_id("head");
+  const State& state = context.state;
+  const std::optional<HeadRef> head = state.view.selection.head;
+  const LayerSnapshot* layer = state.selected_layer();
+  const std::int64_t index = layer != nullptr && head ? layer->head_index(head->head) : -1;
+  if (memory.run() == nullptr || index < 0) {
+    const Rect body = draw_panel_title(context, frame, "head", "Head", head ? head_text(*head) : "", "");
+    const auto [headline, why] = missing_head(state.shown(), memory.run(), layer, head);
+    draw_note(context, body.inset(measure::kPadding, 8.0f), headline, why);
+  } else {
+    const auto at = static_cast<std::size_t>(index);
+    HeadPanelView view{context,
+                       memory,
+                       *memory.run(),
+                       *layer,
+                       *head,
+                       at < layer->programs.size() ? layer->programs[at] : HeadProgram(),
+                       memory.series(*layer, head->head),
+                       frame.width() < 300.0f,
+                       frame.height() < 520.0f,
+                       frame.height() >= 900.0f};
+    const Rect body =
+        draw_panel_title(context, frame, "head", "Head", head_text(*head), view.narrow ? "" : program_hint(view));
+    if (state.view.head.across_model)
+      draw_ribbons(context, memory, body.inset(measure::kPadding, 8.0f), 1);
+    else
+      draw_sections(view, body.inset(0.0f, 4.0f));
+  }
+  context.ui.pop_id();
+  painter.pop_clip();
+  painter.end_panel();
+}
+
+const PanelInfo kHeadPanel{.id = "head", .title = "Head", .least_width = 240.0f, .draw = draw_head_panel};
+
+}  // namespace headroom

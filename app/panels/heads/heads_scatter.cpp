@@ -1,0 +1,466 @@
+// The scatter plot: any quantity against any other, one disc per head, with histograms as margins and a lasso.
+#include "app/panels/heads/heads_scatter.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "app/panels/parts/head_parts.h"
+#include "app/plot/color_bar.h"
+#include "app/plot/number_text.h"
+#include "app/plot/plot_frame.h"
+#include "app/plot/series.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kMostDiscs = 4000;
+
+struct Scatter {
+  PanelContext& context;
+  const RunSnapshot& run;
+  const HeadColumn &x, &y, &colour;
+  bool log_x, log_y, by_layer;
+  PlotFrame frame;
+  ColorScale scale;
+  std::vector<Vec2> points;  // by row of the run; NaN where a head has no place
+  std::size_t shown = 0, missing = 0;
+};
+
+// The axis holds all values, with a little room round them so that no disc is cut.
+AxisSpec axis_of(const HeadColumn& column, bool log) {
+  const std::optional<Range> natural = column.ref.info != nullptr ? column.ref.info->natural : std::nullopt;
+  if (log) {
+    const auto positive = std::ranges::upper_bound(column.sample, 0.0);
+    if (positive == column.sample.end()) return axis_spec(0.01, 1.0, true);
+    const Range range = nice_range(*positive, column.high, true);
+    return axis_spec(range.low * 0.93, range.high * 1.07, true);
+  }
+  Range range{0.0, 1.0};
+  if (natural && column.finite > 0 && column.low >= natural->low && column.high <= natural->high)
+    range = *natural;
+  else if (column.finite > 0)
+    range = nice_range(column.low, column.high > column.low ? column.high : column.low + 1e-6, false);
+  const double room = 0.025 * (range.high - range.low);
+  return axis_spec(range.low - room, range.high + 2.0 * room);
+}
+
+// Pearson's r of what the axes show.
+double correlation(const Scatter& scatter) {
+  double n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0;
+  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+    if (!std::isfinite(scatter.points[i].x)) continue;
+    const double x = scatter.log_x ? std::log(scatter.x.values[i]) : scatter.x.values[i];
+    const double y = scatter.log_y ? std::log(scatter.y.values[i]) : scatter.y.values[i];
+    n += 1, sx += x, sy += y, sxx += x * x, syy += y * y, sxy += x * y;
+  }
+  const double vx = sxx - sx * sx / n, vy = syy - sy * sy / n;
+  return n > 2 && vx > 0 && vy > 0 ? (sxy - sx * sy / n) / std::sqrt(vx * vy) : std::nan("");
+}
+
+Color disc_color(const Scatter& scatter, std::size_t row) {
+  const double value = scatter.colour.values[row];
+  return std::isfinite(value) ? scale_color(scatter.scale, static_cast<float>(value)) : scatter.context.theme().hatch;
+}
+
+// What a head is known for, in a word; empty: nothing.
+std::string role_of(const RunSnapshot& run, HeadRef head) {
+  const auto at = [&](const char* name) { return run.at(name, head.layer, head.head); };
+  if (at("previous_token_score") >= 0.5) return " previous token";
+  if (at("induction_score") >= 0.3) return " induction";
+  if (at("sink_score") >= 0.9) return " sink only";
+  return "";
+}
+
+void draw_scatter_controls(PanelContext& context, Rect row) {
+  const HeadsState& view = context.state.view.heads;
+  const float width = (row.width() - 2.0f * measure::kGap) / 3.0f;
+  const auto axis_menu = [](const std::string& command, const std::string& axis, const std::string& selected,
+                            bool log) {
+    return [=] {
+      std::vector<MenuItem> items = quantity_menu(command, selected);
+      MenuItem scale;
+      scale.title = log ? "Linear axis" : "Logarithmic axis";
+      scale.command = "heads.log " + axis + (log ? " off" : " on");
+      scale.separator = true;
+      items.push_back(std::move(scale));
+      return items;
+    };
+  };
+  Rect part = row.cut_left(width);
+  row.cut_left(measure::kGap);
+  context.ui.combo("x", part, "x", column_heading(view.x) + (view.log_x ? ", log" : ""),
+                   axis_menu("heads.x", "x", view.x, view.log_x));
+  part = row.cut_left(width);
+  row.cut_left(measure::kGap);
+  context.ui.combo("y", part, "y", column_heading(view.y) + (view.log_y ? ", log" : ""),
+                   axis_menu("heads.y", "y", view.y, view.log_y));
+  const std::string colour = view.colour;
+  context.ui.combo("colour", row, "colour", column_heading(colour),
+                   [colour] { return quantity_menu("heads.colour", colour, true); });
+}
+
+void draw_margins(const Scatter& scatter, float top_height, float right_width) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  const PlotFrame& frame = scatter.frame;
+  std::vector<double> x, y;
+  std::vector<std::uint8_t> chosen;
+  std::vector<std::uint8_t> in_lasso(scatter.points.size(), 0);
+  for (const HeadRef head : scatter.context.state.view.heads.lasso)
+    if (const auto row = row_of(scatter.run, head)) in_lasso[*row] = 1;
+  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+    if (!std::isfinite(scatter.points[i].x)) continue;
+    x.push_back(scatter.x.values[i]);
+    y.push_back(scatter.y.values[i]);
+    chosen.push_back(in_lasso[i]);
+  }
+  const auto bins = [](float pixels) { return static_cast<std::size_t>(std::clamp(pixels / 10.0f, 10.0f, 60.0f)); };
+  const Histogram across = histogram(x, frame.x.low, frame.x.high, bins(frame.inner.width()), scatter.log_x);
+  const Histogram up = histogram(y, frame.y.low, frame.y.high, bins(frame.inner.height()), scatter.log_y);
+  const Histogram across_chosen =
+      histogram(x, frame.x.low, frame.x.high, bins(frame.inner.width()), scatter.log_x, chosen);
+  const Histogram up_chosen =
+      histogram(y, frame.y.low, frame.y.high, bins(frame.inner.height()), scatter.log_y, chosen);
+  const Rect top = frame.top_margin(8.0f, top_height), right = frame.right_margin(8.0f, right_width);
+  painter.fill_rect({top.x0, top.y1 - 1.0f, top.x1, top.y1}, theme.faint);
+  painter.fill_rect({right.x0 - 1.0f, right.y0, right.x0, right.y1}, theme.faint);
+  draw_bars(painter, vertical_bars(across, frame.x, top), top, theme.text3);
+  draw_bars(painter, horizontal_bars(up, frame.y, right), right, theme.text3);
+  draw_bars(painter, vertical_bars(across_chosen, frame.x, top, across.largest()), top, theme.accent);
+  draw_bars(painter, horizontal_bars(up_chosen, frame.y, right, up.largest()), right, theme.accent);
+}
+
+// Lines that mean something on an axis: the threshold, uniform attention, a reference.
+void add_lines(const Scatter& scatter, const HeadColumn& column, bool horizontal, std::vector<ReferenceLine>& lines) {
+  const Theme& theme = scatter.context.theme();
+  if (column.ref.info == nullptr) return;
+  const HeadsState& view = scatter.context.state.view.heads;
+  if (column.ref.info->sink_null) {
+    lines.push_back(
+        {horizontal, view.threshold, theme.text, LineStyle::Solid, "ε = " + short_text(view.threshold), 1.0f});
+    lines.push_back({horizontal, scatter.run.sink_null, theme.warn, LineStyle::Dotted,
+                     "uniform " + readout_text(scatter.run.sink_null), 1.5f});
+  }
+  if (column.ref.info->reference)
+    lines.push_back({horizontal, *column.ref.info->reference, theme.text3, LineStyle::Solid, "", 1.0f});
+}
+
+std::vector<Vec2> convex_hull(std::vector<Vec2> points) {
+  if (points.size() < 3) return points;
+  std::ranges::sort(points, [](Vec2 a, Vec2 b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+  const auto turn = [](Vec2 o, Vec2 a, Vec2 b) { return (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x); };
+  std::vector<Vec2> hull;
+  for (int side = 0; side < 2; ++side) {
+    const std::size_t base = hull.size();
+    for (const Vec2 p : points) {
+      while (hull.size() >= base + 2 && turn(hull[hull.size() - 2], hull.back(), p) <= 0.0f) hull.pop_back();
+      hull.push_back(p);
+    }
+    hull.pop_back();
+    std::ranges::reverse(points);
+  }
+  return hull;
+}
+
+void draw_lasso(const Scatter& scatter, RunCache& memory, LabelSpace& space) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  std::vector<Vec2> chosen;
+  for (const HeadRef head : scatter.context.state.view.heads.lasso)
+    if (const auto row = row_of(scatter.run, head))
+      if (std::isfinite(scatter.points[*row].x)) chosen.push_back(scatter.points[*row]);
+  const auto outline = [&](const std::vector<Vec2>& points) {
+    if (points.size() >= 3) painter.fill_polygon(points, theme.accent.faded(0.10f));
+    for (std::size_t i = 0; i < points.size(); ++i)
+      painter.dashed_line(points[i], points[(i + 1) % points.size()], theme.accent, 1.5f, 4.0f, 3.0f);
+  };
+  DataClip clip(painter, scatter.frame.inner);
+  const std::vector<Vec2>& path = memory.lasso_path();
+  if (path.size() >= 2) {
+    painter.polyline(path, theme.accent, 1.5f, false);
+    painter.dashed_line(path.back(), path.front(), theme.accent, 1.0f, 4.0f, 3.0f);
+  } else if (chosen.size() >= 2) {
+    // Grown by 8 pixels, so that the discs lie inside.
+    std::vector<Vec2> grown;
+    for (const Vec2 p : chosen)
+      for (int k = 0; k < 8; ++k) {
+        const float angle = static_cast<float>(k) * 0.785398163f;
+        grown.push_back({p.x + 8.0f * std::cos(angle), p.y + 8.0f * std::sin(angle)});
+      }
+    outline(convex_hull(std::move(grown)));
+  }
+  if (chosen.size() > kMostDiscs) {
+    painter.points(chosen, theme.accent, 3.0f);
+  } else {
+    for (const Vec2 p : chosen) painter.ring(p, 5.5f, theme.accent, 1.0f);
+  }
+  const std::size_t count = scatter.context.state.view.heads.lasso.size();
+  if (count == 0) return;
+  const std::string text = "lasso: " + std::to_string(count) + (count == 1 ? " head" : " heads");
+  const float width = scatter.context.ui.width(text, theme.body(theme.text)) + 16.0f;
+  const Rect badge = Rect::sized(scatter.frame.inner.x1 - width - 8.0f, scatter.frame.inner.y1 - 30.0f, width, 22.0f);
+  if (badge.x0 < scatter.frame.inner.x0 || badge.y0 < scatter.frame.inner.y0) return;
+  painter.fill_rect(badge, theme.accent_soft, measure::kRadius);
+  painter.stroke_rect(badge, theme.accent, 1.0f, measure::kRadius);
+  painter.text_at(badge.x0 + 8.0f, badge.centre_y(), text, theme.body(theme.text));
+  space.block(badge);
+}
+
+void draw_discs(const Scatter& scatter) {
+  Painter& painter = scatter.context.painter();
+  DataClip clip(painter, scatter.frame.inner);
+  if (scatter.shown <= kMostDiscs) {
+    const float radius = scatter.shown > 800 ? 2.5f : 3.5f;
+    for (std::size_t i = 0; i < scatter.points.size(); ++i)
+      if (std::isfinite(scatter.points[i].x)) painter.disc(scatter.points[i], radius, disc_color(scatter, i));
+    return;
+  }
+  // Very many: squares, in 32 colours.
+  std::array<std::vector<Vec2>, 33> groups;
+  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+    if (!std::isfinite(scatter.points[i].x)) continue;
+    const double value = scatter.colour.values[i];
+    const float at = std::isfinite(value) ? scale_position(scatter.scale, static_cast<float>(value)) : -1.0f;
+    groups[at < 0.0f ? 32 : std::min<std::size_t>(31, static_cast<std::size_t>(at * 32.0f))].push_back(
+        scatter.points[i]);
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (!groups[g].empty())
+      painter.points(
+          groups[g],
+          g == 32 ? scatter.context.theme().hatch
+                  : scale_color(scatter.scale, scale_value(scatter.scale, (static_cast<float>(g) + 0.5f) / 32.0f)),
+          3.0f);
+}
+
+// Names of the selected head and of the outermost ones, with a line to the disc, where there is room.
+void draw_names(const Scatter& scatter, LabelSpace& space) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  std::vector<std::size_t> wanted;
+  const auto want = [&](std::size_t row) {
+    if (std::isfinite(scatter.points[row].x) && std::ranges::find(wanted, row) == wanted.end()) wanted.push_back(row);
+  };
+  for (const auto& head : {scatter.context.state.hover.head, scatter.context.state.view.selection.head})
+    if (head)
+      if (const auto row = row_of(scatter.run, *head)) want(*row);
+  const auto extreme = [&](const auto& better) {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < scatter.points.size(); ++i)
+      if (std::isfinite(scatter.points[i].x) && (!best || better(scatter.points[i], scatter.points[*best]))) best = i;
+    if (best) want(*best);
+  };
+  extreme([](Vec2 a, Vec2 b) { return a.x > b.x; });
+  extreme([](Vec2 a, Vec2 b) { return a.y < b.y; });
+  extreme([](Vec2 a, Vec2 b) { return a.y > b.y; });
+  if (scatter.points.size() > 12) extreme([](Vec2 a, Vec2 b) { return a.x - a.y > b.x - b.y; });
+  for (const std::size_t row : wanted) {
+    const HeadRef head = head_of_row(scatter.run, row);
+    const std::string text = head_text(head) + role_of(scatter.run, head);
+    const TextStyle style{Face::Sans, 11.0f, theme.text};
+    const float width = scatter.context.ui.width(text, style) + 6.0f;
+    const Vec2 p = scatter.points[row];
+    std::vector<Rect> places;
+    for (const float away : {16.0f, 34.0f, 60.0f})
+      for (const auto& [dx, dy] :
+           {std::pair{1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, -1.0f}, {-1.0f, 1.0f}, {1.0f, 0.0f}, {-1.0f, 0.0f}}) {
+        const float x = dx > 0.0f ? p.x + away : p.x - away - width;
+        places.push_back(Rect::sized(x, p.y + dy * away - 8.0f, width, 16.0f));
+      }
+    const std::ptrdiff_t at = space.place_first(places);
+    if (at < 0) continue;
+    const Rect place = places[static_cast<std::size_t>(at)];
+    const float end = place.x0 > p.x ? place.x0 : place.x1;
+    painter.line({p.x + (end > p.x ? 4.0f : -4.0f), p.y}, {end, place.centre_y()}, theme.text3, 1.0f);
+    painter.fill_rect(place, theme.panel.faded(0.75f), 2.0f);
+    painter.text_at(place.x0 + 3.0f, place.centre_y(), text, style);
+  }
+}
+
+void draw_legend(const Scatter& scatter, Rect area) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  const std::string name = column_title(scatter.context.state.view.heads.colour);
+  const float left = std::min(120.0f, scatter.context.ui.width(name, theme.hint()) + 10.0f);
+  if (area.width() < left + 60.0f || area.height() < 28.0f) return;
+  scatter.context.ui.label({area.x0, area.y0 + 9.0f}, name, theme.hint(), left - 8.0f);
+  area.cut_left(left);
+  if (!scatter.by_layer) {
+    ColorBarSpec spec;
+    spec.scale = scatter.scale;
+    spec.vertical = false;
+    spec.thickness = 10.0f;
+    draw_color_bar(painter, area, spec, theme);
+    return;
+  }
+  const std::size_t layers = scatter.run.layers.size();
+  const float width = area.width() / static_cast<float>(layers);
+  for (std::size_t l = 0; l < layers; ++l) {
+    const float x = area.x0 + static_cast<float>(l) * width;
+    painter.fill_rect({x, area.y0, x + width - (width >= 4.0f ? 1.0f : 0.0f), area.y0 + 10.0f},
+                      scale_color(scatter.scale, static_cast<float>(scatter.run.layers[l])));
+  }
+  float free_from = area.x0 - 1.0f;
+  const auto index = [&](std::size_t l) {
+    const std::string text = std::to_string(scatter.run.layers[l]);
+    const float half = 0.5f * scatter.context.ui.width(text, theme.tick());
+    const float x = std::clamp(area.x0 + (static_cast<float>(l) + 0.5f) * width, area.x0 + half, area.x1 - half);
+    if (x - half < free_from) return;
+    painter.text_at(x, area.y0 + 19.0f, text, theme.tick(), Painter::Align::Centre);
+    free_from = x + half + 8.0f;
+  };
+  for (const Tick& tick :
+       index_ticks(0, static_cast<std::int64_t>(layers) - 1, static_cast<double>(area.width()), 34.0))
+    index(static_cast<std::size_t>(tick.value));
+}
+
+void follow_pointer(Scatter& scatter, RunCache& memory) {
+  PanelContext& context = scatter.context;
+  const Interaction hit = context.ui.interact("plot", scatter.frame.inner, Cursor::Crosshair);
+  const Vec2 pointer = context.ui.input.pointer;
+  std::vector<Vec2>& path = memory.lasso_path();
+  if (hit.dragging && !hit.released) {
+    if (path.empty()) path.push_back(hit.pressed_at);
+    const Vec2 step = pointer - path.back();
+    if (step.x * step.x + step.y * step.y > 9.0f) path.push_back(pointer);
+    return;
+  }
+  if (hit.released && !path.empty()) path.push_back(pointer);
+  if (hit.released && path.size() >= 3) {
+    std::string line = "lasso ";
+    const std::vector<std::size_t> inside = points_inside(path, scatter.points);
+    for (std::size_t i = 0; i < inside.size(); ++i)
+      line += (i == 0 ? "" : ",") + head_text(head_of_row(scatter.run, inside[i]));
+    context.ui.run(inside.empty() ? "lasso none" : line);
+  }
+  if (!hit.held || hit.released) path.clear();
+  if (!hit.hovered || hit.dragging) return;
+  std::optional<std::size_t> nearest;
+  float best = 64.0f;
+  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+    const Vec2 away = scatter.points[i] - pointer;
+    const float distance = away.x * away.x + away.y * away.y;
+    if (distance < best) best = distance, nearest = i;
+  }
+  if (!nearest) return;
+  const HeadRef head = head_of_row(scatter.run, *nearest);
+  context.hover.head = head;
+  const auto value = [&](const HeadColumn& column) {
+    return "\n" + quantity_title(column.ref) + "  " + number_text(*column.ref.info, column.values[*nearest]);
+  };
+  context.ui.tooltip(Rect::sized(scatter.points[*nearest].x - 6.0f, scatter.points[*nearest].y - 6.0f, 12.0f, 12.0f),
+                     head_text(head) + role_of(scatter.run, head) + value(scatter.x) + value(scatter.y));
+  if (hit.clicked) context.ui.run(select_command(context.state, head));
+}
+
+}  // namespace
+
+void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
+  const HeadsState& view = context.state.view.heads;
+  const Theme& theme = context.theme();
+  Painter& painter = context.painter();
+  body = body.inset(measure::kPadding, 8.0f);
+  draw_scatter_controls(context, body.cut_top(measure::kPanelControl));
+  body.cut_top(10.0f);
+  Scatter scatter{context,
+                  *memory.run(),
+                  memory.column(view.x),
+                  memory.column(view.y),
+                  memory.column(view.colour),
+                  view.log_x,
+                  view.log_y,
+                  view.colour == "layer",
+                  {},
+                  {},
+                  {},
+                  0,
+                  0};
+  if (scatter.x.ref.info == nullptr || scatter.y.ref.info == nullptr) {
+    draw_note(context, body, "There is no quantity of this name.", "Choose one above.");
+    return;
+  }
+  if (scatter.x.finite == 0 || scatter.y.finite == 0) {
+    const HeadColumn& empty = scatter.x.finite == 0 ? scatter.x : scatter.y;
+    const std::int64_t layer = scatter.run.layers.front();
+    draw_note(context, body, "No head of this run has a value of " + quantity_title(empty.ref) + ".",
+              missing_reason(scatter.run, empty.ref, layer));
+    return;
+  }
+  scatter.scale = column_range(scatter.colour, theme).scale;
+  if (scatter.by_layer) {
+    // The darkest fifth of the map would be lost on the panel.
+    const auto first = static_cast<float>(scatter.run.layers.front()),
+               last = static_cast<float>(scatter.run.layers.back());
+    const float span = std::max(1.0f, last - first);
+    scatter.scale = {theme.sequential(), ScaleKind::Linear, first - 0.3f * span, first + span, 1e-3f};
+  }
+  const bool small = body.width() < 300.0f || body.height() < 300.0f;
+  const float top = small ? 28.0f : 56.0f, right = small ? 34.0f : 70.0f;
+  Rect legend = body.cut_bottom(34.0f);
+  body.cut_bottom(6.0f);
+  AxisSpec x = axis_of(scatter.x, view.log_x), y = axis_of(scatter.y, view.log_y);
+  x.title = quantity_title(scatter.x.ref) + (scatter.x.ref.info->percent ? ", share" : "");
+  PlotRoom room;
+  room.top = top + 10.0f;
+  room.right = right + 10.0f;
+  scatter.frame = lay_out_plot(body, x, y, context.ui.measure(), room);
+  if (scatter.frame.inner.width() < 60.0f || scatter.frame.inner.height() < 40.0f) {
+    draw_note(context, body, "There is no room for the plot.");
+    return;
+  }
+  scatter.points.assign(scatter.x.values.size(), {std::nanf(""), std::nanf("")});
+  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+    const double px = scatter.x.values[i], py = scatter.y.values[i];
+    const bool fits = std::isfinite(px) && std::isfinite(py) && (!view.log_x || px > 0.0) && (!view.log_y || py > 0.0);
+    if (fits) {
+      scatter.points[i] = scatter.frame.at(px, py);
+      ++scatter.shown;
+    } else if (std::isfinite(px) || std::isfinite(py)) {
+      ++scatter.missing;
+    }
+  }
+  context.facts.set("heads.shown", static_cast<double>(scatter.shown));
+
+  draw_plot_ground(painter, scatter.frame, theme);
+  LabelSpace space(scatter.frame.inner, 2.0f);
+  std::vector<ReferenceLine> lines;
+  add_lines(scatter, scatter.x, false, lines);
+  add_lines(scatter, scatter.y, true, lines);
+  draw_lines(painter, scatter.frame, lines, space);
+  draw_discs(scatter);
+  draw_lasso(scatter, memory, space);
+  if (const auto head = context.state.view.selection.head)
+    if (const auto row = row_of(scatter.run, *head))
+      if (std::isfinite(scatter.points[*row].x)) painter.ring(scatter.points[*row], 6.5f, theme.accent, 2.0f);
+  draw_names(scatter, space);
+  draw_plot_axes(painter, scatter.frame, theme);
+  draw_margins(scatter, top, right);
+  legend.x0 = std::max(legend.x0, scatter.frame.inner.x0 - 40.0f);
+  legend.x1 = scatter.frame.inner.x1;
+  draw_legend(scatter, legend);
+
+  // The name of the y axis above it, r in the corner of the margins.
+  const Rect corner{scatter.frame.inner.x1 + 8.0f, body.y0, body.x1, scatter.frame.inner.y0};
+  const double r = correlation(scatter);
+  const std::string r_name =
+      std::string("r(") + (view.log_x ? "log x" : "x") + ", " + (view.log_y ? "log y" : "y") + ")";
+  if (context.ui.width(r_name, theme.hint()) <= corner.width() && corner.height() > 34.0f) {
+    painter.text_at(corner.x0 + 2.0f, corner.y1 - 34.0f, r_name, theme.hint());
+    painter.text_at(corner.x0 + 2.0f, corner.y1 - 17.0f, signed_text(r, 2), {Face::Mono, 11.0f, theme.text});
+  }
+  context.facts.set("heads.r", r);
+  const float name_width = scatter.frame.inner.x0 - body.x0 - 8.0f;
+  if (name_width >= 30.0f)
+    context.ui.label({body.x0, scatter.frame.inner.y0 - 8.0f}, quantity_title(scatter.y.ref), theme.hint(), name_width);
+  follow_pointer(scatter, memory);
+}
+
+}  // namespace headroom

@@ -1,0 +1,112 @@
+// Context RMS over visible keys, before and after a change.
+#include "app/panels/what_if/what_if_plots.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/row_axis.h"
+#include "app/panels/what_if/what_if_subject.h"
+#include "app/plot/quantiles.h"
+#include "app/plot/series.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kFirstBin = 16.0;  // rows with fewer visible keys are drawn one by one
+
+struct QuantileCurve {
+  std::vector<double> x, lower, median, upper;
+  std::vector<double> few_x, few_y;  // rows before the bins
+};
+
+// Along the axis of the run before the change.
+QuantileCurve curve_of(const HeadSeries& series, bool by_position) {
+  QuantileCurve curve;
+  const std::vector<RowBin> bins = by_position ? bins_over_positions(series.rho, kPositionBins)
+                                               : bins_over_visible(series.visible, series.rho, kFirstBin, 6);
+  for (const RowBin& bin : bins) {
+    curve.x.push_back(bin.centre);
+    curve.lower.push_back(bin.lower);
+    curve.median.push_back(bin.median);
+    curve.upper.push_back(bin.upper);
+  }
+  for (std::size_t i = 0; i < series.rows() && i < series.rho.size() && !by_position; ++i)
+    if (series.visible[i] < kFirstBin) {
+      curve.few_x.push_back(series.visible[i]);
+      curve.few_y.push_back(static_cast<double>(series.rho[i]));
+    }
+  return curve;
+}
+
+}  // namespace
+
+void draw_what_if_rms(PanelContext& context, CompareCache& memory, Rect area, const WhatIfSubject& subject) {
+  if (area.width() < 80.0f || area.height() < 50.0f) return;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const Rect title = area.cut_top(measure::kTitleToPlot);
+  const HeadSeries* before_series =
+      subject.layer_before && subject.base
+          ? &memory.series(0, subject.base->data, *subject.layer_before, subject.head.head)
+          : nullptr;
+  const std::string heading =
+                        "Context RMS ρ " + (before_series ? over_rows(*before_series, false) : "over visible keys nᵢ"),
+                    hint = "median, quartiles";
+  const float heading_width = context.ui.width(heading, theme.plot_title());
+  context.ui.label_at(title.x0, title.centre_y(), heading, theme.plot_title(), title.width());
+  if (heading_width + context.ui.width(hint, theme.hint()) + 16.0f <= title.width())
+    painter.text_at(title.x1, title.centre_y(), hint, theme.hint(), Painter::Align::Right);
+  if (!before_series) return;
+  const HeadSeries& before = *before_series;
+  const HeadSeries* after =
+      subject.layer_after ? &memory.series(1, subject.after->data, *subject.layer_after, subject.head.head) : nullptr;
+  if (before.rho.empty()) {
+    draw_note(context, area, "The run kept no ρ per row.",
+              "Rows of the layers measured first give way when memory is short.");
+    return;
+  }
+  const QuantileCurve first = curve_of(before, before.by_position),
+                      second = after ? curve_of(*after, before.by_position) : QuantileCurve();
+  const double most = std::max(2.0, *std::ranges::max_element(before.visible));
+  double low = 0.6 / std::sqrt(most), high = 1.2;
+  for (const QuantileCurve* curve : {&first, &second})
+    for (const auto* values : {&curve->lower, &curve->upper, &curve->few_y})
+      for (const double value : *values)
+        if (value > 0.0 && std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
+  const Range range = nice_range(std::max(low, 1e-4), high, true);
+  const AxisSpec x = row_axis(before), y = axis_spec(range.low, range.high, true);
+  const Color after_color = subject.stale ? theme.accent.faded(0.45f) : theme.accent;
+  std::vector<EndLabel> ends = {{first.median.empty() ? NAN : first.median.back(), "before", theme.text2}};
+  if (after) ends.push_back({second.median.empty() ? NAN : second.median.back(), "after", theme.accent});
+  PlotRoom room;
+  room.right = area.width() >= 200.0f ? end_label_room(ends, context.ui.measure()) : 4.0f;
+  const PlotFrame frame = lay_out_plot(area, x, y, context.ui.measure(), room);
+  if (frame.inner.width() < 30.0f || frame.inner.height() < 24.0f) return;
+  draw_plot_ground(painter, frame, theme);
+  if (!before.by_position && before.min_row > 1 && static_cast<double>(before.min_row) < most)
+    draw_veil(painter, frame, theme, 1.0, static_cast<double>(before.min_row));
+  const std::vector<double> places = place_grid(before, 48), ones(places.size(), 1.0);
+  std::vector<double> one;
+  for (const double place : places) one.push_back(1.0 / std::sqrt(visible_at(before, place)));
+  LabelSpace space(frame.inner);
+  draw_curve(painter, frame, places, one, theme.text, 1.5f);
+  draw_dashed_curve(painter, frame, places, ones, theme.text, 1.5f, 5.0f, 3.0f);
+  const auto draw = [&](const QuantileCurve& curve, Color color) {
+    draw_band(painter, frame, curve.x, curve.lower, curve.upper, color.faded(0.25f));
+    draw_curve(painter, frame, curve.x, curve.median, color);
+    draw_cloud(painter, frame, curve.few_x, curve.few_y, color);
+  };
+  draw(first, theme.text3);
+  if (after) draw(second, after_color);
+  draw_curve_name(painter, frame, places, one, "1/√nᵢ", theme.text, space);
+  draw_plot_axes(painter, frame, theme);
+  if (room.right > 8.0f) draw_ends(painter, frame, ends);
+}
+
+}  // namespace headroom
