@@ -293,7 +293,7 @@ bool Ui::finish() {
   if (m.open_request_waits) m.open_request = 0;
   m.open_request_waits = m.open_request != 0;
   if (m.open_request_waits) f.wait = 0.0;
-  return f.wait < kNever;
+  return f.wait <= 0.0;
 }
 
 void Ui::wake_in(double seconds) { frame_->wait = std::min(frame_->wait, std::max(0.0, seconds)); }

@@ -76,8 +76,9 @@ struct TextFieldOptions {
   std::string hint;
   bool multiline = false;
   bool mono = false;
-  bool focus = false;  // takes the keyboard in this frame
-  std::string prefix;  // dimmed, inside at the left: "filter"
+  bool focus = false;        // takes the keyboard in this frame
+  bool select_stem = false;  // with it, what stands before the last dot is selected
+  std::string prefix;        // dimmed, inside at the left: "filter"
   bool clear_button = false;
   bool bare = false;   // no ground and no frame; the text begins at the area's left edge
   float size = 12.0f;  // of the letters
@@ -145,8 +146,8 @@ class Ui {
   // True in the first frame in which this name is asked for, and again after a frame without it.
   [[nodiscard]] bool appeared(std::string_view name);
 
-  // Draws menus, tooltips and the like above everything; last call of a frame. True if another frame is wanted soon
-  // (a blinking caret, a tooltip that is due).
+  // Draws menus, tooltips and the like above everything; last call of a frame. True if another frame is due at once;
+  // what is due later (a blinking caret, a tooltip) is what wait_seconds() says.
   bool finish();
   // Something changes by itself after so many seconds.
   void wake_in(double seconds);

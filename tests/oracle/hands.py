@@ -14,6 +14,16 @@ def missing():
     return f"{' and '.join(lacking)}: not installed; tests/run.sh installs them" if lacking else ""
 
 
+def until(answer, otherwise, longest=180):
+    """What `answer` gives once it gives something; for as long as a machine takes that has much else to do."""
+    end = time.monotonic() + longest
+    while time.monotonic() < end:
+        if found := answer():
+            return found
+        time.sleep(0.2)
+    raise AssertionError(otherwise)
+
+
 class Desk:
     """A screen and its window manager, for as long as the tests run."""
 
@@ -24,6 +34,16 @@ class Desk:
             self.environment.pop(name, None)
         self.manager = subprocess.Popen(["openbox", "--sm-disable"], env=self.environment, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
+        if self.screen.name:  # desktops are counted once it manages windows
+            until(lambda: self.asks("get_num_desktops"), "no window manager")
+
+    def asks(self, *what):
+        """What xdotool says; empty where it fails, or hangs on a window that went away."""
+        try:
+            done = subprocess.run(["xdotool", *what], env=self.environment, capture_output=True, text=True, timeout=10)
+        except subprocess.TimeoutExpired:
+            return ""
+        return done.stdout.strip() if done.returncode == 0 else ""
 
     def close(self):
         self.manager.terminate()
@@ -34,15 +54,21 @@ class Desk:
 class Hands:
     """The program as a person starts it: with settings of its own, in a folder, no script."""
 
-    def __init__(self, program, desk, folder, *arguments):
+    def __init__(self, program, desk, folder, *arguments, **variables):
         self.folder, self.desk = pathlib.Path(folder), desk
-        environment = dict(desk.environment, XDG_CONFIG_HOME=str(self.folder / "config"), XDG_STATE_HOME=str(self.folder / "state"))
+        environment = dict(desk.environment, XDG_CONFIG_HOME=str(self.folder / "config"), XDG_STATE_HOME=str(self.folder / "state"),
+                           **{name: str(value) for name, value in variables.items()})
         self.process = subprocess.Popen([str(program), "--facts", *map(str, arguments)], cwd=self.folder, env=environment,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.id = self.does("search", "--sync", "--onlyvisible", "--pid", str(self.process.pid)).split()[0]
+        self.id = until(self.window, "the program shows no window").split()[0]
         self.settle()
         self.does("windowactivate", "--sync", self.id)
         self.settle()
+
+    def window(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"the program ended: {self.process.returncode}, {self.process.communicate()}")
+        return self.desk.asks("search", "--onlyvisible", "--pid", str(self.process.pid))
 
     def does(self, *what):
         done = subprocess.run(["xdotool", *what], env=self.desk.environment, capture_output=True, text=True, timeout=60)
@@ -71,15 +97,15 @@ class Hands:
     def keys(self, *keys):
         for key in keys:
             self.does("key", "--clearmodifiers", key)
-            self.settle(0.3)
+            self.settle(0.15)  # shorter than the blink of a caret
 
     def types(self, text):
         self.does("type", "--clearmodifiers", "--delay", "20", text)
-        self.settle(0.3)
+        self.settle(0.15)  # shorter than the blink of a caret
 
     def clicks(self, x, y, button=1):
         self.does("mousemove", "--window", self.id, str(x), str(y), "click", str(button))
-        self.settle(0.3)
+        self.settle(0.15)  # shorter than the blink of a caret
 
     def commands(self, line):
         """By the palette."""
