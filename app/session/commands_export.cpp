@@ -1,8 +1,7 @@
 // Export and copying.
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <initializer_list>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "app/session/command_parts.h"
 #include "app/session/head_table.h"
 #include "app/session/quantities.h"
+#include "app/session/saving.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -43,23 +43,6 @@ std::optional<MapCell> cell_of_interest(const State& state) {
   return MapCell{*query, *key};
 }
 
-// What is written there is what the file's name says. The endings' case does not count.
-Result<void> check_ending(std::string_view command, const std::string& path,
-                          std::initializer_list<std::string_view> endings, std::string_view what) {
-  std::string ending = std::filesystem::path(path).extension().string(), allowed;
-  std::ranges::transform(ending, ending.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
-  for (const std::string_view one : endings) {
-    if (ending == one) return {};
-    allowed += (allowed.empty() ? "" : " or ") + std::string(one);
-  }
-  Error error(ErrorCode::InvalidArgument, std::string(command) + " writes " + std::string(what));
-  return error.wanted("a name that ends in " + allowed, path);
-}
-
-Result<void> check_picture(std::string_view command, const std::string& path) {
-  return check_ending(command, path, {".png"}, "a picture of what is on the screen");
-}
-
 double cell_value(const MapSource::Cell& cell, MapKind kind) {
   switch (kind) {
     case MapKind::Net: return cell.net;
@@ -71,16 +54,45 @@ double cell_value(const MapSource::Cell& cell, MapKind kind) {
   return cell.net;
 }
 
+// With a path: it is written; without: the save panel asks for one.
+Result<void> save_or_ask(Session& session, SaveKind kind, const std::string& panel, Arguments path) {
+  if (!path.empty()) return session.save(kind, panel, path[0], /*replace=*/false);
+  session.ask_save(kind, panel);
+  return {};
+}
+
+void add_saving(CommandTable& table, std::string name, std::string arguments, SaveKind kind, std::string title,
+                std::function<std::string(const State&, Arguments)> disabled) {
+  table.add({std::move(name), std::move(arguments), std::move(title), "Export", std::move(disabled),
+             [kind](Session& s, Arguments a) { return save_or_ask(s, kind, "", a); }});
+}
+
 }  // namespace
 
 void add_export_commands(CommandTable& table) {
-  table.add({"export", "PATH", "Export the run as HDF5", "Export",
-             [](const State& state, Arguments) { return needs_checkpoint(state); },
+  table.add({"save",
+             "[run|picture|table|session] or run|table|session PATH [replace] or "
+             "picture PATH [window|heads|map|head|tokens] [replace]",
+             "Save…", "Export",
+             [](const State& state, Arguments a) {
+               return a.empty() ? "" : not_savable(state, parse_save_kind(a[0]).value_or(SaveKind::Picture));
+             },
              [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY_VOID(check_ending("export", a[0], {".h5", ".hdf5"}, "a run file"));
-               return s.export_run(a[0]);
+               const SaveKind kind =
+                   a.empty() ? s.state().save.kind : parse_save_kind(a[0]).value_or(SaveKind::Picture);
+               if (a.size() < 2) {
+                 s.ask_save(kind, s.state().save.panel);
+                 return {};
+               }
+               const bool replace = a.size() > 2 && a.back() == "replace";
+               const std::string panel =
+                   kind == SaveKind::Picture && a.size() > 2 && a[2] != "replace" ? a[2] : "window";
+               return s.save(kind, panel == "window" ? "" : panel, a[1], replace);
              }});
-  table.add_entry({"export", "Export the run as HDF5", "Export", "Ctrl+E", true});
+  table.add_entry({"save", "Save…", "Export", "Ctrl+S"});
+  add_saving(table, "export", "[PATH]", SaveKind::Run, "Save the run as HDF5…",
+             [](const State& state, Arguments) { return needs_checkpoint(state); });
+  table.add_entry({"export", "Save the run as HDF5…", "Export", "Ctrl+E"});
   table.add(
       {"copy", "[QUERY KEY]", "Copy the value under the pointer", "Export", head_reason,
        [](Session& s, Arguments a) -> Result<void> {
@@ -150,23 +162,30 @@ void add_export_commands(CommandTable& table) {
   for (const char* form : {"csv", "tsv", "latex"})
     table.add_entry(
         {std::string("heads.copy ") + form, std::string("Copy the table of heads as ") + form, "Export", ""});
-  table.add(
-      {"screenshot", "PATH", "Save a picture of the window", "Export", {}, [](Session& s, Arguments a) -> Result<void> {
-         HEADROOM_TRY_VOID(check_picture("screenshot", a[0]));
-         s.request({WindowRequest::Kind::Screenshot, a[0]});
-         return {};
-       }});
-  table.add_entry({"screenshot", "Save a picture of the window", "Export", "", true});
-  table.add({"export.panel", "heads|map|head|tokens PATH", "Save a picture of one panel, as it is on the screen",
+  add_saving(table, "heads.save", "[PATH]", SaveKind::Table, "Save the table of heads…",
+             [](const State& state, Arguments) { return needs_data(state); });
+  table.add_entry({"heads.save", "Save the table of heads…", "Export", ""});
+  add_saving(table, "session.save", "[PATH]", SaveKind::Session, "Save the session: what is open and looked at…",
+             [](const State& state, Arguments) { return not_savable(state, SaveKind::Session); });
+  table.add_entry({"session.save", "Save the session…", "File", ""});
+  add_saving(table, "screenshot", "[PATH]", SaveKind::Picture, "Save a picture of the window…", {});
+  table.add_entry({"screenshot", "Save a picture of the window…", "Export", ""});
+  table.add({"export.panel", "heads|map|head|tokens [PATH]", "Save a picture of one panel, as it is on the screen",
              "Export", [](const State& state, Arguments) { return needs_data(state); },
-             [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY_VOID(check_picture("export.panel", a[1]));
-               s.request({WindowRequest::Kind::Screenshot, a[1], {}, a[0]});
+             [](Session& s, Arguments a) { return save_or_ask(s, SaveKind::Picture, a[0], a.subspan(1)); }});
+  for (const char* panel : {"heads", "map", "head", "tokens"})
+    table.add_entry({std::string("export.panel ") + panel, std::string("Save a picture of the panel ") + panel + "…",
+                     "Export", ""});
+  table.add({"copy.path", "PATH", "Copy a path", "Export", {}, [](Session& s, Arguments a) -> Result<void> {
+               s.request({WindowRequest::Kind::CopyText, a[0]});
                return {};
              }});
-  for (const char* panel : {"heads", "map", "head", "tokens"})
-    table.add_entry({std::string("export.panel ") + panel, std::string("Save a picture of the panel ") + panel,
-                     "Export", "", true});
+  table.add({"toast.close", "", "Close the note of what was saved", "Window",
+             [](const State& state, Arguments) -> std::string { return state.toast ? "" : "there is none"; },
+             [](Session& s, Arguments) -> Result<void> {
+               s.edit().toast.reset();
+               return {};
+             }});
 }
 
 }  // namespace headroom

@@ -9,13 +9,23 @@
 #include "app/session/command_parts.h"
 #include "app/session/demos.h"
 #include "app/session/opened_path.h"
+#include "app/ui/file_list.h"
 #include "core/base/input_file.h"
 #include "core/text/prompt_ids.h"
 
 namespace headroom {
 namespace {
 
+Result<void> open_session_file(Session& session, const std::string& path, const std::string& relinked) {
+  session.edit().overlay = Overlay::None;
+  if (const Result<void> opened = session.open_session(path, relinked); !opened)
+    session.card("Cannot open the session " + std::filesystem::path(path).filename().string(), opened.error(), "");
+  return {};
+}
+
 Result<void> open_path(Session& session, Arguments arguments, bool run) {
+  if (kind_of_name(arguments[0]) == FileKind::Session)
+    return open_session_file(session, arguments[0], arguments.size() > 1 ? arguments[1] : "");
   session.edit().overlay = Overlay::None;
   Session::OpenOptions options;
   options.run = run;
@@ -72,12 +82,13 @@ std::string needs_model(const State& state, Arguments) {
 }  // namespace
 
 void add_file_commands(CommandTable& table) {
-  table.add({"open",
-             "PATH [PATH]",
-             "Open a checkpoint or a run file; with its config (.json), or the model that an adapter changes",
-             "File",
-             {},
-             [](Session& s, Arguments a) { return open_path(s, a, false); }});
+  table.add(
+      {"open",
+       "PATH [PATH]",
+       "Open a checkpoint, a run file or a session; with its config (.json), or the model that an adapter changes",
+       "File",
+       {},
+       [](Session& s, Arguments a) { return open_path(s, a, false); }});
   table.add({"open.run", "PATH [PATH]", "Open a checkpoint and run it", "File", {}, [](Session& s, Arguments a) {
                return open_path(s, a, true);
              }});
@@ -109,28 +120,12 @@ void add_file_commands(CommandTable& table) {
                s.open((demos / a[0]).lexically_normal().string(), {true, {}});
                return {};
              }});
-  table.add({"session.save", "PATH", "Save the session: what is open and looked at", "File",
-             [](const State& state, Arguments) -> std::string { return state.shown() ? "" : "nothing is open"; },
-             [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY(const SavedSession session, current_session(s.state()));
-               HEADROOM_TRY_VOID(save_session(a[0], session));
-               s.message(MessageLevel::Info, "saved the session as " + a[0]);
-               return {};
-             }});
   table.add({"session.open",
              "PATH [PATH]",
              "Open a saved session; the checkpoint's new place if it moved",
              "File",
              {},
-             [](Session& s, Arguments a) -> Result<void> {
-               s.edit().overlay = Overlay::None;
-               const Result<void> opened = s.open_session(a[0], a.size() == 2 ? a[1] : "");
-               if (!opened)
-                 s.card("Cannot open the session " + std::filesystem::path(a[0]).filename().string(), opened.error(),
-                        "");
-               return {};
-             }});
-  table.add_entry({"session.save", "Save the session", "File", "Ctrl+S", true});
+             [](Session& s, Arguments a) { return open_session_file(s, a[0], a.size() == 2 ? a[1] : ""); }});
   table.add_entry({"session.open", "Open a saved session", "File", "", true});
   table.add({"reload", "", "Open the changed checkpoint again", "File",
              [](const State& state, Arguments) -> std::string {

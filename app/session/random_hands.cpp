@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
 #include <set>
 
 #include "app/session/state.h"
@@ -89,10 +90,14 @@ std::string RandomHands::line(const State& state) {
 }
 
 bool RandomHands::may_run(const std::string& line) {
-  static const std::set<std::string> kLeftOut = {"quit",  "export", "screenshot", "prompt-file", "prompt.built-in",
-                                                 "scale", "demo",   "random",     "developer"};
+  static const std::set<std::string> kLeftOut = {"quit", "prompt-file", "prompt.built-in", "scale",
+                                                 "demo", "random",      "developer"};
+  // Without a path they open the save panel.
+  static const std::map<std::string, std::size_t> kSaving = {
+      {"export", 1}, {"screenshot", 1}, {"heads.save", 1}, {"session.save", 1}, {"save", 2}, {"export.panel", 2}};
   const auto words = split_command_line(line);
   if (!words || words->empty() || kLeftOut.contains(words->front())) return false;
+  if (const auto saving = kSaving.find(words->front()); saving != kSaving.end()) return words->size() <= saving->second;
   if (words->front() != "open" && words->front() != "open.run") return true;
   return words->size() > 1 && ((*words)[1].find("/demo/backcopy/") != std::string::npos ||
                                (*words)[1].find("/demo/trigger") != std::string::npos);

@@ -52,6 +52,7 @@ Session::Session(Options options) : options_(std::move(options)), commands_(make
   state_.recent = loaded.kept.recent;
   state_.no_file_manager = options_.no_file_manager;
   if (!loaded.kept.heads.quantity.empty()) state_.view.heads = loaded.kept.heads;
+  state_.save_folders = loaded.kept.save_folders;
   window_size_ = {loaded.kept.window_width, loaded.kept.window_height};
   if (!loaded.note.empty()) message(MessageLevel::Warning, loaded.note);
   main_ = std::make_unique<MainQueue>(options_.wake);
@@ -85,7 +86,9 @@ Result<void> Session::execute(std::string_view line) {
 }
 
 void Session::run_line(std::string_view line) {
+  person_asks_ = true;
   const Result<void> result = execute(line);
+  person_asks_ = false;
   if (!result) message(MessageLevel::Warning, describe(result.error()));
 }
 
@@ -149,8 +152,8 @@ void Session::redo() {
 
 void Session::save_settings() {
   if (options_.config.empty()) return;
-  const KeptState kept{state_.settings,   state_.layout,  state_.recent,
-                       state_.view.heads, window_size_.x, window_size_.y};
+  const KeptState kept{state_.settings,     state_.layout,  state_.recent, state_.view.heads,
+                       state_.save_folders, window_size_.x, window_size_.y};
   ++pending_;
   io_->post([this, kept, folder = options_.config] {
     const Result<void> saved = headroom::save_settings(folder, kept);

@@ -46,6 +46,7 @@ struct WindowRequest {
   std::string text;               // a path, a text, a key
   std::vector<double> numbers{};  // coordinates
   std::string panel{};            // of a screenshot: only this one; empty: the window
+  bool by_person = false;         // not by a script
 };
 
 // Where a span of work is written down: HEADROOM_TRACE. From any thread.
@@ -75,7 +76,7 @@ class Session {
 
   // One command line. What the line asks for may still be going on when this returns: see busy().
   Result<void> execute(std::string_view line);
-  // The same; an error becomes a message in the log.
+  // A line that a person asked for; an error becomes a message in the log.
   void run_line(std::string_view line);
   // Takes in what arrived; once a frame. True if anything changed.
   bool update(double now_s);
@@ -110,7 +111,13 @@ class Session {
   Result<void> start_run(bool keep_maps = true);
   Result<void> start_what_if(bool complete);  // the changes of the view, beside the run that is shown
   Result<void> recompute_layer(std::int64_t layer);
-  Result<void> export_run(const std::string& path);
+  // Writes what is shown, or the wish fails at once or with a card: a run on the compute thread, a picture after the
+  // next frame. What a person asks for by a line replaces nothing that is there unless `replace`: the save panel asks.
+  Result<void> save(SaveKind kind, const std::string& panel, const std::string& path, bool replace);
+  void ask_save(SaveKind kind, std::string panel, std::string path = {});  // opens the save panel
+  // `by_person`: with a toast, and the panel again where it failed; else a message, and a card.
+  void saved(SaveKind kind, const std::string& path, bool by_person, const std::string& detail = {});
+  void not_saved(SaveKind kind, const std::string& path, bool by_person, const Error& error);
   [[nodiscard]] double cancel_seconds() const { return cancel_seconds_; }  // from asking to stopping, the last time
   bool cancel_run();                                                       // false: nothing ran
   void show_run(int id);                                                   // as A, with a selection that fits
@@ -132,6 +139,7 @@ class Session {
  private:
   using LayerInputsPtr = std::shared_ptr<LayerInputs>;
 
+  Result<void> write_run(const std::string& path, bool replace);
   int add_run(RunEntry entry);
   RunEntry* edit_run(int id);
   ModelEntry* edit_model(int id);
@@ -165,6 +173,7 @@ class Session {
   CommandTable commands_;
   std::vector<WindowRequest> window_requests_;
   std::vector<ViewState> undo_, redo_;
+  bool person_asks_ = false;  // the line that is executed was a person's
   std::string last_view_kind_;
   double last_view_s_ = -1.0, now_s_ = 0.0;
   int next_id_ = 1;

@@ -472,7 +472,7 @@ Result<void> Session::recompute_layer(std::int64_t layer) {
 }
 
 // The same run again, through analyze(): the file is the one that the command line writes, bit for bit.
-Result<void> Session::export_run(const std::string& path) {
+Result<void> Session::write_run(const std::string& path, bool replace) {
   const RunEntry* run = state_.shown();
   if (!run || !run->data) return Error(ErrorCode::InvalidArgument, "no run is shown");
   const ModelEntry* model = state_.find_model(run->model);
@@ -487,7 +487,7 @@ Result<void> Session::export_run(const std::string& path) {
   request->device = run->device;
   request->backend = run->backend;
   request->output = path;
-  request->force = false;
+  request->force = replace;
   for (const InputFile& file : model->model->checkpoint->files()) request->inputs.push_back(file.path());
   request->command_line = options_.command_line;
   request->program = options_.program;
@@ -497,23 +497,22 @@ Result<void> Session::export_run(const std::string& path) {
   stops_[job] = stop;
   ++pending_;
   message(MessageLevel::Info, "writing " + path);
-  compute_->post([this, request, opened = model->model, stop, job, path] {
+  compute_->post([this, request, opened = model->model, stop, job, path, by_person = person_asks_] {
     request->model = opened.get();
     const MutexLock lock(hdf5_);
     prepare_hdf5();
     Result<AnalysisOutcome> outcome = backend_
                                           ? analyze(*backend_, *request, {}, [stop] { return stop->load(); })
                                           : Result<AnalysisOutcome>(Error(ErrorCode::Device, "LibTorch is not loaded"));
-    main_->post([this, outcome = std::move(outcome), job, path] {
+    main_->post([this, outcome = std::move(outcome), job, path, by_person] {
       --pending_;
       stops_.erase(job);
       if (outcome)
-        message(MessageLevel::Info,
-                format("wrote %s, %.1f MB", path.c_str(), static_cast<double>(outcome->size_bytes) / 1e6));
+        saved(SaveKind::Run, path, by_person, format("%.1f MB", static_cast<double>(outcome->size_bytes) / 1e6));
       else if (outcome.error().code == ErrorCode::Cancelled)
         message(MessageLevel::Info, "cancelled; " + path + " was not written");
       else
-        card("Cannot write " + std::filesystem::path(path).filename().string(), outcome.error(), "");
+        not_saved(SaveKind::Run, path, by_person, outcome.error());
     });
   });
   return {};

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "app/session/json_values.h"
+#include "app/session/saving.h"
 #include "core/io/atomic_file.h"
 
 namespace headroom {
@@ -57,6 +58,7 @@ json to_json(const KeptState& kept) {
             {"x", kept.heads.x},
             {"y", kept.heads.y},
             {"columns", kept.heads.columns}}},
+          {"save_folders", kept.save_folders},
           {"recent", recent}};
 }
 
@@ -92,6 +94,9 @@ KeptState from_json(const json& root) {
   read_value(h, "x", kept.heads.x);
   read_value(h, "y", kept.heads.y);
   read_value(h, "columns", kept.heads.columns);
+  const json folders = object_in(root, "save_folders");
+  for (const auto& [kind, folder] : folders.items())
+    if (folder.is_string() && parse_save_kind(kind)) kept.save_folders[kind] = folder.get<std::string>();
   if (root.contains("recent") && root["recent"].is_array())
     for (const json& entry : root["recent"]) {
       if (!entry.is_object() || kept.recent.size() == kRecentFiles) continue;

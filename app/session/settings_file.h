@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ struct KeptState {
   Layout layout;
   std::vector<RecentFile> recent;
   HeadsState heads;
+  std::map<std::string, std::string, std::less<>> save_folders;  // as in State
   float window_width = 0, window_height = 0;  // in units of the desktop, whatever `scale` is; 0: the default
 };
 

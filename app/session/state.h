@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -197,7 +198,26 @@ struct Message {
   std::string when;  // local time "09:41:07"
 };
 
-enum class Overlay : std::uint8_t { None, Palette, Keys, Settings, About, Log, Files, Prompt };
+enum class Overlay : std::uint8_t { None, Palette, Keys, Settings, About, Log, Files, Prompt, Save };
+
+// What can be saved: session/saving.h.
+enum class SaveKind : std::uint8_t { Run, Picture, Table, Session };
+
+// What the save panel was opened for.
+struct SaveWish {
+  SaveKind kind = SaveKind::Picture;
+  std::string panel;   // of a picture, by its name in Layout; empty: the window
+  std::string path;    // that was asked for; empty: the folder used last and a suggested name
+  std::string failed;  // why it could not be written the last time
+  int serial = 0;      // of the asking
+};
+
+// What was saved, to be shown for a while.
+struct Toast {
+  int id = 0;
+  std::string title;  // "Picture saved"
+  std::string path;
+};
 
 struct RecentFile {
   std::string path;
@@ -260,6 +280,10 @@ struct State {
   std::string no_file_manager = "no desktop is known";  // why a file cannot be shown in one; empty: it can
   Overlay overlay = Overlay::None;
   std::string overlay_text;  // what is typed in the palette, the folder of the file panel
+  SaveWish save;
+  std::map<std::string, std::string, std::less<>> save_folders;  // the last one, by save_kind_name()
+  std::optional<Toast> toast;
+  bool taking_picture = false;  // in this frame: what speaks to the person stays away
   bool can_undo = false, can_redo = false;
   double memory_bytes = 0.0;   // resident, for the status bar
   bool developer = false;      // the developer panel is shown

@@ -44,6 +44,7 @@ const char* file_kind_text(FileKind kind) {
     case FileKind::ModelFolder: return "model folder";
     case FileKind::Checkpoint: return "checkpoint";
     case FileKind::Run: return "run";
+    case FileKind::Session: return "session";
     case FileKind::Text: return "text";
     case FileKind::Other: return "";
   }
@@ -54,6 +55,7 @@ FileKind kind_of_name(std::string_view name) {
   for (const char* ending : {".h5", ".hdf5"}) {
     if (ends_with(name, ending)) return FileKind::Run;
   }
+  if (ends_with(name, kSessionEnding)) return FileKind::Session;
   for (const std::string_view ending : kCheckpointEndings) {
     if (ends_with(name, ending)) return FileKind::Checkpoint;
   }

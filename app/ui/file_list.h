@@ -14,7 +14,7 @@
 
 namespace headroom {
 
-enum class FileKind : std::uint8_t { Folder, ModelFolder, Checkpoint, Run, Text, Other };
+enum class FileKind : std::uint8_t { Folder, ModelFolder, Checkpoint, Run, Session, Text, Other };
 [[nodiscard]] const char* file_kind_text(FileKind kind);  // "model folder", "checkpoint", "run", …; folders: ""
 
 struct FileItem {
@@ -31,7 +31,8 @@ struct FileItem {
 // Names of checkpoints that are read end in one of these.
 inline constexpr std::array<std::string_view, 7> kCheckpointEndings = {".safetensors", ".gguf", ".pt", ".pth",
                                                                        ".bin",         ".ckpt", ".npz"};
-// By name alone; .h5 and .hdf5 are runs of this program.
+inline constexpr std::string_view kSessionEnding = ".headroom";
+// By name alone; .h5 and .hdf5 are runs of this program, .headroom its sessions.
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
 // A folder with config.json, or that of an adapter, beside weights.
 [[nodiscard]] bool is_model_folder(const std::filesystem::path& folder);

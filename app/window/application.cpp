@@ -298,8 +298,10 @@ class Application {
           loop_.window().set_clipboard_text(request.text);
           break;
         case WindowRequest::Kind::Screenshot:
+          session_.edit().taking_picture = true;
           frame();  // the last one shows what asked for the picture: the palette, a menu
-          screenshot(request.text, request.panel);
+          session_.edit().taking_picture = false;
+          screenshot(request);
           break;
         case WindowRequest::Kind::NativeDialog: ask_desktop(); break;
         case WindowRequest::Kind::Times: print_times(request.text); break;
@@ -339,7 +341,8 @@ class Application {
     return part;
   }
 
-  void screenshot(const std::string& path, const std::string& panel) {
+  void screenshot(const WindowRequest& request) {
+    const std::string &path = request.text, &panel = request.panel;
     auto image = loop_.capture();
     if (image && !panel.empty()) *image = cropped(*image, panel_rect(panel));
     Result<void> written;
@@ -351,11 +354,12 @@ class Application {
     } else {
       written = image.error();
     }
-    if (written) return;
-    if (script_)
+    if (written)
+      session_.saved(SaveKind::Picture, path, request.by_person);
+    else if (script_)
       fail(script_->blamed(written.error()));
     else
-      session_.card("Cannot save the picture", written.error(), "");
+      session_.not_saved(SaveKind::Picture, path, request.by_person, written.error());
   }
 
   void step_script() {

@@ -25,8 +25,8 @@ def sits(program, desk, tmp_path):
     """sits(arguments…) starts the program anew, with the settings that it left."""
     started = []
 
-    def start(*arguments):
-        started.append(hands.Hands(program, desk, tmp_path, *arguments))
+    def start(*arguments, **variables):
+        started.append(hands.Hands(program, desk, tmp_path, *arguments, **variables))
         return started[-1]
 
     yield start
@@ -82,7 +82,7 @@ def test_a_path_is_typed_into_the_open_panel_at_once(sits):
 def test_a_picture_is_of_the_window_without_what_asked_for_it(sits, tmp_path):
     person = sits(DEMO / "bytes" / "softmax")
     person.commands("screenshot first.png")
-    person.commands("export.panel map second.png")
+    person.commands("export.panel map second.png")  # and without the note of what was saved before
     person.keys("ctrl+p", "Escape")
     person.settle()
     picture = np.asarray(Image.open(tmp_path / "first.png").convert("RGB")).astype(int)
@@ -92,3 +92,46 @@ def test_a_picture_is_of_the_window_without_what_asked_for_it(sits, tmp_path):
     assert picture[200:600, 420:900].max() > 240 and panel.max() > 240
     wide = picture[100:500, 400:1040]
     assert len(np.unique(wide.reshape(-1, 3), axis=0)) > 300, "the map is covered"
+
+
+def test_what_is_saved_goes_by_one_panel(sits, tmp_path):
+    """By the keyboard alone: blanks and "~", endings refused, Replace asked, folders remembered, a session that opens."""
+    home, paper = tmp_path / "home", tmp_path / "home" / "the paper"
+    paper.mkdir(parents=True)
+    person = sits(DEMO / "bytes" / "softmax", HOME=home)
+    person.commands("save a picture of the panel map")
+    person.keys("ctrl+a")
+    person.types("row 12")  # no ending
+    person.keys("Return")
+    assert not list(home.rglob("*12*"))
+    person.keys("ctrl+a")
+    person.types("row 12.png")
+    person.keys("Return")
+    person.settle()
+    first = (home / "row 12.png").read_bytes()
+    assert Image.open(home / "row 12.png").size[0] > 200
+    # The same name: Enter replaces nothing, Alt+Enter keeps both, Ctrl+Enter replaces.
+    person.keys("Escape")
+    person.commands("map.scale linear")
+    for keys in (["Return", "Escape"], ["alt+Return"], ["ctrl+Return"]):
+        person.commands("save a picture of the panel map")
+        person.keys("ctrl+a")
+        person.types("row 12.png")
+        assert (home / "row 12.png").read_bytes() == first
+        person.keys(*keys)
+        person.settle()
+    kept = (home / "row 12-2.png").read_bytes()
+    assert (home / "row 12.png").read_bytes() == kept != first
+    # A session in another folder, whose path is typed with "~" into the palette.
+    person.commands('save session "~/the paper/mine.headroom"')
+    person.keys("ctrl+s", "Escape")
+    facts = person.leaves()
+    assert (facts["errors"], facts["overlay"]) == ("0", "0"), facts
+    assert sorted(path.name for path in home.rglob("*.*") if path.is_file()) == ["mine.headroom", "row 12-2.png", "row 12.png"]
+    person = sits(paper / "mine.headroom", HOME=home)
+    person.commands("save session")
+    person.keys("End")
+    person.types(" two")
+    facts = person.leaves()
+    assert facts["run.status"] == "done" and "softmax" in facts["run.name"], facts
+    assert facts["save.path"].startswith(str(paper)), facts["save.path"]

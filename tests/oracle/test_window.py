@@ -23,9 +23,10 @@ SCRIPTS = sorted(path.stem for path in W.SCRIPTS.glob("*.script"))
 SCRIPT_WORDS = {"wait", "expect", "sleep", "until"}
 HANDS = {"click", "drag", "wheel", "key"}
 # What no line after it can ask for: the end; a picture, which test_script looks at.
-WITHOUT_EXPECTATION = {"quit", "export.panel"}
+WITHOUT_EXPECTATION = {"quit"}
 # Of checkpoints that these files write; their scripts stand there.
-ELSEWHERE = {"target": "test_window_encoder_decoders.py", "target-ids": "test_window_encoder_decoders.py", "tokens.show": "test_window_models.py"}
+ELSEWHERE = {"target": "test_window_encoder_decoders.py", "target-ids": "test_window_encoder_decoders.py", "tokens.show": "test_window_models.py",
+             "copy.path": "../app/panels/save_overlay_test.cpp", "toast.close": "../app/session/saving_test.cpp"}
 
 # (x0, y0, x1, y1): how long a run took and the time left, in the tool bar; memory in use, in the status bar.
 RUN_TIME, MEMORY = (560, 28, 1440, 69), (900, 872, 1440, 900)
@@ -247,7 +248,7 @@ def test_a_picture_that_cannot_be_written_ends_the_script(window):
 
 
 @pytest.mark.parametrize("line,words", [
-    ("export.panel map build/window/x.pdf", ["line 4", "export.panel writes a picture", ".png", "x.pdf"]),
+    ("export.panel map build/window/x.pdf", ["line 4", "save picture writes a picture", ".png", "x.pdf"]),
     ("screenshot build/window/x.svg", ["line 4", ".png", "x.svg"]),
     ("export build/window/x.json", ["line 4", ".h5", "x.json"]),
     ("heads.sort X", ["line 4", "heads.sort", "X"]),

@@ -148,7 +148,7 @@ def heads_of(path):
 @pytest.fixture(scope="module")
 def exported(window):
     path = window.pictures / "values.h5"
-    outcome = window.run(OPEN_DIFFERENTIAL + "export build/window/values.h5\nwait\nexpect message ~ wrote\nquit\n")
+    outcome = window.run(OPEN_DIFFERENTIAL + "export build/window/values.h5\nwait\nexpect message ~ saved\nquit\n")
     quantities = heads_of(path)
     shown = {name.removeprefix("head.") for name in outcome.facts if name.startswith("head.")}
     assert len(shown) > 40 and {"sink_score", "lambda_mean"} <= shown and shown <= set(quantities), sorted(shown - set(quantities))

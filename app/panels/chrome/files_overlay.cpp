@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/panels/chrome/bars.h"
+#include "app/panels/chrome/file_rows.h"
 #include "app/panels/chrome/overlay.h"
 #include "app/panels/panel.h"
 #include "app/plot/number_text.h"
@@ -25,18 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr float kFileRow = 24.0f;
 constexpr double kTypedFor = 1.0;  // seconds that letters belong together
 constexpr double kSlow = 0.2;      // seconds after which a folder is told to be still being read
-
-struct Place {
-  std::string title, path;
-};
-
-std::string parent_of(const std::string& folder) {
-  const fs::path path(folder);
-  return path.has_parent_path() ? path.parent_path().string() : folder;
-}
 
 std::string start_folder(const State& state) {
   if (!state.overlay_text.empty()) return fs::path(expand_home(state.overlay_text)).lexically_normal().string();
@@ -45,89 +36,6 @@ std::string start_folder(const State& state) {
   }
   const std::string home = environment_text("HOME");
   return home.empty() ? "/" : home;
-}
-
-std::vector<Place> places_of(const State& state) {
-  std::vector<Place> out;
-  const auto add = [&](std::string title, std::string path) {
-    if (path.empty() || std::any_of(out.begin(), out.end(), [&](const Place& p) { return p.path == path; })) return;
-    out.push_back({std::move(title), std::move(path)});
-  };
-  add("Home", environment_text("HOME"));
-  for (const DemoEntry& demo : state.demos) {
-    if (!demo.variants.empty()) add("Demos", parent_of(demo.variants));
-  }
-  add("File system", "/");
-  const std::size_t fixed = out.size();
-  for (const RecentFile& file : state.recent) {
-    if (out.size() < fixed + 8) add("", parent_of(file.path));
-  }
-  for (Place& place : out) {
-    if (place.title.empty()) place.title = fs::path(place.path).filename().string();
-    if (place.title.empty()) place.title = place.path;
-  }
-  return out;
-}
-
-// Null while the folder is being read.
-std::shared_ptr<const FolderListing> listing_of(PanelContext& context, const std::string& folder, bool hidden) {
-  if (context.folders) return context.folders->listing(folder, hidden);
-  using Kept = std::shared_ptr<const FolderListing>;
-  std::any& kept = context.ui.kept_value("listing");
-  const Kept* last = std::any_cast<Kept>(&kept);
-  if (!last || (*last)->folder != folder || (*last)->hidden != hidden)
-    kept = read_listing([](const fs::path& path, const FileListOptions& options) { return list_folder(path, options); },
-                        folder, hidden);
-  return *std::any_cast<Kept>(&kept);
-}
-
-void draw_places(PanelContext& context, Rect area, std::string& folder) {
-  Ui& ui = context.ui;
-  const Theme& theme = context.theme();
-  ui.push_id("places");
-  for (const Place& place : places_of(context.state)) {
-    if (area.height() < kFileRow) break;
-    const Rect row = area.cut_top(kFileRow);
-    ui.push_id(place.path);
-    const Interaction hit = ui.interact("place", row, Cursor::Hand);
-    const bool here = place.path == folder;
-    if (here || hit.hovered) ui.painter.fill_rect(row, here ? theme.accent_soft : theme.raised, measure::kRadius);
-    ui.icon(Icon::Folder, {row.x0 + 14.0f, row.centre_y()}, 11.0f, theme.text3);
-    ui.label_at(row.x0 + 28.0f, row.centre_y(), place.title, theme.body(theme.text), row.width() - 36.0f);
-    ui.tooltip(row, short_path(place.path));
-    if (hit.clicked) folder = place.path;
-    ui.pop_id();
-  }
-  ui.pop_id();
-}
-
-void draw_item(Ui& ui, Rect row, const FileItem& item, bool selected, bool hovered, std::int64_t now) {
-  const Theme& theme = ui.theme;
-  if (selected || hovered) ui.painter.fill_rect(row, selected ? theme.accent_soft : theme.raised);
-  if (selected) ui.painter.fill_rect(Rect::sized(row.x0, row.y0, 3.0f, row.height()), theme.accent);
-  const float y = row.centre_y();
-  const bool opens = item.opens(), folder = item.folder();
-  if (folder) {
-    ui.icon(Icon::Folder, {row.x0 + 18.0f, y}, 12.0f, item.kind == FileKind::ModelFolder ? theme.accent : theme.text3);
-  } else if (opens) {
-    ui.painter.fill_rect(Rect::sized(row.x0 + 14.0f, std::round(y) - 4.0f, 8.0f, 8.0f), theme.accent, 2.0f);
-  }
-  float right = row.x1 - 8.0f;
-  const float name_x = row.x0 + 34.0f, room = right - name_x;
-  if (room > 420.0f) {
-    ui.label_at(right, y, when_text(item.modified_unix, now), theme.hint(), 84.0f, Painter::Align::Right);
-    right -= 96.0f;
-  }
-  if (room > 260.0f) {
-    const std::string size = folder ? "" : size_text(static_cast<double>(item.size_bytes));
-    ui.label_at(right, y, size, {Face::Mono, 11.0f, theme.text2}, 72.0f, Painter::Align::Right);
-    right -= 84.0f;
-  }
-  if (room > 360.0f) {
-    ui.label_at(right - 110.0f, y, file_kind_text(item.kind), theme.hint(), 110.0f);
-    right -= 122.0f;
-  }
-  ui.label_at(name_x, y, item.name, theme.body(opens || folder ? theme.text : theme.off), right - name_x);
 }
 
 }  // namespace
@@ -188,7 +96,8 @@ void draw_files(PanelContext& context, Rect window) {
   if (box.width() >= 560.0f) {
     Rect places = rest.cut_left(170.0f);
     painter.fill_rect({places.x1 - 1.0f, places.y0, places.x1, places.y1}, theme.line);
-    draw_places(context, {places.x0 + 14.0f, places.y0 + 8.0f, places.x1 - 12.0f, places.y1 - 4.0f}, folder);
+    draw_places(context, {places.x0 + 14.0f, places.y0 + 8.0f, places.x1 - 12.0f, places.y1 - 4.0f}, open_places(state),
+                folder);
   }
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
   std::shared_ptr<const FolderListing> listing = listing_of(context, folder, hidden != 0.0);
@@ -248,7 +157,8 @@ void draw_files(PanelContext& context, Rect window) {
     const Rect row =
         Rect::sized(area.x0, area.y0 + kFileRow * static_cast<float>(i - top), area.width() - 12.0f, kFileRow);
     const Interaction hit = ui.interact(items[i].name, row);
-    draw_item(ui, row, items[i], static_cast<double>(i) == selected, hit.hovered, now);
+    draw_file_row(ui, row, items[i], static_cast<double>(i) == selected, hit.hovered,
+                  items[i].opens() || items[i].folder(), now);
     if (hit.pressed) selected = static_cast<double>(i);
     if (hit.double_clicked) open = true;
   }

@@ -46,6 +46,8 @@ std::vector<MenuItem> file_menu(const PanelContext& c) {
           command_item(c, "open.panel", "Open with the program's own panel…"),
           submenu("Open recent", recent_items(c)),
           submenu("Demos", demo_items(c)),
+          command_item(c, "save", "Save…", true),
+          command_item(c, "session.save", "Save the session…"),
           command_item(c, "reload", {}, true),
           command_item(c, "file.show", "Show in folder"),
           command_item(c, "close"),

@@ -12,6 +12,7 @@
 #include "app/panels/chrome/log_overlay.h"
 #include "app/panels/chrome/palette.h"
 #include "app/panels/chrome/prompt_overlay.h"
+#include "app/panels/chrome/save_overlay.h"
 #include "app/panels/chrome/settings_overlay.h"
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
@@ -104,6 +105,7 @@ void draw_overlay(PanelContext& context, Rect window) {
     case Overlay::Log: draw_log(context, window); break;
     case Overlay::Files: draw_files(context, window); break;
     case Overlay::Prompt: draw_prompt(context, window); break;
+    case Overlay::Save: draw_save(context, window); break;
   }
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/session/command_arguments.h"
 #include "app/ui/file_list.h"
 #include "app/ui/fuzzy.h"
 
@@ -96,22 +98,25 @@ PaletteList palette_list(const CommandTable& table, const State& state, std::str
   }
   std::stable_sort(found.begin(), found.end(), [](const Scored& a, const Scored& b) { return a.score > b.score; });
 
-  // A line with arguments runs as it stands.
+  // A line with arguments runs as it stands; one whose arguments do not fit may be a title that begins like a command.
   const std::string_view word = first_word(query);
   const Command* command = table.find(word);
   const bool more =
       query.size() > word.size() + 1 && query.find_first_not_of(' ', word.size()) != std::string_view::npos;
   const bool exact = std::any_of(found.begin(), found.end(), [&](const Scored& s) { return s.item.line == query; });
+  bool fits = false;
   if (command != nullptr && more && !exact) {
     PaletteItem item;
     item.line = query;
     item.title = command->title;
     item.typed = true;
     const auto words = split_command_line(query);
+    fits = words && check_arguments(*command, std::span(*words).subspan(1)).has_value();
     item.disabled = words ? table.disabled_reason(state, query) : words.error().message;
     list.items.push_back(std::move(item));
   }
   for (Scored& scored : found) list.items.push_back(std::move(scored.item));
+  if (!fits && !list.items.empty() && list.items.front().typed) std::ranges::rotate(list.items, list.items.begin() + 1);
   return list;
 }
 

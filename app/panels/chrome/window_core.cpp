@@ -65,7 +65,10 @@ void WindowCore::act(const FrameResult& result) {
 
 const Theme& WindowCore::theme() const { return session_.state().settings.dark ? dark_theme() : light_theme(); }
 
-bool WindowCore::reading_folder() { return session_.state().overlay == Overlay::Files && folders_.waiting(); }
+bool WindowCore::reading_folder() {
+  return (session_.state().overlay == Overlay::Files || session_.state().overlay == Overlay::Save) &&
+         folders_.waiting();
+}
 
 std::string WindowCore::TableLookup::disabled_reason(std::string_view line) const {
   return session_.commands().disabled_reason(session_.state(), line);

@@ -8,6 +8,7 @@
 #include "app/panels/chrome/error_cards.h"
 #include "app/panels/chrome/menu_bar.h"
 #include "app/panels/chrome/overlay.h"
+#include "app/panels/chrome/save_overlay.h"
 #include "app/panels/chrome/start_page.h"
 #include "app/panels/chrome/status_bar.h"
 #include "app/panels/chrome/tool_bar.h"
@@ -102,6 +103,7 @@ void draw_window(PanelContext& context, Rect window) {
     draw_error_cards(context, layout.centre.shown() ? layout.centre.rect : layout.heads.shown() ? heads : side);
   draw_focus(context, layout);
   draw_status_bar(context, layout.status);
+  draw_toast(context, window);
   draw_overlay(context, window);
 }
 

@@ -173,10 +173,20 @@ CATCH_TEST_CASE("menu bar: every item is a line that the table of commands knows
 
 CATCH_TEST_CASE("menu bar: a command that needs a text opens the palette with it") {
   PanelBench bench = menu_bar();
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  bench.click(bench.place("View"));
+  bench.move(bench.place("Map"));
+  bench.click(bench.place("Zoom to a range of tokens"));
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"palette zoom"});
+}
+
+CATCH_TEST_CASE("menu bar: what is saved asks for its file in the save panel") {
+  PanelBench bench = menu_bar();
   bench.frame();
   bench.click(bench.place("Export"));
-  bench.click(bench.place("Save a picture of the window"));
-  CATCH_CHECK(bench.taken() == std::vector<std::string>{"palette screenshot"});
+  bench.click(bench.place("Save a picture of the window…"));
+  CATCH_CHECK(bench.taken() == std::vector<std::string>{"screenshot"});
 }
 
 CATCH_TEST_CASE("status bar: the cell under the pointer, exact") {

@@ -52,14 +52,14 @@ CATCH_TEST_CASE("bars, start page and overlays at all sizes, scales and themes")
     for (const float scale : {0.75f, 1.0f, 1.5f, 2.0f}) {
       for (const bool dark : {true, false}) {
         for (const bool open : {false, true}) {
-          for (int overlay = 0; overlay < 8; ++overlay) {
+          for (int overlay = 0; overlay < 9; ++overlay) {
             PanelBench bench(draw_all, size, scale);
             hostile(bench.state);
             bench.state.settings.dark = dark;
             bench.state.overlay = static_cast<Overlay>(overlay);
             if (open) {
               test::show_run(bench.state, test::small_run(overlay % 2 == 1, {names[0], names[2], names[3], names[5]}),
-                             names[static_cast<std::size_t>(overlay)]);
+                             names[static_cast<std::size_t>(overlay) % names.size()]);
               bench.state.hover.query = 3;
               bench.state.hover.key = 1;
               bench.facts.set("map.readout", names[0]);

@@ -73,17 +73,26 @@ CATCH_TEST_CASE("palette: a line with arguments runs as it stands") {
 CATCH_TEST_CASE("palette: a command that needs a text is completed first, and it can be given with the palette") {
   OverlayBench bench(Overlay::Palette);
   bench.frame();
-  bench.type("save a picture");
+  bench.type("open a saved session");
   bench.key(Key::Enter);
   bench.frame();
-  bench.type("/tmp/a.png");
+  bench.type("/tmp/a.headroom");
   bench.key(Key::Enter);
-  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "screenshot /tmp/a.png"});
-  OverlayBench given(Overlay::Palette, "screenshot");
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "session.open /tmp/a.headroom"});
+  OverlayBench given(Overlay::Palette, "session.open");
   given.frame();
-  given.type("b.png");
+  given.type("b.headroom");
   given.key(Key::Enter);
-  CATCH_CHECK(given.taken() == Lines{"overlay.close", "screenshot b.png"});
+  CATCH_CHECK(given.taken() == Lines{"overlay.close", "session.open b.headroom"});
+}
+
+CATCH_TEST_CASE("palette: a title that begins like a command is not taken for a line of it") {
+  OverlayBench bench(Overlay::Palette);
+  show_run(bench.state, small_run(false));
+  bench.frame();
+  bench.type("save a picture of the window");
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "screenshot"});
 }
 
 CATCH_TEST_CASE("palette: Tab goes through the choices, Shift+Tab back") {

@@ -211,6 +211,8 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
       {"export", {{"export " + path + ".png", ".h5"}, {"export " + path, ".h5"}}},
       {"export.panel", {{"export.panel map " + path + ".pdf", ".png"}, {"export.panel map " + path, ".png"}}},
       {"screenshot", {{"screenshot " + path + ".svg", ".png"}}},
+      {"save", {{"save picture " + path + ".svg", ".png"}, {"save run " + path + ".png", ".h5"}}},
+      {"heads.save", {{"heads.save " + path + ".xlsx", ".csv"}}},
       {"copy", {{"copy 64 0", "64"}}},
       {"copy.row", {{"copy.row 64", "64"}}},
       {"scale", {{"scale 4", "0.5 to 3"}}},
@@ -227,9 +229,9 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
   };
   // Any text or path is right, or whether it is shows later, in a card or in the panel that opens.
   const std::set<std::string> anything = {
-      "open",   "open.run",     "open.dialog",     "open.panel",     "file.show", "palette",
-      "type",   "times",        "pointer",         "click",          "drag",      "wheel",
-      "random", "prompt.first", "prompt.built-in", "heads.threshold"};
+      "open",  "open.run", "open.dialog",  "open.panel",      "file.show",      "palette",
+      "type",  "times",    "pointer",      "copy.path",       "click",          "drag",
+      "wheel", "random",   "prompt.first", "prompt.built-in", "heads.threshold"};
   const Kept before(bench.state());
   for (const Command& command : bench->commands().commands()) {
     const bool placeholder = std::ranges::any_of(argument_forms(command.arguments), [](const ArgumentForm& form) {

@@ -66,7 +66,7 @@ CATCH_TEST_CASE("Whatever the window reads equals the exported run file", "[sess
   // The file exists: another export to it is refused and leaves it alone.
   bench.run("export " + (folder.path() / "run.h5").string());
   CATCH_REQUIRE(bench.state().errors.size() == 1);
-  CATCH_CHECK(bench.state().errors[0].title.starts_with("Cannot write run.h5"));
+  CATCH_CHECK(bench.state().errors[0].title.starts_with("Cannot save run.h5"));
   // And it opens as a run of its own.
   bench.run("open " + (folder.path() / "run.h5").string());
   CATCH_CHECK(bench.state().runs.size() == 2);
@@ -344,7 +344,7 @@ CATCH_TEST_CASE("A saved session brings back checkpoint, prompt and view, and a 
   const TempFolder folder;
   const std::filesystem::path copy = folder.path() / "model";
   std::filesystem::copy(demo_assets() / "demo" / "bytes" / "diff_v2", copy, std::filesystem::copy_options::recursive);
-  const std::string file = (folder.path() / "a.session").string();
+  const std::string file = (folder.path() / "a.headroom").string();
   ViewState view;
   {
     SessionBench bench;
@@ -409,22 +409,22 @@ CATCH_TEST_CASE("A session saved with a what-if is taken up with it: shown, besi
     bench.run("select L1.H0");
     plain = bench.state().data()->at("sink_score_net", 1, 0);
     bench.run("what-if lambda=0");
-    bench.run("session.save " + file("quick"));
+    bench.run("session.save " + file("quick.headroom"));
     bench.run("what-if.complete");
     const int base = bench.state().view.run, complete = bench.state().view.other_run;
     changed = bench.state().other()->data->at("sink_score_net", 1, 0);
     bench.run("compare " + std::to_string(base) + " " + std::to_string(complete));
     bench.run("compare.mode difference");
-    bench.run("session.save " + file("compared"));
+    bench.run("session.save " + file("compared.headroom"));
     bench.run("compare.close");
     bench.run("show " + std::to_string(complete));
     CATCH_REQUIRE(bench.state().shown()->what_ifs == no_lambda);
-    bench.run("session.save " + file("shown"));
+    bench.run("session.save " + file("shown.headroom"));
   }
   CATCH_REQUIRE(changed != plain);
   {
     SessionBench bench;
-    bench.run("session.open " + file("shown"));
+    bench.run("session.open " + file("shown.headroom"));
     CATCH_REQUIRE(bench.state().shown()->status == RunStatus::Done);
     CATCH_CHECK(bench.state().shown()->what_ifs == no_lambda);
     CATCH_CHECK(bench.state().data()->at("sink_score_net", 1, 0) == changed);
@@ -434,7 +434,7 @@ CATCH_TEST_CASE("A session saved with a what-if is taken up with it: shown, besi
   }
   {
     SessionBench bench;
-    bench.run("session.open " + file("compared"));
+    bench.run("session.open " + file("compared.headroom"));
     CATCH_CHECK(bench.state().shown()->what_ifs.empty());
     CATCH_CHECK(bench.state().data()->at("sink_score_net", 1, 0) == plain);
     CATCH_REQUIRE(bench.state().other() != nullptr);
@@ -446,7 +446,7 @@ CATCH_TEST_CASE("A session saved with a what-if is taken up with it: shown, besi
   }
   {
     SessionBench bench;
-    bench.run("session.open " + file("quick"));
+    bench.run("session.open " + file("quick.headroom"));
     CATCH_REQUIRE(bench.state().other() != nullptr);
     CATCH_CHECK(bench.state().other()->quick);
     CATCH_CHECK(bench.state().other()->data->at("sink_score_net", 1, 0) == changed);
@@ -454,7 +454,7 @@ CATCH_TEST_CASE("A session saved with a what-if is taken up with it: shown, besi
     CATCH_CHECK(bench.state().view.what_if.changes == std::vector<std::string>{"lambda=0"});
   }
   // One that the checkpoint does not take any more is said, and the run as trained is there.
-  auto saved = load_session(file("shown"));
+  auto saved = load_session(file("shown.headroom"));
   CATCH_REQUIRE(saved.has_value());
   saved->what_ifs = {"L1.H0:norm=off"};
   CATCH_REQUIRE(save_session(file("odd"), *saved).has_value());

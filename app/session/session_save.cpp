@@ -1,0 +1,86 @@
+// Saving what is shown, and telling of it.
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "app/session/head_table.h"
+#include "app/session/saving.h"
+#include "app/session/session.h"
+
+namespace headroom {
+namespace {
+
+TableFormat format_of(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending == ".tsv" ? TableFormat::Tsv : ending == ".tex" ? TableFormat::Latex : TableFormat::Csv;
+}
+
+std::string capitalised_kind(SaveKind kind) {
+  std::string name = save_kind_name(kind);
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  return name;
+}
+
+}  // namespace
+
+void Session::ask_save(SaveKind kind, std::string panel, std::string path) {
+  state_.save = {kind, std::move(panel), std::move(path), "", state_.save.serial + 1};
+  state_.overlay = Overlay::Save;
+}
+
+Result<void> Session::save(SaveKind kind, const std::string& panel, const std::string& given, bool replace) {
+  HEADROOM_TRY_VOID(check_save_ending(kind, std::string("save ") + save_kind_name(kind), given));
+  if (std::string reason = not_savable(state_, kind); !reason.empty())
+    return Error(ErrorCode::InvalidArgument, std::string("no ") + save_kind_name(kind) + " to save: " + reason);
+  const std::string path = whole_path(given);
+  std::error_code ignored;
+  if (person_asks_ && !replace && std::filesystem::exists(path, ignored)) {
+    ask_save(kind, panel, path);
+    return {};
+  }
+  const auto tell = [&](const Result<void>& written) -> Result<void> {
+    if (written) {
+      saved(kind, path, person_asks_);
+      return {};
+    }
+    if (!person_asks_) return written;
+    not_saved(kind, path, /*by_person=*/true, written.error());
+    return {};
+  };
+  if (person_asks_) state_.overlay = Overlay::None;
+  switch (kind) {
+    case SaveKind::Run: {
+      Result<void> begun = write_run(path, replace);
+      return begun ? begun : tell(begun);
+    }
+    case SaveKind::Picture: request({WindowRequest::Kind::Screenshot, path, {}, panel, person_asks_}); return {};
+    case SaveKind::Table: {
+      HEADROOM_TRY(const std::string text, copy_heads(*state_.data(), state_.view.heads, format_of(path)));
+      return tell(save_text(path, text));
+    }
+    case SaveKind::Session: {
+      HEADROOM_TRY(const SavedSession session, current_session(state_));
+      return tell(save_session(path, session));
+    }
+  }
+  return {};
+}
+
+void Session::saved(SaveKind kind, const std::string& path, bool by_person, const std::string& detail) {
+  if (by_person) state_.toast = Toast{next_id_++, capitalised_kind(kind) + " saved", path};
+  message(MessageLevel::Info,
+          "saved the " + std::string(save_kind_name(kind)) + " as " + path + (detail.empty() ? "" : ", " + detail));
+  state_.save_folders[save_kind_name(kind)] = std::filesystem::path(path).parent_path().string();
+  save_settings();
+}
+
+// The panel comes back with what was typed; the card says the rest.
+void Session::not_saved(SaveKind kind, const std::string& path, bool by_person, const Error& error) {
+  card("Cannot save " + std::filesystem::path(path).filename().string(), error, "");
+  if (!by_person || state_.overlay != Overlay::None || state_.save.serial == 0 || state_.save.kind != kind) return;
+  ask_save(kind, state_.save.panel, path);
+  state_.save.failed = describe(error);
+}
+
+}  // namespace headroom
