@@ -103,7 +103,7 @@ def test_what_is_saved_goes_by_one_panel(sits, tmp_path):
     person.keys("ctrl+a")
     person.types("row 12")  # no ending
     person.keys("Return")
-    assert not list(home.rglob("*12*"))
+    assert not list(home.glob("*12*"))
     person.keys("ctrl+a")
     person.types("row 12.png")
     person.keys("Return")
@@ -127,7 +127,8 @@ def test_what_is_saved_goes_by_one_panel(sits, tmp_path):
     person.keys("ctrl+s", "Escape")
     facts = person.leaves()
     assert (facts["errors"], facts["overlay"]) == ("0", "0"), facts
-    assert sorted(path.name for path in home.rglob("*.*") if path.is_file()) == ["mine.headroom", "row 12-2.png", "row 12.png"]
+    files = [path for folder in (home, paper) for path in folder.iterdir() if path.is_file()]  # not the driver's cache
+    assert sorted(path.name for path in files) == ["mine.headroom", "row 12-2.png", "row 12.png"]
     person = sits(paper / "mine.headroom", HOME=home)
     person.commands("save session")
     person.keys("End")
