@@ -31,7 +31,7 @@ struct PanelContext {
 // A panel of the window: a source and a header in a folder of panels, and the line of window_layout() that gives it a
 // slot.
 struct PanelInfo {
-  const char* id;            // one word
+  const char* id;            // one word; the fact "drawn" lists those that are drawn
   const char* title;         // on its rail, when it is folded
   float least_width = 0.0f;  // pixels below which its texts have no room
   // Draws into `frame` and nowhere else, menus and tooltips apart.

@@ -71,6 +71,7 @@ void Session::saved(SaveKind kind, const std::string& path, bool by_person, cons
   if (by_person) state_.toast = Toast{next_id_++, capitalised_kind(kind) + " saved", path};
   message(MessageLevel::Info,
           "saved the " + std::string(save_kind_name(kind)) + " as " + path + (detail.empty() ? "" : ", " + detail));
+  if (!by_person) return;
   state_.save_folders[save_kind_name(kind)] = std::filesystem::path(path).parent_path().string();
   save_settings();
 }

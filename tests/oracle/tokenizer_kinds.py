@@ -14,9 +14,10 @@ BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
 def training_text():
+    """Of texts that nobody edits, so that vocabularies and hostile texts are the same in every version of the project."""
     lines = list(TRAINING)
-    for name in ("README.md", "core/measure/QUANTITIES.md", "core/model/ARCHITECTURES.md"):
-        lines += (ROOT / name).read_text(encoding="utf-8").splitlines()
+    for name in ("prompts/demo.txt", "prompts/gpl-3.txt", "corpora/kjv.txt"):
+        lines += (ROOT / "assets" / name).read_text(encoding="utf-8").splitlines()[:800]
     return lines
 
 

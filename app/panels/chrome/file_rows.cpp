@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "app/panels/chrome/bars.h"
@@ -57,9 +56,6 @@ std::vector<FilePlace> save_places(const State& state) {
   const std::string home = environment_text("HOME");
   for (const auto& [kind, folder] : state.save_folders) add_place(out, folder == home ? "Home" : "", folder);
   add_place(out, "Home", home);
-  std::error_code ignored;
-  if (!home.empty() && std::filesystem::is_directory(std::filesystem::path(home) / "Downloads", ignored))
-    add_place(out, "", (std::filesystem::path(home) / "Downloads").string());
   add_place(out, "File system", "/");
   for (const RecentFile& file : state.recent)
     if (out.size() < 10) add_place(out, "", parent_of(file.path));

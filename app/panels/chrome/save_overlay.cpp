@@ -241,7 +241,8 @@ void draw_save(PanelContext& context, Rect window) {
   };
   const bool main = button(there ? "Replace" : "Save", there ? "Ctrl+Enter" : "Enter",
                            can ? ButtonStyle::Primary : ButtonStyle::Plain);
-  const std::string other = there ? numbered_name(name) : "";
+  std::string other = numbered_name(name);
+  while (there && std::ranges::find(items, other, &FileItem::name) != items.end()) other = numbered_name(other);
   const bool both = there && button("Keep both", "Alt+Enter", ButtonStyle::Plain);
   const float cancel = 80.0f;
   right -= cancel;

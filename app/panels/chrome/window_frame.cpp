@@ -81,13 +81,16 @@ void draw_window(PanelContext& context, Rect window) {
     draw_start_page(context, layout.start);
     draw_error_cards(context, layout.start);
   }
+  std::string drawn;
   for (const PanelSlot* slot : layout.slots()) {
     if (!slot->shown()) continue;
+    if (slot->drawn()) drawn += (drawn.empty() ? "" : " ") + std::string(slot->panel->id);
     if (slot->folded && slot != &layout.tokens)  // which folds to its title
       draw_rail(context, *slot);
     else
       slot->panel->draw(context, slot->rect);
   }
+  context.facts.set("drawn", drawn);
   const Rect heads = layout.heads.rect, side = layout.side.rect, tokens = layout.tokens.rect;
   if (layout.heads.drawn() && layout.centre.shown())
     panel_splitter(context, "heads", {heads.x1 - 2, heads.y0, heads.x1 + 3, heads.y1}, heads.width(), false);

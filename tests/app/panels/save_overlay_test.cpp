@@ -62,6 +62,7 @@ CATCH_TEST_CASE("save: a file that is there is replaced by Ctrl+Enter or its but
   const TempFolder temp;
   const std::string folder = temp.path().string();
   temp.write("a.csv", "12345");
+  temp.write("a-2.csv", "1");
   temp.write("b.png", "not a table");
   std::filesystem::create_directory(temp.path() / "inner");
   SaveBench bench(SaveKind::Table, folder);
@@ -74,7 +75,7 @@ CATCH_TEST_CASE("save: a file that is there is replaced by Ctrl+Enter or its but
   bench.key(Key::Enter, {.ctrl = true});
   CATCH_CHECK(bench.taken() == Lines{"save table " + folder + "/a.csv replace"});
   bench.key(Key::Enter, {.alt = true});
-  CATCH_CHECK(bench.taken() == Lines{"save table " + folder + "/a-2.csv"});
+  CATCH_CHECK(bench.taken() == Lines{"save table " + folder + "/a-3.csv"});
   bench.click(bench.place("Replace"));
   CATCH_CHECK(bench.taken() == Lines{"save table " + folder + "/a.csv replace"});
   // Of another kind it cannot be replaced; a folder is entered.

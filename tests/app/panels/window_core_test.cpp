@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/panels/chrome/window_core.h"
@@ -109,6 +110,14 @@ CATCH_TEST_CASE("Tab gives the panels that are shown the focus in reading order,
   CoreBench bench("bytes/diff_v2");
   CATCH_CHECK(bench.fact("focus") == "none");
   CATCH_CHECK(bench.rings().empty());
+  CATCH_CHECK(bench.fact("drawn") == "heads map head tokens");
+  const std::vector<std::pair<std::string, std::string>> views = {
+      {"heads table", "heads columns"}, {"heads scatter", "heads model"}, {"heads atlas", "heads map head tokens"}};
+  for (const auto& [line, panels] : views) {
+    bench.session().run(line);
+    bench.frame();
+    CATCH_CHECK(bench.fact("drawn") == panels);
+  }
   for (const char* expected : {"heads", "map", "head", "tokens", "heads"}) {
     bench.key("Tab");
     CATCH_CAPTURE(expected);
