@@ -91,16 +91,82 @@ std::string token_label(std::string_view bytes) {
 
 namespace {
 
-// The ends of the graphemes of a text; `text` is cut at them only.
-std::vector<std::size_t> grapheme_ends(std::string_view text) {
+constexpr std::size_t kLongestNumber = 12;  // digits; more is a hash or a token, and can be cut
+constexpr std::size_t kLongestUnit = 8;     // letters behind a number: "tokens"
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// The length of the first of `all` that the text has at `at`; 0 for none.
+std::size_t one_of(std::string_view text, std::size_t at, std::initializer_list<std::string_view> all) {
+  for (const std::string_view one : all)
+    if (text.substr(at).starts_with(one)) return one.size();
+  return 0;
+}
+
+std::size_t digits_end(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_digit(text[at])) ++at;
+  return at;
+}
+
+// Where the number that begins at `at` ends, with its sign, its power of ten and its unit: "−0.0741", "1.2×10⁻³",
+// "7 639 tokens", "77.5 %". `at` itself where none begins.
+std::size_t number_end(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  if (at == 0 || !(is_digit(text[at - 1]) || is_letter(text[at - 1])))
+    end += one_of(text, at, {"−", "-", "+", "±", "≤", "≥", "<", ">", "×", "."});
+  if (end >= text.size() || !is_digit(text[end])) return at;
+  std::size_t digits = 0;
+  for (std::size_t more = 0; end + more < text.size() && is_digit(text[end + more]);) {
+    const std::size_t begin = end + more;
+    end = digits_end(text, begin);
+    digits += end - begin;
+    more = one_of(text, end, {".", ",", "\u2009", "\u202f"});
+    if (end + more >= text.size() || more == 0) break;
+  }
+  if (digits > kLongestNumber) return at;
+  if (const std::size_t power = one_of(text, end, {"e+", "e-", "e−", "e", "×10"}); power > 0) {
+    const std::size_t begin = end + power;
+    if (begin < text.size() && is_digit(text[begin])) end = digits_end(text, begin);
+    if (text.substr(end).starts_with("×10")) end += std::string_view("×10").size();
+  }
+  while (const std::size_t superscript = one_of(text, end, {"⁻", "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"}))
+    end += superscript;
+  std::size_t unit = end + one_of(text, end, {" ", "\u2009", "\u202f"});
+  const std::size_t begin = unit;
+  if (unit < text.size() && text[unit] == '%') return unit + 1;
+  while (unit < text.size() && is_letter(text[unit])) ++unit;
+  return unit > begin && unit - begin <= kLongestUnit ? unit : end;
+}
+
+// "L17.H4", "L17": where it ends, or `at`.
+std::size_t head_name_end(std::string_view text, std::size_t at) {
+  if (text[at] != 'L' || (at > 0 && (is_letter(text[at - 1]) || is_digit(text[at - 1])))) return at;
+  const std::size_t layer = digits_end(text, at + 1);
+  if (layer == at + 1) return at;
+  if (!text.substr(layer).starts_with(".H")) return layer;
+  const std::size_t head = digits_end(text, layer + 2);
+  return head > layer + 2 ? head : layer;
+}
+
+// Where a text may be cut: the ends of its graphemes, but not inside a number or the name of a head.
+std::vector<std::size_t> piece_ends(std::string_view text) {
   std::vector<std::size_t> ends;
-  for (std::size_t at = 0; at < text.size();) ends.push_back(at = grapheme_end(text, at));
+  std::size_t hash_end = 0;  // up to here no digits are a number
+  for (std::size_t at = 0; at < text.size(); ends.push_back(at)) {
+    std::size_t end = at;
+    if (at >= hash_end) {
+      end = head_name_end(text, at);
+      if (end == at) end = number_end(text, at);
+      if (end == at) hash_end = digits_end(text, at);
+    }
+    at = end > at ? end : grapheme_end(text, at);
+  }
   return ends;
 }
 
-// The text with all but `kept` graphemes replaced by an ellipsis: from the middle or from the end.
-std::string elided(std::string_view text, const std::vector<std::size_t>& ends, std::size_t kept, bool middle) {
-  const std::size_t head = middle ? (kept + 1) / 2 : kept, tail = kept - head;
+// The text with an ellipsis for all but the first `head` and the last `tail` pieces.
+std::string elided(std::string_view text, const std::vector<std::size_t>& ends, std::size_t head, std::size_t tail) {
   std::string out(text.substr(0, head == 0 ? 0 : ends[head - 1]));
   out += kEllipsis;
   if (tail > 0) out += text.substr(ends[ends.size() - tail - 1]);
@@ -109,23 +175,28 @@ std::string elided(std::string_view text, const std::vector<std::size_t>& ends, 
 
 std::string elide(std::string_view text, float width, const TextMeasure& measure, Face face, float size, bool middle) {
   if (text.empty() || measure.width(text, face, size) <= width) return std::string(text);
-  const std::vector<std::size_t> ends = grapheme_ends(text);
-  const auto fits = [&](std::size_t kept) {
-    return measure.width(elided(text, ends, kept, middle), face, size) <= width;
+  const std::vector<std::size_t> ends = piece_ends(text);
+  const auto fits = [&](std::size_t head, std::size_t tail) {
+    return head + tail < ends.size() && measure.width(elided(text, ends, head, tail), face, size) <= width;
   };
-  if (!fits(0)) return {};
+  if (!fits(0, 0)) return {};
   // Shaping makes widths only nearly additive: the search finds a candidate, which is then held to the width.
+  const auto head_of = [&](std::size_t kept) { return middle ? (kept + 1) / 2 : kept; };
   std::size_t low = 0, high = ends.size() - 1;
   while (low < high) {
     const std::size_t half = (low + high + 1) / 2;
-    if (fits(half)) {
+    if (fits(head_of(half), half - head_of(half))) {
       low = half;
     } else {
       high = half - 1;
     }
   }
-  while (low > 0 && !fits(low)) --low;
-  return elided(text, ends, low, middle);
+  while (low > 0 && !fits(head_of(low), low - head_of(low))) --low;
+  std::size_t head = head_of(low), tail = low - head;
+  // Pieces differ in width: beside a number at one end there may be room at the other.
+  while (middle && fits(head, tail + 1)) ++tail;
+  while (fits(head + 1, tail)) ++head;
+  return elided(text, ends, head, tail);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace headroom {
 [[nodiscard]] std::string visible_token(std::string_view bytes);
 // The same for axes and the token strip: one leading space is dropped where something follows it.
 [[nodiscard]] std::string token_label(std::string_view bytes);
-// `text` (valid UTF-8), elided in the middle with "…" to at most `width` pixels; never splits a grapheme; "" or "…"
-// when nothing fits.
+// `text` (valid UTF-8), elided in the middle with "…" to at most `width` pixels; never splits a grapheme, a number
+// with its unit ("512 tokens") or the name of a head; "" or "…" when nothing fits.
 [[nodiscard]] std::string elide_middle(std::string_view text, float width, const TextMeasure& measure, Face face,
                                        float size);
 // The same, elided at the end.

@@ -9,6 +9,7 @@
 #include "app/session/command_parts.h"
 #include "app/session/demos.h"
 #include "app/session/opened_path.h"
+#include "app/session/run_names.h"
 #include "app/ui/file_list.h"
 #include "core/base/input_file.h"
 #include "core/text/prompt_ids.h"
@@ -44,15 +45,6 @@ Result<void> set_text(Session& session, std::string title, std::string text, std
   session.edit().overlay = Overlay::None;
   session.set_prompt(std::move(prompt));
   return {};
-}
-
-std::string prompt_title(const std::string& text) {
-  std::string title;
-  for (const char c : text) {
-    if (title.size() >= 40) return title + "…";
-    title += c == '\n' || c == '\t' || c == '\r' ? ' ' : c;
-  }
-  return title;
 }
 
 // What is shown, as a path; empty: nothing that lies on the disk.
@@ -168,7 +160,7 @@ void add_file_commands(CommandTable& table) {
        }});
   table.add({"prompt", "TEXT [TOKENS]", "Set the prompt's text", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
-               return set_text(s, prompt_title(a[0]), a[0], index_argument(a, 1).value_or(0));
+               return set_text(s, text_title(a[0]), a[0], index_argument(a, 1).value_or(0));
              }});
   table.add({"prompt-file", "PATH [TOKENS]", "Read the prompt from a text file", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {

@@ -29,7 +29,7 @@ std::string name_of_shown(const State& state) {
   const RunEntry* run = state.shown();
   if (!run) return "";
   const ModelEntry* model = state.find_model(run->model);
-  std::string name = model ? model->name : std::filesystem::path(run->name).stem().string();
+  std::string name = model ? model->name : std::filesystem::path(run->path).stem().string();
   for (const std::string& what_if : run->what_ifs) name += " " + what_if;
   return name;
 }

@@ -15,6 +15,7 @@
 
 #include "app/session/command_arguments.h"
 #include "app/session/default_head.h"
+#include "app/session/run_names.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -211,6 +212,7 @@ void Session::load_compute_library() {
 int Session::add_run(RunEntry entry) {
   entry.id = next_id_++;
   state_.runs.push_back(std::move(entry));
+  name_models_and_runs(state_);
   return state_.runs.back().id;
 }
 

@@ -153,6 +153,8 @@ class Session {
   void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds,
                     RunStatus before);
   void publish_run(int run_id, std::shared_ptr<const RunSnapshot> data);
+  void show_coming();          // in place of what it follows, if that is still shown
+  void forget_coming(int id);  // it has come to nothing
   void model_opened(int id, const OpenOptions& options, Result<ModelEntry> result);
   void run_file_opened(const std::string& path, const OpenOptions& options,
                        Result<std::shared_ptr<const RunSnapshot>> result);
@@ -173,6 +175,7 @@ class Session {
   CommandTable commands_;
   std::vector<WindowRequest> window_requests_;
   std::vector<ViewState> undo_, redo_;
+  int follows_ = -1;          // the run that the coming one takes the place of
   bool person_asks_ = false;  // the line that is executed was a person's
   std::string last_view_kind_;
   double last_view_s_ = -1.0, now_s_ = 0.0;
@@ -182,7 +185,7 @@ class Session {
   int opening_ = 0;                 // those of pending_ that open something
   bool chosen_by_program_ = false;  // the head, when the first layer arrived
   double next_file_check_s_ = 0.0;
-  int prompt_serial_ = 0, estimate_serial_ = 0;
+  int estimate_serial_ = 0;
   std::string estimated_;  // what the estimate is of
   Vec2 window_size_;
   std::map<int, LayerInputsPtr> inputs_;  // by run

@@ -16,12 +16,13 @@
 #include "app/session/demos.h"
 #include "app/session/file_manager.h"
 #include "app/session/opened_path.h"
+#include "app/session/run_names.h"
 #include "app/session/session.h"
-#include "app/ui/file_list.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
 #include "core/model/capture.h"
+#include "core/model/what_if_title.h"
 #include "core/run/capture_prompt.h"
 #include "core/text/prompt_ids.h"
 
@@ -35,20 +36,6 @@ double steady_seconds() {
 constexpr std::int64_t kDefaultTokens = 512;
 constexpr double kUnaskedOperations = 2e12;  // seconds on any processor
 
-std::string short_name(const std::string& opened) {
-  const std::filesystem::path path = parse_opened_path(opened).path;
-  std::filesystem::path clean = path.lexically_normal();
-  if (!clean.has_filename()) clean = clean.parent_path();
-  std::string name = clean.filename().string();
-  for (const std::string_view ending : kCheckpointEndings)
-    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-  if (name.ends_with(".h5")) name.resize(name.size() - 3);
-  const std::string parent = clean.parent_path().filename().string();
-  // "demo/backcopy/diff_v2" is told from other folders of the variant by its parent.
-  const bool folder = std::filesystem::is_directory(path);
-  return folder && !parent.empty() ? parent + "/" + name : name;
-}
-
 std::string open_line(const std::string& path, const std::string& config) {
   return "open " + quote_word(path) + (config.empty() ? "" : " " + quote_word(config));
 }
@@ -57,7 +44,7 @@ Result<ModelEntry> read_model(const std::string& path, const std::string& config
   ModelEntry entry;
   entry.path = path;
   entry.config = config;
-  entry.name = short_name(path);
+  entry.name = opened_title(path);
   const OpenedPath given = parse_opened_path(path);
   CheckpointOptions choices;
   choices.sequence = given.sequence;
@@ -124,9 +111,10 @@ void Session::open(const std::string& given, const OpenOptions& options) {
   placeholder.id = next_id_++;
   placeholder.path = path;
   placeholder.config = options.config;
-  placeholder.name = short_name(path);
+  placeholder.name = opened_title(path);
   placeholder.opening = true;
   state_.models.push_back(placeholder);
+  name_models_and_runs(state_);
   io_->post([this, path, opening, id = placeholder.id] {
     const double begin_s = steady_seconds();
     Result<ModelEntry> result = read_model(path, opening.config);
@@ -144,6 +132,7 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   if (!result) {
     const std::string line = open_line(placeholder->path, placeholder->config), name = placeholder->name;
     std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id == id; });
+    name_models_and_runs(state_);
     card("Cannot open " + name, result.error(), line);
     return;
   }
@@ -153,6 +142,7 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   std::erase_if(state_.models, [&](const ModelEntry& entry) {
     return entry.id != id && entry.path == model.path && entry.config == model.config && entry.changed_on_disk;
   });
+  name_models_and_runs(state_);
   const ModelEntry& kept = *state_.find_model(id);
   state_.model = id;
   for (const std::string& warning : kept.model->spec.warnings)
@@ -169,12 +159,12 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   recent.size_bytes = kept.size_bytes;
   add_recent(recent);
   state_.prompt = default_prompt(kept);
-  ++prompt_serial_;
+  ++state_.prompt_serial;
   RunEntry run;
   run.model = id;
-  run.name = kept.name;
   run.status = RunStatus::Waiting;
   run.prompt_title = state_.prompt.title;
+  run.prompt_serial = state_.prompt_serial;
   show_run(add_run(run));
   state_.view.selection = {};
   state_.view.selection.head = options.head;
@@ -203,11 +193,10 @@ void Session::run_file_opened(const std::string& path, const OpenOptions& option
   --pending_;
   --opening_;
   if (!result) {
-    card("Cannot open " + short_name(path), result.error(), "open " + quote_word(path));
+    card("Cannot open " + opened_title(path), result.error(), "open " + quote_word(path));
     return;
   }
   RunEntry run;
-  run.name = short_name(path);
   run.path = path;
   run.status = RunStatus::Done;
   run.data = *result;
@@ -219,13 +208,19 @@ void Session::run_file_opened(const std::string& path, const OpenOptions& option
   run.device = attribute("device");
   run.dtype = attribute("dtype_compute");
   run.backend = attribute("backend");
-  run.prompt_title = "of the run file";
+  run.what_ifs = run.data->what_ifs;
+  std::string beginning;
+  const std::string* text = nullptr;
+  for (std::int64_t i = 0; beginning.size() < 100 && (text = axis_text(*run.data, TokenAxis::Tokens, i)); ++i)
+    beginning += *text;
+  run.prompt_title = text_title(beginning);
   run.seconds = run.data->seconds;
   RecentFile recent;
   recent.path = std::filesystem::absolute(path).lexically_normal().string();
   recent.name = std::filesystem::path(path).filename().string();
-  recent.detail =
-      format("run of %s, %lld tokens", run.data->model_name.c_str(), static_cast<long long>(run.data->length));
+  recent.detail = format("run of %s%s, %lld tokens", run.data->model_name.c_str(),
+                         run.what_ifs.empty() ? "" : (" · " + what_ifs_title(run.what_ifs)).c_str(),
+                         static_cast<long long>(run.data->length));
   recent.opened_unix = std::time(nullptr);
   std::error_code ignored;
   recent.size_bytes = std::filesystem::file_size(path, ignored);
@@ -289,6 +284,7 @@ void Session::close_shown() {
   std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id == model; });
   undo_.clear();
   redo_.clear();
+  state_.coming = -1;
   state_.view.centre = CentreView::Map;
   state_.view.other_run = -1;
   state_.view.what_if = {};
@@ -297,6 +293,7 @@ void Session::close_shown() {
   const auto opened = std::ranges::find_if(state_.models.rbegin(), state_.models.rend(),
                                            [](const ModelEntry& entry) { return entry.model != nullptr; });
   state_.model = opened == state_.models.rend() ? -1 : opened->id;
+  name_models_and_runs(state_);
   if (!state_.runs.empty()) show_run(state_.runs.back().id);
   if (state_.nothing_open()) refresh_start_page();
 }

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/run_names.h"
 #include "app/session/session.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
@@ -76,29 +77,16 @@ std::string scoped(const std::string& change, const std::string& scope, HeadRef 
 
 void Session::set_prompt(PromptEntry prompt) {
   state_.prompt = std::move(prompt);
-  ++prompt_serial_;
-  const RunEntry* shown = state_.shown();
-  const ModelEntry* model = shown ? state_.find_model(shown->model) : nullptr;
-  // A run of a file, or of a checkpoint that has been opened anew, stays as it is.
-  if (!model || shown->status == RunStatus::Waiting) {
-    RunEntry* waiting = shown && shown->status == RunStatus::Waiting ? edit_run(shown->id) : nullptr;
-    if (waiting && waiting->model >= 0) {
-      waiting->prompt_title = state_.prompt.title;
-      waiting->refused = false;
-      waiting->budget.reset();
-      waiting->offers.clear();
-    }
-    return;
-  }
-  RunEntry run;
-  run.model = shown->model;
-  run.name = model->name;
-  run.prompt_title = state_.prompt.title;
-  state_.view.selection.query.reset();
-  state_.view.selection.key.reset();
-  state_.view.map.window = {};
-  state_.view.centre = CentreView::Map;
-  show_run(add_run(run));
+  ++state_.prompt_serial;
+  // What has run stays as it is, and shown.
+  RunEntry* waiting = edit_run(state_.view.run);
+  if (!waiting || waiting->status != RunStatus::Waiting || waiting->model < 0) return;
+  waiting->prompt_title = state_.prompt.title;
+  waiting->prompt_serial = state_.prompt_serial;
+  name_models_and_runs(state_);
+  waiting->refused = false;
+  waiting->budget.reset();
+  waiting->offers.clear();
 }
 
 Result<LiveRunRequest> Session::base_request(const ModelEntry& model) const {
@@ -121,15 +109,20 @@ Result<void> Session::start_run(bool keep_maps) {
   } else {
     RunEntry run;
     run.model = model->id;
-    run.name = model->name;
     run.prompt_title = state_.prompt.title;
+    run.prompt_serial = state_.prompt_serial;
+    const bool stays = shown && shown->data;  // until there is something to look at
     id = add_run(run);
+    state_.coming = stays ? id : -1;
+    follows_ = state_.view.run;
   }
   request.keep_maps = keep_maps;
   inputs_.erase(id);
-  state_.view.map.window = {};
-  if (state_.view.centre == CentreView::WhatIf) state_.view.centre = CentreView::Map;
-  show_run(id);
+  if (state_.coming != id) {
+    state_.view.map.window = {};
+    if (state_.view.centre == CentreView::WhatIf) state_.view.centre = CentreView::Map;
+    show_run(id);
+  }
   launch(id, std::move(request), state_.prompt, model->tokenizer, keep_maps ? kRunInputsShare : 0.0);
   return {};
 }
@@ -148,6 +141,7 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
   run.device = request.device;
   run.dtype = state_.settings.dtype;
   run.backend = request.backend;
+  name_models_and_runs(state_);
   auto stop = std::make_shared<std::atomic<bool>>(false);
   stops_[run_id] = stop;
   ++pending_;
@@ -225,6 +219,12 @@ void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
   if (!run) return;
   const bool first = !run->data;
   run->data = std::move(data);
+  if (first) name_models_and_runs(state_);
+  if (state_.coming == run_id) {
+    const std::optional<HeadRef>& head = state_.view.selection.head;
+    if (head && !run->data->layer(head->layer)) return;
+    show_coming();
+  }
   if (!first || state_.view.run != run_id) return;
   // While layers arrive the first head is shown; a better one is not chosen under the person's hands.
   Selection& selection = state_.view.selection;
@@ -232,6 +232,29 @@ void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
     selection.head = HeadRef{run->data->layers.front(), run->data->heads.front()};
     chosen_by_program_ = true;
   }
+}
+
+void Session::show_coming() {
+  const int id = std::exchange(state_.coming, -1);
+  if (state_.view.run != follows_) return;  // the person looks at something else by now
+  const RunEntry *before = state_.run(follows_), *now = state_.run(id);
+  if (!before || !now) return;
+  if (before->prompt_serial != now->prompt_serial) {
+    state_.view.selection.query.reset();
+    state_.view.selection.key.reset();
+  }
+  state_.view.map.window = {};
+  state_.view.centre = CentreView::Map;
+  show_run(id);
+}
+
+void Session::forget_coming(int id) {
+  state_.coming = -1;
+  if (const RunEntry* run = state_.run(id); !run || run->data) return;
+  inputs_.erase(id);
+  prompts_.erase(id);
+  std::erase_if(state_.runs, [&](const RunEntry& run) { return run.id == id; });
+  name_models_and_runs(state_);
 }
 
 void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds,
@@ -246,6 +269,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     run->status = RunStatus::Done;
     run->fraction = 1.0;
     run->data = *result;
+    if (state_.coming == run_id) show_coming();
     for (const std::string_view note : run->data->notes) {
       const bool warns = note.starts_with(kWarningNote);
       message(warns ? MessageLevel::Warning : MessageLevel::Info,
@@ -273,6 +297,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     select_default_head();
   }
   chosen_by_program_ = false;
+  if (state_.coming == run_id) forget_coming(run_id);
   if (auto next = when_done_.extract(run_id); !next.empty() && result) next.mapped()();
 }
 
@@ -280,7 +305,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
 // a card, since something is shown there.
 void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus before) {
   const bool waits = run.refused && !run.data && run.base < 0;
-  const bool shows = run.data != nullptr || run.base >= 0;
+  const bool shows = run.data != nullptr || run.base >= 0 || run.id == state_.coming;
   run.status = waits ? RunStatus::Waiting : run.refused && run.data ? before : RunStatus::Failed;
   run.error = error;
   run.fraction = 0.0;
@@ -295,7 +320,7 @@ void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus bef
         run.offers = offers_after_failure(*request, *run.budget, question);
       }
     }
-  } else if (shows) {
+  } else if (shows && run.id != state_.coming) {
     run.offers.clear();  // they are about the prompt
   }
   if (!shows) {
@@ -338,7 +363,7 @@ void Session::refresh_estimate() {
   const bool ready = model && model->model && !model->opening;
   const Settings& settings = state_.settings;
   const std::string of =
-      ready ? format("%d %d %g %d ", model->id, prompt_serial_, settings.memory_gb, state_.device.info ? 1 : 0) +
+      ready ? format("%d %d %g %d ", model->id, state_.prompt_serial, settings.memory_gb, state_.device.info ? 1 : 0) +
                   settings.device + " " + settings.dtype + " " + settings.backend
             : std::string();
   if (of == estimated_) return;
@@ -402,14 +427,13 @@ Result<int> Session::start_changed(const RunEntry& base, const std::vector<std::
   run.base = base.id;
   run.quick = !complete;
   run.prompt_title = base.prompt_title;
+  run.prompt_serial = base.prompt_serial;
   run.what_ifs = base.what_ifs;
-  run.name = "what-if: ";
   std::int64_t changed = complete ? std::numeric_limits<std::int64_t>::max() : head.layer;
   for (const std::string& text : what_ifs) {
     HEADROOM_TRY(const WhatIf what_if, parse_what_if(text));
     if (complete) changed = std::min(changed, what_if.layer.value_or(0));
     run.what_ifs.push_back(text);
-    run.name += (&text == &what_ifs.front() ? "" : ", ") + text;
   }
   for (const std::string& text : run.what_ifs) {
     HEADROOM_TRY(WhatIf what_if, parse_what_if(text));

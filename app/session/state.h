@@ -137,7 +137,7 @@ struct ModelEntry {
   int id = 0;
   std::string path;                            // as it was opened
   std::string config;                          // that took the place of its own config.json; empty: none
-  std::string name;                            // "SmolLM2-135M-Instruct.Q4_1", for the tool bar
+  std::string name;                            // "SmolLM2-135M-Instruct.Q4_1": session/run_names.h
   std::shared_ptr<const OpenedModel> model;    // null while opening, or where it failed
   std::shared_ptr<const Tokenizer> tokenizer;  // null where there is none
   std::string tokenizer_note;                  // why there is none
@@ -163,7 +163,7 @@ struct PromptEntry {
 struct RunEntry {
   int id = 0;
   int model = -1;                     // id of a ModelEntry; −1: from a run file
-  std::string name;                   // "SmolLM2-135M" or "what-if: sink=off, L17.H4"
+  std::string name;                   // "bytes/diff_v2 · sink off in L17.H4": session/run_names.h
   std::string path;                   // of a run file
   std::vector<std::string> what_ifs;  // with scopes
   bool quick = false;                 // one head only, not the layers after it
@@ -180,6 +180,7 @@ struct RunEntry {
   std::shared_ptr<const RunSnapshot> data;  // grows while it runs; null before the first layer
   std::string device, dtype, backend;
   std::string prompt_title;
+  int prompt_serial = 0;  // as State::prompt_serial was when it began; a what-if has its base's
 };
 
 struct ErrorCard {
@@ -266,9 +267,11 @@ struct State {
   std::vector<ModelEntry> models;
   int model = -1;  // id of the one that runs next
   PromptEntry prompt;
+  int prompt_serial = 0;  // one more with each prompt that is set
   std::shared_ptr<const RunBudget>
       estimate;  // of a run of the prompt as things are set; null while it is made, or where none can be
   std::vector<RunEntry> runs;
+  int coming = -1;  // id of the run that takes the place of the shown one once the selected head is there; −1: none
   std::vector<ErrorCard> errors;
   std::vector<Message> messages;
   int unseen_warnings = 0, unseen_errors = 0;  // messages that came since they were last looked at

@@ -16,6 +16,7 @@
 #include "core/base/check.h"
 #include "core/checkpoint/adapter_folder.h"
 #include "core/checkpoint/checkpoint_folder.h"
+#include "core/checkpoint/checkpoint_name.h"
 #include "core/checkpoint/checkpoint_warnings.h"
 #include "core/checkpoint/container.h"
 #include "core/checkpoint/dequantize.h"
@@ -353,11 +354,7 @@ Result<std::shared_ptr<const Checkpoint>> Checkpoint::open(const std::filesystem
 }
 
 const std::filesystem::path& Checkpoint::path() const { return state_->path; }
-std::string Checkpoint::name() const {
-  std::error_code code;
-  const std::filesystem::path whole = std::filesystem::absolute(state_->path, code).lexically_normal();
-  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
-}
+std::string Checkpoint::name() const { return checkpoint_name(state_->path); }
 ContainerFormat Checkpoint::format() const { return state_->format; }
 std::string_view Checkpoint::format_name() const { return state_->format_name; }
 const std::vector<InputFile>& Checkpoint::files() const { return state_->files; }

@@ -36,7 +36,7 @@ class Checkpoint {
                                                                       const CheckpointOptions& options = {});
 
   [[nodiscard]] const std::filesystem::path& path() const;
-  [[nodiscard]] std::string name() const;  // the file's or folder's own name, also of "." and "model/"
+  [[nodiscard]] std::string name() const;  // see checkpoint_name()
   [[nodiscard]] ContainerFormat format() const;
   [[nodiscard]] std::string_view format_name() const;  // "safetensors", "gguf v3", "PyTorch (zip)"
 

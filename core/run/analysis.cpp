@@ -20,6 +20,7 @@
 #include "core/checkpoint/sha256.h"
 #include "core/measure/program_fields.h"
 #include "core/model/capture.h"
+#include "core/model/what_if_title.h"
 #include "core/run/capture_prompt.h"
 #include "core/run/recorder.h"
 #include "core/run/run_plan.h"
@@ -78,6 +79,13 @@ nlohmann::json overrides_json(const std::vector<WhatIf>& what_ifs) {
   return list;
 }
 
+// "diff_v2", "diff_v2 · λ = 0 in L1.H0"
+std::string title_of(const std::string& model, const std::vector<WhatIf>& what_ifs) {
+  std::vector<std::string> texts;
+  for (const WhatIf& what_if : what_ifs) texts.push_back(what_if.text);
+  return texts.empty() ? model : model + " · " + what_ifs_title(texts);
+}
+
 Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& request, const RunShape& shape,
                               const BackendInfo& library, const AttentionChoice& attention,
                               const kernels::StopRequested& stop) {
@@ -88,7 +96,7 @@ Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& requ
       {"schema_name", "headroom-run"},
       {"schema_version", "1.0"},
       {"Conventions", "CF-1.10, ACDD-1.3"},
-      {"title", "Attention statistics of " + checkpoint.name()},
+      {"title", "Attention statistics of " + title_of(checkpoint.name(), request.what_ifs)},
       {"institution", "not given"},
       {"source", request.program},
       {"history", now + " " + request.command_line},

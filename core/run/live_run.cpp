@@ -152,6 +152,7 @@ class LiveRecorder final : public ForwardObserver {
     run_.notes = plan.notes;
     run_.model_name = request.model->checkpoint ? request.model->checkpoint->name() : std::string();
     run_.model_kind = plan.model.model_type;
+    for (const WhatIf& what_if : request.what_ifs) run_.what_ifs.push_back(what_if.text);
     if (request.base) take_from(*request.base);
     run_.data.resize(run_.layers.size());
   }

@@ -23,6 +23,7 @@
 #include "core/io/run_file.h"
 #include "core/measure/program_fields.h"
 #include "core/run/run_layout.h"
+#include "core/run/run_overview.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {
@@ -177,6 +178,7 @@ class Reader {
     for (std::string line; std::getline(sentences, line);) run.non_finite_weights.push_back(line);
     run.model_name = text("model_id");
     run.model_kind = text("model_type");
+    run.what_ifs = stored_what_ifs(file_);
     if (!text("backend").empty())
       run.attention = AttentionChoice{text("backend"), "", text("device_statistics"), text("dtype_statistics"),
                                       text("kernel_target")};

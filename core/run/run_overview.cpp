@@ -64,7 +64,7 @@ class OverviewReader {
     HEADROOM_TRY_VOID(read_layers());
     HEADROOM_TRY_VOID(read_prompt());
     HEADROOM_TRY_VOID(read_experts());
-    read_what_ifs();
+    overview_.what_ifs = stored_what_ifs(file_);
     if (const auto null_level = file_.read("sink_null"); null_level && null_level->size() == 1)
       overview_.sink_null = null_level->front();
     else
@@ -151,21 +151,23 @@ class OverviewReader {
     return {};
   }
 
-  void read_what_ifs() {
-    const Result<std::string> text = file_.attribute("program", "overrides");
-    if (!text) return;
-    const nlohmann::json list = nlohmann::json::parse(*text, nullptr, false);
-    if (!list.is_array()) return;
-    for (const nlohmann::json& one : list)
-      if (one.is_object() && one.contains("text") && one["text"].is_string())
-        overview_.what_ifs.push_back(one["text"].get<std::string>());
-  }
-
   const RunFile& file_;
   RunOverview overview_;
 };
 
 }  // namespace
+
+std::vector<std::string> stored_what_ifs(const RunFile& file) {
+  const Result<std::string> text = file.attribute("program", "overrides");
+  if (!text) return {};
+  const nlohmann::json list = nlohmann::json::parse(*text, nullptr, false);
+  std::vector<std::string> found;
+  if (!list.is_array()) return found;
+  for (const nlohmann::json& one : list)
+    if (one.is_object() && one.contains("text") && one["text"].is_string())
+      found.push_back(one["text"].get<std::string>());
+  return found;
+}
 
 std::string RunOverview::attribute(std::string_view name) const {
   const auto found = attributes.find(name);

@@ -31,6 +31,9 @@ struct RunOverview {
   [[nodiscard]] std::string attribute(std::string_view name) const;  // empty where it is absent
 };
 
+// The changes that the run was made with, as they were given; empty where the file does not say.
+[[nodiscard]] std::vector<std::string> stored_what_ifs(const RunFile& file);
+
 // Corrupt where the file's datasets do not fit its axes.
 [[nodiscard]] Result<RunOverview> read_overview(const RunFile& file);
 

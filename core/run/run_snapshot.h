@@ -85,6 +85,7 @@ struct RunSnapshot {
   double seconds = 0.0;
   bool complete = false;  // every layer is there
   std::string model_name, model_kind;
+  std::vector<std::string> what_ifs;                           // that it was made with, as they were given
   std::map<std::string, std::string, std::less<>> attributes;  // of a run file that was opened
 
   [[nodiscard]] const LayerSnapshot* layer(std::int64_t layer) const;    // null: not there (yet)

@@ -52,7 +52,7 @@ def test_the_first_of_two_files_is_a(sits, command, tmp_path):
     person = sits("a.h5", "b.h5")
     person.keys("c")
     facts = person.leaves()
-    assert facts["centre"] == "compare" and (facts["run.name"], facts["other.name"]) == ("a", "b"), facts
+    assert facts["centre"] == "compare" and (facts["run.name"], facts["other.name"]) == ("a", "b · key 0 hidden"), facts
 
 
 def test_an_overlay_takes_the_keys(sits):
@@ -66,6 +66,23 @@ def test_an_overlay_takes_the_keys(sits):
     facts = person.leaves()
     assert (facts["overlay"], facts["runs"], facts["run.status"]) == ("0", "2", "done"), facts
     assert facts["run.tokens"] == "5", facts["run.tokens"]
+
+
+def test_what_is_shown_stays_when_the_prompt_changes(sits):
+    person = sits(DEMO / "bytes" / "softmax")
+    person.keys("ctrl+t", "ctrl+a")
+    person.types("5 6 7")
+    person.keys("ctrl+Return")
+    facts = person.leaves()
+    assert (facts["runs"], facts["run.status"], facts["run.tokens"]) == ("1", "done", "64"), facts
+    assert (facts["prompt.title"], facts["estimate.tokens"]) == ("3 ids", "3"), facts
+    person = sits(DEMO / "bytes" / "softmax", DEMO / "bytes" / "softmax" / "model.safetensors")
+    person.keys("ctrl+t", "ctrl+a")
+    person.types("5 6 7")
+    person.keys("ctrl+r")
+    person.settle()
+    facts = person.leaves()
+    assert (facts["run.status"], facts["run.tokens"]) == ("done", "3"), facts
 
 
 def test_a_path_is_typed_into_the_open_panel_at_once(sits):

@@ -42,7 +42,7 @@ ARROWS = {
     "app/text": "app/plot core/base",
     "app/ui": "app/plot core/base",
     "app/session": "app/plot app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run",
-    "app/panels": "app/plot app/ui app/session core/base core/text core/measure core/run core/compare",
+    "app/panels": "app/plot app/ui app/session core/base core/text core/model core/measure core/run core/compare",
     "app/gl": "app/plot app/text core/base",
     "app/window": "app/process app/plot app/text app/ui app/session app/panels app/gl core/base",
     "app/cli": "app/process core/base core/checkpoint core/text core/io core/model core/measure core/run core/training core/reproduce",

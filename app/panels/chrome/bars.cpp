@@ -74,15 +74,25 @@ std::string device_text(std::string_view device) {
   return std::string(device);
 }
 
-std::string prompt_text(const PromptEntry& prompt, const RunSnapshot* data) {
-  std::string title = prompt.title.empty() ? "built-in text" : prompt.title;
-  std::int64_t count = data != nullptr ? data->length : prompt.max_tokens;
-  if (data == nullptr && !prompt.ids.empty()) {
+std::string tokens_text(std::int64_t count) { return grouped_text(count) + (count == 1 ? " token" : " tokens"); }
+
+std::string prompt_text(const State& state) {
+  const RunEntry* run = state.shown();
+  const PromptEntry& prompt = state.prompt;
+  const bool of_file = run != nullptr && run->model < 0;
+  std::string title = of_file ? run->prompt_title : prompt.title;
+  if (title.empty()) title = of_file ? "ids" : "none";
+  std::int64_t count = 0;
+  if (of_file)
+    count = run->data ? run->data->length : 0;
+  else if (state.estimate)
+    count = state.estimate->memory.length;
+  else if (!prompt.ids.empty())
     count = static_cast<std::int64_t>(prompt.ids.size());
-    if (prompt.max_tokens > 0) count = std::min(count, prompt.max_tokens);
-  }
-  if (count <= 0) return title;
-  return title + ", " + grouped_text(count) + (count == 1 ? " token" : " tokens");
+  else if (run != nullptr && run->data && run->prompt_title == prompt.title)
+    count = run->data->length;
+  if (of_file || prompt.max_tokens <= 0) return count > 0 ? title + ", " + tokens_text(count) : title;
+  return title + ", " + (count > 0 ? tokens_text(std::min(count, prompt.max_tokens)) : "counting tokens");
 }
 
 std::string short_path(std::string_view path) {

@@ -21,8 +21,9 @@ namespace headroom {
 
 [[nodiscard]] std::string dtype_text(std::string_view dtype);    // "fp32"
 [[nodiscard]] std::string device_text(std::string_view device);  // "CPU", "CUDA 0"
-// "GPL-3, 512 tokens": the title, and how many there are or will be at most.
-[[nodiscard]] std::string prompt_text(const PromptEntry& prompt, const RunSnapshot* data);
+[[nodiscard]] std::string tokens_text(std::int64_t count);       // "1 token", "7 639 tokens"
+// "GPL-3, 512 tokens": of the next run, counted with the model's tokenizer; of a run file its own.
+[[nodiscard]] std::string prompt_text(const State& state);
 // The path with the home folder as "~".
 [[nodiscard]] std::string short_path(std::string_view path);
 // "today 09:41", "yesterday", "12 Nov", "3 Feb 2024", in local time.

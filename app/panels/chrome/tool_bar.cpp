@@ -10,12 +10,12 @@
 #include "app/panels/chrome/bars.h"
 #include "app/panels/map/memory_state.h"
 #include "app/panels/panel.h"
-#include "app/panels/parts/change_text.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/commands.h"
 #include "app/ui/text_wrap.h"
 #include "core/base/format.h"
+#include "core/model/what_if_title.h"
 
 namespace headroom {
 namespace {
@@ -53,9 +53,6 @@ std::string heads_text(const RunSnapshot& data) {
   return grouped_text(heads) + (heads == 1 ? " head" : " heads");
 }
 
-// A what-if by what it changes.
-std::string titled(const RunEntry& run) { return run.what_ifs.empty() ? run.name : "what-if: " + run_title(run); }
-
 // What the run bar says of the shown run.
 std::vector<StyledText> status_parts(const PanelContext& context) {
   const State& state = context.state;
@@ -91,11 +88,17 @@ std::vector<StyledText> status_parts(const PanelContext& context) {
       if (model != nullptr && model->changed_on_disk) {
         return {{"changed on disk", theme.body(theme.warn)}, {"F5 opens it again", more}};
       }
+      if (run->model >= 0 && run->model == state.model && run->prompt_serial != state.prompt_serial) {
+        const bool fits = !state.estimate || state.estimate->fit.fits;
+        return {{"prompt changed", theme.body(theme.warn)},
+                {"shown: " + run->prompt_title + (run->data ? ", " + tokens_text(run->data->length) : ""), more},
+                {state.estimate ? "Run " + estimate_text(*state.estimate) : "", fits ? hint : theme.body(theme.warn)}};
+      }
       if (state.view.centre == CentreView::WhatIf)
         text += run->quick ? " · what-if: quick, this head only" : " · what-if open";
       // The checkpoint's name beside it does not say that the run is another than the trained one.
       return {{"done", theme.body(theme.ok)},
-              {run->what_ifs.empty() ? "" : titled(*run), theme.body(theme.accent)},
+              {run->model < 0 ? "" : what_ifs_title(run->what_ifs), theme.body(theme.accent)},
               {text, more}};
     }
     case RunStatus::Cancelled:
@@ -172,13 +175,12 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   const RunEntry* run = state.shown();
   const RunEntry* busy = running(state);
   const bool compare = state.view.centre == CentreView::Compare && state.other() != nullptr && run != nullptr;
-  const std::string prompt =
-      prompt_text(state.prompt, run != nullptr && run->prompt_title == state.prompt.title ? run->data.get() : nullptr);
+  const std::string prompt = prompt_text(state);
 
   if (compare) {
-    ui.combo("a", next(sized(window, 140, 164)), "A", titled(*run),
+    ui.combo("a", next(sized(window, 140, 164)), "A", run->name,
              [&] { return run_items(context, "show", state.view.run); });
-    ui.combo("b", next(sized(window, 236, 298)), "B", titled(*state.other()),
+    ui.combo("b", next(sized(window, 236, 298)), "B", state.other()->name,
              [&] { return run_items(context, "compare", state.view.other_run); });
     ui.combo("prompt", next(sized(window, 150, 152)), "", prompt, [&] { return prompt_items(context); });
   } else {

@@ -76,9 +76,6 @@ void note_of_run(PanelContext& context, const MapLayout& layout, const MapSubjec
 
 void draw_received_bars(PanelContext& context, Rect area, const MapPair& pair) {
   ReceivedBars bars;
-  bars.title = area.width() >= 520.0f
-                   ? "Where the mass of key 0 went: attention received by the eight keys that change most"
-                   : "Where the mass of key 0 went";
   bars.name_a = "A";
   bars.name_b = "B";
   bars.a = context.theme().text3;

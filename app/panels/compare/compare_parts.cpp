@@ -77,6 +77,16 @@ std::span<const float> attention_received(const LayerSnapshot& layer, std::int64
   return both.size() == 2 * n ? both.first(n) : std::span<const float>();
 }
 
+std::string received_title(std::span<const KeyChange> keys, bool wide) {
+  const KeyChange* most = nullptr;
+  for (const KeyChange& key : keys)
+    if (!most || key.change() < most->change()) most = &key;
+  if (most && most->key == 0 && most->change() < 0.0)
+    return wide ? "Where the mass of key 0 went: attention received by the keys that change most"
+                : "Where the mass of key 0 went";
+  return wide ? "Attention received by the keys that change most" : "Attention received";
+}
+
 void draw_received_bars(PanelContext& context, Rect area, const ReceivedBars& bars) {
   if (area.width() < 60.0f || area.height() < 50.0f) return;
   Painter& painter = context.painter();
@@ -95,7 +105,7 @@ void draw_received_bars(PanelContext& context, Rect area, const ReceivedBars& ba
     legend(bars.name_b, bars.b);
     legend(bars.name_a, bars.a);
   }
-  context.ui.label_at(title.x0, title.centre_y(), bars.title, theme.plot_title(),
+  context.ui.label_at(title.x0, title.centre_y(), received_title(bars.keys, area.width() >= 520.0f), theme.plot_title(),
                       std::max(0.0f, right - title.x0 - 4.0f));
   if (bars.keys.empty()) {
     draw_note(context, area, bars.none);

@@ -44,7 +44,6 @@ class PartColumn {
 
 // Grouped bars: attention received by keys in A and B, what each changes by above it.
 struct ReceivedBars {
-  std::string title;
   std::string name_a, name_b;
   Color a, b;
   std::span<const KeyChange> keys;
@@ -53,6 +52,8 @@ struct ReceivedBars {
   int decimals = 2;
   std::string none;  // said where there are no keys
 };
+// What stands above them: of all keys key 0 may have lost most, or nothing. `wide`: with what the bars are.
+[[nodiscard]] std::string received_title(std::span<const KeyChange> keys, bool wide);
 void draw_received_bars(PanelContext& context, Rect area, const ReceivedBars& bars);
 
 // Attention received by every key, net for differential heads; empty where the run kept none.

@@ -8,14 +8,6 @@
 
 namespace headroom {
 
-// "L17.H4:sink=off" is the change "sink=off" in the scope "L17.H4"; "sink=off" alone is in the whole model.
-struct ScopedChange {
-  std::string scope, change;
-};
-[[nodiscard]] ScopedChange split_scope(std::string_view what_if);
-// "sink=off" is "sink off", "hide-key=0,7" is "keys 0, 7 hidden"; the text as it is where the name is not known.
-[[nodiscard]] std::string change_title(std::string_view change);
-[[nodiscard]] std::string scope_title(std::string_view scope);  // "L17.H4", "layer 17", "model"
 // A layer's kind of attention: "softmax", "off-by-one", "DIFF V2".
 [[nodiscard]] std::string kind_of_attention(std::string_view kind);
 // The changes of a run, or its name where there are none.

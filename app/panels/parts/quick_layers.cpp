@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/panels/parts/change_text.h"
+#include "core/model/what_if_title.h"
 
 namespace headroom {
 

@@ -135,7 +135,6 @@ void draw_rows(PanelContext& context, const PairLayout& layout, const MapPair& p
 
 void draw_changed_keys(PanelContext& context, Rect area, const WhatIfSubject& subject) {
   ReceivedBars bars;
-  bars.title = "Where the mass of key 0 went";
   bars.name_a = "before";
   bars.name_b = "after";
   bars.a = context.theme().text3;

@@ -17,6 +17,7 @@
 #include "app/session/quantities.h"
 #include "core/base/format.h"
 #include "core/base/numbers.h"
+#include "core/model/what_if_title.h"
 
 namespace headroom {
 namespace {

@@ -56,10 +56,10 @@ CATCH_TEST_CASE("tool bar: a changed run says what is changed, beside the checkp
   PanelBench bench = tool_bar();
   show_run(bench.state, small_run(false));
   bench.frame();
-  CATCH_CHECK_FALSE(bench.shows("what-if"));
+  CATCH_CHECK_FALSE(bench.shows("temperature"));
   bench.state.runs[0].what_ifs = {"L1.H0:temperature=1.5"};
   bench.frame();
-  CATCH_CHECK(bench.shows("what-if: temperature 1.5 in L1.H0"));
+  CATCH_CHECK(bench.shows("temperature 1.5 in L1.H0"));
   CATCH_CHECK(bench.shows("1 head in 1.84 s"));
   CATCH_CHECK(bench.wrong() == "");
 }
@@ -132,12 +132,12 @@ CATCH_TEST_CASE("tool bar: comparing shows A, B and what is linked") {
   show_run(bench.state, small_run(false));
   RunEntry other = bench.state.runs[0];
   other.id = 3;
-  other.name = "what-if: off-by-one softmax";
+  other.name = "bytes/softmax · off-by-one";
   bench.state.runs.push_back(other);
   bench.state.view.other_run = 3;
   bench.state.view.centre = CentreView::Compare;
   bench.frame();
-  CATCH_CHECK(bench.shows("what-if: off-by-one softmax"));
+  CATCH_CHECK(bench.shows("bytes/softmax · off-by-one"));
   CATCH_CHECK(bench.shows("both done"));
   CATCH_CHECK(bench.shows("same tokens"));
   bench.state.runs[1].data = small_run(true);

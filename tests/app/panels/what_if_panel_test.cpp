@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "app/panels/compare/compare_geometry.h"
+#include "app/panels/compare/compare_parts.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/change_text.h"
 #include "app/panels/parts/compare_cache.h"
 #include "app/panels/what_if/what_if_subject.h"
 #include "app/plot/number_text.h"
+#include "core/model/what_if_title.h"
 #include "tests/app/panels/compare_bench.h"
 
 namespace headroom::test {
@@ -44,6 +46,16 @@ void with_context(CompareBench& bench, const std::function<void(PanelContext&)>&
 }
 
 }  // namespace
+
+CATCH_TEST_CASE("what-if: the mass of key 0 has gone only where key 0 lost most") {
+  const std::vector<KeyChange> lost = {{0, 0.9, 0.1}, {7, 0.1, 0.7}, {9, 0.2, 0.1}};
+  const std::vector<KeyChange> gained = {{0, 0.1, 0.2}, {7, 0.7, 0.1}};
+  const std::vector<KeyChange> other = {{0, 0.3, 0.25}, {7, 0.7, 0.1}};
+  CATCH_CHECK(received_title(lost, false) == "Where the mass of key 0 went");
+  CATCH_CHECK(received_title(lost, true).starts_with("Where the mass of key 0 went: attention received"));
+  for (const auto& keys : {gained, other, std::vector<KeyChange>{}, {{0, 0.5, 0.5}}})
+    CATCH_CHECK(received_title(keys, true) == "Attention received by the keys that change most");
+}
 
 CATCH_TEST_CASE("what-if panel: no text leaves its panel or lies on another, at any size, scale, theme and state",
                 "[what-if]") {

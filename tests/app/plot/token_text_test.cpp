@@ -117,6 +117,20 @@ CATCH_TEST_CASE("Elided text fits, keeps its ends and its graphemes whole") {
   CATCH_CHECK(middle("", 5) == "");
   CATCH_CHECK(elide_end("responsibilities", 9 * 5.6f + 0.01f, measure, Face::Sans, 10.0f) == "responsi…");
 
+  // Numbers with their units and names of heads are whole, or not there.
+  CATCH_CHECK(middle("GPL-3, 512 tokens", 14) == "GP… 512 tokens");
+  CATCH_CHECK(middle("GPL-3, 512 tokens", 10) == "GPL-3, …");
+  CATCH_CHECK(middle("0.0741", 5) == "…");
+  CATCH_CHECK(middle("−0.0741 nats", 6) == "…");
+  CATCH_CHECK(middle("loss −1.2×10⁻³", 12) == "lo…−1.2×10⁻³");
+  CATCH_CHECK(middle("range 7\u2009639", 8) == "ra…7\u2009639");
+  CATCH_CHECK(middle("λ = 0 in L17.H4", 8) == "λ…L17.H4");
+  CATCH_CHECK(middle("λ = 0 in L17.H4", 7) == "λ = …");
+  CATCH_CHECK(middle("λ = 0 in L17.H4", 6) == "λ = …");
+  CATCH_CHECK(middle("SmolLM2-135M-Instruct.Q4_1", 14) == "SmolLM2…t.Q4_1");
+  CATCH_CHECK(middle("012345678901234567890", 7) == "012…890");
+  CATCH_CHECK(elide_end("takes up to 4.31 GB", 17 * 5.6f + 0.01f, measure, Face::Sans, 10.0f) == "takes up to …");
+
   const std::vector<std::string> clusters = {text(u8"e\u0301"), text(u8"👩\u200D🔬"), text(u8"🇩🇪"),
                                              text(u8"각"),      text(u8"नि"),         "x"};
   std::mt19937 random(8);

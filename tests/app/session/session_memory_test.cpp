@@ -138,8 +138,23 @@ CATCH_TEST_CASE("A run beyond the budget is not begun, and its offers run", "[se
   std::int64_t kept = 0;
   for (const auto& layer : bench.shown().data->data) kept += layer->maps ? 1 : 0;
   CATCH_CHECK(kept == bench.shown().budget->fit.kept_layers);
-  // Something else in its place: the refusal goes.
+  // What is shown stays: a card says why the next was not begun, and what can be done.
+  const int id = bench.shown().id;
   bench.run("prompt.first 0");
+  bench.run("run");
+  CATCH_CHECK((bench.shown().id == id && bench.shown().status == RunStatus::Done));
+  CATCH_CHECK(bench.state().runs.size() == runs);
+  CATCH_REQUIRE(bench.state().errors.size() == 1);
+  CATCH_CHECK(bench.state().errors[0].title.starts_with("Not enough memory for bytes/diff_v2"));
+  CATCH_CHECK(bench.state().errors[0].offers.size() == offers.size());
+}
+
+CATCH_TEST_CASE("A refusal goes with the prompt that it was about", "[session][memory]") {
+  Bench bench;
+  std::string ids = "ids 1";
+  for (int i = 0; i < 5000; ++i) ids += ",2";
+  bench.run(ids);
+  bench.set_bytes(1e6);
   bench.run("run");
   CATCH_REQUIRE(bench.shown().refused);
   bench.run("ids 1,2,3");

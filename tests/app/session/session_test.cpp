@@ -242,6 +242,50 @@ CATCH_TEST_CASE("A run whose checkpoint was opened anew stays to be looked at, a
   CATCH_CHECK(bench.state().find_model(bench.state().shown()->model) != nullptr);
 }
 
+CATCH_TEST_CASE("What is shown stays until the run of the next prompt has the selected head") {
+  SessionBench bench;
+  bench.demo("bytes/diff_v2");
+  bench.run("run");
+  bench.run("select L1.H0");
+  bench.run("pin 5 3");
+  const int first = bench.state().view.run;
+  const std::int64_t length = bench.state().shown()->data->length;
+  bench.run("ids 1,2,3,4,5,6,7");
+  CATCH_CHECK((bench.state().view.run == first && bench.state().runs.size() == 1));
+  CATCH_CHECK(bench.state().shown()->prompt_serial != bench.state().prompt_serial);
+  CATCH_REQUIRE(bench->execute("run").has_value());
+  CATCH_CHECK((bench.state().view.run == first && bench.state().coming >= 0));
+  CATCH_CHECK(bench.state().selected_layer() != nullptr);
+  bench.wait();
+  CATCH_CHECK((bench.state().coming == -1 && bench.state().runs.size() == 2));
+  CATCH_CHECK((bench.state().view.run != first && bench.state().shown()->data->length == 7 && length != 7));
+  CATCH_CHECK(bench.state().view.selection.head == HeadRef{1, 0});
+  CATCH_CHECK_FALSE(bench.state().view.selection.query);  // a position of the other text
+  CATCH_CHECK(bench.state().shown()->prompt_serial == bench.state().prompt_serial);
+  // The same prompt again keeps positions.
+  bench.run("pin 5 3");
+  bench.run("run");
+  CATCH_CHECK((bench.state().runs.size() == 3 && bench.state().view.selection.query == 5));
+  // Cancelled, failed, or overtaken by a look at something else: nothing moves, and nothing empty is left.
+  const int third = bench.state().view.run;
+  CATCH_REQUIRE(bench->execute("run").has_value());
+  CATCH_REQUIRE(bench->execute("cancel").has_value());
+  bench.wait();
+  CATCH_CHECK((bench.state().view.run == third && bench.state().shown()->status == RunStatus::Done));
+  CATCH_CHECK(bench.state().coming == -1);
+  for (const RunEntry& run : bench.state().runs) CATCH_CHECK(run.data);
+  bench.run("ids 1,2,99999");
+  bench.run("run");
+  CATCH_CHECK((bench.state().view.run == third && bench.state().errors.size() == 1));
+  CATCH_CHECK(bench.state().runs.size() <= 4);
+  bench.run("ids 1,2,3");
+  CATCH_REQUIRE(bench->execute("run").has_value());
+  CATCH_REQUIRE(bench->execute("show " + std::to_string(first)).has_value());
+  bench.wait();
+  CATCH_CHECK(bench.state().view.run == first);
+  CATCH_CHECK(bench.state().runs.back().data->length == 3);
+}
+
 CATCH_TEST_CASE("What a run warns of is a warning, and counts until the messages are looked at", "[session]") {
   SessionBench bench;
   bench.demo("bytes/softmax");
@@ -252,7 +296,9 @@ CATCH_TEST_CASE("What a run warns of is a warning, and counts until the messages
   CATCH_REQUIRE(bench.state().unseen_warnings == 1);
   const Message& message = bench.state().messages.back();
   CATCH_CHECK(message.level == MessageLevel::Warning);
-  CATCH_CHECK(message.text == "bytes/softmax: 81 tokens are more than the 64 positions that the config names");
+  CATCH_CHECK(
+      message.text ==
+      "bytes/softmax · aaaaaaaaaaaaaaaaaaaaaaaa…: 81 tokens are more than the 64 positions that the config names");
   bench.run("open /nowhere/at/all");
   CATCH_CHECK((bench.state().unseen_warnings == 1 && bench.state().unseen_errors == 1));
   bench.run("log");
