@@ -128,6 +128,19 @@ std::string cell_text(double value) {
   return with_sign(value, magnitude, "");
 }
 
+std::array<std::string, 2> log_cell_texts(double value) {
+  if (const std::string text = not_finite(value); !text.empty()) return {text, text};
+  if (value == 0.0) return {"0", "0"};
+  const auto with_digits = [&](int digits) {
+    const int exponent = exponent_of(value, digits - 1);  // of the rounded value
+    if (exponent < -3) return with_sign(value, scientific_magnitude(value, digits - 1), "");
+    std::string magnitude = fixed_magnitude(value, std::max(0, digits - 1 - exponent));
+    if (magnitude.front() == '0') magnitude.erase(0, 1);
+    return with_sign(value, magnitude, "");
+  };
+  return {with_digits(2), with_digits(1)};
+}
+
 std::string full_text(double value) {
   if (std::isnan(value)) return "nan";
   return printed("%.17g", value);

@@ -2,6 +2,7 @@
 // difference that rounds to zero. Pure functions; safe from any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,8 +18,11 @@ namespace headroom {
 // Up to three significant digits without zeros at the end: "512", "0.3", "0.0133", "131 072", "10⁻⁴", "2.5e−7"; ends of
 // axes and of colour bars.
 [[nodiscard]] std::string short_text(double value);
-// Inside cells and on bars: ".54", "1.0"; "·" where |value| < 0.005.
+// Inside cells and on bars of a linear scale: ".54", "1.0"; "·" where |value| < 0.005.
 [[nodiscard]] std::string cell_text(double value);
+// Inside cells of a logarithmic scale, with two significant digits and with one: ".0043" and ".004", "4.3e−5" and
+// "4e−5", "0" for zero alone. The second is for cells in which the first has no room.
+[[nodiscard]] std::array<std::string, 2> log_cell_texts(double value);
 // Every digit, as a file or a script wants it: "0.79314422607421875", "nan"; ASCII minus.
 [[nodiscard]] std::string full_text(double value);
 // "131 072": thousands parted by a thin no-break space (U+2009 if narrow, else U+00A0).

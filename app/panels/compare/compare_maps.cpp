@@ -12,6 +12,7 @@
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_range.h"
 #include "app/panels/map/map_subject.h"
+#include "app/panels/map/map_view_range.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/change_text.h"
 #include "app/panels/parts/data_range.h"
@@ -64,8 +65,10 @@ std::optional<DataRange> data_range_of_both(PanelContext& context, CompareCache&
   for (const std::int64_t k : excluded) key = mixed(key, static_cast<std::uint64_t>(k));
   return memory.kept_range("both", key, [&] {
     std::optional<DataRange> both;
+    const auto n = static_cast<double>(pair.any().length);
+    const MapWindow all{0.0, n, 0.0, n};
     for (const auto& [subject, tile] : tiles) {
-      const DataRange one = data_range(*subject, view, *tile, excluded);
+      const DataRange one = data_range(*subject, view, values_in_window(*tile, all, 1, excluded));
       if (!both) {
         both = one;
         continue;

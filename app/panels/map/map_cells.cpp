@@ -258,17 +258,22 @@ void draw_numbers(PanelContext& context, const MapLayout& layout, const MapSubje
       if (rect.x0 < layout.map.x0 - 0.5f || rect.y0 < layout.map.y0 - 0.5f || rect.x1 > layout.map.x1 + 0.5f ||
           rect.y1 > layout.map.y1 + 0.5f)
         continue;  // half a number is no number
-      if (!subject.is_logits && std::abs(value) < 0.005f) {
+      const double v = static_cast<double>(value);
+      const bool log = !subject.is_logits && scale.kind != ScaleKind::Linear;
+      if (!subject.is_logits && !log && std::abs(value) < 0.005f) {
         dots.push_back(rect.centre());
         continue;
       }
-      const double v = static_cast<double>(value);
-      std::string text = subject.is_logits ? fixed_text(v, 1) : cell_text(v);
+      std::string text = subject.is_logits ? fixed_text(v, 1) : log ? log_cell_texts(v)[0] : cell_text(v);
       const bool dim = !subject.is_logits && std::abs(value) < 0.03f;
       TextStyle style{dim ? Face::Mono : Face::MonoSemibold, 10.0f, text_on(scale_color(scale, value))};
       if (dim) style.color = style.color.faded(0.7f);
-      if (context.ui.width(text, style) > rect.width() - 2 && subject.is_logits) text = fixed_text(v, 0);
-      if (context.ui.width(text, style) > rect.width() - 1) continue;
+      if (context.ui.width(text, style) > rect.width() - 2 && (subject.is_logits || log))
+        text = subject.is_logits ? fixed_text(v, 0) : log_cell_texts(v)[1];
+      if (context.ui.width(text, style) > rect.width() - 1) {
+        if (log) dots.push_back(rect.centre());  // there is a value, and no room for it
+        continue;
+      }
       painter.text_at(rect.centre_x(), rect.centre_y(), text, style, Painter::Align::Centre);
     }
   if (!dots.empty()) painter.points(dots, theme.text3.faded(0.6f), 1.5f);

@@ -25,6 +25,7 @@
 #include "app/panels/map/map_side.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/map/map_tool_bar.h"
+#include "app/panels/map/map_view_range.h"
 #include "app/panels/map/memory_state.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/data_range.h"
@@ -65,33 +66,6 @@ std::string hint_of(const MapSubject& subject) {
     add(grouped_text(subject.rows > 0 ? subject.rows : subject.length) + " × " +
         grouped_text(subject.keys > 0 ? subject.keys : subject.length));
   return text;
-}
-
-// The automatic range from the data, computed when the coarsest tile or what is left out changes.
-std::optional<DataRange> kept_data_range(PanelContext& context, const MapSubject& subject, const MapView& view) {
-  double& key = context.ui.kept_number("range key", -1.0);
-  double& low = context.ui.kept_number("range low");
-  double& high = context.ui.kept_number("range high");
-  double& clips = context.ui.kept_number("range clips");
-  if (!needs_data_range(subject, view)) return {};
-  TileKey top = subject.like();
-  top.level = top_level(subject.length);
-  const std::shared_ptr<const Tile> tile = context.tiles.find(top);
-  if (!tile) return {};
-  const std::vector<std::int64_t> excluded = excluded_keys(view, context.state.view.selection);
-  std::uint64_t hash =
-      tile->serial * 31 + static_cast<std::uint64_t>(shown_scale(subject, view)) * 7 + (subject.is_signed ? 1 : 0);
-  for (const std::int64_t k : excluded) hash = hash * 1099511628211ull + static_cast<std::uint64_t>(k) + 1;
-  const double wanted = static_cast<double>(hash % (std::uint64_t{1} << 52));
-  if (key != wanted) {
-    const DataRange range = data_range(subject, view, *tile, excluded);
-    key = wanted;
-    low = range.low;
-    high = range.high;
-    clips = (range.clips_low ? 1.0 : 0.0) + (range.clips_high ? 2.0 : 0.0);
-  }
-  const int flags = static_cast<int>(clips);
-  return DataRange{low, high, (flags & 1) != 0, (flags & 2) != 0};
 }
 
 // The value of the texel that the map shows for a cell, from the finest tile there is.
@@ -220,7 +194,10 @@ void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject
                 static_cast<double>(progress.ready) / static_cast<double>(progress.needed));
     y += 10;
   } else if (layout.numbers()) {
-    line(subject.is_logits ? "logits of the visible cells" : "· below 0.005", theme.text3);
+    line(subject.is_logits                       ? "logits of the visible cells"
+         : range.scale.kind == ScaleKind::Linear ? "· below 0.005"
+                                                 : "two significant digits",
+         theme.text3);
   } else {
     const std::string seen = grouped_text(cells.query1 - cells.query0) + " × " + grouped_text(cells.key1 - cells.key0),
                       of = "of " + n + " × " + m;
@@ -347,7 +324,8 @@ void draw_map_panel(PanelContext& context, Rect frame) {
                                                         titled ? hint_of(subject) : std::string());
   }
 
-  const std::optional<DataRange> data = subject.has_map() ? kept_data_range(context, subject, view) : std::nullopt;
+  const std::optional<DataRange> data =
+      subject.has_map() && drawn ? range_in_view(context, layout, subject, view) : std::nullopt;
   const MapRange range = map_range(subject, view, data, theme);
   draw_map_tool_bar(context, layout.tool_bar, subject, range, subject.has_map() && layout.numbers());
   if (!drawn) {

@@ -43,33 +43,24 @@ std::vector<std::int64_t> excluded_keys(const MapView& view, const Selection& se
 }
 
 bool needs_data_range(const MapSubject& subject, const MapView& view) {
-  if (view.range) return false;
-  return view.exclude_sink || shown_scale(subject, view) != ScaleKind::Log10 || subject.is_logits;
+  (void)subject;
+  return !view.range;
 }
 
-DataRange data_range(const MapSubject& subject, const MapView& view, const Tile& tile,
-                     std::span<const std::int64_t> excluded) {
-  std::vector<float> kept;
-  std::span<const float> values = *tile.values;
-  if (!excluded.empty() && tile.columns > 0) {
-    const TileSpan span = tile_columns(tile.key);
-    const double texel = std::ldexp(1.0, tile.key.level);
-    std::vector<bool> skip(static_cast<std::size_t>(tile.columns), false);
-    for (const std::int64_t key : excluded) {
-      const double column = std::floor((static_cast<double>(key) - span.begin) / texel);
-      if (column >= 0 && column < static_cast<double>(tile.columns)) skip[static_cast<std::size_t>(column)] = true;
-    }
-    kept.reserve(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (!skip[i % static_cast<std::size_t>(tile.columns)]) kept.push_back(values[i]);
-    values = kept;
-  }
+DataRange data_range(const MapSubject& subject, const MapView& view, std::span<const float> values) {
   const NumberView view_of(values);
   RobustRange range;
   if (subject.is_signed || shown_scale(subject, view) == ScaleKind::Symlog) {
     range = robust_signed_range(view_of, kSignedTail);
   } else if (shown_scale(subject, view) == ScaleKind::Log10) {
-    range = robust_log_range(view_of, kTail, 4.0);
+    // The largest is a sink or a token itself, and is what a map is looked at for.
+    const double decades = -std::log10(log_floor(subject.length));
+    const RobustRange all = robust_log_range(view_of, 0.0, decades);
+    range = robust_log_range(view_of, kTail, decades);
+    range.high = all.high;
+    range.low = std::clamp(range.low, range.high * std::pow(10.0, -decades), 0.1 * range.high);
+    range.clips_low = true;
+    range.clips_high = false;
   } else {
     range = robust_range(view_of, kTail);
     if (!subject.is_logits) {  // weights begin at 0
@@ -101,13 +92,12 @@ MapRange map_range(const MapSubject& subject, const MapView& view, const std::op
     }
     out.clips_low = diverging || low > (subject.is_logits ? -1e300 : 0.0);
     out.clips_high = subject.is_logits || high < 1.0;
-  } else if (data && needs_data_range(subject, view)) {
+  } else if (data) {
     low = data->low;
     high = data->high;
     out.clips_low = data->clips_low || (scale.kind == ScaleKind::Log10 && low > 0.0);
     out.clips_high = data->clips_high;
-    how = std::string("automatic, ") + (diverging ? "99.9" : "99.5") + " % quantile";
-    out.statement = how;
+    how = data->in_view ? "automatic, in view " : "automatic, ";
   } else {
     how = "automatic, ";
     if (diverging) {

@@ -22,11 +22,10 @@ struct MapRange {
   std::string statement;  // "range fixed, 10⁻⁴ … 1"
 };
 [[nodiscard]] ScaleKind shown_scale(const MapSubject& subject, const MapView& view);
-// Whether the automatic range depends on the values (it does not for weights on a log scale, unless a key is left out).
+// Whether the range depends on the values: it does where it is automatic.
 [[nodiscard]] bool needs_data_range(const MapSubject& subject, const MapView& view);
-// From texels of a tile at `level` that begin at key `first_key`; columns holding `excluded` keys are left out.
-[[nodiscard]] DataRange data_range(const MapSubject& subject, const MapView& view, const Tile& tile,
-                                   std::span<const std::int64_t> excluded);
+// From values of texels. On a log scale at least one decade and at most four, up to the largest value.
+[[nodiscard]] DataRange data_range(const MapSubject& subject, const MapView& view, std::span<const float> values);
 [[nodiscard]] std::vector<std::int64_t> excluded_keys(const MapView& view, const Selection& selection);
 [[nodiscard]] MapRange map_range(const MapSubject& subject, const MapView& view, const std::optional<DataRange>& data,
                                  const Theme& theme);

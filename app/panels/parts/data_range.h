@@ -7,6 +7,7 @@ namespace headroom {
 struct DataRange {
   double low = 0.0, high = 1.0;
   bool clips_low = false, clips_high = false;
+  bool in_view = false;  // of a part of the map
 };
 
 }  // namespace headroom

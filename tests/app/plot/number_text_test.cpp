@@ -1,10 +1,12 @@
 // Numbers as people read them: digits per quantity, the true minus, no sign on what rounds to zero.
 #include "app/plot/number_text.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <string>
 
 #include "tests/support/catch.h"
 
@@ -83,6 +85,23 @@ CATCH_TEST_CASE("In cells the leading zero goes") {
   CATCH_CHECK(cell_text(-0.0049) == "·");
   CATCH_CHECK(cell_text(0.0) == "·");
   CATCH_CHECK(cell_text(kNaN) == "–");
+}
+
+CATCH_TEST_CASE(
+    "Cells of a logarithmic scale: two significant digits, one where there is less room, 0 for zero alone") {
+  using Texts = std::array<std::string, 2>;
+  CATCH_CHECK(log_cell_texts(0.0) == Texts{"0", "0"});
+  CATCH_CHECK(log_cell_texts(0.543) == Texts{".54", ".5"});
+  CATCH_CHECK(log_cell_texts(0.00432) == Texts{".0043", ".004"});
+  CATCH_CHECK(log_cell_texts(0.0432) == Texts{".043", ".04"});
+  CATCH_CHECK(log_cell_texts(-0.0432) == Texts{"−.043", "−.04"});
+  CATCH_CHECK(log_cell_texts(4.32e-5) == Texts{"4.3e−5", "4e−5"});
+  CATCH_CHECK(log_cell_texts(0.000999) == Texts{".0010", ".001"});
+  CATCH_CHECK(log_cell_texts(0.996) == Texts{"1.0", "1"});
+  CATCH_CHECK(log_cell_texts(1.0) == Texts{"1.0", "1"});
+  CATCH_CHECK(log_cell_texts(12.4) == Texts{"12", "12"});
+  CATCH_CHECK(log_cell_texts(1e-40) == Texts{"1.0e−40", "1e−40"});
+  CATCH_CHECK(log_cell_texts(kNaN) == Texts{"–", "–"});
 }
 
 CATCH_TEST_CASE("Full precision reads back as the same number") {
