@@ -12,6 +12,7 @@ class CommandTable;
 class RunCache;      // panels/parts/run_cache.h
 class CompareCache;  // panels/parts/compare_cache.h
 class FolderReader;  // session/folder_reader.h
+class TokenCounter;  // session/token_counter.h
 
 struct PanelContext {
   Ui& ui;
@@ -23,6 +24,7 @@ struct PanelContext {
   RunCache* run_cache = nullptr;          // kept between frames; null: what it would hold is computed in each
   CompareCache* compare_cache = nullptr;  // the same; null: no row distances of heads
   FolderReader* folders = nullptr;        // of the file chooser; null: a folder is read while it is drawn
+  TokenCounter* tokens = nullptr;         // of the prompt's editor; null: its text is counted while it is drawn
 
   [[nodiscard]] const Theme& theme() const { return ui.theme; }
   [[nodiscard]] Painter& painter() const { return ui.painter; }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@ namespace headroom {
 namespace {
 
 constexpr float kLine = 18.0f;
+constexpr std::size_t kMostOfLine = 1024;  // bytes of a line that could be seen
 constexpr double kBlink = 0.53, kBlinkFor = 10.0;
 
 struct Typeset {
@@ -52,6 +54,32 @@ std::size_t line_of(const std::vector<TextLine>& lines, std::size_t caret) {
   std::size_t k = 0;
   while (k + 1 < lines.size() && lines[k + 1].begin <= caret) ++k;
   return k;
+}
+
+// The parts of a text that options.ends tells apart, behind the bytes [line.begin, line.end).
+void shade_parts(Painter& painter, const Typeset& set, std::string_view text, TextLine line, Vec2 middle,
+                 std::span<const std::size_t> ends, Color color) {
+  const auto x_of = [&](std::size_t at) { return middle.x + set.width(text.substr(line.begin, at - line.begin)); };
+  auto k = static_cast<std::size_t>(std::ranges::upper_bound(ends, line.begin) - ends.begin());
+  for (std::size_t from = line.begin; k < ends.size() && from < line.end; ++k) {
+    const std::size_t to = std::min(line.end, ends[k]);
+    if (to > from && k % 2 == 1)
+      painter.fill_rect({x_of(from), whole(middle.y - 8.0f), x_of(to), whole(middle.y + 8.0f)}, color, 2.0f);
+    from = std::max(from, to);
+  }
+}
+
+// The bytes [seen.begin, seen.end) of a text from `at` on, those from read_to on dimmed.
+void draw_read(Painter& painter, const Typeset& set, std::string_view text, TextLine seen, Vec2 at, std::size_t read_to,
+               Color dimmed) {
+  const std::size_t middle = std::clamp(read_to, seen.begin, seen.end);
+  const std::string read = shown_text(text.substr(seen.begin, middle - seen.begin)),
+                    rest = shown_text(text.substr(middle, seen.end - middle));
+  if (!read.empty()) painter.text(at, read, set.style);
+  if (rest.empty()) return;
+  TextStyle style = set.style;
+  style.color = dimmed;
+  painter.text({at.x + set.width(text.substr(seen.begin, middle - seen.begin)), at.y}, rest, style);
 }
 
 // What the keys of this frame do to a text; true where the keyboard was given up.
@@ -286,10 +314,16 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
     const std::string valid = to_valid_utf8(text);
     if (options.multiline) {
       const auto most = static_cast<std::size_t>(std::max(1.0f, std::floor(inner.height() / kLine)));
+      // No more of it than can be seen is broken into lines.
+      std::size_t kept = std::min(valid.size(), most * kMostOfLine);
+      while (kept < valid.size() && (static_cast<unsigned char>(valid[kept]) & 0xC0) == 0x80) --kept;
+      const auto lines =
+          wrap_lines(std::string_view(valid).substr(0, kept), inner.width(), measure(), style.face, style.size);
       float y = first_y;
-      for (const std::string& line : wrap_text(valid, inner.width(), measure(), style.face, style.size, most)) {
-        if (!line.empty()) painter.text({inner.x0, baseline(y)}, line, style);
-        y += kLine;
+      for (std::size_t row = 0; row < std::min(most, lines.size()); ++row, y += kLine) {
+        if (valid.size() == text.size())
+          shade_parts(painter, set, valid, lines[row], {inner.x0, y}, options.ends, theme.second.faded(0.22f));
+        draw_read(painter, set, valid, lines[row], {inner.x0, baseline(y)}, options.read_to, theme.text3);
       }
     } else if (!valid.empty()) {
       const std::string shown = shown_text(valid);
@@ -316,6 +350,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       const auto x_of = [&](std::size_t at) {
         return inner.x0 - field->scroll_x + set.width(text.substr(line.begin, at - line.begin));
       };
+      if (options.multiline)
+        shade_parts(painter, set, text, line, {inner.x0, y}, options.ends, theme.second.faded(0.22f));
       if (begin < end && begin <= line.end && end >= line.begin) {
         const std::size_t from = std::max(begin, line.begin), to = std::min(end, line.end);
         float x1 = x_of(to);
@@ -333,8 +369,7 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
         seen.end = set.at(text, line, field->scroll_x + inner.width());
         if (seen.end > seen.begin && x_of(seen.end) > inner.x1 + 0.5f) seen.end = field->edit.previous(seen.end);
       }
-      const std::string shown = shown_text(text.substr(seen.begin, seen.end - seen.begin));
-      if (!shown.empty()) painter.text({x_of(seen.begin), baseline(y)}, shown, style);
+      draw_read(painter, set, text, seen, {x_of(seen.begin), baseline(y)}, options.read_to, theme.text3);
       if (row == caret_row && caret_on) {
         const float half = std::round(0.66f * options.size);
         painter.fill_rect(Rect::sized(whole(x_of(field->edit.caret())), whole(y) - half,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <any>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -80,8 +81,10 @@ struct TextFieldOptions {
   bool select_stem = false;  // with it, what stands before the last dot is selected
   std::string prefix;        // dimmed, inside at the left: "filter"
   bool clear_button = false;
-  bool bare = false;   // no ground and no frame; the text begins at the area's left edge
-  float size = 12.0f;  // of the letters
+  std::span<const std::size_t> ends;  // of parts of the text (tokens): bytes, ascending; every other part is shaded
+  std::size_t read_to = std::string::npos;  // the text from this byte on is dimmed: it is not read
+  bool bare = false;                        // no ground and no frame; the text begins at the area's left edge
+  float size = 12.0f;                       // of the letters
 };
 
 struct TextFieldResult {

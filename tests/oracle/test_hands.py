@@ -85,6 +85,18 @@ def test_what_is_shown_stays_when_the_prompt_changes(sits):
     assert (facts["run.status"], facts["run.tokens"]) == ("done", "3"), facts
 
 
+def test_a_text_of_ones_own_is_read_whole(sits, demo_gguf):
+    person = sits(demo_gguf)
+    person.commands("prompt.built-in gpl-3 8")
+    person.keys("ctrl+t", "ctrl+a")
+    person.types("The tokens of what is typed here are counted at once; ")
+    person.keys("ctrl+a", "ctrl+c", "End", *["ctrl+v"] * 11)
+    person.settle()
+    facts = person.leaves()
+    assert (facts["prompt.limit"], facts["prompt.reads"]) == ("all", facts["prompt.tokens"]), facts
+    assert 100 < int(facts["prompt.tokens"]) < 200, facts["prompt.tokens"]
+
+
 def test_a_path_is_typed_into_the_open_panel_at_once(sits):
     person = sits(DEMO / "bytes" / "softmax")
     person.keys("ctrl+shift+o")

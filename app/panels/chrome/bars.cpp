@@ -92,7 +92,8 @@ std::string prompt_text(const State& state) {
   else if (run != nullptr && run->data && run->prompt_title == prompt.title)
     count = run->data->length;
   if (of_file || prompt.max_tokens <= 0) return count > 0 ? title + ", " + tokens_text(count) : title;
-  return title + ", " + (count > 0 ? tokens_text(std::min(count, prompt.max_tokens)) : "counting tokens");
+  return title + ", " + (count > 0 ? "" : "at most ") +
+         tokens_text(count > 0 ? std::min(count, prompt.max_tokens) : prompt.max_tokens);
 }
 
 std::string short_path(std::string_view path) {

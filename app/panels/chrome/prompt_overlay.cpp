@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "app/panels/chrome/bars.h"
 #include "app/panels/chrome/overlay.h"
 #include "app/panels/panel.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/session/token_counter.h"
 #include "app/ui/text_wrap.h"
 #include "core/text/prompt_ids.h"
 
@@ -30,6 +34,27 @@ std::int64_t code_points(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
+// What the tokenizer of the open model makes of the text; null without one, or before the first count is there.
+std::shared_ptr<const TokenCount> counted(const PanelContext& context, const ModelEntry* model,
+                                          const std::string& text) {
+  if (!model || !model->tokenizer) return nullptr;
+  if (context.tokens) return context.tokens->count(model->tokenizer, text);
+  return count_tokens(model->tokenizer, text);
+}
+
+// "first 512 of 7 639 tokens are read" with a button that reads all; true when it was pressed.
+bool draw_limit(PanelContext& context, Rect area, std::int64_t reads, std::int64_t tokens) {
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  context.painter().fill_rect(area, theme.raised, measure::kRadius);
+  context.painter().fill_rect({area.x0, area.y0, area.x0 + 3.0f, area.y1}, theme.warn);
+  const Rect button = {area.x1 - 74.0f, area.y0 + 3.0f, area.x1 - 4.0f, area.y1 - 3.0f};
+  const std::string text = "first " + grouped_text(reads) + " of " + grouped_text(tokens) +
+                           (tokens == 1 ? " token is read" : " tokens are read");
+  ui.label_at(area.x0 + 12.0f, area.centre_y(), text, theme.body(theme.text), button.x0 - area.x0 - 20.0f);
+  return ui.button(button, "Use all", "");
+}
+
 }  // namespace
 
 void draw_prompt(PanelContext& context, Rect window) {
@@ -43,6 +68,7 @@ void draw_prompt(PanelContext& context, Rect window) {
   std::string& target = ui.kept_text("prompt target");
   std::string& target_ids = ui.kept_text("prompt target ids");
   double& by_ids = ui.kept_number("prompt by ids");
+  double& limit_typed = ui.kept_number("prompt limit typed");
   const bool first = ui.appeared("prompt");
   if (first) {
     text = prompt.text;
@@ -51,6 +77,7 @@ void draw_prompt(PanelContext& context, Rect window) {
     target_ids = ids_line(prompt.target_ids);
     limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
     by_ids = prompt.ids.empty() ? 0.0 : 1.0;
+    limit_typed = 0.0;
   }
   const ModelEntry* model = context.state.find_model(context.state.model);
   const bool decodes = model && model->model && model->model->spec.encoder;
@@ -83,7 +110,7 @@ void draw_prompt(PanelContext& context, Rect window) {
       TextFieldOptions options;
       options.hint = "all";
       options.mono = true;
-      ui.text_field("limit", {x, bar.y0, bar.x1, bar.y0 + 22.0f}, limit, options);
+      if (ui.text_field("limit", {x, bar.y0, bar.x1, bar.y0 + 22.0f}, limit, options).changed) limit_typed = 1.0;
     }
     if (!limit.empty()) {
       const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), tokens);
@@ -103,12 +130,32 @@ void draw_prompt(PanelContext& context, Rect window) {
     ui.text_field(as_ids ? "target ids" : "target", line, second, field);
   }
 
+  const std::shared_ptr<const TokenCount> count = as_ids ? nullptr : counted(context, model, text);
+  const bool exact = count && count->text == text;
+  const std::int64_t reads = count && tokens > 0 ? std::min(tokens, count->tokens) : count ? count->tokens : 0;
+  const bool cut = count && limit_ok && reads < count->tokens;
+  if (cut) {
+    Rect line = rest.cut_bottom(30.0f);
+    line.y0 += 4.0f;
+    if (draw_limit(context, line, reads, count->tokens)) {
+      limit.clear();
+      limit_typed = 1.0;
+    }
+  }
+
   TextFieldOptions options;
   options.multiline = true;
   options.mono = as_ids;
+  if (count) {
+    const std::size_t known = count->ends_in(text);
+    options.ends = std::span(count->ends).first(known);
+    if (cut && static_cast<std::size_t>(reads) <= known) options.read_to = count->end_of(reads);
+  }
   options.hint = as_ids ? "ids with spaces or commas between them" : "the text, as the model reads it";
   options.focus = first || ui.appeared(as_ids ? "ids field" : "text field");
   const TextFieldResult typed = ui.text_field(as_ids ? "ids" : "text", rest, value, options);
+  // The limit was that of the text that stood here; whoever types another one means all of it.
+  if (typed.changed && !as_ids && limit_typed == 0.0) limit.clear();
 
   painter.fill_rect({foot.x0 + 1.0f, foot.y0, foot.x1 - 1.0f, foot.y0 + 1.0f}, theme.line);
   std::string problem, note;
@@ -122,20 +169,30 @@ void draw_prompt(PanelContext& context, Rect window) {
       problem = parsed.error().message;
     }
   } else {
-    note = grouped_text(code_points(value)) + " characters";
+    if (count && count->error)
+      problem = count->error->message;
+    else if (count)
+      note = tokens_text(count->tokens) + (exact ? " · " : ", counting · ");
+    note += grouped_text(code_points(value)) + " characters";
+    if (model && model->model && exact)
+      if (const std::int64_t most = model->model->spec.max_positions; most > 0 && reads > most)
+        note += " · the model was trained on " + grouped_text(most) + " positions";
     if (!limit_ok) problem = "the number of tokens is 1 or more, or nothing for all";
   }
   if (decodes && as_ids && !second.empty())
     if (const auto parsed = parse_ids(second); !parsed) problem = parsed.error().message;
-  // Of the prompt that is set, and of it alone: a text has no tokens before it is applied.
+  if (!as_ids) {
+    context.facts.set("prompt.tokens", exact ? static_cast<double>(count->tokens) : 0.0);
+    context.facts.set("prompt.reads", exact ? static_cast<double>(reads) : 0.0);
+    context.facts.set("prompt.limit", limit.empty() ? "all" : limit);
+  }
+  // Of the prompt that is set, and of it alone.
   const std::string set_limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
   const bool same_target = second == (as_ids ? ids_line(prompt.target_ids) : prompt.target);
   const bool unchanged = (as_ids ? !prompt.ids.empty() && value == ids_line(prompt.ids)
                                  : prompt.ids.empty() && value == prompt.text && limit == set_limit) &&
                          same_target;
   if (const RunBudget* estimate = unchanged ? context.state.estimate.get() : nullptr) {
-    const std::int64_t count = estimate->memory.length;
-    if (!as_ids) note += " · " + grouped_text(count) + (count == 1 ? " token" : " tokens");
     note += " · a run " + estimate_text(*estimate);
     context.facts.set("prompt.estimate", note);
   }

@@ -29,7 +29,8 @@ WindowCore::WindowCore(Session& session, Clipboard& clipboard)
       lookup_(session),
       memory_(make_ui_state()),
       compare_cache_(session.options().wake, [] { become_background_thread("compare", kCompareNice); }),
-      folders_(session.options().wake) {}
+      folders_(session.options().wake),
+      tokens_(session.options().wake) {}
 
 FrameResult WindowCore::frame(Painter& painter, const Input& input) {
   FrameResult result;
@@ -37,8 +38,8 @@ FrameResult WindowCore::frame(Painter& painter, const Input& input) {
   facts_.clear();
   {
     Ui ui(painter, theme(), input, *memory_, lookup_, clipboard_);
-    PanelContext context{ui,          session_.state(), session_.tiles(), session_.commands(), hover, facts_,
-                         &run_cache_, &compare_cache_,  &folders_};
+    PanelContext context{ui,     session_.state(), session_.tiles(), session_.commands(), hover,
+                         facts_, &run_cache_,      &compare_cache_,  &folders_,           &tokens_};
     draw_window(context, input.window);
     run_keys(context);
     result.again = ui.finish();
@@ -65,9 +66,10 @@ void WindowCore::act(const FrameResult& result) {
 
 const Theme& WindowCore::theme() const { return session_.state().settings.dark ? dark_theme() : light_theme(); }
 
-bool WindowCore::reading_folder() {
-  return (session_.state().overlay == Overlay::Files || session_.state().overlay == Overlay::Save) &&
-         folders_.waiting();
+bool WindowCore::overlay_waits() {
+  const Overlay overlay = session_.state().overlay;
+  if (overlay == Overlay::Prompt) return tokens_.waiting();
+  return (overlay == Overlay::Files || overlay == Overlay::Save) && folders_.waiting();
 }
 
 std::string WindowCore::TableLookup::disabled_reason(std::string_view line) const {

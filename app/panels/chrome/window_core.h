@@ -11,6 +11,7 @@
 #include "app/session/facts.h"
 #include "app/session/folder_reader.h"
 #include "app/session/session.h"
+#include "app/session/token_counter.h"
 #include "app/ui/ui.h"
 
 namespace headroom {
@@ -35,8 +36,8 @@ class WindowCore {
   // Of the last frame.
   [[nodiscard]] Facts& facts() { return facts_; }
   [[nodiscard]] const Theme& theme() const;
-  // The file chooser waits for a folder.
-  [[nodiscard]] bool reading_folder();
+  // What lies over the window waits for a folder, or for the tokens of a text.
+  [[nodiscard]] bool overlay_waits();
 
  private:
   class TableLookup final : public CommandLookup {
@@ -56,6 +57,7 @@ class WindowCore {
   RunCache run_cache_;
   CompareCache compare_cache_;
   FolderReader folders_;
+  TokenCounter tokens_;
   Facts facts_;
 };
 

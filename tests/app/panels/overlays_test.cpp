@@ -18,6 +18,7 @@
 #include "app/panels/panel.h"
 #include "app/session/folder_reader.h"
 #include "tests/app/panels/bars_bench.h"
+#include "tests/app/session/word_tokenizer.h"
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"
 
@@ -27,6 +28,7 @@ namespace {
 using test::PanelBench;
 using test::show_run;
 using test::small_run;
+using test::WordTokenizer;
 using Lines = std::vector<std::string>;
 
 struct OverlayBench : PanelBench {
@@ -443,6 +445,50 @@ CATCH_TEST_CASE("prompt: text with a limit, ids, and what is wrong with them") {
   CATCH_CHECK(bench.taken() == Lines{"overlay.close", "ids \"1 2 3\"", "run"});
   bench.click(bench.place("Apply and run"));
   CATCH_CHECK(bench.taken() == Lines{"overlay.close", "ids \"1 2 3\"", "run"});
+}
+
+CATCH_TEST_CASE("prompt: tokens are counted while it is typed, and a limit that nobody typed goes with its text") {
+  OverlayBench bench(Overlay::Prompt);
+  show_run(bench.state, small_run(false));
+  bench.state.models.front().tokenizer = std::make_shared<WordTokenizer>();
+  bench.state.prompt.text = "one two three four five six";
+  bench.state.prompt.max_tokens = 4;  // with a BOS: three words
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK(bench.shows("first 4 of 7 tokens are read"));
+  CATCH_CHECK(bench.shows("7 tokens · 27 characters"));
+  CATCH_CHECK(*bench.facts.find("prompt.reads") == "4");
+  CATCH_CHECK(bench.wrong().empty());
+  bench.click(bench.place("Use all"));
+  bench.frame();
+  CATCH_CHECK_FALSE(bench.shows("are read"));
+  CATCH_CHECK(*bench.facts.find("prompt.reads") == "7");
+
+  // The limit of the text that stood here is not that of one that is typed.
+  bench.state.overlay = Overlay::None;
+  bench.frame();
+  bench.state.overlay = Overlay::Prompt;
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK(bench.shows("first 4 of 7 tokens are read"));
+  bench.key(letter_key('A'), {.ctrl = true});
+  bench.type("a b c d e f g h");
+  bench.frame();
+  CATCH_CHECK(*bench.facts.find("prompt.tokens") == "9");
+  CATCH_CHECK(*bench.facts.find("prompt.reads") == "9");
+  bench.key(letter_key('R'), {.ctrl = true});
+  CATCH_CHECK(bench.taken() == Lines{"overlay.close", "prompt \"a b c d e f g h\"", "run"});
+
+  // A limit that was typed stays.
+  bench.click(bench.place("all"));
+  bench.type("5");
+  bench.click({500, 400});
+  bench.type(" i j");
+  bench.frame();
+  CATCH_CHECK(bench.shows("first 5 of 11 tokens are read"));
+  bench.state.models.front().tokenizer = std::make_shared<WordTokenizer>("no such word");
+  bench.frame();
+  CATCH_CHECK(bench.shows("no such word"));
 }
 
 }  // namespace

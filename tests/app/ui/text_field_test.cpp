@@ -1,5 +1,7 @@
+#include <cmath>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tests/app/ui/ui_bench.h"
 #include "tests/support/catch.h"
@@ -178,6 +180,40 @@ CATCH_TEST_CASE("text field: several lines wrap, the caret goes up and down at i
   CATCH_CHECK(field.value[at + 1] == '\n');
   field.bench.key(Key::Enter, kCtrl);
   CATCH_CHECK(field.result.submitted);
+}
+
+CATCH_TEST_CASE("text field: every other part is shaded, and what is not read is dimmed") {
+  Field field;
+  field.area = {100, 100, 300, 240};
+  field.options.multiline = true;
+  field.options.mono = true;  // 7.2 pixels a letter
+  field.value = "one two three\nfour five";
+  const std::vector<std::size_t> ends{3, 7, 13, 18, 23};
+  field.options.ends = ends;
+  field.options.read_to = 13;
+  const auto check = [&] {
+    std::vector<Rect> shades;
+    for (const RecordedShape& shape : field.bench.painter->shapes())
+      if (shape.kind == RecordedShape::Kind::FillRect && shape.bounds.height() == 16.0f && shape.bounds.width() > 2.0f)
+        shades.push_back(shape.bounds);  // a caret is as high
+    CATCH_REQUIRE(shades.size() == 2);   // " two", "four": the newline before it has no width
+    CATCH_CHECK(std::abs(shades[0].x0 - (108.0f + 3 * 7.2f)) < 0.01f);
+    CATCH_CHECK(std::abs(shades[0].x1 - (108.0f + 7 * 7.2f)) < 0.01f);
+    CATCH_CHECK(std::abs(shades[1].x1 - (108.0f + 4 * 7.2f)) < 0.01f);
+    CATCH_CHECK(shades[1].y0 == shades[0].y0 + 18.0f);
+    const Color read = field.bench.painter->find("one two three").front()->style.color,
+                rest = field.bench.painter->find("four five").front()->style.color;
+    CATCH_CHECK_FALSE(read == rest);
+    CATCH_CHECK(field.bench.painter->violations().empty());
+  };
+  field.bench.frame();
+  check();
+  field.bench.click({150, 110});  // with the keyboard, too
+  check();
+  field.options.read_to = 9;  // inside a line
+  field.bench.frame();
+  CATCH_CHECK_FALSE(field.bench.painter->find("one two t").front()->style.color ==
+                    field.bench.painter->find("hree").front()->style.color);
 }
 
 CATCH_TEST_CASE("text field: many lines scroll by whole lines, with the caret and the wheel") {

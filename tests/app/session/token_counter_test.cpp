@@ -1,0 +1,105 @@
+#include "app/session/token_counter.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "tests/app/session/word_tokenizer.h"
+#include "tests/support/catch.h"
+
+namespace headroom::test {
+namespace {
+
+using Ends = std::vector<std::size_t>;
+
+bool comes(const std::function<bool()>& holds) {
+  for (int i = 0; i < 6000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return holds();
+}
+
+// Stands still at each text until it is let go.
+class SlowTokenizer final : public WordTokenizer {
+ public:
+  Result<Encoding> encode(std::string_view text, BosMode bos) const override {
+    std::unique_lock lock(mutex_);
+    texts_.emplace_back(text);
+    changed_.wait(lock, [&] { return open_ > 0; });
+    --open_;
+    return WordTokenizer::encode(text, bos);
+  }
+  void let_go(int texts = 1) {
+    const std::lock_guard lock(mutex_);
+    open_ += texts;
+    changed_.notify_all();
+  }
+  [[nodiscard]] std::vector<std::string> texts() const {
+    const std::lock_guard lock(mutex_);
+    return texts_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  mutable int open_ = 0;
+  mutable std::vector<std::string> texts_;
+};
+
+CATCH_TEST_CASE("token count: where tokens end, and what of it holds after a change", "[tokens]") {
+  const auto count = count_tokens(std::make_shared<WordTokenizer>(), "one two three");
+  CATCH_REQUIRE_FALSE(count->error.has_value());
+  CATCH_CHECK((count->tokens == 4 && count->added == 1));  // a BOS of no bytes
+  CATCH_CHECK(count->ends == Ends{0, 3, 7, 13});
+  CATCH_CHECK(count->end_of(0) == 0);
+  CATCH_CHECK(count->end_of(1) == 0);
+  CATCH_CHECK(count->end_of(3) == 7);
+  CATCH_CHECK(count->end_of(400) == 13);
+  CATCH_CHECK(count->ends_in("one two three") == 4);
+  CATCH_CHECK(count->ends_in("one two threes") == 3);
+  CATCH_CHECK(count->ends_in("one tw") == 1);
+  CATCH_CHECK(count->ends_in("") == 0);
+  CATCH_CHECK(count->ends_in("One two three") == 0);
+  const auto failed = count_tokens(std::make_shared<WordTokenizer>("cannot"), "one");
+  CATCH_REQUIRE(failed->error.has_value());
+  CATCH_CHECK(failed->error->message.find("cannot") != std::string::npos);
+}
+
+CATCH_TEST_CASE("token counter: of the texts that come while one is counted, only the last is", "[tokens]") {
+  const auto slow = std::make_shared<SlowTokenizer>();
+  std::atomic<int> woken = 0;
+  TokenCounter counter([&woken] { ++woken; });
+  CATCH_CHECK_FALSE(counter.waiting());
+  CATCH_CHECK(counter.count(slow, "a") == nullptr);
+  CATCH_CHECK(counter.waiting());
+  CATCH_REQUIRE(comes([&] { return slow->texts().size() == 1; }));
+  for (const char* text : {"a b", "a b c", "a b c d"}) CATCH_CHECK(counter.count(slow, text) == nullptr);
+  slow->let_go();
+  CATCH_REQUIRE(comes([&] { return slow->texts().size() == 2; }));
+  CATCH_CHECK(slow->texts() == std::vector<std::string>{"a", "a b c d"});
+  const auto before = counter.count(slow, "a b c d");
+  CATCH_REQUIRE(before);
+  CATCH_CHECK(before->text == "a");
+  CATCH_CHECK(counter.waiting());
+  // Back to a text that has been counted, while another is: it is there, and stays asked for.
+  CATCH_CHECK(counter.count(slow, "a")->text == "a");
+  slow->let_go(2);
+  CATCH_REQUIRE(comes([&] {
+    const auto now = counter.count(slow, "a");
+    return slow->texts().size() == 3 && now->text == "a" && !counter.waiting();
+  }));
+  CATCH_CHECK(counter.count(slow, "a")->tokens == 2);
+  CATCH_CHECK(woken == 3);
+  // Of another tokenizer there is no count yet.
+  CATCH_CHECK(counter.count(std::make_shared<WordTokenizer>(), "a") == nullptr);
+  slow->let_go(100);
+}
+
+}  // namespace
+}  // namespace headroom::test
