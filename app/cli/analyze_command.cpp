@@ -7,96 +7,22 @@
 #include <cstdint>
 #include <cstdio>
 #include <span>
-#include <system_error>
 #include <utility>
 
-#include "app/cli/address.h"
 #include "app/cli/peak_memory.h"
 #include "app/cli/progress.h"
+#include "app/cli/run_request.h"
 #include "app/cli/summary_text.h"
 #include "app/process/report_error.h"
 #include "app/process/signals.h"
-#include "app/process/version.h"
 #include "core/base/format.h"
 #include "core/base/process_memory.h"
 #include "core/run/analysis.h"
-#include "core/text/prompt_ids.h"
 
 namespace headroom {
 namespace {
 
 constexpr int kInternalBug = 70;
-
-// The device itself, and for `auto` why it is that one.
-std::string choose_device(const std::string& wanted, const std::string& backend, const BackendInfo& info,
-                          std::string& note) {
-  if (wanted != "auto") return wanted;
-  if (backend == "cpu" || backend == "reference") {
-    note = "auto: the backend " + backend + " runs on the processor";
-    return "cpu";
-  }
-  // A backend that needs a GPU is never moved to the processor: what is missing is said where the device is opened.
-  if (backend == "cuda") {
-    note = "auto: the backend cuda";
-    return "cuda:0";
-  }
-  note = info.devices.size() > 1 ? "auto: the first CUDA device" : "auto: " + info.cuda_note;
-  return info.devices.size() > 1 ? "cuda:0" : "cpu";
-}
-
-// Every file that this command reads, or would read were it there: never written onto.
-std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments, const Checkpoint& checkpoint) {
-  std::vector<std::filesystem::path> inputs;
-  for (const InputFile& file : checkpoint.files()) inputs.push_back(file.path());
-  std::error_code ignored;
-  const bool is_folder = std::filesystem::is_directory(checkpoint.path(), ignored);
-  const std::filesystem::path folder = is_folder ? checkpoint.path() : checkpoint.path().parent_path();
-  for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json", kExamplePromptFile})
-    inputs.push_back(folder / name);
-  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored))
-    if (entry.path().string().ends_with(".index.json")) inputs.push_back(entry.path());
-  if (!arguments.options.config.empty()) inputs.push_back(arguments.options.config);
-  for (const auto& file : {arguments.prompt.text_file, arguments.prompt.ids_file})
-    if (file && *file != "-") inputs.emplace_back(*file);
-  return inputs;
-}
-
-// Everything the command needs before the long part; fails without having computed anything.
-Result<AnalysisRequest> prepare(const AnalyzeArguments& arguments, const OpenedModel& model, ComputeBackend& backend,
-                                RunFacts& facts) {
-  AnalysisRequest request;
-  request.model = &model;
-  auto dtype = parse_dtype(arguments.dtype);
-  if (!dtype) return std::move(dtype.error()).at_tensor("--dtype");
-  request.dtype = *dtype;
-  for (const std::string& text : arguments.what_ifs) {
-    HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
-    request.what_ifs.push_back(std::move(what_if));
-  }
-  if (!arguments.layers.empty()) {
-    HEADROOM_TRY(request.layers,
-                 parse_index_list(arguments.layers, "--layers", static_cast<std::int64_t>(model.spec.blocks.size())));
-  }
-  if (!arguments.heads.empty()) {
-    HEADROOM_TRY(request.heads, parse_index_list(arguments.heads, "--heads", model.spec.num_heads));
-  }
-  HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, facts.tokenizer));
-  request.device = choose_device(arguments.device, arguments.backend, backend.info(), facts.device_note);
-  request.backend = arguments.backend;
-  request.pool_blocks = arguments.pool_blocks;
-  request.components = arguments.components;
-  request.exact_maps = arguments.exact_maps;
-  request.exact_budget_bytes = arguments.exact_budget_gib * 1073741824.0;
-  request.hidden = arguments.hidden;
-  request.summary_only = arguments.only == "summary";
-  request.output = arguments.output;
-  request.force = arguments.force;
-  request.inputs = input_paths(arguments, *model.checkpoint);
-  request.command_line = arguments.command_line;
-  request.program = std::string("headroom ") + kVersion;
-  request.git_commit = kGitCommit;
-  return request;
-}
 
 // The exit code of a run that says which numbers were not finite.
 int report_non_finite(const ForwardSummary& forward) {
@@ -132,19 +58,17 @@ int finish(const AnalyzeArguments& arguments, const AnalysisRequest& request, co
 
 int run_analyze(const AnalyzeArguments& given) {
   AnalyzeArguments arguments = given;
-  const auto address = parse_address(arguments.path);
-  if (!address) return report_error(address.error(), arguments.json);
-  arguments.path = address->path;
-  arguments.options.sequence = address->sequence;
-  if (arguments.layers.empty()) arguments.layers = address->layers;
-  if (arguments.heads.empty()) arguments.heads = address->heads;
+  if (const auto placed = place_arguments(arguments); !placed) return report_error(placed.error(), arguments.json);
   auto model = open_model(arguments.path, arguments.options);
   if (!model) return report_error(model.error(), arguments.json);
   auto backend = load_compute();
   if (!backend) return report_error(backend.error(), arguments.json);
   RunFacts facts;
-  auto request = prepare(arguments, *model, **backend, facts);
+  RunNotes notes;
+  auto request = prepare_run(arguments, *model, **backend, notes);
   if (!request) return report_error(request.error(), arguments.json);
+  facts.tokenizer = notes.tokenizer;
+  facts.device_note = notes.device;
 
   const std::int64_t threads = (*backend)->info().threads;
   facts.budget = make_analysis_budget(*request, threads, arguments.memory_gb, free_memory());

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -284,11 +285,18 @@ nlohmann::json run_json(const std::filesystem::path& path, std::uint64_t size, c
 constexpr const char* kTrainingFacts[] = {"variant",    "seed",        "step",          "finished",
                                           "parameters", "created_utc", "diverged_step", "source"};
 
+std::string attribute_text(const RunFile& file, const char* name) {
+  const Result<std::string> value = file.attribute("", name);
+  return value ? *value : std::string();
+}
+
+void print_datasets(const RunFile& file) {
+  for (const DatasetInfo& info : file.datasets())
+    std::printf("  %-34s %s\n", escape_for_terminal(info.path).c_str(), shape_text(info.shape).c_str());
+}
+
 void print_history(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
-  const auto text = [&](const char* name) {
-    const Result<std::string> value = file.attribute("", name);
-    return value ? *value : std::string();
-  };
+  const auto text = [&](const char* name) { return attribute_text(file, name); };
   print_fact("training", path.string());
   print_fact("file", "HDF5, " + size_text(size) + ", schema " + text("schema_version") + ", made " +
                          text("created_utc") + " by " + text("source"));
@@ -298,13 +306,29 @@ void print_history(const std::filesystem::path& path, std::uint64_t size, const 
     steps += ", diverged at step " + diverged;
   print_fact("trained", steps);
   print_fact("holds", format("%zu datasets by step", file.datasets().size()));
-  for (const DatasetInfo& info : file.datasets())
-    if (datasets) std::printf("  %-34s %s\n", escape_for_terminal(info.path).c_str(), shape_text(info.shape).c_str());
+  if (datasets) print_datasets(file);
 }
 
-nlohmann::json history_json(const std::filesystem::path& path, std::uint64_t size, const RunFile& file) {
-  nlohmann::json json = {{"path", path.string()}, {"format", "training history"}, {"size_bytes", size}};
-  for (const char* name : kTrainingFacts) {
+// What `ablate` writes.
+constexpr const char* kAblationFacts[] = {"model_id",      "mode",         "change",   "next_token_loss",
+                                          "results_asked", "results_done", "complete", "tokens",
+                                          "prompt_sha256", "created_utc",  "source"};
+
+void print_ablation(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
+  const auto text = [&](const char* name) { return attribute_text(file, name); };
+  print_fact("ablation", path.string());
+  print_fact("file", "HDF5, " + size_text(size) + ", schema " + text("schema_version") + ", made " +
+                         text("created_utc") + " by " + text("source"));
+  print_fact("model", text("model_id") + ", " + text("tokens") + " tokens, next-token loss " + text("next_token_loss"));
+  print_fact("changed", text("mode") + " (" + text("change") + "), " + text("results_done") + " of " +
+                            text("results_asked") + " done");
+  if (datasets) print_datasets(file);
+}
+
+nlohmann::json facts_json(const std::filesystem::path& path, std::uint64_t size, const RunFile& file,
+                          const char* format_name, std::span<const char* const> facts) {
+  nlohmann::json json = {{"path", path.string()}, {"format", format_name}, {"size_bytes", size}};
+  for (const char* name : facts) {
     const Result<std::string> value = file.attribute("", name);
     json[name] = value ? nlohmann::json(*value) : nlohmann::json();
   }
@@ -325,7 +349,13 @@ Result<void> inspect_run_file(const std::filesystem::path& path, bool datasets, 
       print_history(path, size, *file, datasets);
       return {};
     }
-    told = history_json(path, size, *file);
+    told = facts_json(path, size, *file, "training history", kTrainingFacts);
+  } else if (schema == kAblationSchemaName) {
+    if (!json) {
+      print_ablation(path, size, *file, datasets);
+      return {};
+    }
+    told = facts_json(path, size, *file, "ablation", kAblationFacts);
   } else {
     Result<RunOverview> run = read_overview(*file);
     if (!run) return std::move(run.error()).in_file(path.string());

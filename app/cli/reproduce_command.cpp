@@ -14,6 +14,7 @@
 #include "app/process/report_error.h"
 #include "app/process/signals.h"
 #include "app/process/version.h"
+#include "core/base/data_folder.h"
 #include "core/base/format.h"
 #include "core/base/utc.h"
 #include "core/reproduce/claims.h"
@@ -28,14 +29,11 @@ namespace {
 // Recipes whose models are shipped.
 const std::vector<std::string> kShipped = {"trigger_bos", "trigger_no_bos", "backcopy", "bytes"};
 
-// The project's assets: those of the current folder, or of the clone that the program was built in.
+// The project's assets: what is asked for, else those of the clone or of the installation.
 std::filesystem::path find_assets(const std::string& given) {
   if (!given.empty()) return given;
-  std::error_code ignored;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const std::filesystem::path& candidate : {std::filesystem::path("assets"), program / ".." / ".." / "assets"})
-    if (std::filesystem::exists(candidate / "recipes", ignored)) return candidate.lexically_normal();
-  return "assets";
+  const std::filesystem::path found = find_data_folder("assets", "recipes");
+  return found.empty() ? "assets" : found;
 }
 
 // One ordinary run file of each shipped model, of its first evaluation sequence.

@@ -55,8 +55,8 @@ struct AttentionWeights {
 [[nodiscard]] at::Tensor head_gates(const AttentionSpec& attention, const AttentionWeights& weights,
                                     const at::Tensor& x, const TorchTarget& target);
 
-// Head norm, (1 − λ_init), gate and switched-off heads on contexts [.., heads, channels], each where the head's program
-// has it: the input of W_O, [.., heads · channels].
+// Head norm, (1 − λ_init), gate, switched-off heads and means on contexts [.., length, heads, channels], each where the
+// head's program has it: the input of W_O, [.., length, heads · channels].
 [[nodiscard]] at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeights& weights,
                                          const at::Tensor& gates, at::Tensor context, const TorchTarget& target);
 

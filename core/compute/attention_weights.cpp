@@ -83,6 +83,11 @@ at::Tensor finish_contexts(const AttentionSpec& attention, const AttentionWeight
     const at::Tensor gated = column([](const HeadProgram& head) { return head.gated ? 1.0 : 0.0; });
     context = context * at::where(gated != 0.0, gates, at::ones_like(gates)).to(context.scalar_type());
   }
+  if (std::ranges::any_of(attention.heads, &HeadProgram::averaged)) {
+    const at::Tensor averaged = column([](const HeadProgram& head) { return head.averaged ? 1.0 : 0.0; });
+    const at::Tensor mean = context.mean(at::IntArrayRef({-3}), true, at::kDouble).to(context.scalar_type());
+    context = at::where(averaged != 0.0, mean, context);
+  }
   return context.flatten(-2);
 }
 

@@ -40,7 +40,7 @@ Result<Hdf5File> open_hdf5(const std::filesystem::path& path, bool use_locks) {
 
 Result<void> check_schema(hid_t file) {
   auto name = read_attribute(file, "schema_name");
-  if (!name || (*name != kRunSchemaName && *name != kTrainingSchemaName)) {
+  if (!name || (*name != kRunSchemaName && *name != kTrainingSchemaName && *name != kAblationSchemaName)) {
     return Error(ErrorCode::Corrupt, "an HDF5 file, but not a run file of this program")
         .wanted("schema_name \"" + std::string(kRunSchemaName) + "\"", name ? "\"" + *name + "\"" : "none");
   }
@@ -268,7 +268,7 @@ bool claims_to_be_run_file(const std::filesystem::path& path) {
   const auto file = open_hdf5(path, false);
   if (!file) return true;
   const std::string name = attribute_or_empty(file->get(), "schema_name");
-  return name == kRunSchemaName || name == kTrainingSchemaName;
+  return name == kRunSchemaName || name == kTrainingSchemaName || name == kAblationSchemaName;
 }
 
 }  // namespace headroom

@@ -27,7 +27,7 @@ struct DatasetInfo {
 
 class RunFile {
  public:
-  // Corrupt where the file is no HDF5 or schema_name is neither "headroom-run" nor "headroom-training";
+  // Corrupt where the file is no HDF5 or schema_name is none of this program's;
   // Unsupported for another major schema version.
   // What links to or stores data outside of the file is Corrupt and nothing there is touched; a filter that this HDF5
   // lacks is Unsupported with its number.

@@ -243,6 +243,11 @@ std::vector<ProgramField> of_heads() {
                                      .long_name = "whether the head puts anything out",
                                      .formula = "0: its output is 0",
                                      .range = "[0, 1]"}),
+      number<&HeadProgram::averaged>({.name = "averaged",
+                                      .type = ElementType::UInt8,
+                                      .long_name = "whether the head puts out its mean",
+                                      .formula = "1: its output is the mean of its outputs over the sequence",
+                                      .range = "[0, 1]"}),
   };
 }
 

@@ -156,7 +156,8 @@ struct HeadProgram {
   bool post_norm = false;
   double post_scale = 1.0;
   bool gated = false;
-  bool enabled = true;  // false: the head's output is 0
+  bool enabled = true;    // false: the head's output is 0
+  bool averaged = false;  // the head's output is its mean over the sequence (what-if head=mean)
   double temperature = 1.0;
   std::vector<std::int64_t> hidden_keys;  // ascending
 

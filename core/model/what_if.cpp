@@ -182,13 +182,14 @@ std::string gate_off(const Site& site, const std::string&) {
   return "";
 }
 
-std::string head_off(const Site& site, const std::string&) {
-  site.head.enabled = false;
+std::string set_head(const Site& site, const std::string& value) {
+  site.head.averaged = value == "mean";
+  site.head.enabled = site.head.averaged;
   return "";
 }
 
 // Values: a word, or one of the kinds below.
-enum class ValueKind { Off, LambdaValue, Pairing, Normalizer, Keys, Window, PositiveNumber };
+enum class ValueKind { Off, Output, LambdaValue, Pairing, Normalizer, Keys, Window, PositiveNumber };
 
 struct Kind {
   const char* name;
@@ -209,7 +210,7 @@ constexpr Kind kKinds[] = {
     {"window", ValueKind::Window, "a number of keys, or two: 64+4 is a window of 64 and the first 4 keys", set_window},
     {"temperature", ValueKind::PositiveNumber, "a number above 0", set_temperature},
     {"gate", ValueKind::Off, "off", gate_off},
-    {"head", ValueKind::Off, "off", head_off},
+    {"head", ValueKind::Output, "off or mean", set_head},
 };
 
 const Kind* find_kind(std::string_view name) {
@@ -223,6 +224,7 @@ bool valid(ValueKind kind, const std::string& value) {
   std::int64_t window = 0, always_visible = 0;
   switch (kind) {
     case ValueKind::Off: return value == "off";
+    case ValueKind::Output: return value == "off" || value == "mean";
     case ValueKind::LambdaValue: return value == "none" || value == "raw" || parse_number(value, number);
     case ValueKind::Pairing: return value == "halves" || value == "adjacent";
     case ValueKind::Normalizer: return value == "softmax" || value == "softmax_one" || value == "softpick";

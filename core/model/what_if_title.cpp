@@ -42,6 +42,7 @@ std::string change_title(std::string_view change) {
   if (name == "pairing") return value == "halves" ? "pairs by halves" : "pairs of neighbours";
   if (name == "second-map") return "second map off";
   if (name == "first-map") return "first map off";
+  if (name == "head" && value == "mean") return "head = its mean";
   if (name == "norm" || name == "sink" || name == "gate" || name == "head") return std::string(name) + " off";
   return std::string(change);
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -15,13 +14,10 @@
 
 #include "core/base/format.h"
 #include "core/base/numbers.h"
-#include "core/base/utc.h"
-#include "core/base/utf8.h"
-#include "core/checkpoint/sha256.h"
 #include "core/measure/program_fields.h"
 #include "core/model/capture.h"
-#include "core/model/what_if_title.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/provenance.h"
 #include "core/run/recorder.h"
 #include "core/run/run_plan.h"
 #include "core/run/two_sequences.h"
@@ -29,124 +25,13 @@
 namespace headroom {
 namespace {
 
-constexpr std::uint64_t kHashLimit = std::uint64_t{8} << 30;
-
-std::string sha256_hex(std::string_view text) {
-  Sha256 hash;
-  hash.update(std::as_bytes(std::span(text.data(), text.size())));
-  return hash.finish_hex();
-}
-
-// SHA-256 of each checkpoint file, one "name hash" a line; above 8 GiB the sizes stand in and say so.
-Result<std::string> checkpoint_hashes(const Checkpoint& checkpoint, const kernels::StopRequested& stop) {
-  std::uint64_t total = 0;
-  for (const InputFile& file : checkpoint.files()) total += file.size_bytes();
-  std::string text;
-  if (total > kHashLimit) {
-    for (const InputFile& file : checkpoint.files())
-      text += file.path().filename().string() +
-              format(" not computed: %llu bytes\n", static_cast<unsigned long long>(file.size_bytes()));
-    return text;
-  }
-  HEADROOM_TRY(const std::vector<std::string> hashes, checkpoint.file_hashes(stop));
-  for (std::size_t i = 0; i < hashes.size(); ++i)
-    text += (i ? "\n" : "") + checkpoint.files()[i].path().filename().string() + " " + hashes[i];
-  return text;
-}
-
-// Valid UTF-8 without NUL: bytes that are neither become \xNN.
-std::string token_label(std::string_view bytes) {
-  std::string label;
-  while (!bytes.empty()) {
-    const Utf8Scalar scalar = decode_utf8(bytes);
-    if (scalar.valid && scalar.code_point != 0)
-      label += bytes.substr(0, scalar.size_bytes);
-    else
-      label += format("\\x%02X", static_cast<unsigned>(static_cast<unsigned char>(bytes.front())));
-    bytes.remove_prefix(scalar.size_bytes);
-  }
-  return label;
-}
-
-nlohmann::json overrides_json(const std::vector<WhatIf>& what_ifs) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const WhatIf& what_if : what_ifs)
-    list.push_back({{"layer", what_if.layer ? nlohmann::json(*what_if.layer) : nlohmann::json()},
-                    {"head", what_if.head ? nlohmann::json(*what_if.head) : nlohmann::json()},
-                    {"name", what_if.name},
-                    {"value", what_if.value},
-                    {"text", what_if.text}});
-  return list;
-}
-
-// "diff_v2", "diff_v2 · λ = 0 in L1.H0"
-std::string title_of(const std::string& model, const std::vector<WhatIf>& what_ifs) {
-  std::vector<std::string> texts;
-  for (const WhatIf& what_if : what_ifs) texts.push_back(what_if.text);
-  return texts.empty() ? model : model + " · " + what_ifs_title(texts);
-}
-
-Result<void> write_provenance(RunFileWriter& writer, const AnalysisRequest& request, const RunShape& shape,
-                              const BackendInfo& library, const AttentionChoice& attention,
-                              const kernels::StopRequested& stop) {
-  const Checkpoint& checkpoint = *request.model->checkpoint;
-  HEADROOM_TRY(const std::string hashes, checkpoint_hashes(checkpoint, stop));
-  const std::string now = utc_now();
-  const std::vector<std::pair<const char*, AttributeValue>> attributes = {
-      {"schema_name", "headroom-run"},
-      {"schema_version", "1.0"},
-      {"Conventions", "CF-1.10, ACDD-1.3"},
-      {"title", "Attention statistics of " + title_of(checkpoint.name(), request.what_ifs)},
-      {"institution", "not given"},
-      {"source", request.program},
-      {"history", now + " " + request.command_line},
-      {"references",
-       "every dataset has its definition, range, rows and source as attributes; the symbols, rows and "
-       "intervals they speak of: core/measure/QUANTITIES.md of the program, which `headroom quantities` prints"},
-      {"comment", "symbols: a weights, w net weights, z logits, c contexts, V_i the n_i keys that row i sees"},
-      {"license", "the statistics follow the licence of the checkpoint and of the prompt"},
-      {"created_utc", now},
-      {"command_line", request.command_line},
-      {"program_git_commit", request.git_commit},
-      {"model_id", checkpoint.name()},
-      {"model_type", request.model->spec.model_type},
-      {"model_revision", "not known"},
-      {"container", std::string(checkpoint.format_name())},
-      {"checkpoint_sha256", hashes},
-      {"prompt_sha256", sha256_hex(request.prompt.source)},
-      {"dtype_compute", dtype_name(request.dtype)},
-      {"dtype_statistics", attention.dtype},
-      {"device", request.device},
-      {"device_statistics", attention.device},
-      {"backend", attention.backend},
-      {"torch_version", library.torch_version},
-      {"kernel_target", attention.kernel_target},
-      {"seed", "none: nothing here is random"},
-      {"bos_added", std::int64_t{request.prompt.bos_added ? 1 : 0}},
-      {"first_token_is_bos", std::int64_t{request.prompt.first_is_bos ? 1 : 0}},
-      {"tokens", shape.length},
-      {"min_row", shape.min_row},
-      {"lse_includes_sink", std::int64_t{1}},
-  };
-  for (const auto& [name, value] : attributes) HEADROOM_TRY_VOID(writer.set_attribute("", name, value));
-  std::string tensors;
-  for (const TensorInfo& tensor : checkpoint.tensors()) tensors += (tensors.empty() ? "" : " ") + tensor.name;
-  if (tensors.size() < 60000) HEADROOM_TRY_VOID(writer.set_attribute("", "tensor_names", tensors));
-  return writer.set_attribute("program", "overrides", overrides_json(request.what_ifs).dump());
-}
-
-Result<void> write_tokens(RunFileWriter& writer, const Prompt& prompt) {
-  const std::int64_t n = static_cast<std::int64_t>(prompt.ids.size());
-  const std::int64_t start[] = {0}, count[] = {n};
-  HEADROOM_TRY_VOID(
-      writer.write("tokens/token_id", start, count, std::vector<double>(prompt.ids.begin(), prompt.ids.end())));
-  std::vector<std::string> texts;
-  for (const std::string& text : prompt.texts) texts.push_back(token_label(text));
-  texts.resize(prompt.ids.size());
-  HEADROOM_TRY_VOID(writer.write_strings("tokens/token_text", start, count, texts));
-  std::vector<double> special(prompt.is_special.begin(), prompt.is_special.end());
-  special.resize(prompt.ids.size(), 0.0);
-  return writer.write("tokens/is_special", start, count, special);
+Result<void> write_origin(RunFileWriter& writer, const AnalysisRequest& request, const RunShape& shape,
+                          const BackendInfo& library, const AttentionChoice& attention,
+                          const kernels::StopRequested& stop) {
+  HEADROOM_TRY_VOID(write_provenance(writer, request, "Attention statistics of ", library, attention, stop));
+  HEADROOM_TRY_VOID(writer.set_attribute("", "min_row", shape.min_row));
+  HEADROOM_TRY_VOID(writer.set_attribute("", "lse_includes_sink", std::int64_t{1}));
+  return writer.set_attribute("program", "overrides", overrides_text(request.what_ifs));
 }
 
 // The other sequence of a capture or an encoder-decoder.
@@ -156,7 +41,7 @@ Result<void> write_key_tokens(RunFileWriter& writer, const Prompt& prompt) {
   ids.resize(prompt.ids.size(), -1.0);
   HEADROOM_TRY_VOID(writer.write("calls/key_token_id", start, count, ids));
   std::vector<std::string> texts;
-  for (const std::string& text : prompt.key_texts) texts.push_back(token_label(text));
+  for (const std::string& text : prompt.key_texts) texts.push_back(stored_text(text));
   texts.resize(prompt.ids.size());
   return writer.write_strings("calls/key_token_text", start, count, texts);
 }
@@ -256,7 +141,7 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
     Recorder recorder(*writer, shape, forward.request, outcome, progress, stop);
     // Hashing a large checkpoint takes seconds, which the first layers need not wait for.
     HEADROOM_TRY_VOID(recorder.on_start([&](const std::stop_token& token) {
-      return write_provenance(*writer, request, shape, info, outcome.attention, [&] { return token.stop_requested(); });
+      return write_origin(*writer, request, shape, info, outcome.attention, [&] { return token.stop_requested(); });
     }));
     HEADROOM_TRY(outcome.forward, backend.run(request.model->source, model, forward, recorder));
     outcome.stages = outcome.forward.stages;

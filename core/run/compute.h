@@ -2,12 +2,14 @@
 // when it is first needed. The backend belongs to the compute thread; observers are called on it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -60,6 +62,7 @@ enum class ExactBlock : std::uint8_t { Query, Key, Value, Context };
 
 struct ForwardSummary {
   std::optional<double> next_token_loss;            // mean over tokens 1 … n − 1, nats; none where it is not finite
+  std::vector<double> token_loss;                   // of tokens 1 … n − 1, nats; empty where no next token is predicted
   std::int64_t non_finite_layer = -1;               // the first layer whose output holds NaN or infinity
   std::vector<NonFiniteWeight> non_finite_weights;  // by layer
   double attention_seconds = 0.0;
@@ -103,6 +106,28 @@ class ForwardObserver {
   [[nodiscard]] virtual bool stop_requested() const = 0;
 };
 
+// One of several runs of a model on the same tokens, in which the attention of some layers is another one with the same
+// weights (core/model/what_if.h). Layers before the first of them are shared.
+struct ModelVariant {
+  std::vector<std::pair<std::int64_t, AttentionSpec>> layers;  // ascending; at least one
+};
+
+// A variant is made when its turn comes, since all of a large model do not fit into memory.
+struct VariantSweep {
+  std::vector<std::int64_t> first_layers;  // of each variant, the first layer that it changes
+  std::function<Result<ModelVariant>(std::size_t)> make;
+  std::size_t keep_bytes = 0;  // for streams before layers, beside the one before layer 0
+  std::int64_t rows = 8192;    // of the stream that go through a block before its weights are given up, about
+};
+
+class VariantObserver : public ForwardObserver {
+ public:
+  // Losses of tokens 1 … n − 1, nats, of the model itself, before the first variant.
+  virtual Result<void> on_base(std::vector<double> token_loss) = 0;
+  // The same with this variant.
+  virtual Result<void> on_variant(std::size_t variant, std::vector<double> token_loss) = 0;
+};
+
 // The attention backend of a run.
 struct AttentionChoice {
   std::string backend;        // "reference", "blocked", "cpu" or "cuda"
@@ -140,6 +165,12 @@ class ComputeBackend {
   // Cancelled when the observer asked to stop; Device for a device that is not there; never another device silently.
   virtual Result<ForwardSummary> run(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options,
                                      ForwardObserver& observer) = 0;
+  // The whole run, and then every variant, those of the last layers first, each with the numbers that run() gives for
+  // it alone. Only the run of the model itself is measured and has a summary. What is finished when it is cancelled has
+  // been handed over.
+  virtual Result<ForwardSummary> run_variants(const ModelSource& source, const ModelSpec& model,
+                                              const ForwardOptions& options, const VariantSweep& sweep,
+                                              VariantObserver& observer) = 0;
   // Times attention and its statistics beside LibTorch's own. InvalidArgument for shapes and targets that are not
   // there.
   virtual Result<BenchmarkReport> benchmark(

@@ -274,7 +274,8 @@ class Reader {
     for (const ProgramField& field : program_fields()) {
       const std::string path = path_of(field.quantity);
       if (field.set_text) HEADROOM_TRY_VOID(read_program_texts(l, path, field, programs));
-      if (!field.set) continue;
+      // Files of earlier programs lack a field that came later.
+      if (!field.set || !file_.find(path)) continue;
       HEADROOM_TRY(const std::vector<double> values, part(path, l));
       const std::size_t size = values.size() % programs.size() == 0 ? values.size() / programs.size() : 0;
       for (std::size_t h = 0; size > 0 && h < programs.size(); ++h)

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
@@ -26,30 +27,6 @@ std::vector<double> counting(std::int64_t size, std::int64_t step = 1) {
   std::vector<double> values(static_cast<std::size_t>(size));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(static_cast<std::int64_t>(i) * step);
   return values;
-}
-
-AxisDef index_axis(std::string name, std::vector<double> values, std::string long_name, std::string group = "") {
-  AxisDef axis;
-  axis.group = std::move(group);
-  axis.name = std::move(name);
-  axis.size = static_cast<std::int64_t>(values.size());
-  axis.values = std::move(values);
-  axis.type = ElementType::Int32;
-  axis.units = "1";
-  axis.long_name = std::move(long_name);
-  return axis;
-}
-
-AxisDef label_axis(std::string name, std::vector<std::string> labels, std::string long_name, std::string group = "") {
-  AxisDef axis;
-  axis.group = std::move(group);
-  axis.name = std::move(name);
-  axis.size = static_cast<std::int64_t>(labels.size());
-  axis.labels = std::move(labels);
-  axis.type = ElementType::String;
-  axis.units = "1";
-  axis.long_name = std::move(long_name);
-  return axis;
 }
 
 struct Histogram {
@@ -158,28 +135,54 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
 }
 
 Result<void> define_quantities(RunFileWriter& writer, std::span<const Quantity> quantities, const RunShape& shape) {
-  for (const Quantity& quantity : quantities) {
-    if (!is_written(quantity, shape)) continue;
-    DatasetDef def;
-    def.group = quantity.group;
-    def.name = quantity.name;
-    def.axes = axes_of(quantity);
-    def.type = quantity.type == ElementType::Float32 ? shape.real : quantity.type;
-    def.units = quantity.units;
-    def.long_name = quantity.long_name;
-    def.definition = definition_of(quantity);
-    def.attributes["source"] = source_of(quantity);
-    if (!quantity.rows.empty()) def.attributes["rows"] = quantity.rows;
-    if (!quantity.where.empty()) def.attributes["rows_where"] = quantity.where;
-    if (!quantity.heads.empty()) def.attributes["heads"] = quantity.heads;
-    if (!quantity.range.empty()) def.attributes["range"] = quantity.range;
-    def.missing_values = quantity.may_be_absent;
-    HEADROOM_TRY_VOID(writer.add_dataset(def));
-  }
+  for (const Quantity& quantity : quantities)
+    if (is_written(quantity, shape)) HEADROOM_TRY_VOID(define_quantity(writer, quantity, shape.real));
   return {};
 }
 
 }  // namespace
+
+AxisDef index_axis(std::string name, std::vector<double> values, std::string long_name, std::string group) {
+  AxisDef axis;
+  axis.group = std::move(group);
+  axis.name = std::move(name);
+  axis.size = static_cast<std::int64_t>(values.size());
+  axis.values = std::move(values);
+  axis.type = ElementType::Int32;
+  axis.units = "1";
+  axis.long_name = std::move(long_name);
+  return axis;
+}
+
+AxisDef label_axis(std::string name, std::vector<std::string> labels, std::string long_name, std::string group) {
+  AxisDef axis;
+  axis.group = std::move(group);
+  axis.name = std::move(name);
+  axis.size = static_cast<std::int64_t>(labels.size());
+  axis.labels = std::move(labels);
+  axis.type = ElementType::String;
+  axis.units = "1";
+  axis.long_name = std::move(long_name);
+  return axis;
+}
+
+Result<void> define_quantity(RunFileWriter& writer, const Quantity& quantity, ElementType real) {
+  DatasetDef def;
+  def.group = quantity.group;
+  def.name = quantity.name;
+  def.axes = axes_of(quantity);
+  def.type = quantity.type == ElementType::Float32 ? real : quantity.type;
+  def.units = quantity.units;
+  def.long_name = quantity.long_name;
+  def.definition = definition_of(quantity);
+  def.attributes["source"] = source_of(quantity);
+  if (!quantity.rows.empty()) def.attributes["rows"] = quantity.rows;
+  if (!quantity.where.empty()) def.attributes["rows_where"] = quantity.where;
+  if (!quantity.heads.empty()) def.attributes["heads"] = quantity.heads;
+  if (!quantity.range.empty()) def.attributes["range"] = quantity.range;
+  def.missing_values = quantity.may_be_absent;
+  return writer.add_dataset(def);
+}
 
 const std::vector<std::string>& parameter_kinds() {
   static const std::vector<std::string> kinds = {"q", "k", "v", "o", "lambda", "sink", "gate", "qk_norm", "head_norm"};

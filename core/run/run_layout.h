@@ -45,6 +45,14 @@ struct RunShape {
 // Extents of an entry's axes after layer and head.
 [[nodiscard]] std::vector<std::int64_t> extents(const Quantity& quantity, const RunShape& shape);
 
+// An axis of numbers, and one of names.
+[[nodiscard]] AxisDef index_axis(std::string name, std::vector<double> values, std::string long_name,
+                                 std::string group = "");
+[[nodiscard]] AxisDef label_axis(std::string name, std::vector<std::string> labels, std::string long_name,
+                                 std::string group = "");
+// The dataset of an entry, whose axes the file has; floats of type `real`.
+[[nodiscard]] Result<void> define_quantity(RunFileWriter& writer, const Quantity& quantity, ElementType real);
+
 [[nodiscard]] Result<void> define_run(RunFileWriter& writer, const RunShape& shape);
 
 // Number of weights and biases by account of the attention block, without embedding, MLP and block norms; and the

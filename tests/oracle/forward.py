@@ -346,6 +346,8 @@ def attend(attention, layer, overrides, x):
             y = gate * y
         if o.get("head") == "off":
             y = 0 * y
+        if o.get("head") == "mean":
+            y = y.mean(dim=0, keepdim=True).expand_as(y)
         outputs.append(y)
         heads.append(Head(maps, lam, w, context, contexts, visible, hidden, gate, epsilon, sink, picks))
     y = torch.cat(outputs, dim=-1) @ attention.output.T

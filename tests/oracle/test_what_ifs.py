@@ -98,6 +98,9 @@ CASES = [
     ("softmax", ["L0.H1:head=off"], []),
     ("diffllama", ["L1:head=off"], []),
     ("gpt2", ["head=off"], []),
+    ("gated", ["L0.H2:head=mean"], []),
+    ("v1", ["head=off", "L1:head=mean", "L1.H0:head=off"], []),
+    ("diffllama", ["head=mean"], []),
     ("v2", ["lambda=0.3", "L1:lambda=0.9", "L1.H2:lambda=none", "temperature=1.5", "hide-key=4"], ZERO_ROWS),
     ("v1", ["norm=off", "L0:lambda=0.2", "L1.H0:head=off", "normalizer=softmax_one"], ["weights", "rows_*"]),
     ("softmax", ["L0:temperature=2", "temperature=4"], []),
@@ -136,7 +139,7 @@ def test_what_if_equals_the_oracle(analyze, models, tmp_path, name, what_ifs, sk
 @pytest.mark.parametrize(("name", "what_ifs"), [
     ("v2", ["L0:second-map=off"]), ("v2", ["L1:lambda=0.3"]), ("v2", ["L0:pairing=halves"]), ("v1", ["L0.H0:norm=off"]),
     ("one", ["sink=off"]), ("softmax", ["L1.H3:hide-key=0"]), ("softmax", ["temperature=2"]), ("gated", ["gate=off"]),
-    ("softmax", ["L0.H1:head=off"]), ("softmax", ["window=5"]), ("softmax", ["window=5+2"]),
+    ("softmax", ["L0.H1:head=off"]), ("v2", ["L1.H0:head=mean"]), ("softmax", ["window=5"]), ("softmax", ["window=5+2"]),
 ])
 def test_a_what_if_changes_the_logits(models, name, what_ifs):
     """The oracle's own what-ifs do something: agreement with the program is not agreement on nothing."""

@@ -185,6 +185,7 @@ inline constexpr const char* kContractProgram = R"(
   program/gated layer,head uint8
   program/first_enabled layer,head uint8
   program/enabled layer,head uint8
+  program/averaged layer,head uint8
   program/temperature layer,head float64
   program/hidden_keys layer,head string
   program/norm_epsilon layer,head float64

@@ -27,6 +27,7 @@ HeadProgram unusual() {
   program.post_scale = 0.25;
   program.gated = true;
   program.enabled = false;
+  program.averaged = true;
   program.temperature = 1.75;
   program.hidden_keys = {0, 12, 4096};
   return program;

@@ -58,6 +58,7 @@ namespace headroom::test {
   if (!head.hidden_keys.empty()) text += ", hidden";
   for (const std::int64_t key : head.hidden_keys) text += " " + std::to_string(key);
   if (!head.enabled) text += ", off";
+  if (head.averaged) text += ", mean";
   return text;
 }
 

@@ -102,6 +102,8 @@ const Effect kEffects[] = {
     {Kind::V2, {"temperature=2.5"}, "q2 k0 v0 - q3 k0 v0, lambda projection, temperature 2.5"},
     {Kind::Gated, {"gate=off"}, "q1 k0 v0"},
     {Kind::Softmax, {"head=off"}, "q1 k0 v0, off"},
+    {Kind::Softmax, {"head=off", "head=mean"}, "q1 k0 v0, mean"},
+    {Kind::Softmax, {"head=mean", "head=off"}, "q1 k0 v0, off"},
     // Query heads 1 and 5, each with its own key and value block.
     {Kind::V2, {"pairing=halves"}, "q1 k0 v0 - q5 k1 v1, lambda projection"},
     {Kind::V1, {"pairing=halves"}, "q1 k1 v1.5 - q5 k5 v1.5, lambda layer, norm, x 0.8"},
@@ -170,6 +172,7 @@ const ParseRefusal kParseRefusals[] = {
     {"L99999999999999999999:lambda=1", "a scope is written"},
     {":lambda=1", "a scope is written"},
     {"second-map=on", "takes off, not 'on'"},
+    {"head=on", "takes off or mean, not 'on'"},
     {"gate=", "takes off, not ''"},
     {"lambda=", "a number, none or raw"},
     {"lambda=nan", "a number, none or raw"},

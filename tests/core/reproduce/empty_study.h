@@ -20,6 +20,10 @@ class IdleBackend final : public ComputeBackend {
   Result<ForwardSummary> run(const ModelSource&, const ModelSpec&, const ForwardOptions&, ForwardObserver&) override {
     return refusal();
   }
+  Result<ForwardSummary> run_variants(const ModelSource&, const ModelSpec&, const ForwardOptions&, const VariantSweep&,
+                                      VariantObserver&) override {
+    return refusal();
+  }
   Result<BenchmarkReport> benchmark(const BenchmarkRequest&, const std::function<void(double, const std::string&)>&,
                                     const kernels::StopRequested&) override {
     return refusal();

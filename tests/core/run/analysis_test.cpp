@@ -85,6 +85,10 @@ class FakeBackend final : public ComputeBackend {
     if (options.backend == "none") return Error(ErrorCode::InvalidArgument, "unknown backend");
     return AttentionChoice{"blocked", "", "cpu", "float32", "test"};
   }
+  Result<ForwardSummary> run_variants(const ModelSource&, const ModelSpec&, const ForwardOptions&, const VariantSweep&,
+                                      VariantObserver&) override {
+    return ForwardSummary();
+  }
   Result<BenchmarkReport> benchmark(const BenchmarkRequest&, const std::function<void(double, const std::string&)>&,
                                     const kernels::StopRequested&) override {
     return BenchmarkReport();

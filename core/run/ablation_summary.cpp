@@ -1,0 +1,140 @@
+#include "core/run/ablation_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "core/measure/head_view.h"
+
+namespace headroom {
+namespace {
+
+constexpr int kDraws = 10000;
+
+std::vector<double> ranks(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> result(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    const double rank = static_cast<double>(begin + end - 1) / 2.0;
+    for (; begin < end; ++begin) result[order[begin]] = rank;
+  }
+  return result;
+}
+
+double pearson(std::span<const double> a, std::span<const double> b) {
+  const double n = static_cast<double>(a.size());
+  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n,
+               mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
+  double ab = 0.0, aa = 0.0, bb = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ab += (a[i] - mean_a) * (b[i] - mean_b);
+    aa += (a[i] - mean_a) * (a[i] - mean_a);
+    bb += (b[i] - mean_b) * (b[i] - mean_b);
+  }
+  return aa > 0.0 && bb > 0.0 ? ab / std::sqrt(aa * bb) : kNaN;
+}
+
+double median(std::vector<double> values) {
+  return values.empty() ? kNaN : quantiles(std::move(values), {0.5}).front();
+}
+
+struct Head {
+  double delta = 0.0, sink = 0.0, layer = 0.0;
+};
+
+std::vector<double> column(std::span<const Head> heads, const std::function<double(const Head&)>& of) {
+  std::vector<double> values;
+  values.reserve(heads.size());
+  for (const Head& head : heads) values.push_back(of(head));
+  return values;
+}
+
+// Draws with std::mt19937_64, whose numbers the standard fixes.
+Bootstrapped bootstrap(const std::vector<Head>& heads, const std::function<double(std::span<const Head>)>& of) {
+  Bootstrapped result;
+  result.value = of(heads);
+  std::mt19937_64 random(0);  // NOLINT(bugprone-random-generator-seed): the same interval every time
+  std::vector<double> drawn;
+  std::vector<Head> sample(heads.size());
+  for (int draw = 0; draw < kDraws && !heads.empty(); ++draw) {
+    for (Head& head : sample) head = heads[random() % heads.size()];
+    if (const double value = of(sample); std::isfinite(value)) drawn.push_back(value);
+  }
+  if (drawn.empty()) return result;
+  const std::vector<double> ends = quantiles(std::move(drawn), {0.025, 0.975});
+  result.low = ends[0];
+  result.high = ends[1];
+  return result;
+}
+
+}  // namespace
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) { return pearson(ranks(a), ranks(b)); }
+
+double rank_correlation(std::span<const double> a, std::span<const double> b, std::span<const double> given) {
+  const std::vector<double> x = ranks(a), y = ranks(b), z = ranks(given);
+  const double xy = pearson(x, y), xz = pearson(x, z), yz = pearson(y, z);
+  if (!std::isfinite(xz) || !std::isfinite(yz)) return xy;  // `given` is the same for all
+  const double rest = (1.0 - xz * xz) * (1.0 - yz * yz);
+  return rest > 0.0 ? (xy - xz * yz) / std::sqrt(rest) : kNaN;
+}
+
+SinkImportance sink_importance(const AblationOutcome& outcome) {
+  SinkImportance result;
+  const SummaryTable& table = outcome.summary;
+  std::vector<Head> heads;
+  for (std::size_t l = 0; l < table.layers.size(); ++l)
+    for (std::size_t h = 0; h < table.heads.size(); ++h) {
+      const AblatedSet* set = outcome.find({table.layers[l], table.heads[h]});
+      const double first = table.at("sink_score", l, h), second = table.at("sink_score", l, h, 1);
+      const double sink = std::isnan(first) ? second : first;
+      if (set && set->done() && std::isfinite(set->delta_loss) && std::isfinite(sink))
+        heads.push_back({set->delta_loss, sink, static_cast<double>(table.layers[l])});
+    }
+  const auto delta = [](const Head& head) { return head.delta; };
+  const auto magnitude = [](const Head& head) { return std::abs(head.delta); };
+  const auto sink = [](const Head& head) { return head.sink; };
+  const auto layer = [](const Head& head) { return head.layer; };
+  const double threshold = result.threshold;
+  const auto of_group = [threshold](std::span<const Head> of, bool sinks,
+                                    const std::function<double(const Head&)>& what) {
+    std::vector<double> values;
+    for (const Head& head : of)
+      if ((head.sink > threshold) == sinks) values.push_back(what(head));
+    return median(std::move(values));
+  };
+  result.heads = heads.size();
+  result.sinks =
+      static_cast<std::size_t>(std::ranges::count_if(heads, [&](const Head& head) { return head.sink > threshold; }));
+  if (result.heads < 3) return result;
+  result.correlation =
+      bootstrap(heads, [&](std::span<const Head> of) { return rank_correlation(column(of, delta), column(of, sink)); });
+  result.at_equal_layer = bootstrap(heads, [&](std::span<const Head> of) {
+    return rank_correlation(column(of, delta), column(of, sink), column(of, layer));
+  });
+  result.of_magnitude = bootstrap(
+      heads, [&](std::span<const Head> of) { return rank_correlation(column(of, magnitude), column(of, sink)); });
+  result.sink_median = of_group(heads, true, delta);
+  result.other_median = of_group(heads, false, delta);
+  result.sink_magnitude_median = of_group(heads, true, magnitude);
+  result.other_magnitude_median = of_group(heads, false, magnitude);
+  result.difference = bootstrap(
+      heads, [&](std::span<const Head> of) { return of_group(of, true, delta) - of_group(of, false, delta); });
+  return result;
+}
+
+std::vector<std::size_t> by_importance(const AblationOutcome& outcome) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < outcome.singles; ++i)
+    if (std::isfinite(outcome.results[i].delta_loss)) order.push_back(i);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return outcome.results[i].delta_loss; });
+  return order;
+}
+
+}  // namespace headroom

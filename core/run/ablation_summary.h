@@ -1,0 +1,43 @@
+// What a sweep of ablations says of heads: ranks of their loss changes, and whether heads that are attention sinks
+// matter less. Over heads of one text: intervals are of other heads of this kind, not of other texts. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/run/ablation.h"
+
+namespace headroom {
+
+// Of a number that heads give, with its 95 % percentile interval over 10,000 draws of as many heads with replacement
+// (Efron 1979, doi:10.1214/aos/1176344552), always the same draws.
+struct Bootstrapped {
+  double value = kNaN, low = kNaN, high = kNaN;
+};
+
+// Spearman's ρ: Pearson's correlation of ranks, equal values sharing their mean rank; NaN where a side is constant.
+[[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
+// The same at equal `given`: the partial correlation of the ranks.
+[[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b,
+                                      std::span<const double> given);
+
+// Attention sinks and importance. A head's sink mass is sink_score of its first map, of its second where that is its
+// only one.
+struct SinkImportance {
+  std::size_t heads = 0, sinks = 0;                // with both numbers; of them with a sink mass above `threshold`
+  double threshold = 0.3;                          // Gu et al. 2024, arXiv 2410.10781, §3.1
+  Bootstrapped correlation;                        // of delta_loss and sink mass over heads, by ranks
+  Bootstrapped at_equal_layer;                     // the same at equal layer
+  Bootstrapped of_magnitude;                       // of abs(delta_loss) and sink mass
+  double sink_median = kNaN, other_median = kNaN;  // of delta_loss, nats
+  Bootstrapped difference;                         // sink_median − other_median
+  double sink_magnitude_median = kNaN, other_magnitude_median = kNaN;  // of abs(delta_loss)
+};
+[[nodiscard]] SinkImportance sink_importance(const AblationOutcome& outcome);
+
+// Indices of finished single heads in `results`, the largest loss change first, at equal ones by head.
+[[nodiscard]] std::vector<std::size_t> by_importance(const AblationOutcome& outcome);
+
+}  // namespace headroom
