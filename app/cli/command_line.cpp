@@ -14,10 +14,13 @@
 #include <system_error>
 #include <utility>
 
+#include "app/cli/ablate_command.h"
 #include "app/cli/analyze_command.h"
 #include "app/cli/bench_command.h"
+#include "app/cli/command_words.h"
 #include "app/cli/compare_command.h"
 #include "app/cli/doctor_command.h"
+#include "app/cli/documents_command.h"
 #include "app/cli/families_command.h"
 #include "app/cli/inspect_command.h"
 #include "app/cli/quantities_command.h"
@@ -25,6 +28,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/tokenize_command.h"
 #include "app/cli/train_command.h"
+#include "app/process/exit_codes.h"
 #include "app/process/report_error.h"
 #include "app/process/version.h"
 #include "core/base/error.h"
@@ -72,8 +76,10 @@ std::string not_a_list(const std::string& text) {
 }
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options) {
-  command.add_option("--config", options.config, "config.json to use in place of the checkpoint's own");
-  command.add_option("--base", options.base, "the checkpoint that an adapter changes (else as its config says)");
+  command.add_option("--config", options.config, "config.json to use in place of the checkpoint's own")
+      ->type_name(kFileValue);
+  command.add_option("--base", options.base, "the checkpoint that an adapter changes (else as its config says)")
+      ->type_name(kPathValue);
   command.add_flag("--lenient", options.lenient, "accept holes and trailing bytes in safetensors, with a warning");
 }
 
@@ -83,39 +89,53 @@ void add_inspect(CLI::App& app, InspectArguments& arguments) {
       ->add_option(
           "path", arguments.path,
           "checkpoint: a folder, safetensors, GGUF or PyTorch file, a place inside (model/::L3.H5), or a run file")
+      ->type_name(kPathValue)
       ->required();
   command->add_flag("--tensors", arguments.tensors, "list every tensor");
   command->add_flag("--json", arguments.json, "machine-readable output");
   add_checkpoint_options(*command, arguments.options);
 }
 
+// What runs on a prompt.
+void add_prompt_options(CLI::App& command, PromptArguments& prompt) {
+  command.add_option("--text", prompt.text, "the prompt");
+  command.add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input")
+      ->type_name(kFileValue);
+  command.add_option("--ids", prompt.ids, "token ids, separated by commas or blanks");
+  command.add_option("--ids-file", prompt.ids_file, "file with token ids; - is standard input")->type_name(kFileValue);
+  auto* target = command.add_option("--target-text", prompt.target_text,
+                                    "what the decoder of an encoder-decoder shall predict (default: the prompt)");
+  command.add_option("--target-ids", prompt.target_ids, "token ids that this decoder reads")->excludes(target);
+  command.add_option("--bos", prompt.bos, "whether token 0 is a BOS; ids are never altered")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command.add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_run_options(CLI::App& command, AnalyzeArguments& arguments) {
+  command.add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N")->type_name("DEVICE:{auto,cpu,cuda}");
+  command.add_option("--backend", arguments.backend, "what computes attention")
+      ->type_name("BACKEND:{auto,reference,blocked,cpu,cuda}");
+  command.add_option("--dtype", arguments.dtype, "what the model computes in")
+      ->type_name("DTYPE:{float32,float64,bfloat16}");
+  command.add_option("--what-if", arguments.what_ifs, "[L<layer>[.H<head>]:]NAME=VALUE, e.g. sink=off; repeatable")
+      ->take_all();
+}
+
 void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
   CLI::App* command =
       app.add_subcommand("analyze", "run attention on a prompt, layer by layer, and write the statistics");
-  PromptArguments& prompt = arguments.prompt;
-  command->add_option("path", arguments.path, "checkpoint; may name a place inside: model/::L3.H5")->required();
-  command->add_option("-o,--output", arguments.output, "run file to write (HDF5)")->required();
-  command->add_option("--text", prompt.text, "the prompt");
-  command->add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input");
-  command->add_option("--ids", prompt.ids, "token ids, separated by commas or blanks");
-  command->add_option("--ids-file", prompt.ids_file, "file with token ids; - is standard input");
-  auto* target = command->add_option("--target-text", prompt.target_text,
-                                     "what the decoder of an encoder-decoder shall predict (default: the prompt)");
-  command->add_option("--target-ids", prompt.target_ids, "token ids that this decoder reads")->excludes(target);
-  command->add_option("--bos", prompt.bos, "whether token 0 is a BOS; ids are never altered")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  command->add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")
-      ->check(CLI::PositiveNumber);
+  command->add_option("path", arguments.path, "checkpoint; may name a place inside: model/::L3.H5")
+      ->type_name(kPathValue)
+      ->required();
+  command->add_option("-o,--output", arguments.output, "run file to write (HDF5)")->type_name(kFileValue)->required();
+  add_prompt_options(*command, arguments.prompt);
   command
       ->add_option("--layers", arguments.layers,
                    "layers to measure, e.g. 0,2-5 (default: all); the run ends with the last of them")
       ->check(not_a_list);
   command->add_option("--heads", arguments.heads, "heads to measure (default: all)")->check(not_a_list);
-  command->add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N");
-  command->add_option("--backend", arguments.backend, "what computes attention: auto, reference, blocked, cpu or cuda");
-  command->add_option("--dtype", arguments.dtype, "float32, float64 or bfloat16");
-  command->add_option("--what-if", arguments.what_ifs, "[L<layer>[.H<head>]:]NAME=VALUE, e.g. sink=off; repeatable")
-      ->take_all();
+  add_run_options(*command, arguments);
   command->add_option("--maps", arguments.pool_blocks, "pooled maps of P × P blocks")->check(CLI::Range(1, 65536));
   command->add_flag("--components", arguments.components, "pooled maps of the first and second map too");
   command->add_flag("--exact-maps", arguments.exact_maps, "whole maps, n × n per head: choose --layers and --heads");
@@ -131,10 +151,41 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
   add_checkpoint_options(*command, arguments.options);
 }
 
+void add_ablate(CLI::App& app, AblateArguments& arguments) {
+  CLI::App* command = app.add_subcommand("ablate", "how much the loss of a text changes without each head");
+  AnalyzeArguments& run = arguments.run;
+  command->add_option("path", run.path, "checkpoint; may name a place inside: model/::L3.H5")
+      ->type_name(kPathValue)
+      ->required();
+  command->add_option("-o,--output", run.output, "file of the changes to write (HDF5)")
+      ->type_name(kFileValue)
+      ->required();
+  add_prompt_options(*command, run.prompt);
+  command
+      ->add_option("--mode", arguments.mode,
+                   "what takes the place of a head: zero, mean (over the text), second-map (none), hide-key[=KEYS]")
+      ->type_name("MODE:{zero,mean,second-map,hide-key}");
+  command->add_option("--layers", run.layers, "layers whose heads are taken away, e.g. 0,2-5 (default: all)")
+      ->check(not_a_list);
+  command
+      ->add_option("--heads", run.heads,
+                   "heads: of every layer, e.g. 0,2-5, or named, e.g. L18.H8,L3.H2 (default: all)")
+      ->check([](const std::string& text) { return text.find('L') == std::string::npos ? not_a_list(text) : ""; });
+  command->add_option("--set", arguments.sets, "heads that are taken away together, e.g. L18.H8+L18.H7; repeatable")
+      ->take_all();
+  command->add_flag("--by-token", arguments.by_token, "the changes of every token too");
+  add_run_options(*command, run);
+  command->add_option("--memory", run.memory_gb, "memory that the runs may take in GB (default: all that is free)")
+      ->check(not_a_positive_size);
+  command->add_flag("--force", run.force, "replace an existing file");
+  command->add_flag("--json", run.json, "machine-readable output");
+  add_checkpoint_options(*command, run.options);
+}
+
 void add_compare(CLI::App& app, CompareArguments& arguments) {
   CLI::App* command = app.add_subcommand("compare", "the same quantities of two run files side by side");
-  command->add_option("a", arguments.a, "run file")->required();
-  command->add_option("b", arguments.b, "run file")->required();
+  command->add_option("a", arguments.a, "run file")->type_name(kFileValue)->required();
+  command->add_option("b", arguments.b, "run file")->type_name(kFileValue)->required();
   command->add_option("--rtol", arguments.rtol, "relative tolerance")->check(not_a_size);
   command->add_option("--atol", arguments.atol, "absolute tolerance")->check(not_a_size);
   command->add_flag("--json", arguments.json, "machine-readable output");
@@ -153,7 +204,7 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
       "list of [KIND:]HEADSxKV_HEADSxHEAD_DIM[@LENGTH], KIND softmax, diff_v2 or diff_v1; e.g. 32x8x128,diff_v2:8x8x64@2048 "
       "(default: a table of nine, n = 1024 to 8192)");
   shapes->check(nothing)->excludes(model);
-  model->check(nothing);
+  model->check(nothing)->type_name(kPathValue);
   command
       ->add_option("--repeats", arguments.repeats,
                    "rounds at most, beside one that is not counted (default: 15; --model: 3)")
@@ -169,14 +220,19 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
       ->check(nothing);
   command->add_flag("--no-window", arguments.no_window, "leave out the window of a map of 131,072 tokens");
   command->add_option("--text", prompt.text, "the prompt of --model")->needs(model);
-  command->add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input")->needs(model);
+  command->add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input")
+      ->type_name(kFileValue)
+      ->needs(model);
   command->add_option("--ids", prompt.ids, "token ids, separated by commas or blanks")->needs(model);
-  command->add_option("--ids-file", prompt.ids_file, "file with token ids; - is standard input")->needs(model);
+  command->add_option("--ids-file", prompt.ids_file, "file with token ids; - is standard input")
+      ->type_name(kFileValue)
+      ->needs(model);
   command->add_option("--max-tokens", prompt.max_tokens, "keep only the first tokens of the prompt")
       ->check(CLI::PositiveNumber)
       ->needs(model);
   command
       ->add_option("--folder", arguments.folder, "where --model writes a run file and removes it (default: in memory)")
+      ->type_name(kFolderValue)
       ->needs(model);
   command->add_flag("--json", arguments.json, "machine-readable output; app/README.md names its members");
   add_checkpoint_options(*command, arguments.options);
@@ -185,15 +241,18 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
 void add_train(CLI::App& app, TrainArguments& arguments) {
   CLI::App* command =
       app.add_subcommand("train", "train small models from recipes, and record what their heads do meanwhile");
-  command->add_option("recipes", arguments.recipes, "recipe files (assets/recipes/*.json)")->required();
+  command->add_option("recipes", arguments.recipes, "recipe files (assets/recipes/*.json)")
+      ->type_name(kFileValue)
+      ->required();
   command->add_option("-o,--output", arguments.output, "folder; models go to RECIPE/VARIANT_seedN in it")
+      ->type_name(kFolderValue)
       ->required()
       ->check(nothing);
   command->add_option("--variant", arguments.variants, "train only these variants");
   command->add_option("--seed", arguments.seeds, "train with these seeds (default: the recipe's)")->check(not_a_seed);
   command->add_option("--steps", arguments.steps, "in place of the recipe's number of steps")
       ->check(CLI::PositiveNumber);
-  command->add_option("--device", arguments.device, "cpu, cuda or cuda:N");
+  command->add_option("--device", arguments.device, "cpu, cuda or cuda:N")->type_name("DEVICE:{cpu,cuda}");
   command->add_option("--jobs", arguments.jobs, "trainings at a time (default: one a processor)")
       ->check(CLI::Range(1, 1024));
   command
@@ -210,15 +269,18 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
   CLI::App* command =
       app.add_subcommand("reproduce", "examine the claims about DIFF V2 on the shipped models, and write a report");
   command->add_option("-o,--output", arguments.output, "folder for report.md, claims.json, tables and run files")
+      ->type_name(kFolderValue)
       ->required()
       ->check(nothing);
   command->add_option("--assets", arguments.assets, "the project's assets (default: found beside the program)")
+      ->type_name(kFolderValue)
       ->check(nothing);
   command->add_option("--claim", arguments.claims, "only these, 1 to 9")->check(CLI::Range(1, 9));
   command->add_option("--seed", arguments.seeds, "only these seeds (1 is shipped; the others are trained first)")
       ->check(not_a_seed);
   command->add_flag("--only-models", arguments.only_models, "the numbers of the shipped models alone, no claims");
   command->add_option("--checkpoint", arguments.checkpoint, "another trained softmax model, for claim 6")
+      ->type_name(kPathValue)
       ->check(nothing);
   CLI::Option* name = command->add_option("--device-name", arguments.device_name, "the processor of claim 8");
   CLI::Option* flops = command->add_option("--device-tflops", arguments.device_tflops, "its dense bfloat16 TFLOP/s")
@@ -251,15 +313,27 @@ void add_families(CLI::App& app, FamiliesArguments& arguments) {
 
 void add_tokenize(CLI::App& app, TokenizeArguments& arguments) {
   CLI::App* command = app.add_subcommand("tokenize", "the tokens of a text: ids, bytes, texts");
-  command->add_option("path", arguments.path, "checkpoint, or a folder that holds tokenizer files")->required();
+  command->add_option("path", arguments.path, "checkpoint, or a folder that holds tokenizer files")
+      ->type_name(kPathValue)
+      ->required();
   command->add_option("--text", arguments.text, "the text");
-  command->add_option("--text-file", arguments.text_file, "file with the text; - is standard input");
-  command->add_option("--json-lines", arguments.json_lines,
-                      "file with a JSON string on each line; prints a JSON object for each");
-  command->add_option("--base", arguments.base, "the checkpoint that an adapter changes");
+  command->add_option("--text-file", arguments.text_file, "file with the text; - is standard input")
+      ->type_name(kFileValue);
+  command
+      ->add_option("--json-lines", arguments.json_lines,
+                   "file with a JSON string on each line; prints a JSON object for each")
+      ->type_name(kFileValue);
+  command->add_option("--base", arguments.base, "the checkpoint that an adapter changes")->type_name(kPathValue);
   command->add_option("--bos", arguments.bos, "whether token 0 is a BOS")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->add_flag("--json", arguments.json, "machine-readable output");
+}
+
+std::string exit_code_line() {
+  std::string line = "Exit codes:";
+  for (const ExitCode& exit : kExitCodes)
+    line += (exit.code ? ", " : " ") + std::to_string(exit.code) + " " + exit.meaning;
+  return line + ".";
 }
 
 int usage_error(const std::string& message, bool json) {
@@ -275,23 +349,25 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   WindowArguments window;
   bool list_commands = false, markdown = false;
   app.add_option("paths", window.paths,
-                 "checkpoints or run files to open in the window; may name a place inside: model/::L3.H5");
-  app.add_option("--script", window.script, "run the commands of a file in the window, one a line, and end");
+                 "checkpoints or run files to open in the window; may name a place inside: model/::L3.H5")
+      ->type_name(kPathValue);
+  app.add_option("--script", window.script, "run the commands of a file in the window, one a line, and end")
+      ->type_name(kFileValue);
   app.add_option("--size", window.size, "size of the window in pixels, e.g. 1440x900");
   app.add_option("--scale", window.scale, "size of everything in it, 0.5 to 3")->check(CLI::Range(0.5, 3.0));
   app.add_option("--theme", window.theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
   app.add_option(
-      "--config", window.config,
-      "folder of settings and recent files (a script has none without it), or a config.json for the checkpoints");
+         "--config", window.config,
+         "folder of settings and recent files (a script has none without it), or a config.json for the checkpoints")
+      ->type_name(kPathValue);
   app.add_flag("--facts", window.print_facts, "print what `expect` knows when the window closes");
   app.add_flag("--times", window.print_times, "print frame times as JSON when the window closes");
   app.add_flag("--commands", list_commands, "list the window's commands with their keys");
   app.add_flag("--markdown", markdown, "with --commands: as a Markdown table");
-  app.footer(
-      "Exit codes: 0 ok, 1 not equal, 2 usage, 3 damaged input, 4 unsupported, 5 file access, 6 memory or limit,\n"
-      "7 device, 8 partial result, 70 bug, 130 cancelled.");
+  app.footer(exit_code_line());
   InspectArguments inspect;
   AnalyzeArguments analyze;
+  AblateArguments ablate;
   CompareArguments compare;
   QuantitiesArguments quantities;
   FamiliesArguments families;
@@ -300,9 +376,11 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   TrainArguments train;
   ReproduceArguments reproduce;
   bool doctor_json = false, any_json = false;
+  std::string shell;
   app.add_flag("--json", any_json, "machine-readable output, of any command");
   add_inspect(app, inspect);
   add_analyze(app, analyze);
+  add_ablate(app, ablate);
   add_compare(app, compare);
   add_quantities(app, quantities);
   add_families(app, families);
@@ -312,20 +390,27 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_reproduce(app, reproduce);
   app.add_subcommand("doctor", "versions, devices, threads, display: what works here")
       ->add_flag("--json", doctor_json, "machine-readable output");
+  app.add_subcommand("man", "this command line as a manual page (troff): headroom man > headroom.1");
+  app.add_subcommand("completion", "what a shell completes, as a script: source <(headroom completion bash)")
+      ->add_option("shell", shell, "the shell that is to read it")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &compare.json, &quantities.json, &families.json, &tokenize.json,
-                       &bench.json, &train.json, &reproduce.json, &doctor_json})
+  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &compare.json, &quantities.json, &families.json,
+                       &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("quantities")) return run_quantities(quantities);
   if (app.got_subcommand("families")) return run_families(families);
   if (app.got_subcommand("tokenize")) return run_tokenize(tokenize);
+  if (app.got_subcommand("man")) return run_man(program_words(app));
+  if (app.got_subcommand("completion")) return run_completion(program_words(app), shell);
   if (app.got_subcommand("doctor")) return run_doctor(doctor_json, window_program);
   if (app.got_subcommand("bench")) {
     bench.command_line = joined(argc, argv);
@@ -339,6 +424,10 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     reproduce.command_line = joined(argc, argv);
     return run_reproduce(reproduce);
   }
+  if (app.got_subcommand("ablate")) {
+    ablate.run.command_line = joined(argc, argv);
+    return run_ablate(ablate);
+  }
   if (app.got_subcommand("analyze")) {
     analyze.command_line = joined(argc, argv);
     return run_analyze(analyze);
@@ -350,14 +439,9 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   // A mistyped command is not a file that is missing.
   for (const std::string& path : window.paths)
     if (path.find_first_of("/.:") == std::string::npos && !std::filesystem::exists(path))
-      return usage_error(
-          "no such command and no such file: " + path +
-              "; commands are inspect, analyze, compare, quantities, families, tokenize, bench, train, reproduce and doctor",
-          json);
-  if (json)
-    return usage_error(
-        "the window has no JSON; expected inspect, analyze, compare, quantities, families, tokenize, bench, train, reproduce or doctor",
-        json);
+      return usage_error("no such command and no such file: " + path + "; commands are " + command_list(app, "and"),
+                         json);
+  if (json) return usage_error("the window has no JSON; expected " + command_list(app, "or"), json);
   std::error_code ignored;
   if (std::filesystem::is_regular_file(window.config, ignored)) std::swap(window.config, window.model_config);
   window.command_line = joined(argc, argv);

@@ -1,4 +1,4 @@
-# Run at every build: cmake -DSOURCE=… -DVERSION=… -DOUTPUT=… -P version.cmake writes the source that says which commit
+# Run at every build: cmake -DSOURCE=… -DVERSION=… -DDATE=… -DOUTPUT=… -P version.cmake writes the source that says which commit
 # is being built, with -dirty where tracked files differ from it. The file is touched only when that changes.
 execute_process(COMMAND git -C ${SOURCE} describe --always --exclude=* --abbrev=12 --dirty OUTPUT_VARIABLE commit
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
@@ -28,6 +28,7 @@ file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[
 namespace headroom {
 
 const char* const kVersion = "@VERSION@";
+const char* const kReleaseDate = "@DATE@";
 const char* const kGitCommit = "@commit@";
 
 }  // namespace headroom

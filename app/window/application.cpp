@@ -34,6 +34,7 @@
 #include "app/window/developer_panel.h"
 #include "app/window/frame_loop.h"
 #include "app/window/trace.h"
+#include "core/base/data_folder.h"
 #include "core/base/environment.h"
 #include "core/base/format.h"
 
@@ -65,13 +66,8 @@ double process_age_seconds() {
 }
 
 std::filesystem::path assets_folder() {
-  std::error_code ignored;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const std::filesystem::path& candidate :
-       {program / ".." / ".." / "assets", program / ".." / "share" / "headroom" / "assets",
-        std::filesystem::path("assets")})
-    if (std::filesystem::is_directory(candidate / "prompts", ignored)) return candidate.lexically_normal();
-  return "assets";
+  const std::filesystem::path found = find_data_folder("assets", "prompts");
+  return found.empty() ? "assets" : found;
 }
 
 std::filesystem::path config_folder() {
@@ -370,7 +366,7 @@ class Application {
     }
     Script::Surroundings around;
     around.busy = session_.busy() || session_.tiles().statistics().waiting > 0 || session_.state().device.loading ||
-                  core_.reading_folder();
+                  core_.overlay_waits();
     around.opening = session_.opening();
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
     around.request_pending = hands_pending() || !requests_.empty();

@@ -14,6 +14,7 @@
 #include "app/gl/gl_errors.h"
 #include "app/gl/gl_handle.h"
 #include "app/window/trace.h"
+#include "core/base/data_folder.h"
 #include "core/base/environment.h"
 
 namespace headroom {
@@ -158,19 +159,8 @@ Result<void> write_png(const std::filesystem::path& path, const PixelImage& imag
 }
 
 std::string find_shader_folder() {
-  namespace fs = std::filesystem;
   if (std::string named = environment_text("HEADROOM_SHADERS"); !named.empty()) return named;
-  std::error_code failed;
-  fs::path folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  constexpr int kLevels = 6;
-  for (int i = 0; i < kLevels && !folder.empty(); ++i) {
-    for (const fs::path& place : {folder / "shaders", folder / "share/headroom/shaders"}) {
-      if (fs::exists(place / "map.frag", failed)) return place.string();
-    }
-    if (folder == folder.parent_path()) break;
-    folder = folder.parent_path();
-  }
-  return {};
+  return find_data_folder("shaders", "map.frag").string();
 }
 
 }  // namespace headroom

@@ -74,8 +74,7 @@ class FrameLoop {
   std::unique_ptr<State> state_;
 };
 
-// The folder with the shaders: $HEADROOM_SHADERS, else shaders/ beside the program or in a folder above it, else
-// ../share/headroom/shaders. Empty if there is none.
+// The folder with the shaders: $HEADROOM_SHADERS, else find_data_folder(). Empty if there is none.
 [[nodiscard]] std::string find_shader_folder();
 
 }  // namespace headroom

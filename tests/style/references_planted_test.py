@@ -1,4 +1,4 @@
-"""Plants faults in small trees: references.py and licences.py must name each, and be silent without any."""
+"""Plants faults in small trees: references.py, licences.py and workflows.py must name each, and be silent without any."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import licences
 import references
+import workflows
 
 
 def faults_of(check, files):
@@ -103,6 +104,28 @@ class Licences(unittest.TestCase):
             found = list(dict.fromkeys(faults_of(licences, self.files | change)))
             self.assertEqual(len(found), 1, (change, found))
             self.assertIn(word, found[0])
+
+
+FOLDER = "assets/workflows/"
+WORKFLOWS = {FOLDER + "one.script": "run\nscreenshot assets/pictures/one.png\n", "assets/pictures/one.png": "",
+             FOLDER + "README.md": "# W\n\n[one](#one)\n\n## one\n\n![](../pictures/one.png)\n\n"
+                                   "    headroom --script assets/workflows/one.script --size 1440x900\n"}
+
+
+class Workflows(unittest.TestCase):
+    def test_a_section_for_each(self):
+        self.assertEqual(faults_of(workflows, WORKFLOWS), [])
+
+    def test_what_is_missing(self):
+        page = WORKFLOWS[FOLDER + "README.md"]
+        for change, word in (({FOLDER + "two.script": "run\n"}, "two: no section"),
+                             ({FOLDER + "README.md": page + "\n## three\n"}, "three: no script"),
+                             ({FOLDER + "README.md": page.replace("[one](#one)", "")}, "not in the table"),
+                             ({FOLDER + "README.md": page.replace("    headroom", "headroom")}, "lacks the line"),
+                             ({FOLDER + "README.md": page.replace("![](../pictures/one.png)", "")}, "does not show"),
+                             ({FOLDER + "one.script": "screenshot assets/pictures/gone.png\n"}, "gone.png is not there"),
+                             ({FOLDER + "one.script": "run\n"}, "writes no picture")):
+            self.assertTrue(any(word in fault for fault in faults_of(workflows, WORKFLOWS | change)), (change, word))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ headroom_style_test("no name is in two unnamed namespaces of a folder, and each 
 headroom_style_test("each line of the list of mutations is in the sources" ../oracle/mutations.py --check)
 headroom_style_test("references lead to what anybody can open" references.py ${PROJECT_SOURCE_DIR})
 headroom_style_test("every asset has its licence" licences.py ${PROJECT_SOURCE_DIR})
+headroom_style_test("every workflow has its section with its picture" workflows.py ${PROJECT_SOURCE_DIR})
 headroom_style_test("the checks of the tree find planted faults" planted_test.py)
 headroom_style_test("the checks of references and licences find planted faults" references_planted_test.py)
 
