@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import resource
 import signal
 import struct
@@ -147,9 +148,14 @@ def refused_both_ways(command, code, words, *arguments, **options):
     assert plain.out == b"", plain
     machine = command(*arguments[:1], "--json", *arguments[1:], **options)
     error = check_error_object(machine, code)
-    assert refused(machine, code, *words) == lines, machine
+    assert [without_size(line) for line in refused(machine, code, *words)] == [without_size(line) for line in lines], machine
     assert error["message"].replace("\\", "")[:20] in lines[0].replace("\\", ""), (error, lines)
     return error
+
+
+def without_size(line):
+    """The line without the number of bytes a file needs: the file records the command line, so --json may lengthen it by an HDF5 block."""
+    return re.sub(r"needs at least \d+ bytes", "needs at least bytes", line)
 
 
 def check_error_object(outcome, code):
