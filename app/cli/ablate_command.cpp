@@ -28,7 +28,7 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t kShownResults = 10;
-constexpr double kSmallChange = 0.01;  // nats: less than texts differ
+constexpr double kSmallChange = 0.01;  // nats
 
 // What is named with an L is heads of layers, else indices for every layer.
 bool names_heads(const std::string& heads) { return heads.find('L') != std::string::npos; }
@@ -115,8 +115,9 @@ std::string ablation_text(const AblationRequest& request, const AblationOutcome&
   const auto small = std::ranges::count_if(
       order, [&](std::size_t i) { return std::abs(outcome.results[i].delta_loss) < kSmallChange; });
   if (small > 0)
-    text += format("%lld of %zu changes are smaller than %g nats: on one text that is little more than chance\n",
-                   static_cast<long long>(small), order.size(), kSmallChange);
+    text +=
+        format("%lld of %zu changes are smaller than %g nats; one text does not say how other texts would move them\n",
+               static_cast<long long>(small), order.size(), kSmallChange);
   if (outcome.results.size() > outcome.singles) text += "\nSets\n";
   for (std::size_t i = outcome.singles; i < outcome.results.size(); ++i)
     text += format("  %s %+.6f nats\n", set_name(outcome.results[i].heads).c_str(), outcome.results[i].delta_loss);
