@@ -34,6 +34,15 @@ std::string name_of_shown(const State& state) {
   return name;
 }
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// Whether a name ends as the files of some program do.
+bool has_ending(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot + 1 == name.size() || !is_letter(name[dot + 1])) return false;
+  return std::ranges::all_of(name.substr(dot + 1), [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
 }  // namespace
 
 const char* save_kind_name(SaveKind kind) {
@@ -138,6 +147,21 @@ std::string suggested_name(const State& state, SaveKind kind, std::string_view p
     case SaveKind::Session: return joined_name({shown}) + ending;
   }
   return "headroom" + ending;
+}
+
+std::string SavePlace::path() const { return (std::filesystem::path(folder) / name).lexically_normal().string(); }
+
+SavePlace save_place(SaveKind kind, const std::string& folder, std::string_view typed) {
+  SavePlace place{folder, std::string(typed)};
+  if (const std::size_t slash = typed.rfind('/'); slash != std::string_view::npos) {
+    const std::filesystem::path leads = expand_home(typed.substr(0, slash + 1));
+    place.folder = (std::filesystem::path(folder) / leads).lexically_normal().string();
+    place.name = typed.substr(slash + 1);
+  }
+  if (place.name.empty() || has_ending(place.name)) return place;
+  while (place.name.ends_with('.')) place.name.pop_back();
+  place.name += save_endings(kind).front();
+  return place;
 }
 
 std::string bad_file_name(SaveKind kind, std::string_view name) {

@@ -130,11 +130,11 @@ def test_what_is_saved_goes_by_one_panel(sits, tmp_path):
     person = sits(DEMO / "bytes" / "softmax", HOME=home)
     person.commands("save a picture of the panel map")
     person.keys("ctrl+a")
-    person.types("row 12")  # no ending
+    person.types("row 12.pdf")  # no picture's ending
     person.keys("Return")
     assert not list(home.glob("*12*"))
     person.keys("ctrl+a")
-    person.types("row 12.png")
+    person.types("row 12")  # the ending is given to it
     person.keys("Return")
     person.settle()
     first = (home / "row 12.png").read_bytes()

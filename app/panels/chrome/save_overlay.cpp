@@ -156,7 +156,15 @@ void draw_save(PanelContext& context, Rect window) {
   const bool folder_typed = ui.text_field("folder", path_row, typed_folder, path_options).submitted;
   if (folder_typed) folder = whole_path(typed_folder);
 
-  const std::shared_ptr<const FolderListing> listing = listing_of(context, folder, false);
+  // A folder instead of the one that is shown; what was typed as a name stays one.
+  const auto enter = [&](const std::string& chosen) {
+    folder = chosen;
+    if (const std::size_t slash = name.rfind('/'); slash != std::string::npos) name.erase(0, slash + 1);
+    if (name.empty()) name = suggested_name(state, wish.kind, wish.panel);
+  };
+  // Before the name is typed further: what is listed is one frame behind it.
+  const SavePlace listed = save_place(wish.kind, folder, name);
+  const std::shared_ptr<const FolderListing> listing = listing_of(context, listed.folder, false);
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
   const std::vector<FileItem> none;
   const std::vector<FileItem>& items = listing && !listing->error ? listing->list.items : none;
@@ -170,10 +178,10 @@ void draw_save(PanelContext& context, Rect window) {
     const FileItem& item = items[i];
     const Interaction hit = ui.interact(item.name, row);
     const bool takes = item.folder() || has_save_ending(wish.kind, item.name);
-    draw_file_row(ui, row, item, item.name == name || static_cast<double>(i) == selected, hit.hovered, takes, now);
+    draw_file_row(ui, row, item, item.name == listed.name || static_cast<double>(i) == selected, hit.hovered, takes, now);
     if (hit.pressed) selected = static_cast<double>(i);
-    if (hit.clicked && !item.folder() && takes) name = item.name;
-    if (hit.double_clicked && item.folder()) folder = (std::filesystem::path(folder) / item.name).string();
+    if (hit.clicked && !item.folder() && takes) folder = listed.folder, name = item.name;
+    if (hit.double_clicked && item.folder()) enter(SavePlace{listed.folder, item.name}.path());
   }
   if (listing && listing->error)
     ui.paragraph({area.x0 + 16.0f, area.y0 + 8.0f}, describe(*listing->error), theme.body(theme.err),
@@ -199,7 +207,9 @@ void draw_save(PanelContext& context, Rect window) {
   ui.push_id(std::to_string(wish.serial));
   const TextFieldResult typed = ui.text_field("name", name_row, name, options);
   ui.pop_id();
-  const SaveTarget target = target_of(wish.kind, listing.get(), name);
+  const SavePlace place = save_place(wish.kind, folder, name);
+  SaveTarget target = target_of(wish.kind, listing.get(), place.name);
+  target.reading |= place.folder != listed.folder;
   const bool there = target.there && target.problem.empty();
   const std::string reason = not_savable(state, wish.kind);
   const std::string problem = !reason.empty() ? reason : target.problem;
@@ -207,7 +217,7 @@ void draw_save(PanelContext& context, Rect window) {
   Color color = theme.text3;
   if (!problem.empty()) {
     note = problem, color = theme.warn;
-  } else if (!wish.failed.empty() && (std::filesystem::path(folder) / name).string() == wish.path) {
+  } else if (!wish.failed.empty() && place.path() == wish.path) {
     note = wish.failed, color = theme.err;
   } else if (there) {
     note = "is there: " + size_text(static_cast<double>(target.there->size_bytes)) + ", written " +
@@ -215,7 +225,7 @@ void draw_save(PanelContext& context, Rect window) {
     color = theme.warn;
   }
   below.cut_top(4.0f);
-  const std::string path = (std::filesystem::path(folder) / name).lexically_normal().string();
+  const std::string path = place.path();
   if (!low || !note.empty()) ui.label_at(below.x0, below.y0 + 10.0f, note, theme.body(color), below.width());
   if (!low || note.empty())
     ui.label_at(below.x0, below.y0 + (low ? 10.0f : 30.0f), "→ " + short_path(path), {Face::Mono, 11.0f, theme.text2},
@@ -228,9 +238,9 @@ void draw_save(PanelContext& context, Rect window) {
   const auto button = [&](const std::string& title, const char* key, ButtonStyle style) {
     const float width = std::max(80.0f, ui.button_width(title) + 12.0f);
     right -= width;
-    const Rect place = Rect::sized(right, y - 13.0f, width, 26.0f);
-    const bool clicked = ui.button(place, title, "", style);
-    ui.tooltip(place, can ? key : problem);
+    const Rect frame = Rect::sized(right, y - 13.0f, width, 26.0f);
+    const bool clicked = ui.button(frame, title, "", style);
+    ui.tooltip(frame, can ? key : problem);
     right -= 8.0f;
     return clicked;
   };
@@ -241,7 +251,7 @@ void draw_save(PanelContext& context, Rect window) {
   };
   const bool main = button(there ? "Replace" : "Save", there ? "Ctrl+Enter" : "Enter",
                            can ? ButtonStyle::Primary : ButtonStyle::Plain);
-  std::string other = numbered_name(name);
+  std::string other = numbered_name(place.name);
   while (there && std::ranges::find(items, other, &FileItem::name) != items.end()) other = numbered_name(other);
   const bool both = there && button("Keep both", "Alt+Enter", ButtonStyle::Plain);
   const float cancel = 80.0f;
@@ -249,18 +259,19 @@ void draw_save(PanelContext& context, Rect window) {
   ui.button(Rect::sized(right, y - 13.0f, cancel, 26.0f), "Cancel", "overlay.close");
   const auto save_line = [&](const std::string& as, bool replace) {
     std::string line = std::string("save ") + save_kind_name(wish.kind) + " " +
-                       quote_word((std::filesystem::path(folder) / as).lexically_normal().string());
+                       quote_word(SavePlace{place.folder, as}.path());
     if (wish.kind == SaveKind::Picture && !wish.panel.empty()) line += " " + wish.panel;
     return line + (replace ? " replace" : "");
   };
   if (can) {
     if (there && (main || pressed(true, false)))
-      ui.run(save_line(name, true));
+      ui.run(save_line(place.name, true));
     else if (there && (both || pressed(false, true)))
       ui.run(save_line(other, false));
     else if (!there && (main || typed.submitted))
-      ui.run(save_line(name, false));
+      ui.run(save_line(place.name, false));
   }
+  if (typed.submitted && place.name.empty() && listing && !listing->error) enter(place.folder);
   if (folder != folder_before) {
     typed_folder = short_path(folder);
     selected = -1.0;

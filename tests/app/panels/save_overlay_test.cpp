@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/panels/chrome/overlay.h"
@@ -96,14 +97,38 @@ CATCH_TEST_CASE("save: what cannot be saved so is said, and nothing is") {
   SaveBench bench(SaveKind::Session, folder);
   bench.frame();
   bench.key(letter_key('A'), {.ctrl = true});
-  for (const char* name : {"a.pdf", "a", ".headroom"}) {
+  const std::pair<const char*, const char*> refused[] = {{"a.pdf", "has to end in .headroom or .json"},
+                                                         {".headroom", "there is nothing before the ending"},
+                                                         {"none/a", "there is no such folder"}};
+  std::filesystem::create_directory(temp.path() / "inner");
+  for (const auto& [name, why] : refused) {
     CATCH_CAPTURE(name);
     bench.key(letter_key('A'), {.ctrl = true});
     bench.type(name);
-    CATCH_CHECK(bench.shows("has to end in .headroom or .json"));
+    bench.frame();
+    CATCH_CHECK(bench.shows(why));
     bench.key(Key::Enter);
     CATCH_CHECK(bench.taken().empty());
   }
+  // A path that is typed as the name leads there, and the list shows what is there.
+  temp.write("inner/a.headroom", "123");
+  bench.state.save.serial = 2;
+  bench.frame();
+  bench.key(letter_key('A'), {.ctrl = true});
+  bench.type("inner/a");
+  bench.frame();
+  CATCH_CHECK((bench.shows("a.headroom") && bench.shows("is there: 3 B")));
+  bench.key(Key::Enter, {.ctrl = true});
+  CATCH_CHECK(bench.taken() == Lines{"save session " + folder + "/inner/a.headroom replace"});
+  // A path that ends as one of a folder is entered, and the name is suggested anew.
+  bench.key(letter_key('A'), {.ctrl = true});
+  bench.type(folder + "/");
+  CATCH_CHECK(bench.shows("a name is missing"));
+  bench.key(Key::Enter);
+  bench.frame();
+  CATCH_CHECK(bench.taken().empty());
+  CATCH_CHECK((facts_path(bench).starts_with(folder + "/") && facts_path(bench).ends_with(".headroom")));
+  CATCH_CHECK(facts_path(bench).find("inner") == std::string::npos);
   SaveBench nowhere(SaveKind::Session, folder + "/none");
   nowhere.frame();
   CATCH_CHECK(nowhere.shows("there is no such folder"));

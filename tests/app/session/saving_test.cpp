@@ -54,6 +54,17 @@ CATCH_TEST_CASE("saving: names are words that every shell and system takes, and 
     CATCH_INFO(row.name);
     CATCH_CHECK(bad_file_name(row.kind, row.name).find(row.word) != std::string::npos);
   }
+  const auto place = [](SaveKind kind, std::string_view typed) { return save_place(kind, "/papers", typed).path(); };
+  CATCH_CHECK(place(SaveKind::Picture, "map") == "/papers/map.png");
+  CATCH_CHECK(place(SaveKind::Run, "run v1.2") == "/papers/run v1.2.h5");
+  CATCH_CHECK(place(SaveKind::Run, "SmolLM2.Q4_1") == "/papers/SmolLM2.Q4_1.h5");
+  CATCH_CHECK(place(SaveKind::Table, "heads.") == "/papers/heads.csv");
+  CATCH_CHECK(place(SaveKind::Table, "heads.tex") == "/papers/heads.tex");
+  CATCH_CHECK(place(SaveKind::Picture, "map.pdf") == "/papers/map.pdf");  // refused by its ending, not hidden
+  CATCH_CHECK(place(SaveKind::Session, "/tmp/x/mine") == "/tmp/x/mine.headroom");
+  CATCH_CHECK(place(SaveKind::Session, "two/../three/mine.json") == "/papers/three/mine.json");
+  CATCH_CHECK(place(SaveKind::Session, "~/mine") == whole_path("~/mine.headroom"));
+  CATCH_CHECK(save_place(SaveKind::Session, "/papers", "/tmp/").name.empty());
   CATCH_CHECK(bad_file_name(SaveKind::Picture, "Map.PNG") == "");
   CATCH_CHECK(bad_file_name(SaveKind::Run, "ein Lauf mit λ.h5") == "");
 }
