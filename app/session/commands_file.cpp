@@ -118,6 +118,12 @@ void add_file_commands(CommandTable& table) {
              "File",
              {},
              [](Session& s, Arguments a) { return open_session_file(s, a[0], a.size() == 2 ? a[1] : ""); }});
+  table.add({"session.last", "", "Open what was open when the program quit last", "File",
+             [](const State& state, Arguments) -> std::string {
+               return state.last_session.empty() ? "no session is kept yet" : "";
+             },
+             [](Session& s, Arguments) { return open_session_file(s, s.state().last_session, ""); }});
+  table.add_entry({"session.last", "Open the last session again", "File", ""});
   table.add_entry({"session.open", "Open a saved session", "File", "", true});
   table.add({"reload", "", "Open the changed checkpoint again", "File",
              [](const State& state, Arguments) -> std::string {

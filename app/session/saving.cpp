@@ -168,12 +168,12 @@ std::string bad_file_name(SaveKind kind, std::string_view name) {
   if (name.empty()) return "a name is missing";
   if (name.find('/') != std::string_view::npos || name.find('\0') != std::string_view::npos)
     return "a name has no / in it";
+  if (name.front() == '.') return "there is nothing before the ending";
   if (name.size() > kLongestName)
     return "the name is too long: " + std::to_string(name.size()) + " bytes of at most " + std::to_string(kLongestName);
   if (const Result<void> ending = check_save_ending(kind, std::string("a ") + save_kind_name(kind), std::string(name));
       !ending)
     return "the name has to end in " + ending.error().expected.substr(std::string("a name that ends in ").size());
-  if (std::filesystem::path(name).stem().empty() || name.front() == '.') return "there is nothing before the ending";
   return "";
 }
 

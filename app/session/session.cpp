@@ -62,6 +62,7 @@ Session::Session(Options options) : options_(std::move(options)), commands_(make
   if (options_.trace) tiles_->set_trace(options_.trace);
   io_ = std::make_unique<Worker>([] { become_background_thread("files", 0); });
   compute_ = std::make_unique<Worker>([] { become_background_thread("compute", kComputeNice); });
+  begin_keeping();
 }
 
 Session::~Session() {
@@ -87,6 +88,7 @@ Result<void> Session::execute(std::string_view line) {
 }
 
 void Session::run_line(std::string_view line) {
+  if (options_.note) options_.note(line);
   person_asks_ = true;
   const Result<void> result = execute(line);
   person_asks_ = false;
@@ -98,6 +100,7 @@ bool Session::update(double now_s) {
   bool changed = main_->run();
   changed = tiles_->collect() || changed;
   check_files(now_s);
+  keep_session(now_s);
   refresh_estimate();
   state_.can_undo = !undo_.empty();
   state_.can_redo = !redo_.empty();

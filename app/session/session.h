@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "app/session/commands.h"
+#include "app/session/kept_session.h"
 #include "app/session/main_queue.h"
 #include "app/session/session_file.h"
 #include "app/session/settings_file.h"
@@ -57,11 +58,15 @@ class Session {
   struct Options {
     std::filesystem::path assets;  // with demo/ and prompts/
     std::filesystem::path config;  // folder of settings and recent files; empty: nothing is kept
+    std::filesystem::path kept;    // folder of the session that is open; empty: it is not kept
+    std::string own_name;          // of this program in it: session/kept_session.h
+    double keep_seconds = 5.0;     // between two looks at what has changed
     std::function<void()> wake;    // from other threads: something arrived
     std::string program, git_commit, command_line;
     bool desktop_dialog = false;  // the desktop has a file dialog of its own
     std::string no_file_manager = "the program was started without a desktop";  // see State
     TraceSpan trace;
+    std::function<void(std::string_view line)> note;  // each line that a person asks for, before it runs
   };
   explicit Session(Options options);
   ~Session();
@@ -135,6 +140,8 @@ class Session {
   void keep_window_size(Vec2 size) { window_size_ = size; }
   // Waits until what is being saved is on the disk; at the end.
   void finish_files();
+  // The program quits: what is open is kept as the last session.
+  void leave();
 
  private:
   using LayerInputsPtr = std::shared_ptr<LayerInputs>;
@@ -159,6 +166,7 @@ class Session {
   void run_file_opened(const std::string& path, const OpenOptions& options,
                        Result<std::shared_ptr<const RunSnapshot>> result);
   void add_recent(const RecentFile& file);
+  void add_recent_session(const std::string& path, const SavedSession& session);
   [[nodiscard]] std::string stays_open() const;
   [[nodiscard]] BudgetQuestion budget_question(int run_id, double inputs_share) const;
   void run_out_of_memory(RunEntry& run, const Error& error, RunStatus before);
@@ -169,6 +177,9 @@ class Session {
   void take_up_what_ifs(const SavedSession& session, int base_id);
   void take_up_beside(const SavedSession& session, int base_id, int shown_id);
   void check_files(double now_s);
+  void begin_keeping();
+  void keep_session(double now_s);
+  void offer_lost(const std::vector<LostSession>& lost);
 
   const Options options_;
   State state_;
@@ -184,7 +195,9 @@ class Session {
   double cancel_asked_s_ = -1.0, cancel_seconds_ = 0.0;
   int opening_ = 0;                 // those of pending_ that open something
   bool chosen_by_program_ = false;  // the head, when the first layer arrived
-  double next_file_check_s_ = 0.0;
+  double next_file_check_s_ = 0.0, next_keep_s_ = 0.0;
+  bool keeping_ = false;                   // the session is being written
+  std::shared_ptr<SessionKeeper> keeper_;  // I/O thread only; null: nothing is kept
   int estimate_serial_ = 0;
   std::string estimated_;  // what the estimate is of
   Vec2 window_size_;

@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "app/session/command_parts.h"
 #include "app/session/json_values.h"
+#include "app/session/saving.h"
 #include "core/base/input_file.h"
-#include "core/io/atomic_file.h"
 
 namespace headroom {
 namespace {
@@ -187,7 +186,7 @@ Result<SavedSession> current_session(const State& state) {
   return session;
 }
 
-Result<void> save_session(const std::filesystem::path& path, const SavedSession& session) {
+std::string session_text(const SavedSession& session) {
   json files = json::array();
   for (const SavedSession::File& file : session.files)
     files.push_back({{"path", file.path}, {"bytes", file.size_bytes}, {"config", file.config}});
@@ -205,10 +204,11 @@ Result<void> save_session(const std::filesystem::path& path, const SavedSession&
                {"what_ifs", session.what_ifs},
                {"view", view_json(session.view)}};
   if (session.beside) root["beside"] = {{"what_ifs", session.beside->what_ifs}, {"quick", session.beside->quick}};
-  const std::string text = root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-  HEADROOM_TRY(AtomicFile file, AtomicFile::create(path, /*force=*/true, {}));
-  HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(text)), path));
-  return file.commit();
+  return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<void> save_session(const std::filesystem::path& path, const SavedSession& session) {
+  return save_text(path, session_text(session));
 }
 
 Result<SavedSession> load_session(const std::filesystem::path& path) {

@@ -35,6 +35,7 @@ struct SavedSession {
 
 // What is open now. InvalidArgument with nothing open.
 [[nodiscard]] Result<SavedSession> current_session(const State& state);
+[[nodiscard]] std::string session_text(const SavedSession& session);  // what save_session() writes
 [[nodiscard]] Result<void> save_session(const std::filesystem::path& path, const SavedSession& session);
 // Corrupt for a file that is none, Unsupported for one of a newer version; values out of range are left at their
 // defaults.

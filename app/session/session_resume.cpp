@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -34,11 +35,27 @@ Result<void> Session::open_session(const std::string& path, const std::string& r
     error.advise("where it lies now: session.open " + quote_word(path) + " PATH");
     return error;
   }
+  add_recent_session(path, *session);
   OpenOptions options;
   options.session = session;
   options.config = shown.config;
   open(shown.path, options);
   return {};
+}
+
+void Session::add_recent_session(const std::string& path, const SavedSession& session) {
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  if (!options_.kept.empty() && whole.parent_path() == options_.kept) return;  // not a file of the person's
+  RecentFile recent;
+  recent.path = whole.string();
+  recent.name = whole.filename().string();
+  recent.detail = "session of " + opened_title(session.files[session.shown].path);
+  if (!session.prompt.title.empty()) recent.detail += ", " + session.prompt.title;
+  recent.opened_unix = std::time(nullptr);
+  std::error_code ignored;
+  recent.size_bytes = std::filesystem::file_size(whole, ignored);
+  if (ignored) recent.size_bytes = 0;
+  add_recent(recent);
 }
 
 // The view of a saved session; what does not fit the checkpoint any more is left out by those who show it.

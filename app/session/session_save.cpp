@@ -61,7 +61,9 @@ Result<void> Session::save(SaveKind kind, const std::string& panel, const std::s
     }
     case SaveKind::Session: {
       HEADROOM_TRY(const SavedSession session, current_session(state_));
-      return tell(save_session(path, session));
+      const Result<void> written = save_session(path, session);
+      if (written && person_asks_) add_recent_session(path, session);
+      return tell(written);
     }
   }
   return {};

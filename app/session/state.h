@@ -190,6 +190,7 @@ struct ErrorCard {
   std::string retry;               // a command line; empty: none
   std::string stays_open;          // "SmolLM2-135M stays open; nothing was lost."
   std::vector<RunOffer> offers{};  // in place of trying again
+  bool of_program = false;         // of no file or argument: the error's code says nothing
 };
 
 enum class MessageLevel : std::uint8_t { Info, Warning, Error };
@@ -277,6 +278,7 @@ struct State {
   int unseen_warnings = 0, unseen_errors = 0;  // messages that came since they were last looked at
   std::vector<RecentFile> recent;
   std::vector<DemoEntry> demos;
+  std::string last_session;  // of the program that quit last, as a path; empty: none is kept
   Settings settings;
   Layout layout;
   DeviceState device;

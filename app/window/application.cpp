@@ -22,10 +22,13 @@
 
 #include "app/panels/chrome/window_core.h"
 #include "app/panels/chrome/window_layout.h"
+#include "app/process/crash_report.h"
 #include "app/process/report_error.h"
 #include "app/process/signals.h"
+#include "app/process/user_folders.h"
 #include "app/process/version.h"
 #include "app/session/file_manager.h"
+#include "app/session/kept_session.h"
 #include "app/session/random_hands.h"
 #include "app/session/script.h"
 #include "app/session/synthetic_input.h"
@@ -35,7 +38,6 @@
 #include "app/window/frame_loop.h"
 #include "app/window/trace.h"
 #include "core/base/data_folder.h"
-#include "core/base/environment.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -68,13 +70,6 @@ double process_age_seconds() {
 std::filesystem::path assets_folder() {
   const std::filesystem::path found = find_data_folder("assets", "prompts");
   return found.empty() ? "assets" : found;
-}
-
-std::filesystem::path config_folder() {
-  using std::filesystem::path;
-  if (const path given = environment_text("XDG_CONFIG_HOME"); !given.empty()) return given / "headroom";
-  if (const path home = environment_text("HOME"); !home.empty()) return home / ".config" / "headroom";
-  return {};
 }
 
 Result<void> parse_size(const std::string& text, WindowOptions& options) {
@@ -174,6 +169,7 @@ class Application {
     while (!quit_) step();
     session_.keep_window_size(last_size_);
     session_.save_settings();
+    session_.leave();
     session_.finish_files();
     if (arguments_.print_facts)
       for (const auto& [name, value] : core_.facts().all())
@@ -463,6 +459,13 @@ Result<int> open_window(const WindowArguments& arguments) {
   given.config = !arguments.config.empty() ? std::filesystem::path(arguments.config)
                  : scripted                ? std::filesystem::path()
                                            : config_folder();
+  if (!scripted) given.kept = state_folder();
+  if (!given.kept.empty()) {
+    given.own_name = own_name();
+    given.note = note_for_crash_report;
+    install_crash_report(crash_report_path(given.kept, given.own_name),
+                         std::string("headroom ") + kVersion + " (" + kGitCommit + ")\n" + arguments.command_line + "\n");
+  }
   given.wake = [&wake] {
     if (wake) wake();
   };

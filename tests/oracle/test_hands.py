@@ -1,4 +1,6 @@
 """The window in a person's hands: real keys and a real mouse, on a display with a window manager."""
+import signal
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -121,6 +123,37 @@ def test_a_picture_is_of_the_window_without_what_asked_for_it(sits, tmp_path):
     assert picture[200:600, 420:900].max() > 240 and panel.max() > 240
     wide = picture[100:500, 400:1040]
     assert len(np.unique(wide.reshape(-1, 3), axis=0)) > 300, "the map is covered"
+
+
+@pytest.mark.parametrize("end", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
+def test_a_crash_loses_nothing(sits, tmp_path, end):
+    """Its report, the offer at the next start, and the session as the person had it."""
+    state = tmp_path / "state" / "headroom"
+    person = sits(DEMO / "bytes" / "diff_v2")
+    person.commands("select L1.H0")
+    person.commands("map.scale linear")
+    hands.until(lambda: [path for path in state.glob("*.headroom") if '"layer": 1' in path.read_text()], "nothing is kept", 60)
+    person.process.send_signal(end)
+    assert person.process.wait(60) == -end
+    kept, = state.glob("*.headroom")
+    reports = list(state.glob("*.crash.txt"))
+    if end == signal.SIGKILL:
+        assert not reports
+    else:
+        text = reports[0].read_text()
+        assert text.startswith(f"ended by signal {int(end)} ({end.name}"), text[:200]
+        assert 0 < text.index("headroom 0.") < text.index("  select L1.H0\n") < text.index("  map.scale linear\n"), text
+        stack = text.split("stack:\n")[1].splitlines()
+        assert len(stack) > 5 and any("headroom" in line for line in stack), text
+    person = sits()
+    person.commands(f"session.open {kept}")
+    facts = person.leaves()
+    assert facts["error"].startswith("Headroom ended unexpectedly: "), facts["error"]
+    assert (facts["run.status"], facts["select.head"], facts["map.scale"]) == ("done", "L1.H0", "linear"), facts
+    person = sits()  # told of once; and what was open when it quit can be had again
+    person.commands("session.last")
+    facts = person.leaves()
+    assert (facts["errors"], facts["run.status"], facts["select.head"]) == ("0", "done", "L1.H0"), facts
 
 
 def test_what_is_saved_goes_by_one_panel(sits, tmp_path):

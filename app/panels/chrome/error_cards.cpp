@@ -126,7 +126,7 @@ void draw_card(PanelContext& context, const Card& card, Rect box) {
   right -= 28.0f;
   const TextStyle code{Face::Mono, 12.0f, theme.err};
   const float code_width = ui.width(code_text(card.error->error.code), code);
-  if (right - code_width > box.x0 + 0.55f * box.width()) {
+  if (!card.error->of_program && right - code_width > box.x0 + 0.55f * box.width()) {
     painter.text_at(right, y, code_text(card.error->error.code), code, Painter::Align::Right);
     right -= code_width + 16.0f;
   }

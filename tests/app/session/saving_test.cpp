@@ -45,7 +45,7 @@ CATCH_TEST_CASE("saving: names are words that every shell and system takes, and 
                        {SaveKind::Picture, "a/b.png", "no /"},
                        {SaveKind::Picture, "map.pdf", ".png"},
                        {SaveKind::Picture, "map", ".png"},
-                       {SaveKind::Picture, ".png", ".png"},
+                       {SaveKind::Picture, ".png", "nothing before"},
                        {SaveKind::Table, "heads.xlsx", ".csv, .tsv or .tex"},
                        {SaveKind::Run, "run.png", ".h5 or .hdf5"},
                        {SaveKind::Session, "x.h5", ".headroom or .json"},

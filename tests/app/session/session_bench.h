@@ -22,7 +22,8 @@ inline std::filesystem::path demo_assets() {
 
 class SessionBench {
  public:
-  explicit SessionBench(std::filesystem::path config = {}) : session_(options(std::move(config))) {
+  explicit SessionBench(std::filesystem::path config = {}) : SessionBench(options(std::move(config))) {}
+  explicit SessionBench(Session::Options given) : session_(complete(std::move(given))) {
     session_.load_compute_library();
     wait();
   }
@@ -63,8 +64,11 @@ class SessionBench {
  private:
   static Session::Options options(std::filesystem::path config) {
     Session::Options options;
-    options.assets = demo_assets();
     options.config = std::move(config);
+    return options;
+  }
+  static Session::Options complete(Session::Options options) {
+    options.assets = demo_assets();
     options.program = "headroom test";
     return options;
   }
