@@ -1,6 +1,6 @@
-// A report of the program's own end by a signal that means a bug (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT; an exception
-// that nobody caught ends in the last): which program, which signal, the last command lines, the stack. It stays on the
-// machine. The process then ends by the same signal as without it.
+// A report of the program's own end by a signal that means a bug (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT; an
+// exception that nobody caught ends in the last): which program, which signal, the last command lines, the stack. It
+// stays on the machine. The process then ends by the same signal as without it.
 #pragma once
 
 #include <filesystem>

@@ -7,6 +7,7 @@
 namespace headroom {
 
 [[nodiscard]] std::filesystem::path config_folder();  // settings: XDG_CONFIG_HOME/headroom, ~/.config/headroom
-[[nodiscard]] std::filesystem::path state_folder();   // what it was doing: XDG_STATE_HOME/headroom, ~/.local/state/headroom
+[[nodiscard]] std::filesystem::path
+state_folder();  // what it was doing: XDG_STATE_HOME/headroom, ~/.local/state/headroom
 
 }  // namespace headroom

@@ -145,9 +145,8 @@ std::vector<LostSession> SessionKeeper::take_lost() {
   }
   for (const std::string_view ending : {kSessionEnding, kReport}) {
     std::vector<std::string> names = names_with(folder_, ending);
-    std::erase_if(names, [&](const std::string& name) {
-      return name == "last" || is_there(with_ending(folder_, name, kLock));
-    });
+    std::erase_if(
+        names, [&](const std::string& name) { return name == "last" || is_there(with_ending(folder_, name, kLock)); });
     for (std::size_t i = kMostLost; i < names.size(); ++i) discard(with_ending(folder_, names[i], ending));
   }
   return lost;

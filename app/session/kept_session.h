@@ -1,7 +1,7 @@
-// The session that is open, kept on the disk while the program runs, so that a crash loses nothing but the last seconds.
-// Each running program has three files of one name in the folder: a lock that it holds as long as it lives, its session,
-// and, if it crashed, its report. Files whose lock nobody holds are of a program that ended otherwise than by quitting.
-// One object, one thread.
+// The session that is open, kept on the disk while the program runs, so that a crash loses nothing but the last
+// seconds. Each running program has three files of one name in the folder: a lock that it holds as long as it lives,
+// its session, and, if it crashed, its report. Files whose lock nobody holds are of a program that ended otherwise than
+// by quitting. One object, one thread.
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,8 @@ void Session::offer_lost(const std::vector<LostSession>& lost) {
     std::string what;
     if (const auto session = one->session.empty() ? Result<SavedSession>(Error()) : load_session(one->session)) {
       what = opened_title(session->files[session->shown].path);
-      if (const std::size_t more = session->files.size() - 1; more > 0) what += " and " + std::to_string(more) + " more";
+      if (const std::size_t more = session->files.size() - 1; more > 0)
+        what += " and " + std::to_string(more) + " more";
       if (session->ran && !session->prompt.title.empty()) what += ", " + session->prompt.title;
     }
     Error error(ErrorCode::Io, one->report.empty() ? "it was killed, or the machine went down" : one->why);

@@ -463,8 +463,9 @@ Result<int> open_window(const WindowArguments& arguments) {
   if (!given.kept.empty()) {
     given.own_name = own_name();
     given.note = note_for_crash_report;
-    install_crash_report(crash_report_path(given.kept, given.own_name),
-                         std::string("headroom ") + kVersion + " (" + kGitCommit + ")\n" + arguments.command_line + "\n");
+    install_crash_report(
+        crash_report_path(given.kept, given.own_name),
+        std::string("headroom ") + kVersion + " (" + kGitCommit + ")\n" + arguments.command_line + "\n");
   }
   given.wake = [&wake] {
     if (wake) wake();

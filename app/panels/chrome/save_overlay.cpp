@@ -178,7 +178,8 @@ void draw_save(PanelContext& context, Rect window) {
     const FileItem& item = items[i];
     const Interaction hit = ui.interact(item.name, row);
     const bool takes = item.folder() || has_save_ending(wish.kind, item.name);
-    draw_file_row(ui, row, item, item.name == listed.name || static_cast<double>(i) == selected, hit.hovered, takes, now);
+    draw_file_row(ui, row, item, item.name == listed.name || static_cast<double>(i) == selected, hit.hovered, takes,
+                  now);
     if (hit.pressed) selected = static_cast<double>(i);
     if (hit.clicked && !item.folder() && takes) folder = listed.folder, name = item.name;
     if (hit.double_clicked && item.folder()) enter(SavePlace{listed.folder, item.name}.path());
@@ -258,8 +259,8 @@ void draw_save(PanelContext& context, Rect window) {
   right -= cancel;
   ui.button(Rect::sized(right, y - 13.0f, cancel, 26.0f), "Cancel", "overlay.close");
   const auto save_line = [&](const std::string& as, bool replace) {
-    std::string line = std::string("save ") + save_kind_name(wish.kind) + " " +
-                       quote_word(SavePlace{place.folder, as}.path());
+    std::string line =
+        std::string("save ") + save_kind_name(wish.kind) + " " + quote_word(SavePlace{place.folder, as}.path());
     if (wish.kind == SaveKind::Picture && !wish.panel.empty()) line += " " + wish.panel;
     return line + (replace ? " replace" : "");
   };
