@@ -81,17 +81,26 @@ std::string sink_text(const SinkImportance& sinks) {
   return text;
 }
 
-// "L18.H8   0.0247 nats   key 0 0.93".
-std::string head_line(const AblationOutcome& outcome, std::size_t index) {
+// "L18.H8   +0.0247 ± 0.0121 nats   key 0 gets 0.93".
+std::string head_line(const AblationOutcome& outcome, const TokenSpread& spread, std::size_t index) {
   const AblatedSet& result = outcome.results[index];
-  const HeadIndex& head = result.heads.front();
-  const auto place = [](const std::vector<std::int64_t>& of, std::int64_t value) {
-    return static_cast<std::size_t>(std::ranges::lower_bound(of, value) - of.begin());
-  };
-  const std::size_t l = place(outcome.summary.layers, head.layer), h = place(outcome.summary.heads, head.head);
-  const double first = outcome.summary.at("sink_score", l, h);
-  const double sink = std::isnan(first) ? outcome.summary.at("sink_score", l, h, 1) : first;
-  return format("  %-9s %+.6f nats   key 0 gets %.3f\n", head_name(head).c_str(), result.delta_loss, sink);
+  std::string text = format("  %-9s %+.6f", set_name(result.heads).c_str(), result.delta_loss);
+  if (spread.blocks > 0) text += format(" ± %.6f", spread.half_width * spread.standard_error[index]);
+  text += " nats";
+  if (index < outcome.singles) text += format("   key 0 gets %.3f", sink_mass(outcome.summary, result.heads.front()));
+  return text + (spread.differs(outcome, index) ? "\n" : spread.blocks > 0 ? "   0 is not excluded\n" : "\n");
+}
+
+// What the intervals are of, how many changes they tell from none, and what they could not have seen.
+std::string spread_text(const AblationOutcome& outcome, const TokenSpread& spread) {
+  const std::size_t tokens = outcome.token_loss.size();
+  if (spread.blocks == 0) return format("no intervals: %zu predictions are too few\n", tokens);
+  std::size_t differ = 0;
+  for (std::size_t i = 0; i < outcome.results.size(); ++i) differ += spread.differs(outcome, i) ? 1 : 0;
+  return format(
+      "± is half of a 95 %% interval by the means of %zu blocks of about %zu tokens, corrected for %zu changes. It leaves out "
+      "0 for %zu of them; a change of %.5f nats would be seen in 80 of 100 cases (at the median standard error)\n",
+      spread.blocks, tokens / spread.blocks, spread.tested, differ, spread.detectable);
 }
 
 std::string ablation_text(const AblationRequest& request, const AblationOutcome& outcome, const RunNotes& notes) {
@@ -105,13 +114,14 @@ std::string ablation_text(const AblationRequest& request, const AblationOutcome&
                  duration_text(outcome.seconds).c_str(), static_cast<double>(peak_rss_bytes()) / 1e9);
   if (!notes.tokenizer.empty()) text += escape_for_terminal(notes.tokenizer) + "\n";
   for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
+  const TokenSpread spread = token_spread(outcome);
   const std::vector<std::size_t> order = by_importance(outcome);
   const std::size_t shown = std::min(kShownResults, order.size());
   if (shown > 0) text += "\nThe loss rises most without\n";
-  for (std::size_t i = 0; i < shown; ++i) text += head_line(outcome, order[i]);
+  for (std::size_t i = 0; i < shown; ++i) text += head_line(outcome, spread, order[i]);
   if (order.size() > shown) text += "and least, or falls, without\n";
   for (std::size_t i = std::max(shown, order.size() - shown); i < order.size(); ++i)
-    text += head_line(outcome, order[order.size() - 1 - (i - std::max(shown, order.size() - shown))]);
+    text += head_line(outcome, spread, order[order.size() - 1 - (i - std::max(shown, order.size() - shown))]);
   const auto small = std::ranges::count_if(
       order, [&](std::size_t i) { return std::abs(outcome.results[i].delta_loss) < kSmallChange; });
   if (small > 0)
@@ -120,7 +130,8 @@ std::string ablation_text(const AblationRequest& request, const AblationOutcome&
                static_cast<long long>(small), order.size(), kSmallChange);
   if (outcome.results.size() > outcome.singles) text += "\nSets\n";
   for (std::size_t i = outcome.singles; i < outcome.results.size(); ++i)
-    text += format("  %s %+.6f nats\n", set_name(outcome.results[i].heads).c_str(), outcome.results[i].delta_loss);
+    if (outcome.results[i].done()) text += head_line(outcome, spread, i);
+  text += spread_text(outcome, spread);
   text += sink_text(sink_importance(outcome));
   return text + format("\nChanges of single heads do not add up. Wrote %s.\n", output.c_str());
 }
@@ -130,13 +141,18 @@ nlohmann::json interval_json(const Bootstrapped& number) {
 }
 
 nlohmann::json ablation_json(const AblationRequest& request, const AblationOutcome& outcome) {
+  const TokenSpread spread = token_spread(outcome);
   nlohmann::json results = nlohmann::json::array();
   for (std::size_t i = 0; i < outcome.results.size(); ++i) {
     const AblatedSet& result = outcome.results[i];
     if (!result.done()) continue;
     nlohmann::json names = nlohmann::json::array();
     for (const HeadIndex& head : result.heads) names.push_back(head_name(head));
-    results.push_back({{"heads", names}, {"delta_loss", result.delta_loss}});
+    results.push_back({{"heads", names},
+                       {"delta_loss", result.delta_loss},
+                       {"standard_error", spread.standard_error[i]},
+                       {"half_width", spread.half_width * spread.standard_error[i]},
+                       {"differs", spread.differs(outcome, i)}});
   }
   const SinkImportance sinks = sink_importance(outcome);
   return {{"path", request.run.output.string()},
@@ -148,6 +164,10 @@ nlohmann::json ablation_json(const AblationRequest& request, const AblationOutco
           {"done", outcome.done},
           {"complete", outcome.done == outcome.results.size()},
           {"results", results},
+          {"blocks", spread.blocks},
+          {"tested", spread.tested},
+          {"half_width_in_standard_errors", spread.half_width},
+          {"detectable", spread.detectable},
           {"sinks",
            {{"heads", sinks.heads},
             {"sinks", sinks.sinks},

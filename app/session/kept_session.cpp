@@ -22,13 +22,13 @@
 namespace headroom {
 namespace {
 
-namespace fs = std::filesystem;
+using std::filesystem::path;
 
 constexpr std::string_view kLock = ".lock", kReport = ".crash.txt";
 constexpr std::size_t kMostLost = 5;  // whose files stay
 
 // The lock's descriptor, or −1 where another program holds it or it is gone.
-int take_lock(const fs::path& path, int flags) {
+int take_lock(const path& path, int flags) {
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0600);
   if (file < 0) return -1;
   struct stat found{};
@@ -38,37 +38,38 @@ int take_lock(const fs::path& path, int flags) {
   return -1;
 }
 
-std::int64_t written_unix(const fs::path& path) {
+std::int64_t written_unix(const path& path) {
   struct stat found{};
   return ::stat(path.c_str(), &found) == 0 ? static_cast<std::int64_t>(found.st_mtim.tv_sec) : 0;
 }
 
-std::string first_line(const fs::path& path) {
+std::string first_line(const path& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   return line.substr(0, 200);
 }
 
-fs::path with_ending(const fs::path& folder, const std::string& name, std::string_view ending) {
+path with_ending(const path& folder, const std::string& name, std::string_view ending) {
   return folder / (name + std::string(ending));
 }
 
-bool is_there(const fs::path& path) {
+bool is_there(const path& path) {
   std::error_code ignored;
-  return fs::exists(path, ignored);
+  return std::filesystem::exists(path, ignored);
 }
 
-void discard(const fs::path& path) {
+void discard(const path& path) {
   std::error_code ignored;
-  fs::remove(path, ignored);
+  std::filesystem::remove(path, ignored);
 }
 
 // Names with files of this ending, the latest first: they begin with the time.
-std::vector<std::string> names_with(const fs::path& folder, std::string_view ending) {
+std::vector<std::string> names_with(const path& folder, std::string_view ending) {
   std::vector<std::string> names;
   std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
     std::string name = entry->path().filename().string();
     if (!name.ends_with(ending)) continue;
     name.resize(name.size() - ending.size());
@@ -82,23 +83,21 @@ std::vector<std::string> names_with(const fs::path& folder, std::string_view end
 
 std::string own_name() { return std::to_string(std::time(nullptr)) + "-" + std::to_string(::getpid()); }
 
-fs::path crash_report_path(const fs::path& folder, const std::string& name) {
-  return with_ending(folder, name, kReport);
-}
+path crash_report_path(const path& folder, const std::string& name) { return with_ending(folder, name, kReport); }
 
-fs::path last_session_path(const fs::path& folder) { return with_ending(folder, "last", kSessionEnding); }
+path last_session_path(const path& folder) { return with_ending(folder, "last", kSessionEnding); }
 
-SessionKeeper::SessionKeeper(fs::path folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
+SessionKeeper::SessionKeeper(path folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
 
 SessionKeeper::~SessionKeeper() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-fs::path SessionKeeper::own(std::string_view ending) const { return with_ending(folder_, name_, ending); }
+path SessionKeeper::own(std::string_view ending) const { return with_ending(folder_, name_, ending); }
 
-Result<std::unique_ptr<SessionKeeper>> SessionKeeper::create(const fs::path& folder, const std::string& name) {
+Result<std::unique_ptr<SessionKeeper>> SessionKeeper::create(const path& folder, const std::string& name) {
   std::error_code failed;
-  fs::create_directories(folder, failed);
+  std::filesystem::create_directories(folder, failed);
   if (failed) return path_error(folder.string(), failed.value());
   std::unique_ptr<SessionKeeper> keeper(new SessionKeeper(folder, name));
   keeper->lock_ = take_lock(keeper->own(kLock), O_CREAT);
@@ -119,7 +118,7 @@ Result<void> SessionKeeper::keep(const SavedSession* session) {
 
 void SessionKeeper::leave() {
   std::error_code ignored;
-  if (!written_.empty()) fs::rename(own(kSessionEnding), last_session_path(folder_), ignored);
+  if (!written_.empty()) std::filesystem::rename(own(kSessionEnding), last_session_path(folder_), ignored);
   written_.clear();
   discard(own(kLock));
 }

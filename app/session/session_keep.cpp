@@ -1,4 +1,5 @@
 // What is open, kept while the program runs, and offered by the next one where this one crashed.
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>

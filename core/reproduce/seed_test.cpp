@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/numbers.h"
-#include "core/reproduce/student.h"
+#include "core/base/student.h"
 
 namespace headroom {
 namespace {

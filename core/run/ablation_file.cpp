@@ -13,6 +13,7 @@
 #include "core/base/numbers.h"
 #include "core/measure/quantity.h"
 #include "core/measure/quantity_sources.h"
+#include "core/run/ablation_summary.h"
 #include "core/run/provenance.h"
 #include "core/run/run_layout.h"
 
@@ -35,6 +36,17 @@ Quantity delta_of(std::string_view name, Per per, std::vector<std::string_view> 
           .sources = {kMichel}};
 }
 
+Quantity error_of(std::string_view name, Per per, std::vector<std::string_view> axes) {
+  Quantity error =
+      delta_of(name, per, std::move(axes),
+               "√(B/(B − 1) · Σ_b (Σ_{t in b} (d_t − delta_loss))²)/(n − 1), d_t = delta_loss_by_token, B blocks of "
+               "consecutive tokens (attribute blocks)");
+  error.long_name = "standard error of the change of the next-token loss, over the tokens of this text";
+  error.range = "[0, ∞)";
+  error.remark = "NaN where it was not computed, or the text has too few tokens for 4 blocks of 8";
+  return error;
+}
+
 std::vector<Quantity> ablation_quantities(bool sets, bool by_token) {
   std::vector<Quantity> all = {
       delta_of("delta_loss", Per::Head, {}, "mean over tokens t ≥ 1 of loss_t with the head changed − token_loss_t"),
@@ -48,11 +60,13 @@ std::vector<Quantity> ablation_quantities(bool sets, bool by_token) {
        .remark = "NaN for token 0",
        .range = "[0, ∞)",
        .sources = {source::kSymbols}}};
+  all.push_back(error_of("delta_loss_se", Per::Head, {}));
   if (by_token)
     all.push_back(delta_of("delta_loss_by_token", Per::Head, {axis::kPosition},
                            "loss_t with the head changed − token_loss_t; token 0 has none"));
   if (sets) {
     all.push_back(delta_of("set_delta_loss", Per::Run, {kSet}, "delta_loss with all heads of the set changed"));
+    all.push_back(error_of("set_delta_loss_se", Per::Run, {kSet}));
     if (by_token)
       all.push_back(delta_of("set_delta_loss_by_token", Per::Run, {kSet, axis::kPosition},
                              "delta_loss_by_token with all heads of the set changed"));
@@ -96,6 +110,7 @@ Result<void> define(RunFileWriter& writer, const AblationOutcome& outcome, bool 
 
 Result<void> write_results(RunFileWriter& writer, const AblationOutcome& outcome, bool by_token) {
   const std::int64_t length = outcome.length;
+  const TokenSpread spread = token_spread(outcome);
   const auto place = [](const std::vector<std::int64_t>& of, std::int64_t value) {
     return static_cast<std::int64_t>(std::ranges::lower_bound(of, value) - of.begin());
   };
@@ -111,6 +126,8 @@ Result<void> write_results(RunFileWriter& writer, const AblationOutcome& outcome
     }
     HEADROOM_TRY_VOID(
         writer.write(single ? "delta_loss" : "set_delta_loss", start, count, std::array<double, 1>{result.delta_loss}));
+    HEADROOM_TRY_VOID(writer.write(single ? "delta_loss_se" : "set_delta_loss_se", start, count,
+                                   std::array<double, 1>{spread.standard_error[i]}));
     if (!by_token) continue;
     start.push_back(0);
     count.push_back(length);
@@ -154,6 +171,7 @@ Result<void> write_ablation(RunFileWriter& writer, const AblationRequest& reques
       {"results_asked", static_cast<std::int64_t>(outcome.results.size())},
       {"results_done", static_cast<std::int64_t>(outcome.done)},
       {"complete", std::int64_t{outcome.done == outcome.results.size() ? 1 : 0}},
+      {"blocks", static_cast<std::int64_t>(token_spread(outcome).blocks)},
       {"seconds", outcome.seconds},
   };
   for (const auto& [name, value] : attributes) HEADROOM_TRY_VOID(writer.set_attribute("", name, value));

@@ -6,12 +6,15 @@
 #include <numeric>
 #include <random>
 
+#include "core/base/student.h"
 #include "core/measure/head_view.h"
 
 namespace headroom {
 namespace {
 
 constexpr int kDraws = 10000;
+constexpr std::size_t kMostBlocks = 20, kFewestBlocks = 4, kLeastTokens = 8;
+constexpr double kLevel = 0.05, kPower = 0.8;
 
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
@@ -42,6 +45,20 @@ double pearson(std::span<const double> a, std::span<const double> b) {
 
 double median(std::vector<double> values) {
   return values.empty() ? kNaN : quantiles(std::move(values), {0.5}).front();
+}
+
+// Of the mean of `values`, by the means of blocks whose sizes differ by one at most (Cochran 1977, eq. 6.13).
+double error_of_blocks(std::span<const double> values, std::size_t blocks) {
+  const double n = static_cast<double>(values.size()), count = static_cast<double>(blocks);
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0.0;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::size_t begin = block * values.size() / blocks, end = (block + 1) * values.size() / blocks;
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) sum += values[i] - mean;
+    squares += sum * sum;
+  }
+  return std::sqrt(squares * count / (count - 1.0)) / n;
 }
 
 struct Head {
@@ -92,8 +109,7 @@ SinkImportance sink_importance(const AblationOutcome& outcome) {
   for (std::size_t l = 0; l < table.layers.size(); ++l)
     for (std::size_t h = 0; h < table.heads.size(); ++h) {
       const AblatedSet* set = outcome.find({table.layers[l], table.heads[h]});
-      const double first = table.at("sink_score", l, h), second = table.at("sink_score", l, h, 1);
-      const double sink = std::isnan(first) ? second : first;
+      const double sink = sink_mass(table, {table.layers[l], table.heads[h]});
       if (set && set->done() && std::isfinite(set->delta_loss) && std::isfinite(sink))
         heads.push_back({set->delta_loss, sink, static_cast<double>(table.layers[l])});
     }
@@ -127,6 +143,38 @@ SinkImportance sink_importance(const AblationOutcome& outcome) {
   result.difference = bootstrap(
       heads, [&](std::span<const Head> of) { return of_group(of, true, delta) - of_group(of, false, delta); });
   return result;
+}
+
+bool TokenSpread::differs(const AblationOutcome& outcome, std::size_t index) const {
+  return std::abs(outcome.results[index].delta_loss) > half_width * standard_error[index];
+}
+
+TokenSpread token_spread(const AblationOutcome& outcome) {
+  TokenSpread spread;
+  spread.standard_error.assign(outcome.results.size(), kNaN);
+  spread.blocks = std::min(kMostBlocks, outcome.token_loss.size() / kLeastTokens);
+  if (spread.blocks < kFewestBlocks) spread.blocks = 0;
+  if (spread.blocks == 0) return spread;
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < outcome.results.size(); ++i)
+    if (outcome.results[i].done())
+      errors.push_back(spread.standard_error[i] = error_of_blocks(outcome.results[i].by_token, spread.blocks));
+  spread.tested = errors.size();
+  if (errors.empty()) return spread;
+  const double degrees = static_cast<double>(spread.blocks) - 1.0;
+  const double level = kLevel / static_cast<double>(spread.tested);
+  spread.half_width = student_point(level, degrees);
+  spread.detectable = student_detectable(degrees, level, kPower) * median(std::move(errors));
+  return spread;
+}
+
+double sink_mass(const SummaryTable& table, const HeadIndex& head) {
+  const auto place = [](const std::vector<std::int64_t>& of, std::int64_t value) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(of, value) - of.begin());
+  };
+  const std::size_t l = place(table.layers, head.layer), h = place(table.heads, head.head);
+  const double first = table.at("sink_score", l, h);
+  return std::isnan(first) ? table.at("sink_score", l, h, 1) : first;
 }
 
 std::vector<std::size_t> by_importance(const AblationOutcome& outcome) {

@@ -23,8 +23,7 @@ struct Bootstrapped {
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b,
                                       std::span<const double> given);
 
-// Attention sinks and importance. A head's sink mass is sink_score of its first map, of its second where that is its
-// only one.
+// Attention sinks and importance.
 struct SinkImportance {
   std::size_t heads = 0, sinks = 0;                // with both numbers; of them with a sink mass above `threshold`
   double threshold = 0.3;                          // Gu et al. 2024, arXiv 2410.10781, §3.1
@@ -36,6 +35,23 @@ struct SinkImportance {
   double sink_magnitude_median = kNaN, other_magnitude_median = kNaN;  // of abs(delta_loss)
 };
 [[nodiscard]] SinkImportance sink_importance(const AblationOutcome& outcome);
+
+// How surely each change differs from none. Losses of neighbouring tokens depend on one another, so the text is cut
+// into `blocks` of consecutive tokens, as equal as can be, and each is one observation (batch means: Conway 1963,
+// doi:10.1287/mnsc.10.1.98). What is said is of other stretches of such a text, not of other texts.
+struct TokenSpread {
+  std::size_t blocks = 0;              // 20, fewer where they would have less than 8 tokens; 0: fewer than 4
+  std::size_t tested = 0;              // changes; the intervals hold for all of them together (Bonferroni)
+  std::vector<double> standard_error;  // nats, by result; NaN where it is not done
+  double half_width = kNaN;            // of a 95 % interval, in standard errors (Student's t, blocks − 1 degrees)
+  double detectable = kNaN;            // the change that is seen in 80 of 100 cases, at the median standard error; nats
+  // Whether the result's interval leaves out 0.
+  [[nodiscard]] bool differs(const AblationOutcome& outcome, std::size_t index) const;
+};
+[[nodiscard]] TokenSpread token_spread(const AblationOutcome& outcome);
+
+// A head's sink mass: sink_score of its first map, of its second where that is its only one; NaN where it has none.
+[[nodiscard]] double sink_mass(const SummaryTable& table, const HeadIndex& head);
 
 // Indices of finished single heads in `results`, the largest loss change first, at equal ones by head.
 [[nodiscard]] std::vector<std::size_t> by_importance(const AblationOutcome& outcome);

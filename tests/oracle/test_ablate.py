@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 import h5py
+import mpmath
 import numpy as np
 import pytest
 import torch
@@ -137,6 +138,46 @@ def test_the_same_bits_as_what_ifs_of_analyze(analyze, ablate, models, tmp_path,
         assert np.isnan(delta[0, 1]) and np.isnan(delta[1, 0])
         assert file["set_delta_loss"][0] == pytest.approx(loss(f"L0.H1:{change}", f"L1.H0:{change}") - base, abs=1e-13)
         assert file["set"][0] == b"L0.H1+L1.H0"
+
+
+def student_point(level, degrees):
+    """The t that Student's distribution exceeds on both sides together with this probability (DLMF 8.17)."""
+    def excess(t):
+        return mpmath.betainc(mpmath.mpf(degrees) / 2, 0.5, 0, degrees / (degrees + t * t), regularized=True) - level
+
+    return float(mpmath.findroot(excess, (2.0, 8.0), solver="anderson"))
+
+
+def test_how_surely_a_change_is_one(ablate, models, tmp_path):
+    """Standard errors by blocks of tokens, and intervals that are corrected for the number of heads."""
+    path, _ = models("llama")
+    n = 173  # 172 predictions: 20 blocks of 8 or 9
+    heads = ",".join(f"L{layer}.H{head}" for layer in range(2) for head in range(4))
+    told = ablate(path, token_ids(n, 11), tmp_path / "a.h5", "--by-token", "--heads", heads, "--set", "L0.H1+L1.H0")
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert told["blocks"] == file.attrs["blocks"] == 20
+        tested = file["delta_loss"].size + 1
+        assert told["tested"] == tested
+        width = student_point(0.05 / tested, 19)
+        assert told["half_width_in_standard_errors"] == pytest.approx(width, rel=1e-9)
+        rows = [*file["delta_loss_by_token"][()].reshape(-1, n), file["set_delta_loss_by_token"][0]]
+        errors = [*file["delta_loss_se"][()].ravel(), file["set_delta_loss_se"][0]]
+    for row, error, result in zip(rows, errors, told["results"], strict=True):
+        blocks = [row[1 + b * (n - 1) // 20:1 + (b + 1) * (n - 1) // 20] - row[1:].mean() for b in range(20)]
+        expected = np.sqrt(20 / 19 * sum(block.sum() ** 2 for block in blocks)) / (n - 1)
+        assert error == pytest.approx(expected, rel=1e-9) and result["standard_error"] == pytest.approx(expected, rel=1e-9)
+        assert result["half_width"] == pytest.approx(width * expected, rel=1e-9)
+        assert result["differs"] == (abs(row[1:].mean()) > width * expected)
+    # The change at which a test of this level has a power of 0.8: Φ over the distribution of the estimated error.
+    seen = told["detectable"] / np.median(errors)
+
+    def power(v):
+        least = width * mpmath.sqrt(v / 19)
+        return v ** 8.5 * mpmath.exp(-v / 2) / (2 ** 9.5 * mpmath.gamma(9.5)) * (mpmath.ncdf(seen - least) + mpmath.ncdf(-seen - least))
+
+    assert float(mpmath.quad(power, [0, 5, 10, 20, 40, 120])) == pytest.approx(0.8, abs=1e-6)
+    few = ablate(path, token_ids(20, 11), tmp_path / "few.h5")
+    assert few["blocks"] == 0 and few["results"][0]["standard_error"] is None and few["results"][0]["differs"] is False
 
 
 def ranks(values):

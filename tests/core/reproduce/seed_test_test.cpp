@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/reproduce/student.h"
+#include "core/base/student.h"
 #include "tests/core/reproduce/seed_table.h"
 #include "tests/support/catch.h"
 #include "tests/support/near.h"

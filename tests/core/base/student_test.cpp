@@ -1,5 +1,5 @@
 // Distributions against SciPy's (student_table.h), and laws that they obey.
-#include "core/reproduce/student.h"
+#include "core/base/student.h"
 
 #include <cmath>
 #include <cstdint>

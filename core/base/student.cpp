@@ -1,4 +1,4 @@
-#include "core/reproduce/student.h"
+#include "core/base/student.h"
 
 #include <algorithm>
 #include <cmath>
