@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "app/session/saving.h"
+#include "app/ui/file_list.h"
 #include "core/base/input_file.h"
-#include "core/io/atomic_file.h"
 
 namespace headroom {
 namespace {

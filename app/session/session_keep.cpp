@@ -10,7 +10,7 @@
 
 #include "app/session/commands.h"
 #include "app/session/kept_session.h"
-#include "app/session/opened_path.h"
+#include "app/session/run_names.h"
 #include "app/session/session.h"
 
 namespace headroom {

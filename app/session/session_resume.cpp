@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/session/opened_path.h"
+#include "app/session/run_names.h"
 #include "app/session/session.h"
 #include "core/base/format.h"
 #include "core/base/input_file.h"
