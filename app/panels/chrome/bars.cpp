@@ -135,6 +135,7 @@ std::vector<MenuItem> recent_items(const PanelContext& context) {
     items.push_back(std::move(item));
   }
   if (items.empty()) items.push_back(heading("Nothing was opened yet"));
+  items.insert(items.begin(), command_item(context, "session.last", "The last session"));
   items.push_back(command_item(context, "clear-recent", "Clear the list", true));
   return items;
 }

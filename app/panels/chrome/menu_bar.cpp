@@ -45,7 +45,6 @@ std::vector<MenuItem> file_menu(const PanelContext& c) {
   return {command_item(c, "open.dialog", "Open…"),
           command_item(c, "open.panel", "Open with the program's own panel…"),
           submenu("Open recent", recent_items(c)),
-          command_item(c, "session.last"),
           submenu("Demos", demo_items(c)),
           command_item(c, "save", "Save…", true),
           command_item(c, "session.save", "Save the session…"),
