@@ -1,15 +1,20 @@
 #include "app/session/session_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "app/session/command_parts.h"
 #include "app/session/json_values.h"
 #include "app/session/saving.h"
+#include "app/session/view_fields.h"
 #include "core/base/input_file.h"
 
 namespace headroom {
@@ -20,135 +25,95 @@ using nlohmann::json;
 constexpr int kSessionVersion = 1;
 constexpr std::uint64_t kLargestSession = 64 << 20;
 
+// A field as JSON, and back: one that is not of the right form leaves what was there.
 template <typename T>
-json optional_json(const std::optional<T>& value) {
-  return value ? json(*value) : json();
+json field_json(const T& field) {
+  if constexpr (std::is_enum_v<T>) {
+    return EnumWords<T>::words[static_cast<std::size_t>(field)];
+  } else if constexpr (std::is_same_v<T, HeadRef>) {
+    return head_text(field);
+  } else if constexpr (std::is_same_v<T, std::vector<HeadRef>>) {
+    json list = json::array();
+    for (const HeadRef& head : field) list.push_back(head_text(head));
+    return list;
+  } else if constexpr (std::is_same_v<T, MapWindow>) {
+    return {field.query0, field.query1, field.key0, field.key1};
+  } else {
+    return field;
+  }
 }
 
-template <typename Enum>
-void read_enum(const json& object, const char* name, Enum& value, int count) {
-  const auto found = object.find(name);
-  if (found != object.end() && found->is_number_integer() && found->get<int>() >= 0 && found->get<int>() < count)
-    value = static_cast<Enum>(found->get<int>());
+template <typename T>
+json field_json(const std::optional<T>& field) {
+  return field ? field_json(*field) : json();
 }
 
-std::optional<std::int64_t> read_index(const json& object, const char* name) {
+// Finite numbers, as many; empty where it is something else.
+std::vector<double> numbers_in(const json& object, const char* name, std::size_t count) {
+  std::vector<double> values;
+  if (const auto found = object.find(name); found != object.end() && found->is_array() && found->size() == count)
+    for (const json& value : *found)
+      if (value.is_number() && std::isfinite(value.get<double>())) values.push_back(value.get<double>());
+  return values.size() == count ? values : std::vector<double>();
+}
+
+// False: there is none of the right form, and the field stays as it was.
+template <typename T>
+bool read_field(const json& object, const char* name, T& field) {
   const auto found = object.find(name);
-  if (found == object.end() || !found->is_number_integer() || found->get<std::int64_t>() < 0) return {};
-  return found->get<std::int64_t>();
+  if (found == object.end() || found->is_null()) return false;
+  if constexpr (std::is_enum_v<T>) {
+    const auto& words = EnumWords<T>::words;
+    const auto word = found->is_string() ? std::ranges::find(words, found->template get<std::string>()) : words.end();
+    if (word == words.end()) return false;
+    field = static_cast<T>(word - words.begin());
+  } else if constexpr (std::is_same_v<T, HeadRef>) {
+    const auto head = found->is_string() ? parse_head(found->template get<std::string>()) : std::nullopt;
+    if (!head) return false;
+    field = *head;
+  } else if constexpr (std::is_same_v<T, std::vector<HeadRef>>) {
+    std::vector<std::string> list;
+    read_value(object, name, list);
+    for (const std::string& text : list)
+      if (const auto head = parse_head(text)) field.push_back(*head);
+  } else if constexpr (std::is_same_v<T, MapWindow>) {
+    const std::vector<double> v = numbers_in(object, name, 4);
+    if (v.empty() || v[0] >= v[1] || v[2] >= v[3] || v[0] < 0.0 || v[2] < 0.0) return false;
+    field = {v[0], v[1], v[2], v[3]};
+  } else if constexpr (std::is_same_v<T, std::pair<double, double>>) {
+    const std::vector<double> v = numbers_in(object, name, 2);
+    if (v.empty() || v[0] >= v[1]) return false;
+    field = {v[0], v[1]};
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {  // an index
+    if (!found->is_number_integer() || found->template get<std::int64_t>() < 0) return false;
+    field = found->template get<std::int64_t>();
+  } else {
+    read_value(object, name, field);
+  }
+  return true;
+}
+
+template <typename T>
+bool read_field(const json& object, const char* name, std::optional<T>& field) {
+  T value{};
+  if (!read_field(object, name, value)) return false;
+  field = value;
+  return true;
 }
 
 json view_json(const ViewState& view) {
-  const MapView& map = view.map;
-  const HeadsState& heads = view.heads;
-  json result = {{"query", optional_json(view.selection.query)}, {"key", optional_json(view.selection.key)}};
-  if (view.selection.head) result["layer"] = view.selection.head->layer, result["head"] = view.selection.head->head;
-  result["map"] = {{"kind", static_cast<int>(map.kind)},
-                   {"pooling", static_cast<int>(map.pooling)},
-                   {"exclude_sink", map.exclude_sink},
-                   {"swipe", map.swipe},
-                   {"divider", map.divider},
-                   {"window", {map.window.query0, map.window.query1, map.window.key0, map.window.key1}}};
-  if (map.scale) result["map"]["scale"] = static_cast<int>(*map.scale);
-  if (map.range) result["map"]["range"] = {map.range->first, map.range->second};
-  result["heads"] = {{"view", static_cast<int>(heads.view)},
-                     {"quantity", heads.quantity},
-                     {"threshold", heads.threshold},
-                     {"x", heads.x},
-                     {"y", heads.y},
-                     {"colour", heads.colour},
-                     {"log_x", heads.log_x},
-                     {"log_y", heads.log_y},
-                     {"columns", heads.columns},
-                     {"sort", heads.sort},
-                     {"descending", heads.descending},
-                     {"filter", heads.filter},
-                     {"range_per_layer", heads.range_per_layer},
-                     {"by_value", heads.by_value}};
-  for (const HeadRef& head : heads.lasso) result["heads"]["lasso"].push_back(head_text(head));
-  result["head_rms"] = view.head.rms;
-  result["head_folded"] = view.head.folded;
-  result["across_model"] = view.head.across_model;
-  result["tokens_tint"] = view.tokens.tint;
-  result["tokens_experts"] = view.tokens.experts;
-  result["centre"] = static_cast<int>(view.centre);
-  result["what_if"] = {{"scope", view.what_if.scope}, {"changes", view.what_if.changes}};
-  result["compare"] = {{"mode", static_cast<int>(view.compare.mode)},
-                       {"divider", view.compare.divider},
-                       {"quantity", view.compare.quantity},
-                       {"descending", view.compare.descending}};
-  if (view.compare.sort) result["compare"]["sort"] = static_cast<int>(*view.compare.sort);
+  json result = json::object();
+  visit_fields(view, [&](const std::string& group, const char* name, const auto& field) {
+    (group.empty() ? result : result[group])[name] = field_json(field);
+  });
   return result;
 }
 
 ViewState view_of(const json& object) {
   ViewState view;
-  view.selection.query = read_index(object, "query");
-  view.selection.key = read_index(object, "key");
-  const auto layer = read_index(object, "layer"), head = read_index(object, "head");
-  if (layer && head) view.selection.head = HeadRef{*layer, *head};
-  const json map = object_in(object, "map");
-  read_enum(map, "kind", view.map.kind, 5);
-  read_enum(map, "pooling", view.map.pooling, 4);
-  read_value(map, "exclude_sink", view.map.exclude_sink);
-  read_value(map, "swipe", view.map.swipe);
-  read_value(map, "divider", view.map.divider);
-  if (map.contains("scale")) {
-    ScaleKind scale = ScaleKind::Linear;
-    read_enum(map, "scale", scale, 3);
-    view.map.scale = scale;
-  }
-  const auto numbers = [&](const char* name, std::size_t count) -> std::vector<double> {
-    const auto found = map.find(name);
-    if (found == map.end() || !found->is_array() || found->size() != count) return {};
-    std::vector<double> values;
-    for (const json& value : *found)
-      if (value.is_number() && std::isfinite(value.get<double>())) values.push_back(value.get<double>());
-    return values.size() == count ? values : std::vector<double>();
-  };
-  if (const auto range = numbers("range", 2); !range.empty() && range[0] < range[1])
-    view.map.range = {range[0], range[1]};
-  if (const auto window = numbers("window", 4);
-      !window.empty() && window[0] < window[1] && window[2] < window[3] && window[0] >= 0 && window[2] >= 0)
-    view.map.window = {window[0], window[1], window[2], window[3]};
-  const json heads = object_in(object, "heads");
-  read_enum(heads, "view", view.heads.view, 3);
-  read_value(heads, "quantity", view.heads.quantity);
-  read_value(heads, "threshold", view.heads.threshold);
-  read_value(heads, "x", view.heads.x);
-  read_value(heads, "y", view.heads.y);
-  read_value(heads, "colour", view.heads.colour);
-  read_value(heads, "log_x", view.heads.log_x);
-  read_value(heads, "log_y", view.heads.log_y);
-  read_value(heads, "sort", view.heads.sort);
-  read_value(heads, "descending", view.heads.descending);
-  read_value(heads, "filter", view.heads.filter);
-  read_value(heads, "columns", view.heads.columns);
-  read_value(heads, "range_per_layer", view.heads.range_per_layer);
-  read_value(heads, "by_value", view.heads.by_value);
-  std::vector<std::string> lasso;
-  read_value(heads, "lasso", lasso);
-  for (const std::string& text : lasso)
-    if (const auto one = parse_head(text)) view.heads.lasso.push_back(*one);
-  read_value(object, "head_rms", view.head.rms);
-  read_value(object, "head_folded", view.head.folded);
-  read_value(object, "across_model", view.head.across_model);
-  read_value(object, "tokens_tint", view.tokens.tint);
-  read_value(object, "tokens_experts", view.tokens.experts);
-  read_enum(object, "centre", view.centre, 3);
-  const json what_if = object_in(object, "what_if");
-  read_value(what_if, "scope", view.what_if.scope);
-  read_value(what_if, "changes", view.what_if.changes);
-  const json compare = object_in(object, "compare");
-  read_enum(compare, "mode", view.compare.mode, 4);
-  read_value(compare, "divider", view.compare.divider);
-  read_value(compare, "quantity", view.compare.quantity);
-  read_value(compare, "descending", view.compare.descending);
-  if (compare.contains("sort")) {
-    ComparedSort sort = ComparedSort::Distance;
-    read_enum(compare, "sort", sort, 6);
-    view.compare.sort = sort;
-  }
+  visit_fields(view, [&](const char* group, const char* name, auto& field) {
+    read_field(*group ? object_in(object, group) : object, name, field);
+  });
   return view;
 }
 

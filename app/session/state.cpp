@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "app/session/view_fields.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -12,16 +13,7 @@ std::string head_text(HeadRef head) {
   return format("L%lld.H%lld", static_cast<long long>(head.layer), static_cast<long long>(head.head));
 }
 
-const char* map_kind_name(MapKind kind) {
-  switch (kind) {
-    case MapKind::Net: return "net";
-    case MapKind::First: return "first";
-    case MapKind::Second: return "second";
-    case MapKind::ScaledSecond: return "scaled";
-    case MapKind::Logits: return "logits";
-  }
-  return "";
-}
+const char* map_kind_name(MapKind kind) { return EnumWords<MapKind>::words[static_cast<std::size_t>(kind)]; }
 
 const std::string& atlas_quantity(const ViewState& view) {
   return view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity;

@@ -132,7 +132,7 @@ def test_a_crash_loses_nothing(sits, tmp_path, end):
     person = sits(DEMO / "bytes" / "diff_v2")
     person.commands("select L1.H0")
     person.commands("map.scale linear")
-    hands.until(lambda: [path for path in state.glob("*.headroom") if '"layer": 1' in path.read_text()], "nothing is kept", 60)
+    hands.until(lambda: [path for path in state.glob("*.headroom") if '"L1.H0"' in path.read_text()], "nothing is kept", 60)
     person.process.send_signal(end)
     assert person.process.wait(60) == -end
     kept, = state.glob("*.headroom")

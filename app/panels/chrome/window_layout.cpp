@@ -23,7 +23,6 @@ namespace {
 constexpr float kGap = 1.0f;
 constexpr float kNarrow = 1200.0f;    // below it the panels of 1024 × 640
 constexpr float kBesideMap = 110.0f;  // labels, profile and bar, less what stands above and below the square
-constexpr std::int64_t kLongPrompt = 16384;
 
 float chosen(float by_person, float by_design) { return by_person > 0.0f ? by_person : by_design; }
 
@@ -32,6 +31,39 @@ bool selected_is_differential(const State& state) {
   if (!layer) return false;
   const std::int64_t index = layer->head_index(state.view.selection.head->head);
   return index >= 0 && layer->programs[static_cast<std::size_t>(index)].has_second();
+}
+
+constexpr std::int64_t kLongPrompt = 16384;
+
+// What stands in the slots of a view, and how wide by design: a new view is a line of panels_of().
+struct ViewPanels {
+  const PanelInfo *heads = nullptr, *centre = nullptr, *side = nullptr;
+  float heads_width = 272.0f, side_width = 352.0f;    // in a window as wide as kNarrow
+  float heads_narrow = 190.0f, side_narrow = 300.0f;  // and in a smaller one
+  float fold_heads_below = kNarrow;                   // width of the window; 0: not for the view's sake
+  bool tokens = false;                                // the text stands below
+};
+
+ViewPanels panels_of(const State& state) {
+  const ViewState& view = state.view;
+  switch (view.centre) {
+    case CentreView::WhatIf: return {&kHeadsPanel, &kWhatIfPanel, &kChangePanel, 272.0f, 388.0f, 190.0f, 330.0f};
+    case CentreView::Compare: return {&kHeadsPanel, &kComparePanel, &kComparedHeadsPanel};
+    case CentreView::Map: break;
+  }
+  const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;
+  const bool differential = selected_is_differential(state);
+  const bool long_prompt = state.data() && state.data()->length >= kLongPrompt && !view.map.window.whole();
+  ViewPanels panels{&kHeadsPanel, &kMapPanel, &kHeadPanel, 300.0f, differential ? 372.0f : 340.0f, 190.0f, 262.0f};
+  if (table)
+    panels.side = &kColumnsPanel;
+  else if (scatter || view.head.across_model)
+    panels.side = &kModelPanel;
+  else if (long_prompt)
+    panels.side = &kWherePanel;
+  panels.fold_heads_below = long_prompt || (differential && view.map.swipe) ? 1700.0f : 0.0f;
+  panels.tokens = !table && !scatter;
+  return panels;
 }
 
 }  // namespace
@@ -51,36 +83,20 @@ WindowLayout window_layout(Rect window, const State& state) {
   const bool narrow = window.width() < kNarrow;
   const Layout& wish = state.layout;
   const ViewState& view = state.view;
-  const bool differential = selected_is_differential(state);
-  const bool long_prompt = state.data() && state.data()->length >= kLongPrompt && !view.map.window.whole();
+  const ViewPanels panels = panels_of(state);
   const bool table = view.centre == CentreView::Map && view.heads.view == HeadsView::Table;
   const bool scatter = view.centre == CentreView::Map && view.heads.view == HeadsView::Scatter;
 
-  layout.heads.panel = &kHeadsPanel;
+  layout.heads.panel = panels.heads;
+  layout.centre.panel = panels.centre;
+  layout.side.panel = panels.side;
   layout.tokens.panel = &kTokensPanel;
-  switch (view.centre) {
-    case CentreView::Map:
-      layout.centre.panel = &kMapPanel;
-      layout.side.panel = table                               ? &kColumnsPanel
-                          : scatter || view.head.across_model ? &kModelPanel
-                          : long_prompt                       ? &kWherePanel
-                                                              : &kHeadPanel;
-      break;
-    case CentreView::WhatIf:
-      layout.centre.panel = &kWhatIfPanel;
-      layout.side.panel = &kChangePanel;
-      break;
-    case CentreView::Compare:
-      layout.centre.panel = &kComparePanel;
-      layout.side.panel = &kComparedHeadsPanel;
-      break;
-  }
   for (PanelSlot* slot : {&layout.heads, &layout.centre, &layout.side, &layout.tokens})
     if (wish.maximised == slot->name) {
       slot->rect = rest;
       return layout;
     }
-  if (view.centre == CentreView::Map && !table && !scatter) {
+  if (panels.tokens) {
     const float design = rest.height() < 560.0f ? 78.0f : 100.0f;
     float tokens = chosen(wish.tokens_height, design);
     layout.tokens.folded = wish.tokens_folded || rest.height() < 380.0f;
@@ -97,36 +113,24 @@ WindowLayout window_layout(Rect window, const State& state) {
     layout.heads.rect = rest;
     return layout;
   }
-  float heads = 0.0f, side = 0.0f;
-  switch (view.centre) {
-    case CentreView::Map:
-      if (scatter) {
-        heads =
-            std::clamp(chosen(wish.heads_width, 0.43f * rest.width()), 320.0f, std::max(320.0f, rest.width() - 360.0f));
-        if (rest.width() < 760.0f) heads = rest.width();
-        layout.heads.rect = rest.cut_left(heads);
-        rest.cut_left(kGap);
-        layout.side.rect = rest;
-        return layout;
-      }
-      heads = std::max(layout.heads.panel->least_width, chosen(wish.heads_width, narrow ? 190.0f : 300.0f));
-      side = std::max(layout.side.panel->least_width, chosen(wish.head_width, narrow         ? 262.0f
-                                                                              : differential ? 372.0f
-                                                                                             : 340.0f));
-      layout.heads.folded =
-          wish.heads_folded || ((long_prompt || (differential && view.map.swipe)) && window.width() < 1700.0f);
-      break;
-    case CentreView::WhatIf:
-      heads = narrow ? 190.0f : 272.0f;
-      side = narrow ? 330.0f : 388.0f;
-      layout.heads.folded = wish.heads_folded || narrow;
-      break;
-    case CentreView::Compare:
-      heads = narrow ? 190.0f : 272.0f;
-      side = narrow ? 300.0f : 352.0f;
-      layout.heads.folded = wish.heads_folded || narrow;
-      break;
+  if (scatter) {
+    float heads =
+        std::clamp(chosen(wish.heads_width, 0.43f * rest.width()), 320.0f, std::max(320.0f, rest.width() - 360.0f));
+    if (rest.width() < 760.0f) heads = rest.width();
+    layout.heads.rect = rest.cut_left(heads);
+    rest.cut_left(kGap);
+    layout.side.rect = rest;
+    return layout;
   }
+  const bool sized = view.centre == CentreView::Map;  // a person's widths are those of the map's view
+  float heads = narrow ? panels.heads_narrow : panels.heads_width;
+  float side = narrow ? panels.side_narrow : panels.side_width;
+  if (sized) {
+    heads = std::max(layout.heads.panel->least_width, chosen(wish.heads_width, heads));
+    side = std::max(layout.side.panel->least_width, chosen(wish.head_width, side));
+  }
+  layout.heads.folded =
+      wish.heads_folded || (panels.fold_heads_below > 0.0f && window.width() < panels.fold_heads_below);
   layout.side.folded = wish.head_folded;
   // The map is a square: what a wide window has beside it goes to the other panels, up to twice their width.
   if (view.centre == CentreView::Map && !view.map.swipe) {
