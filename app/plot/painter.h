@@ -58,6 +58,9 @@ class Painter {
   [[nodiscard]] virtual const TextMeasure& measure() const = 0;
   [[nodiscard]] virtual float scale() const = 0;  // device pixels per logical pixel
 
+  // Forgets what was drawn in this frame, which begins again.
+  virtual void clear() = 0;
+
   // Names what is drawn until end_panel(): tests hold the texts of a panel to its frame.
   virtual void begin_panel(std::string_view /*name*/, Rect /*frame*/) {}
   virtual void end_panel() {}

@@ -71,7 +71,7 @@ class RecordingPainter final : public Painter {
   [[nodiscard]] std::vector<std::string> texts_overlapping() const;  // each other, in the same layer
   [[nodiscard]] std::vector<std::string> misuses() const;  // unbalanced clips and panels, control bytes, NaN, size < 10
   [[nodiscard]] std::vector<std::string> violations() const;  // all of these
-  void clear();
+  void clear() override;
 
   [[nodiscard]] const TextMeasure& measure() const override { return measure_; }
   [[nodiscard]] float scale() const override { return scale_; }

@@ -109,8 +109,8 @@ void add_window_commands(CommandTable& table) {
                }});
     table.add_entry({name, title, "Window", key});
   };
-  step("panel.next", "Next panel", "Tab", 1);
-  step("panel.previous", "Previous panel", "Shift+Tab", 0);
+  step("panel.next", "Next panel", "F6", 1);
+  step("panel.previous", "Previous panel", "Shift+F6", 0);
   table.add({"panel.focus",
              "heads|map|head|tokens|none",
              "Give a panel the focus",

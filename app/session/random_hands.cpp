@@ -111,14 +111,4 @@ std::string RandomHands::upkeep(const State& state) {
   return std::string("demo ") + one_of(*this, kDemos);
 }
 
-void forget_frame(Input& input) {
-  input.pressed = input.released = {};
-  input.clicks = 0;
-  input.wheel = {};
-  input.keys.clear();
-  input.released_keys.clear();
-  input.text.clear();
-  input.dropped.clear();
-}
-
 }  // namespace headroom

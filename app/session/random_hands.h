@@ -42,7 +42,4 @@ class RandomHands {
   std::vector<KeyPress> keys_;
 };
 
-// What belonged to one frame is over; pointer, buttons held and time stay.
-void forget_frame(Input& input);
-
 }  // namespace headroom

@@ -51,4 +51,15 @@ struct Input {
   Rect window;                       // 0, 0, width, height
 };
 
+// What belonged to one frame is over; pointer, buttons held and time stay.
+inline void forget_frame(Input& input) {
+  input.pressed = input.released = {};
+  input.clicks = 0;
+  input.wheel = {};
+  input.keys.clear();
+  input.released_keys.clear();
+  input.text.clear();
+  input.dropped.clear();
+}
+
 }  // namespace headroom

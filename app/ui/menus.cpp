@@ -198,7 +198,7 @@ void Ui::show_menu(WidgetId owner, const std::function<std::vector<MenuItem>()>&
 void Ui::combo(std::string_view name, Rect area, std::string_view title, std::string_view value,
                const std::function<std::vector<MenuItem>()>& items) {
   const WidgetId wid = id(name);
-  const Interaction i = interact(name, area);
+  const Interaction i = pressable(name, area);
   if (i.pressed || memory_.open_request == wid) open_popup(wid, area, static_cast<int>(UiState::MenuKind::Combo));
   const bool open = menu_open(wid);
   painter.fill_rect(area, i.hovered || open ? theme.hover : theme.raised, measure::kRadius);
@@ -222,7 +222,7 @@ void Ui::menu_button(std::string_view name, Rect area, std::string_view text,
                      const std::function<std::vector<MenuItem>()>& items) {
   const WidgetId wid = id(name), group = frame_->scopes.back();
   UiState& m = memory_;
-  const Interaction i = interact(name, area);
+  const Interaction i = pressable(name, area);
   m.menu_buttons.push_back({wid, group, area});
   const int kind = static_cast<int>(UiState::MenuKind::Button);
   bool open = menu_open(wid);

@@ -174,6 +174,11 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
 
   if (m.menu.owner == 0 && (i.pressed || (options.focus && m.focus == 0))) m.focus = wid;
   const bool focused = m.focus == wid;
+  if (focused) {
+    m.focus_keeps_tab = options.keeps_tab;
+    m.at.id = wid;  // Tab goes on from here
+  }
+  add_stop(wid, area, StopKind::Field);
   bool give_up = false;
   if (focused) {
     m.focus_used = true;

@@ -79,6 +79,7 @@ Ui::Ui(Painter& frame_painter, const Theme& frame_theme, const Input& frame_inpu
     m.tip_shown = false;
     m.tip.clear();
   }
+  move_focus();
 }
 
 Ui::~Ui() = default;
@@ -142,10 +143,10 @@ void Ui::open_menu(std::string_view name) {
 
 bool Ui::key(Key wanted, Modifiers modifiers) const {
   if (popup_open()) return false;
-  for (const KeyPress& press : input.keys) {
-    if (press.key == wanted && press.modifiers == modifiers) return true;
-  }
-  return false;
+  return std::ranges::any_of(input.keys, [&](const KeyPress& press) {
+    return press.key == wanted && press.modifiers == modifiers &&
+           (!takes(press) || (wanted == Key::Tab && memory_.focus_keeps_tab));
+  });
 }
 
 void Ui::begin_overlay(std::string_view name, Rect area, bool modal) {
@@ -267,6 +268,7 @@ bool Ui::finish() {
   UiState& m = memory_;
   f.layers = {kGroundLayer};
   f.clips.clear();
+  finish_focus();
   finish_menus();
   finish_tooltip();
 

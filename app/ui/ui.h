@@ -1,5 +1,5 @@
 // The widgets: an immediate-mode layer on a Painter. A widget never changes the program's state: it queues a command
-// line, which runs after the frame. What a widget must remember between frames lies in UiState. Main thread only.
+// line, which runs once the frame is drawn. What a widget must remember between frames lies in UiState. Main thread only.
 #pragma once
 
 #include <any>
@@ -83,6 +83,7 @@ struct TextFieldOptions {
   bool clear_button = false;
   std::span<const std::size_t> ends;  // of parts of the text (tokens): bytes, ascending; every other part is shaded
   std::size_t read_to = std::string::npos;  // the text from this byte on is dimmed: it is not read
+  bool keeps_tab = false;                   // Tab is its own, and does not leave it
   bool bare = false;                        // no ground and no frame; the text begins at the area's left edge
   float size = 12.0f;                       // of the letters
 };
@@ -107,6 +108,8 @@ struct UiStateDeleter {
 };
 using UiStatePtr = std::unique_ptr<UiState, UiStateDeleter>;
 [[nodiscard]] UiStatePtr make_ui_state();
+
+enum class StopKind : std::uint8_t { Panel, Press, Slider, Field };  // what Tab reaches
 
 class Clipboard {
  public:
@@ -136,6 +139,16 @@ class Ui {
   void push_id(std::string_view name);
   void pop_id();
   [[nodiscard]] WidgetId id(std::string_view name) const;
+
+  // The keyboard goes through what is drawn by Tab, in the order of the calls: through panels, each followed by its
+  // controls, and controls of no panel. Between these two the controls are those of the panel of that name, whose
+  // frame is `area`; Tab at it queues "panel.focus NAME". `focused`: it has the focus by that command.
+  void panel_stop(std::string_view name, Rect area, bool focused);
+  void end_panel_stop();
+  // The keyboard is at a control, which has its ring and takes Enter and Space.
+  [[nodiscard]] bool control_focused() const;
+  // This key is not a command's now.
+  [[nodiscard]] bool takes(const KeyPress& press) const;
 
   // Clips what is drawn and where widgets take the pointer.
   void push_clip(Rect clip);
@@ -175,6 +188,9 @@ class Ui {
   void end_overlay();
 
   [[nodiscard]] Interaction interact(std::string_view id, Rect area, Cursor cursor = Cursor::Arrow);
+  // The same for a control that Tab reaches, and that Enter and Space press there: it is clicked.
+  [[nodiscard]] Interaction pressable(std::string_view id, Rect area, bool enabled = true,
+                                      Cursor cursor = Cursor::Arrow);
   [[nodiscard]] bool hovered(Rect area) const;  // the pointer is there and nothing lies above
   void set_cursor(Cursor cursor);
   void tooltip(Rect area, std::string_view text);  // after the pointer rested there for 0.4 s; '\n' parts lines
@@ -225,6 +241,12 @@ class Ui {
 
  private:
   struct Frame;
+  void move_focus();
+  // True: the keyboard is at it.
+  bool add_stop(WidgetId wid, Rect area, StopKind kind);
+  [[nodiscard]] bool pressed_by_key() const;
+  [[nodiscard]] std::optional<double> stepped_by_key(double value, double low, double high) const;
+  void finish_focus();
   void finish_menus();
   void finish_tooltip();
   void open_popup(WidgetId owner, Rect anchor, int kind);

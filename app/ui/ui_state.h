@@ -61,6 +61,15 @@ struct UiState {
     float scroll = 0.0f;
     bool by_key = false;  // the last move came from the keyboard
   };
+  // What Tab reaches.
+  struct Stop {
+    WidgetId id = 0, layer = 0;
+    Rect area;
+    std::string panel;  // that it is in; empty: in none
+    StopKind kind = StopKind::Press;
+    // Enter and Space are its own.
+    [[nodiscard]] bool takes_keys() const { return id != 0 && (kind == StopKind::Press || kind == StopKind::Slider); }
+  };
   enum class MenuKind : std::uint8_t { Combo, Button, Context };
   struct MenuButton {
     WidgetId id = 0, group = 0;  // group: its scope
@@ -82,8 +91,10 @@ struct UiState {
   WidgetId active = 0;
   bool dragging = false, drag_began = false;
   Vec2 pressed_at, last_pointer{-1.0f, -1.0f};
-  WidgetId focus = 0;
-  bool focus_used = false;
+  WidgetId focus = 0;  // the text field that has the keyboard
+  bool focus_used = false, focus_keeps_tab = false;
+  std::vector<Stop> stops, last_stops;
+  Stop at;  // where Tab is; id 0: nowhere
   Menu menu;
   WidgetId open_request = 0;
   bool open_request_waits = false;  // it was made after its button was drawn
@@ -111,6 +122,8 @@ struct Ui::Frame {
   bool text_at_start = false, popup_at_start = false, keys_taken = false;
   std::vector<MenuItem> menu_items;
   bool menu_owner_seen = false;
+  std::string stop_panel;  // of the controls that are drawn
+  bool focus_moved = false, escape_taken = false;
   std::string tip;
   Rect tip_area;
   bool tip_wanted = false;

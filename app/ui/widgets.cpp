@@ -65,7 +65,7 @@ bool Ui::button(Rect area, std::string_view text, std::string_view command, Butt
   push_id(command);
   const std::string reason = command.empty() ? std::string() : commands_.disabled_reason(command);
   const bool enabled = reason.empty();
-  const Interaction i = interact(text, area);
+  const Interaction i = pressable(text, area, enabled);
   pop_id();
   const bool lit = enabled && (i.hovered || i.held);
   Color ground = theme.raised, ink = theme.text;
@@ -105,7 +105,7 @@ bool Ui::button(Rect area, std::string_view text, std::string_view command, Butt
 bool Ui::icon_button(Rect area, Icon which, std::string_view command, std::string_view tip) {
   push_id(command);
   const std::string reason = command.empty() ? std::string() : commands_.disabled_reason(command);
-  const Interaction i = interact(tip, area);
+  const Interaction i = pressable(tip, area, reason.empty());
   pop_id();
   if (reason.empty() && i.hovered) painter.fill_rect(area, theme.hover, measure::kRadius);
   const Color ink = !reason.empty() ? theme.off : i.hovered ? theme.text : theme.text3;
@@ -125,7 +125,7 @@ bool Ui::link(Vec2 baseline, std::string_view text, std::string_view command, co
   const float w = width(text, style);
   const Rect area{baseline.x - 2.0f, baseline.y - style.size - 1.0f, baseline.x + w + 2.0f, baseline.y + 4.0f};
   push_id(command);
-  const Interaction i = interact(text, area, reason.empty() ? Cursor::Hand : Cursor::Arrow);
+  const Interaction i = pressable(text, area, reason.empty(), reason.empty() ? Cursor::Hand : Cursor::Arrow);
   pop_id();
   TextStyle ink = style;
   if (!reason.empty()) ink.color = theme.off;
@@ -156,10 +156,10 @@ float Ui::segmented(Vec2 top_left, float height, std::span<const Choice> choices
     const Rect part = Rect::sized(x, top_left.y, widths[k], height);
     std::string reason = choice.disabled;
     if (reason.empty() && !choice.command.empty()) reason = commands_.disabled_reason(choice.command);
-    push_id(choice.command);
-    const Interaction i = interact(choice.title, part);
-    pop_id();
     const bool enabled = reason.empty();
+    push_id(choice.command);
+    const Interaction i = pressable(choice.title, part, enabled);
+    pop_id();
     TextStyle style = theme.body(choice.selected ? theme.text : enabled ? theme.text2 : theme.off);
     if (choice.selected) {
       painter.fill_rect(part, theme.accent_soft, measure::kRadius);
@@ -183,10 +183,10 @@ float Ui::segmented(Vec2 top_left, float height, std::span<const Choice> choices
 
 bool Ui::check_box(Rect area, std::string_view text, bool checked, std::string_view command) {
   const std::string reason = command.empty() ? std::string() : commands_.disabled_reason(command);
-  push_id(command);
-  const Interaction i = interact(text, area);
-  pop_id();
   const bool enabled = reason.empty();
+  push_id(command);
+  const Interaction i = pressable(text, area, enabled);
+  pop_id();
   const Rect box = Rect::sized(area.x0, whole(area.centre_y() - 6.0f), 12.0f, 12.0f);
   if (checked) {
     painter.fill_rect(box, enabled ? theme.accent : theme.off, 2.0f);
@@ -207,10 +207,10 @@ bool Ui::check_box(Rect area, std::string_view text, bool checked, std::string_v
 
 bool Ui::radio(Rect area, std::string_view text, bool selected, std::string_view command) {
   const std::string reason = command.empty() ? std::string() : commands_.disabled_reason(command);
-  push_id(command);
-  const Interaction i = interact(text, area);
-  pop_id();
   const bool enabled = reason.empty();
+  push_id(command);
+  const Interaction i = pressable(text, area, enabled);
+  pop_id();
   const Vec2 centre{area.x0 + 6.0f, whole(area.centre_y())};
   painter.ring(centre, 5.5f,
                !enabled    ? theme.off
@@ -243,6 +243,8 @@ std::optional<double> Ui::slider(std::string_view name, Rect area, double value,
       value = low + t * (high - low);
       result = value;
     }
+    if (add_stop(id(name), area, StopKind::Slider))
+      if (const auto stepped = stepped_by_key(value, low, high)) result = value = *stepped;
   }
   const double t = high > low ? std::clamp((value - low) / (high - low), 0.0, 1.0) : 0.0;
   const float x = from + static_cast<float>(t) * (to - from);

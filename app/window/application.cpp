@@ -44,7 +44,7 @@ namespace headroom {
 namespace {
 
 constexpr double kIdleSeconds = 1.0;  // between looks at files that may have changed
-constexpr int kSettlingFrames = 3;    // hover and commands show in the frame after
+constexpr int kSettlingFrames = 3;    // hover shows in the frame after
 
 double now_seconds() { return Trace::now_us() * 1e-6; }
 
@@ -223,7 +223,9 @@ class Application {
     // As the window is made: before the scale that the settings add.
     if (!window.maximised() && !window.fullscreen())
       last_size_ = {input.window.width() * window.ui_scale(), input.window.height() * window.ui_scale()};
-    FrameResult result = core_.frame(loop_.painter(), input);
+    WindowCore::Choose choose;
+    if (random_) choose = [this](std::vector<std::string>& lines) { random_->choose(lines, session_.state()); };
+    const FrameResult result = core_.frame(loop_.painter(), input, choose);
     if (result.again) dirty_ = std::max(dirty_, 2);
     ui_wait_s_ = result.wait_seconds;
     ui_due_s_ = now_seconds() + ui_wait_s_;
@@ -232,13 +234,10 @@ class Application {
     loop_.end_frame();
     const double end_s = now_seconds();
     frame_ms_.push_back(1e3 * (end_s - begin_s));
-    // What a click or a key did is on the screen after the frame that follows it.
-    if (acted_s_ >= 0.0) reaction_ms_.push_back(1e3 * (end_s - std::exchange(acted_s_, -1.0)));
+    // What a click or a key did is on the screen with this frame.
     if (input.pressed[kLeftButton] || input.released[kLeftButton] || !input.keys.empty() || input.wheel.y != 0.0f)
-      acted_s_ = begin_s;
+      reaction_ms_.push_back(1e3 * (end_s - begin_s));
     ++frames_since_line_;
-    if (random_) random_->choose(result.lines, session_.state());
-    core_.act(result);
     if (!result.lines.empty()) dirty_ = kSettlingFrames;
     take_requests();
   }
@@ -434,7 +433,7 @@ class Application {
   Vec2 last_size_;
   Rect shown_window_;
   std::vector<double> frame_ms_, reaction_ms_, wait_ms_;  // since the last `times`
-  double times_since_s_ = now_seconds(), acted_s_ = -1.0, line_s_ = now_seconds();
+  double times_since_s_ = now_seconds(), line_s_ = now_seconds();
 };
 
 Result<int> open_window(const WindowArguments& arguments) {

@@ -54,7 +54,7 @@ ImguiDrawLists::~ImguiDrawLists() {
 
 bool ImguiDrawLists::ready() const { return state_->ready; }
 
-void ImguiDrawLists::begin_frame(float width, float height, unsigned texture, float white) {
+void ImguiDrawLists::begin_frame(float width, float height, float white) {
   ImGui::SetCurrentContext(state_->context);
   ImGui::GetIO().DisplaySize = {width, height};
   ImGui_ImplOpenGL3_NewFrame();
@@ -63,6 +63,10 @@ void ImguiDrawLists::begin_frame(float width, float height, unsigned texture, fl
   state_->widgets = false;
   state_->shared.TexUvWhitePixel = {white, white};
   state_->shared.ClipRectFullscreen = {0.0f, 0.0f, width, height};
+}
+
+void ImguiDrawLists::clear(unsigned texture) {
+  ImGui::SetCurrentContext(state_->context);
   for (const auto& list : state_->lists) {
     list->_ResetForNewFrame();
     push_texture(*list, texture);

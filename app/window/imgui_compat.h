@@ -29,8 +29,10 @@ class ImguiDrawLists {
   // False if the backend could not be started.
   [[nodiscard]] bool ready() const;
 
-  // Empties the lists. Shapes and whatever else names no texture take the texel at (`white`, `white`) of `texture`.
-  void begin_frame(float width, float height, unsigned texture, float white);
+  // clear() follows. Shapes and whatever else names no texture take the texel at (`white`, `white`).
+  void begin_frame(float width, float height, float white);
+  // Empties the lists, which begin with `texture`; the frame's widgets stay.
+  void clear(unsigned texture);
   [[nodiscard]] ImDrawList& list(int index);
   // Draws the lists in order into the bound framebuffer, then the frame's widgets; the same again if called again.
   void render();

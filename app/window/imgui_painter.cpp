@@ -202,14 +202,20 @@ void ImguiPainter::begin_frame(int width, int height, float scale) {
   s.width = std::max(width, 1);
   s.height = std::max(height, 1);
   s.scale = scale;
-  s.commands.clear();
   s.fonts.trim();
   s.atlas.begin_frame();
   s.maps->begin_frame(s.report);
   s.many_points->begin_frame(s.report);
-  const auto w = static_cast<float>(s.width), h = static_cast<float>(s.height);
-  s.lists.begin_frame(w, h, s.atlas.white_texture(), GlyphAtlas::white_coordinate());
-  for (auto& clips : s.clips) clips.assign(1, Rect{0.0f, 0.0f, w, h});
+  s.lists.begin_frame(static_cast<float>(s.width), static_cast<float>(s.height), GlyphAtlas::white_coordinate());
+  clear();
+}
+
+void ImguiPainter::clear() {
+  State& s = *state_;
+  s.commands.clear();
+  s.lists.clear(s.atlas.white_texture());
+  for (auto& clips : s.clips)
+    clips.assign(1, Rect{0.0f, 0.0f, static_cast<float>(s.width), static_cast<float>(s.height)});
   s.layer = Layer::Base;
 }
 

@@ -47,6 +47,7 @@ class ImguiPainter final : public Painter {
 
   [[nodiscard]] const TextMeasure& measure() const override;
   [[nodiscard]] float scale() const override;
+  void clear() override;  // widgets of Dear ImGui stay
   void push_clip(Rect clip) override;
   void pop_clip() override;
   void fill_rect(Rect rect, Color color, float radius = 0.0f) override;

@@ -112,7 +112,7 @@ void draw_palette(PanelContext& context, Rect window) {
   ui.label_at(head.x1 - 20.0f, head.centre_y() - 0.5f, count, hint, count_width, Painter::Align::Right);
   TextFieldOptions options;
   options.hint = "Find a command, or type one";
-  options.focus = true;
+  options.focus = options.keeps_tab = true;
   options.bare = true;
   options.size = 16.0f;
   const Rect field{head.x0 + 19.0f, head.y0 + 12.0f, head.x1 - 20.0f - count_width - 12.0f, head.y1 - 13.0f};

@@ -1,6 +1,7 @@
 #include "app/panels/chrome/window_core.h"
 
 #include <string>
+#include <utility>
 
 #include "app/panels/chrome/state_facts.h"
 #include "app/panels/chrome/window_frame.h"
@@ -32,7 +33,23 @@ WindowCore::WindowCore(Session& session, Clipboard& clipboard)
       folders_(session.options().wake),
       tokens_(session.options().wake) {}
 
-FrameResult WindowCore::frame(Painter& painter, const Input& input) {
+FrameResult WindowCore::frame(Painter& painter, const Input& input, const Choose& choose) {
+  FrameResult result = draw(painter, input);
+  if (choose) choose(result.lines);
+  if (result.lines.empty()) return result;
+  for (const std::string& line : result.lines) session_.run_line(line);
+  painter.clear();
+  Input rest = input;
+  forget_frame(rest);
+  FrameResult after = draw(painter, rest);
+  // Nobody asked for these: a panel that has just come says what it stands for.
+  for (const std::string& line : after.lines) session_.run_line(line);
+  after.again = after.again || !after.lines.empty();
+  after.lines = std::move(result.lines);
+  return after;
+}
+
+FrameResult WindowCore::draw(Painter& painter, const Input& input) {
   FrameResult result;
   Hover hover;
   facts_.clear();
@@ -58,10 +75,6 @@ FrameResult WindowCore::frame(Painter& painter, const Input& input) {
     if (slot->drawn()) state.panels_shown.emplace_back(slot->name);
   describe_state(state, facts_);
   return result;
-}
-
-void WindowCore::act(const FrameResult& result) {
-  for (const std::string& line : result.lines) session_.run_line(line);
 }
 
 const Theme& WindowCore::theme() const { return session_.state().settings.dark ? dark_theme() : light_theme(); }

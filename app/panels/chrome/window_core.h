@@ -2,6 +2,7 @@
 // any painter. The application renders its frames on a screen; tests play on it without one. Main thread only.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@
 namespace headroom {
 
 struct FrameResult {
-  std::vector<std::string> lines;  // what the person asked for in this frame, in order; not yet run
+  std::vector<std::string> lines;  // what the person asked for in this frame, in order
   bool again = false;              // what is seen is not yet what is so: another frame is due at once
   double wait_seconds = 0.0;       // until something changes by itself; infinite: nothing does
   Cursor cursor = Cursor::Arrow;
@@ -28,10 +29,11 @@ class WindowCore {
   // Both outlive it.
   WindowCore(Session& session, Clipboard& clipboard);
 
-  // Every panel in its place, menus, overlays and keys, on `painter`, which is as large as the input's window.
-  [[nodiscard]] FrameResult frame(Painter& painter, const Input& input);
-  // Runs the lines of a frame; an error becomes a message in the log.
-  void act(const FrameResult& result);
+  // Every panel in its place, menus, overlays and keys, on `painter`, which is as large as the input's window. What the
+  // person asks for by it is done before the frame is seen: its lines run (an error becomes a message in the log), and
+  // it is drawn again as things are then. `choose` has the lines before they run: hands of chance may not do all.
+  using Choose = std::function<void(std::vector<std::string>& lines)>;
+  [[nodiscard]] FrameResult frame(Painter& painter, const Input& input, const Choose& choose = {});
 
   // Of the last frame.
   [[nodiscard]] Facts& facts() { return facts_; }
@@ -40,6 +42,8 @@ class WindowCore {
   [[nodiscard]] bool overlay_waits();
 
  private:
+  [[nodiscard]] FrameResult draw(Painter& painter, const Input& input);
+
   class TableLookup final : public CommandLookup {
    public:
     explicit TableLookup(const Session& session) : session_(session) {}

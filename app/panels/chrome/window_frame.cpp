@@ -35,7 +35,7 @@ void draw_rail(PanelContext& context, const PanelSlot& slot) {
   Ui& ui = context.ui;
   context.painter().begin_panel("rail " + name, frame);
   context.painter().fill_rect(frame, context.theme().panel);
-  const Interaction hit = ui.interact("rail " + name, frame, Cursor::Hand);
+  const Interaction hit = ui.pressable("rail " + name, frame, true, Cursor::Hand);
   if (hit.hovered) context.painter().fill_rect(frame, context.theme().hover);
   ui.icon(Icon::ChevronRight, {frame.centre_x(), frame.y0 + 15.0f}, 10.0f, context.theme().text2);
   TextStyle style{Face::SansMedium, 12.0f, context.theme().text2};
@@ -56,10 +56,11 @@ void panel_splitter(PanelContext& context, const char* name, Rect area, float si
 // The ring of the panel that Tab reached. A press anywhere takes the focus away: the hand is at the pointer again.
 void draw_focus(PanelContext& context, const WindowLayout& layout) {
   const std::string& focus = context.state.layout.focus;
+  const bool ring = !context.ui.control_focused();  // which has one of its own
   std::string drawn = "none";
   for (const PanelSlot* slot : layout.slots())
     if (slot->drawn() && focus == slot->name) {
-      context.painter().stroke_rect(slot->rect.inset(1.0f), context.theme().accent, 2.0f, 6.0f);
+      if (ring) context.painter().stroke_rect(slot->rect.inset(1.0f), context.theme().accent, 2.0f, 6.0f);
       drawn = focus;
     }
   context.facts.set("focus", drawn);
@@ -85,10 +86,12 @@ void draw_window(PanelContext& context, Rect window) {
   for (const PanelSlot* slot : layout.slots()) {
     if (!slot->shown()) continue;
     if (slot->drawn()) drawn += (drawn.empty() ? "" : " ") + std::string(slot->panel->id);
+    if (slot->drawn()) context.ui.panel_stop(slot->name, slot->rect, context.state.layout.focus == slot->name);
     if (slot->folded && slot != &layout.tokens)  // which folds to its title
       draw_rail(context, *slot);
     else
       slot->panel->draw(context, slot->rect);
+    context.ui.end_panel_stop();
   }
   context.facts.set("drawn", drawn);
   const Rect heads = layout.heads.rect, side = layout.side.rect, tokens = layout.tokens.rect;
@@ -117,7 +120,7 @@ void run_keys(PanelContext& context) {
   const bool comparing = state.view.centre == CentreView::Compare && state.view.compare.mode == CompareMode::Flip;
   for (const KeyPress& press : ui.input.keys) {
     const bool plain = !press.modifiers.ctrl && !press.modifiers.alt;
-    if (ui.popup_open()) continue;
+    if (ui.popup_open() || ui.takes(press)) continue;
     if (ui.wants_text() &&
         (plain || press.key == letter_key('C') || press.key == letter_key('Z') || press.key == letter_key('Y')) &&
         press.key != Key::F11 && press.key != Key::F12)

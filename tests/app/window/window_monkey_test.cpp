@@ -70,11 +70,10 @@ class Monkey {
     session_.update(seconds());
     input_.time += 0.016;
     painter_ = std::make_unique<RecordingPainter>(measure_, input_.window, scale_);
-    const FrameResult result = core_.frame(*painter_, input_);
+    static_cast<void>(core_.frame(*painter_, input_, [this](std::vector<std::string>& lines) { choose(lines); }));
     distances_ = distances_ || (core_.facts().find("compare.distances_known") &&
                                 *core_.facts().find("compare.distances_known") != "0");
     forget_frame(input_);
-    for (const std::string& line : result.lines) execute(line);
     (void)session_.take_window_requests();
     if (const std::string line = hands_.upkeep(session_.state()); !line.empty()) {
       session_.run_line(line);
@@ -136,18 +135,23 @@ class Monkey {
   // As from the palette, a chosen line; or another window.
   void something_else() {
     if (hands_.below(60) == 0) resize();
-    if (const std::string line = hands_.line(session_.state()); !line.empty()) execute(line);
+    if (const std::string line = hands_.line(session_.state()); !line.empty()) {
+      std::vector<std::string> lines{line};
+      choose(lines);
+      for (const std::string& chosen : lines) session_.run_line(chosen);
+    }
   }
 
-  void execute(const std::string& line) {
-    if (!RandomHands::may_run(line)) return;
-    const auto words = split_command_line(line);
-    CATCH_INFO(line);
-    CATCH_REQUIRE(words.has_value());
-    CATCH_REQUIRE(session_.commands().find(words->front()) != nullptr);
-    executed_.insert(words->front());
-    last_line_ = line;
-    session_.run_line(line);
+  void choose(std::vector<std::string>& lines) {
+    std::erase_if(lines, [](const std::string& line) { return !RandomHands::may_run(line); });
+    for (const std::string& line : lines) {
+      const auto words = split_command_line(line);
+      CATCH_INFO(line);
+      CATCH_REQUIRE(words.has_value());
+      CATCH_REQUIRE(session_.commands().find(words->front()) != nullptr);
+      executed_.insert(words->front());
+      last_line_ = line;
+    }
   }
 
   Session session_;
