@@ -18,8 +18,6 @@
 
 namespace headroom {
 
-inline constexpr std::size_t kColorMapCount = 6;  // of enum ColorMapId
-
 // One map as it will be drawn, in device pixels.
 struct MapDraw {
   const MapTexture* texture = nullptr;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "app/plot/color_map_points.h"
 #include "app/plot/theme.h"
 
 namespace headroom {
@@ -20,6 +21,8 @@ constexpr std::uint32_t kDivergingDark[] = {0x94E1FC, 0x6CC6F5, 0x4FAAE9, 0x3A8C
 constexpr std::uint32_t kDivergingLight[] = {0x172F65, 0x204589, 0x295DAB, 0x3879C7, 0x5395D8, 0x75B0E4,
                                              0x9BCAED, 0xC7E2F3, 0xF7F7F7, 0xF1D8C2, 0xEAB892, 0xE19767,
                                              0xD27542, 0xBC5524, 0x9C3D19, 0x792C16, 0x561F14};
+
+constexpr std::uint32_t kGrey[] = {0x000000, 0xFFFFFF};
 
 ColorTable interpolated(std::span<const std::uint32_t> control) {
   ColorTable table;
@@ -72,21 +75,51 @@ double unclamped_position(const ColorScale& scale, double value) {
 }  // namespace
 
 const ColorTable& color_table(ColorMapId map) {
-  static const ColorTable sequential_dark = interpolated(kSequentialDark);
-  static const ColorTable sequential_light = interpolated(kSequentialLight);
-  static const ColorTable diverging_dark = interpolated(kDivergingDark);
-  static const ColorTable diverging_light = interpolated(kDivergingLight);
-  static const ColorTable lambda_dark = lambda_table(dark_theme());
-  static const ColorTable lambda_light = lambda_table(light_theme());
-  switch (map) {
-    case ColorMapId::SequentialDark: return sequential_dark;
-    case ColorMapId::SequentialLight: return sequential_light;
-    case ColorMapId::DivergingDark: return diverging_dark;
-    case ColorMapId::DivergingLight: return diverging_light;
-    case ColorMapId::LambdaDark: return lambda_dark;
-    case ColorMapId::LambdaLight: return lambda_light;
+  static const std::array<ColorTable, kColorMapCount> tables = [] {
+    std::array<ColorTable, kColorMapCount> all;
+    const auto set = [&](ColorMapId id, const ColorTable& table) { all[static_cast<std::size_t>(id)] = table; };
+    const auto pair = [&](ColorMapId dark, ColorMapId light, std::span<const std::uint32_t> control) {
+      ColorTable table = interpolated(control);
+      set(dark, table);
+      std::ranges::reverse(table);
+      set(light, table);
+    };
+    using enum ColorMapId;
+    set(SequentialDark, interpolated(kSequentialDark));
+    set(SequentialLight, interpolated(kSequentialLight));
+    set(DivergingDark, interpolated(kDivergingDark));
+    set(DivergingLight, interpolated(kDivergingLight));
+    set(LambdaDark, lambda_table(dark_theme()));
+    set(LambdaLight, lambda_table(light_theme()));
+    pair(Viridis, ViridisLight, kViridis);
+    pair(Cividis, CividisLight, kCividis);
+    pair(Magma, MagmaLight, kMagma);
+    pair(Grey, GreyLight, kGrey);
+    set(PuOr, interpolated(kPuOr));
+    set(Vik, interpolated(kVik));
+    return all;
+  }();
+  return tables[static_cast<std::size_t>(map)];
+}
+
+ColorMapId sequential_map(Colours colours, bool dark) {
+  switch (colours) {
+    case Colours::Headroom: break;
+    case Colours::Viridis: return dark ? ColorMapId::Viridis : ColorMapId::ViridisLight;
+    case Colours::Cividis: return dark ? ColorMapId::Cividis : ColorMapId::CividisLight;
+    case Colours::Magma: return dark ? ColorMapId::Magma : ColorMapId::MagmaLight;
+    case Colours::Grey: return dark ? ColorMapId::Grey : ColorMapId::GreyLight;
   }
-  return sequential_dark;
+  return dark ? ColorMapId::SequentialDark : ColorMapId::SequentialLight;
+}
+
+ColorMapId diverging_map(SignedColours colours, bool dark) {
+  switch (colours) {
+    case SignedColours::Headroom: break;
+    case SignedColours::PuOr: return ColorMapId::PuOr;
+    case SignedColours::Vik: return ColorMapId::Vik;
+  }
+  return dark ? ColorMapId::DivergingDark : ColorMapId::DivergingLight;
 }
 
 float scale_position(const ColorScale& scale, float value) {

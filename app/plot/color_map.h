@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -15,8 +16,25 @@ enum class ColorMapId : std::uint8_t {
   DivergingDark,
   DivergingLight,
   LambdaDark,
-  LambdaLight
+  LambdaLight,
+  Viridis,
+  ViridisLight,  // "Light": from the light end, so that zero is next to a light panel
+  Cividis,
+  CividisLight,
+  Magma,
+  MagmaLight,
+  Grey,
+  GreyLight,
+  PuOr,
+  Vik
 };
+inline constexpr std::size_t kColorMapCount = 16;
+
+// What a person chooses; each has a map for either theme.
+enum class Colours : std::uint8_t { Headroom, Viridis, Cividis, Magma, Grey };
+enum class SignedColours : std::uint8_t { Headroom, PuOr, Vik };
+[[nodiscard]] ColorMapId sequential_map(Colours colours, bool dark);
+[[nodiscard]] ColorMapId diverging_map(SignedColours colours, bool dark);
 
 using ColorTable = std::array<Color, 256>;
 [[nodiscard]] const ColorTable& color_table(ColorMapId map);

@@ -8,16 +8,16 @@ namespace headroom {
 
 struct Theme {
   bool dark = true;
+  Colours colours = Colours::Headroom;  // of maps
+  SignedColours signed_colours = SignedColours::Headroom;
   Color bg, panel, raised, hover, line, grid, empty;
   Color text, text2, text3, off, faint;
   Color accent, on_accent, accent_soft;
   Color first, second, lambda, kappa;  // a¹ and positive; a² and negative; λ; ½ log κ
   Color warn, err, ok, scrim, mark, halo, hatch;
 
-  [[nodiscard]] ColorMapId sequential() const {
-    return dark ? ColorMapId::SequentialDark : ColorMapId::SequentialLight;
-  }
-  [[nodiscard]] ColorMapId diverging() const { return dark ? ColorMapId::DivergingDark : ColorMapId::DivergingLight; }
+  [[nodiscard]] ColorMapId sequential() const { return sequential_map(colours, dark); }
+  [[nodiscard]] ColorMapId diverging() const { return diverging_map(signed_colours, dark); }
   [[nodiscard]] ColorMapId lambda_map() const { return dark ? ColorMapId::LambdaDark : ColorMapId::LambdaLight; }
 
   [[nodiscard]] TextStyle body(Color c) const { return {Face::Sans, 12.0f, c}; }

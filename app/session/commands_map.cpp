@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/session/command_parts.h"
+#include "app/session/enum_words.h"
 
 namespace headroom {
 namespace {
@@ -53,12 +54,9 @@ ScaleKind next_scale(const MapView& map, const State& state) {
 void add_map_commands(CommandTable& table) {
   table.add({"map", "net|first|second|scaled|logits", "Map: show", "Map", kind_reason,
              map_change("map", "net, first, second, scaled or logits", [](MapView& m, Arguments a, const State&) {
-               for (const MapKind kind :
-                    {MapKind::Net, MapKind::First, MapKind::Second, MapKind::ScaledSecond, MapKind::Logits})
-                 if (a[0] == map_kind_name(kind)) {
-                   if (m.kind != kind) m.range.reset();
-                   m.kind = kind;
-                 }
+               const MapKind kind = *parse_word<MapKind>(a[0]);
+               if (m.kind != kind) m.range.reset();
+               m.kind = kind;
                return true;
              })});
   table.add_entry({"map net", "Map: weights, or the net map w = a¹ − λ·a²", "Map", "1"});
@@ -69,16 +67,7 @@ void add_map_commands(CommandTable& table) {
   table.add(
       {"map.scale", "linear|log10|symlog|auto|next", "Map: scale", "Map", scale_reason,
        map_change("map.scale", "linear, log10, symlog, auto or next", [](MapView& m, Arguments a, const State& state) {
-         if (a[0] == "linear")
-           m.scale = ScaleKind::Linear;
-         else if (a[0] == "log10")
-           m.scale = ScaleKind::Log10;
-         else if (a[0] == "symlog")
-           m.scale = ScaleKind::Symlog;
-         else if (a[0] == "auto")
-           m.scale.reset();
-         else
-           m.scale = next_scale(m, state);
+         m.scale = a[0] == "next" ? std::optional(next_scale(m, state)) : parse_word<ScaleKind>(a[0]);  // auto: none
          m.range.reset();
          return true;
        })});
@@ -89,10 +78,7 @@ void add_map_commands(CommandTable& table) {
   table.add_entry({"map.scale auto", "Map: the usual scale of this map", "Map", ""});
   table.add({"map.pool", "max|mean|positive|negative", "Map: how cells of a pixel are pooled", "Map", map_reason,
              map_change("map.pool", "max, mean, positive or negative", [](MapView& m, Arguments a, const State&) {
-               m.pooling = a[0] == "max"        ? Pooling::MaxMagnitude
-                           : a[0] == "mean"     ? Pooling::Mean
-                           : a[0] == "positive" ? Pooling::Positive
-                                                : Pooling::Negative;
+               m.pooling = *parse_word<Pooling>(a[0]);
                return true;
              })});
   table.add_entry({"map.pool max", "Map: pool by largest magnitude", "Map", ""});
@@ -115,6 +101,19 @@ void add_map_commands(CommandTable& table) {
                return true;
              })});
   table.add_entry({"map.exclude-sink", "Map: leave key 0 out of the range", "Map", "Z"});
+  table.add({"map.colours", all_words<Colours>(), "Colours of maps", "Map", {}, [](Session& s, Arguments a) -> Result<void> {
+               s.edit().settings.colours = *parse_word<Colours>(a[0]);
+               s.save_settings();
+               return {};
+             }});
+  table.add({"map.signed-colours", all_words<SignedColours>(), "Colours of signed maps", "Map", {},
+             [](Session& s, Arguments a) -> Result<void> {
+               s.edit().settings.signed_colours = *parse_word<SignedColours>(a[0]);
+               s.save_settings();
+               return {};
+             }});
+  table.add_entry({"map.colours", "Map: colours (viridis, cividis, magma, grey …)", "Map", "", true});
+  table.add_entry({"map.signed-colours", "Map: colours of signed maps (puor, vik …)", "Map", "", true});
   table.add({"map.fit", "", "Map: fit the whole map", "Map", map_reason,
              map_change("map.fit", "nothing", [](MapView& m, Arguments, const State&) {
                m.window = {};

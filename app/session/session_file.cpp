@@ -1,6 +1,5 @@
 #include "app/session/session_file.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "app/session/command_parts.h"
+#include "app/session/enum_words.h"
 #include "app/session/json_values.h"
 #include "app/session/saving.h"
 #include "app/session/view_fields.h"
@@ -29,7 +29,7 @@ constexpr std::uint64_t kLargestSession = 64 << 20;
 template <typename T>
 json field_json(const T& field) {
   if constexpr (std::is_enum_v<T>) {
-    return EnumWords<T>::words[static_cast<std::size_t>(field)];
+    return word_of(field);
   } else if constexpr (std::is_same_v<T, HeadRef>) {
     return head_text(field);
   } else if constexpr (std::is_same_v<T, std::vector<HeadRef>>) {
@@ -63,10 +63,9 @@ bool read_field(const json& object, const char* name, T& field) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return false;
   if constexpr (std::is_enum_v<T>) {
-    const auto& words = EnumWords<T>::words;
-    const auto word = found->is_string() ? std::ranges::find(words, found->template get<std::string>()) : words.end();
-    if (word == words.end()) return false;
-    field = static_cast<T>(word - words.begin());
+    const auto value = found->is_string() ? parse_word<T>(found->template get<std::string>()) : std::nullopt;
+    if (!value) return false;
+    field = *value;
   } else if constexpr (std::is_same_v<T, HeadRef>) {
     const auto head = found->is_string() ? parse_head(found->template get<std::string>()) : std::nullopt;
     if (!head) return false;

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "app/session/enum_words.h"
 #include "app/session/json_values.h"
 #include "app/session/saving.h"
 #include "core/io/atomic_file.h"
@@ -37,6 +38,8 @@ json to_json(const KeptState& kept) {
   return {{"version", kSettingsVersion},
           {"settings",
            {{"dark", s.dark},
+            {"colours", word_of(s.colours)},
+            {"signed_colours", word_of(s.signed_colours)},
             {"scale", s.scale},
             {"device", s.device},
             {"dtype", s.dtype},
@@ -66,6 +69,11 @@ KeptState from_json(const json& root) {
   KeptState kept;
   const json s = object_in(root, "settings");
   read_value(s, "dark", kept.settings.dark);
+  std::string colours, signed_colours;
+  read_value(s, "colours", colours);
+  read_value(s, "signed_colours", signed_colours);
+  kept.settings.colours = parse_word<Colours>(colours).value_or(Colours::Headroom);
+  kept.settings.signed_colours = parse_word<SignedColours>(signed_colours).value_or(SignedColours::Headroom);
   read_value(s, "scale", kept.settings.scale);
   read_value(s, "device", kept.settings.device);
   read_value(s, "dtype", kept.settings.dtype);

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "app/session/view_fields.h"
+#include "app/session/enum_words.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -13,7 +13,7 @@ std::string head_text(HeadRef head) {
   return format("L%lld.H%lld", static_cast<long long>(head.layer), static_cast<long long>(head.head));
 }
 
-const char* map_kind_name(MapKind kind) { return EnumWords<MapKind>::words[static_cast<std::size_t>(kind)]; }
+const char* map_kind_name(MapKind kind) { return word_of(kind); }
 
 const std::string& atlas_quantity(const ViewState& view) {
   return view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity;

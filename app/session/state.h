@@ -237,6 +237,8 @@ struct DemoEntry {
 
 struct Settings {
   bool dark = true;
+  Colours colours = Colours::Headroom;  // of maps
+  SignedColours signed_colours = SignedColours::Headroom;
   double scale = 0.0;  // 0: the monitor's
   std::string device = "cpu", dtype = "float32", backend = "auto";
   double memory_gb = 0.0;  // 0: half of what is free

@@ -2,43 +2,7 @@
 // through the same list. A field that is not named here is not kept. Pure functions; safe from any thread.
 #pragma once
 
-#include <array>
-
-#include "app/session/state.h"
-
 namespace headroom {
-
-// The words of an enumeration in files and commands, in the order of its values.
-template <typename Enum>
-struct EnumWords;
-template <>
-struct EnumWords<MapKind> {
-  static constexpr std::array<const char*, 5> words{"net", "first", "second", "scaled", "logits"};
-};
-template <>
-struct EnumWords<HeadsView> {
-  static constexpr std::array<const char*, 3> words{"atlas", "scatter", "table"};
-};
-template <>
-struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 3> words{"map", "what-if", "compare"};
-};
-template <>
-struct EnumWords<CompareMode> {
-  static constexpr std::array<const char*, 4> words{"side-by-side", "swipe", "flip", "difference"};
-};
-template <>
-struct EnumWords<ComparedSort> {
-  static constexpr std::array<const char*, 6> words{"distance", "sink_a", "sink_b", "sink", "rho", "entropy"};
-};
-template <>
-struct EnumWords<ScaleKind> {
-  static constexpr std::array<const char*, 3> words{"linear", "log10", "symlog"};
-};
-template <>
-struct EnumWords<Pooling> {
-  static constexpr std::array<const char*, 4> words{"max", "mean", "positive", "negative"};
-};
 
 // visit(group, name, field) for each of them; group: the object that holds it, "" for the view's own.
 template <typename View, typename Visit>

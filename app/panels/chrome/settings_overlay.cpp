@@ -13,6 +13,7 @@
 #include "app/panels/panel.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/session/enum_words.h"
 #include "app/ui/text_wrap.h"
 #include "core/base/format.h"
 
@@ -35,6 +36,21 @@ std::vector<Setting> settings_of(const State& state) {
   const Settings& s = state.settings;
   std::vector<Setting> out;
   out.push_back({"Theme", "", {choice("Dark", "theme dark", s.dark), choice("Light", "theme light", !s.dark)}});
+  Setting maps{"Colours of maps", "", {}};
+  for (const auto& [title, colours] : {std::pair{"Headroom", Colours::Headroom},
+                                       {"Viridis", Colours::Viridis},
+                                       {"Cividis", Colours::Cividis},
+                                       {"Magma", Colours::Magma},
+                                       {"Grey", Colours::Grey}})
+    maps.choices.push_back(choice(title, std::string("map.colours ") + word_of(colours), s.colours == colours));
+  out.push_back(std::move(maps));
+  Setting signed_maps{"Colours of signed maps", "", {}};
+  for (const auto& [title, colours] : {std::pair{"Headroom", SignedColours::Headroom},
+                                       {"PuOr", SignedColours::PuOr},
+                                       {"Vik", SignedColours::Vik}})
+    signed_maps.choices.push_back(
+        choice(title, std::string("map.signed-colours ") + word_of(colours), s.signed_colours == colours));
+  out.push_back(std::move(signed_maps));
   Setting scale{"Size of everything", "", {choice("The monitor's", "scale auto", s.scale == 0.0)}};
   for (const double factor : {0.75, 1.0, 1.25, 1.5, 2.0}) {
     scale.choices.push_back(

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/enum_words.h"
 #include "app/session/facts.h"
 #include "app/session/quantities.h"
 #include "app/session/state.h"
@@ -33,21 +34,10 @@ std::string listed(const std::vector<std::string>& words) {
 
 void set_flag(Facts& facts, const char* name, bool value) { facts.set(name, value ? 1.0 : 0.0); }
 
-const char* view_name(HeadsView view) {
-  return view == HeadsView::Atlas ? "atlas" : view == HeadsView::Scatter ? "scatter" : "table";
-}
-
-const char* pool_name(Pooling pooling) {
-  return pooling == Pooling::MaxMagnitude ? "max"
-         : pooling == Pooling::Mean       ? "mean"
-         : pooling == Pooling::Positive   ? "positive"
-                                          : "negative";
-}
-
 // As the commands that set it are called.
 void describe_view(const ViewState& view, Facts& facts) {
   const HeadsState& heads = view.heads;
-  facts.set("heads.view", std::string(view_name(heads.view)));
+  facts.set("heads.view", std::string(word_of(heads.view)));
   facts.set("heads.x", heads.x);
   facts.set("heads.y", heads.y);
   facts.set("heads.colour", heads.colour);
@@ -61,7 +51,7 @@ void describe_view(const ViewState& view, Facts& facts) {
   facts.set("heads.lasso", static_cast<double>(heads.lasso.size()));
   facts.set("sections.folded", listed(view.head.folded));
   set_flag(facts, "across_model", view.head.across_model);
-  facts.set("map.pool", std::string(pool_name(view.map.pooling)));
+  facts.set("map.pool", std::string(word_of(view.map.pooling)));
   set_flag(facts, "map.exclude_sink", view.map.exclude_sink);
   set_flag(facts, "map.swipe", view.map.swipe);
   facts.set("map.divider", view.map.divider);
@@ -83,6 +73,8 @@ void describe_window(const State& state, Facts& facts) {
   facts.set("settings.backend", settings.backend);
   facts.set("settings.memory", settings.memory_gb);
   facts.set("settings.tile_memory", settings.tile_mb);
+  facts.set("settings.colours", std::string(word_of(settings.colours)));
+  facts.set("settings.signed_colours", std::string(word_of(settings.signed_colours)));
   facts.set("settings.scale", settings.scale);
   facts.set("settings.keys", static_cast<double>(settings.keys.size()));
   const Layout& layout = state.layout;

@@ -77,7 +77,13 @@ FrameResult WindowCore::draw(Painter& painter, const Input& input) {
   return result;
 }
 
-const Theme& WindowCore::theme() const { return session_.state().settings.dark ? dark_theme() : light_theme(); }
+const Theme& WindowCore::theme() {
+  const Settings& settings = session_.state().settings;
+  theme_ = settings.dark ? dark_theme() : light_theme();
+  theme_.colours = settings.colours;
+  theme_.signed_colours = settings.signed_colours;
+  return theme_;
+}
 
 bool WindowCore::overlay_waits() {
   const Overlay overlay = session_.state().overlay;

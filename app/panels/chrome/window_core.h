@@ -37,7 +37,7 @@ class WindowCore {
 
   // Of the last frame.
   [[nodiscard]] Facts& facts() { return facts_; }
-  [[nodiscard]] const Theme& theme() const;
+  [[nodiscard]] const Theme& theme();
   // What lies over the window waits for a folder, or for the tokens of a text.
   [[nodiscard]] bool overlay_waits();
 
@@ -55,6 +55,7 @@ class WindowCore {
   };
 
   Session& session_;
+  Theme theme_;
   Clipboard& clipboard_;
   TableLookup lookup_;
   UiStatePtr memory_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,11 +18,13 @@
 #include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
+#include "app/plot/token_text.h"
 
 namespace headroom {
 namespace {
 
 constexpr std::size_t kMostDiscs = 4000;
+constexpr float kDiscRadius = 3.5f;
 
 struct Scatter {
   PanelContext& context;
@@ -50,6 +53,10 @@ AxisSpec axis_of(const HeadColumn& column, bool log) {
     range = nice_range(column.low, column.high > column.low ? column.high : column.low + 1e-6, false);
   const double room = 0.025 * (range.high - range.low);
   return axis_spec(range.low - room, range.high + 2.0 * room);
+}
+
+std::string axis_name(const HeadColumn& column) {
+  return quantity_title(column.ref) + (column.ref.info->percent ? ", share" : "");
 }
 
 // Pearson's r of what the axes show.
@@ -218,7 +225,7 @@ void draw_discs(const Scatter& scatter) {
   Painter& painter = scatter.context.painter();
   DataClip clip(painter, scatter.frame.inner);
   if (scatter.shown <= kMostDiscs) {
-    const float radius = scatter.shown > 800 ? 2.5f : 3.5f;
+    const float radius = scatter.shown > 800 ? 2.5f : kDiscRadius;
     for (std::size_t i = 0; i < scatter.points.size(); ++i)
       if (std::isfinite(scatter.points[i].x)) painter.disc(scatter.points[i], radius, disc_color(scatter, i));
     return;
@@ -262,6 +269,14 @@ void draw_names(const Scatter& scatter, LabelSpace& space) {
   extreme([](Vec2 a, Vec2 b) { return a.y < b.y; });
   extreme([](Vec2 a, Vec2 b) { return a.y > b.y; });
   if (scatter.points.size() > 12) extreme([](Vec2 a, Vec2 b) { return a.x - a.y > b.x - b.y; });
+  // A name covers no disc while it can help it.
+  std::vector<Vec2> discs;
+  for (const Vec2 p : scatter.points)
+    if (std::isfinite(p.x)) discs.push_back(p);
+  const auto covered = [&](const Rect& place) {
+    const Rect near = place.inset(-kDiscRadius);
+    return std::ranges::count_if(discs, [&](Vec2 p) { return near.contains(p); });
+  };
   for (const std::size_t row : wanted) {
     const HeadRef head = head_of_row(scatter.run, row);
     const std::string text = head_text(head) + role_of(scatter.run, head);
@@ -275,6 +290,7 @@ void draw_names(const Scatter& scatter, LabelSpace& space) {
         const float x = dx > 0.0f ? p.x + away : p.x - away - width;
         places.push_back(Rect::sized(x, p.y + dy * away - 8.0f, width, 16.0f));
       }
+    std::ranges::stable_sort(places, {}, covered);
     const std::ptrdiff_t at = space.place_first(places);
     if (at < 0) continue;
     const Rect place = places[static_cast<std::size_t>(at)];
@@ -406,8 +422,9 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
   const float top = small ? 28.0f : 56.0f, right = small ? 34.0f : 70.0f;
   Rect legend = body.cut_bottom(34.0f);
   body.cut_bottom(6.0f);
+  const Rect y_axis = body.cut_left(15.0f);  // its name
   AxisSpec x = axis_of(scatter.x, view.log_x), y = axis_of(scatter.y, view.log_y);
-  x.title = quantity_title(scatter.x.ref) + (scatter.x.ref.info->percent ? ", share" : "");
+  x.title = axis_name(scatter.x);
   PlotRoom room;
   room.top = top + 10.0f;
   room.right = right + 10.0f;
@@ -447,7 +464,7 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
   legend.x1 = scatter.frame.inner.x1;
   draw_legend(scatter, legend);
 
-  // The name of the y axis above it, r in the corner of the margins.
+  // The name of the y axis along it, r in the corner of the margins.
   const Rect corner{scatter.frame.inner.x1 + 8.0f, body.y0, body.x1, scatter.frame.inner.y0};
   const double r = correlation(scatter);
   const std::string r_name =
@@ -457,9 +474,12 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
     painter.text_at(corner.x0 + 2.0f, corner.y1 - 17.0f, signed_text(r, 2), {Face::Mono, 11.0f, theme.text});
   }
   context.facts.set("heads.r", r);
-  const float name_width = scatter.frame.inner.x0 - body.x0 - 8.0f;
-  if (name_width >= 30.0f)
-    context.ui.label({body.x0, scatter.frame.inner.y0 - 8.0f}, quantity_title(scatter.y.ref), theme.hint(), name_width);
+  const std::string y_name = axis_name(scatter.y);
+  const float y_width = std::min(context.ui.width(y_name, theme.hint()), scatter.frame.inner.height());
+  const std::string fitting = elide_middle(y_name, y_width + 0.5f, context.ui.measure(), Face::Sans, 11.0f);
+  painter.text({y_axis.x0 + 10.0f, std::round(scatter.frame.inner.centre_y() + 0.5f * y_width)}, fitting, theme.hint(),
+               0.5f * std::numbers::pi_v<float>);
+  context.facts.set("heads.y_name", fitting);
   follow_pointer(scatter, memory);
 }
 

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/panels/map/map_range.h"
 #include "app/panels/panel.h"
 #include "app/plot/color_bar.h"
+#include "app/session/enum_words.h"
 
 namespace headroom {
 namespace {
@@ -57,12 +60,24 @@ void draw_map_bar(PanelContext& context, Rect outer, const MapRange& range, cons
       painter.text_at(outer.x0 + spec.thickness + 8, outer.y0 - 12, symbol, {Face::Sans, 11.0f, theme.text2});
   }
   const Rect bar{outer.x0, outer.y0, outer.x0 + spec.thickness, outer.y1};
+  context.ui.context_menu("colours", outer, [&] {
+    std::vector<MenuItem> items;
+    const auto add = [&](const char* title, const char* command, const auto& words, const char* chosen) {
+      items.push_back({title, "", "", false, !items.empty(), {}});
+      for (const char* word : words)
+        items.push_back({word, "", std::string(command) + " " + word, std::string_view(word) == chosen, false, {}});
+    };
+    const Settings& settings = context.state.settings;
+    add("Colours of maps", "map.colours", EnumWords<Colours>::words, word_of(settings.colours));
+    add("of signed maps", "map.signed-colours", EnumWords<SignedColours>::words, word_of(settings.signed_colours));
+    return items;
+  });
   if (!editable || bar.height() < 40) {
     context.ui.tooltip(bar, range.statement);
     return;
   }
   const Interaction hand = context.ui.interact("bar", bar.inset(-3, -4), Cursor::ResizeVertical);
-  context.ui.tooltip(bar, range.statement + "\ndrag an end to change the range, double click: automatic");
+  context.ui.tooltip(bar, range.statement + "\ndrag an end to change the range, double click: automatic, right click: colours");
   if (hand.double_clicked) {
     context.ui.run("map.range auto");
     return;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <ios>
 #include <limits>
+#include <utility>
 
 #include "app/plot/theme.h"
 #include "tests/support/catch.h"
@@ -60,6 +61,47 @@ CATCH_TEST_CASE("Colour tables end and turn at the control points") {
   const Color between = color_table(ColorMapId::SequentialDark)[10];
   CATCH_CHECK(static_cast<int>(between.r) == static_cast<int>(std::lround(0x0C + 120.0 / 255.0 * (0x1E - 0x0C))));
   CATCH_CHECK(static_cast<int>(between.b) == static_cast<int>(std::lround(0x20 + 120.0 / 255.0 * (0x44 - 0x20))));
+}
+
+CATCH_TEST_CASE("Published maps are as published, and begin next to the panel in either theme") {
+  const auto near = [](ColorMapId map, std::size_t entry, std::uint32_t published) {
+    const Color found = color_table(map)[entry], wanted = Color::hex(published);
+    CATCH_INFO(static_cast<int>(map) << " at " << entry << ": " << std::hex << rgb(found));
+    for (const auto& [a, b] : {std::pair{found.r, wanted.r}, {found.g, wanted.g}, {found.b, wanted.b}})
+      CATCH_CHECK(std::abs(a - b) <= 1);
+  };
+  // matplotlib 3.11: colormaps[name](i) · 255 at entries that are no control points.
+  near(ColorMapId::Viridis, 0, 0x440154);
+  near(ColorMapId::Viridis, 127, 0x21908D);
+  near(ColorMapId::Viridis, 192, 0x5EC962);
+  near(ColorMapId::Viridis, 255, 0xFDE725);
+  near(ColorMapId::Cividis, 64, 0x434E6C);
+  near(ColorMapId::Cividis, 127, 0x7C7B78);
+  near(ColorMapId::Cividis, 255, 0xFEE838);
+  near(ColorMapId::Magma, 64, 0x51127C);
+  near(ColorMapId::Magma, 127, 0xB5367A);
+  near(ColorMapId::Magma, 255, 0xFCFDBF);
+  near(ColorMapId::Grey, 128, 0x808080);
+  near(ColorMapId::PuOr, 0, 0x2D004B);
+  near(ColorMapId::PuOr, 255, 0x7F3B08);
+  // cmcrameri 1.10
+  near(ColorMapId::Vik, 64, 0x307DA6);
+  near(ColorMapId::Vik, 192, 0xC27041);
+  for (const Colours colours : {Colours::Headroom, Colours::Viridis, Colours::Cividis, Colours::Magma, Colours::Grey}) {
+    const ColorTable &dark = color_table(sequential_map(colours, true)),
+                     &light = color_table(sequential_map(colours, false));
+    CATCH_CHECK(relative_luminance(dark.front()) < 0.03);
+    CATCH_CHECK(relative_luminance(light.front()) > 0.6);
+    for (const bool is_dark : {true, false}) {
+      const ColorTable& table = is_dark ? dark : light;
+      for (std::size_t i = 0; i + 1 < table.size(); ++i)
+        CATCH_CHECK((is_dark ? 1.0 : -1.0) * (ok_lightness(table[i + 1]) - ok_lightness(table[i])) > -4e-3);
+    }
+  }
+  for (const bool dark : {true, false}) {
+    CATCH_CHECK(diverging_map(SignedColours::PuOr, dark) == ColorMapId::PuOr);
+    CATCH_CHECK(diverging_map(SignedColours::Vik, dark) == ColorMapId::Vik);
+  }
 }
 
 CATCH_TEST_CASE("λ goes from the panel to 80 % of its colour") {

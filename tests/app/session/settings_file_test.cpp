@@ -25,6 +25,8 @@ KeptState example() {
   KeptState kept;
   kept.settings.dark = false;
   kept.settings.scale = 1.5;
+  kept.settings.colours = Colours::Cividis;
+  kept.settings.signed_colours = SignedColours::Vik;
   kept.settings.dtype = "bfloat16";
   kept.settings.keys["run"] = "Ctrl+K";
   kept.layout.heads_width = 321.0f;
