@@ -1,5 +1,4 @@
-// The selected head: its numbers among all heads, its context RMS, sinks, logits, λ. Sections that do not fit are
-// folded.
+// The selected head: its numbers among all heads, its context RMS, sinks, logits, λ, in sections that are scrolled.
 #include "app/panels/head/head_panel.h"
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
+#include "app/plot/token_text.h"
 
 namespace headroom {
 namespace {
@@ -25,6 +25,7 @@ namespace {
 constexpr float kHeader = 22.0f;  // title of a section
 constexpr float kFolded = 21.0f;  // title of a folded one
 constexpr float kSectionGap = 8.0f;
+constexpr float kNotch = 48.0f;  // of the wheel, for a section
 constexpr float kLeastColumn = 400.0f;  // sections stand side by side from twice this on
 
 std::string program_hint(const HeadPanelView& view) {
@@ -41,60 +42,60 @@ std::string program_hint(const HeadPanelView& view) {
 
 struct Placed {
   const HeadSection* section;
-  bool folded, displaced;  // displaced: open by itself, but what was opened by hand takes its room
+  bool folded;  // by hand, or higher than the panel
   float top, height;
 };
 
 struct Placement {
-  std::vector<Placed> sections;
-  std::vector<std::string> opened;  // by hand
+  std::vector<Placed> sections;  // whole ones
+  std::size_t first = 0;         // of the list, that is shown at the top
+  std::size_t last_first = 0;    // that it can be: from it on all fit
+  std::size_t below = 0;         // of the list, after the last that is shown
 };
 
-// Every title shows; sections are open from the first on while there is room. What the person clicked is turned round,
-// and what that opens comes before the others, the latest first. Plots grow by up to `most_growth` times what they can
-// use.
-Placement place(std::span<const HeadSection> sections, const std::vector<std::string>& toggled, float room,
-                float most_growth) {
+// Sections stand below each other from `first` on, as many as fit whole; what does not is scrolled to. A line at the
+// top and one at the bottom say what is above and below. Plots grow by up to `most_growth` times what they can use.
+Placement place(std::span<const HeadSection> sections, const std::vector<std::string>& closed, std::size_t first,
+                float room, float most_growth) {
   const std::size_t count = sections.size();
-  const auto extra = [&](std::size_t i) { return kHeader + sections[i].height + kSectionGap - kFolded; };
-  const float titles = static_cast<float>(count) * kFolded;
-  std::vector<bool> usual(count, false), open(count, false);
-  float used = titles;
-  for (std::size_t i = 0; i < count && used + extra(i) <= room; ++i) {
-    usual[i] = true;
-    used += extra(i);
-  }
-  Placement placement;
-  used = titles;
-  const auto take = [&](std::size_t i) {
-    if (used + extra(i) > room) return;
-    open[i] = true;
-    used += extra(i);
+  const auto folded = [&](std::size_t i) { return std::ranges::find(closed, sections[i].name) != closed.end(); };
+  const auto height = [&](std::size_t i) {
+    return folded(i) ? kFolded : kHeader + sections[i].height + kSectionGap;
   };
-  for (auto name = toggled.rbegin(); name != toggled.rend(); ++name)
-    for (std::size_t i = 0; i < count; ++i)
-      if (*name == sections[i].name && !usual[i]) {
-        take(i);
-        placement.opened.push_back(*name);
-      }
-  const auto is_toggled = [&](std::size_t i) { return std::ranges::find(toggled, sections[i].name) != toggled.end(); };
-  for (std::size_t i = 0; i < count; ++i)
-    if (usual[i] && !is_toggled(i)) take(i);
-  // What is left goes to the plots.
-  float wanted = 0.0f, y = 0.0f;
-  for (std::size_t i = 0; i < count; ++i) wanted += open[i] ? sections[i].more : 0.0f;
-  const float share = wanted > 0.0f ? std::clamp((room - used) / wanted, 0.0f, most_growth) : 0.0f;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float height = open[i] ? kFolded + extra(i) + std::floor(share * sections[i].more) : kFolded;
-    if (y + height > room + 0.5f) break;
-    placement.sections.push_back({&sections[i], !open[i], !open[i] && usual[i] && !is_toggled(i), y, height});
-    y += height;
+  Placement placement;
+  float all = 0.0f;
+  for (std::size_t i = 0; i < count; ++i) all += height(i);
+  if (all > room && count > 0) {
+    placement.last_first = count - 1;
+    float used = kFolded + height(count - 1);
+    while (placement.last_first > 1 && used + height(placement.last_first - 1) <= room)
+      used += height(--placement.last_first);
+  }
+  placement.first = std::min(first, placement.last_first);
+  float y = placement.first > 0 ? kFolded : 0.0f, wanted = 0.0f, used = y;
+  std::size_t end = placement.first;
+  for (; end < count; ++end) {
+    const float strip = end + 1 < count ? kFolded : 0.0f;
+    if (used + height(end) + strip > room) break;
+    used += height(end);
+    wanted += folded(end) ? 0.0f : sections[end].more;
+  }
+  const bool too_high = end == placement.first && count > 0;
+  if (too_high) ++end;  // its title at least
+  placement.below = end;
+  const float left = room - used - (end < count ? kFolded : 0.0f);
+  const float share = wanted > 0.0f ? std::clamp(left / wanted, 0.0f, most_growth) : 0.0f;
+  for (std::size_t i = placement.first; i < end; ++i) {
+    const bool shut = folded(i) || too_high;
+    const float h = shut ? kFolded : height(i) + std::floor(share * sections[i].more);
+    if (y + h > room + 0.5f) break;
+    placement.sections.push_back({&sections[i], shut, y, h});
+    y += h;
   }
   return placement;
 }
 
-void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<std::string>& opened, Rect frame,
-                  std::size_t folded_after) {
+void draw_section(HeadPanelView& view, const Placed& placed, Rect frame) {
   Ui& ui = view.context.ui;
   const Theme& theme = view.context.theme();
   const HeadSection& section = *placed.section;
@@ -102,11 +103,8 @@ void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<s
   header.y1 = header.y0 + (placed.folded ? kFolded : kHeader);
   if (!placed.folded && section.keep_right > 0.0f && section.keep_right + 40.0f < header.width())
     header.x1 -= section.keep_right + 6.0f;
-  const Interaction hit = ui.interact(std::string("section ") + section.name, header, Cursor::Hand);
-  if (hit.clicked && placed.displaced)
-    for (const std::string& name : opened) ui.run("head.fold " + name);
-  else if (hit.clicked)
-    ui.run(std::string("head.fold ") + section.name);
+  const Interaction hit = ui.pressable(std::string("section ") + section.name, header, true, Cursor::Hand);
+  if (hit.clicked) ui.run(std::string("head.fold ") + section.name);
   float x = header.x0;
   if (placed.folded) {
     ui.icon(Icon::ChevronRight, {x + 4.0f, header.centre_y()}, 8.0f, theme.text2);
@@ -114,8 +112,7 @@ void draw_section(HeadPanelView& view, const Placed& placed, const std::vector<s
   } else if (hit.hovered) {
     ui.icon(Icon::ChevronDown, {x - 6.0f, header.centre_y()}, 8.0f, theme.text3);
   }
-  const std::string hint =
-      placed.folded ? (folded_after > 0 ? std::to_string(folded_after) + " more below" : "") : section.hint;
+  const std::string hint = placed.folded ? "" : section.hint;
   const float title = ui.width(section.title, theme.plot_title());
   const float hint_width = ui.width(hint, theme.hint());
   const float y = header.centre_y() + 0.36f * 12.0f;
@@ -153,16 +150,58 @@ std::vector<std::size_t> column_starts(std::span<const HeadSection> sections, st
   return {};
 }
 
-void draw_column(HeadPanelView& view, Rect body, std::span<const HeadSection> sections, float most_growth) {
-  const Placement placement = place(sections, view.context.state.view.head.folded, body.height(), most_growth);
-  const std::vector<Placed>& placed = placement.sections;
-  for (std::size_t i = 0; i < placed.size(); ++i) {
-    std::size_t folded_after = 0;
-    if (placed[i].folded && (i == 0 || !placed[i - 1].folded))
-      for (std::size_t j = i + 1; j < placed.size(); ++j) folded_after += placed[j].folded ? 1 : 0;
-    const float top = body.y0 + placed[i].top;
-    draw_section(view, placed[i], placement.opened,
-                 {body.x0 + measure::kPadding, top, body.x1 - measure::kPadding, top + placed[i].height}, folded_after);
+// "▾ Sinks, Logits": what is beyond an end of the column, and the way there.
+[[nodiscard]] bool draw_more(HeadPanelView& view, Rect row, std::span<const HeadSection> sections, bool below) {
+  Ui& ui = view.context.ui;
+  const Theme& theme = view.context.theme();
+  std::string names;
+  for (const HeadSection& section : sections) names += (names.empty() ? "" : ", ") + section.title;
+  const Interaction hit = ui.pressable(below ? "below" : "above", row, true, Cursor::Hand);
+  if (hit.hovered) view.context.painter().fill_rect(row, theme.raised, 2.0f);
+  view.context.painter().fill_rect({row.x0, below ? row.y0 : row.y1 - 1.0f, row.x1, below ? row.y0 + 1.0f : row.y1},
+                                   theme.line);
+  const std::string count = std::to_string(sections.size()) + (below ? " below" : " above");
+  const float width = ui.width(count, theme.hint());
+  view.context.painter().text_at(row.x1 - width - 8.0f, row.centre_y(), count, theme.hint());
+  const float room = row.width() - width - 24.0f;
+  if (room > 40.0f)
+    view.context.painter().text_at(row.x0, row.centre_y(),
+                                   elide_end(names, room, ui.measure(), Face::Sans, 12.0f), theme.body(theme.text2));
+  ui.tooltip(row, names);
+  return hit.clicked;
+}
+
+void draw_column(HeadPanelView& view, Rect body, std::size_t column, std::span<const HeadSection> sections,
+                 float most_growth) {
+  Ui& ui = view.context.ui;
+  const std::vector<std::string>& closed = view.context.state.view.head.folded;
+  const std::string name = "sections " + std::to_string(column);
+  // A notch of the wheel, three steps, is a section.
+  const std::size_t last = place(sections, closed, 0, body.height(), 0.0f).last_first;
+  const float offset =
+      ui.scroll(name, body, last > 0 ? body.height() + kNotch * static_cast<float>(last) : 0.0f, kNotch / 3.0f);
+  const auto first = static_cast<std::size_t>(std::lround(offset / kNotch));
+  const Placement placement = place(sections, closed, first, body.height(), most_growth);
+  const Rect inner{body.x0 + measure::kPadding, body.y0, body.x1 - measure::kPadding, body.y1};
+  const auto scroll_to = [&](std::size_t section) {
+    const float top = kNotch * static_cast<float>(section);
+    ui.scroll_to(name, top, top + body.height());
+  };
+  ui.push_id(name);
+  if (placement.first > 0) {
+    Rect row = inner;
+    row.y1 = row.y0 + kFolded;
+    if (draw_more(view, row, sections.first(placement.first), false)) scroll_to(placement.first - 1);
+  }
+  if (placement.below < sections.size()) {
+    Rect row = inner;
+    row.y0 = row.y1 - kFolded;
+    if (draw_more(view, row, sections.subspan(placement.below), true)) scroll_to(placement.first + 1);
+  }
+  ui.pop_id();
+  for (const Placed& placed : placement.sections) {
+    const float top = body.y0 + placed.top;
+    draw_section(view, placed, {inner.x0, top, inner.x1, top + placed.height});
   }
 }
 
@@ -177,7 +216,7 @@ void draw_sections(HeadPanelView& view, Rect body) {
   for (std::size_t c = 0; c < count; ++c) {
     const float x = std::round(body.x0 + width * static_cast<float>(c));
     if (c > 0) view.context.painter().fill_rect({x, body.y0, x + 1.0f, body.y1}, view.context.theme().line);
-    draw_column(view, {x, body.y0, x + width, body.y1},
+    draw_column(view, {x, body.y0, x + width, body.y1}, c,
                 std::span(sections).subspan(starts[c], starts[c + 1] - starts[c]), count > 1 ? 4.0f : 1.0f);
   }
 }

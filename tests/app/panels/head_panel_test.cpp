@@ -33,13 +33,13 @@ CATCH_TEST_CASE("no text of the head panel is cut, outside or on another, for an
           for (const char* rms : {"relative", "raw", "weights"}) {
             bench.dark = dark;
             bench.state.view.head.rms = rms;
-            for (const char* opened :
+            for (const char* closed :
                  {"", "decomposition", "sinks", "logits", "lambda", "gain", "gate", "cancellation", "norm"}) {
               bench.state.view.head.folded.clear();
-              if (*opened != '\0') bench.state.view.head.folded = {opened};
-              if (*opened != '\0' && (!dark || std::string(rms) != "relative")) continue;
+              if (*closed != '\0') bench.state.view.head.folded = {closed};
+              if (*closed != '\0' && (!dark || std::string(rms) != "relative")) continue;
               holds(bench.draw(draw_head_panel, frame), std::string(kind) + " n " + std::to_string(length) + " " + rms +
-                                                            " " + opened + " " + std::to_string(frame.width()) + "×" +
+                                                            " " + closed + " " + std::to_string(frame.width()) + "×" +
                                                             std::to_string(frame.height()));
             }
           }
@@ -71,7 +71,7 @@ CATCH_TEST_CASE("a wide head panel has its sections side by side, whole and all 
         holds(painter, std::string(kind) + " " + std::to_string(frame.width()));
         const RecordedText &numbers = *painter.find("In numbers").front(), &logits = *painter.find("Logits").front();
         CATCH_CHECK(logits.baseline.x >= numbers.baseline.x + 400.0f);
-        if (frame.height() > 800.0f) CATCH_CHECK_FALSE(painter.shows("more below"));
+        if (frame.height() > 800.0f) CATCH_CHECK_FALSE(painter.shows(" below"));
         // A number stands within a hand of its name.
         const RecordedText& name =
             *painter.find(std::string(kind) == "softmax" ? "sink score α₀" : "map cosine").front();
@@ -193,7 +193,7 @@ CATCH_TEST_CASE("cancellation follows its definition, and V1's epsilon is read b
   }
 }
 
-CATCH_TEST_CASE("titles fold and unfold sections, and what is opened by hand comes before the others") {
+CATCH_TEST_CASE("sections scroll: those that fit are whole, a line names the others, and each can be closed") {
   test::SnapshotOptions options;
   options.kind = "diff_v2";
   HeadsBench bench(options);
@@ -202,14 +202,32 @@ CATCH_TEST_CASE("titles fold and unfold sections, and what is opened by hand com
     const RecordedText& text = *bench.painter->find(title).front();
     return bench.click(draw_head_panel, kFrame, {text.baseline.x + 3.0f, text.baseline.y - 4.0f});
   };
-  CATCH_REQUIRE(bench.painter->shows("Logits"));
-  CATCH_CHECK_FALSE(bench.painter->shows("largest, with query and key"));
-  CATCH_CHECK(click("Logits") == std::vector<std::string>{"head.fold logits"});
-  bench.state.view.head.folded = {"logits"};
-  holds(bench.draw(draw_head_panel, kFrame), "opened");
-  CATCH_CHECK(bench.painter->shows("largest, with query and key"));
   CATCH_CHECK(bench.painter->shows("In numbers"));
-  bench.state.view.head.folded = {"numbers"};
+  CATCH_CHECK(bench.painter->shows(" below"));
+  CATCH_CHECK_FALSE(bench.painter->shows("largest, with query and key"));  // of Logits, the last
+  // Every section comes by, from the top to the last and back.
+  const auto wheel = [&](float notches) {
+    bench.point(kFrame.centre());
+    bench.draw(draw_head_panel, kFrame);
+    bench.input.wheel.y = notches;
+    bench.draw(draw_head_panel, kFrame);
+    holds(bench.draw(draw_head_panel, kFrame), "scrolled");
+  };
+  for (int i = 0; i < 12; ++i) wheel(-1.0f);
+  CATCH_CHECK(bench.painter->shows("largest, with query and key"));
+  CATCH_CHECK(bench.painter->shows(" above"));
+  CATCH_CHECK_FALSE(bench.painter->shows(" below"));
+  CATCH_CHECK_FALSE(bench.painter->shows("map cosine"));  // of In numbers
+  for (int i = 0; i < 12; ++i) wheel(1.0f);
+  CATCH_CHECK(bench.painter->shows("map cosine"));
+  // The line at the bottom is a way down too.
+  CATCH_CHECK(click(" below").empty());
   bench.draw(draw_head_panel, kFrame);
+  CATCH_CHECK_FALSE(bench.painter->shows("map cosine"));
+  for (int i = 0; i < 12; ++i) wheel(1.0f);
+  CATCH_CHECK(click("In numbers") == std::vector<std::string>{"head.fold numbers"});
+  bench.state.view.head.folded = {"numbers"};
+  holds(bench.draw(draw_head_panel, kFrame), "closed");
+  CATCH_CHECK(bench.painter->shows("In numbers"));
   CATCH_CHECK_FALSE(bench.painter->shows("map cosine"));
 }
