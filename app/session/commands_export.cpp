@@ -1,14 +1,17 @@
 // Export and copying.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
+#include "app/session/head_rows.h"
 #include "app/session/head_table.h"
 #include "app/session/quantities.h"
 #include "app/session/saving.h"
@@ -151,6 +154,41 @@ void add_export_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"copy.address", "Copy the address of the selection", "Export", ""});
+  table.add({"copy.head", "", "Copy what the head does in every row as CSV", "Export", head_reason,
+             [](Session& s, Arguments) -> Result<void> {
+               const State& state = s.state();
+               s.request({WindowRequest::Kind::CopyText,
+                          head_rows_csv(*state.data(), *state.selected_layer(), state.view.selection.head->head)});
+               return {};
+             }});
+  table.add_entry({"copy.head", "Copy what the head does in every row as CSV", "Export", ""});
+  table.add({"copy.number", "QUANTITY [INDEX]", "Copy a number of the head", "Export", head_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               const State& state = s.state();
+               const HeadRef head = *state.view.selection.head;
+               const std::span<const double> values = state.selected_layer()->values(a[0], head.head);
+               const auto index = static_cast<std::size_t>(a.size() > 1 ? *index_argument(a, 1) : 0);
+               if (index >= values.size())
+                 return wrong_arguments("copy.number", "a quantity of which the head has such a number", a);
+               s.request({WindowRequest::Kind::CopyText, full_text(values[index])});
+               return {};
+             }});
+  table.add({"copy.tokens", "csv|text", "Copy the tokens", "Export",
+             [](const State& state, Arguments) { return needs_data(state); },
+             [](Session& s, Arguments a) -> Result<void> {
+               const RunSnapshot& run = *s.state().data();
+               std::string text = tokens_csv(run);
+               if (a[0] == "text") {
+                 text.clear();
+                 for (std::size_t i = 0; run.prompt && i < run.prompt->texts.size(); ++i)
+                   if (i >= run.prompt->is_special.size() || run.prompt->is_special[i] == 0)
+                     text += run.prompt->texts[i];
+               }
+               s.request({WindowRequest::Kind::CopyText, std::move(text)});
+               return {};
+             }});
+  table.add_entry({"copy.tokens csv", "Copy the tokens as CSV", "Export", ""});
+  table.add_entry({"copy.tokens text", "Copy the text of the tokens", "Export", ""});
   table.add({"heads.copy", "csv|tsv|latex", "Copy the table of heads", "Export",
              [](const State& state, Arguments) { return needs_data(state); },
              [](Session& s, Arguments a) -> Result<void> {

@@ -19,14 +19,6 @@ std::string kind_of(const RunSnapshot& run, std::int64_t layer) {
   return snapshot == nullptr ? "" : snapshot->kind;
 }
 
-// A field of a CSV line (RFC 4180).
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
-
 std::string tsv_field(std::string text) {
   std::ranges::replace_if(text, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   return text;
@@ -85,7 +77,7 @@ std::vector<Column> read_columns(const RunSnapshot& run, std::span<const std::st
 std::string separated(const RunSnapshot& run, std::span<const std::size_t> rows, const std::vector<Column>& columns,
                       TableFormat format) {
   const auto field = [&](const std::string& text) {
-    return format == TableFormat::Csv ? csv_field(text) : tsv_field(text);
+    return format == TableFormat::Csv ? csv_text(text) : tsv_field(text);
   };
   const char separator = format == TableFormat::Csv ? ',' : '\t';
   std::string text = std::string("layer") + separator + "head" + separator + "kind";
@@ -124,6 +116,13 @@ std::string latex(const RunSnapshot& run, std::span<const std::size_t> rows, con
 }
 
 }  // namespace
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
 
 HeadRef head_of_row(const RunSnapshot& run, std::size_t row) {
   return {run.layers[row / run.heads.size()], run.heads[row % run.heads.size()]};

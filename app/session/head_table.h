@@ -32,6 +32,8 @@ struct HeadTable {
 [[nodiscard]] double median_of(std::span<const double> values, std::span<const std::size_t> rows);
 
 enum class TableFormat : std::uint8_t { Csv, Tsv, Latex };
+// A cell of a CSV file: in quotes where it has to be (RFC 4180).
+[[nodiscard]] std::string csv_text(const std::string& text);
 [[nodiscard]] std::optional<TableFormat> parse_table_format(std::string_view name);  // "csv", "tsv", "latex"
 
 // CSV and TSV: a line of names as in the run file after layer, head and kind, then every digit, "nan" where there is no

@@ -120,6 +120,9 @@ void draw_pair(HeadPanelView& view, Rect area) {
       draw_number(context, right[1], y, *info, second, theme.text, 11.0f);
     }
     if (row->dash || !std::isnan(net)) draw_number(context, right[2], y, *info, net, theme.text, 11.0f);
+    if (!std::isnan(net) && *row->net != '\0' && std::string_view(row->net) != "after_norm" &&
+        context.ui.hovered({area.x0, y - 9.0f, area.x1, y + 9.0f}))
+      view.number_under_pointer = row->net;
     context.ui.tooltip({area.x0, y - 9.0f, area.x1, y + 9.0f}, info->long_name + "\n" + info->definition);
     y += kNumberLine;
   }
@@ -166,6 +169,7 @@ void draw_numbers(HeadPanelView& view, Rect area) {
         info.sink_null ? std::optional(context.state.view.heads.threshold) : std::nullopt;
     draw_strip(context.painter(), bar, column.sample, value, threshold, theme);
     const std::string ends = strip_hint(strip_range(column.sample, threshold), info.decimals);
+    if (context.ui.hovered({area.x0, y - 9.0f, area.x1, y + 9.0f})) view.number_under_pointer = name;
     context.ui.tooltip({area.x0, y - 9.0f, area.x1, y + 9.0f},
                        info.long_name + "\n" + info.definition + (ends.empty() ? "" : "\n" + ends));
     y += kNumberLine;

@@ -221,6 +221,25 @@ void draw_sections(HeadPanelView& view, Rect body) {
   }
 }
 
+// On a right click: the number under the pointer, the rows as data, a picture.
+void draw_menu(HeadPanelView& view, Rect body) {
+  Ui& ui = view.context.ui;
+  std::string& number = ui.kept_text("number of the menu");  // that the pointer was on when it was pressed
+  if (ui.input.pressed[kRightButton]) number = view.number_under_pointer;
+  ui.context_menu("menu", body, [&] {
+    std::vector<MenuItem> items;
+    if (!number.empty()) {
+      const QuantityInfo* info = find_quantity_info(number);
+      items.push_back({"Copy " + (info ? info->title : number), full_text(view.value(number, 0)),
+                       "copy.number " + number, false, false, {}});
+    }
+    items.push_back({"Copy every row of " + head_text(view.head) + " as CSV", "", "copy.head", false, false, {}});
+    items.push_back({"Copy the address of the selection", "", "copy.address", false, false, {}});
+    items.push_back({"Save a picture of this panel…", "", "export.panel head", false, true, {}});
+    return items;
+  });
+}
+
 struct MissingHead {
   std::string headline, why;
 };
@@ -281,6 +300,7 @@ void draw_head_panel(PanelContext& context, Rect frame) {
       draw_ribbons(context, memory, body.inset(measure::kPadding, 8.0f), 1);
     else
       draw_sections(view, body.inset(0.0f, 4.0f));
+    draw_menu(view, body);
   }
   context.ui.pop_id();
   painter.pop_clip();

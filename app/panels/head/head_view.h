@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "app/panels/panel.h"
@@ -19,6 +20,7 @@ struct HeadPanelView {
   HeadProgram program;
   const HeadSeries& series;
   bool narrow = false, low = false, tall = false;  // a panel that is not wide; one that is not high; one that is
+  std::string number_under_pointer{};              // its quantity; written by the section that draws it
 
   [[nodiscard]] bool pair() const { return program.has_first() && program.has_second(); }
   [[nodiscard]] double value(std::string_view name, std::size_t index) const {

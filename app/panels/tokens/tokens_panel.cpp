@@ -375,6 +375,16 @@ void draw_tokens_panel(PanelContext& context, Rect frame) {
       draw_sequences(context, memory, *run, tint, body, rest, bar.centre_y());
     }
   }
+  if (run != nullptr)
+    context.ui.context_menu("menu", frame, [&] {
+      std::vector<MenuItem> items;
+      items.push_back({"Copy the text", "", "copy.tokens text", false, false, {}});
+      items.push_back({"Copy the tokens as CSV", "", "copy.tokens csv", false, false, {}});
+      items.push_back({"Copy every row of the head as CSV", "", "copy.head", false, false, {}});
+      items.push_back({"Edit the prompt…", "", "prompt.edit", false, true, {}});
+      items.push_back({"Save a picture of this panel…", "", "export.panel tokens", false, false, {}});
+      return items;
+    });
   context.ui.pop_id();
   painter.pop_clip();
   painter.end_panel();
