@@ -17,6 +17,17 @@ constexpr double kSliderStep = 0.02;  // of its range
 
 bool plain(const KeyPress& press) { return !press.modifiers.ctrl && !press.modifiers.alt; }
 
+// As one reads: lines from the top, each from the left, whatever was drawn first.
+void sort_as_read(std::vector<const UiState::Stop*>::iterator begin, std::vector<const UiState::Stop*>::iterator end) {
+  std::stable_sort(begin, end, [](const auto* a, const auto* b) { return a->area.y0 < b->area.y0; });
+  for (auto line = begin; line != end;) {
+    const float bottom = (*line)->area.y1;
+    const auto next = std::find_if(line, end, [&](const auto* stop) { return stop->area.centre_y() > bottom; });
+    std::stable_sort(line, next, [](const auto* a, const auto* b) { return a->area.x0 < b->area.x0; });
+    line = next;
+  }
+}
+
 // Those that no modal overlay covers.
 std::vector<const UiState::Stop*> reachable(const UiState& m) {
   std::vector<WidgetId> layers{kGroundLayer};
@@ -27,6 +38,13 @@ std::vector<const UiState::Stop*> reachable(const UiState& m) {
   std::vector<const UiState::Stop*> stops;
   for (const UiState::Stop& stop : m.last_stops)
     if (std::ranges::find(layers, stop.layer) != layers.end()) stops.push_back(&stop);
+  for (auto from = stops.begin(); from != stops.end();) {
+    const auto to = std::find_if(from, stops.end(), [&](const UiState::Stop* stop) {
+      return stop->layer != (*from)->layer || stop->panel != (*from)->panel;
+    });
+    sort_as_read((*from)->kind == StopKind::Panel ? from + 1 : from, to);
+    from = to;
+  }
   return stops;
 }
 

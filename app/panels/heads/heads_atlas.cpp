@@ -25,6 +25,8 @@
 namespace headroom {
 namespace {
 
+constexpr float kNumberCellWidth = 44.0f, kNumberCellHeight = 14.0f;
+
 // What the atlas needs of the other run where it shows row distances.
 struct Distances {
   const RunEntry* b;
@@ -83,6 +85,7 @@ std::vector<std::size_t> cell_order(const RunSnapshot& run, const HeadColumn& co
 void draw_atlas_controls(Atlas& atlas, Rect row) {
   const HeadsState& view = atlas.context.state.view.heads;
   Ui& ui = atlas.context.ui;
+  row.x1 = std::min(row.x1, row.x0 + 460.0f);
   Rect left = row;
   if (row.width() >= 220.0f) {
     const Rect right = left.cut_right(84.0f);
@@ -169,6 +172,22 @@ void draw_labels(const Atlas& atlas, float layer_width) {
     painter.text_at(left, y, "layer", theme.hint());
 }
 
+// In cells as wide as that of an atlas that is shown alone.
+void draw_cell_numbers(const Atlas& atlas) {
+  for (std::size_t row = 0; row < atlas.layout.rows; ++row) {
+    if (!atlas.finished(row)) continue;
+    for (std::size_t column = 0; column < atlas.layout.columns; ++column) {
+      const double value = atlas.column.values[atlas.order[row * atlas.layout.columns + column]];
+      if (!std::isfinite(value)) continue;
+      const Rect cell = atlas.layout.cell(row, column);
+      const Color ink = text_on(scale_color(atlas.range.scale, static_cast<float>(value)));
+      atlas.context.painter().text_at(std::round(cell.centre_x()), cell.centre_y(),
+                                      number_text(*atlas.column.ref.info, value), {Face::Mono, 10.0f, ink},
+                                      Painter::Align::Centre);
+    }
+  }
+}
+
 void draw_cells(Atlas& atlas) {
   Painter& painter = atlas.context.painter();
   const Theme& theme = atlas.context.theme();
@@ -232,6 +251,9 @@ void draw_cells(Atlas& atlas) {
     begin = end;
   }
 
+  if (layout.cell_width >= kNumberCellWidth && layout.cell_height >= kNumberCellHeight &&
+      state.layout.maximised == "heads" && atlas.column.ref.info != nullptr && !state.view.heads.range_per_layer)
+    draw_cell_numbers(atlas);
   if (atlas.threshold_shown) {
     std::vector<std::uint8_t> flags(atlas.order.size());
     for (std::size_t cell = 0; cell < flags.size(); ++cell)
@@ -472,7 +494,8 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
               run,
               column,
               distances ? distance_range(column, context.theme()) : column_range(column, context.theme()),
-              lay_out_atlas(body, run.layers.size(), run.heads.size(), digits, !distances),
+              lay_out_atlas(body, run.layers.size(), run.heads.size(), digits, !distances,
+                            state.layout.maximised == "heads"),
               {},
               0,
               0,

@@ -31,9 +31,10 @@ struct AtlasLayout {
   [[nodiscard]] std::optional<AtlasCell> at(Vec2 pointer) const;
 };
 
-// `label_width`: of the widest layer number; `counts`: wanted, where there is room.
+// `label_width`: of the widest layer number; `counts`: wanted, where there is room. `alone`: cells are as wide as there
+// is room, for their numbers.
 [[nodiscard]] AtlasLayout lay_out_atlas(Rect body, std::size_t layers, std::size_t heads, float label_width,
-                                        bool counts = true);
+                                        bool counts = true, bool alone = false);
 
 // Positions 0 … count − 1 that get a label, `step` pixels apart, labels at least `least` pixels apart: 1-2-5 steps.
 [[nodiscard]] std::vector<std::size_t> thinned_positions(std::size_t count, float step, float least);

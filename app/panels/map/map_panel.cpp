@@ -17,6 +17,7 @@
 #include "app/panels/map/map_cells.h"
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_hand.h"
+#include "app/panels/map/map_keys.h"
 #include "app/panels/map/map_labels.h"
 #include "app/panels/map/map_layout.h"
 #include "app/panels/map/map_marks.h"
@@ -34,6 +35,8 @@
 
 namespace headroom {
 namespace {
+
+constexpr float kNotesWidth = 190.0f;  // right of a map, below its bar
 
 std::string cells_text(double from, double to, bool grouped) {
   const auto low = static_cast<std::int64_t>(std::floor(from + 1e-6)),
@@ -291,6 +294,7 @@ void draw_map_panel(PanelContext& context, Rect frame) {
   painter.fill_rect(frame, theme.panel);
 
   const MapSubject subject = map_subject(state);
+  Rect keys = subject.has_map() ? keys_column(frame, state) : Rect{};
   const bool drawn = subject.status == MapStatus::Ready || subject.status == MapStatus::Pooled;
   const bool v1 = subject.layer && subject.differential && std::isfinite(subject.layer->lambda_init);
   MapLayoutRequest request;
@@ -311,6 +315,7 @@ void draw_map_panel(PanelContext& context, Rect frame) {
   // The title's height does not depend on its text.
   Rect body = frame;
   body.cut_top(measure::kPanelTitle);
+  if (!keys.empty()) body.x1 = keys.x0;
   request.body = body;
   if (subject.has_map() && state.view.selection.key && *state.view.selection.key != 0)
     request.pinned_strip = !lay_out_map(request).sees_key(*state.view.selection.key);
@@ -322,6 +327,11 @@ void draw_map_panel(PanelContext& context, Rect frame) {
                                                         : drawn ? title_of(subject, layout)
                                                                 : head_text(subject.ref),
                                                         titled ? hint_of(subject) : std::string());
+  }
+  if (!keys.empty()) {  // from where the map and its notes end, below the tool bar
+    keys.x0 = std::min(keys.x0, std::max(layout.bar.x1 + 24.0f, layout.map.x1 + kNotesWidth));
+    keys.y0 = layout.tool_bar.y1 + 4.0f;
+    draw_map_keys(context, keys, subject);
   }
 
   const std::optional<DataRange> data =

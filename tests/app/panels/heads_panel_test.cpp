@@ -177,6 +177,9 @@ CATCH_TEST_CASE("cells, contour and thinned labels of the atlas") {
     CATCH_CHECK((other.grid.x1 <= 276.0f && other.grid.y1 <= other.bar.y0 && !other.grid.empty()));
   }
   CATCH_CHECK(lay_out_atlas({0, 0, 20, 20}, 30, 9, 12.0f).grid.empty());
+  // Alone it is as wide as there is room, to a column.
+  const AtlasLayout alone = lay_out_atlas({0, 0, 1400, 650}, 30, 9, 12.0f, true, /*alone=*/true);
+  CATCH_CHECK(alone.grid.width() > 1400.0f - 24.0f - 50.0f - 9.0f);
 
   // One flagged cell in the middle: four edges of one cell; two beside each other: joined runs.
   AtlasLayout small;
@@ -198,6 +201,30 @@ CATCH_TEST_CASE("cells, contour and thinned labels of the atlas") {
   CATCH_CHECK(thinned_positions(30, 10.0f, 12.0f)[1] == 2);
   CATCH_CHECK(thinned_positions(128, 1.5f, 18.0f)[1] == 20);
   CATCH_CHECK(thinned_positions(0, 10.0f, 12.0f).empty());
+}
+
+CATCH_TEST_CASE("an atlas that is shown alone prints the number of each head in its cell") {
+  HeadsBench bench;
+  const Rect frame{0, 69, 1440, 875};
+  holds(bench.draw(draw_heads_panel, frame), "beside others");
+  const auto numbers = [&] {
+    std::size_t found = 0;
+    const RunSnapshot& run = *bench.state.data();
+    const QuantityInfo& info = *find_quantity_info("sink_score");
+    for (const std::int64_t layer : run.layers)
+      for (const std::int64_t head : run.heads)
+        for (const RecordedText* text : bench.painter->find(number_text(info, run.at("sink_score", layer, head))))
+          if (text->style.size == 10.0f && text->style.face == Face::Mono) {
+            ++found;
+            break;
+          }
+    return found;
+  };
+  const std::size_t before = numbers();
+  bench.state.layout.maximised = "heads";
+  holds(bench.draw(draw_heads_panel, frame), "alone");
+  CATCH_CHECK(before < 12);
+  CATCH_CHECK(numbers() == 12);  // 4 layers × 3 heads
 }
 
 CATCH_TEST_CASE("the scatter plot puts heads where their values are and the lasso takes what it surrounds") {

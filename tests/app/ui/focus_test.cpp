@@ -22,8 +22,9 @@ struct Board {
   UiBench bench{[this](Ui& ui) {
     ui.button({0, 0, 100, 20}, "Bar", "bar");
     ui.panel_stop("left", {0, 30, 400, 600}, focused == "left");
-    ui.button({10, 40, 110, 60}, "Go", "go");
     ui.button({10, 70, 110, 90}, "Cannot", "cannot");
+    ui.button({120, 44, 220, 64}, "Beside", "beside");  // drawn before what is read before it
+    ui.button({10, 40, 110, 60}, "Go", "go");
     const std::array<Choice, 2> choices{{{"One", "choose 1", true, ""}, {"Two", "choose 2", false, ""}}};
     ui.segmented({10, 100}, 22, choices);
     if (const std::optional<double> moved = ui.slider("s", {10, 130, 110, 150}, value, 0.0, 1.0)) value = *moved;
@@ -77,6 +78,8 @@ CATCH_TEST_CASE("Tab goes through panels and controls in reading order; Enter an
   CATCH_CHECK(board.key(Key::Enter) == Lines{"go"});
   CATCH_CHECK(board.key(Key::Space) == Lines{"go"});
   CATCH_CHECK(board.key(Key::Enter, kShift).empty());
+  CATCH_CHECK(board.key(Key::Tab).empty());
+  CATCH_CHECK(board.key(Key::Enter) == Lines{"beside"});
   // Past the greyed one.
   CATCH_CHECK(board.key(Key::Tab).empty());
   CATCH_CHECK(board.key(Key::Space) == Lines{"choose 1"});
