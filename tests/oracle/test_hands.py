@@ -99,6 +99,28 @@ def test_a_text_of_ones_own_is_read_whole(sits, demo_gguf):
     assert 100 < int(facts["prompt.tokens"]) < 200, facts["prompt.tokens"]
 
 
+def test_controls_are_reached_and_pressed_by_the_keyboard(sits):
+    person = sits(DEMO / "bytes" / "diff_v2")
+    person.resizes(1440, 900)
+    person.keys("Tab", "Tab", "Tab", "space")  # the panel of heads, its first choice, its second
+    person.keys("shift+Tab", "Return")  # and back
+    person.keys("Tab", "Return")
+    facts = person.leaves()
+    assert (facts["heads.view"], facts["focus"], facts["errors"]) == ("scatter", "heads", "0"), facts
+
+
+def test_a_right_click_on_the_head_panel_copies_its_rows(sits):
+    person = sits(DEMO / "bytes" / "diff_v2")
+    person.resizes(1440, 900)
+    person.commands("select L1.H0")
+    person.clicks(1300, 430, button=3)
+    person.keys("Down", "Return")
+    facts = person.leaves()
+    lines = facts["clipboard"].split("\\n")
+    assert lines[0].startswith("position,id,text,") and "rows/lambda" in lines[0], lines[0][:200]
+    assert len([line for line in lines if line]) == 65, len(lines)  # a line for each of the 64 tokens
+
+
 def test_a_path_is_typed_into_the_open_panel_at_once(sits):
     person = sits(DEMO / "bytes" / "softmax")
     person.keys("ctrl+shift+o")

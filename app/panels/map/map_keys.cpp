@@ -109,7 +109,8 @@ void draw_map_keys(PanelContext& context, Rect area, const MapSubject& subject) 
   }
   if (rows < all)
     ui.label_at(area.x0, area.y0 + 0.5f * kRow,
-                grouped_text(static_cast<std::int64_t>(all - rows)) + " other keys, together " + readout_text(rest),
+                grouped_text(static_cast<std::int64_t>(all - rows)) + " other keys" +
+                    (query ? ", together " + readout_text(rest) : std::string()),
                 theme.hint(), area.width());
 }
 
