@@ -23,6 +23,7 @@
 #include "app/cli/size_text.h"
 #include "core/base/format.h"
 #include "core/checkpoint/tensor_info.h"
+#include "core/io/circuits_schema.h"
 #include "core/io/run_file.h"
 #include "core/model/layer_facts.h"
 #include "core/run/run_overview.h"

@@ -21,7 +21,7 @@ struct EnumWords<HeadsView> {
 };
 template <>
 struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 3> words{"map", "what-if", "compare"};
+  static constexpr std::array<const char*, 4> words{"map", "what-if", "compare", "circuit"};
 };
 template <>
 struct EnumWords<CompareMode> {
@@ -80,6 +80,9 @@ void visit_fields(View& view, const Visit& visit) {
 
   visit("what_if", "scope", view.what_if.scope);
   visit("what_if", "changes", view.what_if.changes);
+
+  visit("circuit", "quantity", view.circuit.quantity);
+  visit("circuit", "token", view.circuit.token);
 
   visit("compare", "mode", view.compare.mode);
   visit("compare", "divider", view.compare.divider);

@@ -13,6 +13,7 @@
 #include "core/base/utc.h"
 #include "core/circuits/circuit_quantities.h"
 #include "core/circuits/spectra.h"
+#include "core/io/circuits_schema.h"
 #include "core/run/provenance.h"
 #include "core/run/run_layout.h"
 

@@ -14,6 +14,7 @@
 #include "core/base/format.h"
 #include "core/base/input_file.h"
 #include "core/io/blocks.h"
+#include "core/io/circuits_schema.h"
 #include "core/io/element_type.h"
 #include "core/io/hdf5_attribute.h"
 #include "core/io/hdf5_error.h"

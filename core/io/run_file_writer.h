@@ -49,7 +49,6 @@ struct DatasetDef {
 inline constexpr std::string_view kRunSchemaName = "headroom-run";
 inline constexpr std::string_view kTrainingSchemaName = "headroom-training";  // of training.h5: the same layout
 inline constexpr std::string_view kAblationSchemaName = "headroom-ablation";  // of `headroom ablate`: likewise
-inline constexpr std::string_view kCircuitsSchemaName = "headroom-circuits";  // of `headroom circuits`: likewise
 inline constexpr std::string_view kRunSchemaVersion = "1.0";
 
 using AttributeValue = std::variant<std::string, std::int64_t, double>;
