@@ -1,8 +1,11 @@
 #include "app/panels/circuit/circuit_panel.h"
 
 #include <algorithm>
+#include <any>
 #include <cmath>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,13 +69,23 @@ void draw_table(PanelContext& context, RunCache& memory, const ModelCircuits& ci
   const float room = bar.width() - title - 14.0f;
   if (room > 80.0f) context.ui.label_at(bar.x1, bar.centre_y(), hint, theme.hint(), room, Painter::Align::Right);
   if (memory.run() == nullptr || area.height() < 50.0f) return;
-  const HeadTable table = make_head_table(*memory.run(), "", "copying_score", true);
+  // Sorted once for what is measured.
+  struct Sorted {
+    std::shared_ptr<const RunSnapshot> run;
+    std::vector<std::size_t> rows;
+  };
+  std::any& kept = context.ui.kept_value("sorted");
+  const Sorted* sorted = std::any_cast<Sorted>(&kept);
+  if (!sorted || sorted->run.get() != memory.run()) {
+    kept = Sorted{context.state.heads_shown(), make_head_table(*memory.run(), "", "copying_score", true).rows};
+    sorted = std::any_cast<Sorted>(&kept);
+  }
   HeadRowsOptions options;
   options.columns = circuit_columns(*memory.run());
   options.kind = false;
   options.row_height = measure::kFullTableRow;
   context.ui.push_id("circuits");
-  draw_head_rows(context, memory, table.rows, options, area);
+  draw_head_rows(context, memory, sorted->rows, options, area);
   context.ui.pop_id();
 }
 

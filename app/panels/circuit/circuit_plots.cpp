@@ -1,12 +1,13 @@
 #include "app/panels/circuit/circuit_plots.h"
 
 #include <algorithm>
-#include <array>
+#include <any>
 #include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +22,8 @@
 namespace headroom {
 namespace {
 
-constexpr float kFoot = 18.0f;  // the line of numbers below a plot
+constexpr float kFoot = 18.0f;                 // the line of numbers below a plot
+constexpr std::size_t kSampledHeads = 1024;  // that the band of all heads is made of, at equal steps
 
 // Title, a hint at the right end where there is room, and what is left; `foot` lines are cut off too.
 Rect draw_plot_head(const CircuitView& view, Rect& area, const std::string& title, const std::string& hint) {
@@ -49,6 +51,19 @@ void draw_refused(const CircuitView& view, Rect area, const std::string& what, c
 
 using SpectrumOf = std::function<const std::vector<double>&(const HeadCircuits&)>;
 
+// What was worked out from the layers that there are is kept while they are the same.
+template <typename Made>
+const Made& kept(const CircuitView& view, std::string_view name, const std::function<Made()>& make) {
+  struct Kept {
+    std::vector<std::shared_ptr<const LayerCircuits>> of;
+    Made made;
+  };
+  std::any& value = view.context.ui.kept_value(name);
+  if (const Kept* known = std::any_cast<Kept>(&value); known && known->of == view.circuits.layers) return known->made;
+  value = Kept{view.circuits.layers, make()};
+  return std::any_cast<Kept>(&value)->made;
+}
+
 // Lines of the head and its layer over the quartiles and median of all heads measured so far.
 struct Spectra {
   std::vector<double> places, low, median, high;
@@ -58,9 +73,14 @@ struct Spectra {
 Spectra all_spectra(const CircuitView& view, const SpectrumOf& of, std::size_t length) {
   Spectra spectra;
   std::vector<std::vector<double>> columns(length);
+  std::size_t heads = 0, place = 0;
+  for (const auto& layer : view.circuits.layers)
+    if (layer) heads += layer->heads.size();
+  const std::size_t step = std::max<std::size_t>(1, heads / kSampledHeads);
   for (const auto& layer : view.circuits.layers)
     if (layer)
       for (const HeadCircuits& head : layer->heads) {
+        if (place++ % step != 0) continue;
         const std::vector<double>& values = of(head);
         for (std::size_t i = 0; i < std::min(length, values.size()); ++i) columns[i].push_back(values[i]);
       }
@@ -85,7 +105,8 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
     return;
   }
   const std::size_t length = own.front().first->size();
-  const Spectra all = all_spectra(view, of, length);
+  const Spectra& all = kept<Spectra>(view, title + " " + std::to_string(length),
+                                     [&] { return all_spectra(view, of, length); });
   double low = kInfinity, high = 0.0;
   const auto widen = [&](const std::vector<double>& values) {
     for (const double value : values)
@@ -115,6 +136,30 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
   for (const auto& one : own) ranks += (ranks.empty() ? "" : ", ") + fixed_text(effective_rank(*one.first), 1);
   draw_foot(view, foot, "largest " + readout_text(own.front().first->front()) + " · effective rank (Σσ²)²/Σσ⁴",
             ranks + " of " + std::to_string(length));
+}
+
+// Every two heads that share their values, by layer.
+struct Pairs {
+  std::vector<double> x, y;
+  double sum = 0.0, null = 0.0;  // of |cos|; the largest standard deviation of random matrices
+};
+
+Pairs all_pairs(const ModelCircuits& circuits) {
+  Pairs pairs;
+  for (const auto& layer : circuits.layers) {
+    if (!layer || layer->output_alignment.empty()) continue;
+    const std::size_t heads = layer->heads.size();
+    pairs.null = std::max(pairs.null, layer->output_alignment_null);
+    for (std::size_t a = 0; a < heads; ++a)
+      for (std::size_t b = a + 1; b < heads; ++b) {
+        const double value = layer->output_alignment[a * heads + b];
+        if (!std::isfinite(value)) continue;
+        pairs.x.push_back(static_cast<double>(layer->layer));
+        pairs.y.push_back(value);
+        pairs.sum += std::abs(value);
+      }
+  }
+  return pairs;
 }
 
 // By |μ| on a logarithmic radius: 1 at the rim, so many decades to the centre.
@@ -279,23 +324,14 @@ void draw_alignment_by_layer(const CircuitView& view, Rect area) {
   Painter& painter = view.context.painter();
   const Theme& theme = view.context.theme();
   const Rect foot = draw_plot_head(view, area, "In the group, by layer", "");
-  std::vector<double> x, y, mine_x, mine_y;
-  double sum = 0.0, null = 0.0;
-  for (const auto& layer : view.circuits.layers) {
-    if (!layer || layer->output_alignment.empty()) continue;
-    const std::size_t heads = layer->heads.size();
-    null = std::max(null, layer->output_alignment_null);
-    for (std::size_t a = 0; a < heads; ++a)
-      for (std::size_t b = a + 1; b < heads; ++b) {
-        const double value = layer->output_alignment[a * heads + b];
-        if (!std::isfinite(value)) continue;
-        const bool of_head = layer->layer == view.head.layer && (a == view.index() || b == view.index());
-        (of_head ? mine_x : x).push_back(static_cast<double>(layer->layer));
-        (of_head ? mine_y : y).push_back(value);
-        sum += std::abs(value);
-      }
-  }
-  const std::size_t pairs = x.size() + mine_x.size();
+  const Pairs& all = kept<Pairs>(view, "pairs", [&] { return all_pairs(view.circuits); });
+  const std::size_t heads = view.layer.heads.size();
+  std::vector<double> mine_x, mine_y;
+  for (std::size_t other = 0; other < heads && !view.layer.output_alignment.empty(); ++other)
+    if (const double value = view.layer.output_alignment[view.index() * heads + other];
+        other != view.index() && std::isfinite(value))
+      mine_x.push_back(static_cast<double>(view.layer.layer)), mine_y.push_back(value);
+  const std::size_t pairs = all.x.size();
   if (pairs == 0) {
     draw_note(view.context, area, "No two heads share their values.", "There is nothing to compare.");
     return;
@@ -307,13 +343,13 @@ void draw_alignment_by_layer(const CircuitView& view, Rect area) {
       lay_out_plot(area, along, axis_spec(-1.0, 1.0), view.context.ui.measure(), {4.0f, 6.0f, {}, {}});
   if (frame.inner.width() < 30.0f || frame.inner.height() < 24.0f) return;
   draw_plot_ground(painter, frame, theme);
-  draw_veil(painter, frame, theme, -2.0 * null, 2.0 * null, false);
+  draw_veil(painter, frame, theme, -2.0 * all.null, 2.0 * all.null, false);
   painter.line(frame.at(-0.5, 0.0), frame.at(last + 0.5, 0.0), theme.faint);
-  draw_cloud(painter, frame, x, y, theme.text2, {}, 3.0f);
+  draw_cloud(painter, frame, all.x, all.y, theme.text2, {}, 3.0f);
   draw_cloud(painter, frame, mine_x, mine_y, theme.accent, {}, 5.0f);
   draw_plot_axes(painter, frame, theme);
   draw_foot(view, foot, grouped_text(static_cast<std::int64_t>(pairs)) + " pairs, mean |cos|",
-            fixed_text(sum / static_cast<double>(pairs), 3));
+            fixed_text(all.sum / static_cast<double>(pairs), 3));
 }
 
 }  // namespace headroom
