@@ -89,6 +89,7 @@ void add_circuit_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"circuit", "What a head can read and write, from weights alone", "Heads", "O"});
+  table.add_entry({"circuit.token", "Circuits: the token that the head reads", "Heads", "", true});
   table.add_entry({"circuit.stop", "Circuits: stop measuring", "Heads", ""});
   table.add_entry({"circuit.copy csv", "Circuits: copy the numbers of all heads as CSV", "Heads", ""});
 }

@@ -12,6 +12,7 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
+#include "app/session/commands.h"
 #include "core/text/tokenizer.h"
 
 namespace headroom {
@@ -24,13 +25,6 @@ std::string token_text(const ModelEntry& model, std::int64_t token) {
   std::string bytes;
   if (model.tokenizer) bytes = model.tokenizer->token_bytes(static_cast<std::int32_t>(token));
   return bytes.empty() ? "id " + std::to_string(token) : "“" + visible_token(bytes) + "”";
-}
-
-// A word of a command line.
-std::string quoted_word(const std::string& text) {
-  std::string word = "\"";
-  for (const char c : text) word += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  return word + '"';
 }
 
 void draw_heading(PanelContext& context, Rect bar, const std::string& title, const std::string& hint) {
@@ -109,7 +103,7 @@ void draw_token_field(PanelContext& context, const ModelEntry& model, std::optio
   options.hint = "a text or an id";
   options.mono = true;
   if (context.ui.text_field("token", field, typed, options).submitted && !typed.empty())
-    context.ui.run("circuit.token " + quoted_word(typed));
+    context.ui.run("circuit.token " + quote_word(typed));
 }
 
 void draw_how_to_read(PanelContext& context, const LayerCircuits& layer, std::int64_t index, Rect& area) {
