@@ -17,6 +17,7 @@
 #include "app/cli/ablate_command.h"
 #include "app/cli/analyze_command.h"
 #include "app/cli/bench_command.h"
+#include "app/cli/circuits_command.h"
 #include "app/cli/command_words.h"
 #include "app/cli/compare_command.h"
 #include "app/cli/doctor_command.h"
@@ -182,6 +183,24 @@ void add_ablate(CLI::App& app, AblateArguments& arguments) {
   add_checkpoint_options(*command, run.options);
 }
 
+void add_circuits(CLI::App& app, CircuitsArguments& arguments) {
+  CLI::App* command = app.add_subcommand("circuits", "what each head can read and write, from the weights alone");
+  AnalyzeArguments& run = arguments.run;
+  command->add_option("path", run.path, "checkpoint; may name a place inside: model/::L3.H5")
+      ->type_name(kPathValue)
+      ->required();
+  command->add_option("-o,--output", run.output, "file of the circuits to write (HDF5)")
+      ->type_name(kFileValue)
+      ->required();
+  command->add_option("--layers", run.layers, "layers, e.g. 0,2-5 (default: all)")->check(not_a_list);
+  command->add_option("--heads", run.heads, "heads of every layer, e.g. 0,2-5 (default: all)")->check(not_a_list);
+  command->add_flag("--composition", arguments.composition,
+                    "how much of what each head writes every later one reads: Q-, K- and V-composition");
+  command->add_flag("--force", run.force, "replace an existing file");
+  command->add_flag("--json", run.json, "machine-readable output");
+  add_checkpoint_options(*command, run.options);
+}
+
 void add_compare(CLI::App& app, CompareArguments& arguments) {
   CLI::App* command = app.add_subcommand("compare", "the same quantities of two run files side by side");
   command->add_option("a", arguments.a, "run file")->type_name(kFileValue)->required();
@@ -301,7 +320,9 @@ void add_quantities(CLI::App& app, QuantitiesArguments& arguments) {
   command
       ->add_option("pattern", arguments.pattern, "only these: a name such as sink_score, or a pattern such as 'rows/*'")
       ->check(nothing);
-  CLI::Option* markdown = command->add_flag("--markdown", arguments.markdown, "as core/measure/QUANTITIES.md");
+  command->add_flag("--circuits", arguments.circuits, "of a file of circuits in place of a run file");
+  CLI::Option* markdown =
+      command->add_flag("--markdown", arguments.markdown, "as core/measure/QUANTITIES.md, or CIRCUITS.md beside it");
   command->add_flag("--json", arguments.json, "machine-readable output")->excludes(markdown);
 }
 
@@ -368,6 +389,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   InspectArguments inspect;
   AnalyzeArguments analyze;
   AblateArguments ablate;
+  CircuitsArguments circuits;
   CompareArguments compare;
   QuantitiesArguments quantities;
   FamiliesArguments families;
@@ -381,6 +403,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_inspect(app, inspect);
   add_analyze(app, analyze);
   add_ablate(app, ablate);
+  add_circuits(app, circuits);
   add_compare(app, compare);
   add_quantities(app, quantities);
   add_families(app, families);
@@ -401,8 +424,8 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &compare.json, &quantities.json, &families.json,
-                       &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
+  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &quantities.json,
+                       &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
@@ -427,6 +450,10 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   if (app.got_subcommand("ablate")) {
     ablate.run.command_line = joined(argc, argv);
     return run_ablate(ablate);
+  }
+  if (app.got_subcommand("circuits")) {
+    circuits.run.command_line = joined(argc, argv);
+    return run_circuits(circuits);
   }
   if (app.got_subcommand("analyze")) {
     analyze.command_line = joined(argc, argv);

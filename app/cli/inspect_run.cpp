@@ -23,6 +23,7 @@
 #include "app/cli/size_text.h"
 #include "core/base/format.h"
 #include "core/checkpoint/tensor_info.h"
+#include "core/io/circuits_schema.h"
 #include "core/io/run_file.h"
 #include "core/model/layer_facts.h"
 #include "core/run/run_overview.h"
@@ -313,6 +314,9 @@ void print_history(const std::filesystem::path& path, std::uint64_t size, const 
 constexpr const char* kAblationFacts[] = {"model_id",      "mode",         "change",   "next_token_loss",
                                           "results_asked", "results_done", "complete", "tokens",
                                           "prompt_sha256", "created_utc",  "source"};
+constexpr std::array kCircuitFacts = {"schema_version", "created_utc",  "source",       "program_git_commit",
+                                      "command_line",   "model_id",     "model_type",   "container",
+                                      "vocabulary",     "hidden_size",  "checkpoint_sha256"};
 
 void print_ablation(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };
@@ -322,6 +326,15 @@ void print_ablation(const std::filesystem::path& path, std::uint64_t size, const
   print_fact("model", text("model_id") + ", " + text("tokens") + " tokens, next-token loss " + text("next_token_loss"));
   print_fact("changed", text("mode") + " (" + text("change") + "), " + text("results_done") + " of " +
                             text("results_asked") + " done");
+  if (datasets) print_datasets(file);
+}
+
+void print_circuits(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
+  const auto text = [&](const char* name) { return attribute_text(file, name); };
+  print_fact("circuits", path.string());
+  print_fact("file", "HDF5, " + size_text(size) + ", schema " + text("schema_version") + ", made " +
+                         text("created_utc") + " by " + text("source"));
+  print_fact("model", text("model_id") + ", " + text("vocabulary") + " tokens of the vocabulary");
   if (datasets) print_datasets(file);
 }
 
@@ -356,6 +369,12 @@ Result<void> inspect_run_file(const std::filesystem::path& path, bool datasets, 
       return {};
     }
     told = facts_json(path, size, *file, "ablation", kAblationFacts);
+  } else if (schema == kCircuitsSchemaName) {
+    if (!json) {
+      print_circuits(path, size, *file, datasets);
+      return {};
+    }
+    told = facts_json(path, size, *file, "circuits", kCircuitFacts);
   } else {
     Result<RunOverview> run = read_overview(*file);
     if (!run) return std::move(run.error()).in_file(path.string());

@@ -30,7 +30,8 @@ std::string choose_device(const std::string& wanted, const std::string& backend,
   return info.devices.size() > 1 ? "cuda:0" : "cpu";
 }
 
-// Every file that this command reads, or would read were it there: never written onto.
+}  // namespace
+
 std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments, const Checkpoint& checkpoint) {
   std::vector<std::filesystem::path> inputs;
   for (const InputFile& file : checkpoint.files()) inputs.push_back(file.path());
@@ -46,8 +47,6 @@ std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments
     if (file && *file != "-") inputs.emplace_back(*file);
   return inputs;
 }
-
-}  // namespace
 
 Result<void> place_arguments(AnalyzeArguments& arguments) {
   HEADROOM_TRY(const Address address, parse_address(arguments.path));

@@ -1,7 +1,9 @@
 // From the arguments of a command that runs a checkpoint on a prompt to the request of the run. Main thread only.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "app/cli/analyze_command.h"
 #include "core/base/result.h"
@@ -18,6 +20,10 @@ struct RunNotes {
 
 // A place inside a checkpoint (app/cli/address.h) becomes its path, layers and heads.
 [[nodiscard]] Result<void> place_arguments(AnalyzeArguments& arguments);
+
+// Every file that this command reads, or would read were it there: never written onto.
+[[nodiscard]] std::vector<std::filesystem::path> input_paths(const AnalyzeArguments& arguments,
+                                                             const Checkpoint& checkpoint);
 
 // Everything the command needs before the long part; fails without having computed anything.
 [[nodiscard]] Result<AnalysisRequest> prepare_run(const AnalyzeArguments& arguments, const OpenedModel& model,

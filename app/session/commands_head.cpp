@@ -21,6 +21,9 @@ constexpr const char* kHeadSections = "numbers|rms|norm|cancellation|decompositi
 
 std::string data_reason(const State& state, Arguments) { return needs_data(state); }
 
+// Beside circuits heads can be chosen before anything ran.
+std::string heads_reason(const State& state, Arguments) { return state.heads_shown() ? "" : needs_data(state); }
+
 std::string threshold_reason(const State& state, Arguments) {
   if (std::string reason = needs_data(state); !reason.empty()) return reason;
   return atlas_quantity(state.view) == kRowDistance ? "the atlas shows row distances, which have no threshold" : "";
@@ -45,7 +48,7 @@ Result<void> known_quantity(const std::string& name) {
 }
 
 Result<void> step(Session& session, int layers, int heads) {
-  const RunSnapshot& data = *session.state().data();
+  const RunSnapshot& data = *session.state().heads_shown();
   const HeadRef from = session.state().view.selection.head.value_or(HeadRef{data.layers.front(), data.heads.front()});
   const auto move = [](const std::vector<std::int64_t>& among, std::int64_t value, int by) {
     const auto at = std::ranges::lower_bound(among, value) - among.begin();
@@ -97,13 +100,13 @@ std::function<Result<void>(Session&, Arguments)> heads_change(const char* name, 
 
 void add_head_commands(CommandTable& table) {
   table.add(
-      {"select", "L0.H0[Q,K]|none", "Select a head", "Heads", data_reason, [](Session& s, Arguments a) -> Result<void> {
+      {"select", "L0.H0[Q,K]|none", "Select a head", "Heads", heads_reason, [](Session& s, Arguments a) -> Result<void> {
          if (a[0] == "none") {
            s.set_head({});
            return {};
          }
          const Place place = parse_place(a[0]).value_or(Place{});
-         const RunSnapshot& data = *s.state().data();
+         const RunSnapshot& data = *s.state().heads_shown();
          if (!has_head(data, place.head)) return wrong_arguments("select", heads_of(data), a);
          if (place.query && (*place.query >= data.length || *place.key >= data.length))
            return wrong_arguments("select", "query and key below " + std::to_string(data.length), a);
@@ -124,7 +127,7 @@ void add_head_commands(CommandTable& table) {
                           Step{"select.right", "Next head of the layer", "Right", 0, 1},
                           Step{"select.up", "The same head of the layer above", "Up", -1, 0},
                           Step{"select.down", "The same head of the layer below", "Down", 1, 0}}) {
-    table.add({one.name, "", one.title, "Heads", data_reason,
+    table.add({one.name, "", one.title, "Heads", heads_reason,
                [one](Session& s, Arguments) { return step(s, one.layers, one.heads); }});
     table.add_entry({one.name, one.title, "Heads", one.key});
   }
@@ -225,7 +228,9 @@ void add_head_commands(CommandTable& table) {
                if (a[0] != kRowDistance) HEADROOM_TRY_VOID(known_quantity(a[0]));
                s.remember_view("heads.quantity");
                ViewState& view = s.edit().view;
-               (view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity) = a[0];
+               (view.centre == CentreView::Compare   ? view.compare.quantity
+                : view.centre == CentreView::Circuit ? view.circuit.quantity
+                                                     : view.heads.quantity) = a[0];
                return {};
              }});
   text_setting("heads.x", "Scatter: quantity across", &HeadsState::x);

@@ -10,6 +10,7 @@
 
 #include "app/plot/number_text.h"
 #include "core/base/numbers.h"
+#include "core/circuits/circuit_quantities.h"
 #include "core/measure/quantity.h"
 
 namespace headroom {
@@ -25,7 +26,7 @@ struct Looks {
   bool log = false, centred = false;
 };
 
-constexpr Range kShare{0.0, 1.0};
+constexpr Range kShare{0.0, 1.0}, kSigned{-1.0, 1.0};
 
 const std::vector<Looks>& looks() {
   static const std::vector<Looks> table = {
@@ -76,6 +77,14 @@ const std::vector<Looks>& looks() {
       {"norm_gain_median", "norm gain, median", "norm gain", Group::Differential, {}, true},
       {"norm_gain_max", "norm gain, largest", "max gain", Group::Differential, {}, true},
       {"gate_mean", "gate mean", "gate", Group::Gate, kShare},
+      {"copying_score", "copying score", "copying", Group::Circuits, kSigned, false, true},
+      {"ov_effective_rank", "effective rank of OV", "OV eff. rank", Group::Circuits, {}},
+      {"ov_largest_singular_value", "OV σ₁", "OV σ₁", Group::Circuits, {}, true},
+      {"qk_effective_rank", "effective rank of QK", "QK eff. rank", Group::Circuits, {}},
+      {"qk_largest_singular_value", "QK σ₁", "QK σ₁", Group::Circuits, {}, true},
+      {"output_alignment_mean", "W_O alignment", "alignment", Group::Circuits, kSigned, false, true},
+      {"query_alignment", "alignment of the two query blocks", "query pair", Group::Circuits, kSigned, false, true},
+      {"qk_alignment", "alignment of the two QK circuits", "QK pair", Group::Circuits, kSigned, false, true},
   };
   return table;
 }
@@ -129,7 +138,9 @@ QuantityInfo make_info(const Quantity& quantity) {
 std::vector<QuantityInfo> make_infos() {
   std::vector<QuantityInfo> infos;
   for (const Looks& look : looks()) {
-    const Quantity* quantity = find_quantity("", look.name);
+    // Numbers of circuits stand beside a run (RunSnapshot::beside).
+    const Quantity* quantity =
+        look.group == Group::Circuits ? find_circuit_quantity(look.name) : find_quantity("", look.name);
     if (quantity == nullptr) continue;
     QuantityInfo info = make_info(*quantity);
     info.title = look.title;
@@ -138,6 +149,7 @@ std::vector<QuantityInfo> make_infos() {
     info.natural = look.natural;
     info.log = look.log;
     info.centred = look.centred;
+    if (look.group == Group::Circuits && !look.natural) info.decimals = look.log ? 2 : 1;
     infos.push_back(std::move(info));
   }
   for (const Quantity& quantity : head_quantities()) {
@@ -223,9 +235,21 @@ const char* group_title(QuantityGroup group) {
     case Group::Map: return "Map";
     case Group::Logits: return "Logits";
     case Group::Differential: return "Differential";
+    case Group::Circuits: return "Circuits, from weights";
     default: return "Gate";
   }
 }
+
+namespace {
+
+// [layers, heads, elements]; null where none were measured.
+const std::vector<double>* measured_beside(const RunSnapshot& run, const QuantityInfo& info) {
+  const auto found = run.beside.find(info.name);
+  const std::size_t size = run.layers.size() * run.heads.size() * info.elements();
+  return found != run.beside.end() && found->second.size() == size ? &found->second : nullptr;
+}
+
+}  // namespace
 
 std::size_t QuantityInfo::elements() const {
   std::size_t count = 1;
@@ -356,6 +380,17 @@ std::string number_text(const QuantityInfo& info, double value) {
 }
 
 double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head) {
+  if (ref.info != nullptr && ref.info->group == Group::Circuits) {
+    const std::vector<double>* const values = measured_beside(run, *ref.info);
+    const auto at_layer = std::ranges::lower_bound(run.layers, layer);
+    const auto at_head = std::ranges::lower_bound(run.heads, head);
+    if (values == nullptr || at_layer == run.layers.end() || *at_layer != layer || at_head == run.heads.end() ||
+        *at_head != head)
+      return kNaN;
+    const auto row = static_cast<std::size_t>(at_layer - run.layers.begin()) * run.heads.size() +
+                     static_cast<std::size_t>(at_head - run.heads.begin());
+    return (*values)[row * ref.info->elements() + ref.index];
+  }
   const LayerSnapshot* snapshot = run.layer(layer);
   if (ref.info == nullptr || snapshot == nullptr) return kNaN;
   const std::span<const double> values = snapshot->values(ref.info->name, head);
@@ -367,6 +402,12 @@ double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t l
 std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref) {
   std::vector<double> values(run.layers.size() * run.heads.size(), kNaN);
   if (ref.info == nullptr) return values;
+  if (ref.info->group == Group::Circuits) {
+    const std::vector<double>* const found = measured_beside(run, *ref.info);
+    for (std::size_t row = 0; found != nullptr && row < values.size(); ++row)
+      values[row] = (*found)[row * ref.info->elements() + ref.index];
+    return values;
+  }
   for (std::size_t l = 0; l < run.layers.size() && l < run.data.size(); ++l) {
     const LayerSnapshot* layer = run.data[l].get();
     if (layer == nullptr || layer->heads.empty()) continue;
@@ -398,6 +439,8 @@ std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::
     return "The layer is not computed yet.";
   }
   if (ref.info == nullptr) return "There is no such quantity.";
+  if (ref.info->group == Group::Circuits && !run.beside.contains(ref.info->name))
+    return "No circuits are measured: press O.";
   const std::string& name = ref.info->name;
   const std::string what = "A " + snapshot->kind + " head";
   const std::int64_t index = snapshot->head_index(head);
@@ -438,6 +481,13 @@ std::vector<std::string> with_values(const RunSnapshot& run, std::span<const std
 }
 
 }  // namespace
+
+std::vector<std::string> circuit_columns(const RunSnapshot& run) {
+  static constexpr std::string_view kNames[] = {
+      "copying_score",   "ov_largest_singular_value", "ov_effective_rank", "qk_largest_singular_value",
+      "previous_token_score", "induction_score",      "sink_score",        "output_alignment_mean"};
+  return with_values(run, kNames);
+}
 
 std::vector<std::string> usual_columns(const RunSnapshot& run) {
   static constexpr std::string_view kNames[] = {"sink_score",

@@ -17,8 +17,8 @@
 
 namespace headroom {
 
-enum class QuantityGroup : std::uint8_t { Sinks, ContextRms, Map, Logits, Differential, Gate };
-inline constexpr std::size_t kQuantityGroups = 6;
+enum class QuantityGroup : std::uint8_t { Sinks, ContextRms, Map, Logits, Differential, Gate, Circuits };
+inline constexpr std::size_t kQuantityGroups = 7;
 [[nodiscard]] const char* group_title(QuantityGroup group);  // "Context RMS"
 
 // An axis after layer and head: what its elements are called, in the order of the values.
@@ -94,6 +94,9 @@ struct QuantityRef {
 [[nodiscard]] std::int64_t rows_not_finite(const LayerSnapshot& layer, std::int64_t head);
 // The level of uniform attention, NaN where the quantity has none.
 [[nodiscard]] double null_level(const RunSnapshot& run, const QuantityRef& ref);
+
+// Those of circuits, for the list beside them.
+[[nodiscard]] std::vector<std::string> circuit_columns(const RunSnapshot& run);
 
 // The columns of the table where none are chosen: those that have a value in this run.
 [[nodiscard]] std::vector<std::string> usual_columns(const RunSnapshot& run);

@@ -67,6 +67,7 @@ Session::Session(Options options) : options_(std::move(options)), commands_(make
 
 Session::~Session() {
   for (const auto& [id, stop] : stops_) *stop = true;
+  stop_weights();
   compute_.reset();
   io_.reset();
 }
@@ -102,6 +103,7 @@ bool Session::update(double now_s) {
   check_files(now_s);
   keep_session(now_s);
   refresh_estimate();
+  refresh_token_effect();
   state_.can_undo = !undo_.empty();
   state_.can_redo = !redo_.empty();
   state_.memory_bytes = resident_bytes();

@@ -116,6 +116,8 @@ class Session {
   Result<void> start_run(bool keep_maps = true);
   Result<void> start_what_if(bool complete);  // the changes of the view, beside the run that is shown
   Result<void> recompute_layer(std::int64_t layer);
+  Result<void> start_circuits();  // of circuit_model(): what is not measured yet
+  bool stop_circuits();           // false: none are measured
   // Writes what is shown, or the wish fails at once or with a card: a run on the compute thread, a picture after the
   // next frame. What a person asks for by a line replaces nothing that is there unless `replace`: the save panel asks.
   Result<void> save(SaveKind kind, const std::string& panel, const std::string& path, bool replace);
@@ -159,6 +161,13 @@ class Session {
                             HeadRef head);
   void run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds,
                     RunStatus before);
+  Worker& weights_worker();
+  Result<void> measure_circuits_of(int id, const OpenedModel& opened, const std::vector<std::int64_t>& layers,
+                                   const std::atomic<bool>& stop);
+  void take_circuits(int model_id, const std::shared_ptr<const LayerCircuits>& layer, bool whole);
+  void keep_circuits_beside(RunEntry& run) const;  // what is measured already, after its data came
+  void refresh_token_effect();
+  void stop_weights();
   void publish_run(int run_id, std::shared_ptr<const RunSnapshot> data);
   void show_coming();          // in place of what it follows, if that is still shown
   void forget_coming(int id);  // it has come to nothing
@@ -209,7 +218,9 @@ class Session {
   ComputeBackend* backend_ = nullptr;                        // compute thread only
   std::unique_ptr<TileStore> tiles_;
   std::unique_ptr<MainQueue> main_;
-  std::unique_ptr<Worker> io_, compute_;  // last: their jobs use the others
+  std::shared_ptr<std::atomic<bool>> circuits_stop_, effect_stop_;
+  std::string effect_asked_;                        // model, head and token of the last one
+  std::unique_ptr<Worker> io_, compute_, weights_;  // last: their jobs use the others
 };
 
 }  // namespace headroom

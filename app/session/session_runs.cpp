@@ -219,6 +219,7 @@ void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
   if (!run) return;
   const bool first = !run->data;
   run->data = std::move(data);
+  keep_circuits_beside(*run);
   if (first) name_models_and_runs(state_);
   if (state_.coming == run_id) {
     const std::optional<HeadRef>& head = state_.view.selection.head;
@@ -269,6 +270,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     run->status = RunStatus::Done;
     run->fraction = 1.0;
     run->data = *result;
+    keep_circuits_beside(*run);
     if (state_.coming == run_id) show_coming();
     for (const std::string_view note : run->data->notes) {
       const bool warns = note.starts_with(kWarningNote);

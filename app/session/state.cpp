@@ -16,6 +16,7 @@ std::string head_text(HeadRef head) {
 const char* map_kind_name(MapKind kind) { return word_of(kind); }
 
 const std::string& atlas_quantity(const ViewState& view) {
+  if (view.centre == CentreView::Circuit) return view.circuit.quantity;
   return view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity;
 }
 
@@ -44,6 +45,30 @@ const RunSnapshot* State::data() const {
 const LayerSnapshot* State::selected_layer() const {
   const RunSnapshot* snapshot = data();
   return snapshot && view.selection.head ? snapshot->layer(view.selection.head->layer) : nullptr;
+}
+
+const ModelEntry* State::circuit_model() const {
+  const RunEntry* run = shown();
+  return find_model(run ? run->model : model);
+}
+
+std::shared_ptr<const RunSnapshot> State::heads_shown() const {
+  const RunEntry* run = shown();
+  if (run && run->data) return run->data;
+  const ModelEntry* entry = view.centre == CentreView::Circuit ? circuit_model() : nullptr;
+  return entry ? entry->circuits.heads : nullptr;
+}
+
+std::optional<std::int64_t> State::circuit_token() const {
+  if (view.circuit.token >= 0) return view.circuit.token;
+  const RunSnapshot* run = data();
+  if (!run || !run->prompt || run->prompt->ids.empty()) return {};
+  const Prompt& read = *run->prompt;
+  if (view.selection.key && *view.selection.key < static_cast<std::int64_t>(read.ids.size()))
+    return read.ids[static_cast<std::size_t>(*view.selection.key)];
+  for (std::size_t i = 0; i < read.ids.size() && i < read.texts.size(); ++i)
+    if (read.texts[i].size() > 2 && (i >= read.is_special.size() || read.is_special[i] == 0)) return read.ids[i];
+  return read.ids.front();
 }
 
 std::string State::layer_name(std::int64_t layer) const {

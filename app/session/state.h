@@ -13,6 +13,7 @@
 
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
+#include "app/session/model_circuits.h"
 #include "app/session/run_budget.h"
 #include "core/maps/map_tiles.h"
 #include "core/model/layer_facts.h"
@@ -44,7 +45,7 @@ struct Hover {
 enum class MapKind : std::uint8_t { Net, First, Second, ScaledSecond, Logits };  // net is "weights" for a single map
 [[nodiscard]] const char* map_kind_name(MapKind kind);  // "net", "first", "second", "scaled", "logits"
 enum class HeadsView : std::uint8_t { Atlas, Scatter, Table };
-enum class CentreView : std::uint8_t { Map, WhatIf, Compare };
+enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit };
 enum class CompareMode : std::uint8_t { SideBySide, Swipe, Flip, Difference };
 enum class RunStatus : std::uint8_t { Waiting, Running, Done, Cancelled, Failed };
 
@@ -116,6 +117,12 @@ struct CompareState {
   friend bool operator==(const CompareState&, const CompareState&) = default;
 };
 
+struct CircuitState {
+  std::string quantity = "copying_score";  // of the atlas
+  std::int64_t token = -1;                 // that the head reads; −1: a token of the prompt
+  friend bool operator==(const CircuitState&, const CircuitState&) = default;
+};
+
 // What undo and redo go through.
 struct ViewState {
   int run = -1;        // id of the run shown (A)
@@ -128,6 +135,7 @@ struct ViewState {
   TokensState tokens;
   WhatIfState what_if;
   CompareState compare;
+  CircuitState circuit;
   friend bool operator==(const ViewState&, const ViewState&) = default;
 };
 // What the atlas is coloured by: while two runs are compared it has a quantity of its own.
@@ -147,6 +155,7 @@ struct ModelEntry {
   std::uint64_t size_bytes = 0;
   std::vector<LayerFacts> layers;  // of its blocks, known before anything runs
   std::string not_run;             // parts of other tasks in the file
+  ModelCircuits circuits;
 };
 
 struct PromptEntry {
@@ -305,6 +314,12 @@ struct State {
   // Of the shown run; null where there is none (yet).
   [[nodiscard]] const RunSnapshot* data() const;
   [[nodiscard]] const LayerSnapshot* selected_layer() const;
+  // The checkpoint whose circuits are looked at: of the shown run, or the one that runs next; null: none is open.
+  [[nodiscard]] const ModelEntry* circuit_model() const;
+  // The token that a head of it reads: the chosen one, the pinned key's, or the first of the prompt that is a word.
+  [[nodiscard]] std::optional<std::int64_t> circuit_token() const;
+  // What the panels of heads show: the shown run, or, beside circuits, the heads of a model that has not run.
+  [[nodiscard]] std::shared_ptr<const RunSnapshot> heads_shown() const;
   [[nodiscard]] const ModelEntry* opening_model() const;  // the latest that is being opened; null: none
   [[nodiscard]] bool nothing_open() const { return models.empty() && runs.empty(); }
 };

@@ -45,6 +45,9 @@ void visit_fields(View& view, const Visit& visit) {
   visit("what_if", "scope", view.what_if.scope);
   visit("what_if", "changes", view.what_if.changes);
 
+  visit("circuit", "quantity", view.circuit.quantity);
+  visit("circuit", "token", view.circuit.token);
+
   visit("compare", "mode", view.compare.mode);
   visit("compare", "divider", view.compare.divider);
   visit("compare", "quantity", view.compare.quantity);

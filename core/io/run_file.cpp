@@ -14,6 +14,7 @@
 #include "core/base/format.h"
 #include "core/base/input_file.h"
 #include "core/io/blocks.h"
+#include "core/io/circuits_schema.h"
 #include "core/io/element_type.h"
 #include "core/io/hdf5_attribute.h"
 #include "core/io/hdf5_error.h"
@@ -38,9 +39,14 @@ Result<Hdf5File> open_hdf5(const std::filesystem::path& path, bool use_locks) {
   return file;
 }
 
+bool is_our_schema(std::string_view name) {
+  return name == kRunSchemaName || name == kTrainingSchemaName || name == kAblationSchemaName ||
+         name == kCircuitsSchemaName;
+}
+
 Result<void> check_schema(hid_t file) {
   auto name = read_attribute(file, "schema_name");
-  if (!name || (*name != kRunSchemaName && *name != kTrainingSchemaName && *name != kAblationSchemaName)) {
+  if (!name || !is_our_schema(*name)) {
     return Error(ErrorCode::Corrupt, "an HDF5 file, but not a run file of this program")
         .wanted("schema_name \"" + std::string(kRunSchemaName) + "\"", name ? "\"" + *name + "\"" : "none");
   }
@@ -268,7 +274,7 @@ bool claims_to_be_run_file(const std::filesystem::path& path) {
   const auto file = open_hdf5(path, false);
   if (!file) return true;
   const std::string name = attribute_or_empty(file->get(), "schema_name");
-  return name == kRunSchemaName || name == kTrainingSchemaName || name == kAblationSchemaName;
+  return is_our_schema(name);
 }
 
 }  // namespace headroom

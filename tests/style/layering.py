@@ -33,6 +33,7 @@ ARROWS = {
     "core/maps": "core/base core/checkpoint core/model kernels kernels/cpu",
     "core/measure": "core/base core/io core/model core/maps kernels",
     "core/run": "core/base core/checkpoint core/text core/io core/model core/maps core/measure kernels/cpu",
+    "core/circuits": "core/base core/io core/model core/measure core/run kernels/cpu",
     "core/compare": "core/base core/maps core/run",
     "core/training": "core/base core/checkpoint core/text core/io core/model core/measure core/run",
     "core/compute": "core/base core/model core/maps core/measure core/run core/training kernels kernels/reference kernels/cpu kernels/cuda",
@@ -41,11 +42,11 @@ ARROWS = {
     "app/plot": "core/base",
     "app/text": "app/plot core/base",
     "app/ui": "app/plot core/base",
-    "app/session": "app/plot app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run",
-    "app/panels": "app/plot app/ui app/session core/base core/text core/model core/measure core/run core/compare",
+    "app/session": "app/plot app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits",
+    "app/panels": "app/plot app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare",
     "app/gl": "app/plot app/text core/base",
     "app/window": "app/process app/plot app/text app/ui app/session app/panels app/gl core/base",
-    "app/cli": "app/process core/base core/checkpoint core/text core/io core/model core/measure core/run core/training core/reproduce",
+    "app/cli": "app/process core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/training core/reproduce",
     "app": "app/process app/cli app/window",
 }
 # Inside app/panels: which of its folders a folder may include, beside what app/panels may and the files right in it.
@@ -54,11 +55,12 @@ PANELS = {
     "map": "parts",
     "heads": "parts",
     "tokens": "parts",
+    "circuit": "parts heads",
     "model": "parts heads",
     "head": "parts model",
     "compare": "parts map model",
     "what_if": "parts map compare",
-    "chrome": "parts map heads tokens model head compare what_if",
+    "chrome": "parts map heads tokens circuit model head compare what_if",
 }
 ARROWS |= {
     f"app/panels/{folder}": " ".join(["app/panels", ARROWS["app/panels"], *(f"app/panels/{name}" for name in allowed.split())])

@@ -89,6 +89,7 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
           submenu("Heads", std::move(heads), true),
           submenu("Map", std::move(map)),
           submenu("Head and tokens", std::move(head)),
+          command_item(c, "circuit", "Circuits, from weights"),
           submenu("Panels", std::move(panels), true),
           submenu("Theme and size", std::move(looks)),
           command_item(c, "log", "Messages", true)};

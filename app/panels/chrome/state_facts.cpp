@@ -2,6 +2,7 @@
 #include "app/panels/chrome/state_facts.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "app/session/facts.h"
 #include "app/session/quantities.h"
 #include "app/session/state.h"
+#include "app/session/view_fields.h"
 
 namespace headroom {
 namespace {
@@ -127,8 +129,8 @@ void describe_state(const State& state, Facts& facts) {
       if (quantity.group.empty())
         facts.set("head." + std::string(quantity.name),
                   data->at(quantity.name, selection.head->layer, selection.head->head));
-  const char* centres[] = {"map", "what-if", "compare"};
-  facts.set("centre", std::string(centres[static_cast<int>(state.view.centre)]));
+  facts.set("centre", std::string(EnumWords<CentreView>::words[static_cast<std::size_t>(state.view.centre)]));
+  facts.set("circuit.token", static_cast<double>(state.circuit_token().value_or(-1)));
   facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));
   facts.set("theme", std::string(state.settings.dark ? "dark" : "light"));
   facts.set("can_undo", state.can_undo ? 1.0 : 0.0);

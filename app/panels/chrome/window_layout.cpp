@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "app/panels/circuit/circuit_panel.h"
+#include "app/panels/circuit/circuit_side.h"
 #include "app/panels/compare/compare_panel.h"
 #include "app/panels/compare/compare_side.h"
 #include "app/panels/head/head_panel.h"
@@ -49,6 +51,7 @@ ViewPanels panels_of(const State& state) {
   switch (view.centre) {
     case CentreView::WhatIf: return {&kHeadsPanel, &kWhatIfPanel, &kChangePanel, 272.0f, 388.0f, 190.0f, 330.0f};
     case CentreView::Compare: return {&kHeadsPanel, &kComparePanel, &kComparedHeadsPanel};
+    case CentreView::Circuit: return {&kHeadsPanel, &kCircuitPanel, &kWritesPanel, 300.0f, 330.0f, 190.0f, 262.0f};
     case CentreView::Map: break;
   }
   const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;

@@ -141,8 +141,7 @@ const std::shared_ptr<const Prompt>& RunCache::sequence(const std::string& name,
 
 RunCache& run_cache(PanelContext& context, RunCache& own) {
   RunCache& memory = context.run_cache != nullptr ? *context.run_cache : own;
-  const RunEntry* run = context.state.shown();
-  memory.show(run != nullptr ? run->data : nullptr);
+  memory.show(context.state.heads_shown());
   return memory;
 }
 

@@ -1,0 +1,105 @@
+#include "core/circuits/vocabulary.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "core/base/format.h"
+#include "core/base/mutex.h"
+#include "core/base/process_memory.h"
+#include "kernels/cpu/product.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::int64_t kStripTokens = 1024;
+constexpr unsigned kMostThreads = 16;
+
+std::int64_t processors() { return std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads); }
+
+}  // namespace
+
+std::int64_t path_vocabulary(const ModelSpec& model) {
+  return std::min(model.embedding.rows(), model.lm_head.weight.rows());
+}
+
+void on_all_processors(std::int64_t count, const std::function<void(std::int64_t index)>& job) {
+  std::atomic<std::int64_t> next{0};
+  const auto work = [&] {
+    for (std::int64_t index = next++; index < count; index = next++) job(index);
+  };
+  const std::int64_t threads = std::min(count, processors());
+  std::vector<std::jthread> others;
+  for (std::int64_t t = 1; t < threads; ++t) others.emplace_back(work);
+  work();
+}
+
+Result<Thin> read_rows(const ModelSource& source, const WeightRef& weight, std::int64_t first, std::int64_t count) {
+  Thin rows(count, weight.columns());
+  if (weight.row_group > 0 || weight.transposed) {
+    for (std::int64_t r = 0; r < count; ++r)
+      HEADROOM_TRY_VOID(source.read_row(weight, first + r,
+                                        std::span<double>(rows.row(r), static_cast<std::size_t>(rows.columns))));
+    return rows;
+  }
+  WeightRef part = weight;
+  part.row_begin += first;
+  part.row_count = count;
+  HEADROOM_TRY_VOID(source.read(part, std::span<double>(rows.values)));
+  return rows;
+}
+
+Result<std::vector<double>> read_token(const ModelSource& source, const WeightRef& weight, std::int64_t token) {
+  std::vector<double> row(static_cast<std::size_t>(weight.columns()));
+  HEADROOM_TRY_VOID(source.read_row(weight, token, std::span<double>(row)));
+  return row;
+}
+
+Result<Thin> embedding_times_unembedding(const ModelSource& source, const ModelSpec& model,
+                                         const CircuitProgress& progress, const CircuitStop& stop) {
+  const std::int64_t hidden = model.embedding.columns(), tokens = path_vocabulary(model);
+  const double bytes = static_cast<double>(processors()) * 8.0 * static_cast<double>(hidden) * static_cast<double>(hidden);
+  const FreeMemory memory = free_memory();
+  if (bytes > memory.bytes) {
+    Error error(ErrorCode::OutOfMemory, "the product of embedding and unembedding does not fit into memory");
+    return error.wanted(format("%.1f GB", bytes / 1e9), format("%.1f GB, %s", memory.bytes / 1e9, memory.limit.c_str()));
+  }
+  const std::int64_t strips = (tokens + kStripTokens - 1) / kStripTokens;
+  // Each part of the strips has a sum of its own, so that a machine gives the same bits every time.
+  const std::int64_t parts = std::min(strips, processors());
+  std::vector<Thin> sums(static_cast<std::size_t>(parts), Thin(hidden, hidden));
+  Mutex mutex;
+  std::optional<Error> failed;
+  std::int64_t done = 0;
+  std::atomic<bool> ended{false};
+  on_all_processors(parts, [&](std::int64_t part) {
+    for (std::int64_t strip = part; strip < strips && !ended; strip += parts) {
+      if (stop && stop()) ended = true;
+      const std::int64_t first = strip * kStripTokens, count = std::min(kStripTokens, tokens - first);
+      const auto embedding = read_rows(source, model.embedding, first, count);
+      const auto other = model.tied ? embedding : read_rows(source, model.lm_head.weight, first, count);
+      if (!embedding || !other) {
+        const MutexLock lock(mutex);
+        failed = embedding ? other.error() : embedding.error();
+        ended = true;
+        return;
+      }
+      kernels::add_product(embedding->values.data(), hidden, other->values.data(), hidden, count, hidden, hidden,
+                           sums[static_cast<std::size_t>(part)].values.data(), hidden);
+      const MutexLock lock(mutex);
+      ++done;
+      if (progress) progress(static_cast<double>(done) / static_cast<double>(strips));
+    }
+  });
+  if (failed) return *failed;
+  if (ended) return Error(ErrorCode::Cancelled, "stopped while embedding and unembedding were multiplied");
+  for (std::size_t part = 1; part < sums.size(); ++part)
+    for (std::size_t i = 0; i < sums[part].values.size(); ++i) sums[0].values[i] += sums[part].values[i];
+  return std::move(sums[0]);
+}
+
+}  // namespace headroom
