@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "app/plot/number_text.h"
+#include "app/session/importance.h"
 #include "core/base/numbers.h"
 #include "core/measure/quantity.h"
 
@@ -126,8 +127,26 @@ QuantityInfo make_info(const Quantity& quantity) {
   return info;
 }
 
+// What the loss changes by without a head: not in run files, but beside a run (RunSnapshot::beside).
+QuantityInfo loss_change_info(AblationWay way) {
+  const AblationWayInfo& of = way_info(way);
+  QuantityInfo info;
+  info.name = of.quantity;
+  info.title = std::string("loss change, ") + of.title;
+  info.column = std::string("Δ ") + of.title;
+  info.long_name = "change of the next-token loss";
+  info.definition = std::string("mean over tokens t ≥ 1 of loss_t with ") + of.change + " in the head − loss_t";
+  info.units = "nat";
+  info.group = Group::Importance;
+  info.decimals = 4;
+  info.centred = true;
+  info.linear_to = kSmallLossChange;
+  return info;
+}
+
 std::vector<QuantityInfo> make_infos() {
   std::vector<QuantityInfo> infos;
+  for (const AblationWay way : kAblationWays) infos.push_back(loss_change_info(way));
   for (const Looks& look : looks()) {
     const Quantity* quantity = find_quantity("", look.name);
     if (quantity == nullptr) continue;
@@ -223,9 +242,21 @@ const char* group_title(QuantityGroup group) {
     case Group::Map: return "Map";
     case Group::Logits: return "Logits";
     case Group::Differential: return "Differential";
+    case Group::Importance: return "Loss changes";
     default: return "Gate";
   }
 }
+
+namespace {
+
+// Null where no sweep gave any.
+const std::vector<double>* beside(const RunSnapshot& run, const QuantityInfo& info) {
+  const auto found = run.beside.find(info.name);
+  const bool fits = found != run.beside.end() && found->second.size() == run.layers.size() * run.heads.size();
+  return fits ? &found->second : nullptr;
+}
+
+}  // namespace
 
 std::size_t QuantityInfo::elements() const {
   std::size_t count = 1;
@@ -352,10 +383,21 @@ std::string quantity_heading(const QuantityRef& ref) {
 }
 
 std::string number_text(const QuantityInfo& info, double value) {
+  if (info.linear_to > 0.0 && !std::isnan(value)) return signed_text(value, info.decimals);
   return fixed_text(shown_value(info, value), info.decimals);
 }
 
 double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head) {
+  if (ref.info != nullptr && ref.info->group == Group::Importance) {
+    const auto at_layer = std::ranges::lower_bound(run.layers, layer);
+    const auto at_head = std::ranges::lower_bound(run.heads, head);
+    const std::vector<double>* const values = beside(run, *ref.info);
+    if (values == nullptr || at_layer == run.layers.end() || *at_layer != layer || at_head == run.heads.end() ||
+        *at_head != head)
+      return kNaN;
+    return (*values)[static_cast<std::size_t>(at_layer - run.layers.begin()) * run.heads.size() +
+                     static_cast<std::size_t>(at_head - run.heads.begin())];
+  }
   const LayerSnapshot* snapshot = run.layer(layer);
   if (ref.info == nullptr || snapshot == nullptr) return kNaN;
   const std::span<const double> values = snapshot->values(ref.info->name, head);
@@ -367,6 +409,10 @@ double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t l
 std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref) {
   std::vector<double> values(run.layers.size() * run.heads.size(), kNaN);
   if (ref.info == nullptr) return values;
+  if (ref.info->group == Group::Importance) {
+    const std::vector<double>* const found = beside(run, *ref.info);
+    return found != nullptr ? *found : values;
+  }
   for (std::size_t l = 0; l < run.layers.size() && l < run.data.size(); ++l) {
     const LayerSnapshot* layer = run.data[l].get();
     if (layer == nullptr || layer->heads.empty()) continue;
@@ -398,6 +444,9 @@ std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::
     return "The layer is not computed yet.";
   }
   if (ref.info == nullptr) return "There is no such quantity.";
+  if (ref.info->group == Group::Importance)
+    return run.beside.contains(ref.info->name) ? "Its loss change is not computed yet."
+                                               : "No loss change is computed: press I and choose a way.";
   const std::string& name = ref.info->name;
   const std::string what = "A " + snapshot->kind + " head";
   const std::int64_t index = snapshot->head_index(head);

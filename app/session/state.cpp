@@ -15,7 +15,8 @@ std::string head_text(HeadRef head) {
 
 const char* map_kind_name(MapKind kind) { return EnumWords<MapKind>::words[static_cast<std::size_t>(kind)]; }
 
-const std::string& atlas_quantity(const ViewState& view) {
+std::string atlas_quantity(const ViewState& view) {
+  if (view.centre == CentreView::Importance) return way_info(view.importance.colour).quantity;
   return view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity;
 }
 

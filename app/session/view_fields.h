@@ -21,7 +21,11 @@ struct EnumWords<HeadsView> {
 };
 template <>
 struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 3> words{"map", "what-if", "compare"};
+  static constexpr std::array<const char*, 4> words{"map", "what-if", "compare", "importance"};
+};
+template <>
+struct EnumWords<AblationWay> {
+  static constexpr std::array<const char*, 4> words{"off", "mean", "hide-key0", "second-off"};
 };
 template <>
 struct EnumWords<CompareMode> {
@@ -80,6 +84,9 @@ void visit_fields(View& view, const Visit& visit) {
 
   visit("what_if", "scope", view.what_if.scope);
   visit("what_if", "changes", view.what_if.changes);
+
+  visit("importance", "colour", view.importance.colour);
+  visit("importance", "against", view.importance.against);
 
   visit("compare", "mode", view.compare.mode);
   visit("compare", "divider", view.compare.divider);

@@ -87,6 +87,9 @@ struct RunSnapshot {
   std::string model_name, model_kind;
   std::vector<std::string> what_ifs;                           // that it was made with, as they were given
   std::map<std::string, std::string, std::less<>> attributes;  // of a run file that was opened
+  // Numbers of heads that later runs of the model gave, such as its loss without each: [layers, heads], NaN where there
+  // is none. Not in run files.
+  std::map<std::string, std::vector<double>, std::less<>> beside;
 
   [[nodiscard]] const LayerSnapshot* layer(std::int64_t layer) const;    // null: not there (yet)
   [[nodiscard]] const RouterSnapshot* router(std::int64_t layer) const;  // null: it has none, or not yet

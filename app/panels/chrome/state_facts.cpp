@@ -2,7 +2,9 @@
 #include "app/panels/chrome/state_facts.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "app/session/facts.h"
 #include "app/session/quantities.h"
 #include "app/session/state.h"
+#include "app/session/view_fields.h"
 
 namespace headroom {
 namespace {
@@ -74,6 +77,27 @@ void describe_view(const ViewState& view, Facts& facts) {
   set_flag(facts, "compare.descending", view.compare.descending);
 }
 
+// Of the shown way.
+void describe_importance(const State& state, Facts& facts) {
+  const ImportanceState& view = state.view.importance;
+  facts.set("importance.way", std::string(way_info(view.colour).word));
+  facts.set("importance.against", view.against);
+  const RunEntry* run = state.shown();
+  const std::optional<LossSweep> none, &sweep = run ? sweep_of(run->sweeps, view.colour) : none;
+  const char* statuses[] = {"running", "done", "stopped", "failed"};
+  facts.set("importance.status", sweep ? std::string(statuses[static_cast<std::size_t>(sweep->status)]) : "none");
+  const LossTable* table = sweep ? sweep->table.get() : nullptr;
+  facts.set("importance.done", table ? static_cast<double>(table->done) : 0.0);
+  facts.set("importance.asked", table ? static_cast<double>(table->asked) : 0.0);
+  facts.set("importance.loss", table ? table->loss : std::nan(""));
+  facts.set("importance.differing", table ? static_cast<double>(table->count_differing()) : 0.0);
+  facts.set("importance.seconds", sweep ? sweep->seconds : 0.0);
+  const std::optional<HeadRef>& head = state.view.selection.head;
+  const auto place = table && head ? table->place({head->layer, head->head}) : std::nullopt;
+  facts.set("importance.change", place ? table->delta[*place] : std::nan(""));
+  facts.set("importance.interval", place ? table->interval(*place) : std::nan(""));
+}
+
 void describe_window(const State& state, Facts& facts) {
   facts.set("prompt.title", state.prompt.title);
   facts.set("prompt.first", static_cast<double>(state.prompt.max_tokens));
@@ -135,8 +159,8 @@ void describe_state(const State& state, Facts& facts) {
       if (quantity.group.empty())
         facts.set("head." + std::string(quantity.name),
                   data->at(quantity.name, selection.head->layer, selection.head->head));
-  const char* centres[] = {"map", "what-if", "compare"};
-  facts.set("centre", std::string(centres[static_cast<int>(state.view.centre)]));
+  facts.set("centre", std::string(EnumWords<CentreView>::words[static_cast<std::size_t>(state.view.centre)]));
+  describe_importance(state, facts);
   facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));
   facts.set("theme", std::string(state.settings.dark ? "dark" : "light"));
   facts.set("can_undo", state.can_undo ? 1.0 : 0.0);
