@@ -90,8 +90,8 @@ PlotFrame lay_out_plot(Rect outer, const AxisSpec& x, const AxisSpec& y, const T
   frame.outer = outer;
   frame.inner = {outer.x0, outer.y0, outer.x0, outer.y0};
   frame.x_grid = x.grid, frame.y_grid = y.grid;
-  frame.x = {x.low, x.high, x.log, outer.x0, outer.x0};
-  frame.y = {y.low, y.high, y.log, outer.y0, outer.y0};
+  frame.x = {x.low, x.high, x.log && !(x.linear > 0.0), outer.x0, outer.x0, x.linear};
+  frame.y = {y.low, y.high, y.log && !(y.linear > 0.0), outer.y0, outer.y0, y.linear};
   const auto width = [&](const std::string& text) { return measure.width(text, Face::Mono, kTickSize); };
 
   const float top = outer.y0 + room.top + (y.title.empty() ? 0.0f : kTitleLine);

@@ -16,6 +16,7 @@ namespace headroom {
 struct AxisSpec {
   double low = 0.0, high = 1.0;
   bool log = false;
+  double linear = 0.0;     // > 0: signed, linear within ± this and logarithmic beyond; in place of `log`
   bool whole = false;      // ticks at whole numbers only: indices, layers, counts
   bool low_label = false;  // the ends are labelled even where no step falls on them; steps too near give way
   bool high_label = false;

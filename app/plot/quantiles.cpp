@@ -63,29 +63,50 @@ double Histogram::largest() const { return counts.empty() ? 0.0 : *std::max_elem
 
 double Histogram::total() const { return std::accumulate(counts.begin(), counts.end(), 0.0); }
 
-Histogram histogram(NumberView values, double low, double high, std::size_t bins, bool log,
-                    std::span<const std::uint8_t> chosen) {
-  Histogram out;
-  if (!std::isfinite(low) || !std::isfinite(high) || !(high > low) || bins == 0 || (log && !(low > 0.0))) return out;
+namespace {
+
+// Counts by the edges that are there, so that a value on an edge is always in the bin above it.
+Histogram counted(Histogram out, NumberView values, std::span<const std::uint8_t> chosen) {
+  const std::size_t bins = out.edges.size() - 1;
   out.counts.assign(bins, 0.0);
-  for (std::size_t i = 0; i <= bins; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(bins);
-    out.edges.push_back(i == bins ? high : log ? low * std::pow(high / low, share) : low + share * (high - low));
-  }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double v = values[i];
     if (!std::isfinite(v) || (!chosen.empty() && chosen[i] == 0)) continue;
-    if (v < low) {
+    if (v < out.edges.front()) {
       ++out.below;
-    } else if (v > high) {
+    } else if (v > out.edges.back()) {
       ++out.above;
     } else {
-      // By the edges themselves, so that a value on an edge is always in the bin above it.
       const auto after = std::upper_bound(out.edges.begin(), out.edges.end(), v);
       out.counts[std::min(static_cast<std::size_t>(after - out.edges.begin()), bins) - 1] += 1.0;
     }
   }
   return out;
+}
+
+}  // namespace
+
+Histogram histogram(NumberView values, double low, double high, std::size_t bins, bool log,
+                    std::span<const std::uint8_t> chosen) {
+  Histogram out;
+  if (!std::isfinite(low) || !std::isfinite(high) || !(high > low) || bins == 0 || (log && !(low > 0.0))) return out;
+  for (std::size_t i = 0; i <= bins; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(bins);
+    out.edges.push_back(i == bins ? high : log ? low * std::pow(high / low, share) : low + share * (high - low));
+  }
+  return counted(std::move(out), values, chosen);
+}
+
+Histogram symlog_histogram(NumberView values, double low, double high, double linear, std::size_t bins,
+                           std::span<const std::uint8_t> chosen) {
+  Histogram out;
+  if (!std::isfinite(low) || !std::isfinite(high) || !(high > low) || bins == 0 || !(linear > 0.0)) return out;
+  const double from = symlog_place(low, linear), to = symlog_place(high, linear);
+  for (std::size_t i = 0; i <= bins; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(bins);
+    out.edges.push_back(i == 0 ? low : i == bins ? high : symlog_value(from + share * (to - from), linear));
+  }
+  return counted(std::move(out), values, chosen);
 }
 
 std::vector<RowBin> bins_over_visible(NumberView visible, NumberView values, double from, int bins_per_decade,

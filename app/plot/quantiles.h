@@ -29,6 +29,10 @@ struct Histogram {
 [[nodiscard]] Histogram histogram(NumberView values, double low, double high, std::size_t bins, bool log = false,
                                   std::span<const std::uint8_t> chosen = {});
 
+// Bins of equal width on a scale that is linear within ± `linear` and logarithmic beyond (plot/ticks.h).
+[[nodiscard]] Histogram symlog_histogram(NumberView values, double low, double high, double linear, std::size_t bins,
+                                         std::span<const std::uint8_t> chosen = {});
+
 // Median and quartiles of a row quantity over visible keys, in bins of equal ratio of n_i.
 struct RowBin {
   double low = 0.0, high = 0.0;                   // of n_i, smallest and largest that occur

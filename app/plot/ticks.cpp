@@ -137,10 +137,50 @@ std::vector<Tick> log_ticks(double low, double high, double length, double least
   return linear.size() > labelled ? linear : ticks;
 }
 
+double symlog_place(double value, double linear) {
+  const double magnitude = std::abs(value) / linear;
+  return std::copysign(magnitude <= 1.0 ? magnitude : 1.0 + std::log10(magnitude), value);
+}
+
+double symlog_value(double place, double linear) {
+  const double magnitude = std::abs(place);
+  return std::copysign(linear * (magnitude <= 1.0 ? magnitude : std::pow(10.0, magnitude - 1.0)), place);
+}
+
+std::vector<Tick> symlog_ticks(double low, double high, double linear, double length, double least_gap) {
+  if (!has_ticks(low, high, length, least_gap) || !(linear > 0.0) || low == high) return {};
+  const double from = symlog_place(low, linear), to = symlog_place(high, linear);
+  const auto pixel = [&](double value) { return (symlog_place(value, linear) - from) / (to - from) * length; };
+  std::vector<Tick> ticks;
+  const auto offer = [&](double value, std::string label) {
+    if (value < low || value > high) return;
+    const bool room = std::ranges::all_of(
+        ticks, [&](const Tick& tick) { return std::abs(pixel(tick.value) - pixel(value)) >= least_gap; });
+    if (room) ticks.push_back({value, std::move(label)});
+  };
+  offer(0.0, "0");
+  const int first = static_cast<int>(std::floor(std::log10(linear) + 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(std::max(std::abs(low), std::abs(high))) + 1e-9));
+  // From the outermost decade inwards, so that the ends are named; what both sides have stands on both.
+  for (const int digit : kDigits)
+    for (int e = last; e >= first; --e) {
+      const double value = Step{digit, e}.times(1.0);
+      if (value < linear * (1.0 - 1e-9)) continue;
+      for (const double sign : {1.0, -1.0})
+        offer(sign * value, (sign < 0.0 ? "\u2212" : "") + log_label(digit, e, true));
+    }
+  std::ranges::sort(ticks, {}, &Tick::value);
+  return ticks;
+}
+
 float Axis::pixel(double v) const {
   const double span = static_cast<double>(to) - static_cast<double>(from);
   if (std::isnan(v)) return std::numeric_limits<float>::quiet_NaN();
   if (low == high) return static_cast<float>(static_cast<double>(from) + 0.5 * span);
+  if (linear > 0.0) {
+    const double first = symlog_place(low, linear), last = symlog_place(high, linear);
+    return static_cast<float>(static_cast<double>(from) + (symlog_place(v, linear) - first) / (last - first) * span);
+  }
   if (log && !(v > 0.0 && low > 0.0 && high > 0.0)) return std::numeric_limits<float>::quiet_NaN();
   const double share = log ? std::log(v / low) / std::log(high / low) : (v - low) / (high - low);
   return static_cast<float>(static_cast<double>(from) + share * span);
@@ -150,6 +190,10 @@ double Axis::value(float pixel) const {
   if (from == to) return low;
   const double share =
       (static_cast<double>(pixel) - static_cast<double>(from)) / (static_cast<double>(to) - static_cast<double>(from));
+  if (linear > 0.0) {
+    const double first = symlog_place(low, linear), last = symlog_place(high, linear);
+    return symlog_value(first + share * (last - first), linear);
+  }
   if (!log) return low + share * (high - low);
   return low > 0.0 && high > 0.0 ? low * std::pow(high / low, share) : kNaN;
 }
@@ -157,6 +201,7 @@ double Axis::value(float pixel) const {
 std::vector<Tick> Axis::ticks(double least_gap) const {
   const double length = std::abs(static_cast<double>(to) - static_cast<double>(from));
   const double first = std::min(low, high), last = std::max(low, high);
+  if (linear > 0.0) return symlog_ticks(first, last, linear, length, least_gap);
   return log ? log_ticks(first, last, length, least_gap) : linear_ticks(first, last, length, least_gap);
 }
 

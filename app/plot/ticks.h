@@ -21,11 +21,19 @@ struct Tick {
 // Decades (labelled), and 2 and 5 (labelled where there is room and fewer than two decades); low > 0.
 [[nodiscard]] std::vector<Tick> log_ticks(double low, double high, double length, double least_gap);
 
+// A signed value on a scale that is linear within ± `linear` > 0, which becomes ±1, and logarithmic beyond, one more
+// for each decade; and back.
+[[nodiscard]] double symlog_place(double value, double linear);
+[[nodiscard]] double symlog_value(double place, double linear);
+// 0, then ± 1, 2, 5 · 10ᵏ from `linear` on, decades first where there is not room for all.
+[[nodiscard]] std::vector<Tick> symlog_ticks(double low, double high, double linear, double length, double least_gap);
+
 // One axis: from values to pixels and back.
 struct Axis {
   double low = 0.0, high = 1.0;
   bool log = false;
   float from = 0.0f, to = 1.0f;  // pixels of low and high; from > to for an axis that points up
+  double linear = 0.0;           // > 0: symlog, linear within ± this
   [[nodiscard]] float pixel(double value) const;
   [[nodiscard]] double value(float pixel) const;
   [[nodiscard]] std::vector<Tick> ticks(double least_gap) const;

@@ -1,6 +1,7 @@
 // Export and copying.
 #include <algorithm>
 #include <cstddef>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -57,6 +58,11 @@ double cell_value(const MapSource::Cell& cell, MapKind kind) {
   return cell.net;
 }
 
+double head_number(const RunSnapshot& run, const std::string& quantity, HeadRef head) {
+  const auto ref = parse_quantity(quantity);
+  return ref ? head_value(run, *ref, head.layer, head.head) : std::nan("");
+}
+
 // With a path: it is written; without: the save panel asks for one.
 Result<void> save_or_ask(Session& session, SaveKind kind, const std::string& panel, Arguments path) {
   if (!path.empty()) return session.save(kind, panel, path[0], /*replace=*/false);
@@ -96,31 +102,31 @@ void add_export_commands(CommandTable& table) {
   add_saving(table, "export", "[PATH]", SaveKind::Run, "Save the run as HDF5…",
              [](const State& state, Arguments) { return needs_checkpoint(state); });
   table.add_entry({"export", "Save the run as HDF5…", "Export", "Ctrl+E"});
-  table.add(
-      {"copy", "[QUERY KEY]", "Copy the value under the pointer", "Export", head_reason,
-       [](Session& s, Arguments a) -> Result<void> {
-         const State& state = s.state();
-         const HeadRef head = *state.view.selection.head;
-         auto at = cell_of_interest(state);
-         if (!a.empty()) {
-           const auto query = index_argument(a, 0), key = index_argument(a, 1);
-           const std::int64_t length = state.data()->length;
-           if (*query >= length || *key >= length)
-             return wrong_arguments("copy", "QUERY KEY below " + std::to_string(length), a);
-           at = MapCell{*query, *key};
-         }
-         if (const MapSource* maps = selected_maps(state); maps && at) {
-           const double value = cell_value(maps->cell(head.head, at->query, at->key), state.view.map.kind);
-           s.request({WindowRequest::Kind::CopyText, full_text(value)});
-           return {};
-         }
-         const HeadRef shown = state.hover.head.value_or(head);
-         const std::string& quantity = atlas_quantity(state.view);
-         if (quantity == kRowDistance)
-           return Error(ErrorCode::InvalidArgument, "copy: point at a cell of a map; row distances are not copied");
-         s.request({WindowRequest::Kind::CopyText, full_text(state.data()->at(quantity, shown.layer, shown.head))});
-         return {};
-       }});
+  table.add({"copy", "[QUERY KEY]", "Copy the value under the pointer", "Export", head_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               const State& state = s.state();
+               const HeadRef head = *state.view.selection.head;
+               auto at = cell_of_interest(state);
+               if (!a.empty()) {
+                 const auto query = index_argument(a, 0), key = index_argument(a, 1);
+                 const std::int64_t length = state.data()->length;
+                 if (*query >= length || *key >= length)
+                   return wrong_arguments("copy", "QUERY KEY below " + std::to_string(length), a);
+                 at = MapCell{*query, *key};
+               }
+               if (const MapSource* maps = selected_maps(state); maps && at) {
+                 const double value = cell_value(maps->cell(head.head, at->query, at->key), state.view.map.kind);
+                 s.request({WindowRequest::Kind::CopyText, full_text(value)});
+                 return {};
+               }
+               const HeadRef shown = state.hover.head.value_or(head);
+               const std::string& quantity = atlas_quantity(state.view);
+               if (quantity == kRowDistance)
+                 return Error(ErrorCode::InvalidArgument,
+                              "copy: point at a cell of a map; row distances are not copied");
+               s.request({WindowRequest::Kind::CopyText, full_text(head_number(*state.data(), quantity, shown))});
+               return {};
+             }});
   table.add_entry({"copy", "Copy the value under the pointer", "Export", "Ctrl+C"});
   table.add({"copy.row", "[QUERY]", "Copy the row as CSV", "Export", head_reason,
              [](Session& s, Arguments a) -> Result<void> {

@@ -219,6 +219,8 @@ void add_head_commands(CommandTable& table) {
   };
   table.add({"heads.quantity", "NAME", "Atlas: colour by a quantity", "Heads",
              [](const State& state, Arguments a) -> std::string {
+               if (state.view.centre == CentreView::Importance && a.size() == 1 && !way_of_quantity(a[0]))
+                 return "this view's atlas is of loss changes; Esc leaves it";
                const bool distance = a.size() == 1 && a[0] == kRowDistance;
                return distance && state.view.centre != CentreView::Compare
                           ? "only runs that are compared have row distances"
@@ -228,6 +230,10 @@ void add_head_commands(CommandTable& table) {
                if (a[0] != kRowDistance) HEADROOM_TRY_VOID(known_quantity(a[0]));
                s.remember_view("heads.quantity");
                ViewState& view = s.edit().view;
+               if (view.centre == CentreView::Importance) {
+                 view.importance.colour = way_of_quantity(a[0]).value_or(view.importance.colour);
+                 return {};
+               }
                (view.centre == CentreView::Compare   ? view.compare.quantity
                 : view.centre == CentreView::Circuit ? view.circuit.quantity
                                                      : view.heads.quantity) = a[0];

@@ -32,8 +32,11 @@ void add_run_commands(CommandTable& table) {
              [](Session& s, Arguments a) -> Result<void> { return s.start_run(a.empty()); }});
   table.add({"cancel", "", "Cancel what runs", "Run",
              [](const State& state, Arguments) -> std::string {
-               const bool any = std::ranges::any_of(
-                   state.runs, [](const RunEntry& run) { return run.status == RunStatus::Running; });
+               const bool any = std::ranges::any_of(state.runs, [](const RunEntry& run) {
+                 return run.status == RunStatus::Running || std::ranges::any_of(run.sweeps, [](const auto& sweep) {
+                          return sweep && sweep->status == SweepStatus::Running;
+                        });
+               });
                return any ? "" : "nothing runs";
              },
              [](Session& s, Arguments) -> Result<void> {

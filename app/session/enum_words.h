@@ -25,7 +25,7 @@ struct EnumWords<HeadsView> {
 };
 template <>
 struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 4> words{"map", "what-if", "compare"};
+  static constexpr std::array<const char*, 5> words{"map", "what-if", "compare", "circuit", "importance"};
 };
 template <>
 struct EnumWords<CompareMode> {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "app/plot/number_text.h"
+#include "app/session/importance.h"
 #include "core/base/numbers.h"
 #include "core/circuits/circuit_quantities.h"
 #include "core/measure/quantity.h"
@@ -135,8 +136,26 @@ QuantityInfo make_info(const Quantity& quantity) {
   return info;
 }
 
+// What the loss changes by without a head: not in run files, but beside a run (RunSnapshot::beside).
+QuantityInfo loss_change_info(AblationWay way) {
+  const AblationWayInfo& of = way_info(way);
+  QuantityInfo info;
+  info.name = of.quantity;
+  info.title = std::string("loss change, ") + of.title;
+  info.column = std::string("Δ ") + of.title;
+  info.long_name = "change of the next-token loss";
+  info.definition = std::string("mean over tokens t ≥ 1 of loss_t with ") + of.change + " in the head − loss_t";
+  info.units = "nat";
+  info.group = Group::Importance;
+  info.decimals = 4;
+  info.centred = true;
+  info.linear_to = kSmallLossChange;
+  return info;
+}
+
 std::vector<QuantityInfo> make_infos() {
   std::vector<QuantityInfo> infos;
+  for (const AblationWay way : kAblationWays) infos.push_back(loss_change_info(way));
   for (const Looks& look : looks()) {
     // Numbers of circuits stand beside a run (RunSnapshot::beside).
     const Quantity* quantity =
@@ -236,6 +255,7 @@ const char* group_title(QuantityGroup group) {
     case Group::Logits: return "Logits";
     case Group::Differential: return "Differential";
     case Group::Circuits: return "Circuits, from weights";
+    case Group::Importance: return "Loss changes";
     default: return "Gate";
   }
 }
@@ -376,11 +396,12 @@ std::string quantity_heading(const QuantityRef& ref) {
 }
 
 std::string number_text(const QuantityInfo& info, double value) {
+  if (info.linear_to > 0.0 && !std::isnan(value)) return signed_text(value, info.decimals);
   return fixed_text(shown_value(info, value), info.decimals);
 }
 
 double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head) {
-  if (ref.info != nullptr && ref.info->group == Group::Circuits) {
+  if (ref.info != nullptr && (ref.info->group == Group::Circuits || ref.info->group == Group::Importance)) {
     const std::vector<double>* const values = measured_beside(run, *ref.info);
     const auto at_layer = std::ranges::lower_bound(run.layers, layer);
     const auto at_head = std::ranges::lower_bound(run.heads, head);
@@ -402,7 +423,7 @@ double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t l
 std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref) {
   std::vector<double> values(run.layers.size() * run.heads.size(), kNaN);
   if (ref.info == nullptr) return values;
-  if (ref.info->group == Group::Circuits) {
+  if (ref.info->group == Group::Circuits || ref.info->group == Group::Importance) {
     const std::vector<double>* const found = measured_beside(run, *ref.info);
     for (std::size_t row = 0; found != nullptr && row < values.size(); ++row)
       values[row] = (*found)[row * ref.info->elements() + ref.index];
@@ -441,6 +462,9 @@ std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::
   if (ref.info == nullptr) return "There is no such quantity.";
   if (ref.info->group == Group::Circuits && !run.beside.contains(ref.info->name))
     return "No circuits are measured: press O.";
+  if (ref.info->group == Group::Importance)
+    return run.beside.contains(ref.info->name) ? "Its loss change is not computed yet."
+                                               : "No loss change is computed: press I and choose a way.";
   const std::string& name = ref.info->name;
   const std::string what = "A " + snapshot->kind + " head";
   const std::int64_t index = snapshot->head_index(head);

@@ -1,6 +1,6 @@
-// The quantities of heads as the window names and shows them: every root quantity of the run file with a short title, a
-// group, digits, range and scale. An element of a quantity with axes is named "sink_score[second]". Immutable; safe
-// from any thread.
+// The quantities of heads as the window names and shows them: every root quantity of the run file, and the loss changes
+// of heads, which sweeps of the window give, with a short title, a group, digits, range and scale. An element of a
+// quantity with axes is named "sink_score[second]". Immutable; safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace headroom {
 
-enum class QuantityGroup : std::uint8_t { Sinks, ContextRms, Map, Logits, Differential, Gate, Circuits };
-inline constexpr std::size_t kQuantityGroups = 7;
+enum class QuantityGroup : std::uint8_t { Sinks, ContextRms, Map, Logits, Differential, Gate, Circuits, Importance };
+inline constexpr std::size_t kQuantityGroups = 8;
 [[nodiscard]] const char* group_title(QuantityGroup group);  // "Context RMS"
 
 // An axis after layer and head: what its elements are called, in the order of the values.
@@ -41,6 +41,7 @@ struct QuantityInfo {
   std::optional<Range> natural;     // what it can be, where that is bounded on both sides
   bool centred = false;             // shown with diverging colours, 0 in the middle
   bool log = false;                 // spans decades: log axes by default
+  double linear_to = 0.0;           // > 0: signed and spans decades, shown linear to ± this and logarithmic beyond
   bool sink_null = false;           // uniform attention gives H_n/n
   std::optional<double> reference;  // a value with a meaning, drawn as a line: 1 for the value drain
 

@@ -23,6 +23,7 @@
 #include "app/session/state.h"
 #include "app/session/worker.h"
 #include "core/base/mutex.h"
+#include "core/run/read_ablation.h"
 
 namespace headroom {
 
@@ -118,6 +119,13 @@ class Session {
   Result<void> recompute_layer(std::int64_t layer);
   Result<void> start_circuits();  // of circuit_model(): what is not measured yet
   bool stop_circuits();           // false: none are measured
+  // The loss of the shown run without each of its heads, or without each of these; what is done already stays.
+  Result<void> start_importance(AblationWay way, const std::vector<HeadRef>& only);
+  bool stop_importance();  // false: none goes on
+  // The way that is shown, as `headroom ablate` writes it; on the I/O thread.
+  Result<void> export_importance(const std::string& path, bool replace);
+  // A run in which all of these heads are changed together.
+  Result<void> ablate_set(AblationWay way, const std::vector<HeadRef>& heads);
   // Writes what is shown, or the wish fails at once or with a card: a run on the compute thread, a picture after the
   // next frame. What a person asks for by a line replaces nothing that is there unless `replace`: the save panel asks.
   Result<void> save(SaveKind kind, const std::string& panel, const std::string& path, bool replace);
@@ -147,6 +155,7 @@ class Session {
 
  private:
   using LayerInputsPtr = std::shared_ptr<LayerInputs>;
+  struct SweepJob;
 
   Result<void> write_run(const std::string& path, bool replace);
   int add_run(RunEntry entry);
@@ -168,12 +177,20 @@ class Session {
   void keep_circuits_beside(RunEntry& run) const;  // what is measured already, after its data came
   void refresh_token_effect();
   void stop_weights();
+  [[nodiscard]] Result<AblationRequest> ablation_request(const RunEntry& run, AblationWay way) const;
+  void post_sweep(const std::shared_ptr<SweepJob>& job);
+  void take_changes(RunEntry& run, AblationWay way, std::shared_ptr<const LossTable> table);
+  void sweep_finished(const std::shared_ptr<SweepJob>& job, Result<AblationOutcome> result, double seconds);
+  void yield_sweeps();             // to what is posted next
+  void forget_sweeps(int run_id);  // of a run that goes away
   void publish_run(int run_id, std::shared_ptr<const RunSnapshot> data);
   void show_coming();          // in place of what it follows, if that is still shown
   void forget_coming(int id);  // it has come to nothing
   void model_opened(int id, const OpenOptions& options, Result<ModelEntry> result);
   void run_file_opened(const std::string& path, const OpenOptions& options,
                        Result<std::shared_ptr<const RunSnapshot>> result);
+  void ablation_opened(const std::string& path, const OpenOptions& options, Result<OpenedAblation> result);
+  void show_file_run(RunEntry run, const OpenOptions& options);
   void add_recent(const RecentFile& file);
   void add_recent_session(const std::string& path, const SavedSession& session);
   [[nodiscard]] std::string stays_open() const;
@@ -212,10 +229,11 @@ class Session {
   Vec2 window_size_;
   std::map<int, LayerInputsPtr> inputs_;  // by run
   std::map<int, std::shared_ptr<const Prompt>> prompts_;
-  std::map<int, std::shared_ptr<std::atomic<bool>>> stops_;  // by run, while it waits or runs
-  std::map<int, std::function<void()>> when_done_;           // by run: what goes on once it is complete
-  Mutex hdf5_;                                               // held by the job that uses HDF5
-  ComputeBackend* backend_ = nullptr;                        // compute thread only
+  std::map<int, std::shared_ptr<std::atomic<bool>>> stops_;                  // by run, while it waits or runs
+  std::map<int, std::function<void()>> when_done_;                           // by run: what goes on once it is complete
+  std::map<std::pair<int, AblationWay>, std::shared_ptr<SweepJob>> sweeps_;  // by run
+  Mutex hdf5_;                                                               // held by the job that uses HDF5
+  ComputeBackend* backend_ = nullptr;                                        // compute thread only
   std::unique_ptr<TileStore> tiles_;
   std::unique_ptr<MainQueue> main_;
   std::shared_ptr<std::atomic<bool>> circuits_stop_, effect_stop_;

@@ -96,11 +96,15 @@ void Session::open(const std::string& given, const OpenOptions& options) {
   ++opening_;
   if (is_hdf5_file(path)) {
     io_->post([this, path, opening] {
-      Result<std::shared_ptr<const RunSnapshot>> result = [&] {
-        const MutexLock lock(hdf5_);
-        prepare_hdf5();
-        return read_run(path);
-      }();
+      const MutexLock lock(hdf5_);
+      prepare_hdf5();
+      if (is_ablation_file(path)) {
+        main_->post([this, path, opening, result = read_ablation(path)]() mutable {
+          ablation_opened(path, opening, std::move(result));
+        });
+        return;
+      }
+      Result<std::shared_ptr<const RunSnapshot>> result = read_run(path);
       main_->post([this, path, opening, result = std::move(result)]() mutable {
         run_file_opened(path, opening, std::move(result));
       });
@@ -198,8 +202,47 @@ void Session::run_file_opened(const std::string& path, const OpenOptions& option
   }
   RunEntry run;
   run.path = path;
-  run.status = RunStatus::Done;
   run.data = *result;
+  show_file_run(std::move(run), options);
+}
+
+// Its numbers are loss changes: it is shown where they are.
+void Session::ablation_opened(const std::string& path, const OpenOptions& options, Result<OpenedAblation> result) {
+  --pending_;
+  --opening_;
+  if (!result) {
+    card("Cannot open " + opened_title(path), result.error(), "open " + quote_word(path));
+    return;
+  }
+  const auto way = std::ranges::find(kAblationWays, result->table.mode.change,
+                                     [](AblationWay one) { return std::string(way_info(one).change); });
+  if (way == kAblationWays.end()) {
+    Error error(ErrorCode::Unsupported, "the window shows no loss changes of this kind");
+    error.wanted("head=off, head=mean, hide-key=0 or second-map=off", result->table.mode.change).in_file(path);
+    card("Cannot open " + opened_title(path), error, "");
+    return;
+  }
+  RunEntry run;
+  run.path = path;
+  LossSweep sweep;
+  const LossTable& table = result->table;
+  sweep.status = table.done == table.asked ? SweepStatus::Done : SweepStatus::Stopped;
+  sweep.fraction = table.asked > 0 ? static_cast<double>(table.done) / static_cast<double>(table.asked) : 1.0;
+  sweep.seconds = result->run->seconds;
+  sweep.of_file = true;
+  sweep.table = std::make_shared<const LossTable>(std::move(result->table));
+  run.sweeps[static_cast<std::size_t>(*way)] = std::move(sweep);
+  run.data = with_loss_changes(*result->run, run.sweeps);
+  if (result->sets > 0)
+    message(MessageLevel::Info, opened_title(path) + format(": %zu sets of heads in it are not shown", result->sets));
+  show_file_run(std::move(run), options);
+  state_.view.centre = CentreView::Importance;
+  state_.view.importance.colour = *way;
+}
+
+void Session::show_file_run(RunEntry run, const OpenOptions& options) {
+  const std::string path = run.path;
+  run.status = RunStatus::Done;
   run.fraction = 1.0;
   const auto attribute = [&](const char* name) {
     const auto found = run.data->attributes.find(name);
@@ -277,6 +320,7 @@ void Session::close_shown() {
   for (const RunEntry& run : state_.runs)
     if (belongs(run)) {
       if (const auto stop = stops_.find(run.id); stop != stops_.end()) *stop->second = true;
+      forget_sweeps(run.id);
       inputs_.erase(run.id);
       prompts_.erase(run.id);
     }

@@ -66,6 +66,12 @@ auto without_exceptions(const Body& body) -> decltype(body()) {
   }
 }
 
+// Sweeps of the run stay beside what it measures again.
+std::shared_ptr<const RunSnapshot> with_sweeps(const RunEntry& run, std::shared_ptr<const RunSnapshot> data) {
+  const bool any = std::ranges::any_of(run.sweeps, [](const auto& sweep) { return sweep && sweep->table; });
+  return any && data ? with_loss_changes(*data, run.sweeps) : std::move(data);
+}
+
 // "sink=off" in a scope: "L17.H4:sink=off".
 std::string scoped(const std::string& change, const std::string& scope, HeadRef head) {
   if (scope == "head") return head_text(head) + ":" + change;
@@ -150,6 +156,7 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
   std::size_t own_bytes = 0;
   if (again && state_.settings.memory_gb <= 0.0)
     for (const auto& layer : run.data->data) own_bytes += layer ? layer->kept_bytes() : 0;
+  yield_sweeps();
   compute_->post([this, run_id, again, before, own_bytes, inputs_share,
                   question = budget_question(run_id, inputs_share), request = std::move(request),
                   prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
@@ -218,7 +225,7 @@ void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
   RunEntry* run = edit_run(run_id);
   if (!run) return;
   const bool first = !run->data;
-  run->data = std::move(data);
+  run->data = with_sweeps(*run, std::move(data));
   keep_circuits_beside(*run);
   if (first) name_models_and_runs(state_);
   if (state_.coming == run_id) {
@@ -252,6 +259,7 @@ void Session::show_coming() {
 void Session::forget_coming(int id) {
   state_.coming = -1;
   if (const RunEntry* run = state_.run(id); !run || run->data) return;
+  forget_sweeps(id);
   inputs_.erase(id);
   prompts_.erase(id);
   std::erase_if(state_.runs, [&](const RunEntry& run) { return run.id == id; });
@@ -269,7 +277,7 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
   if (result) {
     run->status = RunStatus::Done;
     run->fraction = 1.0;
-    run->data = *result;
+    run->data = with_sweeps(*run, *result);
     keep_circuits_beside(*run);
     if (state_.coming == run_id) show_coming();
     for (const std::string_view note : run->data->notes) {
@@ -523,6 +531,7 @@ Result<void> Session::write_run(const std::string& path, bool replace) {
   stops_[job] = stop;
   ++pending_;
   message(MessageLevel::Info, "writing " + path);
+  yield_sweeps();
   compute_->post([this, request, opened = model->model, stop, job, path, by_person = person_asks_] {
     request->model = opened.get();
     const MutexLock lock(hdf5_);

@@ -15,8 +15,9 @@ std::string head_text(HeadRef head) {
 
 const char* map_kind_name(MapKind kind) { return word_of(kind); }
 
-const std::string& atlas_quantity(const ViewState& view) {
+std::string atlas_quantity(const ViewState& view) {
   if (view.centre == CentreView::Circuit) return view.circuit.quantity;
+  if (view.centre == CentreView::Importance) return way_info(view.importance.colour).quantity;
   return view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity;
 }
 

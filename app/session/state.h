@@ -13,6 +13,7 @@
 
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
+#include "app/session/importance.h"
 #include "app/session/model_circuits.h"
 #include "app/session/run_budget.h"
 #include "core/maps/map_tiles.h"
@@ -45,7 +46,7 @@ struct Hover {
 enum class MapKind : std::uint8_t { Net, First, Second, ScaledSecond, Logits };  // net is "weights" for a single map
 [[nodiscard]] const char* map_kind_name(MapKind kind);  // "net", "first", "second", "scaled", "logits"
 enum class HeadsView : std::uint8_t { Atlas, Scatter, Table };
-enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit };
+enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance };
 enum class CompareMode : std::uint8_t { SideBySide, Swipe, Flip, Difference };
 enum class RunStatus : std::uint8_t { Waiting, Running, Done, Cancelled, Failed };
 
@@ -123,6 +124,12 @@ struct CircuitState {
   friend bool operator==(const CircuitState&, const CircuitState&) = default;
 };
 
+struct ImportanceState {
+  AblationWay colour = AblationWay::Off;  // of the atlas, the scatter plot's height, the list
+  std::string against = "sink_score";     // the scatter plot's width
+  friend bool operator==(const ImportanceState&, const ImportanceState&) = default;
+};
+
 // What undo and redo go through.
 struct ViewState {
   int run = -1;        // id of the run shown (A)
@@ -136,10 +143,12 @@ struct ViewState {
   WhatIfState what_if;
   CompareState compare;
   CircuitState circuit;
+  ImportanceState importance;
   friend bool operator==(const ViewState&, const ViewState&) = default;
 };
-// What the atlas is coloured by: while two runs are compared it has a quantity of its own.
-[[nodiscard]] const std::string& atlas_quantity(const ViewState& view);
+// What the atlas is coloured by: while two runs are compared, and beside the importance of heads, it has a quantity of
+// its own.
+[[nodiscard]] std::string atlas_quantity(const ViewState& view);
 
 struct ModelEntry {
   int id = 0;
@@ -190,6 +199,7 @@ struct RunEntry {
   std::string device, dtype, backend;
   std::string prompt_title;
   int prompt_serial = 0;  // as State::prompt_serial was when it began; a what-if has its base's
+  LossSweeps sweeps;      // by way; their numbers are among those of `data`
 };
 
 struct ErrorCard {

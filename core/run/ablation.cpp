@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 #include <system_error>
@@ -122,12 +123,22 @@ Result<std::vector<AblatedSet>> make_sets(const AblationRequest& request, const 
   return sets;
 }
 
+// A device may not give the same bits twice.
+bool same_losses(const std::vector<double>& a, const std::vector<double>& b) {
+  constexpr double kTolerance = 1e-4;  // nats
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!(std::abs(a[i] - b[i]) <= kTolerance)) return false;
+  return true;
+}
+
 // Takes results and the root group of the model itself.
 class AblationRecorder final : public VariantObserver {
  public:
-  AblationRecorder(const RunPlan& plan, AblationOutcome& outcome, const AblatedReport& report,
-                   const ProgressReport& progress, const kernels::StopRequested& stop)
-      : plan_(plan), outcome_(outcome), report_(report), progress_(progress), stop_(stop) {}
+  // `todo`: by variant, its place among the results.
+  AblationRecorder(const RunPlan& plan, AblationOutcome& outcome, const std::vector<std::size_t>& todo,
+                   const AblatedReport& report, const ProgressReport& progress, const kernels::StopRequested& stop)
+      : plan_(plan), outcome_(outcome), todo_(todo), report_(report), progress_(progress), stop_(stop) {}
 
   Result<void> on_layer(LayerRecord record) override {
     const auto found = std::ranges::lower_bound(outcome_.summary.layers, record.layer);
@@ -147,19 +158,26 @@ class AblationRecorder final : public VariantObserver {
     const double sum = std::accumulate(token_loss.begin(), token_loss.end(), 0.0);
     if (!std::isfinite(sum))
       return refused("the loss of the model is not finite: no change of it", "a number", format("%g", sum));
+    // What was taken over must be of this run. Changes are taken from the same losses throughout.
+    if (!outcome_.token_loss.empty()) {
+      if (!same_losses(outcome_.token_loss, token_loss))
+        return Error(ErrorCode::InvalidArgument, "the sweep that was to go on is of another run: its losses differ");
+      return {};
+    }
     outcome_.loss = sum / static_cast<double>(token_loss.size());
     outcome_.token_loss = std::move(token_loss);
     return {};
   }
 
   Result<void> on_variant(std::size_t variant, std::vector<double> token_loss) override {
-    AblatedSet& set = outcome_.results[variant];
+    const std::size_t index = todo_[variant];
+    AblatedSet& set = outcome_.results[index];
     for (std::size_t i = 0; i < token_loss.size(); ++i) token_loss[i] -= outcome_.token_loss[i];
     set.by_token = std::move(token_loss);
     set.delta_loss =
         std::accumulate(set.by_token.begin(), set.by_token.end(), 0.0) / static_cast<double>(set.by_token.size());
     ++outcome_.done;
-    if (report_) report_(outcome_, variant);
+    if (report_) report_(outcome_, index);
     return {};
   }
 
@@ -171,11 +189,34 @@ class AblationRecorder final : public VariantObserver {
  private:
   const RunPlan& plan_;
   AblationOutcome& outcome_;
+  const std::vector<std::size_t>& todo_;
   const AblatedReport& report_;
   const ProgressReport& progress_;
   const kernels::StopRequested& stop_;
   SelfCheck check_;
 };
+
+// Takes over what an earlier sweep has done → the places of what is left.
+std::vector<std::size_t> take_over(const AblationOutcome* before, AblationOutcome& outcome) {
+  std::map<HeadSet, const AblatedSet*> known;
+  if (before) {
+    for (const AblatedSet& set : before->results)
+      if (set.done()) known[set.heads] = &set;
+    outcome.loss = before->loss;
+    outcome.token_loss = before->token_loss;
+    outcome.seconds = before->seconds;
+  }
+  std::vector<std::size_t> todo;
+  for (std::size_t i = 0; i < outcome.results.size(); ++i) {
+    const auto found = known.find(outcome.results[i].heads);
+    if (found == known.end())
+      todo.push_back(i);
+    else
+      outcome.results[i] = *found->second;
+  }
+  outcome.done = outcome.results.size() - todo.size();
+  return todo;
+}
 
 // Of one stream between blocks, of one sequence.
 double stream_bytes(const AblationRequest& request) {
@@ -279,19 +320,27 @@ Result<AblationOutcome> ablate(ComputeBackend& backend, const AblationRequest& g
   outcome.notes = plan.notes;
   HEADROOM_TRY(outcome.attention, backend.choose_attention(plan.forward));
 
+  const std::vector<std::size_t> todo = take_over(request.before.get(), outcome);
+  const std::size_t had = outcome.done;
+  if (todo.empty()) {
+    outcome.summary = request.before->summary;
+    return outcome;
+  }
   VariantSweep sweep;
-  for (const AblatedSet& set : outcome.results) sweep.first_layers.push_back(set.heads.front().layer);
-  sweep.make = [&](std::size_t index) { return make_variant(request, outcome.results[index].heads); };
+  for (const std::size_t i : todo) sweep.first_layers.push_back(outcome.results[i].heads.front().layer);
+  sweep.make = [&](std::size_t variant) { return make_variant(request, outcome.results[todo[variant]].heads); };
   sweep.rows = sweep_rows(request.run);
   const double working = static_cast<double>(estimate_ablation_memory(request, 1).working_bytes);
   sweep.keep_bytes = static_cast<std::size_t>(std::max(0.0, (request.memory_bytes - working) / 2.0));
-  AblationRecorder recorder(plan, outcome, report, progress, stop);
+  AblationRecorder recorder(plan, outcome, todo, report, progress, stop);
   const auto run = backend.run_variants(request.run.model->source, plan.model, plan.forward, sweep, recorder);
   if (!run) {
     if (run.error().code != ErrorCode::Cancelled || outcome.done == 0) return run.error();
+    // Stopped before anything new the earlier sweep is as whole as it was, its table of the model included.
+    if (outcome.done == had) outcome.summary = request.before->summary;
     outcome.cancelled = true;
   }
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,12 +39,16 @@ struct AblationMode {
 using HeadSet = std::vector<HeadIndex>;
 [[nodiscard]] std::string set_name(const HeadSet& heads);  // "L18.H7+L18.H8"
 
+struct AblationOutcome;
+
 struct AblationRequest {
   AnalysisRequest run;  // its what-ifs are there in every run; its layers and heads are the ones of the table
   AblationMode mode;
   std::vector<HeadIndex> heads;  // named ones in place of all of run.layers × run.heads
   std::vector<HeadSet> sets;     // further ones
   double memory_bytes = 0.0;     // that all of it may take
+  // A sweep of the same run by the same mode that was stopped: what it has done is taken over, not computed again.
+  std::shared_ptr<const AblationOutcome> before{};
 };
 
 struct AblatedSet {
@@ -74,7 +79,8 @@ using AblatedReport = std::function<void(const AblationOutcome& outcome, std::si
 
 // Results come layer by layer, the last one first. Heads that the change does not fit are left out where no head is
 // named. InvalidArgument for a model or a prompt without a next token to predict, for heads that are not there and
-// changes that do not fit. Stopped before the first result it is Cancelled, later an outcome with what is done.
+// changes that do not fit, and where `before` is of another run. Stopped before the first result it is Cancelled, later
+// an outcome with what is done.
 [[nodiscard]] Result<AblationOutcome> ablate(ComputeBackend& backend, const AblationRequest& request,
                                              const AblatedReport& report, const ProgressReport& progress,
                                              const kernels::StopRequested& stop);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kDraws = 10000;
 constexpr std::size_t kMostBlocks = 20, kFewestBlocks = 4, kLeastTokens = 8;
-constexpr double kLevel = 0.05, kPower = 0.8;
+constexpr double kPower = 0.8;
 
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
@@ -45,20 +45,6 @@ double pearson(std::span<const double> a, std::span<const double> b) {
 
 double median(std::vector<double> values) {
   return values.empty() ? kNaN : quantiles(std::move(values), {0.5}).front();
-}
-
-// Of the mean of `values`, by the means of blocks whose sizes differ by one at most (Cochran 1977, eq. 6.13).
-double error_of_blocks(std::span<const double> values, std::size_t blocks) {
-  const double n = static_cast<double>(values.size()), count = static_cast<double>(blocks);
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0.0;
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const std::size_t begin = block * values.size() / blocks, end = (block + 1) * values.size() / blocks;
-    double sum = 0.0;
-    for (std::size_t i = begin; i < end; ++i) sum += values[i] - mean;
-    squares += sum * sum;
-  }
-  return std::sqrt(squares * count / (count - 1.0)) / n;
 }
 
 struct Head {
@@ -149,11 +135,28 @@ bool TokenSpread::differs(const AblationOutcome& outcome, std::size_t index) con
   return std::abs(outcome.results[index].delta_loss) > half_width * standard_error[index];
 }
 
+std::size_t token_blocks(std::size_t tokens) {
+  const std::size_t blocks = std::min(kMostBlocks, tokens / kLeastTokens);
+  return blocks < kFewestBlocks ? 0 : blocks;
+}
+
+double error_of_blocks(std::span<const double> values, std::size_t blocks) {
+  const double n = static_cast<double>(values.size()), count = static_cast<double>(blocks);
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0.0;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::size_t begin = block * values.size() / blocks, end = (block + 1) * values.size() / blocks;
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) sum += values[i] - mean;
+    squares += sum * sum;
+  }
+  return std::sqrt(squares * count / (count - 1.0)) / n;
+}
+
 TokenSpread token_spread(const AblationOutcome& outcome) {
   TokenSpread spread;
   spread.standard_error.assign(outcome.results.size(), kNaN);
-  spread.blocks = std::min(kMostBlocks, outcome.token_loss.size() / kLeastTokens);
-  if (spread.blocks < kFewestBlocks) spread.blocks = 0;
+  spread.blocks = token_blocks(outcome.token_loss.size());
   if (spread.blocks == 0) return spread;
   std::vector<double> errors;
   for (std::size_t i = 0; i < outcome.results.size(); ++i)
@@ -162,7 +165,7 @@ TokenSpread token_spread(const AblationOutcome& outcome) {
   spread.tested = errors.size();
   if (errors.empty()) return spread;
   const double degrees = static_cast<double>(spread.blocks) - 1.0;
-  const double level = kLevel / static_cast<double>(spread.tested);
+  const double level = kIntervalLevel / static_cast<double>(spread.tested);
   spread.half_width = student_point(level, degrees);
   spread.detectable = student_detectable(degrees, level, kPower) * median(std::move(errors));
   return spread;

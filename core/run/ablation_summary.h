@@ -49,6 +49,11 @@ struct TokenSpread {
   [[nodiscard]] bool differs(const AblationOutcome& outcome, std::size_t index) const;
 };
 [[nodiscard]] TokenSpread token_spread(const AblationOutcome& outcome);
+inline constexpr double kIntervalLevel = 0.05;  // of all intervals together
+[[nodiscard]] std::size_t token_blocks(std::size_t tokens);
+// The standard error of the mean of `values` by the means of so many blocks, whose sizes differ by one at most (Cochran
+// 1977, eq. 6.13).
+[[nodiscard]] double error_of_blocks(std::span<const double> values, std::size_t blocks);
 
 // A head's sink mass: sink_score of its first map, of its second where that is its only one; NaN where it has none.
 [[nodiscard]] double sink_mass(const SummaryTable& table, const HeadIndex& head);

@@ -157,8 +157,8 @@ class OverviewReader {
 
 }  // namespace
 
-std::vector<std::string> stored_what_ifs(const RunFile& file) {
-  const Result<std::string> text = file.attribute("program", "overrides");
+std::vector<std::string> stored_what_ifs(const RunFile& file, const char* group) {
+  const Result<std::string> text = file.attribute(group, "overrides");
   if (!text) return {};
   const nlohmann::json list = nlohmann::json::parse(*text, nullptr, false);
   std::vector<std::string> found;

@@ -31,8 +31,9 @@ struct RunOverview {
   [[nodiscard]] std::string attribute(std::string_view name) const;  // empty where it is absent
 };
 
-// The changes that the run was made with, as they were given; empty where the file does not say.
-[[nodiscard]] std::vector<std::string> stored_what_ifs(const RunFile& file);
+// The changes that the run was made with, as they were given; empty where the file does not say. `group`: whose
+// attribute says it; "" is the root, in files of ablations.
+[[nodiscard]] std::vector<std::string> stored_what_ifs(const RunFile& file, const char* group = "program");
 
 // Corrupt where the file's datasets do not fit its axes.
 [[nodiscard]] Result<RunOverview> read_overview(const RunFile& file);

@@ -17,7 +17,7 @@ import window as W
 from command import Command
 
 DEMO = W.ROOT / "assets" / "demo"
-NEED_LANGUAGE_MODEL = {"smollm2", "running", "edges", "memory"}
+NEED_LANGUAGE_MODEL = {"smollm2", "running", "edges", "memory", "sweep"}
 SCRIPTS = sorted(path.stem for path in W.SCRIPTS.glob("*.script"))
 # What a script's own language adds to the commands.
 SCRIPT_WORDS = {"wait", "expect", "sleep", "until"}
@@ -48,7 +48,7 @@ MASKS = {
 for name in ("start.png", "start_light.png", "palette.png", "keys.png", "settings.png", "about.png", "log_empty.png", "files.png"):
     MASKS.setdefault(name, []).append((0, 872, 400, 900))
 # They show how far a run or an opening has come: looked at by their facts alone.
-MOVING = {"run_begins.png", "running.png", "cancelled.png", "opening.png", "changing_before.png"}
+MOVING = {"run_begins.png", "running.png", "cancelled.png", "opening.png", "changing_before.png", "sweep.png"}
 
 
 @pytest.fixture(scope="module")

@@ -101,8 +101,12 @@ std::vector<MenuItem> run_menu(const PanelContext& c) {
     what_if.push_back(command_item(c, line, without_subject(command_item(c, line).title),
                                    std::string_view(line) == "what-if.complete"));
   }
-  return {command_item(c, "run"), command_item(c, "cancel"), submenu("Prompt", prompt_items(c), true),
-          submenu("Device and type", device_items(c)), submenu("What-if", std::move(what_if), true)};
+  return {command_item(c, "run"),
+          command_item(c, "cancel"),
+          submenu("Prompt", prompt_items(c), true),
+          submenu("Device and type", device_items(c)),
+          submenu("What-if", std::move(what_if), true),
+          command_item(c, "importance", "Ablate every head…")};
 }
 
 std::vector<MenuItem> compare_menu(const PanelContext& c) {

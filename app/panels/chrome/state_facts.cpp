@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,27 @@ void describe_view(const ViewState& view, Facts& facts) {
   const char* sorts[] = {"distance", "sink_a", "sink_b", "sink", "rho", "entropy"};
   facts.set("compare.sort", view.compare.sort ? sorts[static_cast<int>(*view.compare.sort)] : "none");
   set_flag(facts, "compare.descending", view.compare.descending);
+}
+
+// Of the shown way.
+void describe_importance(const State& state, Facts& facts) {
+  const ImportanceState& view = state.view.importance;
+  facts.set("importance.way", std::string(way_info(view.colour).word));
+  facts.set("importance.against", view.against);
+  const RunEntry* run = state.shown();
+  const std::optional<LossSweep> none, &sweep = run ? sweep_of(run->sweeps, view.colour) : none;
+  const char* statuses[] = {"running", "done", "stopped", "failed"};
+  facts.set("importance.status", sweep ? std::string(statuses[static_cast<std::size_t>(sweep->status)]) : "none");
+  const LossTable* table = sweep ? sweep->table.get() : nullptr;
+  facts.set("importance.done", table ? static_cast<double>(table->done) : 0.0);
+  facts.set("importance.asked", table ? static_cast<double>(table->asked) : 0.0);
+  facts.set("importance.loss", table ? table->loss : std::nan(""));
+  facts.set("importance.differing", table ? static_cast<double>(table->count_differing()) : 0.0);
+  facts.set("importance.seconds", sweep ? sweep->seconds : 0.0);
+  const std::optional<HeadRef>& head = state.view.selection.head;
+  const auto place = table && head ? table->place({head->layer, head->head}) : std::nullopt;
+  facts.set("importance.change", place ? table->delta[*place] : std::nan(""));
+  facts.set("importance.interval", place ? table->interval(*place) : std::nan(""));
 }
 
 void describe_window(const State& state, Facts& facts) {
@@ -131,6 +153,7 @@ void describe_state(const State& state, Facts& facts) {
                   data->at(quantity.name, selection.head->layer, selection.head->head));
   facts.set("centre", std::string(EnumWords<CentreView>::words[static_cast<std::size_t>(state.view.centre)]));
   facts.set("circuit.token", static_cast<double>(state.circuit_token().value_or(-1)));
+  describe_importance(state, facts);
   facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));
   facts.set("theme", std::string(state.settings.dark ? "dark" : "light"));
   facts.set("can_undo", state.can_undo ? 1.0 : 0.0);

@@ -84,6 +84,19 @@ void cell_parts(const PanelContext& context, const RunSnapshot& run, std::vector
   if (std::isfinite(most)) parts.push_back({"row max", readout_text(most), theme.text});
 }
 
+// "loss off 3.3810  whole model 3.0757", after the change.
+void importance_parts(const RunEntry& run, AblationWay way, HeadRef head, const Theme& theme,
+                      std::vector<NamedValue>& parts) {
+  const LossTable* table = table_of(run.sweeps, way);
+  const auto place = table ? table->place({head.layer, head.head}) : std::nullopt;
+  if (!place || !std::isfinite(table->delta[*place])) return;
+  if (const double half = table->interval(*place); std::isfinite(half))
+    parts.push_back({"±", fixed_text(half, 4), theme.text2});
+  parts.push_back({"loss so", fixed_text(table->loss + table->delta[*place], 4), theme.text});
+  parts.push_back({"whole model", fixed_text(table->loss, 4), theme.text});
+  parts.push_back({"nats per token", "", theme.text3});
+}
+
 std::vector<NamedValue> left_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
@@ -101,8 +114,9 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
   if (run == nullptr) return parts;
   const bool on_head = state.hover.head && !state.hover.query && !state.hover.key;
   const std::optional<HeadRef> head = state.hover.head ? state.hover.head : state.view.selection.head;
+  const RunEntry* entry = state.shown();
   const bool table = state.view.heads.view == HeadsView::Table && state.view.centre == CentreView::Map;
-  if (head && (on_head || table)) {
+  if (head && (on_head || table || state.view.centre == CentreView::Importance)) {
     parts.push_back({"head", head_text(*head), theme.text});
     const auto add = [&](const std::string& name) {
       const auto ref = parse_quantity(name);
@@ -111,6 +125,8 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
       parts.push_back({quantity_title(*ref), number_text(*ref->info, value), theme.accent});
     };
     add(table ? state.view.heads.sort : atlas_quantity(state.view));
+    if (state.view.centre == CentreView::Importance)
+      importance_parts(*entry, state.view.importance.colour, *head, theme, parts);
     if (const std::string* distance = context.facts.find("heads.distance"))
       parts.push_back({"row distance", *distance, theme.accent});
     if (!table && state.view.heads.view == HeadsView::Scatter) {
@@ -124,7 +140,6 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
       parts.push_back({"", *readout, theme.text2});
     }
   }
-  const RunEntry* entry = state.shown();
   if (entry->status == RunStatus::Running && run->finished_layers() > 0) {
     parts.push_back({std::to_string(run->finished_layers()) + " layers", "final, usable now", theme.ok});
   }

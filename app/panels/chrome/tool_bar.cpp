@@ -129,11 +129,36 @@ const RunEntry* running(const State& state) {
   return nullptr;
 }
 
+// The sweep that goes on where no run does, as a run's progress is said; nothing where there is none.
+std::optional<RunEntry> running_sweep(const State& state) {
+  for (const RunEntry& run : state.runs)
+    for (const AblationWay way : kAblationWays) {
+      const std::optional<LossSweep>& sweep = sweep_of(run.sweeps, way);
+      if (!sweep || sweep->status != SweepStatus::Running || (sweep->doing == "waiting" && !sweep->table)) continue;
+      RunEntry shown;
+      shown.name = run.name;
+      shown.fraction = sweep->fraction;
+      shown.seconds_left = sweep->seconds_left;
+      shown.doing = std::string("ablation, ") + way_info(way).title + ": ";
+      if (sweep->table) {
+        shown.fraction = static_cast<double>(sweep->table->done) /
+                         static_cast<double>(std::max<std::size_t>(1, sweep->table->asked));
+        shown.doing += grouped_text(static_cast<std::int64_t>(sweep->table->done)) + " of " +
+                       grouped_text(static_cast<std::int64_t>(sweep->table->asked)) + " heads";
+      } else {
+        shown.doing += "the model itself";
+      }
+      return shown;
+    }
+  return {};
+}
+
 void draw_progress(PanelContext& context, const RunEntry& run, float x, float right, float y) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   std::vector<StyledText> parts;
-  const bool shown = &run == context.state.shown();
+  const bool shown =
+      &run == context.state.shown() || (context.state.shown() && run.name == context.state.shown()->name);
   parts.push_back({run.doing.empty() ? "running" : run.doing, theme.body(theme.text)});
   if (!shown) parts.push_back({run.name, theme.body(theme.text3)});
   if (run.seconds_left) {  // an estimate has no hundredths
@@ -173,7 +198,8 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
     return area;
   };
   const RunEntry* run = state.shown();
-  const RunEntry* busy = running(state);
+  const std::optional<RunEntry> sweep = running_sweep(state);
+  const RunEntry* busy = running(state) ? running(state) : sweep ? &*sweep : nullptr;
   const bool compare = state.view.centre == CentreView::Compare && state.other() != nullptr && run != nullptr;
   const std::string prompt = prompt_text(state);
 

@@ -11,6 +11,8 @@
 #include "app/panels/head/head_panel.h"
 #include "app/panels/heads/columns_panel.h"
 #include "app/panels/heads/heads_panel.h"
+#include "app/panels/importance/importance_list.h"
+#include "app/panels/importance/importance_panel.h"
 #include "app/panels/map/map_panel.h"
 #include "app/panels/map/where_panel.h"
 #include "app/panels/model/model_panel.h"
@@ -52,6 +54,7 @@ ViewPanels panels_of(const State& state) {
     case CentreView::WhatIf: return {&kHeadsPanel, &kWhatIfPanel, &kChangePanel, 272.0f, 388.0f, 190.0f, 330.0f};
     case CentreView::Compare: return {&kHeadsPanel, &kComparePanel, &kComparedHeadsPanel};
     case CentreView::Circuit: return {&kHeadsPanel, &kCircuitPanel, &kWritesPanel, 300.0f, 330.0f, 190.0f, 262.0f};
+    case CentreView::Importance: return {&kHeadsPanel, &kImportancePanel, &kImportanceListPanel, 300.0f, 340.0f};
     case CentreView::Map: break;
   }
   const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;

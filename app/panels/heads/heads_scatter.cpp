@@ -37,8 +37,15 @@ struct Scatter {
   std::size_t shown = 0, missing = 0;
 };
 
+// Of a quantity that is signed and spans decades, "logarithmic" is linear round zero.
+double linear_of(const HeadColumn& column, bool log) {
+  return log && column.ref.info != nullptr ? column.ref.info->linear_to : 0.0;
+}
+
 // The axis holds all values, with a little room round them so that no disc is cut.
 AxisSpec axis_of(const HeadColumn& column, bool log) {
+  if (const double linear = linear_of(column, log); linear > 0.0)
+    return column.finite > 0 ? signed_axis(column.low, column.high, linear) : signed_axis(0.0, 0.0, linear);
   const std::optional<Range> natural = column.ref.info != nullptr ? column.ref.info->natural : std::nullopt;
   if (log) {
     const auto positive = std::ranges::upper_bound(column.sample, 0.0);
@@ -59,13 +66,18 @@ std::string axis_name(const HeadColumn& column) {
   return quantity_title(column.ref) + (column.ref.info->percent ? ", share" : "");
 }
 
+// A value as its axis stretches it.
+double shown(const HeadColumn& column, bool log, std::size_t row) {
+  if (const double linear = linear_of(column, log); linear > 0.0) return symlog_place(column.values[row], linear);
+  return log ? std::log(column.values[row]) : column.values[row];
+}
+
 // Pearson's r of what the axes show.
 double correlation(const Scatter& scatter) {
   double n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0;
   for (std::size_t i = 0; i < scatter.points.size(); ++i) {
     if (!std::isfinite(scatter.points[i].x)) continue;
-    const double x = scatter.log_x ? std::log(scatter.x.values[i]) : scatter.x.values[i];
-    const double y = scatter.log_y ? std::log(scatter.y.values[i]) : scatter.y.values[i];
+    const double x = shown(scatter.x, scatter.log_x, i), y = shown(scatter.y, scatter.log_y, i);
     n += 1, sx += x, sy += y, sxx += x * x, syy += y * y, sxy += x * y;
   }
   const double vx = sxx - sx * sx / n, vy = syy - sy * sy / n;
@@ -130,12 +142,15 @@ void draw_margins(const Scatter& scatter, float top_height, float right_width) {
     chosen.push_back(in_lasso[i]);
   }
   const auto bins = [](float pixels) { return static_cast<std::size_t>(std::clamp(pixels / 10.0f, 10.0f, 60.0f)); };
-  const Histogram across = histogram(x, frame.x.low, frame.x.high, bins(frame.inner.width()), scatter.log_x);
-  const Histogram up = histogram(y, frame.y.low, frame.y.high, bins(frame.inner.height()), scatter.log_y);
-  const Histogram across_chosen =
-      histogram(x, frame.x.low, frame.x.high, bins(frame.inner.width()), scatter.log_x, chosen);
-  const Histogram up_chosen =
-      histogram(y, frame.y.low, frame.y.high, bins(frame.inner.height()), scatter.log_y, chosen);
+  const auto counted = [&](const std::vector<double>& values, const Axis& axis, float pixels,
+                           std::span<const std::uint8_t> among = {}) {
+    return axis.linear > 0.0 ? symlog_histogram(values, axis.low, axis.high, axis.linear, bins(pixels), among)
+                             : histogram(values, axis.low, axis.high, bins(pixels), axis.log, among);
+  };
+  const Histogram across = counted(x, frame.x, frame.inner.width());
+  const Histogram up = counted(y, frame.y, frame.inner.height());
+  const Histogram across_chosen = counted(x, frame.x, frame.inner.width(), chosen);
+  const Histogram up_chosen = counted(y, frame.y, frame.inner.height(), chosen);
   const Rect top = frame.top_margin(8.0f, top_height), right = frame.right_margin(8.0f, right_width);
   painter.fill_rect({top.x0, top.y1 - 1.0f, top.x1, top.y1}, theme.faint);
   painter.fill_rect({right.x0 - 1.0f, right.y0, right.x0, right.y1}, theme.faint);
@@ -436,7 +451,9 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
   scatter.points.assign(scatter.x.values.size(), {std::nanf(""), std::nanf("")});
   for (std::size_t i = 0; i < scatter.points.size(); ++i) {
     const double px = scatter.x.values[i], py = scatter.y.values[i];
-    const bool fits = std::isfinite(px) && std::isfinite(py) && (!view.log_x || px > 0.0) && (!view.log_y || py > 0.0);
+    const bool positive_x = view.log_x && linear_of(scatter.x, true) == 0.0,
+               positive_y = view.log_y && linear_of(scatter.y, true) == 0.0;
+    const bool fits = std::isfinite(px) && std::isfinite(py) && (!positive_x || px > 0.0) && (!positive_y || py > 0.0);
     if (fits) {
       scatter.points[i] = scatter.frame.at(px, py);
       ++scatter.shown;

@@ -76,7 +76,15 @@ ColumnRange column_range(const HeadColumn& column, const Theme& theme, bool log)
   const Range* natural = column.ref.info != nullptr && column.ref.info->natural ? &*column.ref.info->natural : nullptr;
   if (column.ref.info != nullptr && column.ref.info->centred) range.scale.map = theme.diverging();
   RobustRange found{0.0, 1.0, false, false};
-  if (log && any) {
+  const double linear = column.ref.info != nullptr ? column.ref.info->linear_to : 0.0;
+  if (linear > 0.0) {
+    // All that is there: the largest change is what one looks for.
+    const double largest = any ? std::max({std::abs(column.low), std::abs(column.high), 5.0 * linear}) : 10.0 * linear;
+    const double high = nice_range(0.5 * largest, largest, true).high;
+    range.scale.kind = ScaleKind::Symlog;
+    range.scale.threshold = static_cast<float>(linear);
+    found = {-high, high, false, false};
+  } else if (log && any) {
     found = robust_log_range(column.sample);
     range.scale.kind = ScaleKind::Log10;
   } else if (natural && (!any || (column.low >= natural->low && column.high <= natural->high))) {
@@ -141,6 +149,16 @@ AxisSpec axis_spec(double low, double high, bool log) {
   spec.low = low;
   spec.high = high;
   spec.log = log;
+  return spec;
+}
+
+AxisSpec signed_axis(double low, double high, double linear) {
+  // A little beyond the outermost value, in what the axis shows.
+  const auto beyond = [linear](double value) { return symlog_value(symlog_place(value, linear) * 1.06, linear); };
+  AxisSpec spec;
+  spec.low = beyond(std::min(low, -2.0 * linear));
+  spec.high = beyond(std::max(high, 2.0 * linear));
+  spec.linear = linear;
   return spec;
 }
 

@@ -182,6 +182,32 @@ CATCH_TEST_CASE("An axis goes from values to pixels and back") {
   CATCH_CHECK(Axis{2.0, 2.0, false, 0.0f, 10.0f}.pixel(7.0) == 5.0f);
 }
 
+CATCH_TEST_CASE("A symlog axis is linear round zero and logarithmic beyond, and names both sides") {
+  // ±0.01 is ±1, a decade more is one more.
+  CATCH_CHECK(symlog_place(0.005, 0.01) == near(0.5, 1e-12));
+  CATCH_CHECK(symlog_place(-0.1, 0.01) == near(-2.0, 1e-12));
+  for (const double value : {-3.0, -0.01, -0.002, 0.0, 0.004, 0.01, 0.7})
+    CATCH_CHECK(symlog_value(symlog_place(value, 0.01), 0.01) == near(value, 1e-12, 1e-15));
+  const Axis axis{-0.1, 1.0, false, 300.0f, 50.0f, 0.01};  // from −2 to 3: 50 pixels for one
+  CATCH_CHECK(axis.pixel(-0.1) == 300.0f);
+  CATCH_CHECK(axis.pixel(0.0) == near(200.0, 1e-6));
+  CATCH_CHECK(axis.pixel(0.01) == near(150.0, 1e-6));
+  CATCH_CHECK(axis.pixel(0.1) == near(100.0, 1e-6));
+  CATCH_CHECK(axis.value(175.0f) == near(0.005, 1e-9));
+  CATCH_CHECK(axis.value(275.0f) == near(-std::pow(10.0, -1.5), 1e-9));
+  CATCH_CHECK(std::isnan(axis.pixel(std::nan(""))));
+  const auto labels = [&](double gap) {
+    std::vector<std::string> texts;
+    for (const Tick& tick : axis.ticks(gap)) texts.push_back(tick.label);
+    return texts;
+  };
+  CATCH_CHECK(labels(40.0) == std::vector<std::string>{"\u22120.1", "\u22120.01", "0", "0.01", "0.1", "1"});
+  CATCH_CHECK(labels(14.0) == std::vector<std::string>{"\u22120.1", "\u22120.05", "\u22120.02", "\u22120.01", "0",
+                                                       "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"});
+  CATCH_CHECK(symlog_ticks(0.0, 0.0, 0.01, 100.0, 20.0).empty());
+  CATCH_CHECK(symlog_ticks(-1.0, 1.0, 0.0, 100.0, 20.0).empty());
+}
+
 CATCH_TEST_CASE("Ranges widen to 1-2-5 ends") {
   const auto check = [](double low, double high, bool log, double expected_low, double expected_high) {
     const Range range = nice_range(low, high, log);

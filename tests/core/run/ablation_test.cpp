@@ -1,18 +1,25 @@
 // Sweeps of ablations: the same numbers however many heads go together and whichever streams are kept; ranks.
 #include "core/run/ablation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/run/ablation_file.h"
 #include "core/run/ablation_summary.h"
+#include "core/run/loss_table.h"
+#include "core/run/read_ablation.h"
 #include "core/run/run_plan.h"
 #include "tests/core/run/live_runs.h"
 #include "tests/support/near.h"
+#include "tests/support/temp_folder.h"
 
 namespace headroom::test {
 namespace {
@@ -125,6 +132,141 @@ CATCH_TEST_CASE("an ablation reports one head after another, and keeps what is d
   const std::vector<std::size_t> order = by_importance(whole);
   for (std::size_t i = 1; i < order.size(); ++i)
     CATCH_CHECK(whole.results[order[i - 1]].delta_loss >= whole.results[order[i]].delta_loss);
+}
+
+CATCH_TEST_CASE("an ablation that was stopped goes on: what is done is not computed again, and all equals one go") {
+  const LiveModel live("bytes/diff_v2");
+  for (const char* mode : {"zero", "mean"}) {
+    CATCH_INFO(mode);
+    std::vector<std::size_t> reported;
+    const AblatedReport report = [&](const AblationOutcome&, std::size_t index) { reported.push_back(index); };
+    AblationRequest request = request_of(live, mode);
+    const AblationOutcome whole = required(ablate(live_backend(), request, report, {}, {}));
+    reported.clear();
+    const auto stopped = std::make_shared<const AblationOutcome>(
+        required(ablate(live_backend(), request, report, {}, [&] { return reported.size() >= 3; })));
+    CATCH_REQUIRE(stopped->cancelled);
+    const std::vector<std::size_t> before = std::exchange(reported, {});
+    request.before = stopped;
+    const AblationOutcome all = required(ablate(live_backend(), request, report, {}, {}));
+    CATCH_CHECK_FALSE(all.cancelled);
+    CATCH_CHECK(all.done == all.results.size());
+    CATCH_CHECK(reported.size() == all.results.size() - before.size());
+    for (const std::size_t index : reported) CATCH_CHECK(std::ranges::count(before, index) == 0);
+    CATCH_CHECK(all.token_loss == whole.token_loss);
+    for (std::size_t i = 0; i < whole.results.size(); ++i) {
+      CATCH_CHECK(all.results[i].by_token == whole.results[i].by_token);
+      CATCH_CHECK(all.results[i].delta_loss == whole.results[i].delta_loss);
+    }
+    // As NaN is no number equal to itself, tables are compared as they print.
+    CATCH_CHECK(all.summary.values.at("sink_score").size() == whole.summary.values.at("sink_score").size());
+    // Stopped again before anything new it is what it was.
+    const AblationOutcome same = required(ablate(live_backend(), request, report, {}, [] { return true; }));
+    CATCH_CHECK(same.cancelled);
+    CATCH_CHECK(same.done == stopped->done);
+    CATCH_CHECK(same.summary.values.at("sink_score").size() == stopped->summary.values.at("sink_score").size());
+    // Nothing is left: nothing runs.
+    request.before = std::make_shared<const AblationOutcome>(all);
+    reported.clear();
+    CATCH_CHECK(required(ablate(live_backend(), request, report, {}, {})).done == all.done);
+    CATCH_CHECK(reported.empty());
+    // Of another text it does not go on.
+    const LiveModel other("bytes/diff_v2", 95);
+    AblationRequest of_other = request_of(other, mode);
+    of_other.before = stopped;
+    const auto refused = ablate(live_backend(), of_other, report, {}, {});
+    CATCH_CHECK((!refused && refused.error().code == ErrorCode::InvalidArgument));
+  }
+}
+
+CATCH_TEST_CASE("the table of a sweep: changes by head, errors by blocks of tokens, intervals of all together") {
+  LossTable table = make_loss_table({"zero", "head=off"}, {2, 5}, {0, 1, 3}, std::vector<double>(40, 2.0));
+  CATCH_CHECK(table.loss == 2.0);
+  CATCH_CHECK(table.predictions == 40);
+  CATCH_REQUIRE(table.blocks == 5);
+  table.asked = 6;
+  AblatedSet set;
+  set.heads = {{5, 1}};
+  // Blocks of eight with the means 1, 2, 3, 4, 5: their mean 3, Σ (mean − 3)² = 10, se = √(10/(5·4)).
+  for (int i = 0; i < 40; ++i) set.by_token.push_back(1.0 + i / 8);
+  set.delta_loss = 3.0;
+  add_change(table, set);
+  set.heads = {{2, 3}};
+  std::ranges::fill(set.by_token, -0.25);
+  set.delta_loss = -0.25;
+  add_change(table, set);
+  set.heads = {{9, 9}};  // on no axis
+  add_change(table, set);
+  CATCH_CHECK(table.done == 2);
+  CATCH_REQUIRE(table.place({5, 1}) == std::optional<std::size_t>(4));
+  CATCH_CHECK(table.head_at(4) == HeadIndex{5, 1});
+  CATCH_CHECK_FALSE(table.place({5, 2}).has_value());
+  CATCH_CHECK(table.delta[4] == 3.0);
+  CATCH_CHECK(table.error[4] == near(std::sqrt(0.5), 1e-12));
+  CATCH_CHECK(std::isnan(table.delta[0]));
+  // t with 4 degrees beyond which 0.05/6 lies, both sides (mpmath: betainc).
+  CATCH_CHECK(table.half_width() == near(4.85100844309786, 1e-9));
+  CATCH_CHECK(table.interval(4) == near(4.85100844309786 * std::sqrt(0.5), 1e-9));
+  CATCH_CHECK_FALSE(table.differs(4));
+  CATCH_CHECK(table.differs(2));  // every block says the same
+  CATCH_CHECK(table.count_differing() == 1);
+  CATCH_CHECK(table.by_change() == std::vector<std::size_t>{4, 2});
+  const LossTable few = make_loss_table({"zero", "head=off"}, {0}, {0}, std::vector<double>(31, 1.0));
+  CATCH_CHECK(few.blocks == 0);
+  CATCH_CHECK(std::isnan(few.half_width()));
+
+  const LiveModel live("bytes/diff_v2");
+  const AblationOutcome outcome = required(ablate(live_backend(), request_of(live), {}, {}, {}));
+  const LossTable whole = loss_table_of(request_of(live).mode, outcome.summary.layers, outcome.summary.heads, outcome);
+  const TokenSpread spread = token_spread(outcome);
+  CATCH_CHECK(whole.loss == near(outcome.loss, 1e-12));
+  CATCH_CHECK(whole.half_width() == spread.half_width);
+  for (std::size_t i = 0; i < outcome.results.size(); ++i) {
+    const std::size_t place = whole.place(outcome.results[i].heads.front()).value();
+    CATCH_CHECK(whole.delta[place] == outcome.results[i].delta_loss);
+    CATCH_CHECK(whole.error[place] == spread.standard_error[i]);
+    CATCH_CHECK(whole.differs(place) == spread.differs(outcome, i));
+  }
+}
+
+CATCH_TEST_CASE("a file of a sweep opens with the numbers that were written") {
+  const LiveModel live("bytes/diff_v2");
+  const TempFolder folder;
+  AblationRequest request = request_of(live);
+  request.run.output = folder.path() / "a.h5";
+  std::size_t done = 0;
+  const AblatedReport report = [&](const AblationOutcome&, std::size_t) { ++done; };
+  const AblationOutcome outcome = required(ablate(live_backend(), request, report, {}, [&] { return done >= 2; }));
+  CATCH_REQUIRE(outcome.cancelled);
+  const auto writer = required(create_ablation_file(request));
+  CATCH_REQUIRE(write_ablation(*writer, request, outcome, live_backend().info(), false, {}).has_value());
+  CATCH_REQUIRE(is_ablation_file(request.run.output));
+  const OpenedAblation opened = required(read_ablation(request.run.output));
+  const LossTable written = loss_table_of(request.mode, outcome.summary.layers, outcome.summary.heads, outcome);
+  CATCH_CHECK(opened.table.mode.name == "zero");
+  CATCH_CHECK(opened.table.mode.change == "head=off");
+  CATCH_CHECK(opened.table.layers == written.layers);
+  CATCH_CHECK(opened.table.heads == written.heads);
+  CATCH_CHECK(opened.table.loss == outcome.loss);
+  CATCH_CHECK(opened.table.predictions == outcome.token_loss.size());
+  CATCH_CHECK(opened.table.blocks == written.blocks);
+  CATCH_CHECK(opened.table.asked == outcome.results.size());
+  CATCH_CHECK(opened.table.done == outcome.done);
+  for (std::size_t i = 0; i < written.delta.size(); ++i) {
+    CATCH_CHECK(std::isnan(opened.table.delta[i]) == std::isnan(written.delta[i]));
+    if (std::isfinite(written.delta[i])) {
+      CATCH_CHECK(opened.table.delta[i] == written.delta[i]);
+      CATCH_CHECK(opened.table.error[i] == written.error[i]);
+    }
+  }
+  CATCH_CHECK(opened.run->prompt->ids == live.prompt->ids);
+  CATCH_CHECK(opened.run->length == static_cast<std::int64_t>(live.prompt->ids.size()));
+  const std::vector<double>& sinks = outcome.summary.values.at("sink_score");
+  for (std::size_t l = 0; l < outcome.summary.layers.size(); ++l)
+    for (std::size_t h = 0; h < outcome.summary.heads.size(); ++h)
+      CATCH_CHECK(opened.run->at("sink_score", outcome.summary.layers[l], outcome.summary.heads[h], 1) ==
+                  sinks[(l * outcome.summary.heads.size() + h) * 2 + 1]);
+  CATCH_CHECK_FALSE(is_ablation_file(folder.path() / "none.h5"));
 }
 
 CATCH_TEST_CASE("rank correlations: ties share ranks and a third is held fixed") {

@@ -1,0 +1,315 @@
+#include "app/panels/importance/importance_scatter.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/panels/parts/head_parts.h"
+#include "app/plot/label_layout.h"
+#include "app/plot/number_text.h"
+#include "app/plot/series.h"
+#include "core/run/ablation_summary.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kNamedAbove = 6, kNamedBelow = 3, kMostLossDiscs = 4000;
+
+struct LossScatter {
+  PanelContext& context;
+  const ImportanceView& view;
+  const HeadColumn& x;
+  double x_linear = 0.0;  // of a signed quantity across
+  PlotFrame frame;
+  ColorScale scale;          // of layers
+  std::vector<Vec2> points;  // by place; NaN where a head has none
+  std::size_t shown = 0;
+};
+
+AxisSpec across_axis(const HeadColumn& column) {
+  const QuantityInfo* info = column.ref.info;
+  if (info != nullptr && info->linear_to > 0.0 && column.finite > 0)
+    return signed_axis(column.low, column.high, info->linear_to);
+  Range range{0.0, 1.0};
+  if (info != nullptr && info->natural && column.finite > 0 && column.low >= info->natural->low &&
+      column.high <= info->natural->high)
+    range = *info->natural;
+  else if (column.finite > 0)
+    range = nice_range(column.low, column.high > column.low ? column.high : column.low + 1e-6, false);
+  const double room = 0.025 * (range.high - range.low);
+  return axis_spec(range.low - room, range.high + room);
+}
+
+// The layer's colour, without the darkest fifth of the map, which would be lost on the panel.
+ColorScale layer_scale(const RunSnapshot& run, const Theme& theme) {
+  const auto first = static_cast<float>(run.layers.front()), last = static_cast<float>(run.layers.back());
+  const float span = std::max(1.0f, last - first);
+  return {theme.sequential(), ScaleKind::Linear, first - 0.3f * span, first + span, 1e-3f};
+}
+
+Color disc_color(const LossScatter& scatter, std::size_t place) {
+  const std::size_t heads = scatter.view.data->heads.size();
+  return scale_color(scatter.scale, static_cast<float>(scatter.view.data->layers[place / heads]));
+}
+
+// The band in which one text says little, zero, ε.
+void draw_ground(const LossScatter& scatter, LabelSpace& space) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  const PlotFrame& frame = scatter.frame;
+  draw_plot_ground(painter, frame, theme);
+  const float y0 = frame.y.pixel(kSmallLossChange), y1 = frame.y.pixel(-kSmallLossChange);
+  painter.fill_rect(Rect{frame.inner.x0, y0, frame.inner.x1, y1}.intersected(frame.inner), theme.mark.faded(0.07f));
+  std::vector<ReferenceLine> lines{{true, 0.0, theme.text2, LineStyle::Solid, "", 1.0f}};
+  const QuantityInfo* info = scatter.x.ref.info;
+  if (info != nullptr && info->sink_null) {
+    const double threshold = scatter.context.state.view.heads.threshold;
+    lines.push_back({false, threshold, theme.text3, LineStyle::Solid, "ε " + short_text(threshold), 1.0f});
+  }
+  draw_lines(painter, frame, lines, space);
+}
+
+// Heads whose interval leaves out 0 are full, others are rings: nothing is claimed of these.
+void draw_points(const LossScatter& scatter) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  DataClip clip(painter, scatter.frame.inner);
+  if (scatter.shown > kMostLossDiscs) {
+    std::vector<Vec2> points;
+    for (const Vec2 point : scatter.points)
+      if (std::isfinite(point.x)) points.push_back(point);
+    painter.points(points, theme.text2, 2.0f);
+    return;
+  }
+  const float radius = scatter.shown > 800 ? 2.0f : 3.0f;
+  for (const bool full : {false, true})
+    for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+      if (!std::isfinite(scatter.points[i].x) || scatter.view.differs(i) != full) continue;
+      if (full)
+        painter.disc(scatter.points[i], radius + 0.5f, disc_color(scatter, i));
+      else
+        painter.ring(scatter.points[i], radius, disc_color(scatter, i).faded(0.75f), 1.2f);
+    }
+}
+
+// The interval of a head as a line through its disc.
+void draw_interval(const LossScatter& scatter, std::size_t place, Color color) {
+  const double delta = scatter.view.table->delta[place],
+               half = scatter.view.half_width * scatter.view.table->error[place];
+  if (!std::isfinite(half) || !std::isfinite(scatter.points[place].x)) return;
+  DataClip clip(scatter.context.painter(), scatter.frame.inner);
+  const float x = scatter.points[place].x;
+  scatter.context.painter().line({x, scatter.frame.y.pixel(delta - half)}, {x, scatter.frame.y.pixel(delta + half)},
+                                 color, 1.5f);
+}
+
+void draw_names(const LossScatter& scatter, LabelSpace& space, std::optional<std::size_t> selected) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  const std::vector<std::size_t> order = scatter.view.table->by_change();
+  std::vector<std::size_t> wanted;
+  const auto want = [&](std::size_t place) {
+    if (std::isfinite(scatter.points[place].x) && std::ranges::find(wanted, place) == wanted.end())
+      wanted.push_back(place);
+  };
+  if (selected) want(*selected);
+  for (std::size_t i = 0; i < std::min(kNamedAbove, order.size()); ++i) want(order[i]);
+  for (std::size_t i = 0; i < std::min(kNamedBelow, order.size()); ++i) want(order[order.size() - 1 - i]);
+  for (const std::size_t place : wanted) {
+    const HeadIndex head = scatter.view.table->head_at(place);
+    const std::string text = head_name(head);
+    const TextStyle style{Face::Mono, 11.0f, scatter.view.differs(place) ? theme.text : theme.text3};
+    const float width = scatter.context.ui.width(text, style) + 6.0f;
+    const Vec2 p = scatter.points[place];
+    std::vector<Rect> places;
+    for (const float away : {14.0f, 30.0f, 52.0f, 80.0f})
+      for (const auto& [dx, dy] : {std::pair{1.0f, 0.0f},
+                                   {1.0f, -0.5f},
+                                   {1.0f, 0.5f},
+                                   {-1.0f, 0.0f},
+                                   {-1.0f, -0.5f},
+                                   {-1.0f, 0.5f},
+                                   {1.0f, 1.2f},
+                                   {-1.0f, 1.2f}})
+        places.push_back(
+            Rect::sized(dx > 0.0f ? p.x + away : p.x - away - width, p.y + dy * away - 7.0f, width, 14.0f));
+    const std::ptrdiff_t at = space.place_first(places);
+    if (at < 0) continue;
+    const Rect box = places[static_cast<std::size_t>(at)];
+    const float end = box.x0 > p.x ? box.x0 : box.x1;
+    painter.line({p.x + (end > p.x ? 4.0f : -4.0f), p.y}, {end, box.centre_y()}, theme.faint, 1.0f);
+    painter.fill_rect(box, theme.panel.faded(0.8f), 2.0f);
+    painter.text_at(box.x0 + 3.0f, box.centre_y(), text, style);
+  }
+}
+
+// Rank correlations over all heads and over the halves of the model, beside the counts.
+void draw_margin(const LossScatter& scatter, Rect margin, bool correlations) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  Ui& ui = scatter.context.ui;
+  const LossTable& table = *scatter.view.table;
+  std::vector<double> changes, across, halves[2][2];
+  const std::size_t heads = scatter.view.data->heads.size(), layers = scatter.view.data->layers.size();
+  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+    if (!std::isfinite(scatter.points[i].x)) continue;
+    changes.push_back(table.delta[i]);
+    across.push_back(scatter.x.values[i]);
+    auto& half = halves[i / heads >= (layers + 1) / 2 ? 1 : 0];
+    half[0].push_back(table.delta[i]);
+    half[1].push_back(scatter.x.values[i]);
+  }
+  const Axis& axis = scatter.frame.y;
+  const auto bins = static_cast<std::size_t>(std::clamp(scatter.frame.inner.height() / 9.0f, 8.0f, 60.0f));
+  const Histogram counts = symlog_histogram(changes, axis.low, axis.high, axis.linear, bins);
+  painter.fill_rect({margin.x0 - 1.0f, margin.y0, margin.x0, margin.y1}, theme.faint);
+  draw_bars(painter, horizontal_bars(counts, axis, margin), margin, theme.text3);
+  scatter.context.facts.set("importance.rank_correlation", rank_correlation(changes, across));
+  if (!correlations || changes.size() < 3) return;
+  struct Correlation {
+    std::string name;
+    double value;
+  };
+  const auto& numbers = scatter.view.data->layers;
+  const auto span = [&](std::size_t first, std::size_t last) {
+    return first == last ? std::to_string(numbers[first])
+                         : std::to_string(numbers[first]) + "–" + std::to_string(numbers[last]);
+  };
+  std::vector<Correlation> lines{{"all", rank_correlation(changes, across)}};
+  if (layers > 1) {
+    lines.push_back({"layers " + span(0, (layers + 1) / 2 - 1), rank_correlation(halves[0][0], halves[0][1])});
+    lines.push_back({span((layers + 1) / 2, layers - 1), rank_correlation(halves[1][0], halves[1][1])});
+  }
+  const TextStyle mono{Face::Mono, 11.0f, theme.text};
+  const float value = ui.width("\u22120.00", mono);
+  float y = margin.y0 + 8.0f, widest = ui.width("rank correlation", theme.hint());
+  for (const Correlation& line : lines) widest = std::max(widest, ui.width(line.name, theme.hint()) + value + 8.0f);
+  if (widest + 6.0f > margin.width() || margin.height() < 90.0f) return;
+  const Rect box{margin.x1 - widest - 6.0f, margin.y0, margin.x1,
+                 margin.y0 + 16.0f * static_cast<float>(lines.size() + 1)};
+  painter.fill_rect(box, theme.panel.faded(0.85f));
+  painter.text_at(margin.x1, y, "rank correlation", theme.hint(), Painter::Align::Right);
+  for (const Correlation& line : lines) {
+    y += 16.0f;
+    painter.text_at(margin.x1, y, signed_text(line.value, 2), mono, Painter::Align::Right);
+    painter.text_at(margin.x1 - value - 8.0f, y, line.name, theme.hint(), Painter::Align::Right);
+  }
+}
+
+void draw_layers(const LossScatter& scatter, Rect row, float label_room) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  const std::vector<std::int64_t>& layers = scatter.view.data->layers;
+  const float width = row.width() / static_cast<float>(layers.size());
+  if (label_room >= scatter.context.ui.width("layer", theme.hint()) + 8.0f)
+    painter.text_at(row.x0 - 8.0f, row.y0 + 5.0f, "layer", theme.hint(), Painter::Align::Right);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const float x = row.x0 + static_cast<float>(l) * width;
+    painter.fill_rect({x, row.y0, x + width - (width >= 4.0f ? 1.0f : 0.0f), row.y0 + 8.0f},
+                      scale_color(scatter.scale, static_cast<float>(layers[l])));
+  }
+  float free_from = row.x0 - 1.0f;
+  for (const Tick& tick :
+       index_ticks(0, static_cast<std::int64_t>(layers.size()) - 1, static_cast<double>(row.width()), 34.0)) {
+    const auto l = static_cast<std::size_t>(tick.value);
+    const std::string text = std::to_string(layers[l]);
+    const float half = 0.5f * scatter.context.ui.width(text, theme.tick());
+    const float x = std::clamp(row.x0 + (static_cast<float>(l) + 0.5f) * width, row.x0 + half, row.x1 - half);
+    if (x - half < free_from) continue;
+    painter.text_at(x, row.y0 + 17.0f, text, theme.tick(), Painter::Align::Centre);
+    free_from = x + half + 8.0f;
+  }
+}
+
+void follow_pointer(const LossScatter& scatter) {
+  PanelContext& context = scatter.context;
+  const Interaction hit = context.ui.interact("plot", scatter.frame.inner, Cursor::Crosshair);
+  if (!hit.hovered) return;
+  const Vec2 pointer = context.ui.input.pointer;
+  std::optional<std::size_t> nearest;
+  float best = 64.0f;
+  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+    const Vec2 away = scatter.points[i] - pointer;
+    const float distance = away.x * away.x + away.y * away.y;
+    if (distance < best) best = distance, nearest = i;
+  }
+  if (!nearest) return;
+  const HeadIndex at = scatter.view.table->head_at(*nearest);
+  const HeadRef head{at.layer, at.head};
+  context.hover.head = head;
+  draw_interval(scatter, *nearest, context.theme().text);
+  const QuantityInfo* info = scatter.x.ref.info;
+  std::string tip = head_text(head) + "\nloss change  " + change_text(scatter.view, *nearest);
+  if (!scatter.view.differs(*nearest) && scatter.view.table->blocks > 0) tip += "\nthe interval holds 0";
+  if (info != nullptr)
+    tip += "\n" + quantity_title(scatter.x.ref) + "  " + number_text(*info, scatter.x.values[*nearest]);
+  const Vec2 p = scatter.points[*nearest];
+  context.ui.tooltip(Rect::sized(p.x - 6.0f, p.y - 6.0f, 12.0f, 12.0f), tip);
+  if (hit.clicked) context.ui.run(select_command(context.state, head));
+}
+
+}  // namespace
+
+void draw_importance_scatter(PanelContext& context, RunCache& memory, const ImportanceView& view, Rect area) {
+  const Theme& theme = context.theme();
+  Ui& ui = context.ui;
+  const std::string against = context.state.view.importance.against;
+  LossScatter scatter{context, view, memory.column(against), 0.0, {}, layer_scale(*view.data, theme), {}, 0};
+  const bool wide = area.width() >= 560.0f;
+  const float margin = wide ? 148.0f : area.width() >= 380.0f ? 56.0f : 0.0f;
+  Rect title = area.cut_top(22.0f);
+  const float combo = std::min(230.0f, 0.48f * title.width());
+  ui.combo("against", title.cut_right(combo), "across", column_heading(against),
+           [against] { return quantity_menu("importance.against", against, /*with_layer=*/true); });
+  title.cut_right(measure::kGap);
+  std::string name = std::string("loss change, ") + way_info(view.way).title + ", nats";
+  if (view.table->blocks > 0)
+    name += " · full: the interval leaves out 0, " + std::to_string(view.table->count_differing()) + " of " +
+            std::to_string(view.table->done);
+  ui.label_at(title.x0, title.centre_y(), name, theme.hint(), title.width());
+  area.cut_top(6.0f);
+  Rect legend = area.height() >= 200.0f ? area.cut_bottom(24.0f) : Rect{};
+  AxisSpec x = across_axis(scatter.x);
+  x.title = column_title(against);
+  const AxisSpec y = loss_axis(view.run->sweeps);
+  PlotRoom room;
+  room.right = margin > 0.0f ? margin + 10.0f : 4.0f;
+  scatter.frame = lay_out_plot(area, x, y, ui.measure(), room);
+  if (scatter.frame.inner.width() < 60.0f || scatter.frame.inner.height() < 40.0f) {
+    draw_note(context, area, "There is no room for the plot.");
+    return;
+  }
+  scatter.points.assign(view.table->delta.size(), {std::nanf(""), std::nanf("")});
+  for (std::size_t i = 0; i < scatter.points.size() && i < scatter.x.values.size(); ++i)
+    if (std::isfinite(view.table->delta[i]) && std::isfinite(scatter.x.values[i])) {
+      scatter.points[i] = scatter.frame.at(scatter.x.values[i], view.table->delta[i]);
+      ++scatter.shown;
+    }
+  LabelSpace space(scatter.frame.inner, 2.0f);
+  draw_ground(scatter, space);
+  draw_points(scatter);
+  std::optional<std::size_t> selected;
+  if (const auto head = context.state.view.selection.head)
+    if (const auto place = view.table->place({head->layer, head->head});
+        place && std::isfinite(scatter.points[*place].x)) {
+      selected = place;
+      draw_interval(scatter, *place, theme.accent);
+      context.painter().ring(scatter.points[*place], 6.5f, theme.accent, 2.0f);
+    }
+  draw_names(scatter, space, selected);
+  draw_plot_axes(context.painter(), scatter.frame, theme);
+  if (margin > 0.0f) draw_margin(scatter, scatter.frame.right_margin(8.0f, margin), wide);
+  if (!legend.empty() && scatter.shown <= kMostLossDiscs) {
+    const Rect row{scatter.frame.inner.x0, legend.y0 + 2.0f, scatter.frame.inner.x1, legend.y1};
+    draw_layers(scatter, row, row.x0 - area.x0);
+  }
+  follow_pointer(scatter);
+}
+
+}  // namespace headroom

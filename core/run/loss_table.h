@@ -1,0 +1,49 @@
+// What each head is worth on one text, as it is shown while a sweep of ablations goes on: loss changes of single heads
+// with their standard errors, without the losses of single tokens. Plain values; safe from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/numbers.h"
+#include "core/run/ablation.h"
+
+namespace headroom {
+
+struct LossTable {
+  AblationMode mode;
+  std::vector<std::int64_t> layers, heads;  // axes, ascending
+  std::vector<double> delta, error;         // [layers, heads], nats; NaN: not computed (yet), or no such head
+  double loss = kNaN;                       // of the model as it is, mean over `predictions` tokens
+  std::size_t predictions = 0;
+  std::size_t blocks = 0;           // of tokens, that an error is by; 0: too few tokens, and errors are NaN
+  std::size_t asked = 0, done = 0;  // single heads
+
+  // Place of a head in [layers, heads]; nothing where it is on none of the axes.
+  [[nodiscard]] std::optional<std::size_t> place(const HeadIndex& head) const;
+  [[nodiscard]] HeadIndex head_at(std::size_t place) const;
+  // Half of a 95 % interval in standard errors, Student's t with blocks − 1 degrees, corrected for all changes that
+  // were asked for (Bonferroni), so that it does not move while they arrive; NaN without blocks.
+  [[nodiscard]] double half_width() const;
+  // By place: half_width · error.
+  [[nodiscard]] double interval(std::size_t place) const { return half_width() * error[place]; }
+  // Whether the interval leaves out 0.
+  [[nodiscard]] bool differs(std::size_t place) const;
+  [[nodiscard]] std::size_t count_differing() const;
+  // Places with a finite change, the largest first, at equal ones by head.
+  [[nodiscard]] std::vector<std::size_t> by_change() const;
+};
+
+// Nothing of it is done yet. `losses`: of the model's tokens 1 … n − 1.
+[[nodiscard]] LossTable make_loss_table(const AblationMode& mode, std::vector<std::int64_t> layers,
+                                        std::vector<std::int64_t> heads, std::span<const double> losses);
+// One head more; a head that is on none of the axes changes nothing.
+void add_change(LossTable& table, const AblatedSet& single);
+// Of a sweep whole or stopped; `layers`, `heads`: the axes, which may hold more than was asked for.
+[[nodiscard]] LossTable loss_table_of(const AblationMode& mode, std::vector<std::int64_t> layers,
+                                      std::vector<std::int64_t> heads, const AblationOutcome& outcome);
+
+}  // namespace headroom

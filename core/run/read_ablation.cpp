@@ -1,0 +1,173 @@
+#include "core/run/read_ablation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/io/run_file.h"
+#include "core/run/run_overview.h"
+
+namespace headroom {
+namespace {
+
+constexpr const char* kAblationAttributes[] = {"schema_version",    "title",         "source",   "history",
+                                               "created_utc",       "command_line",  "model_id", "model_type",
+                                               "container",         "dtype_compute", "device",   "backend",
+                                               "device_statistics", "mode",          "change",   "next_token_loss",
+                                               "results_asked",     "results_done",  "blocks",   "seconds"};
+
+class AblationReader {
+ public:
+  AblationReader(const RunFile& file, const std::filesystem::path& path) : file_(file), path_(path) {}
+
+  Result<OpenedAblation> read() {
+    for (const char* name : kAblationAttributes)
+      if (Result<std::string> text = file_.root_attribute(name)) run_->attributes[name] = std::move(*text);
+    HEADROOM_TRY(run_->layers, axis("layer"));
+    HEADROOM_TRY(run_->heads, axis("head"));
+    HEADROOM_TRY_VOID(read_tokens());
+    HEADROOM_TRY_VOID(read_changes());
+    HEADROOM_TRY_VOID(read_layers());
+    return std::move(opened_);
+  }
+
+ private:
+  Error damaged(const std::string& dataset, const std::string& what) const {
+    return Error(ErrorCode::Corrupt, what).at_tensor(dataset).in_file(path_.string());
+  }
+  [[nodiscard]] double number(const char* name) const {
+    const auto found = run_->attributes.find(name);
+    double value = kNaN;
+    if (found == run_->attributes.end()) return kNaN;
+    const std::string& text = found->second;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    return parsed.ec == std::errc() ? value : kNaN;
+  }
+  [[nodiscard]] std::string text(const char* name) const {
+    const auto found = run_->attributes.find(name);
+    return found == run_->attributes.end() ? std::string() : found->second;
+  }
+
+  Result<std::vector<std::int64_t>> axis(const char* name) {
+    HEADROOM_TRY(const std::vector<double> values, file_.read_axis(name));
+    std::vector<std::int64_t> indices;
+    for (const double value : values) indices.push_back(static_cast<std::int64_t>(value));
+    if (indices.empty() || indices.front() < 0 ||
+        std::ranges::adjacent_find(indices, std::greater_equal()) != indices.end())
+      return damaged(name, "an axis does not ascend");
+    return indices;
+  }
+
+  Result<void> read_tokens() {
+    auto prompt = std::make_shared<Prompt>();
+    HEADROOM_TRY(const std::vector<double> ids, file_.read("tokens/token_id"));
+    for (const double id : ids) prompt->ids.push_back(static_cast<std::int32_t>(id));
+    if (prompt->ids.empty()) return damaged("tokens/token_id", "a run has at least one token");
+    if (file_.find("tokens/token_text")) {
+      HEADROOM_TRY(prompt->texts, file_.read_strings("tokens/token_text"));
+    }
+    if (!prompt->texts.empty() && prompt->texts.size() != prompt->ids.size())
+      return damaged("tokens/token_text", "there are not as many texts as tokens");
+    if (std::ranges::all_of(prompt->texts, &std::string::empty)) prompt->texts.clear();
+    run_->length = static_cast<std::int64_t>(prompt->ids.size());
+    run_->prompt = std::move(prompt);
+    return {};
+  }
+
+  // [layers, heads], or with `extent` numbers for each head.
+  Result<std::vector<double>> by_head(const char* name, std::size_t extent = 1) {
+    HEADROOM_TRY(std::vector<double> values, file_.read(name));
+    if (values.size() != run_->layers.size() * run_->heads.size() * extent)
+      return damaged(name, "a dataset does not fit its axes");
+    return values;
+  }
+
+  Result<void> read_changes() {
+    LossTable& table = opened_.table;
+    table.mode = {text("mode"), text("change")};
+    table.layers = run_->layers;
+    table.heads = run_->heads;
+    HEADROOM_TRY(table.delta, by_head("delta_loss"));
+    HEADROOM_TRY(table.error, by_head("delta_loss_se"));
+    table.loss = number("next_token_loss");
+    if (std::isfinite(table.loss)) run_->next_token_loss = table.loss;
+    HEADROOM_TRY(const std::vector<double> losses, file_.read("token_loss"));
+    table.predictions =
+        static_cast<std::size_t>(std::ranges::count_if(losses, [](double loss) { return std::isfinite(loss); }));
+    const double blocks = number("blocks");
+    table.blocks = blocks >= 2.0 && blocks <= 1e6 ? static_cast<std::size_t>(blocks) : 0;
+    table.done =
+        static_cast<std::size_t>(std::ranges::count_if(table.delta, [](double delta) { return std::isfinite(delta); }));
+    if (file_.find("set_delta_loss")) {
+      HEADROOM_TRY(const std::vector<double> sets, file_.read("set_delta_loss"));
+      opened_.sets = sets.size();
+    }
+    const double asked = number("results_asked");
+    table.asked = std::max(table.done, asked >= 0.0 && asked <= 1e9 && static_cast<std::size_t>(asked) > opened_.sets
+                                           ? static_cast<std::size_t>(asked) - opened_.sets
+                                           : 0);
+    return {};
+  }
+
+  Result<void> read_layers() {
+    RunSnapshot& run = *run_;
+    HEADROOM_TRY(const std::vector<double> sinks, by_head("sink_score", 2));
+    for (std::size_t l = 0; l < run.layers.size(); ++l) {
+      auto layer = std::make_shared<LayerSnapshot>();
+      layer->layer = run.layers[l];
+      layer->length = layer->rows = layer->keys = run.length;
+      layer->heads = run.heads;
+      const auto begin = sinks.begin() + static_cast<std::ptrdiff_t>(2 * l * run.heads.size());
+      layer->summary["sink_score"].assign(begin, begin + static_cast<std::ptrdiff_t>(2 * run.heads.size()));
+      layer->programs.resize(run.heads.size());
+      bool pair = false;
+      for (std::size_t h = 0; h < run.heads.size(); ++h) {
+        layer->programs[h].first.query_block = layer->programs[h].first.key_block = 0;
+        if (!std::isfinite(*(begin + static_cast<std::ptrdiff_t>(2 * h + 1)))) continue;
+        layer->programs[h].second.query_block = layer->programs[h].second.key_block = 0;
+        pair = true;
+      }
+      layer->kind = pair ? "differential" : "attention";
+      run.data.push_back(std::move(layer));
+    }
+    run.min_row = 1;
+    run.sink_null = kNaN;
+    run.all_layers = run.layers.back() + 1;
+    run.complete = true;
+    run.model_name = text("model_id");
+    run.model_kind = text("model_type");
+    run.seconds = std::isfinite(number("seconds")) ? number("seconds") : 0.0;
+    run.what_ifs = stored_what_ifs(file_, "");
+    if (!text("backend").empty()) run.attention = AttentionChoice{text("backend"), "", "", "", ""};
+    opened_.run = run_;
+    return {};
+  }
+
+  const RunFile& file_;
+  const std::filesystem::path& path_;
+  std::shared_ptr<RunSnapshot> run_ = std::make_shared<RunSnapshot>();
+  OpenedAblation opened_;
+};
+
+}  // namespace
+
+bool is_ablation_file(const std::filesystem::path& path) {
+  const auto file = RunFile::open(path);
+  if (!file) return false;
+  const auto schema = (*file)->root_attribute("schema_name");
+  return schema && *schema == kAblationSchemaName;
+}
+
+Result<OpenedAblation> read_ablation(const std::filesystem::path& path) {
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
+  return AblationReader(*file, path).read();
+}
+
+}  // namespace headroom

@@ -1,0 +1,26 @@
+// A file of a sweep of ablations (core/io/RUN_FILE.md#ablation-files) as the window shows it. One thread: HDF5.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "core/base/result.h"
+#include "core/run/loss_table.h"
+#include "core/run/run_snapshot.h"
+
+namespace headroom {
+
+struct OpenedAblation {
+  // Its layers hold the sink score alone, without rows, maps or weights.
+  std::shared_ptr<const RunSnapshot> run;
+  LossTable table;
+  std::size_t sets = 0;  // of several heads, which the table does not hold
+};
+
+// Whether the file says to be one; false where it cannot be read.
+[[nodiscard]] bool is_ablation_file(const std::filesystem::path& path);
+
+// Corrupt where its datasets do not fit its axes.
+[[nodiscard]] Result<OpenedAblation> read_ablation(const std::filesystem::path& path);
+
+}  // namespace headroom
