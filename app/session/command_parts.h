@@ -25,6 +25,7 @@ void add_map_commands(CommandTable& table);
 void add_what_if_commands(CommandTable& table);
 void add_compare_commands(CommandTable& table);
 void add_export_commands(CommandTable& table);
+void add_training_commands(CommandTable& table);
 void add_window_commands(CommandTable& table);
 void add_script_commands(CommandTable& table);
 

@@ -25,7 +25,7 @@ struct EnumWords<HeadsView> {
 };
 template <>
 struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 3> words{"map", "what-if", "compare"};
+  static constexpr std::array<const char*, 4> words{"map", "what-if", "compare", "training"};
 };
 template <>
 struct EnumWords<CompareMode> {

@@ -18,6 +18,7 @@
 #include "app/session/opened_path.h"
 #include "app/session/run_names.h"
 #include "app/session/session.h"
+#include "app/ui/file_list.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
@@ -69,6 +70,20 @@ Result<ModelEntry> read_model(const std::string& path, const std::string& config
   return entry;
 }
 
+// A history of a training, by what the file says of itself.
+bool is_training_file(const std::string& path) {
+  const Result<std::unique_ptr<RunFile>> file = RunFile::open(path);
+  if (!file) return false;
+  const Result<std::string> schema = (*file)->root_attribute("schema_name");
+  return schema && *schema == kTrainingSchemaName;
+}
+
+// Histories, and no model of its own.
+bool is_folder_of_trainings(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) && !is_model_folder(path) && !find_histories(path).empty();
+}
+
 }  // namespace
 
 void Session::open(const std::string& given, const OpenOptions& options) {
@@ -92,17 +107,28 @@ void Session::open(const std::string& given, const OpenOptions& options) {
       if (opening.head) set_head(opening.head);
       return;
     }
+  if (is_folder_of_trainings(path)) {
+    if (const Result<void> opened = open_training(path); !opened) card("Cannot open " + opened_title(path), opened.error(), "");
+    return;
+  }
   ++pending_;
   ++opening_;
   if (is_hdf5_file(path)) {
     io_->post([this, path, opening] {
-      Result<std::shared_ptr<const RunSnapshot>> result = [&] {
+      bool training = false;
+      Result<std::shared_ptr<const RunSnapshot>> result = [&]() -> Result<std::shared_ptr<const RunSnapshot>> {
         const MutexLock lock(hdf5_);
         prepare_hdf5();
+        training = is_training_file(path);
+        if (training) return std::shared_ptr<const RunSnapshot>();
         return read_run(path);
       }();
-      main_->post([this, path, opening, result = std::move(result)]() mutable {
-        run_file_opened(path, opening, std::move(result));
+      main_->post([this, path, opening, training, result = std::move(result)]() mutable {
+        if (!training) return run_file_opened(path, opening, std::move(result));
+        --pending_;
+        --opening_;
+        if (const Result<void> opened = open_training(path); !opened)
+          card("Cannot open " + opened_title(path), opened.error(), "");
       });
     });
     return;
@@ -270,6 +296,11 @@ void Session::show_file(const std::string& path) {
 }
 
 void Session::close_shown() {
+  if (state_.view.centre == CentreView::Training) {
+    const std::vector<TrainingEntry> open = state_.trainings;
+    for (const TrainingEntry& entry : open) remove_training(entry.id);
+    return;
+  }
   const RunEntry* shown = state_.shown();
   if (!shown) return;
   const int model = shown->model, id = shown->id;
@@ -295,6 +326,8 @@ void Session::close_shown() {
   state_.model = opened == state_.models.rend() ? -1 : opened->id;
   name_models_and_runs(state_);
   if (!state_.runs.empty()) show_run(state_.runs.back().id);
+  if (state_.runs.empty() && state_.models.empty() && !state_.trainings.empty())
+    state_.view.centre = CentreView::Training;
   if (state_.nothing_open()) refresh_start_page();
 }
 
