@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -136,9 +137,10 @@ void add_training_commands(CommandTable& table) {
                HEADROOM_TRY(const TrainingEntry* found, history_argument(s.state(), "training.show", a));
                if (!found->data) return {};
                const int id = found->id;
-               const std::string kind = found->data->kind;
+               const std::shared_ptr<const StoredHistory> data = found->data;
                for (TrainingEntry& entry : s.edit().trainings)
-                 if (entry.data && entry.data->kind == kind) entry.chosen = entry.id == id;
+                 if (entry.data && entry.data->kind == data->kind && entry.data->recipe == data->recipe)
+                   entry.chosen = entry.id == id;
                s.edit_training(id)->hidden = false;
                return {};
              }});

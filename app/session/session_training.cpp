@@ -39,13 +39,25 @@ std::shared_ptr<const SmoothedHistory> smoothed(const StoredHistory& history, st
                                                                  largest_of_steps(history.gradient_norm, width)});
 }
 
-std::string history_name(const StoredHistory& history) {
-  return history.kind + (history.seed ? " " + std::to_string(*history.seed) : "");
+// Histories of one kind differ in their seeds alone.
+bool same_kind(const TrainingEntry& a, const TrainingEntry& b) {
+  return a.data && b.data && a.data->kind == b.data->kind && a.data->recipe == b.data->recipe;
+}
+
+// "softmax 1"; where several recipes are open, "backcopy/softmax 1".
+std::string history_name(const StoredHistory& history, bool with_recipe) {
+  return (with_recipe && !history.recipe.empty() ? history.recipe + "/" : "") + history.kind +
+         (history.seed ? " " + std::to_string(*history.seed) : "");
 }
 
 // Equal names get what tells them apart: the folder above.
 void name_trainings(std::vector<TrainingEntry>& entries) {
-  for (TrainingEntry& entry : entries) entry.name = entry.data ? history_name(*entry.data) : opened_title(entry.path);
+  const auto other = [&](const TrainingEntry& entry) {
+    return entry.data && entries.front().data && entry.data->recipe != entries.front().data->recipe;
+  };
+  const bool several = std::ranges::any_of(entries, other);
+  for (TrainingEntry& entry : entries)
+    entry.name = entry.data ? history_name(*entry.data, several) : opened_title(entry.path);
   std::vector<std::string> names;
   for (const TrainingEntry& entry : entries) names.push_back(entry.name);
   for (std::size_t i = 0; i < entries.size(); ++i)
@@ -153,7 +165,7 @@ void Session::training_read(int id, bool again, Result<StoredHistory> read,
   name_trainings(state_.trainings);
   if (again) return;
   entry->chosen = std::ranges::none_of(state_.trainings, [&](const TrainingEntry& one) {
-    return one.chosen && one.data && one.data->kind == entry->data->kind;
+    return one.chosen && same_kind(one, *entry);
   });
   show_training_view();
   state_.overlay = Overlay::None;
@@ -174,16 +186,16 @@ void Session::training_read(int id, bool again, Result<StoredHistory> read,
 }
 
 void Session::remove_training(int id) {
-  const bool chosen = state_.training(id) && state_.training(id)->chosen;
-  const std::string kind = chosen && state_.training(id)->data ? state_.training(id)->data->kind : "";
+  const TrainingEntry* found = state_.training(id);
+  if (!found) return;
+  const TrainingEntry removed = *found;
   std::erase_if(state_.trainings, [&](const TrainingEntry& one) { return one.id == id; });
   name_trainings(state_.trainings);
-  if (chosen)
-    for (TrainingEntry& entry : state_.trainings)
-      if (entry.data && entry.data->kind == kind) {
-        entry.chosen = true;
-        break;
-      }
+  if (removed.chosen)
+    if (const auto next = std::ranges::find_if(
+            state_.trainings, [&](const TrainingEntry& entry) { return same_kind(entry, removed); });
+        next != state_.trainings.end())
+      next->chosen = true;
   if (!state_.trainings.empty()) return;
   state_.training_plays = false;
   if (state_.view.centre == CentreView::Training) state_.view.centre = CentreView::Map;

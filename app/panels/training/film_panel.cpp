@@ -104,9 +104,10 @@ const FilmFrame* frame_of(const TrainingEntry& entry, std::int64_t step) {
 }
 
 std::string short_share(double value) {
+  if (std::abs(value) < 0.005) return log_cell_texts(value)[1];
   std::string text = fixed_text(value, 2);
   if (text.starts_with("0.")) text.erase(0, 1);
-  return value == 0.0 ? "0" : text;
+  return text;
 }
 
 // What a picture says, and whether it is there.
@@ -189,7 +190,8 @@ void draw_row_name(PanelContext& context, const TrainingEntry& entry, Color colo
   const bool is_signed = std::ranges::any_of(entry.film, &FilmFrame::is_signed);
   const float width = rect.width() - 12.0f;
   float y = rect.y0 + 8.0f;
-  ui.label_at(rect.x0, y, entry.data->kind, {Face::SansSemibold, 12.0f, color}, width);
+  ui.label_at(rect.x0, y, entry.data->seed ? entry.name.substr(0, entry.name.rfind(' ')) : entry.name,
+              {Face::SansSemibold, 12.0f, color}, width);
   const auto line = [&](const std::string& text, float height) {
     y += height;
     if (y + 6.0f < rect.y1) ui.label_at(rect.x0, y, text, theme.hint(), width);
@@ -252,9 +254,13 @@ void draw_slider(PanelContext& context, const Strip& strip, Rect row, float left
   if (wanted != step) ui.run("training.step " + std::to_string(wanted));
 }
 
-std::string film_hint(const State& state, std::size_t done, std::size_t all) {
+std::string film_hint(const State& state, std::size_t done, std::size_t all, const Strip& strip) {
   std::string text = "the map of " + head_text(state.training_head()) + " at each kept checkpoint";
   if (!state.film_prompt.empty()) text += " · " + state.film_prompt;
+  if (strip.row_count < strip.rows.size())
+    text = std::to_string(strip.row_count) + " of " + std::to_string(strip.rows.size()) + " kinds have room · " + text;
+  if (strip.count < strip.steps.size())
+    text = std::to_string(strip.count) + " of " + std::to_string(strip.steps.size()) + " steps · " + text;
   if (done < all) text = std::to_string(done) + " of " + std::to_string(all) + " maps · " + text;
   return text;
 }
@@ -281,13 +287,14 @@ void draw_film_panel(PanelContext& context, Rect frame) {
   context.facts.set("training.film.failed", static_cast<double>(failed));
   context.facts.set("training.head", head_text(head));
   context.facts.set("training.plays", state.training_plays ? 1.0 : 0.0);
-  const Rect body = draw_panel_title(context, frame, "tokens", "Film strip", "", film_hint(state, done, all));
-  Rect area = body.inset(measure::kPadding, 0.0f);
-  const std::int64_t step = state.training_step();
-  Rect below = area;
-  below.cut_top(kSliderRow + kLeader + kStepLabel);
+  Rect below = frame.inset(measure::kPadding, 0.0f);
+  below.cut_top(measure::kPanelTitle + kSliderRow + kLeader + kStepLabel);
   below.cut_bottom(4.0f);
+  const std::int64_t step = state.training_step();
   const Strip strip = lay_out_strip(context, below, step);
+  const Rect body =
+      draw_panel_title(context, frame, "tokens", "Film strip", "", film_hint(state, done, all, strip));
+  Rect area = body.inset(measure::kPadding, 0.0f);
   if (strip.rows.empty()) {
     draw_note(context, area.inset(0.0f, 8.0f), "This history kept no checkpoints; train with \"checkpoints\": [0, 100, 1000] in the recipe.",
               "Folders step_N and checkpoint-N beside a history are its checkpoints.");

@@ -271,7 +271,7 @@ void draw_values(Column& column, const std::vector<TrainingKind>& kinds) {
   const State& state = context.state;
   const std::int64_t step = shown_step(state);
   const Rect header = column.row(18.0f);
-  const float each = std::min(46.0f, 0.155f * header.width());
+  const float each = std::min(42.0f, 0.142f * header.width());
   const auto right = [&](int k) { return header.x1 - static_cast<float>(4 - k) * each; };
   const char* names[] = {"loss", "‖g‖", "logit", "α₀", "net"};
   for (int k = 0; k < 5; ++k) column.text(header, right(k), names[k], theme.hint(), each, Painter::Align::Right);
@@ -320,8 +320,8 @@ void draw_spikes(Column& column, const std::vector<TrainingKind>& kinds) {
   const Rect header = column.row(18.0f);
   const NumberColumns at = number_columns(header);
   column.text(header, at.first, "loss", theme.hint(), 50.0f, Painter::Align::Right);
-  column.text(header, at.second, "gradient", theme.hint(), 56.0f, Painter::Align::Right);
-  column.text(header, at.third, "‖g‖ max ÷ med", theme.hint(), 74.0f, Painter::Align::Right);
+  column.text(header, at.second, "‖g‖", theme.hint(), 56.0f, Painter::Align::Right);
+  column.text(header, at.third, "max ÷ med", theme.hint(), 62.0f, Painter::Align::Right);
   std::size_t rows = 0;
   for (const bool chosen : {true, false})
     for (const TrainingKind& kind : kinds)

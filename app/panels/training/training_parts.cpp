@@ -10,13 +10,18 @@
 namespace headroom {
 
 std::vector<TrainingKind> training_kinds(const State& state, const Theme& theme) {
-  const Color colors[] = {theme.first, theme.second, theme.lambda, theme.ok, theme.kappa, theme.warn};
+  const Color colors[] = {theme.first, theme.second, theme.lambda, theme.ok, theme.kappa, theme.warn, theme.err, theme.text2};
+  const auto recipe_of = [](const TrainingEntry& entry) { return entry.data ? entry.data->recipe : std::string(); };
+  const bool several = std::ranges::any_of(state.trainings, [&](const TrainingEntry& entry) {
+    return entry.data && recipe_of(entry) != recipe_of(state.trainings.front());
+  });
   std::vector<TrainingKind> kinds;
   for (const TrainingEntry& entry : state.trainings) {
     if (!entry.data) continue;
-    auto kind = std::ranges::find(kinds, entry.data->kind, &TrainingKind::name);
+    const std::string name = (several ? entry.data->recipe + "/" : "") + entry.data->kind;
+    auto kind = std::ranges::find(kinds, name, &TrainingKind::name);
     if (kind == kinds.end()) {
-      kinds.push_back({entry.data->kind, colors[kinds.size() % std::size(colors)], {}});
+      kinds.push_back({name, colors[kinds.size() % std::size(colors)], {}});
       kind = kinds.end() - 1;
     }
     kind->entries.push_back(&entry);
