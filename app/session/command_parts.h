@@ -27,6 +27,7 @@ void add_compare_commands(CommandTable& table);
 void add_circuit_commands(CommandTable& table);
 void add_importance_commands(CommandTable& table);
 void add_export_commands(CommandTable& table);
+void add_training_commands(CommandTable& table);
 void add_window_commands(CommandTable& table);
 void add_script_commands(CommandTable& table);
 

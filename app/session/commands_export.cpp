@@ -215,7 +215,11 @@ void add_export_commands(CommandTable& table) {
   add_saving(table, "screenshot", "[PATH]", SaveKind::Picture, "Save a picture of the window…", {});
   table.add_entry({"screenshot", "Save a picture of the window…", "Export", ""});
   table.add({"export.panel", "heads|map|head|tokens [PATH]", "Save a picture of one panel, as it is on the screen",
-             "Export", [](const State& state, Arguments) { return needs_data(state); },
+             "Export",
+             [](const State& state, Arguments) {
+               const bool histories = state.view.centre == CentreView::Training && !state.trainings.empty();
+               return histories ? std::string() : needs_data(state);
+             },
              [](Session& s, Arguments a) { return save_or_ask(s, SaveKind::Picture, a[0], a.subspan(1)); }});
   for (const char* panel : {"heads", "map", "head", "tokens"})
     table.add_entry({std::string("export.panel ") + panel, std::string("Save a picture of the panel ") + panel + "…",

@@ -77,7 +77,7 @@ void add_file_commands(CommandTable& table) {
   table.add(
       {"open",
        "PATH [PATH]",
-       "Open a checkpoint, a run file or a session; with its config (.json), or the model that an adapter changes",
+       "Open a checkpoint, a run file, a training or a session; with its config (.json), or the model that an adapter changes",
        "File",
        {},
        [](Session& s, Arguments a) { return open_path(s, a, false); }});
@@ -151,7 +151,10 @@ void add_file_commands(CommandTable& table) {
                return {};
              }});
   table.add({"close", "", "Close what is shown", "File",
-             [](const State& state, Arguments) -> std::string { return state.shown() ? "" : "nothing is open"; },
+             [](const State& state, Arguments) -> std::string {
+               const bool histories = state.view.centre == CentreView::Training && !state.trainings.empty();
+               return state.shown() || histories ? "" : "nothing is open";
+             },
              [](Session& s, Arguments) -> Result<void> {
                s.close_shown();
                return {};

@@ -58,6 +58,7 @@ CommandTable make_command_table() {
   add_compare_commands(table);
   add_circuit_commands(table);
   add_importance_commands(table);
+  add_training_commands(table);
   add_export_commands(table);
   add_window_commands(table);
   add_script_commands(table);

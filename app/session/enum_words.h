@@ -25,7 +25,11 @@ struct EnumWords<HeadsView> {
 };
 template <>
 struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 5> words{"map", "what-if", "compare", "circuit", "importance"};
+  static constexpr std::array<const char*, 6> words{"map", "what-if", "compare", "circuit", "importance", "training"};
+};
+template <>
+struct EnumWords<AblationWay> {
+  static constexpr std::array<const char*, 4> words{"off", "mean", "hide-key0", "second-off"};
 };
 template <>
 struct EnumWords<CompareMode> {

@@ -26,6 +26,9 @@ std::string joined_name(std::initializer_list<std::string> parts) {
 }
 
 std::string name_of_shown(const State& state) {
+  if (state.view.centre == CentreView::Training && !state.trainings.empty() && state.trainings.front().data)
+    return "training " + (state.trainings.front().data->recipe.empty() ? state.trainings.front().name
+                                                                       : state.trainings.front().data->recipe);
   const RunEntry* run = state.shown();
   if (!run) return "";
   const ModelEntry* model = state.find_model(run->model);
@@ -98,7 +101,7 @@ std::string not_savable(const State& state, SaveKind kind) {
   const RunEntry* run = state.shown();
   switch (kind) {
     case SaveKind::Picture: return "";
-    case SaveKind::Session: return run ? "" : "nothing is open";
+    case SaveKind::Session: return run || !state.trainings.empty() ? "" : "nothing is open";
     case SaveKind::Table: return state.data() ? "" : "nothing has run yet";
     case SaveKind::Run:
       if (!run || !run->data) return "nothing has run yet";

@@ -68,6 +68,7 @@ Session::Session(Options options) : options_(std::move(options)), commands_(make
 Session::~Session() {
   for (const auto& [id, stop] : stops_) *stop = true;
   stop_weights();
+  if (film_stop_) *film_stop_ = true;
   compute_.reset();
   io_.reset();
 }
@@ -101,6 +102,7 @@ bool Session::update(double now_s) {
   bool changed = main_->run();
   changed = tiles_->collect() || changed;
   check_files(now_s);
+  tend_trainings(now_s);
   keep_session(now_s);
   refresh_estimate();
   refresh_token_effect();
@@ -235,6 +237,7 @@ ModelEntry* Session::edit_model(int id) {
 
 void Session::show_run(int id) {
   state_.view.run = id;
+  if (state_.view.centre == CentreView::Training) state_.view.centre = CentreView::Map;
   const RunEntry* shown = state_.shown();
   if (!shown) return;
   if (state_.find_model(shown->model)) state_.model = shown->model;

@@ -110,6 +110,12 @@ class Session {
   void open(const std::string& path, const OpenOptions& options);
   void show_file(const std::string& path);  // in the desktop's file manager
   void close_shown();
+  // Histories of trainings, beside those that are open: of a training.h5, a folder that holds one or step checkpoints, or
+  // a folder of such folders. NotFound where there is none; what cannot be read gets a card.
+  Result<void> open_training(const std::string& path);
+  void remove_training(int id);
+  void show_training_view();
+  TrainingEntry* edit_training(int id);
   // Opens what a saved session names; `relinked` takes the place of the shown file's path where it is not empty.
   Result<void> open_session(const std::string& path, const std::string& relinked);
   void set_prompt(PromptEntry prompt);
@@ -203,6 +209,13 @@ class Session {
   void take_up_what_ifs(const SavedSession& session, int base_id);
   void take_up_beside(const SavedSession& session, int base_id, int shown_id);
   void check_files(double now_s);
+  void read_training(int id, bool again);
+  void training_read(int id, bool again, Result<StoredHistory> read, std::shared_ptr<const SmoothedHistory> smooth);
+  void read_training_head(TrainingEntry& entry, HeadAddress head);
+  void smooth_training(TrainingEntry& entry);
+  void tend_trainings(double now_s);
+  void play_training(double now_s);
+  void make_next_film_frame(std::int64_t layer);
   void begin_keeping();
   void keep_session(double now_s);
   void offer_lost(const std::vector<LostSession>& lost);
@@ -222,6 +235,10 @@ class Session {
   int opening_ = 0;                 // those of pending_ that open something
   bool chosen_by_program_ = false;  // the head, when the first layer arrived
   double next_file_check_s_ = 0.0, next_keep_s_ = 0.0;
+  double next_training_look_s_ = 0.0, next_play_s_ = 0.0;
+  std::string training_opening_;  // the path whose histories are being read
+  bool film_running_ = false;     // a checkpoint of the film strip
+  std::shared_ptr<std::atomic<bool>> film_stop_;
   bool keeping_ = false;                   // the session is being written
   std::shared_ptr<SessionKeeper> keeper_;  // I/O thread only; null: nothing is kept
   int estimate_serial_ = 0;
@@ -240,5 +257,8 @@ class Session {
   std::string effect_asked_;                        // model, head and token of the last one
   std::unique_ptr<Worker> io_, compute_, weights_;  // last: their jobs use the others
 };
+
+// The next or the previous step of which a checkpoint of the film strip is kept; nothing beyond the last one.
+[[nodiscard]] std::optional<std::int64_t> next_kept_step(const State& state, std::int64_t step, bool forward);
 
 }  // namespace headroom

@@ -120,11 +120,15 @@ ViewState view_of(const json& object) {
 
 Result<SavedSession> current_session(const State& state) {
   const RunEntry* shown = state.shown();
-  if (!shown) return Error(ErrorCode::InvalidArgument, "nothing is open");
+  if (!shown && state.trainings.empty()) return Error(ErrorCode::InvalidArgument, "nothing is open");
   SavedSession session;
   const auto absolute = [](const std::string& path) {
     return std::filesystem::absolute(path).lexically_normal().string();
   };
+  for (const TrainingEntry& entry : state.trainings) session.trainings.push_back(absolute(entry.path));
+  session.view = state.view;
+  session.view.run = session.view.other_run = -1;
+  if (!shown) return session;
   for (const ModelEntry& model : state.models) {
     if (!model.model) continue;
     if (model.id == shown->model) session.shown = session.files.size();
@@ -139,8 +143,6 @@ Result<SavedSession> current_session(const State& state) {
   session.prompt = state.prompt;
   session.ran = shown->data != nullptr;
   session.what_ifs = shown->what_ifs;
-  session.view = state.view;
-  session.view.run = session.view.other_run = -1;
   const RunEntry* other = state.other();
   const bool same = other && shown->model >= 0 && other->model == shown->model && shown->data && other->data &&
                     shown->data->prompt && other->data->prompt && shown->data->prompt->ids == other->data->prompt->ids;
@@ -166,6 +168,7 @@ std::string session_text(const SavedSession& session) {
                  {"target_ids", session.prompt.target_ids}}},
                {"ran", session.ran},
                {"what_ifs", session.what_ifs},
+               {"trainings", session.trainings},
                {"view", view_json(session.view)}};
   if (session.beside) root["beside"] = {{"what_ifs", session.beside->what_ifs}, {"quick", session.beside->quick}};
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
@@ -189,7 +192,9 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
     return error.in_file(path.string());
   }
   SavedSession session;
-  if (!root.contains("files") || !root["files"].is_array() || root["files"].empty()) return damaged("names no file");
+  read_value(root, "trainings", session.trainings);
+  if (!root.contains("files") || !root["files"].is_array() || (root["files"].empty() && session.trainings.empty()))
+    return damaged("names no file");
   for (const json& entry : root["files"]) {
     SavedSession::File file;
     if (entry.is_object())

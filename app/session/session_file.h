@@ -19,7 +19,7 @@ struct SavedSession {
     std::uint64_t size_bytes = 0;  // of all its tensors' files; 0: a run file
     std::string config{};          // that took the place of the checkpoint's own; empty: none
   };
-  std::vector<File> files;            // in the order they were opened
+  std::vector<File> files;            // in the order they were opened; empty: histories of trainings alone
   std::size_t shown = 0;              // position in `files`
   PromptEntry prompt;                 // of the shown checkpoint
   bool ran = false;                   // it had been run
@@ -30,6 +30,7 @@ struct SavedSession {
     bool quick = false;                 // of the selected head alone
   };
   std::optional<Beside> beside;
+  std::vector<std::string> trainings;  // paths of the histories
   ViewState view;  // runs are not kept by their ids: run and other_run are −1
 };
 

@@ -1,4 +1,5 @@
 // What is open, kept while the program runs, and offered by the next one where this one crashed.
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -70,8 +71,8 @@ void Session::offer_lost(const std::vector<LostSession>& lost) {
   for (auto one = lost.rbegin(); one != lost.rend(); ++one) {  // the latest is shown on top
     std::string what;
     if (const auto session = one->session.empty() ? Result<SavedSession>(Error()) : load_session(one->session)) {
-      what = opened_title(session->files[session->shown].path);
-      if (const std::size_t more = session->files.size() - 1; more > 0)
+      what = opened_title(session->files.empty() ? session->trainings.front() : session->files[session->shown].path);
+      if (const std::size_t more = std::max<std::size_t>(session->files.size(), 1) - 1; more > 0)
         what += " and " + std::to_string(more) + " more";
       if (session->ran && !session->prompt.title.empty()) what += ", " + session->prompt.title;
     }

@@ -18,6 +18,7 @@
 #include "app/session/opened_path.h"
 #include "app/session/run_names.h"
 #include "app/session/session.h"
+#include "app/ui/file_list.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
@@ -69,6 +70,20 @@ Result<ModelEntry> read_model(const std::string& path, const std::string& config
   return entry;
 }
 
+// A history of a training, by what the file says of itself.
+bool is_training_file(const std::string& path) {
+  const Result<std::unique_ptr<RunFile>> file = RunFile::open(path);
+  if (!file) return false;
+  const Result<std::string> schema = (*file)->root_attribute("schema_name");
+  return schema && *schema == kTrainingSchemaName;
+}
+
+// Histories, and no model of its own.
+bool is_folder_of_trainings(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) && !is_model_folder(path) && !find_histories(path).empty();
+}
+
 }  // namespace
 
 void Session::open(const std::string& given, const OpenOptions& options) {
@@ -92,6 +107,10 @@ void Session::open(const std::string& given, const OpenOptions& options) {
       if (opening.head) set_head(opening.head);
       return;
     }
+  if (is_folder_of_trainings(path)) {
+    if (const Result<void> opened = open_training(path); !opened) card("Cannot open " + opened_title(path), opened.error(), "");
+    return;
+  }
   ++pending_;
   ++opening_;
   if (is_hdf5_file(path)) {
@@ -101,6 +120,15 @@ void Session::open(const std::string& given, const OpenOptions& options) {
       if (is_ablation_file(path)) {
         main_->post([this, path, opening, result = read_ablation(path)]() mutable {
           ablation_opened(path, opening, std::move(result));
+        });
+        return;
+      }
+      if (is_training_file(path)) {
+        main_->post([this, path] {
+          --pending_;
+          --opening_;
+          if (const Result<void> opened = open_training(path); !opened)
+            card("Cannot open " + opened_title(path), opened.error(), "");
         });
         return;
       }
@@ -313,6 +341,11 @@ void Session::show_file(const std::string& path) {
 }
 
 void Session::close_shown() {
+  if (state_.view.centre == CentreView::Training) {
+    const std::vector<TrainingEntry> open = state_.trainings;
+    for (const TrainingEntry& entry : open) remove_training(entry.id);
+    return;
+  }
   const RunEntry* shown = state_.shown();
   if (!shown) return;
   const int model = shown->model, id = shown->id;
@@ -339,6 +372,8 @@ void Session::close_shown() {
   state_.model = opened == state_.models.rend() ? -1 : opened->id;
   name_models_and_runs(state_);
   if (!state_.runs.empty()) show_run(state_.runs.back().id);
+  if (state_.runs.empty() && state_.models.empty() && !state_.trainings.empty())
+    state_.view.centre = CentreView::Training;
   if (state_.nothing_open()) refresh_start_page();
 }
 

@@ -21,6 +21,16 @@ namespace headroom {
 
 Result<void> Session::open_session(const std::string& path, const std::string& relinked) {
   HEADROOM_TRY(SavedSession loaded, load_session(path));
+  for (const std::string& training : loaded.trainings)
+    if (const Result<void> opened = open_training(training); !opened)
+      card("Cannot open " + opened_title(training), opened.error(), "");
+  training_opening_.clear();
+  if (loaded.files.empty()) {
+    add_recent_session(path, loaded);
+    remember_view("session");
+    state_.view.training = loaded.view.training;
+    return {};
+  }
   if (!relinked.empty()) loaded.files[loaded.shown] = {relinked, 0, loaded.files[loaded.shown].config};
   const auto session = std::make_shared<const SavedSession>(std::move(loaded));
   for (std::size_t i = 0; i < session->files.size(); ++i)
@@ -50,7 +60,8 @@ void Session::add_recent_session(const std::string& path, const SavedSession& se
   RecentFile recent;
   recent.path = whole.string();
   recent.name = whole.filename().string();
-  recent.detail = "session of " + opened_title(session.files[session.shown].path);
+  recent.detail = "session of " + opened_title(session.files.empty() ? session.trainings.front()
+                                                                     : session.files[session.shown].path);
   if (!session.prompt.title.empty()) recent.detail += ", " + session.prompt.title;
   recent.opened_unix = std::time(nullptr);
   std::error_code ignored;
@@ -74,6 +85,7 @@ void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
   if (view.selection.head && (!std::ranges::binary_search(spec.attention_layers(), view.selection.head->layer) ||
                               view.selection.head->head >= spec.num_heads))
     view.selection = {};
+  if (saved.view.centre == CentreView::Training && !state_.trainings.empty()) view.centre = CentreView::Training;
   state_.view = view;
   if (!saved.ran) return;
   if (const Result<void> started = start_run(); !started) {
@@ -81,6 +93,7 @@ void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
     return;
   }
   state_.view.map.window = saved.view.map.window;  // a run begins with the whole map
+  state_.view.centre = view.centre;
   const auto session = std::make_shared<const SavedSession>(saved);
   when_done_[state_.view.run] = [this, session, base = state_.view.run] { take_up_what_ifs(*session, base); };
 }
@@ -112,6 +125,7 @@ void Session::take_up_what_ifs(const SavedSession& saved, int base_id) {
 
 // The other run of the same checkpoint, where one stood beside it: as trained, changed, or changed in one head.
 void Session::take_up_beside(const SavedSession& saved, int base_id, int shown_id) {
+  if (state_.view.centre == CentreView::Training) return;
   state_.view.centre = saved.view.centre == CentreView::WhatIf ? CentreView::WhatIf : CentreView::Map;
   if (!saved.beside) return;
   if (saved.beside->what_ifs.empty()) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "app/session/default_head.h"
 #include "app/session/enum_words.h"
 #include "core/base/format.h"
 
@@ -36,6 +37,34 @@ const ModelEntry* State::find_model(int id) const {
 const ModelEntry* State::opening_model() const {
   const auto opening = std::ranges::find_if(models.rbegin(), models.rend(), &ModelEntry::opening);
   return opening == models.rend() ? nullptr : &*opening;
+}
+
+const TrainingEntry* State::training(int id) const {
+  for (const TrainingEntry& entry : trainings)
+    if (entry.id == id) return &entry;
+  return nullptr;
+}
+
+HeadRef State::training_head() const {
+  if (view.training.head) return *view.training.head;
+  for (const TrainingEntry& entry : trainings)
+    if (entry.data && entry.data->sink_head) return {entry.data->sink_head->first, entry.data->sink_head->second};
+  for (const TrainingEntry& entry : trainings)
+    if (!entry.film.empty() && entry.film.back().run)
+      if (const auto head = default_head(*entry.film.back().run)) return *head;
+  return {};
+}
+
+std::int64_t State::last_training_step() const {
+  std::int64_t last = 0;
+  for (const TrainingEntry& entry : trainings)
+    if (entry.data && !entry.hidden) last = std::max(last, entry.data->last_step());
+  return last;
+}
+
+std::int64_t State::training_step() const {
+  const std::int64_t last = last_training_step();
+  return std::min(view.training.step.value_or(last), last);
 }
 
 const RunSnapshot* State::data() const {

@@ -20,6 +20,7 @@
 #include "core/model/layer_facts.h"
 #include "core/run/live_run.h"
 #include "core/run/run_snapshot.h"
+#include "core/training/stored_history.h"
 
 namespace headroom {
 
@@ -40,13 +41,14 @@ struct Selection {
 struct Hover {
   std::optional<HeadRef> head;
   std::optional<std::int64_t> query, key;
+  std::optional<std::int64_t> step;  // of the plots of a training
   friend bool operator==(const Hover&, const Hover&) = default;
 };
 
 enum class MapKind : std::uint8_t { Net, First, Second, ScaledSecond, Logits };  // net is "weights" for a single map
 [[nodiscard]] const char* map_kind_name(MapKind kind);  // "net", "first", "second", "scaled", "logits"
 enum class HeadsView : std::uint8_t { Atlas, Scatter, Table };
-enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance };
+enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance, Training };
 enum class CompareMode : std::uint8_t { SideBySide, Swipe, Flip, Difference };
 enum class RunStatus : std::uint8_t { Waiting, Running, Done, Cancelled, Failed };
 
@@ -130,6 +132,18 @@ struct ImportanceState {
   friend bool operator==(const ImportanceState&, const ImportanceState&) = default;
 };
 
+// Of the histories of trainings.
+struct TrainingView {
+  std::optional<std::int64_t> step;                // of the cursor; none: the last one
+  std::optional<std::pair<double, double>> range;  // of steps that are shown; none: all
+  bool log_steps = false;
+  std::int64_t smooth = 41;  // steps that a point of loss and gradient norm stands for; 1: each
+  bool seed_range = false;       // histories of a kind as their range, in place of each
+  std::optional<HeadRef> head;   // none: the head with the largest sink score at the end of the first history
+  bool all_heads = false;        // median and range over all heads in place of one
+  friend bool operator==(const TrainingView&, const TrainingView&) = default;
+};
+
 // What undo and redo go through.
 struct ViewState {
   int run = -1;        // id of the run shown (A)
@@ -144,6 +158,7 @@ struct ViewState {
   CompareState compare;
   CircuitState circuit;
   ImportanceState importance;
+  TrainingView training;
   friend bool operator==(const ViewState&, const ViewState&) = default;
 };
 // What the atlas is coloured by: while two runs are compared, and beside the importance of heads, it has a quantity of
@@ -200,6 +215,40 @@ struct RunEntry {
   std::string prompt_title;
   int prompt_serial = 0;  // as State::prompt_serial was when it began; a what-if has its base's
   LossSweeps sweeps;      // by way; their numbers are among those of `data`
+};
+
+// The maps of one layer's heads at a kept checkpoint, on one prompt: a picture of the film strip.
+struct FilmFrame {
+  KeptCheckpoint checkpoint;
+  bool running = false;
+  std::string failed;                         // why there is none; empty: nothing failed
+  std::shared_ptr<const RunSnapshot> run;     // of the checkpoint; null: not run yet
+  std::int64_t layer = -1;                    // that the maps are of; −1: none yet
+  std::int32_t side = 0;                      // cells of a map
+  std::int64_t cell_tokens = 1;               // tokens along a side of a cell: the largest weight of them is shown
+  bool is_signed = false;                     // net maps of differential heads
+  std::uint64_t generation = 0;               // another one for other maps
+  std::vector<std::shared_ptr<const std::vector<float>>> maps;  // by head of the layer, [side, side]; NaN: masked
+  [[nodiscard]] bool shows(std::int64_t wanted) const { return run && layer == wanted; }
+};
+
+// Loss and gradient norm as they are drawn: means of `width` steps, and the largest of each `width`.
+struct SmoothedHistory {
+  std::int64_t width = 1;
+  StepSeries loss, gradient_norm;
+};
+
+struct TrainingEntry {
+  int id = 0;
+  std::string path;  // as it was opened
+  std::string name;  // "softmax 1"
+  std::shared_ptr<const StoredHistory> data;  // null while it is read
+  std::shared_ptr<const SmoothedHistory> smoothed;
+  bool smoothing = false;  // another width is being worked out
+  bool hidden = false;
+  bool chosen = false;  // of its kind, for the film strip; drawn thick
+  bool reading = false;
+  std::vector<FilmFrame> film;  // by the history's checkpoints
 };
 
 struct ErrorCard {
@@ -294,6 +343,9 @@ struct State {
       estimate;  // of a run of the prompt as things are set; null while it is made, or where none can be
   std::vector<RunEntry> runs;
   int coming = -1;  // id of the run that takes the place of the shown one once the selected head is there; −1: none
+  std::vector<TrainingEntry> trainings;  // histories, in the order they were opened
+  bool training_plays = false;           // the cursor goes on by itself, from checkpoint to checkpoint
+  std::string film_prompt;               // what the film strip's checkpoints read: "the checkpoint's example, 64 tokens"
   std::vector<ErrorCard> errors;
   std::vector<Message> messages;
   int unseen_warnings = 0, unseen_errors = 0;  // messages that came since they were last looked at
@@ -331,7 +383,14 @@ struct State {
   // What the panels of heads show: the shown run, or, beside circuits, the heads of a model that has not run.
   [[nodiscard]] std::shared_ptr<const RunSnapshot> heads_shown() const;
   [[nodiscard]] const ModelEntry* opening_model() const;  // the latest that is being opened; null: none
-  [[nodiscard]] bool nothing_open() const { return models.empty() && runs.empty(); }
+  [[nodiscard]] bool nothing_open() const { return models.empty() && runs.empty() && trainings.empty(); }
+  [[nodiscard]] const TrainingEntry* training(int id) const;  // null: there is none
+  // The head that the training view shows: the one that was chosen, else that with the largest sink score at the end of
+  // the first history that says, or of its last checkpoint.
+  [[nodiscard]] HeadRef training_head() const;
+  // The cursor's step: the last one of all histories that are shown, where none was chosen.
+  [[nodiscard]] std::int64_t training_step() const;
+  [[nodiscard]] std::int64_t last_training_step() const;
 };
 
 }  // namespace headroom

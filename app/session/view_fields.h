@@ -45,6 +45,9 @@ void visit_fields(View& view, const Visit& visit) {
   visit("what_if", "scope", view.what_if.scope);
   visit("what_if", "changes", view.what_if.changes);
 
+  visit("importance", "colour", view.importance.colour);
+  visit("importance", "against", view.importance.against);
+
   visit("circuit", "quantity", view.circuit.quantity);
   visit("circuit", "token", view.circuit.token);
 
@@ -53,6 +56,14 @@ void visit_fields(View& view, const Visit& visit) {
   visit("compare", "quantity", view.compare.quantity);
   visit("compare", "sort", view.compare.sort);
   visit("compare", "descending", view.compare.descending);
+
+  visit("training", "step", view.training.step);
+  visit("training", "range", view.training.range);
+  visit("training", "log_steps", view.training.log_steps);
+  visit("training", "smooth", view.training.smooth);
+  visit("training", "seed_range", view.training.seed_range);
+  visit("training", "head", view.training.head);
+  visit("training", "all_heads", view.training.all_heads);
 }
 
 }  // namespace headroom

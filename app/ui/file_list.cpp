@@ -42,6 +42,8 @@ const char* file_kind_text(FileKind kind) {
   switch (kind) {
     case FileKind::Folder: return "";
     case FileKind::ModelFolder: return "model folder";
+    case FileKind::TrainingFolder: return "training";
+    case FileKind::Training: return "training";
     case FileKind::Checkpoint: return "checkpoint";
     case FileKind::Run: return "run";
     case FileKind::Session: return "session";
@@ -52,6 +54,7 @@ const char* file_kind_text(FileKind kind) {
 }
 
 FileKind kind_of_name(std::string_view name) {
+  if (name == "training.h5") return FileKind::Training;
   for (const char* ending : {".h5", ".hdf5"}) {
     if (ends_with(name, ending)) return FileKind::Run;
   }
@@ -73,6 +76,23 @@ bool is_model_folder(const fs::path& folder) {
   for (std::size_t looked = 0; at != fs::directory_iterator() && looked < 200; at.increment(error), ++looked) {
     if (error) return false;
     if (kind_of_name(at->path().filename().string()) == FileKind::Checkpoint) return true;
+  }
+  return false;
+}
+
+bool is_training_folder(const fs::path& folder) {
+  std::error_code error;
+  for (const char* name : {"training.h5", "training_state.safetensors", "trainer_state.json"})
+    if (fs::exists(folder / name, error)) return true;
+  fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  for (std::size_t looked = 0; !error && at != fs::directory_iterator() && looked < 200; at.increment(error), ++looked) {
+    const std::string name = at->path().filename().string();
+    for (const std::string_view beginning : {"step_", "checkpoint-"}) {
+      const std::size_t begin = beginning.size();
+      if (name.starts_with(beginning) && name.size() > begin && name.find_first_not_of("0123456789", begin) == std::string::npos &&
+          fs::exists(at->path() / "config.json", error))
+        return true;
+    }
   }
   return false;
 }
@@ -115,12 +135,15 @@ Result<FileList> list_folder(const fs::path& folder, const FileListOptions& opti
     if (!ignored) item.modified_unix = unix_seconds(time);
     list.items.push_back(std::move(item));
   }
-  list.model = is_model_folder(folder);
+  list.model = is_model_folder(folder) || is_training_folder(folder);
   // Looking into folders costs a little each: the first hundreds are enough.
   std::size_t looked = 0;
   for (FileItem& item : list.items) {
-    if (item.kind == FileKind::Folder && looked++ < 500 && is_model_folder(folder / item.name))
+    if (item.kind != FileKind::Folder || looked++ >= 500) continue;
+    if (is_model_folder(folder / item.name))
       item.kind = FileKind::ModelFolder;
+    else if (is_training_folder(folder / item.name))
+      item.kind = FileKind::TrainingFolder;
   }
   std::sort(list.items.begin(), list.items.end(), [](const FileItem& a, const FileItem& b) {
     if (a.folder() != b.folder()) return a.folder();

@@ -14,7 +14,7 @@
 
 namespace headroom {
 
-enum class FileKind : std::uint8_t { Folder, ModelFolder, Checkpoint, Run, Session, Text, Other };
+enum class FileKind : std::uint8_t { Folder, ModelFolder, TrainingFolder, Checkpoint, Run, Training, Session, Text, Other };
 [[nodiscard]] const char* file_kind_text(FileKind kind);  // "model folder", "checkpoint", "run", …; folders: ""
 
 struct FileItem {
@@ -22,7 +22,7 @@ struct FileItem {
   FileKind kind = FileKind::Other;
   std::uint64_t size_bytes = 0;  // 0 for folders
   std::int64_t modified_unix = 0;
-  [[nodiscard]] bool folder() const { return kind == FileKind::Folder || kind == FileKind::ModelFolder; }
+  [[nodiscard]] bool folder() const { return kind == FileKind::Folder || kind == FileKind::ModelFolder || kind == FileKind::TrainingFolder; }
   [[nodiscard]] bool opens() const {
     return kind != FileKind::Folder && kind != FileKind::Text && kind != FileKind::Other;
   }
@@ -32,10 +32,13 @@ struct FileItem {
 inline constexpr std::array<std::string_view, 7> kCheckpointEndings = {".safetensors", ".gguf", ".pt", ".pth",
                                                                        ".bin",         ".ckpt", ".npz"};
 inline constexpr std::string_view kSessionEnding = ".headroom";
-// By name alone; .h5 and .hdf5 are runs of this program, .headroom its sessions.
+// By name alone; .h5 and .hdf5 are runs of this program, training.h5 the history of a training, .headroom sessions.
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
 // A folder with config.json, or that of an adapter, beside weights.
 [[nodiscard]] bool is_model_folder(const std::filesystem::path& folder);
+// A folder that was trained into and is no model itself: with training.h5, the state of a training (Hugging Face's too),
+// or step checkpoints (step_N, checkpoint-N).
+[[nodiscard]] bool is_training_folder(const std::filesystem::path& folder);
 
 struct FileListOptions {
   bool hidden = false;  // names that begin with a dot
@@ -44,7 +47,7 @@ struct FileListOptions {
 struct FileList {
   std::vector<FileItem> items;
   std::size_t left_out = 0;  // beyond `most`
-  bool model = false;        // the folder itself is a model folder
+  bool model = false;        // the folder itself is a model folder or that of a training
 };
 // NotFound, InvalidArgument (no folder) or Io (no permission). Entries that vanish or cannot be looked at are Other,
 // size 0.

@@ -42,8 +42,8 @@ ARROWS = {
     "app/plot": "core/base",
     "app/text": "app/plot core/base",
     "app/ui": "app/plot core/base",
-    "app/session": "app/plot app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits",
-    "app/panels": "app/plot app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare",
+    "app/session": "app/plot app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits core/training",
+    "app/panels": "app/plot app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/training",
     "app/gl": "app/plot app/text core/base",
     "app/window": "app/process app/plot app/text app/ui app/session app/panels app/gl core/base",
     "app/cli": "app/process core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/training core/reproduce",
@@ -60,7 +60,8 @@ PANELS = {
     "head": "parts model",
     "compare": "parts map model",
     "what_if": "parts map compare",
-    "chrome": "parts map heads tokens circuit model head compare what_if",
+    "training": "parts",
+    "chrome": "parts map heads tokens circuit model head compare what_if training",
 }
 ARROWS |= {
     f"app/panels/{folder}": " ".join(["app/panels", ARROWS["app/panels"], *(f"app/panels/{name}" for name in allowed.split())])

@@ -103,7 +103,7 @@ void draw_file_row(Ui& ui, Rect row, const FileItem& item, bool selected, bool h
   const float y = row.centre_y();
   const bool opens = item.opens() && taken, folder = item.folder();
   if (folder) {
-    ui.icon(Icon::Folder, {row.x0 + 18.0f, y}, 12.0f, item.kind == FileKind::ModelFolder ? theme.accent : theme.text3);
+    ui.icon(Icon::Folder, {row.x0 + 18.0f, y}, 12.0f, item.opens() ? theme.accent : theme.text3);
   } else if (opens) {
     ui.painter.fill_rect(Rect::sized(row.x0 + 14.0f, std::round(y) - 4.0f, 8.0f, 8.0f), theme.accent, 2.0f);
   }

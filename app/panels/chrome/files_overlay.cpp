@@ -65,7 +65,7 @@ void draw_files(PanelContext& context, Rect window) {
   const std::string folder_before = folder;
 
   const Rect box = begin_box(context, "files", window, {860.0f, 600.0f});
-  Rect rest = draw_box_title(context, box, "Open", "a checkpoint, a model folder or a run file", "");
+  Rect rest = draw_box_title(context, box, "Open", "a checkpoint, a model folder, a run file or a training", "");
   const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   const Rect foot = rest.cut_bottom(44.0f);
   Rect bar = rest.cut_top(38.0f);
@@ -201,7 +201,7 @@ void draw_files(PanelContext& context, Rect window) {
   const float note_x = foot.x0 + margin + box_width + 12.0f;
   std::string note;
   if (listing->list.left_out > 0) note = std::to_string(listing->list.left_out) + " more are not listed";
-  if (item != nullptr && item->kind == FileKind::ModelFolder) note = "→ looks inside";
+  if (item != nullptr && item->folder() && item->opens()) note = "→ looks inside";
   if (item != nullptr && !opens) note = "not a format that this program opens";
   if (!note.empty() && right - note_x > 60.0f) ui.label_at(note_x, y, note, theme.hint(), right - note_x);
   if (open && item != nullptr && item->opens()) {

@@ -82,6 +82,15 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
   }
   std::vector<MenuItem> panels =
       lines(c, {"panel.next", "panel.previous", "panel.maximise", "panel.fold ", "panel.reset"});
+  std::vector<MenuItem> training = lines(c, {"training", "training.x ", "training.seeds ", "training.head ",
+                                             "training.kept ", "training.play", "training.checkpoint", "training.zoom ",
+                                             "training.close"});
+  for (MenuItem& item : training) {
+    const TrainingView& shown = state.view.training;
+    item.checked = item.command == (shown.log_steps ? "training.x log" : "training.x linear") ||
+                   item.command == (shown.seed_range ? "training.seeds range" : "training.seeds each") ||
+                   (item.command == "training.head all" && shown.all_heads);
+  }
   std::vector<MenuItem> looks = lines(c, {"theme ", "scale "});
   for (MenuItem& item : looks) item.checked = item.command == (state.settings.dark ? "theme dark" : "theme light");
   return {command_item(c, "undo"),
@@ -90,6 +99,7 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
           submenu("Map", std::move(map)),
           submenu("Head and tokens", std::move(head)),
           command_item(c, "circuit", "Circuits, from weights"),
+          submenu("Training", std::move(training)),
           submenu("Panels", std::move(panels), true),
           submenu("Theme and size", std::move(looks)),
           command_item(c, "log", "Messages", true)};

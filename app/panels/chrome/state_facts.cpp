@@ -13,7 +13,7 @@
 #include "app/session/facts.h"
 #include "app/session/quantities.h"
 #include "app/session/state.h"
-#include "app/session/view_fields.h"
+#include "core/base/format.h"
 
 namespace headroom {
 namespace {
@@ -157,6 +157,12 @@ void describe_state(const State& state, Facts& facts) {
   facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));
   facts.set("theme", std::string(state.settings.dark ? "dark" : "light"));
   facts.set("can_undo", state.can_undo ? 1.0 : 0.0);
+  const TrainingView& training = state.view.training;
+  facts.set("training.x", training.log_steps ? "log" : "linear");
+  facts.set("training.seeds", training.seed_range ? "range" : "each");
+  facts.set("training.smooth", static_cast<double>(training.smooth));
+  facts.set("training.heads", training.all_heads ? "all" : "one");
+  facts.set("training.zoom", training.range ? format("%.0f %.0f", training.range->first, training.range->second) : "all");
   describe_view(state.view, facts);
   describe_window(state, facts);
 }

@@ -97,10 +97,37 @@ void importance_parts(const RunEntry& run, AblationWay way, HeadRef head, const 
   parts.push_back({"nats per token", "", theme.text3});
 }
 
+// The cursor's step, and what the first history of the film strip says there, while training and on the film's prompt.
+std::vector<NamedValue> training_cursor_parts(const PanelContext& context) {
+  const State& state = context.state;
+  const Theme& theme = context.theme();
+  std::vector<NamedValue> parts = {{"step", grouped_text(state.hover.step.value_or(state.training_step())), theme.accent}};
+  const HeadRef head = state.training_head();
+  for (const TrainingEntry& entry : state.trainings) {
+    if (!entry.data || !entry.chosen || entry.hidden) continue;
+    const std::int64_t step = state.hover.step.value_or(state.training_step());
+    parts.push_back({"", entry.name, theme.text2});
+    const auto curves = entry.data->curves.find({head.layer, head.head});
+    if (curves != entry.data->curves.end())
+      if (const auto at = curves->second.sink_score.nearest(step))
+        parts.push_back({"α₀ on the training batch",
+                         fixed_text(static_cast<double>(curves->second.sink_score.values()[*at]), 3), theme.text});
+    for (const FilmFrame& frame : entry.film)
+      if (frame.checkpoint.step == step && frame.run)
+        parts.push_back({"on the film's prompt", fixed_text(frame.run->at("sink_score", head.layer, head.head), 3),
+                         theme.text});
+    if (!entry.data->checkpoints.empty())
+      parts.push_back({"Enter: open the kept checkpoint nearest to it as a run", "", theme.text3});
+    break;
+  }
+  return parts;
+}
+
 std::vector<NamedValue> left_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
   std::vector<NamedValue> parts;
+  if (state.view.centre == CentreView::Training && !state.trainings.empty()) return training_cursor_parts(context);
   if (state.nothing_open()) {
     if (state.ready_seconds > 0.0) parts.push_back({format("Ready in %.1f s", state.ready_seconds), "", theme.text3});
     if (!state.device.failed.empty()) {

@@ -119,6 +119,67 @@ std::vector<StyledText> status_parts(const PanelContext& context) {
   return {};
 }
 
+// "backcopy · 6 histories".
+std::string training_title(const State& state) {
+  std::string recipe;
+  bool one = true;
+  for (const TrainingEntry& entry : state.trainings) {
+    if (!entry.data || entry.data->recipe.empty()) continue;
+    one = one && (recipe.empty() || recipe == entry.data->recipe);
+    recipe = entry.data->recipe;
+  }
+  const std::size_t count = state.trainings.size();
+  std::string text = one && !recipe.empty() ? recipe + " · " : "";
+  return text + std::to_string(count) + (count == 1 ? " history" : " histories");
+}
+
+std::vector<MenuItem> training_items(const PanelContext& context) {
+  std::vector<MenuItem> items;
+  for (const TrainingEntry& entry : context.state.trainings)
+    items.push_back({entry.name, entry.chosen ? "in the film strip" : "", "training.show " + std::to_string(entry.id),
+                     entry.chosen, false, {}});
+  items.push_back({"Add a history…", "", "open.panel", false, true, {}});
+  items.push_back({"Back to the map", "", "training.close", false, false, {}});
+  items.push_back({"Close all histories", "", "close", false, false, {}});
+  return items;
+}
+
+// How far the histories go, and how often they were looked at.
+std::vector<StyledText> training_parts(const PanelContext& context) {
+  const State& state = context.state;
+  const Theme& theme = context.theme();
+  std::int64_t least = -1, most = 0, every = 0, validated = 0;
+  std::size_t unfinished = 0, diverged = 0, reading = 0;
+  const auto apart = [](const StepSeries& series) { return series.size() > 1 ? series.step(1) - series.step(0) : 0; };
+  for (const TrainingEntry& entry : state.trainings) {
+    if (!entry.data) {
+      ++reading;
+      continue;
+    }
+    const StoredHistory& history = *entry.data;
+    least = least < 0 ? history.last_step() : std::min(least, history.last_step());
+    most = std::max(most, history.last_step());
+    every = std::max(every, apart(history.sink_score.median));
+    validated = std::max(validated, apart(history.validation_loss));
+    diverged += history.diverged_step ? 1 : 0;
+    unfinished += !history.finished && !history.diverged_step && history.form != HistoryForm::Checkpoints ? 1 : 0;
+  }
+  if (reading == state.trainings.size()) return {{"opening", theme.body(theme.text)}};
+  std::string text = grouped_text(most) + (state.trainings.size() > 1 && least == most ? " steps each" : " steps");
+  if (least < most) text = grouped_text(least) + " to " + grouped_text(most) + " steps";
+  if (every > 0) text += " · heads measured every " + grouped_text(every) + " steps";
+  if (validated > 0) text += ", validation every " + grouped_text(validated);
+  std::vector<StyledText> parts;
+  if (diverged > 0)
+    parts.push_back({std::to_string(diverged) + " diverged", theme.body(theme.err)});
+  else if (unfinished > 0)
+    parts.push_back({std::to_string(unfinished) + " unfinished", theme.body(theme.warn)});
+  else
+    parts.push_back({"open", theme.body(theme.ok)});
+  parts.push_back({text, theme.body(theme.text2)});
+  return parts;
+}
+
 // The run that computes: the shown one first.
 const RunEntry* running(const State& state) {
   const RunEntry* shown = state.shown();
@@ -203,7 +264,14 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   const bool compare = state.view.centre == CentreView::Compare && state.other() != nullptr && run != nullptr;
   const std::string prompt = prompt_text(state);
 
-  if (compare) {
+  const bool training = state.view.centre == CentreView::Training;
+  if (training) {
+    ui.combo("training", next(sized(window, 200, 230)), "training", training_title(state),
+             [&] { return training_items(context); });
+    ui.combo("device", next(sized(window, 104, 116)), "",
+             device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),
+             [&] { return device_items(context); });
+  } else if (compare) {
     ui.combo("a", next(sized(window, 140, 164)), "A", run->name,
              [&] { return run_items(context, "show", state.view.run); });
     ui.combo("b", next(sized(window, 236, 298)), "B", state.other()->name,
@@ -229,7 +297,7 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   const bool small = window < 700.0f;
   if (busy != nullptr) {
     ui.button(next(small ? 60.0f : 84.0f), "Cancel", "cancel");
-  } else {
+  } else if (!training) {
     const char* title = compare ? "Run B" : "Run";
     const bool can = context.commands.disabled_reason(state, "run").empty();
     ui.button(next(small ? 56.0f : 72.0f), title, "run", can ? ButtonStyle::Primary : ButtonStyle::Plain,
@@ -240,7 +308,7 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
   if (busy != nullptr) {
     draw_progress(context, *busy, x, right, y);
   } else {
-    draw_parts(ui, x, right, y, status_parts(context));
+    draw_parts(ui, x, right, y, training ? training_parts(context) : status_parts(context));
   }
   ui.pop_id();
   painter.end_panel();

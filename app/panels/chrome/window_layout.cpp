@@ -1,6 +1,7 @@
 #include "app/panels/chrome/window_layout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +18,9 @@
 #include "app/panels/map/where_panel.h"
 #include "app/panels/model/model_panel.h"
 #include "app/panels/tokens/tokens_panel.h"
+#include "app/panels/training/film_panel.h"
+#include "app/panels/training/histories_panel.h"
+#include "app/panels/training/training_panel.h"
 #include "app/panels/what_if/what_if_change.h"
 #include "app/panels/what_if/what_if_panel.h"
 #include "app/plot/theme.h"
@@ -46,6 +50,8 @@ struct ViewPanels {
   float heads_narrow = 190.0f, side_narrow = 300.0f;  // and in a smaller one
   float fold_heads_below = kNarrow;                   // width of the window; 0: not for the view's sake
   bool tokens = false;                                // the text stands below
+  const PanelInfo* below = nullptr;                   // or this, under the centre alone
+  float below_share = 0.0f;                           // of the height
 };
 
 ViewPanels panels_of(const State& state) {
@@ -55,6 +61,14 @@ ViewPanels panels_of(const State& state) {
     case CentreView::Compare: return {&kHeadsPanel, &kComparePanel, &kComparedHeadsPanel};
     case CentreView::Circuit: return {&kHeadsPanel, &kCircuitPanel, &kWritesPanel, 300.0f, 330.0f, 190.0f, 262.0f};
     case CentreView::Importance: return {&kHeadsPanel, &kImportancePanel, &kImportanceListPanel, 300.0f, 340.0f};
+    case CentreView::Training:
+      return {.heads = &kHistoriesPanel,
+              .centre = &kTrainingPanel,
+              .heads_width = 300.0f,
+              .heads_narrow = 264.0f,
+              .fold_heads_below = 0.0f,
+              .below = &kFilmPanel,
+              .below_share = 0.43f};
     case CentreView::Map: break;
   }
   const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;
@@ -96,7 +110,7 @@ WindowLayout window_layout(Rect window, const State& state) {
   layout.heads.panel = panels.heads;
   layout.centre.panel = panels.centre;
   layout.side.panel = panels.side;
-  layout.tokens.panel = &kTokensPanel;
+  layout.tokens.panel = panels.below ? panels.below : &kTokensPanel;
   for (PanelSlot* slot : {&layout.heads, &layout.centre, &layout.side, &layout.tokens})
     if (wish.maximised == slot->name) {
       slot->rect = rest;
@@ -126,6 +140,22 @@ WindowLayout window_layout(Rect window, const State& state) {
     layout.heads.rect = rest.cut_left(heads);
     rest.cut_left(kGap);
     layout.side.rect = rest;
+    return layout;
+  }
+  if (panels.below) {
+    float heads = chosen(wish.heads_width, narrow ? panels.heads_narrow : panels.heads_width);
+    heads = std::max(panels.heads->least_width, heads);
+    layout.heads.folded = wish.heads_folded || heads + panels.centre->least_width > rest.width();
+    layout.heads.rect = rest.cut_left(layout.heads.folded ? kRail : heads);
+    rest.cut_left(kGap);
+    layout.tokens.folded = wish.tokens_folded || rest.height() < 300.0f;
+    const float below = layout.tokens.folded
+                            ? measure::kPanelTitle
+                            : std::clamp(chosen(wish.tokens_height, panels.below_share * rest.height()),
+                                         std::min(190.0f, 0.5f * rest.height()), 0.75f * rest.height());
+    layout.tokens.rect = rest.cut_bottom(std::round(below));
+    rest.cut_bottom(kGap);
+    layout.centre.rect = rest;
     return layout;
   }
   const bool sized = view.centre == CentreView::Map;  // a person's widths are those of the map's view

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/format.h"
+
 namespace headroom {
 namespace {
 
@@ -97,6 +99,12 @@ Result<void> save_state(const TrainingRequest& request, std::int64_t step, const
   const auto identity = training_identity(request);
   std::map<std::string, std::string> metadata(identity.begin(), identity.end());
   metadata["step"] = std::to_string(step);
+  // For who looks at the history while it grows (core/training/stored_history).
+  metadata["recipe"] = request.recipe->name;
+  metadata["layers"] = std::to_string(request.variant->model.blocks.size());
+  metadata["heads"] = std::to_string(request.variant->model.num_heads);
+  metadata["gradient_clip"] = format("%.17g", request.variant->training.gradient_clip);
+  metadata["loss_unit"] = request.recipe->task->objective() == Objective::NextToken ? "nat" : "1";
   return write_state_file(request.folder / kStateFile, tensors, metadata);
 }
 
