@@ -110,4 +110,13 @@ std::string needs_other_run(const State& state) {
   return state.other() ? "" : "open a second run first";
 }
 
+bool has_head(const RunSnapshot& data, HeadRef head) {
+  return std::ranges::binary_search(data.layers, head.layer) && std::ranges::binary_search(data.heads, head.head);
+}
+
+std::string heads_of(const RunSnapshot& data) {
+  return "a head of this run, " + head_text({data.layers.front(), data.heads.front()}) + " to " +
+         head_text({data.layers.back(), data.heads.back()});
+}
+
 }  // namespace headroom

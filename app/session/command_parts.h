@@ -21,6 +21,7 @@ using Arguments = std::span<const std::string>;
 void add_file_commands(CommandTable& table);
 void add_run_commands(CommandTable& table);
 void add_head_commands(CommandTable& table);
+void add_maps_commands(CommandTable& table);
 void add_map_commands(CommandTable& table);
 void add_what_if_commands(CommandTable& table);
 void add_compare_commands(CommandTable& table);
@@ -42,11 +43,14 @@ struct Place {
 };
 [[nodiscard]] std::optional<Place> parse_place(std::string_view text);
 [[nodiscard]] std::optional<std::vector<HeadRef>> parse_heads(std::string_view text);  // "L0.H0,L1.H2"
+[[nodiscard]] bool has_head(const RunSnapshot& data, HeadRef head);
+[[nodiscard]] std::string heads_of(const RunSnapshot& data);  // "a head of this run, L0.H0 to L29.H8"
 // All arguments with single spaces between them.
 [[nodiscard]] std::string joined_arguments(Arguments arguments);
 
 // Reasons; empty: it can be done.
 [[nodiscard]] std::string needs_data(const State& state);  // a run with at least one layer
+[[nodiscard]] inline std::string data_reason(const State& state, Arguments) { return needs_data(state); }
 [[nodiscard]] std::string needs_head(const State& state);  // and a selected head in it
 [[nodiscard]] inline std::string head_reason(const State& state, Arguments) { return needs_head(state); }
 [[nodiscard]] std::string needs_second_map(const State& state);  // and that one differential

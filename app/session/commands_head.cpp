@@ -75,15 +75,6 @@ Result<void> step_over(Session& session, int direction) {
   return Error(ErrorCode::NotFound, "no head is over the threshold");
 }
 
-bool has_head(const RunSnapshot& data, HeadRef head) {
-  return std::ranges::binary_search(data.layers, head.layer) && std::ranges::binary_search(data.heads, head.head);
-}
-
-std::string heads_of(const RunSnapshot& data) {
-  return "a head of this run, " + head_text({data.layers.front(), data.heads.front()}) + " to " +
-         head_text({data.layers.back(), data.heads.back()});
-}
-
 // `change` returns Result<void>.
 template <typename Change>
 std::function<Result<void>(Session&, Arguments)> heads_change(const char* name, Change change) {
@@ -178,6 +169,8 @@ void add_head_commands(CommandTable& table) {
            s.cancel_run();
          } else if (!state.errors.empty()) {
            state.errors.pop_back();
+         } else if (state.view.heads.maps_card) {
+           state.view.heads.maps_card.reset();
          } else if (state.view.selection.query || state.view.selection.key) {
            s.remember_view("release");
            state.view.selection.query.reset();
@@ -198,17 +191,21 @@ void add_head_commands(CommandTable& table) {
   table.add_entry({"release", "Release the selection; cancel a run", "Heads", "Esc"});
 
   table.add({"heads",
-             "atlas|scatter|table",
-             "Show the heads as an atlas, a scatter plot or a table",
+             "atlas|maps|scatter|table",
+             "Show the heads as an atlas, as maps, a scatter plot or a table",
              "Heads",
              {},
              heads_change("heads", [](HeadsState& h, Arguments a) -> Result<void> {
-               h.view = a[0] == "atlas" ? HeadsView::Atlas : a[0] == "scatter" ? HeadsView::Scatter : HeadsView::Table;
+               h.view = a[0] == "atlas"     ? HeadsView::Atlas
+                        : a[0] == "maps"    ? HeadsView::Maps
+                        : a[0] == "scatter" ? HeadsView::Scatter
+                                            : HeadsView::Table;
                return {};
              })});
   table.add_entry({"heads atlas", "Heads: as an atlas", "Heads", "Ctrl+1"});
   table.add_entry({"heads scatter", "Heads: as a scatter plot", "Heads", "Ctrl+2"});
   table.add_entry({"heads table", "Heads: as a table", "Heads", "Ctrl+3"});
+  table.add_entry({"heads maps", "Heads: a thumbnail of every map", "Heads", "Ctrl+4"});
   const auto text_setting = [&](const char* name, const char* title, std::string HeadsState::* member,
                                 bool layer = false) {
     table.add({name, "NAME", title, "Heads", {}, heads_change(name, [=](HeadsState& h, Arguments a) -> Result<void> {

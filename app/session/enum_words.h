@@ -21,7 +21,7 @@ struct EnumWords<MapKind> {
 };
 template <>
 struct EnumWords<HeadsView> {
-  static constexpr std::array<const char*, 3> words{"atlas", "scatter", "table"};
+  static constexpr std::array<const char*, 4> words{"atlas", "scatter", "table", "maps"};
 };
 template <>
 struct EnumWords<CentreView> {

@@ -22,6 +22,11 @@ std::string atlas_quantity(const ViewState& view) {
   return view.centre == CentreView::Compare ? view.compare.quantity : view.heads.quantity;
 }
 
+const std::string& maps_quantity(const ViewState& view) {
+  const std::string& number = view.heads.maps_number;
+  return number.empty() || number == "none" ? view.heads.quantity : number;
+}
+
 const RunEntry* State::run(int id) const {
   for (const RunEntry& entry : runs)
     if (entry.id == id) return &entry;

@@ -47,7 +47,7 @@ struct Hover {
 
 enum class MapKind : std::uint8_t { Net, First, Second, ScaledSecond, Logits };  // net is "weights" for a single map
 [[nodiscard]] const char* map_kind_name(MapKind kind);  // "net", "first", "second", "scaled", "logits"
-enum class HeadsView : std::uint8_t { Atlas, Scatter, Table };
+enum class HeadsView : std::uint8_t { Atlas, Scatter, Table, Maps };
 enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance, Training };
 enum class CompareMode : std::uint8_t { SideBySide, Swipe, Flip, Difference };
 enum class RunStatus : std::uint8_t { Waiting, Running, Done, Cancelled, Failed };
@@ -84,6 +84,13 @@ struct HeadsState {
   std::string sort = "sink_score";
   bool descending = true;
   std::string filter;
+  std::string lasso_name;      // what the person calls the heads of the lasso; empty: nothing
+  bool beside = false;         // maps, scatter or table with the map and the head panel at their right
+  bool maps_by_value = false;        // maps: heads of all layers by the number that they show, largest first
+  double maps_size = 0.0;            // of a thumbnail, pixels; 0: what fits
+  std::string maps_number;           // in the masked corners; empty: the atlas's quantity; "none": none
+  MapKind maps_show = MapKind::Net;  // not the scaled second
+  std::optional<HeadRef> maps_card;  // the head whose card stays
   friend bool operator==(const HeadsState&, const HeadsState&) = default;
 };
 
@@ -164,6 +171,8 @@ struct ViewState {
 // What the atlas is coloured by: while two runs are compared, and beside the importance of heads, it has a quantity of
 // its own.
 [[nodiscard]] std::string atlas_quantity(const ViewState& view);
+// What the thumbnails of all heads show as a number, and what they are ordered by where it is none.
+[[nodiscard]] const std::string& maps_quantity(const ViewState& view);
 
 struct ModelEntry {
   int id = 0;

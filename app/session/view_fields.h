@@ -41,6 +41,13 @@ void visit_fields(View& view, const Visit& visit) {
   visit("heads", "sort", view.heads.sort);
   visit("heads", "descending", view.heads.descending);
   visit("heads", "filter", view.heads.filter);
+  visit("heads", "lasso_name", view.heads.lasso_name);
+  visit("heads", "beside", view.heads.beside);
+  visit("heads", "maps_by_value", view.heads.maps_by_value);
+  visit("heads", "maps_size", view.heads.maps_size);
+  visit("heads", "maps_number", view.heads.maps_number);
+  visit("heads", "maps_show", view.heads.maps_show);
+  visit("heads", "maps_card", view.heads.maps_card);
 
   visit("what_if", "scope", view.what_if.scope);
   visit("what_if", "changes", view.what_if.changes);

@@ -187,6 +187,7 @@ class LiveRecorder final : public ForwardObserver {
     layer->output_alignment = record.output_alignment;
     layer->key_norms = to_floats(record.key_norm, layer->length);
     layer->value_norms = to_floats(record.value_norm, layer->length);
+    layer->pooled = keep_pooled(record);
     note_contexts(record);
     measured.reset();  // it refers to the record
     if (request_.keep_maps) layer->maps = map_source(record, plan_.shape.length);
@@ -376,6 +377,14 @@ std::size_t LayerInputs::size_bytes() const {
   return state_->bytes;
 }
 
+std::int64_t pool_blocks_of(const LiveRunRequest& request) {
+  if (request.pool_blocks >= 0 || !request.model) return std::max<std::int64_t>(request.pool_blocks, 0);
+  const ModelSpec& model = request.model->spec;
+  const std::size_t layers = request.layers.empty() ? model.attention_layers().size() : request.layers.size();
+  const auto heads = request.heads.empty() ? model.num_heads : static_cast<std::int64_t>(request.heads.size());
+  return pooled_blocks(static_cast<std::int64_t>(layers) * heads);
+}
+
 LiveRunEstimate estimate_live_run(const LiveRunRequest& request) {
   LiveRunEstimate estimate;
   if (!request.model || !request.prompt || request.model->spec.blocks.empty()) return estimate;
@@ -397,6 +406,7 @@ Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, con
   HEADROOM_TRY(RunPlan plan, plan_run(as_analysis(request)));
   ForwardOptions& forward = plan.forward;
   forward.keep_projections = request.keep_maps;
+  forward.request.pool_blocks = pool_blocks_of(request);
   // A float64 stream does not fit into float32, and a run that begins there would not be the same. A decoder's needs
   // what the encoder gives.
   forward.keep_inputs =

@@ -29,6 +29,7 @@ struct LiveRunRequest {
   // Where maps, series and layer inputs exceed it, maps and series of the layers measured first are dropped.
   std::size_t keep_bytes = std::size_t{4} << 30;
   bool keep_maps = true;                // false: no layer keeps queries and keys, and no inputs are kept
+  std::int64_t pool_blocks = -1;        // of every head's pooled map, along a side; −1: by their number; 0: none
   std::shared_ptr<LayerInputs> inputs;  // kept here; null: none are kept
   // A run that begins at a layer with another run's input: a what-if, or one layer measured again. The layers before it
   // are taken from `base`.
@@ -48,6 +49,9 @@ using PublishRun = std::function<void(std::shared_ptr<const RunSnapshot>)>;
                                                                   const PublishRun& publish,
                                                                   const ProgressReport& progress,
                                                                   const kernels::StopRequested& stop);
+
+// Blocks along a side of the pooled maps that the run keeps; 0: none.
+[[nodiscard]] std::int64_t pool_blocks_of(const LiveRunRequest& request);
 
 // Bytes that keeping one layer takes, and all of the run; core/run/run_memory.h adds what computing takes.
 struct LiveRunEstimate {

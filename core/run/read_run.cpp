@@ -223,6 +223,7 @@ class Reader {
     }
     HEADROOM_TRY_VOID(read_quantities(l, *layer));
     HEADROOM_TRY_VOID(read_programs(l, *layer));
+    layer->pooled = stored_pooled(*layer);
     run_->data[index] = std::move(layer);
     return {};
   }

@@ -364,6 +364,7 @@ std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length)
     series += size;
   }
   std::size_t largest = 0;
+  const std::int64_t pooled = pool_blocks_of(request);
   for (const BlockSpec& block : model.blocks) {
     const AttentionSpec& attention = block.attention;
     const auto blocks = static_cast<std::size_t>(attention.num_query_blocks + attention.num_key_blocks);
@@ -375,7 +376,9 @@ std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length)
     const std::size_t routed = block.experts.present() ? n * static_cast<std::size_t>(block.experts.router.chosen) *
                                                              (sizeof(std::uint16_t) + sizeof(float))
                                                        : 0;
-    largest = std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float) + routed);
+    largest =
+        std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float) + routed +
+                              pooled_bytes(std::min<std::int64_t>(pooled, length), heads, attention.differential()));
   }
   return largest;
 }

@@ -21,6 +21,7 @@
 #include "core/model/model_spec.h"
 #include "core/run/analysis.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/pooled_maps.h"
 
 namespace headroom {
 
@@ -45,8 +46,9 @@ struct LayerSnapshot {
   std::map<std::string, std::vector<float>, std::less<>> series;    // groups; [heads, extents…]; empty where not kept
   std::vector<double> output_alignment;                             // [heads, all heads]
   std::vector<std::vector<float>> key_norms,
-      value_norms;                        // per block of the layer, per position; kept as the series are
-  std::shared_ptr<const MapSource> maps;  // null where not kept
+      value_norms;                           // per block of the layer, per position; kept as the series are
+  std::shared_ptr<const MapSource> maps;     // null where not kept
+  std::shared_ptr<const PooledMaps> pooled;  // stays where maps are dropped; null: the run made none
 
   [[nodiscard]] std::int64_t head_index(std::int64_t head) const;  // −1: not measured
   // All values of one head: one number, or [component], [component, position] … row-major. Empty where there are none.

@@ -202,3 +202,50 @@ def test_a_click_pins_the_cell_under_it(window, scale):
         x, y = x0 + (key + 0.5) * (x1 - x0) / TOKENS, y0 + (query + 0.5) * (y1 - y0) / TOKENS
         script += f"click {x:.2f} {y:.2f}\nwait\nexpect select.query == {query}\nexpect select.key == {key}\n"
     window.run(script + "quit\n", "--scale", str(scale))
+
+
+# --- thumbnails ---
+
+@pytest.mark.parametrize("theme,by_value", [("dark", False), ("light", True)])
+def test_thumbnails_are_the_pooled_maps_of_the_run_file(program, language_window, demo_gguf, theme, by_value):
+    """At 68 pixels, 3 for key 0 and 1 free, a thumbnail of 64 tokens has a pixel for each weight: colours are those of /maps."""
+    out = language_window.folder / "pooled.h5"
+    result = subprocess.run([program, "analyze", demo_gguf, "--text-file", W.ROOT / "assets" / "prompts" / "gpl-3.txt", "--max-tokens",
+                             str(TOKENS), "--maps", "64", "--device", "cpu", "--force", "-o", out], capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    with h5py.File(out) as file:
+        pooled = file["maps/pooled_max_abs"][()].astype(float)
+        scores = file["sink_score"][:, :, 0].astype(float)
+        first = np.abs(file["rows/first_key_weight"][:, :, 0].astype(float))
+    assert pooled.shape[2:] == (TOKENS, TOKENS)
+    outcome = language_window.run(
+        OPEN_LANGUAGE_MODEL + f"heads maps\npanel.maximise heads\nheads.maps.size 68\nheads.maps.number none\n"
+        f"heads.maps.order {'value' if by_value else 'index'}\nselect L29.H8\ntheme {theme}\nwait\npointer 5 5\nwait\n"
+        "screenshot build/window/thumbnails.png\nquit\n")
+    picture = language_window.picture("thumbnails.png")
+    x0, y0, pitch_x, pitch_y = (outcome.number(f"maps.{name}") for name in ("x0", "y0", "pitch_x", "pitch_y"))
+    columns, scrolled = int(outcome.number("maps.columns")), outcome.number("maps.scrolled")
+    layers, heads = scores.shape
+    order = sorted(range(layers * heads), key=lambda i: (-scores.flat[i], i)) if by_value else list(range(layers * heads))
+    table = W.color_table(f"sequential {theme}")
+    low = 10.0 ** math.floor(math.log10(1.0 / TOKENS))
+    checked, distinct = 0, set()
+    row, column = np.nonzero(np.tri(TOKENS, TOKENS, dtype=bool))
+    inner = (row > 4) & (row < 60) & (column > 0)  # contours and frames lie on the rim
+    row, column = row[inner], column[inner]
+    for place, index in enumerate(order):
+        left, top = x0 + place % columns * pitch_x, y0 + place // columns * pitch_y - scrolled
+        if top < y0 or top + 68 > outcome.number("maps.y1") or not by_value and place % 3:
+            continue
+        layer, head = divmod(index, heads)
+        if (layer, head) == (29, 8):
+            continue
+        entries = np.round(255 * W.scale_position("log10", low, 1.0, 0.0, pooled[layer, head][row, column])).astype(int)
+        colors = picture[int(top) + row, int(left) + 4 + column]
+        right = shows(table, entries, colors)
+        assert right.all(), (layer, head, int((~right).sum()))
+        strip = np.round(255 * W.scale_position("log10", low, 1.0, 0.0, first[layer, head][5:60])).astype(int)
+        assert shows(table, strip, picture[int(top) + np.arange(5, 60), int(left) + 1]).all(), (layer, head)
+        checked += 1
+        distinct |= set(entries.tolist())
+    assert checked >= 20 and len(distinct) > 200, (checked, len(distinct))

@@ -27,6 +27,7 @@ struct SnapshotOptions {
   bool hostile = false;        // tokens of CJK, emoji, controls, broken UTF-8 and great length
   std::string nan_quantity;    // this root quantity has no value in head 0 of every layer
   std::int64_t window = 0;
+  std::int64_t pool_blocks = 32;  // of the pooled maps; 0: none
 };
 
 // A number in (0, 1) that depends on all its arguments and looks random.
@@ -91,6 +92,30 @@ inline std::shared_ptr<const Prompt> make_prompt(std::int64_t length, bool hosti
   return prompt;
 }
 
+// Causal maps in blocks; of differential heads first, second and net.
+inline std::shared_ptr<const PooledMaps> make_pooled(std::int64_t index, const SnapshotOptions& options,
+                                                     bool differential) {
+  auto maps = std::make_shared<PooledMaps>();
+  maps->size = (options.length + options.pool_blocks - 1) / options.pool_blocks;
+  maps->blocks = (options.length + maps->size - 1) / maps->size;
+  std::uint64_t number = 2000;
+  const auto fill = [&](std::vector<float>& cells, std::vector<float>& keys) {
+    ++number;
+    for (std::int64_t h = 0; h < options.heads; ++h)
+      for (std::int64_t row = 0; row < maps->blocks; ++row) {
+        const auto head = static_cast<std::uint64_t>(index * 131 + h);
+        for (std::int64_t key = 0; key < maps->blocks; ++key)
+          cells.push_back(key > row ? std::numeric_limits<float>::quiet_NaN()
+                                    : static_cast<float>(std::pow(
+                                          noise(number, head, static_cast<std::uint64_t>(row * 1000 + key)), 3.0)));
+        keys.push_back(cells[cells.size() - static_cast<std::size_t>(maps->blocks)]);
+      }
+  };
+  fill(maps->net, maps->net_key);
+  if (differential) fill(maps->first, maps->first_key), fill(maps->second, maps->second_key);
+  return maps;
+}
+
 inline std::shared_ptr<const LayerSnapshot> make_layer(std::int64_t index, const SnapshotOptions& options) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   auto layer = std::make_shared<LayerSnapshot>();
@@ -112,6 +137,7 @@ inline std::shared_ptr<const LayerSnapshot> make_layer(std::int64_t index, const
     layer->programs.push_back(program);
     layer->kv_heads.push_back({h / 2, differential ? h / 2 : -1});
   }
+  if (options.pool_blocks > 0) layer->pooled = make_pooled(index, options, differential);
   std::vector<std::int64_t> visible;
   for (std::int64_t i = 0; i < options.length; ++i)
     visible.push_back(options.window > 0 ? std::min(i + 1, options.window) : i + 1);

@@ -63,7 +63,7 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
   const char* scales[] = {"map.scale linear", "map.scale log10", "map.scale symlog"};
   const char* pools[] = {"map.pool max", "map.pool mean", "map.pool positive", "map.pool negative"};
   for (MenuItem& item : heads) {
-    const char* views[] = {"heads atlas", "heads scatter", "heads table"};
+    const char* views[] = {"heads atlas", "heads scatter", "heads table", "heads maps"};
     item.checked = item.command == views[static_cast<std::size_t>(state.view.heads.view)] ||
                    item.command == "heads.quantity " + atlas_quantity(state.view);
   }

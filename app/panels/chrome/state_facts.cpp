@@ -47,6 +47,13 @@ void describe_view(const ViewState& view, Facts& facts) {
   facts.set("heads.log", heads.log_x && heads.log_y ? "xy" : heads.log_x ? "x" : heads.log_y ? "y" : "none");
   facts.set("heads.range", heads.range_per_layer ? "layer" : "shared");
   facts.set("heads.order", heads.by_value ? "value" : "index");
+  facts.set("heads.maps.order", heads.maps_by_value ? "value" : "index");
+  facts.set("heads.maps.size", heads.maps_size > 0.0 ? std::to_string(std::lround(heads.maps_size)) : "fit");
+  facts.set("heads.maps.number", heads.maps_number.empty() ? heads.quantity : heads.maps_number);
+  facts.set("heads.maps.show", word_of(heads.maps_show));
+  facts.set("heads.maps.card", heads.maps_card ? head_text(*heads.maps_card) : "none");
+  facts.set("lasso.name", heads.lasso_name.empty() ? "none" : heads.lasso_name);
+  set_flag(facts, "beside", heads.beside);
   facts.set("heads.columns", listed(heads.columns));
   facts.set("heads.filter", heads.filter);
   facts.set("heads.sort", heads.sort);

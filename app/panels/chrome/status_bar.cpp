@@ -151,7 +151,10 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
       const double value = head_value(*run, *ref, head->layer, head->head);
       parts.push_back({quantity_title(*ref), number_text(*ref->info, value), theme.accent});
     };
-    add(table ? state.view.heads.sort : atlas_quantity(state.view));
+    const bool maps = state.view.heads.view == HeadsView::Maps && state.view.centre != CentreView::Compare;
+    add(table ? state.view.heads.sort : maps ? maps_quantity(state.view) : atlas_quantity(state.view));
+    if (const std::string* readout = context.facts.find("maps.readout"); maps && readout)
+      parts.push_back({"maps", *readout, theme.text2});
     if (state.view.centre == CentreView::Importance)
       importance_parts(*entry, state.view.importance.colour, *head, theme, parts);
     if (const std::string* distance = context.facts.find("heads.distance"))

@@ -13,7 +13,9 @@
 #include "app/panels/chrome/status_bar.h"
 #include "app/panels/chrome/tool_bar.h"
 #include "app/panels/chrome/window_layout.h"
+#include "app/panels/heads/head_card.h"
 #include "app/panels/panel.h"
+#include "app/panels/parts/run_cache.h"
 #include "app/session/commands.h"
 #include "core/base/format.h"
 
@@ -82,6 +84,7 @@ void draw_window(PanelContext& context, Rect window) {
     draw_start_page(context, layout.start);
     draw_error_cards(context, layout.start);
   }
+  if (context.run_cache) context.run_cache->head_card().reset();
   std::string drawn;
   for (const PanelSlot* slot : layout.slots()) {
     if (!slot->shown()) continue;
@@ -109,6 +112,7 @@ void draw_window(PanelContext& context, Rect window) {
     draw_error_cards(context, layout.centre.shown() ? layout.centre.rect : layout.heads.shown() ? heads : side);
   draw_focus(context, layout);
   draw_status_bar(context, layout.status);
+  draw_head_card(context, window);
   draw_toast(context, window);
   draw_overlay(context, window);
 }

@@ -82,11 +82,14 @@ std::vector<std::size_t> thinned_positions(std::size_t count, float step, float 
 
 std::vector<Edge> contour(const AtlasLayout& layout, std::span<const std::uint8_t> flags) {
   std::vector<Edge> edges;
-  const auto over = [&](std::size_t row, std::size_t column) { return flags[row * layout.columns + column] != 0; };
+  const auto apart = [&](std::size_t a, std::size_t b) {
+    return flags[a] != kNoCell && flags[b] != kNoCell && (flags[a] != 0) != (flags[b] != 0);
+  };
+  const auto place = [&](std::size_t row, std::size_t column) { return row * layout.columns + column; };
   for (std::size_t line = 1; line < layout.rows; ++line)
     for (std::size_t begin = 0; begin < layout.columns;) {
       std::size_t end = begin;
-      while (end < layout.columns && over(line - 1, end) != over(line, end)) ++end;
+      while (end < layout.columns && apart(place(line - 1, end), place(line, end))) ++end;
       const float y = layout.grid.y0 + static_cast<float>(line) * layout.cell_height;
       if (end > begin)
         edges.push_back({{layout.grid.x0 + static_cast<float>(begin) * layout.cell_width, y},
@@ -96,7 +99,7 @@ std::vector<Edge> contour(const AtlasLayout& layout, std::span<const std::uint8_
   for (std::size_t line = 1; line < layout.columns; ++line)
     for (std::size_t begin = 0; begin < layout.rows;) {
       std::size_t end = begin;
-      while (end < layout.rows && over(end, line - 1) != over(end, line)) ++end;
+      while (end < layout.rows && apart(place(end, line - 1), place(end, line))) ++end;
       const float x = layout.grid.x0 + static_cast<float>(line) * layout.cell_width;
       if (end > begin)
         edges.push_back({{x, layout.grid.y0 + static_cast<float>(begin) * layout.cell_height},

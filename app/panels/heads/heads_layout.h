@@ -39,7 +39,9 @@ struct AtlasLayout {
 // Positions 0 … count − 1 that get a label, `step` pixels apart, labels at least `least` pixels apart: 1-2-5 steps.
 [[nodiscard]] std::vector<std::size_t> thinned_positions(std::size_t count, float step, float least);
 
-// Edges between a flagged cell and one that is not; the rim of the grid is none. Runs along one line are joined.
+// Edges between a flagged cell and one that is not; the rim of the grid is none, and a cell that nobody has
+// (kNoCell). Runs along one line are joined.
+inline constexpr std::uint8_t kNoCell = 2;
 struct Edge {
   Vec2 from, to;
 };

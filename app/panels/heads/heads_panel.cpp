@@ -1,4 +1,4 @@
-// The heads of the model: atlas, scatter or table, and the table's columns.
+// The heads of the model: atlas, maps, scatter or table, and the table's columns.
 #include "app/panels/heads/heads_panel.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/heads/heads_atlas.h"
+#include "app/panels/heads/heads_maps.h"
 #include "app/panels/heads/heads_scatter.h"
 #include "app/panels/heads/heads_table.h"
 #include "app/panels/heads/layer_strip.h"
@@ -34,7 +35,8 @@ float note_height(const PanelContext& context, float width, std::string_view fir
 
 Rect draw_heads_title(PanelContext& context, Rect frame, std::string_view hint) {
   const HeadsState& view = context.state.view.heads;
-  const std::array<Choice, 3> choices = {{{"Atlas", "heads atlas", view.view == HeadsView::Atlas, ""},
+  const std::array<Choice, 4> choices = {{{"Atlas", "heads atlas", view.view == HeadsView::Atlas, ""},
+                                          {"Maps", "heads maps", view.view == HeadsView::Maps, ""},
                                           {"Scatter", "heads scatter", view.view == HeadsView::Scatter, ""},
                                           {"Table", "heads table", view.view == HeadsView::Table, ""}}};
   Ui& ui = context.ui;
@@ -59,10 +61,7 @@ Rect draw_heads_title(PanelContext& context, Rect frame, std::string_view hint) 
     inner.cut_right(parts + measure::kGap);
   } else if (inner.width() >= 60.0f) {
     ui.combo("view", {inner.x0, bar.y0 + 4.0f, inner.x1, bar.y0 + 26.0f}, "",
-             view.view == HeadsView::Atlas     ? "Atlas"
-             : view.view == HeadsView::Scatter ? "Scatter"
-                                               : "Table",
-             [choices] {
+             std::ranges::find_if(choices, &Choice::selected)->title, [choices] {
                std::vector<MenuItem> items;
                for (const Choice& choice : choices) {
                  MenuItem item;
@@ -117,6 +116,7 @@ void draw_heads_panel(PanelContext& context, Rect frame) {
       case HeadsView::Atlas: draw_atlas(context, memory, body); break;
       case HeadsView::Scatter: draw_scatter(context, memory, body); break;
       case HeadsView::Table: draw_head_table(context, memory, body); break;
+      case HeadsView::Maps: draw_maps(context, memory, body); break;
     }
   }
   context.ui.pop_id();

@@ -14,6 +14,7 @@
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
+#include "app/panels/parts/tile_image.h"
 #include "app/plot/number_text.h"
 
 namespace headroom {
@@ -60,11 +61,6 @@ std::uint64_t values_generation(const std::vector<float>& values, std::int32_t w
   std::uint64_t hash = 1469598103934665603ull ^ static_cast<std::uint64_t>(width);
   for (const float v : values) hash = (hash ^ std::bit_cast<std::uint32_t>(v)) * 1099511628211ull;
   return hash;
-}
-
-// Tiles never change: the serial is both their id, apart from those of next_image_id(), and their generation.
-MapImage tile_image(const Tile& tile) {
-  return {(std::uint64_t{1} << 63) | tile.serial, tile.serial, tile.columns, tile.rows, tile.values};
 }
 
 std::string zoom_line(const MapWindow& window, std::int64_t length) {

@@ -41,7 +41,6 @@ enum class MapImageSlot : std::uint64_t { KeyStrip = 1, PinnedStrip, Hatch, Side
 [[nodiscard]] std::uint64_t map_image_id(MapImageSlot slot);
 // A generation that follows from the values: the painter uploads again only when they change.
 [[nodiscard]] std::uint64_t values_generation(const std::vector<float>& values, std::int32_t width);
-[[nodiscard]] MapImage tile_image(const Tile& tile);
 [[nodiscard]] std::string zoom_line(const MapWindow& window, std::int64_t length);  // "zoom …", or "map.fit"
 
 }  // namespace headroom

@@ -40,6 +40,14 @@ struct SeenTokens {
   friend bool operator==(const SeenTokens&, const SeenTokens&) = default;
 };
 
+// A head whose card is to be shown beside its thumbnail: by the panel that draws it, for the window that draws the card
+// above all panels.
+struct HeadCardWish {
+  HeadRef head;
+  Rect beside;
+  bool kept = false;  // stays until it is put away
+};
+
 class RunCache {
  public:
   // Forgets what belonged to another run, or to fewer layers of this one.
@@ -68,6 +76,7 @@ class RunCache {
   std::string& column_search() { return column_search_; }
   SeenTokens& seen_tokens(bool keys) { return seen_tokens_[keys ? 0 : 1]; }
   std::optional<std::size_t>& seen_row() { return seen_row_; }
+  std::optional<HeadCardWish>& head_card() { return head_card_; }
 
  private:
   std::shared_ptr<const RunSnapshot> run_;
@@ -89,6 +98,7 @@ class RunCache {
   std::string column_search_;
   std::array<SeenTokens, 2> seen_tokens_;
   std::optional<std::size_t> seen_row_;
+  std::optional<HeadCardWish> head_card_;
 };
 
 // The memory of the context, or `own` where it has none; shows the context's run.

@@ -1,0 +1,171 @@
+#include "app/panels/heads/layer_plots.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "app/panels/parts/head_parts.h"
+#include "app/plot/number_text.h"
+#include "app/plot/plot_frame.h"
+#include "app/plot/quantiles.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kMostDots = 4096;
+constexpr float kTitle = 18.0f, kBelow = 8.0f;
+
+struct LayerPlot {
+  PanelContext& context;
+  const RunSnapshot& run;
+  const HeadColumn& column;
+  const LayerColumns& columns;
+  PlotFrame frame;
+
+  [[nodiscard]] float x_of(std::size_t layer, std::size_t head) const {
+    const auto heads = static_cast<float>(run.heads.size());
+    return columns.left + columns.pitch * static_cast<float>(layer) +
+           columns.size * (static_cast<float>(head) + 0.5f) / heads;
+  }
+  [[nodiscard]] bool shows(double value) const {
+    return std::isfinite(value) && (!frame.y.log || value > 0.0) && value >= std::min(frame.y.low, frame.y.high) &&
+           value <= std::max(frame.y.low, frame.y.high);
+  }
+};
+
+bool is_log(const QuantityInfo& info) { return info.log || info.name == "context_rms_relative_mean"; }
+
+AxisSpec value_axis(const HeadColumn& column, bool log) {
+  const QuantityInfo& info = *column.ref.info;
+  AxisSpec axis;
+  if (log) {
+    const auto positive = std::ranges::upper_bound(column.sample, 0.0);
+    const Range range = positive == column.sample.end() ? Range{0.01, 1.0} : nice_range(*positive, column.high, true);
+    axis = axis_spec(range.low * 0.93, range.high * 1.07, true);
+  } else if (info.natural &&
+             (column.finite == 0 || (column.low >= info.natural->low && column.high <= info.natural->high))) {
+    axis = axis_spec(info.natural->low, info.natural->high);
+  } else {
+    const Range range = column.finite > 0
+                            ? nice_range(column.low, column.high > column.low ? column.high : column.low + 1e-6, false)
+                            : Range{0.0, 1.0};
+    axis = axis_spec(range.low, range.high);
+  }
+  axis.least_gap = 20.0f;
+  return axis;
+}
+
+void draw_bands(const LayerPlot& plot, std::optional<HeadRef> head, Color color) {
+  const auto row = head ? row_of(plot.run, *head) : std::nullopt;
+  if (!row) return;
+  const auto layer = static_cast<float>(*row / plot.run.heads.size());
+  const float x = plot.columns.left + layer * plot.columns.pitch;
+  plot.context.painter().fill_rect({x, plot.frame.inner.y0, x + plot.columns.size, plot.frame.inner.y1}, color);
+}
+
+void draw_dot(const LayerPlot& plot, std::optional<HeadRef> head, Color color) {
+  const auto row = head ? row_of(plot.run, *head) : std::nullopt;
+  if (!row || !plot.shows(plot.column.values[*row])) return;
+  const std::size_t heads = plot.run.heads.size();
+  plot.context.painter().disc({plot.x_of(*row / heads, *row % heads), plot.frame.y.pixel(plot.column.values[*row])},
+                              3.5f, color);
+}
+
+void draw_plot(LayerPlot& plot, std::optional<HeadRef> hovered) {
+  PanelContext& context = plot.context;
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const HeadsState& view = context.state.view.heads;
+  draw_plot_ground(painter, plot.frame, theme);
+  {
+    DataClip clip(painter, plot.frame.inner);
+    draw_bands(plot, hovered, theme.text.faded(0.07f));
+    draw_bands(plot, context.state.view.selection.head, theme.accent.faded(0.12f));
+    const std::size_t heads = plot.run.heads.size();
+    std::vector<Vec2> dots, medians;
+    for (std::size_t layer = 0; layer < plot.run.layers.size(); ++layer) {
+      const auto values = std::span(plot.column.values).subspan(layer * heads, heads);
+      for (std::size_t head = 0; head < heads; ++head)
+        if (plot.shows(values[head])) dots.push_back({plot.x_of(layer, head), plot.frame.y.pixel(values[head])});
+      const double median = quantile(values, 0.5);
+      if (plot.shows(median)) {
+        medians.push_back(
+            {plot.columns.left + plot.columns.pitch * static_cast<float>(layer) + 0.5f * plot.columns.size,
+             plot.frame.y.pixel(median)});
+      } else if (medians.size() > 1) {
+        painter.polyline(medians, theme.second, 2.0f);
+        medians.clear();
+      }
+    }
+    if (heads > 1) painter.points(dots, theme.text3.faded(dots.size() > kMostDots ? 0.35f : 0.9f), 2.0f);
+    if (medians.size() > 1) painter.polyline(medians, theme.second, 2.0f);
+    if (medians.size() == 1) painter.disc(medians.front(), 3.0f, theme.second);
+    if (plot.column.ref.info->sink_null && view.threshold > plot.frame.y.low && view.threshold < plot.frame.y.high) {
+      const float y = plot.frame.y.pixel(view.threshold);
+      painter.line({plot.frame.inner.x0, y}, {plot.frame.inner.x1, y}, theme.mark);
+    }
+    draw_dot(plot, hovered, theme.text);
+    draw_dot(plot, context.state.view.selection.head, theme.accent);
+  }
+  draw_plot_axes(painter, plot.frame, theme);
+}
+
+std::string note_of(const LayerPlot& plot) {
+  const HeadsState& view = plot.context.state.view.heads;
+  std::string note = plot.run.heads.size() > 1 ? "dots: heads of the layer · line: median" : "line: the head";
+  if (plot.column.ref.info->sink_null) note += " · ε = " + short_text(view.threshold);
+  if (plot.frame.y.log) note += " · log axis";
+  return note;
+}
+
+}  // namespace
+
+std::vector<std::string> layer_plot_quantities(RunCache& memory, std::string_view first, std::size_t count) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    const HeadColumn& column = memory.column(name);
+    if (names.size() < count && column.ref.info != nullptr && column.finite > 0 &&
+        std::ranges::find(names, name) == names.end())
+      names.emplace_back(name);
+  };
+  add(first);
+  for (const char* name : {"sink_score", "context_rms_relative_mean", "effective_keys_mean", "logit_max"}) add(name);
+  return names;
+}
+
+void draw_layer_plots(PanelContext& context, RunCache& memory, Rect area, const LayerColumns& columns,
+                      std::span<const std::string> quantities, std::optional<HeadRef> hovered) {
+  if (quantities.empty()) return;
+  const RunSnapshot& run = *memory.run();
+  Painter& painter = context.painter();
+  const Theme& theme = context.theme();
+  const float height = std::min(150.0f, std::floor(area.height() / static_cast<float>(quantities.size())));
+  const float right = columns.left + columns.pitch * static_cast<float>(run.layers.size() - 1) + columns.size;
+  for (const std::string& name : quantities) {
+    Rect part = area.cut_top(height);
+    const HeadColumn& column = memory.column(name);
+    if (column.ref.info == nullptr || part.height() < kTitle + 30.0f) return;
+    const Rect title = part.cut_top(kTitle);
+    part.cut_bottom(kBelow);
+    AxisSpec layers = axis_spec(0.0, static_cast<double>(run.layers.size()));
+    layers.labels = false;
+    PlotRoom room;
+    room.left = columns.left - part.x0, room.right = std::max(0.0f, part.x1 - right), room.bottom = 2.0f;
+    room.top = 2.0f;
+    LayerPlot plot{
+        context, run, column, columns,
+        lay_out_plot(part, layers, value_axis(column, is_log(*column.ref.info)), context.ui.measure(), room)};
+    if (plot.frame.inner.empty()) return;
+    const std::string heading = quantity_heading(column.ref), note = note_of(plot);
+    const float wide = context.ui.width(heading, theme.plot_title());
+    context.ui.label_at(columns.left, title.centre_y(), heading, theme.plot_title(), right - columns.left);
+    const float note_width = context.ui.width(note, theme.hint());
+    if (wide + note_width + 24.0f < right - columns.left)
+      painter.text_at(right, title.centre_y(), note, theme.hint(), Painter::Align::Right);
+    draw_plot(plot, hovered);
+  }
+}
+
+}  // namespace headroom
