@@ -2,6 +2,7 @@
 #include "app/panels/chrome/state_facts.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "app/session/facts.h"
 #include "app/session/quantities.h"
 #include "app/session/state.h"
+#include "app/session/view_fields.h"
 
 namespace headroom {
 namespace {
@@ -65,7 +67,14 @@ void describe_view(const ViewState& view, Facts& facts) {
   set_flag(facts, "map.exclude_sink", view.map.exclude_sink);
   set_flag(facts, "map.swipe", view.map.swipe);
   facts.set("map.divider", view.map.divider);
-  facts.set("tokens.tint", view.tokens.tint);
+  const bool large = view.centre == CentreView::Tokens;
+  set_flag(facts, "tokens.large", large);
+  facts.set("tokens.tint", large ? view.tokens.large_tint : view.tokens.tint);
+  facts.set("tokens.attention",
+            std::string(EnumWords<TokenAttention>::words[static_cast<std::size_t>(view.tokens.attention)]));
+  set_flag(facts, "tokens.arcs_shown", view.tokens.arcs);
+  facts.set("tokens.least_arc", view.tokens.least_arc);
+  facts.set("tokens.top", static_cast<double>(view.tokens.top));
   facts.set("tokens.show", view.tokens.experts ? "experts" : "text");
   facts.set("what_if.scope", view.what_if.scope);
   facts.set("compare.divider", view.compare.divider);
@@ -135,8 +144,7 @@ void describe_state(const State& state, Facts& facts) {
       if (quantity.group.empty())
         facts.set("head." + std::string(quantity.name),
                   data->at(quantity.name, selection.head->layer, selection.head->head));
-  const char* centres[] = {"map", "what-if", "compare"};
-  facts.set("centre", std::string(centres[static_cast<int>(state.view.centre)]));
+  facts.set("centre", std::string(EnumWords<CentreView>::words[static_cast<std::size_t>(state.view.centre)]));
   facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));
   facts.set("theme", std::string(state.settings.dark ? "dark" : "light"));
   facts.set("can_undo", state.can_undo ? 1.0 : 0.0);

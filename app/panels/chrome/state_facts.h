@@ -1,6 +1,9 @@
 // What scripts can ask of the session itself. Main thread only.
 #pragma once
 
+#include "app/session/facts.h"
+#include "app/session/state.h"
+
 namespace headroom {
 
 // What scripts can ask of the session itself: "run.status", "select.head", "runs" …

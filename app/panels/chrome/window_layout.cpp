@@ -12,6 +12,8 @@
 #include "app/panels/map/map_panel.h"
 #include "app/panels/map/where_panel.h"
 #include "app/panels/model/model_panel.h"
+#include "app/panels/tokens/prediction_panel.h"
+#include "app/panels/tokens/tokens_large.h"
 #include "app/panels/tokens/tokens_panel.h"
 #include "app/panels/what_if/what_if_change.h"
 #include "app/panels/what_if/what_if_panel.h"
@@ -34,6 +36,7 @@ bool selected_is_differential(const State& state) {
 }
 
 constexpr std::int64_t kLongPrompt = 16384;
+constexpr float kHeadsBesideText = 1700.0f;  // from this width of the window on
 
 // What stands in the slots of a view, and how wide by design: a new view is a line of panels_of().
 struct ViewPanels {
@@ -49,6 +52,8 @@ ViewPanels panels_of(const State& state) {
   switch (view.centre) {
     case CentreView::WhatIf: return {&kHeadsPanel, &kWhatIfPanel, &kChangePanel, 272.0f, 388.0f, 190.0f, 330.0f};
     case CentreView::Compare: return {&kHeadsPanel, &kComparePanel, &kComparedHeadsPanel};
+    case CentreView::Tokens:
+      return {&kHeadsPanel, &kLargeTokensPanel, &kPredictionPanel, 300.0f, 340.0f, 190.0f, 280.0f, kHeadsBesideText};
     case CentreView::Map: break;
   }
   const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;
