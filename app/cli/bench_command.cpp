@@ -97,8 +97,9 @@ Result<BenchmarkRequest> kernel_request(const BenchArguments& arguments) {
 Result<AnalysisRequest> model_request(const BenchArguments& arguments, const OpenedModel& model) {
   AnalysisRequest request;
   request.model = &model;
-  std::string tokenizer_note;
-  HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, tokenizer_note));
+  TokenizerUse tokenizer;
+  HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, tokenizer));
+  request.tokenizer = std::move(tokenizer.tokenizer);
   request.command_line = arguments.command_line;
   request.program = std::string("headroom ") + kVersion;
   request.git_commit = kGitCommit;

@@ -60,8 +60,8 @@ BosMode bos_mode_named(std::string_view name) {
   return name == "never" ? BosMode::Never : BosMode::Auto;
 }
 
-Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model, std::string& tokenizer_note) {
-  if (model.spec.capture) return prompt_of_capture(arguments, model, tokenizer_note);
+Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model, TokenizerUse& use) {
+  if (model.spec.capture) return prompt_of_capture(arguments, model, use.note);
   const int given =
       (arguments.text ? 1 : 0) + (arguments.text_file ? 1 : 0) + (arguments.ids ? 1 : 0) + (arguments.ids_file ? 1 : 0);
   std::string example;
@@ -76,6 +76,7 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
   const PromptOptions options{bos_mode_named(arguments.bos), arguments.max_tokens, arguments.target_text,
                               arguments.target_ids};
   auto tokenizer = open_tokenizer(*model.checkpoint);
+  if (tokenizer) use.tokenizer = std::move(*tokenizer);
   if (arguments.text || arguments.text_file) {
     if (!tokenizer) {
       Error error = tokenizer.error();
@@ -88,8 +89,8 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
     } else {
       HEADROOM_TRY(text, read_prompt_source(*arguments.text_file));
     }
-    tokenizer_note = (*tokenizer)->description();
-    return prompt_of_text(std::move(text), **tokenizer, model.spec, options);
+    use.note = use.tokenizer->description();
+    return prompt_of_text(std::move(text), *use.tokenizer, model.spec, options);
   }
   std::string ids = example;
   if (arguments.ids) {
@@ -98,13 +99,13 @@ Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& 
     HEADROOM_TRY(ids, read_prompt_source(*arguments.ids_file));
   }
   if (tokenizer)
-    tokenizer_note = (*tokenizer)->description();
+    use.note = use.tokenizer->description();
   else
-    tokenizer_note =
+    use.note =
         "token texts are not known: " +
         (tokenizer.error().code == ErrorCode::NotFound ? "the checkpoint has no tokenizer" : tokenizer.error().message);
-  if (!example.empty()) tokenizer_note += format("; no prompt was given: the checkpoint's own, %s", kExamplePromptFile);
-  return prompt_of_ids(std::move(ids), tokenizer ? tokenizer->get() : nullptr, model.spec, options);
+  if (!example.empty()) use.note += format("; no prompt was given: the checkpoint's own, %s", kExamplePromptFile);
+  return prompt_of_ids(std::move(ids), use.tokenizer.get(), model.spec, options);
 }
 
 }  // namespace headroom

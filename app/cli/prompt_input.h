@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,10 @@ struct PromptArguments {
 
 // Ids are never altered by `bos`. Texts of ids come from the tokenizer where the checkpoint has one. A tokenizer that
 // cannot be used is an error for text and a note for ids.
-[[nodiscard]] Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model,
-                                         std::string& tokenizer_note);
+struct TokenizerUse {
+  std::shared_ptr<const Tokenizer> tokenizer;  // null where the checkpoint has none that can be used
+  std::string note;                            // which one it is, or why there is none
+};
+[[nodiscard]] Result<Prompt> read_prompt(const PromptArguments& arguments, const OpenedModel& model, TokenizerUse& use);
 
 }  // namespace headroom

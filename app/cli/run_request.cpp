@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/address.h"
+#include "app/cli/prompt_input.h"
 #include "app/process/version.h"
 #include "core/text/prompt_ids.h"
 
@@ -75,7 +76,10 @@ Result<AnalysisRequest> prepare_run(const AnalyzeArguments& arguments, const Ope
   if (!arguments.heads.empty()) {
     HEADROOM_TRY(request.heads, parse_index_list(arguments.heads, "--heads", model.spec.num_heads));
   }
-  HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, notes.tokenizer));
+  TokenizerUse tokenizer;
+  HEADROOM_TRY(request.prompt, read_prompt(arguments.prompt, model, tokenizer));
+  notes.tokenizer = std::move(tokenizer.note);
+  request.tokenizer = std::move(tokenizer.tokenizer);
   request.device = choose_device(arguments.device, arguments.backend, backend.info(), notes.device);
   request.backend = arguments.backend;
   request.pool_blocks = arguments.pool_blocks;

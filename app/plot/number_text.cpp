@@ -193,11 +193,11 @@ int quantity_decimals(std::string_view name) {
   if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
   const auto begins = [name](std::string_view part) { return name.substr(0, part.size()) == part; };
   const auto holds = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (holds("position") || name == "kv_head" || begins("rounds_to_one")) return 0;
+  if (holds("position") || name == "kv_head" || name == "rounds_to_one") return 0;
   if (begins("logit") || holds("distance") || begins("norm_gain") || begins("query_norm") || begins("key_norm"))
     return 1;
   if (begins("rows_below") || begins("rows_inside") || begins("rows_above") || holds("percent")) return 1;
-  if (begins("coherence") || begins("effective_keys") || holds("kappa")) return 2;
+  if (begins("coherence") || begins("effective_keys") || name == "rounds_to_one_mean" || holds("kappa")) return 2;
   if (begins("entropy") && !holds("normalized")) return 2;
   return 3;
 }

@@ -22,6 +22,7 @@ void add_file_commands(CommandTable& table);
 void add_run_commands(CommandTable& table);
 void add_head_commands(CommandTable& table);
 void add_maps_commands(CommandTable& table);
+void add_tokens_commands(CommandTable& table);
 void add_map_commands(CommandTable& table);
 void add_what_if_commands(CommandTable& table);
 void add_compare_commands(CommandTable& table);
@@ -53,6 +54,9 @@ struct Place {
 [[nodiscard]] inline std::string data_reason(const State& state, Arguments) { return needs_data(state); }
 [[nodiscard]] std::string needs_head(const State& state);  // and a selected head in it
 [[nodiscard]] inline std::string head_reason(const State& state, Arguments) { return needs_head(state); }
+// What is said of next tokens, and the tints that show it.
+[[nodiscard]] std::string needs_predictions(const State& state);
+[[nodiscard]] bool is_of_predictions(std::string_view tint);
 [[nodiscard]] std::string needs_second_map(const State& state);  // and that one differential
 [[nodiscard]] std::string needs_checkpoint(const State& state);  // of the shown run
 [[nodiscard]] std::string needs_other_run(const State& state);

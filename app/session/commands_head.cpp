@@ -17,9 +17,7 @@ namespace headroom {
 namespace {
 
 // Those of panels/head_sections.cpp.
-constexpr const char* kHeadSections = "numbers|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|gate";
-
-std::string data_reason(const State& state, Arguments) { return needs_data(state); }
+constexpr const char* kHeadSections = "numbers|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|rounding|gate";
 
 // Beside circuits heads can be chosen before anything ran.
 std::string heads_reason(const State& state, Arguments) { return state.heads_shown() ? "" : needs_data(state); }
@@ -376,45 +374,6 @@ void add_head_commands(CommandTable& table) {
              }});
   table.add_entry({"head.across-model on", "Head: every quantity by layer", "Heads", "L"});
   table.add_entry({"head.across-model off", "Head: this head's plots", "Heads", "Shift+L"});
-  table.add({"tokens.tint",
-             "received|attention|lambda|rms|norm_gain|none",
-             "Tokens: tint by",
-             "Heads",
-             {},
-             [](Session& s, Arguments a) -> Result<void> {
-               s.remember_view("tokens.tint");
-               s.edit().view.tokens.tint = a[0];
-               return {};
-             }});
-  for (const auto& [name, title] : {std::pair{"received", "attention received"},
-                                    {"attention", "attention of the pinned query"},
-                                    {"lambda", "λ of the query"},
-                                    {"rms", "ρ of the query"},
-                                    {"norm_gain", "gain of the norm"},
-                                    {"none", "nothing"}})
-    table.add_entry({std::string("tokens.tint ") + name, std::string("Tokens: tint by ") + title, "Heads", ""});
-  table.add({"tokens.show", "text|experts", "Tokens: show", "Heads",
-             [](const State& state, Arguments a) -> std::string {
-               if (a.empty() || a[0] != "experts") return "";
-               const RunSnapshot* data = state.data();
-               return data != nullptr && !data->routers.empty() ? "" : "no layer of this run has experts";
-             },
-             [](Session& s, Arguments a) -> Result<void> {
-               s.remember_view("tokens.show");
-               s.edit().view.tokens.experts = a[0] == "experts";
-               return {};
-             }});
-  table.add_entry({"tokens.show text", "Tokens: the text", "Heads", ""});
-  table.add_entry({"tokens.show experts", "Tokens: the experts that each is sent to", "Heads", ""});
-  table.add({"tokens.scroll", "TOKEN", "Tokens: go to a token", "Heads", data_reason,
-             [](Session& s, Arguments a) -> Result<void> {
-               const auto token = index_argument(a, 0);
-               if (*token >= s.state().data()->length)
-                 return wrong_arguments("tokens.scroll", "a token below " + std::to_string(s.state().data()->length),
-                                        a);
-               s.edit().view.tokens.scroll_to = token;
-               return {};
-             }});
 }
 
 }  // namespace headroom

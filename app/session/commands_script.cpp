@@ -54,6 +54,7 @@ CommandTable make_command_table() {
   add_run_commands(table);
   add_head_commands(table);
   add_maps_commands(table);
+  add_tokens_commands(table);
   add_map_commands(table);
   add_what_if_commands(table);
   add_compare_commands(table);

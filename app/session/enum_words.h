@@ -25,11 +25,15 @@ struct EnumWords<HeadsView> {
 };
 template <>
 struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 6> words{"map", "what-if", "compare", "circuit", "importance", "training"};
+  static constexpr std::array<const char*, 7> words{"map", "what-if", "compare", "circuit", "importance", "training", "tokens"};
 };
 template <>
 struct EnumWords<AblationWay> {
   static constexpr std::array<const char*, 4> words{"off", "mean", "hide-key0", "second-off"};
+};
+template <>
+struct EnumWords<TokenAttention> {
+  static constexpr std::array<const char*, 3> words{"head", "layer", "mean"};
 };
 template <>
 struct EnumWords<CompareMode> {

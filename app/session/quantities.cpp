@@ -65,6 +65,8 @@ const std::vector<Looks>& looks() {
       {"logit_min", "smallest logit", "min logit", Group::Logits, {}},
       {"logit_abs_max", "largest |logit|", "max |logit|", Group::Logits, {}},
       {"logit_max_raw", "largest logit before the cap", "raw logit", Group::Logits, {}},
+      {"rounds_to_one_mean", "N₁: weights that round to 1", "N₁", Group::Logits, {}, true},
+      {"rounds_to_one_several", "rows with N₁ ≥ 2", "N₁ ≥ 2", Group::Logits, kShare},
       {"query_norm_max", "largest query norm", "max ‖q‖", Group::Logits, {}},
       {"key_norm_max", "largest key norm", "max ‖k‖", Group::Logits, {}},
       {"lambda_mean", "λ mean", "λ mean", Group::Differential, kShare},

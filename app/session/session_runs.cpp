@@ -98,6 +98,7 @@ void Session::set_prompt(PromptEntry prompt) {
 Result<LiveRunRequest> Session::base_request(const ModelEntry& model) const {
   LiveRunRequest request;
   request.model = model.model;
+  request.tokenizer = model.tokenizer;
   HEADROOM_TRY(request.dtype, parse_dtype(state_.settings.dtype));
   request.device = state_.settings.device;
   request.backend = state_.settings.backend;

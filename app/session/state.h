@@ -48,7 +48,7 @@ struct Hover {
 enum class MapKind : std::uint8_t { Net, First, Second, ScaledSecond, Logits };  // net is "weights" for a single map
 [[nodiscard]] const char* map_kind_name(MapKind kind);  // "net", "first", "second", "scaled", "logits"
 enum class HeadsView : std::uint8_t { Atlas, Scatter, Table, Maps };
-enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance, Training };
+enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance, Training, Tokens };
 enum class CompareMode : std::uint8_t { SideBySide, Swipe, Flip, Difference };
 enum class RunStatus : std::uint8_t { Waiting, Running, Done, Cancelled, Failed };
 
@@ -101,9 +101,17 @@ struct HeadPanelState {
   friend bool operator==(const HeadPanelState&, const HeadPanelState&) = default;
 };
 
+// Whose attention the large text shows of the token under the pointer: the selected head's, or a mean over heads.
+enum class TokenAttention : std::uint8_t { Head, Layer, Mean };
+
 struct TokensState {
-  bool experts = false;                   // rows of experts in place of the text
-  std::string tint = "received";          // received, attention, lambda, rms, norm_gain, none
+  bool experts = false;           // rows of experts in place of the text
+  std::string tint = "received";  // received, attention, lambda, rms, norm_gain, loss, rank, entropy, none
+  std::string large_tint = "loss";  // of the large text
+  TokenAttention attention = TokenAttention::Head;
+  bool arcs = true;                       // of the large text, to the keys with a weight of at least
+  double least_arc = 0.02;                // this
+  std::int64_t top = 5;                   // likeliest next tokens that are listed
   std::optional<std::int64_t> scroll_to;  // a token to bring into view
   friend bool operator==(const TokensState&, const TokensState&) = default;
 };

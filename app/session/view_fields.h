@@ -16,6 +16,11 @@ void visit_fields(View& view, const Visit& visit) {
   visit("", "across_model", view.head.across_model);
   visit("", "tokens_tint", view.tokens.tint);
   visit("", "tokens_experts", view.tokens.experts);
+  visit("", "tokens_large_tint", view.tokens.large_tint);
+  visit("", "tokens_attention", view.tokens.attention);
+  visit("", "tokens_arcs", view.tokens.arcs);
+  visit("", "tokens_least_arc", view.tokens.least_arc);
+  visit("", "tokens_top", view.tokens.top);
 
   visit("map", "kind", view.map.kind);
   visit("map", "scale", view.map.scale);

@@ -16,6 +16,7 @@
 
 #include "core/base/format.h"
 #include "core/compute/mixer.h"
+#include "core/compute/predict.h"
 #include "core/compute/stream_parts.h"
 #include "core/model/mixer_spec.h"
 #include "core/run/run_pieces.h"
@@ -66,21 +67,6 @@ double attention_share(const BlockSpec& block, const AttentionSpec& a, std::int6
   return products / (products + weights);
 }
 
-// Of every row of logits before its next token: log Σ exp − the token's own logit. Sums of float32 over a vocabulary
-// are off by more than a head is worth.
-std::vector<double> token_losses(const at::Tensor& logits, const at::Tensor& next) {
-  constexpr std::int64_t kRows = 32;  // in double
-  std::vector<double> losses;
-  for (std::int64_t row = 0; row < logits.size(0); row += kRows) {
-    const std::int64_t rows = std::min(kRows, logits.size(0) - row);
-    const at::Tensor exact = logits.narrow(0, row, rows).to(at::kDouble);
-    const at::Tensor chosen = exact.gather(1, next.narrow(0, row, rows).unsqueeze(1)).squeeze(1);
-    const at::Tensor values = (at::logsumexp(exact, {1}) - chosen).to(at::kCPU).contiguous();
-    losses.insert(losses.end(), values.const_data_ptr<double>(), values.const_data_ptr<double>() + rows);
-  }
-  return losses;
-}
-
 }  // namespace
 
 Forward::Forward(const ModelSource& source, const ModelSpec& model, const ForwardOptions& options, TorchTarget target,
@@ -114,10 +100,10 @@ Result<ForwardSummary> Forward::run(const Reached& reached) {
   }
   if (options_.last_layer < 0 && model_.lm_head.weight.present()) {
     HEADROOM_TRY(const HeadWeights weights, reader.take_head(stop));
-    HEADROOM_TRY(summary_.token_loss, finish(weights, state));
-    const double loss = std::accumulate(summary_.token_loss.begin(), summary_.token_loss.end(), 0.0);
-    if (!summary_.token_loss.empty() && std::isfinite(loss))
-      summary_.next_token_loss = loss / static_cast<double>(summary_.token_loss.size());
+    HEADROOM_TRY(summary_.predictions, finish(weights, state));
+    const std::vector<double>& losses = summary_.predictions.loss;
+    const double loss = std::accumulate(losses.begin(), losses.end(), 0.0);
+    if (!losses.empty() && std::isfinite(loss)) summary_.next_token_loss = loss / static_cast<double>(losses.size());
   }
   summary_.non_finite_weights = log_.weights(model_);
   observer_.on_progress(1.0, "done");
@@ -434,28 +420,22 @@ Result<void> Forward::send_residual(const at::Tensor& stream) {
   return {};
 }
 
-// In row chunks: [length, vocab] is never held.
-Result<std::vector<double>> Forward::finish(const HeadWeights& weights, const SequenceState& state) {
+// In row chunks: [length, vocab] is never held. A layer that sees later tokens predicts no next one.
+Result<Predictions> Forward::finish(const HeadWeights& weights, const SequenceState& state) {
   const StageTimer timer(&stages_.logits);
   const std::int64_t length = state.h.size(-2);
-  const at::Tensor ids = at::tensor(options_.ids, at::kInt).to(at::kLong).to(state.h.device());
-  std::vector<double> losses;
+  Predictions predictions = room_for_predictions(model_.causal() ? length : 0);
   for (std::int64_t row = 0; row < length; row += kLogitRows) {
     if (observer_.stop_requested()) return Error(ErrorCode::Cancelled, "cancelled");
     const std::int64_t rows = std::min(kLogitRows, length - row);
     const at::Tensor logits = weights.logits(model_, state.h.narrow(-2, row, rows), loader_.target());
-    // A layer that sees later tokens predicts no next one.
-    const std::int64_t scored = model_.causal() ? std::min(rows, length - 1 - row) : 0;
-    if (scored > 0) {
-      const std::vector<double> these = token_losses(logits.narrow(0, 0, scored), ids.narrow(0, row + 1, scored));
-      losses.insert(losses.end(), these.begin(), these.end());
-    }
+    if (predictions.present()) predict_rows(logits, row, options_.ids, predictions);
     if (!options_.hidden) continue;
     const at::Tensor values = logits.to(at::kCPU, at::kDouble).contiguous();
     HEADROOM_TRY_VOID(
         observer_.on_logits(row, rows, {values.const_data_ptr<double>(), static_cast<std::size_t>(values.numel())}));
   }
-  return losses;
+  return predictions;
 }
 
 }  // namespace headroom

@@ -18,6 +18,7 @@
 #include "core/compute/block.h"
 #include "core/compute/weight_reader.h"
 #include "core/compute/weights.h"
+#include "core/measure/predictions.h"
 #include "core/model/model_source.h"
 #include "core/run/compute.h"
 #include "core/run/stages.h"
@@ -43,11 +44,11 @@ class Forward {
   [[nodiscard]] Result<ForwardSummary> run(const Reached& reached = {});
 
   // What run() does, step by step: the state before the first layer; a block with that attention in place of its own;
-  // the losses of tokens 1 … n − 1, where a next token is predicted.
+  // what is said of next tokens, where they are predicted.
   [[nodiscard]] Result<SequenceState> begin();
   [[nodiscard]] Result<void> run_block(std::int64_t layer, const BlockWeights& weights, const AttentionSpec& attention,
                                        SequenceState& state);
-  [[nodiscard]] Result<std::vector<double>> finish(const HeadWeights& weights, const SequenceState& state);
+  [[nodiscard]] Result<Predictions> finish(const HeadWeights& weights, const SequenceState& state);
 
   // Until the next call the observer hears of progress between `begin` and `begin` + `share`.
   void set_progress(double begin, double share, std::string text);

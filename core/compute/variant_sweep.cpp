@@ -87,7 +87,7 @@ class Sweep {
 
   Result<ForwardSummary> run() {
     HEADROOM_TRY(const ForwardSummary base, run_base());
-    HEADROOM_TRY_VOID(observer_.on_base(base.token_loss));
+    HEADROOM_TRY_VOID(observer_.on_base(base.predictions.loss));
     for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
       const std::vector<std::size_t>& variants = group->second;
       HEADROOM_TRY(const SequenceState start, state_before(group->first));
@@ -168,9 +168,9 @@ class Sweep {
     HEADROOM_TRY(const HeadWeights weights, reader.take_head(stop));
     for (const Lane& lane : lanes) {
       step(kLossBlocks);
-      HEADROOM_TRY(std::vector<double> losses, forward_.finish(weights, lane.state));
+      HEADROOM_TRY(Predictions predictions, forward_.finish(weights, lane.state));
       ++finished_;
-      HEADROOM_TRY_VOID(observer_.on_variant(lane.variant, std::move(losses)));
+      HEADROOM_TRY_VOID(observer_.on_variant(lane.variant, std::move(predictions.loss)));
     }
     return {};
   }

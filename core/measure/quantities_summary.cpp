@@ -370,6 +370,33 @@ std::vector<Quantity> summary_quantities() {
                                      [&](std::int64_t i) { return at(m.weight_l2_squared, i) != 0.0; });
              });
            }},
+      {.name = "rounds_to_one_mean",
+       .axes = kByComponent,
+       .long_name = "weights that round to the largest",
+       .formula = "mean_i N₁, N₁ = #{j ∈ V_i : max_k z_ik − z_ij ≤ −ln(1 − 2⁻⁹)}",
+       .remark = "1 where only the largest itself does; see rows/rounds_to_one",
+       .range = "[0, n]",
+       .rows = "eligible",
+       .sources = {source::kRounding},
+       .compute =
+           [](const Context& c, Out out) {
+             component_means(c, out, rounded_to_one);
+           }},
+      {.name = "rounds_to_one_several",
+       .axes = kByComponent,
+       .long_name = "rows with several weights that round to the largest",
+       .formula = "mean_i [N₁ ≥ 2]",
+       .remark = "of such rows the rounded sum may be biased: one weight of 1 is exact, several are seldom so",
+       .range = "[0, 1]",
+       .rows = "eligible",
+       .sources = {source::kRounding},
+       .compute =
+           [](const Context& c, Out out) {
+             component_means(c, out, [](const MapStatistics& m, std::int64_t i) {
+               const double count = rounded_to_one(m, i);
+               return std::isnan(count) ? count : count >= 2.0 ? 1.0 : 0.0;
+             });
+           }},
       {.name = "weight_l2_mean",
        .long_name = "norm of the net weights",
        .formula = "mean_i e_i, e_i = ‖w_i‖₂",

@@ -70,6 +70,7 @@ std::span<const Quantity> other_quantities() {
   static const std::vector<Quantity> table = [] {
     std::vector<Quantity> all;
     append(all, model_quantities());
+    append(all, prediction_quantities());
     append(all, router_quantities());
     append(all, program_quantities());
     return all;

@@ -58,7 +58,7 @@ namespace axis {
 inline constexpr std::string_view kLayer = "layer", kHead = "head", kComponent = "component", kPosition = "position",
                                   kQuantile = "quantile", kBound = "bound", kTopK = "top_k", kRank = "rank",
                                   kQueryBlock = "query_block", kKeyBlock = "key_block", kDistance = "distance",
-                                  kValueSlot = "value_slot";
+                                  kValueSlot = "value_slot", kLikely = "likely";
 }
 
 [[nodiscard]] const std::vector<double>& quantile_points();     // 0, .01, … 1
@@ -84,6 +84,7 @@ inline constexpr std::int64_t kRanks = 16;
 [[nodiscard]] std::vector<Quantity> row_quantities();
 [[nodiscard]] std::vector<Quantity> distribution_quantities();  // keys, hist, maps, weights
 [[nodiscard]] std::vector<Quantity> model_quantities();         // attention_kind, tokens, keys, weights, hidden, exact
+[[nodiscard]] std::vector<Quantity> prediction_quantities();
 [[nodiscard]] std::vector<Quantity> router_quantities();
 [[nodiscard]] std::vector<Quantity> program_quantities();
 

@@ -17,7 +17,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kGroups = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kGroups = {{
     {"", "One number, or a few, for each head and map: what most papers plot."},
     {"tokens", "The prompt."},
     {"rows", "One number for each query row. Left out by `--only summary`, as are `/keys` and `/hist`."},
@@ -27,6 +27,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kGroups 
     {"exact",
      "With `--exact-maps`: whole maps, and all that they are made of. Every quantity above follows from this "
      "group, `/program` and `weights/sink_logit`."},
+    {"predictions",
+     "Of models that predict the next token, in runs that reach their logits. Left out by `--only summary`."},
     {"hidden", "With `--hidden`: the residual stream and the logits."},
     {"router",
      "Of models with experts: where each layer's router sent the tokens. `--only summary` leaves `tokens_per_expert` "

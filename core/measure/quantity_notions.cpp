@@ -202,6 +202,18 @@ Pooled maps have blocks of B = ⌈n/P⌉ rows and keys for `--maps P`; their axe
 Means are over visible entries only, so that the diagonal is not diluted.
 )")},
 
+    Notion{"Next tokens", text(R"(
+z_it is the logit of token t of a vocabulary of T in row i: lm_head of the final norm, soft-capped where the model does,
+as `hidden/logits` holds it.
+
+    L_i = ln Σ_t e^{z_it}        P_it = e^{z_it − L_i}
+
+P_i is the model's distribution of the token at i + 1. Sums are in double. Of each row the 8 likeliest tokens are kept,
+L_i and the entropy of P_i, and of the token that came its loss and rank. A row with a logit of NaN or +∞ has NaN, no
+likely token and no rank. Only layers that see no later token predict: the group is absent of encoders, captures, and
+runs that end before the logits. Of an encoder-decoder rows are those of the target.
+)")},
+
     Notion{"Quantiles", text(R"(
 Quantiles and medians interpolate linearly between order statistics (type 7 of Hyndman and Fan 1996,
 doi:10.2307/2684934; the default of NumPy, R and Julia): of N sorted values x_0 … x_{N−1} the quantile at p is x at

@@ -84,6 +84,7 @@ inline constexpr Reference kDecomposition = {"", "", "core/measure/QUANTITIES.md
 inline constexpr Reference kSinks = {"", "", "core/measure/QUANTITIES.md#attention-sinks"};
 inline constexpr Reference kCancellation = {"", "", "core/measure/QUANTITIES.md#cancellation"};
 inline constexpr Reference kHistograms = {"", "", "core/measure/QUANTITIES.md#histograms-and-pooled-maps"};
+inline constexpr Reference kNextTokens = {"", "", "core/measure/QUANTITIES.md#next-tokens"};
 inline constexpr Reference kHeadPrograms = {"", "", "core/model/ARCHITECTURES.md#head-programs"};
 inline constexpr Reference kFamilies = {"", "", "core/model/ARCHITECTURES.md#families"};
 inline constexpr Reference kExperts = {"", "", "core/model/ARCHITECTURES.md#experts"};

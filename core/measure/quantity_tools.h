@@ -19,6 +19,12 @@ using kernels::MapStatistics;
 inline const MapStatistics& map(const Context& c, std::size_t m) { return c.head.head.statistics.maps[m]; }
 inline double at(const std::vector<double>& values, std::int64_t row) { return values[static_cast<std::size_t>(row)]; }
 
+// N₁ of a row; NaN where it has no softmax, whose count is 0.
+inline double rounded_to_one(const MapStatistics& m, std::int64_t row) {
+  const double count = static_cast<double>(m.rounds_to_one[static_cast<std::size_t>(row)]);
+  return at(m.lse, row) == at(m.lse, row) ? count : at(m.lse, row);
+}
+
 // out[m] = value(map m) for the maps there are, NaN for the others.
 template <typename Value>
 void per_component(const Context& c, Out out, const Value& value) {

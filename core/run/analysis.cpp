@@ -17,6 +17,7 @@
 #include "core/measure/program_fields.h"
 #include "core/model/capture.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/prediction_file.h"
 #include "core/run/provenance.h"
 #include "core/run/recorder.h"
 #include "core/run/run_plan.h"
@@ -150,6 +151,8 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
 
   if (outcome.forward.next_token_loss)
     HEADROOM_TRY_VOID(writer->set_attribute("", "next_token_loss", *outcome.forward.next_token_loss));
+  if (shape.predictions && !shape.summary_only)
+    HEADROOM_TRY_VOID(write_predictions(*writer, outcome.forward.predictions, request.tokenizer.get()));
   if (outcome.forward.non_finite_layer >= 0)
     HEADROOM_TRY_VOID(writer->set_attribute("", "non_finite_layer", outcome.forward.non_finite_layer));
   if (!outcome.forward.non_finite_weights.empty()) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,7 @@ struct AnalysisRequest {
   std::filesystem::path output;
   bool force = false;
   std::vector<std::filesystem::path> inputs;
+  std::shared_ptr<const Tokenizer> tokenizer;  // names the tokens that are predicted; null: they have no names
   std::string command_line;
   std::string program;     // name and version
   std::string git_commit;  // of the program

@@ -14,6 +14,7 @@
 
 #include "core/base/result.h"
 #include "core/measure/layer_record.h"
+#include "core/measure/predictions.h"
 #include "core/measure/router_record.h"
 #include "core/model/model_source.h"
 #include "core/model/non_finite.h"
@@ -62,7 +63,7 @@ enum class ExactBlock : std::uint8_t { Query, Key, Value, Context };
 
 struct ForwardSummary {
   std::optional<double> next_token_loss;            // mean over tokens 1 … n − 1, nats; none where it is not finite
-  std::vector<double> token_loss;                   // of tokens 1 … n − 1, nats; empty where no next token is predicted
+  Predictions predictions;                          // not present where no next token is predicted
   std::int64_t non_finite_layer = -1;               // the first layer whose output holds NaN or infinity
   std::vector<NonFiniteWeight> non_finite_weights;  // by layer
   double attention_seconds = 0.0;

@@ -18,6 +18,7 @@
 #include "core/base/process_memory.h"
 #include "core/run/capture_prompt.h"
 #include "core/run/measured_layer.h"
+#include "core/run/prediction_file.h"
 #include "core/run/run_memory.h"
 #include "core/run/run_plan.h"
 #include "core/run/two_sequences.h"
@@ -224,7 +225,10 @@ class LiveRecorder final : public ForwardObserver {
   [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
 
   std::shared_ptr<const RunSnapshot> finish(const ForwardSummary& summary) {
-    if (request_.last_layer < 0) run_.next_token_loss = summary.next_token_loss;
+    if (request_.last_layer < 0) {
+      run_.next_token_loss = summary.next_token_loss;
+      run_.predictions = keep_predictions(summary.predictions, request_.tokenizer.get());
+    }
     if (summary.non_finite_layer >= 0) run_.non_finite_layer = summary.non_finite_layer;
     for (const NonFiniteWeight& weight : summary.non_finite_weights)
       add_once(describe(weight), run_.non_finite_weights);
@@ -254,6 +258,7 @@ class LiveRecorder final : public ForwardObserver {
       if (run_.data[i] && run_.data[i]->maps) order_.push_back(i);
     std::ranges::sort(order_, {}, [&](std::size_t i) { return run_.data[i]->maps->id; });
     run_.next_token_loss = base.next_token_loss;
+    run_.predictions = base.predictions;
     run_.non_finite_layer = base.non_finite_layer;
     for (const std::string& note : base.notes) add_once(note, run_.notes);
     run_.seconds = base.seconds;

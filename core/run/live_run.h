@@ -23,7 +23,8 @@ struct LiveRunRequest {
   std::shared_ptr<const OpenedModel> model;
   std::vector<WhatIf> what_ifs;
   std::shared_ptr<const Prompt> prompt;
-  std::vector<std::int64_t> layers, heads;  // measured ones; empty: all
+  std::shared_ptr<const Tokenizer> tokenizer;  // names the tokens that are predicted; null: they have no names
+  std::vector<std::int64_t> layers, heads;     // measured ones; empty: all
   ComputeDtype dtype = ComputeDtype::Float32;
   std::string device = "cpu", backend = "auto";
   // Where maps, series and layer inputs exceed it, maps and series of the layers measured first are dropped.

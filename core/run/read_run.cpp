@@ -22,6 +22,7 @@
 #include "core/io/hdf5_error.h"
 #include "core/io/run_file.h"
 #include "core/measure/program_fields.h"
+#include "core/run/prediction_file.h"
 #include "core/run/run_layout.h"
 #include "core/run/run_overview.h"
 #include "core/run/run_snapshot.h"
@@ -85,6 +86,7 @@ class Reader {
     read_attributes();
     for (std::size_t l = 0; l < run_->layers.size(); ++l) HEADROOM_TRY_VOID(read_layer(static_cast<std::int64_t>(l)));
     HEADROOM_TRY_VOID(read_routers());
+    HEADROOM_TRY(run_->predictions, read_predictions(file_, run_->length, path_));
     run_->complete = run_->finished_layers() == run_->layers.size();
     return std::shared_ptr<const RunSnapshot>(run_);
   }

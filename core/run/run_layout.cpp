@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/measure/predictions.h"
 #include "core/run/run_plan.h"
 #include "core/run/two_sequences.h"
 
@@ -122,6 +123,9 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
       HEADROOM_TRY_VOID(
           writer.add_axis(index_axis("choice", counting(shape.chosen_experts), "rank by weight, from 0", "router")));
   }
+  if (shape.predictions && !shape.summary_only)
+    HEADROOM_TRY_VOID(writer.add_axis(index_axis(std::string(axis::kLikely), counting(Predictions::kLikeliest),
+                                                 "rank by logit, from 0", "predictions")));
   if (shape.hidden) {
     HEADROOM_TRY_VOID(writer.add_axis(index_axis("layer_boundary", counting(shape.boundaries),
                                                  "0: input of block 0, k: output of block k − 1", "hidden")));
@@ -241,6 +245,7 @@ RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request) {
   shape.components = request.components;
   shape.exact = request.exact_maps;
   shape.hidden = request.hidden;
+  shape.predictions = last < 0 && !model.capture && model.causal() && model.lm_head.weight.present();
   shape.summary_only = request.summary_only;
   shape.calls = model.capture != nullptr || model.encoder;
   if (model.encoder) {
@@ -263,6 +268,7 @@ bool is_written(const Quantity& quantity, const RunShape& shape) {
     return shape.pool_blocks > 0 && (shape.components || quantity.axes.front() != axis::kComponent);
   if (quantity.group == "exact") return shape.exact;
   if (quantity.group == "hidden") return shape.hidden;
+  if (quantity.group == "predictions") return shape.predictions && !shape.summary_only;
   if (quantity.group == "calls") return shape.calls;
   if (path_of(quantity) == "program/alibi_slope") return shape.alibi;
   if (path_of(quantity) == "program/distance_bias") return shape.bias_behind >= 0;

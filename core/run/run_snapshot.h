@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/maps/map_source.h"
+#include "core/measure/predictions.h"
 #include "core/measure/quantity.h"
 #include "core/measure/router_record.h"
 #include "core/model/model_spec.h"
@@ -80,6 +81,7 @@ struct RunSnapshot {
   std::vector<std::shared_ptr<const LayerSnapshot>> data;      // by position in `layers`; null: not computed (yet)
   std::vector<std::shared_ptr<const RouterSnapshot>> routers;  // of layers with experts, ascending; never null
   std::optional<double> next_token_loss;
+  std::shared_ptr<const Predictions> predictions;  // null: none, or not yet
   std::optional<AttentionChoice> attention;
   std::vector<std::string> notes;
   std::vector<std::string> non_finite_weights;  // a sentence for each tensor that holds NaN or infinities

@@ -66,7 +66,7 @@ class Comparison:
         value = self.read(name, low.shape)
         if value is None:
             return
-        outside = (value < low - 1e-6) | (value > high + 1e-6) | np.isnan(value)
+        outside = (value < low - 1e-6) | (value > high + 1e-6) | (np.isnan(value) != np.isnan(low))
         if outside.any():
             at = tuple(np.argwhere(outside)[0])
             self.problem(name, f"at {tuple(map(int, at))}: file {value[at]}, expected {low[at]} … {high[at]}")
@@ -139,10 +139,15 @@ class Comparison:
                 continue
             if name == "rows/rounds_to_one":
                 self.between(name, *self.expected["_rounds_to_one"][self.dtype])
+            elif name in ("rounds_to_one_mean", "rounds_to_one_several"):
+                self.between(name, *self.expected["_" + name][self.dtype])
             elif name.startswith("rows_"):
                 self.between(name, reference, reference + self.expected["_rows_undecided"])
             elif name == "weights/sink_logit":
                 self.floats(name, reference, bound["statistic"], 1)
+            elif name.startswith("predictions/"):
+                if hidden and "predictions" in self.file:
+                    self.floats(name, reference, 10 * bound["hidden"], 0)
             elif name.startswith("hidden/"):
                 if hidden:
                     self.floats(name, reference, bound["hidden"], 1 if name == "hidden/residual" else 0)
@@ -154,12 +159,40 @@ class Comparison:
             self.positions(bound["statistic"])
         if not skipped("hist"):
             self.histograms(bound["sample"])
+        if "_predicted" in self.expected and not skipped("predictions"):
+            self.predictions(10 * bound["hidden"])
+        elif "_predicted" not in self.expected and "predictions" in self.file:
+            self.problem("predictions", "written for rows that see what they would predict")
         if "@next_token_loss" in self.expected:
             loss = self.file.attrs.get("next_token_loss")
             if loss is None or not abs(float(loss) - self.expected["@next_token_loss"]) <= 10 * bound["hidden"]:
                 self.problem("next_token_loss", f"file {loss}, expected {self.expected['@next_token_loss']}")
         elif "next_token_loss" in self.file.attrs:
             self.problem("next_token_loss", "written for rows that see what they would predict")
+
+    def predictions(self, tolerance):
+        """Likely tokens and ranks may differ only among log-probabilities that are equal within the tolerance."""
+        if "predictions" not in self.file:  # summaries leave them out, as runs do that end before the logits
+            if "next_token_loss" in self.file.attrs and "rows" in self.file:
+                self.problem("predictions", "missing")
+            return
+        predicted, own = self.expected["_predicted"], self.expected["_next_token"]
+        tokens, ranks = self.read("predictions/next_token", own.shape), self.read("predictions/token_rank", self.expected["_token_rank"].shape)
+        slack = tolerance * max(1.0, np.nanmax(np.abs(self.expected["predictions/log_sum_exp"])))
+        for i in range(len(own)) if tokens is not None and ranks is not None else ():
+            found, wanted = tokens[i][tokens[i] >= 0], own[i][own[i] >= 0]
+            if len(found) != len(wanted) or len(set(found)) != len(found) or \
+                    (np.abs(predicted[i][found] - predicted[i][wanted]) > slack).any():
+                self.problem("predictions/next_token", f"row {i}: file {tokens[i]}, expected {own[i]}")
+            if i == 0:
+                if ranks[0] != -1:
+                    self.problem("predictions/token_rank", f"the first token has rank {ranks[0]}")
+                continue
+            token = self.expected["tokens/token_id"][i]
+            low, high = (1 + int((predicted[i - 1] > predicted[i - 1][token] + side * slack).sum()) for side in (1, -1))
+            high -= 1 if slack > 0 else 0  # the token itself
+            if not low <= ranks[i] <= max(low, high):
+                self.problem("predictions/token_rank", f"token {i}: file {ranks[i]}, expected {low} … {high}")
 
     def parameters(self):
         """The account of the attention block by the labels of its axis."""

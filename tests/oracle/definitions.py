@@ -276,6 +276,8 @@ per_map(ROOT, "entropy_normalized_mean")(
     lambda head, m: head.mean(head.rows("entropy", m) / np.log(np.maximum(head.n_i, 2)), head.n_i > 1))
 per_map(ROOT, "effective_keys_mean")(
     lambda head, m: head.mean(share_of(np.ones(head.n), head.rows("weight_l2_component", m)) ** 2, head.rows("weight_l2_component", m) != 0))
+per_map(ROOT, "rounds_to_one_mean")(lambda head, m: head.mean(head.rows("rounds_to_one", m)))
+per_map(ROOT, "rounds_to_one_several")(lambda head, m: head.mean((head.rows("rounds_to_one", m) >= 2).astype(float)))
 one(ROOT, "weight_l2_mean")(lambda head: head.mean(head.rows("weight_l2")))
 one(ROOT, "weight_l1_mean")(lambda head: head.mean(head.rows("weight_l1")))
 one(ROOT, "negative_mass_mean")(lambda head: head.mean(head.rows("negative_mass")))

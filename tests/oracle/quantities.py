@@ -154,6 +154,8 @@ def head_summary(head, kind, ids, min_row):
             "key_norm_max": m.key.norm(dim=1).max().item(),
             "entropy_mean": mean(c["entropy"][eligible]),
             "entropy_normalized_mean": mean(c["entropy"][several] / torch.log(n_i[several].double())),
+            "rounds_to_one_mean": mean(c["rounds_to_one"][eligible].double()),
+            "rounds_to_one_several": mean((c["rounds_to_one"][eligible] >= 2).double()),
             "effective_keys_mean": mean(1 / c["weight_l2_component"][eligible & (c["weight_l2_component"] > 0)] ** 2),
             **locality(a, visible, eligible, ids),
         })
@@ -214,7 +216,7 @@ def head_summary(head, kind, ids, min_row):
 COMPONENT_INTEGERS = {"kv_head": -1, "top_sink_position": -1, "top_key_position": -1, "rounds_to_one": -1}
 ROOT_COMPONENT = ["kv_head", "sink_score", "top_sink_position", "top_sink_score", "top_key_mass", "top_key_position", "logit_max",
                   "logit_min", "logit_abs_max", "logit_max_raw", "query_norm_max", "key_norm_max", "entropy_mean",
-                  "entropy_normalized_mean", "effective_keys_mean", "previous_token_score", "self_score", "mean_distance",
+                  "entropy_normalized_mean", "effective_keys_mean", "rounds_to_one_mean", "rounds_to_one_several", "previous_token_score", "self_score", "mean_distance",
                   "induction_score"]
 ROOT_HEAD = ["sink_score_net", "sink_score_absolute", "implicit_sink_mass", "weight_l2_mean", "weight_l1_mean",
              "negative_mass_mean", "weight_cancellation_mean", "energy_cancellation_mean", "output_cancellation_mean",
@@ -294,6 +296,14 @@ def compute(trace, ids, maps=None, min_row=64):
         low, high = (stack(lambda _, r, slack=slack: two_components("rounds_to_one", [
             rounds_to_one(m, r.visible, slack) for m in r.head.maps])) for slack in (-error, error))
         result["_rounds_to_one"][dtype] = (low, high)
+        # What is made of the counts: rows on the border may be on either side.
+        eligible = np.stack([np.stack([(r.n_i >= min(min_row, r.n_i.max().item())).numpy() for r in layer]) for layer in rows])
+        for name, of in (("rounds_to_one_mean", lambda count: count), ("rounds_to_one_several", lambda count: count >= 2)):
+            means = []
+            for counts in (low, high):
+                value = np.where(eligible[:, :, None], of(counts).astype(float), np.nan)
+                means.append(np.where(counts[..., 0] < 0, np.nan, np.nanmean(value, axis=-1)))
+            result.setdefault("_" + name, {})[dtype] = tuple(means)
     for name, attribute in ROWS_HEAD.items():
         result["rows/" + name] = stack(lambda _, r: getattr(r, attribute).numpy())
     result["keys/attention_received"] = stack(lambda _, r: two_components(
@@ -321,12 +331,32 @@ def compute(trace, ids, maps=None, min_row=64):
     result["weights/sink_logit"] = np.asarray([layer.sink_logits or [NAN] * heads for layer in trace.layers])
     result["weights/lambda_init"] = np.asarray([NAN if layer.lambda_init is None else layer.lambda_init for layer in trace.layers])
     result["_parameters"] = [layer.parameters for layer in trace.layers]
-    if n > 1 and causal:
-        log_probabilities = torch.log_softmax(trace.logits[:-1], dim=-1)
-        targets = torch.tensor(ids[1:])
-        result["@next_token_loss"] = -log_probabilities[torch.arange(n - 1), targets].mean().item()
+    if causal and not torch.isnan(trace.logits).all():
+        result.update(predictions(trace.logits, ids))
+        if n > 1:
+            result["@next_token_loss"] = result["predictions/token_loss"][1:].mean()
     result["_hist"] = [[histogram_samples(r) for r in layer] for layer in rows]
     return result
+
+
+LIKELIEST = 8
+
+
+def predictions(logits, ids):
+    """/predictions from logits [n, T]: an independent softmax. `_logits` decide where likely tokens change places."""
+    n, logits = len(ids), logits.double()
+    log_probability = torch.log_softmax(logits, dim=-1)
+    largest = min(LIKELIEST, logits.shape[1])
+    values, tokens = torch.sort(log_probability, dim=-1, descending=True, stable=True)
+    token, value = np.full((n, LIKELIEST), -1), np.full((n, LIKELIEST), NAN)
+    token[:, :largest], value[:, :largest] = tokens[:, :largest].numpy(), values[:, :largest].numpy()
+    loss, rank = np.full(n, NAN), np.full(n, -1)
+    for i in range(1, n):
+        loss[i] = -log_probability[i - 1, ids[i]].item()
+        rank[i] = 1 + (logits[i - 1] > logits[i - 1, ids[i]]).sum().item()
+    return {"_predicted": log_probability.numpy(), "_next_token": token, "_token_rank": rank, "predictions/next_log_probability": value,
+            "predictions/log_sum_exp": torch.logsumexp(logits, dim=-1).numpy(),
+            "predictions/entropy": torch.special.entr(log_probability.exp()).sum(dim=-1).numpy(), "predictions/token_loss": loss}
 
 
 def histogram_samples(r):

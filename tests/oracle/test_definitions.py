@@ -201,6 +201,7 @@ def check_tokens_and_hidden(run, tolerance):
             wrong += [] if ok else [f"hidden/residual_top at boundary {boundary}"]
         largest = np.abs(run.file["hidden/residual_top"][boundary, :, 2])
         wrong += [] if (largest == size[::-1][:3]).all() else [f"hidden/residual_top at boundary {boundary}: not the largest"]
+    wrong += check_predictions(run, max(tolerance, 1e-6))
     if run.n > 1 and "next_token_loss" in run.file.attrs:
         z = run.file["hidden/logits"][:-1].astype(float)
         largest = z.max(axis=1, keepdims=True)
@@ -209,11 +210,28 @@ def check_tokens_and_hidden(run, tolerance):
     return wrong
 
 
+def check_predictions(run, tolerance):
+    """/predictions from hidden/logits."""
+    predictions = {name: item[()] for name, item in run.datasets("predictions").items()}
+    z = run.file["hidden/logits"][()].astype(float)
+    largest = z.max(axis=1, keepdims=True)
+    lse = np.log(np.exp(z - largest).sum(axis=1)) + largest[:, 0]
+    log_probability = z - lse[:, None]
+    wanted = {"log_sum_exp": lse, "entropy": -(np.exp(log_probability) * log_probability).sum(axis=1),
+              "token_loss": np.r_[np.nan, -log_probability[np.arange(run.n - 1), run.ids[1:]]],
+              "next_log_probability": np.sort(log_probability, axis=1)[:, ::-1][:, :8],
+              "next_token": np.argsort(-z, axis=1, kind="stable")[:, :8],
+              "token_rank": np.r_[-1, 1 + (z[:-1] > z[np.arange(run.n - 1), run.ids[1:]][:, None]).sum(axis=1)]}
+    assert set(predictions) == {*wanted, "next_text"} and run.file["predictions"].attrs["vocabulary"] == z.shape[1]
+    return [f"predictions/{name}" for name, values in wanted.items() if differing(predictions[name].astype(float), values, tolerance).any()]
+
+
 def check_ranges(run, entries, dtype):
     """Every number lies within the range that its entry names."""
     slack = {"float64": 1e-9, "float32": 2e-5}[dtype]
     ends = {"−∞": -np.inf, "∞": np.inf, "0": 0, "1": 1, "−1": -1, "0.2": 0.2, "0.8": 0.8, "√2": np.sqrt(2), "1.0615": 1.0615, "1.01": 1.01,
-            "n": run.n, "n − 1": run.n - 1, "n²": run.n**2, "ln(n + 1)": np.log(run.n + 1)}
+            "n": run.n, "T": run.file["hidden/logits"].shape[1], "T − 1": run.file["hidden/logits"].shape[1] - 1,
+            "ln T": np.log(run.file["hidden/logits"].shape[1]), "n − 1": run.n - 1, "n²": run.n**2, "ln(n + 1)": np.log(run.n + 1)}
     wrong = []
     for path, entry in entries.items():
         if path not in run.file or not entry["range"]:

@@ -65,7 +65,14 @@ void describe_view(const ViewState& view, Facts& facts) {
   set_flag(facts, "map.exclude_sink", view.map.exclude_sink);
   set_flag(facts, "map.swipe", view.map.swipe);
   facts.set("map.divider", view.map.divider);
-  facts.set("tokens.tint", view.tokens.tint);
+  const bool large = view.centre == CentreView::Tokens;
+  set_flag(facts, "tokens.large", large);
+  facts.set("tokens.tint", large ? view.tokens.large_tint : view.tokens.tint);
+  facts.set("tokens.attention",
+            std::string(EnumWords<TokenAttention>::words[static_cast<std::size_t>(view.tokens.attention)]));
+  set_flag(facts, "tokens.arcs_shown", view.tokens.arcs);
+  facts.set("tokens.least_arc", view.tokens.least_arc);
+  facts.set("tokens.top", static_cast<double>(view.tokens.top));
   facts.set("tokens.show", view.tokens.experts ? "experts" : "text");
   facts.set("what_if.scope", view.what_if.scope);
   facts.set("compare.divider", view.compare.divider);

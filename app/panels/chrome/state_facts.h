@@ -1,6 +1,9 @@
 // What scripts can ask of the session itself. Main thread only.
 #pragma once
 
+#include "app/session/facts.h"
+#include "app/session/state.h"
+
 namespace headroom {
 
 class Facts;

@@ -12,6 +12,8 @@
 
 #include "app/panels/chrome/bars.h"
 #include "app/panels/panel.h"
+#include "app/panels/tokens/pointed_attention.h"
+#include "app/panels/tokens/prediction_panel.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/quantities.h"
@@ -123,6 +125,30 @@ std::vector<NamedValue> training_cursor_parts(const PanelContext& context) {
   return parts;
 }
 
+// Of the large text: the pointed token, and the text as a whole.
+void token_parts(const PanelContext& context, const RunSnapshot& run, std::vector<NamedValue>& parts) {
+  const Theme& theme = context.theme();
+  const std::optional<std::int64_t> token = pointed_token(context.state);
+  if (!token) return;
+  parts.push_back({"token", std::to_string(*token) + quoted_token(run, TokenAxis::Tokens, *token), theme.text});
+  const Predictions* predictions = run.predictions.get();
+  if (predictions == nullptr || *token >= predictions->rows()) return;
+  const auto row = static_cast<std::size_t>(*token);
+  if (row > 0) parts.push_back({"loss", fixed_text(predictions->loss[row - 1], 3), theme.accent});
+  const std::size_t first = row * static_cast<std::size_t>(Predictions::kLikeliest);
+  if (const auto text = predictions->texts.find(predictions->token[first]); text != predictions->texts.end())
+    parts.push_back({"next",
+                     "“" + visible_token(text->second) + "” " +
+                         probability_text(std::exp(predictions->log_probability[first])),
+                     theme.accent});
+  if (run.next_token_loss)
+    parts.push_back({"",
+                     "mean loss " + fixed_text(*run.next_token_loss, 4) + " over " +
+                         grouped_text(static_cast<std::int64_t>(predictions->loss.size())) +
+                         " predictions, perplexity " + fixed_text(std::exp(*run.next_token_loss), 2),
+                     theme.text2});
+}
+
 std::vector<NamedValue> left_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
@@ -143,7 +169,9 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
   const std::optional<HeadRef> head = state.hover.head ? state.hover.head : state.view.selection.head;
   const RunEntry* entry = state.shown();
   const bool table = state.view.heads.view == HeadsView::Table && state.view.centre == CentreView::Map;
-  if (head && (on_head || table || state.view.centre == CentreView::Importance)) {
+  if (state.view.centre == CentreView::Tokens && !on_head) {
+    token_parts(context, *run, parts);
+  } else if (head && (on_head || table || state.view.centre == CentreView::Importance)) {
     parts.push_back({"head", head_text(*head), theme.text});
     const auto add = [&](const std::string& name) {
       const auto ref = parse_quantity(name);

@@ -17,6 +17,8 @@
 #include "app/panels/map/map_panel.h"
 #include "app/panels/map/where_panel.h"
 #include "app/panels/model/model_panel.h"
+#include "app/panels/tokens/prediction_panel.h"
+#include "app/panels/tokens/tokens_large.h"
 #include "app/panels/tokens/tokens_panel.h"
 #include "app/panels/training/film_panel.h"
 #include "app/panels/training/histories_panel.h"
@@ -42,6 +44,7 @@ bool selected_is_differential(const State& state) {
 }
 
 constexpr std::int64_t kLongPrompt = 16384;
+constexpr float kHeadsBesideText = 1700.0f;  // from this width of the window on
 
 // What stands in the slots of a view, and how wide by design: a new view is a line of panels_of().
 struct ViewPanels {
@@ -69,6 +72,8 @@ ViewPanels panels_of(const State& state) {
               .fold_heads_below = 0.0f,
               .below = &kFilmPanel,
               .below_share = 0.43f};
+    case CentreView::Tokens:
+      return {&kHeadsPanel, &kLargeTokensPanel, &kPredictionPanel, 300.0f, 340.0f, 190.0f, 280.0f, kHeadsBesideText};
     case CentreView::Map: break;
   }
   const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;

@@ -70,6 +70,7 @@ void RunCache::show(std::shared_ptr<const RunSnapshot> run) {
   medians_.clear();
   series_layer_ = nullptr;
   series_ = {};
+  pieces_.clear();
 }
 
 const HeadColumn& RunCache::column(std::string_view name) {
@@ -122,11 +123,12 @@ const HeadSeries& RunCache::series(const LayerSnapshot& layer, std::int64_t head
 }
 
 const TokenLines& RunCache::lines(const std::shared_ptr<const Prompt>& prompt, float width,
-                                  const TextMeasure& measure) {
-  if (lines_.size() > 2 && !lines_.contains(prompt.get())) lines_.clear();
-  TokenLines& lines = lines_[prompt.get()];
+                                  const TextMeasure& measure, const TokenStyle& style) {
+  const std::pair<const Prompt*, float> key(prompt.get(), style.size);
+  if (lines_.size() > 3 && !lines_.contains(key)) lines_.clear();
+  TokenLines& lines = lines_[key];
   if (lines.prompt != prompt || (lines.width != width && std::min(lines.width, width) < 260.0f))
-    lines = break_tokens(prompt, width, measure);
+    lines = break_tokens(prompt, width, measure, style);
   else if (lines.width != width)
     rebreak_tokens(lines, width);
   return lines;

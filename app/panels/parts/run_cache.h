@@ -3,6 +3,7 @@
 // everything follows from what is passed in, so that an empty one gives the same pictures. Main thread only.
 #pragma once
 
+#include <any>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/panels/parts/head_series.h"
@@ -65,10 +67,13 @@ class RunCache {
   // The selected head's rows; the layer belongs to the run.
   const HeadSeries& series(const LayerSnapshot& layer, std::int64_t head);
   // Of the prompt, or of another sequence of the run: each keeps its own.
-  const TokenLines& lines(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure);
+  const TokenLines& lines(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure,
+                          const TokenStyle& style = kSmallTokens);
   // A sequence that is no prompt of its own, made once: `name` says which.
   const std::shared_ptr<const Prompt>& sequence(const std::string& name,
                                                 const std::function<std::shared_ptr<const Prompt>()>& make);
+  // What a panel works out of this run and keeps under a name of its own.
+  std::any& piece(std::string_view name) { return pieces_[std::string(name)]; }
   // The line that a lasso being drawn follows, in pixels; the first column of a table wider than its panel; what is
   // typed to find a quantity; the tokens and the row that the panels last scrolled to.
   std::vector<Vec2>& lasso_path() { return lasso_path_; }
@@ -91,8 +96,9 @@ class RunCache {
   const LayerSnapshot* series_layer_ = nullptr;
   std::int64_t series_head_ = -1;
   HeadSeries series_;
-  std::map<const Prompt*, TokenLines> lines_;
+  std::map<std::pair<const Prompt*, float>, TokenLines> lines_;  // by the size of the letters
   std::map<std::string, std::shared_ptr<const Prompt>> sequences_;
+  std::map<std::string, std::any> pieces_;
   std::vector<Vec2> lasso_path_;
   std::size_t first_column_ = 0;
   std::string column_search_;

@@ -23,31 +23,32 @@ void rebreak_tokens(TokenLines& lines, float width) {
       lines.starts.push_back(token);
       x = 0.0f;
     }
-    x += wide + kTokenGap;
+    x += wide + lines.style.gap;
   }
   lines.starts.push_back(lines.tokens());
 }
 
 TokenLines break_tokens(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure,
-                        float longest) {
+                        const TokenStyle& style, float longest) {
   TokenLines lines;
+  lines.style = style;
   lines.prompt = prompt;
   if (!prompt) return lines;
   const bool texts = prompt->texts.size() == prompt->ids.size();
   std::unordered_map<std::string, std::uint32_t> known;
   lines.label_of.reserve(prompt->ids.size());
-  const float most = std::max(8.0f, std::min(longest, width) - 2.0f * kTokenPadding);
+  const float most = std::max(8.0f, std::min(longest, width) - 2.0f * style.padding);
   for (std::size_t i = 0; i < prompt->ids.size(); ++i) {
     // Behind the end of the shorter one of two sequences there is none.
     const std::string bytes = texts ? prompt->texts[i] : prompt->ids[i] < 0 ? "" : std::to_string(prompt->ids[i]);
     const auto [found, added] = known.try_emplace(bytes, static_cast<std::uint32_t>(lines.labels.size()));
     if (added) {
-      std::string label = elide_middle(token_label(bytes), most, measure, Face::Sans, kTokenSize);
+      std::string label = elide_middle(token_label(bytes), most, measure, Face::Sans, style.size);
       if (label.empty()) label = "·";  // an empty token still has its place
       // What a dropped space leaves visible: the gap between words.
       const bool word = texts && bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
-      lines.label_widths.push_back(std::min(std::max(width, 1.0f), measure.width(label, Face::Sans, kTokenSize) +
-                                                                       2.0f * kTokenPadding + (word ? 3.0f : 0.0f)));
+      lines.label_widths.push_back(std::min(std::max(width, 1.0f), measure.width(label, Face::Sans, style.size) +
+                                                                       2.0f * style.padding + (word ? 3.0f : 0.0f)));
       lines.labels.push_back(std::move(label));
     }
     lines.label_of.push_back(found->second);

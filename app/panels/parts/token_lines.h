@@ -13,13 +13,19 @@
 
 namespace headroom {
 
-inline constexpr float kTokenPadding = 1.5f;  // left and right of a token's text
-inline constexpr float kTokenGap = 0.0f;
-inline constexpr float kTokenSize = 12.0f;
+struct TokenStyle {
+  float size = 12.0f;
+  float padding = 1.5f;  // left and right of a token's text
+  float gap = 0.0f;      // between tokens
+  friend bool operator==(const TokenStyle&, const TokenStyle&) = default;
+};
+// Of the token panel, and of the large text.
+inline constexpr TokenStyle kSmallTokens{}, kLargeTokens{13.0f, 4.0f, 2.0f};
 
 struct TokenLines {
   std::shared_ptr<const Prompt> prompt;
   float width = 0.0f;                   // of the lines
+  TokenStyle style;
   std::vector<std::string> labels;      // of unlike tokens
   std::vector<float> label_widths;      // with padding; never wider than a line
   std::vector<std::uint32_t> label_of;  // by token
@@ -39,7 +45,8 @@ struct TokenLines {
 // Labels are visible_token()'s, without a leading space where the token goes on after it; ids in the prompt's place
 // where it has no texts. Labels wider than `longest` pixels are elided in the middle.
 [[nodiscard]] TokenLines break_tokens(const std::shared_ptr<const Prompt>& prompt, float width,
-                                      const TextMeasure& measure, float longest = 240.0f);
+                                      const TextMeasure& measure, const TokenStyle& style = kSmallTokens,
+                                      float longest = 240.0f);
 // The same prompt at another width.
 void rebreak_tokens(TokenLines& lines, float width);
 

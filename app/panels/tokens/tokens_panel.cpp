@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/tokens/tokens_experts.h"
+#include "app/panels/tokens/tokens_minimap.h"
 #include "app/panels/tokens/tokens_sequences.h"
 #include "app/panels/tokens/tokens_tint.h"
 #include "app/plot/number_text.h"
@@ -24,7 +24,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kTitle = 28.0f, kMinimap = 18.0f, kBracket = 7.0f;
+constexpr float kTitle = 28.0f;
 constexpr float kBoxHeight = 17.0f, kNameWidth = 52.0f;
 
 struct Tokens {
@@ -82,8 +82,11 @@ Rect draw_tokens_title(PanelContext& context, const TokenTint& tint, Rect bar) {
     const float combo = std::min(
         rest.width(), std::clamp(ui.width("tint " + tint.title, theme.body(theme.text)) + 40.0f, 120.0f, 240.0f));
     ui.combo("tint", {rest.x0, bar.y0 + 3.0f, rest.x0 + combo, bar.y0 + 25.0f}, "tint", tint.title, [selected] {
-      static constexpr std::array<std::pair<const char*, const char*>, 6> kTints = {
-          {{"received", "Attention received"},
+      static constexpr std::array<std::pair<const char*, const char*>, 9> kTints = {
+          {{"loss", "Loss of the token"},
+           {"rank", "Rank of the token among all"},
+           {"entropy", "Entropy of the prediction of the token"},
+           {"received", "Attention received"},
            {"attention", "Attention of the pinned query"},
            {"lambda", "λ of the query"},
            {"rms", "ρ of the query"},
@@ -113,62 +116,6 @@ void draw_title_hints(PanelContext& context, Rect rest, float centre, const std:
   if (rest.width() > 50.0f) context.ui.label({rest.x0, centre + 4.0f}, scale, theme.hint(), rest.width());
 }
 
-void draw_minimap(const Tokens& tokens, Rect area) {
-  PanelContext& context = tokens.context;
-  Painter& painter = context.painter();
-  const Theme& theme = context.theme();
-  const State& state = context.state;
-  const auto count = static_cast<double>(tokens.length());
-  Rect bar = area;
-  bar.y0 += kBracket;
-  const auto pixel = [&](double token) { return bar.x0 + static_cast<float>(token / count) * bar.width(); };
-  painter.fill_rect(bar, theme.empty);
-  if (!tokens.tint.values.empty()) {
-    static const std::uint64_t image_id = next_image_id();
-    const auto width = static_cast<std::size_t>(std::max(1.0f, bar.width()));
-    auto pooled = std::make_shared<std::vector<float>>(pooled_tint(tokens.tint.values, width));
-    MapImage image;
-    image.id = image_id;
-    image.generation = 0xCBF29CE484222325ULL;
-    for (const float value : *pooled)
-      image.generation = (image.generation ^ std::bit_cast<std::uint32_t>(value)) * 0x100000001B3ULL;
-    image.width = static_cast<std::int32_t>(width);
-    image.height = 1;
-    image.values = pooled;
-    MapShading shading;
-    shading.scale = tokens.tint.scale;
-    painter.map(bar, image, {0.0f, 0.0f, static_cast<float>(width), 1.0f}, shading);
-  }
-  if (!state.view.map.window.whole()) {
-    const MapWindow& window = state.view.map.window;
-    const float q0 = pixel(window.query0), q1 = std::max(q0 + 2.0f, pixel(window.query1));
-    painter.line({q0, area.y0 + 2.0f}, {q1, area.y0 + 2.0f}, theme.text2, 1.0f);
-    for (const float x : {q0, q1}) painter.line({x, area.y0 + 1.0f}, {x, area.y0 + 5.0f}, theme.text2, 1.0f);
-    painter.stroke_rect({pixel(window.key0), bar.y0, std::max(pixel(window.key0) + 3.0f, pixel(window.key1)), bar.y1},
-                        theme.accent, 2.0f);
-  }
-  if (state.view.selection.key) {
-    const float x = pixel(static_cast<double>(*state.view.selection.key) + 0.5);
-    painter.line({x, bar.y0}, {x, bar.y1}, theme.mark, 1.0f);
-  }
-  if (state.view.selection.query) {
-    const float x =
-        std::clamp(pixel(static_cast<double>(*state.view.selection.query) + 0.5), bar.x0 + 4.0f, bar.x1 - 4.0f);
-    const std::array<Vec2, 3> triangle = {{{x - 4.0f, area.y0}, {x + 4.0f, area.y0}, {x, area.y0 + 6.0f}}};
-    painter.fill_polygon(triangle, theme.accent);
-  }
-  const Interaction hit = context.ui.interact("minimap", area, Cursor::Hand);
-  const auto at = [&] {
-    const double share = static_cast<double>((context.ui.input.pointer.x - bar.x0) / std::max(1.0f, bar.width()));
-    return static_cast<std::int64_t>(std::clamp(share * count, 0.0, count - 1.0));
-  };
-  if (hit.hovered) {
-    context.hover.key = at();
-    context.ui.tooltip(area, "token " + grouped_text(at()) + "; a click goes there");
-  }
-  if (hit.clicked || hit.dragging) context.ui.run("tokens.scroll " + std::to_string(at()));
-}
-
 void draw_token(const Tokens& tokens, std::int64_t token, Rect box) {
   PanelContext& context = tokens.context;
   Painter& painter = context.painter();
@@ -186,7 +133,7 @@ void draw_token(const Tokens& tokens, std::int64_t token, Rect box) {
       text = text_on(theme.hatch);
     }
   }
-  painter.text_at(box.x1 - kTokenPadding, box.centre_y(), tokens.lines.label(token), {Face::Sans, kTokenSize, text},
+  painter.text_at(box.x1 - kSmallTokens.padding, box.centre_y(), tokens.lines.label(token), {Face::Sans, kSmallTokens.size, text},
                   Painter::Align::Right);
 }
 
@@ -247,7 +194,7 @@ std::pair<std::int64_t, std::int64_t> draw_text(Tokens& tokens, Rect area) {
            token < lines.starts[static_cast<std::size_t>(line) + 1]; ++token) {
         const float width = lines.width_of(token);
         each(token, Rect{x, y - 0.5f * kBoxHeight, x + width, y + 0.5f * kBoxHeight});
-        x += width + kTokenGap;
+        x += width + kSmallTokens.gap;
       }
     }
   };
@@ -302,8 +249,8 @@ std::pair<std::int64_t, std::int64_t> draw_sequence(Tokens& tokens, Rect body) {
   const bool long_text =
       static_cast<float>(tokens.lines.lines()) > 8.0f * std::max(3.0f, body.height() / measure::kTokenLine);
   const bool both = tokens.sequence.keys && tokens.sequence.queries;
-  if (both && long_text && body.height() >= kMinimap + kBracket + measure::kTokenLine + 2.0f) {
-    draw_minimap(tokens, body.cut_top(kMinimap + kBracket));
+  if (both && long_text && body.height() >= kTokenMinimap + measure::kTokenLine + 2.0f) {
+    draw_token_minimap(tokens.context, tokens.tint, tokens.length(), body.cut_top(kTokenMinimap));
     body.cut_top(3.0f);
   }
   return draw_text(tokens, body);

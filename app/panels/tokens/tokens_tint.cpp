@@ -7,15 +7,19 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "app/panels/panel.h"
 #include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
+#include "app/session/command_parts.h"
 
 namespace headroom {
 namespace {
+
+constexpr float kMostNats = 8.0f, kMostRank = 1000.0f;
 
 std::string log_text(float low, float high) {
   return "log₁₀, " + power_text(static_cast<int>(std::lround(std::log10(low)))) + " … " +
@@ -47,6 +51,35 @@ void mark_lost(TokenTint& tint, const LayerSnapshot& layer, std::int64_t head, c
   tint.row = std::move(marked);
 }
 
+// Of each token given those before it; the first has none.
+void tint_by_prediction(TokenTint& tint, const State& state, const std::string& name) {
+  const LayerSnapshot* layer = state.selected_layer();
+  tint.scale_text = needs_predictions(state);
+  if (!tint.scale_text.empty()) return;
+  if (layer != nullptr && layer->axes.rows != TokenAxis::Tokens) {
+    tint.scale_text = "the rows of this layer are not of the sequence that is predicted";
+    return;
+  }
+  const Predictions& predictions = *state.data()->predictions;
+  auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(predictions.rows()), std::nanf(""));
+  for (std::size_t i = 1; i < values->size(); ++i) {
+    const double value = name == "loss"   ? predictions.loss[i - 1]
+                         : name == "rank" ? (predictions.rank[i - 1] > 0 ? predictions.rank[i - 1] : std::nan(""))
+                                          : predictions.entropy[i - 1];
+    (*values)[i] = std::isfinite(value) ? static_cast<float>(value) : std::numeric_limits<float>::infinity();
+    tint.not_finite += std::isfinite(value) ? 0 : 1;
+  }
+  tint.values = *values;
+  tint.row = std::move(values);
+  if (name == "rank") {
+    tint.scale = {tint.scale.map, ScaleKind::Log10, 1.0f, kMostRank, 1e-3f};
+    tint.scale_text = "log₁₀, 1 … ≥ " + short_text(static_cast<double>(kMostRank));
+  } else {
+    tint.scale = {tint.scale.map, ScaleKind::Linear, 0.0f, kMostNats, 1e-3f};
+    tint.scale_text = "0 … ≥ " + short_text(static_cast<double>(kMostNats)) + " nats, linear";
+  }
+}
+
 // Net maps are signed: a pair, or a single second map.
 bool signed_map(const HeadProgram& program) { return program.has_second(); }
 
@@ -63,8 +96,17 @@ TokenTint make_token_tint(PanelContext& context, RunCache& memory, const std::st
                : name == "lambda"    ? "λ of the query"
                : name == "rms"       ? "ρ of the query"
                : name == "norm_gain" ? "gain of the norm, per query"
+               : name == "loss"      ? "loss of the token"
+               : name == "rank"      ? "rank of the token"
+               : name == "entropy"   ? "entropy of the prediction"
                                      : "none";
   if (name == "none") return tint;
+  if (is_of_predictions(name)) {
+    tint.value_name = name == "loss" ? "loss, nats" : name == "rank" ? "rank" : "entropy of its prediction, nats";
+    tint.scale.map = theme.sequential();
+    tint_by_prediction(tint, state, name);
+    return tint;
+  }
   const LayerSnapshot* layer = state.selected_layer();
   const std::optional<HeadRef> head = state.view.selection.head;
   const std::int64_t index = layer != nullptr && head ? layer->head_index(head->head) : -1;

@@ -57,10 +57,10 @@ CATCH_TEST_CASE("lines hold whole tokens in order, and equal prompts break alike
       const std::int64_t begin = lines.starts[static_cast<std::size_t>(line)],
                          end = lines.starts[static_cast<std::size_t>(line) + 1];
       CATCH_REQUIRE(end > begin);
-      for (std::int64_t t = begin; t < end; ++t) width += lines.width_of(t) + (t > begin ? kTokenGap : 0.0f);
+      for (std::int64_t t = begin; t < end; ++t) width += lines.width_of(t) + (t > begin ? kSmallTokens.gap : 0.0f);
       CATCH_CHECK(width <= lines.width + 0.01f);
       // It is full: the next token would not fit.
-      if (end < 3000) CATCH_CHECK(width + kTokenGap + lines.width_of(end) > lines.width);
+      if (end < 3000) CATCH_CHECK(width + kSmallTokens.gap + lines.width_of(end) > lines.width);
       CATCH_CHECK(lines.line_of(begin) == line);
       CATCH_CHECK(lines.line_of(end - 1) == line);
     }
@@ -91,7 +91,7 @@ CATCH_TEST_CASE("tokens are tinted by the run's values, text stands out from its
   for (std::size_t i = 0; i < shown; ++i) CATCH_CHECK(grounds[i] == scale_color(scale, received[i]));
   std::size_t token = 0;
   for (const RecordedText& text : painter.texts())
-    if (text.style.size == kTokenSize && text.style.face == Face::Sans && text.baseline.y > kFrame.y0 + 30.0f &&
+    if (text.style.size == kSmallTokens.size && text.style.face == Face::Sans && text.baseline.y > kFrame.y0 + 30.0f &&
         token < shown) {
       CATCH_CHECK(text.style.color == text_on(grounds[token]));
       CATCH_CHECK(contrast_ratio(text.style.color, grounds[token]) >= 4.5);
@@ -110,7 +110,7 @@ CATCH_TEST_CASE("a click pins the token as key, with Shift as query, and the poi
   const PlainMeasure measure;
   const TokenLines lines = break_tokens(bench.state.runs.front().data->prompt, 1440.0f - 24.0f - 12.0f, measure);
   float x = 12.0f;
-  for (std::int64_t t = 0; t < 7; ++t) x += lines.width_of(t) + kTokenGap;
+  for (std::int64_t t = 0; t < 7; ++t) x += lines.width_of(t) + kSmallTokens.gap;
   const Vec2 at{x + 0.5f * lines.width_of(7), 775.0f + 28.0f + 4.0f + 11.0f};
   CATCH_CHECK(bench.click(draw_tokens_panel, kFrame, at) == std::vector<std::string>{"pin - 7"});
   CATCH_CHECK(bench.hover.key == 7);

@@ -39,6 +39,8 @@ inline constexpr const char* kContractDefault = R"(
   entropy_mean layer,head,component
   entropy_normalized_mean layer,head,component
   effective_keys_mean layer,head,component
+  rounds_to_one_mean layer,head,component
+  rounds_to_one_several layer,head,component
   weight_l2_mean layer,head
   weight_l1_mean layer,head
   negative_mass_mean layer,head
@@ -130,6 +132,17 @@ inline constexpr const char* kContractExact = R"(
   exact/queries layer,q_block,position,channel
   exact/keys layer,k_block,position,channel
   exact/values layer,v_block,position,value_channel
+)";
+
+// Of a model that predicts the next token, in a run that reaches its logits; left out by --only summary.
+inline constexpr const char* kContractPredictions = R"(
+  predictions/next_token position,likely int32
+  predictions/next_text position,likely string
+  predictions/next_log_probability position,likely
+  predictions/log_sum_exp position
+  predictions/entropy position
+  predictions/token_loss position
+  predictions/token_rank position int32
 )";
 
 inline constexpr const char* kContractHidden = R"(

@@ -84,7 +84,7 @@ CATCH_TEST_CASE("variants: the same bits in one batch, one at a time, and from t
     const ForwardSummary summary = required(swept.run(together));
     CATCH_REQUIRE(together.order.size() == swept.heads.size());
     CATCH_CHECK(swept.heads[together.order.front()].layer == swept.plan.request.layers.back());
-    CATCH_CHECK(summary.token_loss == together.base);
+    CATCH_CHECK(summary.predictions.loss == together.base);
     swept.sweep.rows = 1;
     swept.sweep.keep_bytes = 0;
     CATCH_REQUIRE(swept.run(alone).has_value());

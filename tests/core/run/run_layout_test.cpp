@@ -91,6 +91,14 @@ const std::vector<Layout> kLayouts = {
      [](RunShape& s) { s.hidden = true; },
      {kContractDefault, kContractLarge, kContractProgram, kContractHidden},
      ElementType::Float32},
+    {"a model that predicts",
+     [](RunShape& s) { s.predictions = true; },
+     {kContractDefault, kContractLarge, kContractProgram, kContractPredictions},
+     ElementType::Float32},
+    {"a model that predicts, --only summary",
+     [](RunShape& s) { s.predictions = s.summary_only = true; },
+     {kContractDefault, kContractProgram},
+     ElementType::Float32},
     {"biases by distance",
      [](RunShape& s) { s.alibi = true, s.bias_ahead = 8, s.bias_behind = 8; },
      {kContractDefault, kContractLarge, kContractProgram, kContractBiases},
@@ -137,6 +145,7 @@ std::int64_t extent_of(const std::string& axis, const RunShape& shape) {
   if (axis == "vocab") return 7;
   if (axis == "top") return 3;
   if (axis == "field") return 4;
+  if (axis == "likely") return 8;
   if (axis == "context_rms_relative_bin") return log10_rho_bins().bins;
   if (axis == "lambda_bin") return lambda_bins().bins;
   if (axis == "logit_bin") return logit_bins().bins;
@@ -244,7 +253,14 @@ CATCH_TEST_CASE("run layout: the shape that follows from model and request") {
   // The run ends with layer 0's attention.
   request.layers = {0};
   CATCH_CHECK(make_shape(model, request).expert_layers.empty());
+  // Next tokens are of runs that reach the logits of a causal model that has any.
+  model.lm_head.weight.tensor = "lm_head.weight";
+  model.lm_head.weight.stored_shape = {11, 8};
+  CATCH_CHECK_FALSE(make_shape(model, request).predictions);
   request.layers = {1};
+  CATCH_CHECK(make_shape(model, request).predictions);
+  model.lm_head = {};
+  CATCH_CHECK_FALSE(make_shape(model, request).predictions);
   request.dtype = ComputeDtype::Float64;
   CATCH_CHECK(make_shape(model, request).real == ElementType::Float64);
   request.dtype = ComputeDtype::BFloat16;
