@@ -27,11 +27,13 @@
 #include "app/cli/quantities_command.h"
 #include "app/cli/reproduce_command.h"
 #include "app/cli/standard_streams.h"
+#include "app/cli/table_command.h"
 #include "app/cli/tokenize_command.h"
 #include "app/cli/train_command.h"
 #include "app/process/exit_codes.h"
 #include "app/process/report_error.h"
 #include "app/process/version.h"
+#include "app/session/quantities.h"
 #include "core/base/error.h"
 
 namespace headroom {
@@ -207,6 +209,30 @@ void add_compare(CLI::App& app, CompareArguments& arguments) {
   command->add_option("b", arguments.b, "run file")->type_name(kFileValue)->required();
   command->add_option("--rtol", arguments.rtol, "relative tolerance")->check(not_a_size);
   command->add_option("--atol", arguments.atol, "absolute tolerance")->check(not_a_size);
+  command->add_flag("--json", arguments.json, "machine-readable output");
+}
+
+std::string not_a_quantity(const std::string& text) {
+  const Result<QuantityRef> ref = parse_quantity(text);
+  return ref ? "" : describe(ref.error());
+}
+
+void add_table(CLI::App& app, TableArguments& arguments) {
+  CLI::App* command = app.add_subcommand("table", "the heads of a run file as a table");
+  command->add_option("run", arguments.run, "run file")->type_name(kFileValue)->required();
+  command->add_option("--filter", arguments.filter, "which heads, e.g. 'sink_score > 0.3 and layer >= 4' (default: all)");
+  command->add_option("--sort", arguments.sort, "head, kind or a quantity, the largest first (default: head)");
+  command->add_flag("--ascending", arguments.ascending, "the smallest first");
+  command
+      ->add_option("--columns", arguments.columns,
+                   "quantities, e.g. sink_score 'rows_inside_bound[softmax]' (default: those of the window)")
+      ->check(not_a_quantity);
+  command->add_option("--first", arguments.first, "only so many rows")->check(CLI::Range(1, 1000000));
+  command->add_option("--format", arguments.format, "csv, tsv, latex or markdown (default: csv)")
+      ->check(CLI::IsMember({"csv", "tsv", "latex", "markdown"}));
+  command->add_option("-o,--output", arguments.output, "file to write (default: standard output)")
+      ->type_name(kFileValue);
+  command->add_flag("--force", arguments.force, "replace an existing file");
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 
@@ -391,6 +417,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   AblateArguments ablate;
   CircuitsArguments circuits;
   CompareArguments compare;
+  TableArguments table;
   QuantitiesArguments quantities;
   FamiliesArguments families;
   TokenizeArguments tokenize;
@@ -405,6 +432,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_ablate(app, ablate);
   add_circuits(app, circuits);
   add_compare(app, compare);
+  add_table(app, table);
   add_quantities(app, quantities);
   add_families(app, families);
   add_tokenize(app, tokenize);
@@ -424,11 +452,12 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &quantities.json,
+  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &table.json, &quantities.json,
                        &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
+  if (app.got_subcommand("table")) return run_table(table);
   if (app.got_subcommand("quantities")) return run_quantities(quantities);
   if (app.got_subcommand("families")) return run_families(families);
   if (app.got_subcommand("tokenize")) return run_tokenize(tokenize);

@@ -195,7 +195,7 @@ void add_export_commands(CommandTable& table) {
              }});
   table.add_entry({"copy.tokens csv", "Copy the tokens as CSV", "Export", ""});
   table.add_entry({"copy.tokens text", "Copy the text of the tokens", "Export", ""});
-  table.add({"heads.copy", "csv|tsv|latex", "Copy the table of heads", "Export",
+  table.add({"heads.copy", "csv|tsv|latex|markdown", "Copy the table of heads", "Export",
              [](const State& state, Arguments) { return needs_data(state); },
              [](Session& s, Arguments a) -> Result<void> {
                const TableFormat format = parse_table_format(a[0]).value_or(TableFormat::Csv);
@@ -203,7 +203,7 @@ void add_export_commands(CommandTable& table) {
                s.request({WindowRequest::Kind::CopyText, std::move(text)});
                return {};
              }});
-  for (const char* form : {"csv", "tsv", "latex"})
+  for (const char* form : {"csv", "tsv", "latex", "markdown"})
     table.add_entry(
         {std::string("heads.copy ") + form, std::string("Copy the table of heads as ") + form, "Export", ""});
   add_saving(table, "heads.save", "[PATH]", SaveKind::Table, "Save the table of heads…",

@@ -96,12 +96,31 @@ std::string separated(const RunSnapshot& run, std::span<const std::size_t> rows,
   return text;
 }
 
+std::string heading_of(const Column& column) {
+  const bool plain = column.ref.index == column.ref.info->default_index;
+  return plain ? column.ref.info->column : quantity_title(column.ref);
+}
+
+std::string markdown(const RunSnapshot& run, std::span<const std::size_t> rows, const std::vector<Column>& columns) {
+  const auto cell = [](std::string text) {
+    for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) text.insert(at, "\\");
+    return text;
+  };
+  std::string text = "| head | kind |", line = "|---|---|";
+  for (const Column& column : columns) text += " " + cell(heading_of(column)) + " |", line += "---:|";
+  text += "\n" + line + "\n";
+  for (const std::size_t row : rows) {
+    const HeadRef head = head_of_row(run, row);
+    text += "| " + head_text(head) + " | " + cell(kind_of(run, head.layer)) + " |";
+    for (const Column& column : columns) text += " " + number_text(*column.ref.info, column.values[row]) + " |";
+    text += "\n";
+  }
+  return text;
+}
+
 std::string latex(const RunSnapshot& run, std::span<const std::size_t> rows, const std::vector<Column>& columns) {
   std::string text = "\\begin{tabular}{ll" + std::string(columns.size(), 'r') + "}\n\\toprule\nhead & kind";
-  for (const Column& column : columns) {
-    const bool plain = column.ref.index == column.ref.info->default_index;
-    text += " & " + latex_text(plain ? column.ref.info->column : quantity_title(column.ref));
-  }
+  for (const Column& column : columns) text += " & " + latex_text(heading_of(column));
   text += " \\\\\n\\midrule\n";
   for (const std::size_t row : rows) {
     const HeadRef head = head_of_row(run, row);
@@ -177,13 +196,16 @@ std::optional<TableFormat> parse_table_format(std::string_view name) {
   if (name == "csv") return TableFormat::Csv;
   if (name == "tsv") return TableFormat::Tsv;
   if (name == "latex") return TableFormat::Latex;
+  if (name == "markdown") return TableFormat::Markdown;
   return {};
 }
 
 std::string head_table_text(const RunSnapshot& run, std::span<const std::size_t> rows,
                             std::span<const std::string> columns, TableFormat format) {
   const std::vector<Column> read = read_columns(run, columns);
-  return format == TableFormat::Latex ? latex(run, rows, read) : separated(run, rows, read, format);
+  if (format == TableFormat::Latex) return latex(run, rows, read);
+  if (format == TableFormat::Markdown) return markdown(run, rows, read);
+  return separated(run, rows, read, format);
 }
 
 std::vector<std::string> table_columns(const RunSnapshot& run, const HeadsState& view) {

@@ -67,7 +67,7 @@ std::optional<SaveKind> parse_save_kind(std::string_view name) {
 std::span<const std::string_view> save_endings(SaveKind kind) {
   static constexpr std::array<std::string_view, 2> kRun = {".h5", ".hdf5"};
   static constexpr std::array<std::string_view, 1> kPicture = {".png"};
-  static constexpr std::array<std::string_view, 3> kTable = {".csv", ".tsv", ".tex"};
+  static constexpr std::array<std::string_view, 4> kTable = {".csv", ".tsv", ".tex", ".md"};
   static constexpr std::array<std::string_view, 2> kSession = {kSessionEnding, ".json"};
   switch (kind) {
     case SaveKind::Run: return kRun;

@@ -13,7 +13,10 @@ namespace {
 
 TableFormat format_of(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
-  return ending == ".tsv" ? TableFormat::Tsv : ending == ".tex" ? TableFormat::Latex : TableFormat::Csv;
+  return ending == ".tsv"   ? TableFormat::Tsv
+         : ending == ".tex" ? TableFormat::Latex
+         : ending == ".md"  ? TableFormat::Markdown
+                            : TableFormat::Csv;
 }
 
 std::string capitalised_kind(SaveKind kind) {

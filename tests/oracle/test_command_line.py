@@ -529,3 +529,39 @@ def test_a_refused_command_touches_nothing(command, models, tmp_path):
     before = snapshot(models)
     refused(command("analyze", models / "softmax", "--ids", "1,99", "-o", tmp_path / "run.h5"), 2, "99", "52")
     assert not list(tmp_path.iterdir()) and snapshot(models) == before
+
+
+def test_table_is_the_file_filtered_and_sorted(command, models, tmp_path):
+    """Against the datasets themselves, read with h5py and ordered with numpy."""
+    run = tmp_path / "run.h5"
+    assert command("analyze", models["diff_v2"], "--ids", "1 5 9 2 7 3 8 4", "-o", run).code == 0
+    with h5py.File(run) as file:
+        sink = np.asarray(file["sink_score"])[..., 0].ravel()
+        rms = np.asarray(file["context_rms_relative_mean"]).ravel()
+        layers, heads = file["sink_score"].shape[:2]
+    place = [(layer, head) for layer in range(layers) for head in range(heads)]
+    order = sorted((i for i in range(len(place)) if rms[i] > np.median(rms)), key=lambda i: -sink[i])
+    asked = ["--filter", f"context_rms_relative_mean > {np.median(rms)!r}".replace("np.float64(", "").replace(")", ""),
+             "--sort", "sink_score", "--columns", "sink_score", "context_rms_relative_mean"]
+    csv = command("table", run, *asked)
+    assert csv.code == 0, csv
+    rows = [line.split(",") for line in csv.text.splitlines()]
+    assert rows[0] == ["layer", "head", "kind", "sink_score", "context_rms_relative_mean"]
+    assert [(int(r[0]), int(r[1])) for r in rows[1:]] == [place[i] for i in order]
+    assert [float(r[3]) for r in rows[1:]] == [sink[i] for i in order]
+    machine = json.loads(command("table", run, *asked, "--first", "1", "--json").text)
+    assert (machine["heads"], machine["shown"], len(machine["rows"])) == (len(place), 1, 1)
+    assert machine["rows"][0]["sink_score"] == sink[order[0]]
+    upside = command("table", run, *asked, "--ascending", "--format", "markdown", "-o", tmp_path / "t.md")
+    assert upside.code == 0 and upside.text == ""
+    lines = (tmp_path / "t.md").read_text().splitlines()
+    assert [line.split(" | ")[0] for line in lines[2:]] == [f"| L{place[i][0]}.H{place[i][1]}" for i in reversed(order)]
+    again = command("table", run, "-o", tmp_path / "t.md")
+    assert again.code == 2 and "t.md" in again.errors and (tmp_path / "t.md").read_text().splitlines() == lines
+
+
+@pytest.mark.parametrize("arguments, named", [(["--filter", "sink_score >"], "column"), (["--sort", "no_such"], "no_such"),
+                                              (["--columns", "no_such"], "no_such"), (["--format", "xml"], "xml")])
+def test_table_refuses_what_it_does_not_know(command, run_file, arguments, named):
+    refused = command("table", run_file, *arguments)
+    assert refused.code == 2 and named in refused.errors, refused

@@ -32,7 +32,7 @@ ARROWS = {
     "core/model": "core/base core/checkpoint",
     "core/maps": "core/base core/checkpoint core/model kernels kernels/cpu",
     "core/measure": "core/base core/io core/model core/maps kernels",
-    "core/run": "core/base core/checkpoint core/text core/io core/model core/maps core/measure kernels/cpu",
+    "core/run": "core/base core/checkpoint core/text core/io core/model core/maps core/measure kernels kernels/cpu",
     "core/circuits": "core/base core/io core/model core/measure core/run kernels/cpu",
     "core/compare": "core/base core/maps core/run",
     "core/training": "core/base core/checkpoint core/text core/io core/model core/measure core/run",
@@ -46,7 +46,7 @@ ARROWS = {
     "app/panels": "app/plot app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/training",
     "app/gl": "app/plot app/text core/base",
     "app/window": "app/process app/plot app/text app/ui app/session app/panels app/gl core/base",
-    "app/cli": "app/process core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/training core/reproduce",
+    "app/cli": "app/process app/session core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/training core/reproduce",
     "app": "app/process app/cli app/window",
 }
 # Inside app/panels: which of its folders a folder may include, beside what app/panels may and the files right in it.
@@ -60,8 +60,9 @@ PANELS = {
     "head": "parts model",
     "compare": "parts map model",
     "what_if": "parts map compare",
+    "importance": "parts",
     "training": "parts",
-    "chrome": "parts map heads tokens circuit model head compare what_if training",
+    "chrome": "parts map heads tokens circuit model head compare what_if importance training",
 }
 ARROWS |= {
     f"app/panels/{folder}": " ".join(["app/panels", ARROWS["app/panels"], *(f"app/panels/{name}" for name in allowed.split())])

@@ -97,6 +97,12 @@ CATCH_TEST_CASE("LaTeX is a booktabs table with the window's digits and nothing 
               "L0.H0 & diff\\_v2 & " +
                   number_text(*find_quantity_info("sink_score"), value("sink_score")) + " & " + smallest + " & " +
                   fixed_text(100.0 * value("rows_inside_bound"), 1) + " & -- \\\\\n\\bottomrule\n\\end{tabular}\n");
+  CATCH_CHECK(copy_heads(*run, view, TableFormat::Markdown).value() ==
+              "| head | kind | sink α₀ | min logit | inside, % | max gain |\n|---|---|---:|---:|---:|---:|\n"
+              "| L0.H0 | diff_v2 | " +
+                  number_text(*find_quantity_info("sink_score"), value("sink_score")) + " | " +
+                  number_text(*find_quantity_info("logit_min"), value("logit_min")) + " | " +
+                  fixed_text(100.0 * value("rows_inside_bound"), 1) + " | – |\n");
 }
 
 CATCH_TEST_CASE("medians ignore what has no value") {
