@@ -57,8 +57,9 @@ PANELS = {
     "model": "parts heads",
     "head": "parts model",
     "compare": "parts map model",
+    "importance": "parts",
     "what_if": "parts map compare",
-    "chrome": "parts map heads tokens model head compare what_if",
+    "chrome": "parts map heads tokens model head compare importance what_if",
 }
 ARROWS |= {
     f"app/panels/{folder}": " ".join(["app/panels", ARROWS["app/panels"], *(f"app/panels/{name}" for name in allowed.split())])
