@@ -464,9 +464,6 @@ std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::
   if (ref.info == nullptr) return "There is no such quantity.";
   if (ref.info->group == Group::Circuits && !run.beside.contains(ref.info->name))
     return "No circuits are measured: press O.";
-  if (ref.info->group == Group::Importance)
-    return run.beside.contains(ref.info->name) ? "Its loss change is not computed yet."
-                                               : "No loss change is computed: press I and choose a way.";
   const std::string& name = ref.info->name;
   const std::string what = "A " + snapshot->kind + " head";
   const std::int64_t index = snapshot->head_index(head);
@@ -474,6 +471,12 @@ std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::
                                    ? &snapshot->programs[static_cast<std::size_t>(index)]
                                    : nullptr;
   const bool pair = program && program->has_first() && program->has_second();
+  if (ref.info->group == Group::Importance) {
+    if (way_of_quantity(name) == AblationWay::SecondOff && program && !program->has_second())
+      return what + " has one map, and no second one.";
+    return run.beside.contains(name) ? "Its loss change is not computed yet."
+                                     : "No loss change is computed: press I and choose a way.";
+  }
   if (name.starts_with("norm_gain") && !(program && program->post_norm))
     return what + " has no norm of its own; only diff_v1 heads do.";
   if (name == "gate_mean" && !(program && program->gated)) return what + " has no gate.";

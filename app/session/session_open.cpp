@@ -289,7 +289,8 @@ void Session::show_file_run(RunEntry run, const OpenOptions& options) {
   RecentFile recent;
   recent.path = std::filesystem::absolute(path).lexically_normal().string();
   recent.name = std::filesystem::path(path).filename().string();
-  recent.detail = format("run of %s%s, %lld tokens", run.data->model_name.c_str(),
+  const bool swept = std::ranges::any_of(run.sweeps, [](const auto& sweep) { return sweep.has_value(); });
+  recent.detail = format("%s of %s%s, %lld tokens", swept ? "loss changes" : "run", run.data->model_name.c_str(),
                          run.what_ifs.empty() ? "" : (" · " + what_ifs_title(run.what_ifs)).c_str(),
                          static_cast<long long>(run.data->length));
   recent.opened_unix = std::time(nullptr);

@@ -59,8 +59,8 @@ PANELS = {
     "model": "parts heads",
     "head": "parts model",
     "compare": "parts map model",
-    "what_if": "parts map compare",
     "importance": "parts",
+    "what_if": "parts map compare",
     "training": "parts",
     "chrome": "parts map heads tokens circuit model head compare what_if importance training",
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "app/panels/heads/heads_changes.h"
 #include "app/panels/heads/heads_layout.h"
 #include "app/panels/heads/layer_strip.h"
 #include "app/panels/panel.h"
@@ -21,7 +22,7 @@
 #include "app/panels/parts/quick_layers.h"
 #include "app/plot/color_bar.h"
 #include "app/plot/number_text.h"
-#include "app/plot/quantiles.h"
+#include "app/session/importance.h"
 
 namespace headroom {
 namespace {
@@ -112,17 +113,8 @@ void draw_atlas_controls(Atlas& atlas, Rect row) {
   }
   const std::string quantity = atlas_quantity(atlas.context.state.view);
   if (atlas.context.state.view.centre == CentreView::Importance) {
-    ui.combo("colour", left, "loss change", way_info(atlas.context.state.view.importance.colour).title, [quantity] {
-      std::vector<MenuItem> items;
-      for (const AblationWay way : kAblationWays) {
-        MenuItem item;
-        item.title = way_info(way).title;
-        item.command = std::string("importance.colour ") + way_info(way).word;
-        item.checked = quantity == way_info(way).quantity;
-        items.push_back(std::move(item));
-      }
-      return items;
-    });
+    ui.combo("colour", left, "loss change", way_info(atlas.context.state.view.importance.colour).title,
+             [quantity] { return way_menu(quantity); });
     return;
   }
   const bool comparing = atlas.context.state.view.centre == CentreView::Compare;
@@ -339,35 +331,6 @@ void draw_counts(const Atlas& atlas) {
   }
 }
 
-// The changes of a layer's heads added up, where all of them are there: to the right where they raise the loss.
-void draw_sums(const Atlas& atlas) {
-  Painter& painter = atlas.context.painter();
-  const Theme& theme = atlas.context.theme();
-  const AtlasLayout& layout = atlas.layout;
-  if (layout.counts.empty() || !atlas.changes()) return;
-  std::vector<double> sums(layout.rows, 0.0);
-  for (std::size_t i = 0; i < atlas.column.values.size(); ++i) sums[i / layout.columns] += atlas.column.values[i];
-  double largest = 0.0;
-  for (const double sum : sums)
-    if (std::isfinite(sum)) largest = std::max(largest, std::abs(sum));
-  const float zero = std::round(layout.counts.centre_x()), half = 0.5f * layout.counts.width();
-  painter.text_at(layout.counts.x1, layout.head_labels.centre_y(), "sum", theme.hint(), Painter::Align::Right);
-  painter.fill_rect({zero, layout.grid.y0, zero + 1.0f, layout.grid.y1}, theme.faint);
-  for (std::size_t row = 0; row < layout.rows; ++row) {
-    if (!std::isfinite(sums[row]) || !(largest > 0.0)) continue;
-    const Rect line = layout.row_rect(row);
-    const float inset = std::min(3.0f, 0.15f * layout.cell_height);
-    const float length = static_cast<float>(std::abs(sums[row]) / largest) * half;
-    const bool rises = sums[row] > 0.0;
-    painter.fill_rect(
-        {rises ? zero : zero - length, line.y0 + inset, rises ? zero + length : zero, line.y1 - inset - layout.gap},
-        rises ? theme.first : theme.second);
-    atlas.context.ui.tooltip({layout.counts.x0, line.y0, layout.counts.x1, line.y1},
-                             layer_title(atlas.run, atlas.run.layers[row]) + ": changes of its heads add up to " +
-                                 signed_text(sums[row], 4) + "; together they may do otherwise");
-  }
-}
-
 void draw_waiting(const Atlas& atlas) {
   // The most rows in one piece.
   std::size_t first = 0, rows = 0;
@@ -398,38 +361,6 @@ void draw_waiting(const Atlas& atlas) {
   painter.text_at(box.x0 + 8.0f, box.y0 + 29.0f, layers, theme.hint());
 }
 
-// The colour bar of loss changes, how many heads raise and lower the loss.
-void draw_change_bar(Atlas& atlas, Rect area) {
-  PanelContext& context = atlas.context;
-  const Theme& theme = context.theme();
-  const ColorScale scale = atlas.range.scale;
-  const bool small = area.height() < 70.0f;
-  std::size_t raise = 0, lower = 0;
-  for (const double value : atlas.column.values) {
-    raise += value > kSmallLossChange ? 1 : 0;
-    lower += value < -kSmallLossChange ? 1 : 0;
-  }
-  context.facts.set("heads.raise", static_cast<double>(raise));
-  context.facts.set("heads.lower", static_cast<double>(lower));
-  const Histogram counts = symlog_histogram(atlas.column.sample, -static_cast<double>(scale.high),
-                                            static_cast<double>(scale.high), static_cast<double>(scale.threshold), 40);
-  ColorBarSpec spec;
-  spec.scale = scale;
-  spec.vertical = false;
-  spec.thickness = 10.0f;
-  if (!small) spec.histogram = &counts;
-  spec.histogram_height = small ? 0.0f : 20.0f;
-  const Rect text_row = area.cut_top(small ? 14.0f : 16.0f);
-  draw_color_bar(context.painter(), area.cut_top((small ? 0.0f : 20.0f) + 10.0f + 18.0f), spec, theme);
-  if (atlas.column.finite > 0)
-    context.ui.label_at(text_row.x0, text_row.centre_y(),
-                        std::to_string(raise) + " raise, " + std::to_string(lower) + " lower it by more than 0.01",
-                        theme.hint(), text_row.width());
-  if (area.height() >= 12.0f)
-    context.ui.label({area.x0, area.y0 + 10.0f}, "nats per token; orange: the loss rises without the head",
-                     theme.hint(), area.width());
-}
-
 // The colour bar with the histogram, the threshold to be dragged, what is above it and where uniform attention lies.
 void draw_bar(Atlas& atlas, Rect area) {
   PanelContext& context = atlas.context;
@@ -439,7 +370,7 @@ void draw_bar(Atlas& atlas, Rect area) {
   const QuantityInfo* info = atlas.column.ref.info;
   if (info == nullptr || area.height() < 40.0f) return;
   if (atlas.changes() && !view.range_per_layer) {
-    draw_change_bar(atlas, area);
+    draw_change_bar(context, atlas.column, atlas.range.scale, area);
     return;
   }
   const bool small = area.height() < 70.0f;
@@ -605,7 +536,7 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
   draw_labels(atlas, ui.width("layer", context.theme().hint()));
   draw_cells(atlas);
   draw_counts(atlas);
-  draw_sums(atlas);
+  if (atlas.changes()) draw_layer_sums(context, run, column, atlas.layout);
   draw_waiting(atlas);
 
   const Interaction hit = ui.interact("cells", atlas.layout.grid, Cursor::Hand);

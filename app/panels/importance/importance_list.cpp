@@ -19,7 +19,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kListRow = 20.0f, kHeadWidth = 62.0f, kChangeWidth = 74.0f, kIntervalWidth = 58.0f, kWayWidth = 66.0f;
+constexpr float kListRow = 20.0f, kHeadWidth = 62.0f, kChangeWidth = 74.0f, kIntervalWidth = 58.0f, kWayWidth = 60.0f;
 
 struct ListColumns {
   bool interval = false;

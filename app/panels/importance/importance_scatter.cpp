@@ -50,7 +50,7 @@ AxisSpec across_axis(const HeadColumn& column) {
 ColorScale layer_scale(const RunSnapshot& run, const Theme& theme) {
   const auto first = static_cast<float>(run.layers.front()), last = static_cast<float>(run.layers.back());
   const float span = std::max(1.0f, last - first);
-  return {theme.sequential(), ScaleKind::Linear, first - 0.3f * span, first + span, 1e-3f};
+  return {theme.sequential(), ScaleKind::Linear, first - 0.5f * span, first + span, 1e-3f};
 }
 
 Color disc_color(const LossScatter& scatter, std::size_t place) {
@@ -94,7 +94,7 @@ void draw_points(const LossScatter& scatter) {
       if (full)
         painter.disc(scatter.points[i], radius + 0.5f, disc_color(scatter, i));
       else
-        painter.ring(scatter.points[i], radius, disc_color(scatter, i).faded(0.75f), 1.2f);
+        painter.ring(scatter.points[i], radius, disc_color(scatter, i), 1.2f);
     }
 }
 
@@ -193,7 +193,8 @@ void draw_margin(const LossScatter& scatter, Rect margin, bool correlations) {
   if (widest + 6.0f > margin.width() || margin.height() < 90.0f) return;
   const Rect box{margin.x1 - widest - 6.0f, margin.y0, margin.x1,
                  margin.y0 + 16.0f * static_cast<float>(lines.size() + 1)};
-  painter.fill_rect(box, theme.panel.faded(0.85f));
+  painter.fill_rect(box.inset(-5.0f, 0.0f).intersected({margin.x0 + 1.0f, margin.y0, margin.x1, margin.y1}),
+                    theme.panel);
   painter.text_at(margin.x1, y, "rank correlation", theme.hint(), Painter::Align::Right);
   for (const Correlation& line : lines) {
     y += 16.0f;

@@ -80,7 +80,7 @@ void draw_way(PanelContext& context, const ImportanceView& view, AblationWay way
   const float right = context.ui.width(done, style);
   const TextStyle title{Face::SansSemibold, 11.0f, theme.text};
   const float name = context.ui.width(way_info(way).title, title);
-  const float left = labels ? 34.0f : 4.0f;
+  const float left = labels ? 42.0f : 4.0f;
   if (head.width() - left >= name) painter.text_at(head.x0 + left, head.centre_y(), way_info(way).title, title);
   if (head.width() - left >= name + right + 12.0f)
     painter.text_at(head.x1, head.centre_y(), done, style, Painter::Align::Right);
@@ -93,10 +93,10 @@ void draw_way(PanelContext& context, const ImportanceView& view, AblationWay way
   const PlotFrame frame = lay_out_plot(area, x, y, context.ui.measure(), room);
   if (frame.inner.width() < 24.0f || frame.inner.height() < 24.0f) return;
   draw_plot_ground(painter, frame, theme);
-  draw_unfinished(context, frame, table);
   LabelSpace space(frame.inner);
   const std::vector<ReferenceLine> lines{{true, 0.0, theme.text3, LineStyle::Solid, "", 1.0f}};
   draw_lines(painter, frame, lines, space);
+  draw_unfinished(context, frame, table);
   std::vector<double> layers, discs, axis, sums = sums_by_layer(table);
   for (std::size_t i = 0; i < table.delta.size(); ++i) {
     layers.push_back(static_cast<double>(table.layers[i / table.heads.size()]));
