@@ -147,10 +147,9 @@ Composed strongest(const CircuitOutcome& outcome, const char* kind,
 }
 
 std::vector<Composed> composed(const CircuitOutcome& outcome) {
-  return {
-      strongest(outcome, "Q", [](const Composition& c) -> const std::vector<double>& { return c.q[0]; }),
-      strongest(outcome, "K", [](const Composition& c) -> const std::vector<double>& { return c.k[0]; }),
-      strongest(outcome, "V", [](const Composition& c) -> const std::vector<double>& { return c.v; })};
+  return {strongest(outcome, "Q", [](const Composition& c) -> const std::vector<double>& { return c.q[0]; }),
+          strongest(outcome, "K", [](const Composition& c) -> const std::vector<double>& { return c.k[0]; }),
+          strongest(outcome, "V", [](const Composition& c) -> const std::vector<double>& { return c.v; })};
 }
 
 std::string composition_text(const CircuitRequest& request, const CircuitOutcome& outcome) {
@@ -205,19 +204,25 @@ std::string circuits_text(const CircuitRequest& request, const CircuitOutcome& o
   if (!ranks.empty()) text += "Effective rank: " + ranks + "\n";
   text += alignment_text(outcome);
   text += composition_text(request, outcome);
-  text += "Left out: other layers, the scale of the residual stream, biases, gates, λ, and RoPE (QK is that of distance 0).\n";
+  text +=
+      "Left out: other layers, the scale of the residual stream, biases, gates, λ, and RoPE (QK is that of distance 0).\n";
   return text + "Wrote " + escape_for_terminal(request.output.string()) + ".\n";
 }
 
 nlohmann::json circuits_json(const CircuitRequest& request, const CircuitOutcome& outcome) {
   nlohmann::json heads = nlohmann::json::array(), compositions = nlohmann::json::object();
-  constexpr const char* kNames[] = {"copying_score",     "ov_effective_rank",         "ov_largest_singular_value",
-                                    "qk_effective_rank", "qk_largest_singular_value", "output_alignment_mean",
-                                    "query_alignment",   "qk_alignment"};
+  constexpr const char* kNames[] = {"copying_score",
+                                    "ov_effective_rank",
+                                    "ov_largest_singular_value",
+                                    "qk_effective_rank",
+                                    "qk_largest_singular_value",
+                                    "output_alignment_mean",
+                                    "query_alignment",
+                                    "qk_alignment"};
   for (const LayerCircuits& layer : outcome.data)
     for (const std::int64_t head : outcome.heads) {
-      nlohmann::json object = {{"head", format("L%lld.H%lld", static_cast<long long>(layer.layer),
-                                               static_cast<long long>(head))}};
+      nlohmann::json object = {
+          {"head", format("L%lld.H%lld", static_cast<long long>(layer.layer), static_cast<long long>(head))}};
       for (const char* name : kNames) {
         const double value = circuit_element(layer, static_cast<std::size_t>(head), name);
         object[name] = std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();

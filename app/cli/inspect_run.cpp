@@ -314,9 +314,9 @@ void print_history(const std::filesystem::path& path, std::uint64_t size, const 
 constexpr const char* kAblationFacts[] = {"model_id",      "mode",         "change",   "next_token_loss",
                                           "results_asked", "results_done", "complete", "tokens",
                                           "prompt_sha256", "created_utc",  "source"};
-constexpr std::array kCircuitFacts = {"schema_version", "created_utc",  "source",       "program_git_commit",
-                                      "command_line",   "model_id",     "model_type",   "container",
-                                      "vocabulary",     "hidden_size",  "checkpoint_sha256"};
+constexpr std::array kCircuitFacts = {"schema_version", "created_utc", "source",           "program_git_commit",
+                                      "command_line",   "model_id",    "model_type",       "container",
+                                      "vocabulary",     "hidden_size", "checkpoint_sha256"};
 
 void print_ablation(const std::filesystem::path& path, std::uint64_t size, const RunFile& file, bool datasets) {
   const auto text = [&](const char* name) { return attribute_text(file, name); };

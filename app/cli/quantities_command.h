@@ -6,7 +6,7 @@
 namespace headroom {
 
 struct QuantitiesArguments {
-  std::string pattern;  // empty: all of them, with the notions that they share
+  std::string pattern;    // empty: all of them, with the notions that they share
   bool circuits = false;  // those of a file of circuits
   bool markdown = false;
   bool json = false;

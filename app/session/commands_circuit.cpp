@@ -39,9 +39,9 @@ Result<std::int64_t> token_of(const ModelEntry& model, const std::string& text) 
         .wanted("0 to " + std::to_string(vocabulary - 1), text);
   }
   if (!model.tokenizer)
-    return Error(ErrorCode::InvalidArgument,
-                 "circuit.token: the checkpoint has no tokenizer that reads a text; give an id: " +
-                     model.tokenizer_note);
+    return Error(
+        ErrorCode::InvalidArgument,
+        "circuit.token: the checkpoint has no tokenizer that reads a text; give an id: " + model.tokenizer_note);
   HEADROOM_TRY(const Encoding encoding, model.tokenizer->encode(text, BosMode::Never));
   if (encoding.ids.empty()) return Error(ErrorCode::InvalidArgument, "circuit.token: the text has no token");
   return static_cast<std::int64_t>(encoding.ids.front());

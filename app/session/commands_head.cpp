@@ -88,24 +88,24 @@ std::function<Result<void>(Session&, Arguments)> heads_change(const char* name, 
 }  // namespace
 
 void add_head_commands(CommandTable& table) {
-  table.add(
-      {"select", "L0.H0[Q,K]|none", "Select a head", "Heads", heads_reason, [](Session& s, Arguments a) -> Result<void> {
-         if (a[0] == "none") {
-           s.set_head({});
-           return {};
-         }
-         const Place place = parse_place(a[0]).value_or(Place{});
-         const RunSnapshot& data = *s.state().heads_shown();
-         if (!has_head(data, place.head)) return wrong_arguments("select", heads_of(data), a);
-         if (place.query && (*place.query >= data.length || *place.key >= data.length))
-           return wrong_arguments("select", "query and key below " + std::to_string(data.length), a);
-         s.set_head(place.head);
-         if (place.query) {
-           s.edit().view.selection.query = place.query;
-           s.edit().view.selection.key = place.key;
-         }
-         return {};
-       }});
+  table.add({"select", "L0.H0[Q,K]|none", "Select a head", "Heads", heads_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               if (a[0] == "none") {
+                 s.set_head({});
+                 return {};
+               }
+               const Place place = parse_place(a[0]).value_or(Place{});
+               const RunSnapshot& data = *s.state().heads_shown();
+               if (!has_head(data, place.head)) return wrong_arguments("select", heads_of(data), a);
+               if (place.query && (*place.query >= data.length || *place.key >= data.length))
+                 return wrong_arguments("select", "query and key below " + std::to_string(data.length), a);
+               s.set_head(place.head);
+               if (place.query) {
+                 s.edit().view.selection.query = place.query;
+                 s.edit().view.selection.key = place.key;
+               }
+               return {};
+             }});
   struct Step {
     const char* name;
     const char* title;

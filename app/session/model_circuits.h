@@ -1,5 +1,5 @@
-// The circuits of an open checkpoint as the window has them: what is measured so far, and what one head writes after one
-// token. Plain data; what lies behind shared_ptr<const …> is immutable.
+// The circuits of an open checkpoint as the window has them: what is measured so far, and what one head writes after
+// one token. Plain data; what lies behind shared_ptr<const …> is immutable.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,16 @@ struct ModelCircuits {
   std::string effect_refused;  // why there is none
   bool running = false;
   double fraction = 0.0;
-  std::string doing;                  // "vocabulary", "layer 12"
-  std::size_t done = 0, all = 0;      // layers; those whose paths are not measured yet do not count
+  std::string doing;              // "vocabulary", "layer 12"
+  std::size_t done = 0, all = 0;  // layers; those whose paths are not measured yet do not count
   std::optional<Error> error;
 
   [[nodiscard]] bool complete() const { return all > 0 && done == all; }
   // Null: not (yet).
   [[nodiscard]] const LayerCircuits* layer(std::int64_t index) const {
-    return index >= 0 && index < static_cast<std::int64_t>(layers.size()) ? layers[static_cast<std::size_t>(index)].get()
-                                                                          : nullptr;
+    return index >= 0 && index < static_cast<std::int64_t>(layers.size())
+               ? layers[static_cast<std::size_t>(index)].get()
+               : nullptr;
   }
 };
 

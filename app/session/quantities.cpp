@@ -486,6 +486,8 @@ std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::
     return what + " has one map, and no second one.";
   if (const std::int64_t lost = rows_not_finite(*snapshot, head); lost > 0)
     return std::to_string(lost) + " of its " + std::to_string(snapshot->length) + " rows are not finite.";
+  if (ref.info->group == Group::Circuits)
+    return "It is not measured yet, or not defined for this head: the Circuit view says which.";
   if (name == "induction_score") return "No token of the prompt that counts occurred before.";
   if (name.starts_with("sink_score")) return "A what-if hides key 0.";
   return "The value is not a number for this head.";
@@ -513,8 +515,8 @@ std::vector<std::string> with_values(const RunSnapshot& run, std::span<const std
 
 std::vector<std::string> circuit_columns(const RunSnapshot& run) {
   static constexpr std::string_view kNames[] = {
-      "copying_score",   "ov_largest_singular_value", "ov_effective_rank", "qk_largest_singular_value",
-      "previous_token_score", "induction_score",      "sink_score",        "output_alignment_mean"};
+      "copying_score",        "ov_largest_singular_value", "ov_effective_rank", "qk_largest_singular_value",
+      "previous_token_score", "induction_score",           "sink_score",        "output_alignment_mean"};
   return with_values(run, kNames);
 }
 

@@ -1,5 +1,5 @@
-// The circuits of the shown run's checkpoint: measured layer by layer on a thread of their own, which LibTorch's runs do
-// not hold up.
+// The circuits of the shown run's checkpoint: measured layer by layer on a thread of their own, which LibTorch's runs
+// do not hold up.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -81,8 +81,8 @@ Result<void> Session::measure_circuits_of(int id, const OpenedModel& opened, con
       take_circuits(id, layer, whole);
     });
   };
-  const bool paths = std::ranges::any_of(
-      layers, [&](std::int64_t layer) { return path_refusal(opened.spec, layer).empty(); });
+  const bool paths =
+      std::ranges::any_of(layers, [&](std::int64_t layer) { return path_refusal(opened.spec, layer).empty(); });
   std::optional<Thin> vocabulary;
   if (paths && !layers.empty()) {
     // Its spectra are there before anything has gone through the vocabulary.
@@ -156,9 +156,9 @@ void Session::refresh_token_effect() {
   ++pending_;
   const TokenEffectRequest request{head.layer, head.head, *token};
   weights_worker().post([this, id = shown->id, opened = shown->model, request, wanted, stop = effect_stop_] {
-    auto effect = stop->load() ? Result<TokenEffect>(Error(ErrorCode::Cancelled, "another one is asked for"))
-                               : measure_token_effect(opened->source, opened->spec, request,
-                                                      [&] { return stop->load(); });
+    auto effect = stop->load()
+                      ? Result<TokenEffect>(Error(ErrorCode::Cancelled, "another one is asked for"))
+                      : measure_token_effect(opened->source, opened->spec, request, [&] { return stop->load(); });
     main_->post([this, id, wanted, effect = std::move(effect)] {
       --pending_;
       ModelEntry* model = edit_model(id);

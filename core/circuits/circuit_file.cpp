@@ -223,8 +223,9 @@ Result<CircuitOutcome> measure_circuits(const CircuitRequest& request, const Pro
   const double layers_end = request.composition ? 0.6 : 1.0;
   for (const std::int64_t layer : outcome.layers) {
     const double done = static_cast<double>(outcome.data.size()) / static_cast<double>(outcome.layers.size());
-    share(0.4, layers_end, model.layer_name(layer).empty() ? format("layer %lld", static_cast<long long>(layer))
-                                                           : model.layer_name(layer))(done);
+    share(0.4, layers_end,
+          model.layer_name(layer).empty() ? format("layer %lld", static_cast<long long>(layer))
+                                          : model.layer_name(layer))(done);
     HEADROOM_TRY(LayerCircuits circuits,
                  measure_layer_circuits(source, model, layer, vocabulary ? &*vocabulary : nullptr, stop));
     outcome.data.push_back(std::move(circuits));
@@ -265,10 +266,12 @@ Result<void> write_circuits(RunFileWriter& writer, const CircuitRequest& request
       {"institution", "not given"},
       {"source", request.program},
       {"history", now + " " + request.command_line},
-      {"references", "every dataset has its definition, range and source as attributes; the symbols they speak of: "
-                     "core/measure/CIRCUITS.md of the program, which `headroom quantities --circuits` prints"},
-      {"comment", "from weights alone: other layers, the scale of the residual stream, biases, gates, λ and RoPE are "
-                  "left out, so it says what a head can do, not what it does on a text"},
+      {"references",
+       "every dataset has its definition, range and source as attributes; the symbols they speak of: "
+       "core/measure/CIRCUITS.md of the program, which `headroom quantities --circuits` prints"},
+      {"comment",
+       "from weights alone: other layers, the scale of the residual stream, biases, gates, λ and RoPE are "
+       "left out, so it says what a head can do, not what it does on a text"},
       {"license", "the numbers follow the licence of the checkpoint"},
       {"created_utc", now},
       {"command_line", request.command_line},

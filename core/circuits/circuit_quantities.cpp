@@ -41,10 +41,11 @@ Quantity of_layer(std::string_view name, ElementType type, std::string_view long
 
 std::vector<Quantity> scores() {
   return {
-      of_head("copying_score", {}, "copying score of OV", "Σ Re μ / Σ abs(μ), μ the eigenvalues of W_V G Eᵀ U G_final W_O",
-              "μ are those of U G_final OV Eᵀ that are not 0, over all tokens with embedding and unembedding; 1: what a "
-              "head reads it writes, −1: it writes against it",
-              "[−1, 1]", {source::kElhage}),
+      of_head(
+          "copying_score", {}, "copying score of OV", "Σ Re μ / Σ abs(μ), μ the eigenvalues of W_V G Eᵀ U G_final W_O",
+          "μ are those of U G_final OV Eᵀ that are not 0, over all tokens with embedding and unembedding; 1: what a "
+          "head reads it writes, −1: it writes against it",
+          "[−1, 1]", {source::kElhage}),
       of_head("ov_effective_rank", {}, "effective rank of OV", "(Σ σ²)² / Σ σ⁴, σ = ov_singular_value",
               "the Hill number of order 2 of the shares σ²/Σσ²", "[1, d]", {source::kHill}),
       of_head("ov_largest_singular_value", {}, "largest singular value of OV", "σ₁ of ov_singular_value", "", "[0, ∞)",
@@ -93,18 +94,19 @@ std::vector<Quantity> spectra() {
               "Re μ of W_V G Eᵀ U G_final W_O, by descending abs(μ)", "", "(−∞, ∞)", {source::kElhage}),
       of_head("eigenvalue_imaginary", {kSpectrum}, "imaginary parts of the eigenvalues through the vocabulary",
               "Im μ of W_V G Eᵀ U G_final W_O, by descending abs(μ)", "", "(−∞, ∞)", {source::kElhage}),
-      of_head("output_alignment", {kOther}, "alignment of output blocks",
-              "cos_F = Σ W_O^p ⊙ W_O^q / (‖W_O^p‖_F ‖W_O^q‖_F)",
-              "as weights/output_alignment of a run file, with gains; −1: a difference that W_O makes of two heads; NaN "
-              "for heads that do not share their values, whose channels cannot be compared",
-              "[−1, 1]", {source::kDiffV2}),
+      of_head(
+          "output_alignment", {kOther}, "alignment of output blocks", "cos_F = Σ W_O^p ⊙ W_O^q / (‖W_O^p‖_F ‖W_O^q‖_F)",
+          "as weights/output_alignment of a run file, with gains; −1: a difference that W_O makes of two heads; NaN "
+          "for heads that do not share their values, whose channels cannot be compared",
+          "[−1, 1]", {source::kDiffV2}),
       of_head("ov_alignment", {kOther}, "alignment of OV circuits",
               "cos_F of OV^p and OV^q = tr((W_O^pᵀ W_O^q)(W_V^q W_V^pᵀ)) / norms", "of any two heads of a layer",
               "[−1, 1]", {source::kElhage, source::kDiffV2}),
-      of_layer("output_alignment_null", ElementType::Float64, "standard deviation of output_alignment of random matrices",
+      of_layer("output_alignment_null", ElementType::Float64,
+               "standard deviation of output_alignment of random matrices",
                "1/√(D·d), d the channels of a head's context", "[0, 1]"),
-      of_layer("ov_alignment_null", ElementType::Float64, "standard deviation of ov_alignment of random matrices", "1/D",
-               "[0, 1]"),
+      of_layer("ov_alignment_null", ElementType::Float64, "standard deviation of ov_alignment of random matrices",
+               "1/D", "[0, 1]"),
       of_layer("kind", ElementType::String, "kind of attention", "core/model/ARCHITECTURES.md#head-programs", ""),
       of_layer("qk_refused", ElementType::String, "why the layer has no QK", "a sentence; empty where it has one", ""),
       of_layer("ov_refused", ElementType::String, "why the layer has no OV", "a sentence; empty where it has one", ""),

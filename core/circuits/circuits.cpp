@@ -43,9 +43,9 @@ void measure_qk(const LayerParts& parts, const HeadProgram& head, HeadCircuits& 
   // A rotation inside the head turns queries with their keys: without common keys the blocks cannot be compared.
   if (head.first.key_block == head.second.key_block)
     circuits.query_alignment = cosine(q[at(head.first.query_block)], q[at(head.second.query_block)]);
-  circuits.qk_alignment = product_cosine(q[at(head.first.query_block)], k[at(head.first.key_block)],
-                                         norm_of(circuits.qk[0]), q[at(head.second.query_block)],
-                                         k[at(head.second.key_block)], norm_of(circuits.qk[1]));
+  circuits.qk_alignment =
+      product_cosine(q[at(head.first.query_block)], k[at(head.first.key_block)], norm_of(circuits.qk[0]),
+                     q[at(head.second.query_block)], k[at(head.second.key_block)], norm_of(circuits.qk[1]));
 }
 
 Thin block_columns(const Thin& from, std::int64_t first, std::int64_t count) {
@@ -67,9 +67,9 @@ void measure_ov(const LayerParts& parts, const Thin* vocabulary, const NormSpec&
   circuits.ov = singular_values(triangle(output), triangle(values));
   const std::size_t blocks = head.first.value_blocks.size();
   for (std::size_t b = 0; blocks > 1 && b < blocks; ++b)
-    circuits.block_ov.push_back(singular_values(
-        triangle(block_columns(output, static_cast<std::int64_t>(b) * value_dim, value_dim)),
-        parts.value_triangles[static_cast<std::size_t>(head.first.value_blocks[b])]));
+    circuits.block_ov.push_back(
+        singular_values(triangle(block_columns(output, static_cast<std::int64_t>(b) * value_dim, value_dim)),
+                        parts.value_triangles[static_cast<std::size_t>(head.first.value_blocks[b])]));
   if (!vocabulary) return;
   Thin written = output;
   fold_into_writer(final_norm, parts.final_gain, written);
@@ -156,8 +156,7 @@ Result<LayerCircuits> measure_layer_circuits(const ModelSource& source, const Mo
     }
     const auto h = static_cast<std::size_t>(index);
     if (qk) measure_qk(parts, result.programs[h], result.heads[h]);
-    if (ov)
-      measure_ov(parts, path, model.final_norm, result.programs[h], h, attention.value_dim, result.heads[h]);
+    if (ov) measure_ov(parts, path, model.final_norm, result.programs[h], h, attention.value_dim, result.heads[h]);
   });
   if (ended) return Error(ErrorCode::Cancelled, "stopped at the circuits of " + result.name);
   if (ov) {

@@ -18,13 +18,13 @@
 namespace headroom {
 
 struct HeadCircuits {
-  std::vector<double> ov;                 // singular values of OV, descending
-  std::array<std::vector<double>, 2> qk;  // of W_Qᵀ W_K of the first and the second map; empty: no such map
-  std::vector<std::complex<double>> eigenvalues;          // through the vocabulary, by descending |μ|
-  std::vector<std::vector<double>> block_ov;              // by value block, where a head has several
-  std::vector<double> block_copying;                      // likewise
-  double copying = kNaN;                                  // Σ Re μ / Σ |μ|
-  double query_alignment = kNaN, qk_alignment = kNaN;     // of the two maps
+  std::vector<double> ov;                         // singular values of OV, descending
+  std::array<std::vector<double>, 2> qk;          // of W_Qᵀ W_K of the first and the second map; empty: no such map
+  std::vector<std::complex<double>> eigenvalues;  // through the vocabulary, by descending |μ|
+  std::vector<std::vector<double>> block_ov;      // by value block, where a head has several
+  std::vector<double> block_copying;              // likewise
+  double copying = kNaN;                          // Σ Re μ / Σ |μ|
+  double query_alignment = kNaN, qk_alignment = kNaN;  // of the two maps
 };
 
 struct LayerCircuits {

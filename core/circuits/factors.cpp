@@ -79,8 +79,8 @@ Result<void> read_qk(const ModelSource& source, const BlockSpec& block, const st
 Result<void> read_ov(const ModelSource& source, const BlockSpec& block, const std::vector<double>& gain,
                      std::int64_t hidden, LayerFactors& factors) {
   const AttentionSpec& a = block.attention;
-  HEADROOM_TRY(factors.value, read_blocks(source, a.v.weight, a.num_value_blocks, a.value_dim,
-                                          block.attention_branch.before, gain));
+  HEADROOM_TRY(factors.value,
+               read_blocks(source, a.v.weight, a.num_value_blocks, a.value_dim, block.attention_branch.before, gain));
   HEADROOM_TRY_VOID(fold_head_gain(source, a.v_norm.kind == NormKind::None ? QkNormScope::None : QkNormScope::PerHead,
                                    a.v_norm, factors.value));
   Thin all(a.o.weight.rows(), a.o.weight.columns());
@@ -194,8 +194,7 @@ Result<LayerFactors> read_factors(const ModelSource& source, const ModelSpec& mo
   factors.ov_refused = ov_refusal(model, layer);
   const BlockSpec& block = model.blocks[static_cast<std::size_t>(layer)];
   if (!block.attends()) return factors;
-  HEADROOM_TRY(const std::vector<double> gain,
-               read_gain(source, block.attention_branch.before, model.hidden_size));
+  HEADROOM_TRY(const std::vector<double> gain, read_gain(source, block.attention_branch.before, model.hidden_size));
   if (factors.qk_refused.empty()) HEADROOM_TRY_VOID(read_qk(source, block, gain, factors));
   if (factors.ov_refused.empty()) HEADROOM_TRY_VOID(read_ov(source, block, gain, model.hidden_size, factors));
   return factors;

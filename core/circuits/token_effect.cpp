@@ -36,8 +36,8 @@ Result<Thin> read_by(const ModelSource& source, const ModelSpec& model, const Th
 }
 
 struct Reading {
-  std::vector<double> logits;              // of the first token, over the vocabulary
-  std::vector<double> own;                 // logit of each token itself, of those that were read
+  std::vector<double> logits;                    // of the first token, over the vocabulary
+  std::vector<double> own;                       // logit of each token itself, of those that were read
   std::vector<std::atomic<std::int64_t>> above;  // tokens with a larger logit than its own
 };
 
@@ -66,8 +66,7 @@ Result<void> write_all(const ModelSource& source, const ModelSpec& model, const 
     Thin logits(count, read.columns);
     kernels::add_product(channels.values.data(), count, read.values.data(), read.columns, channels.rows, count,
                          read.columns, logits.values.data(), read.columns);
-    for (std::int64_t v = 0; v < count; ++v)
-      reading.logits[static_cast<std::size_t>(first + v)] = logits.row(v)[0];
+    for (std::int64_t v = 0; v < count; ++v) reading.logits[static_cast<std::size_t>(first + v)] = logits.row(v)[0];
     for (std::size_t t = 0; t < tokens.size(); ++t) {
       std::int64_t above = 0;
       for (std::int64_t v = 0; v < count; ++v)

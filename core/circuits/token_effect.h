@@ -1,5 +1,5 @@
-// What a head writes after it has read one token, by the direct path alone: which tokens it promotes and suppresses, and
-// where the token itself stands among them. Pure but for reading; safe from any thread.
+// What a head writes after it has read one token, by the direct path alone: which tokens it promotes and suppresses,
+// and where the token itself stands among them. Pure but for reading; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct TokenEffect {
 
 struct TokenEffectRequest {
   std::int64_t layer = 0, head = 0, token = 0;
-  std::size_t shown = 12;       // of promoted and suppressed each
+  std::size_t shown = 12;      // of promoted and suppressed each
   std::int64_t sample = 2048;  // at most; 0: none
 };
 
-// logits = U G_final W_O W_V G E[token], of the whole vocabulary. Unsupported with the reason where the path is refused;
-// InvalidArgument for a token or head that is not there; Cancelled by `stop`.
+// logits = U G_final W_O W_V G E[token], of the whole vocabulary. Unsupported with the reason where the path is
+// refused; InvalidArgument for a token or head that is not there; Cancelled by `stop`.
 [[nodiscard]] Result<TokenEffect> measure_token_effect(const ModelSource& source, const ModelSpec& model,
                                                        const TokenEffectRequest& request, const CircuitStop& stop);
 

@@ -42,8 +42,8 @@ Result<Thin> read_rows(const ModelSource& source, const WeightRef& weight, std::
   Thin rows(count, weight.columns());
   if (weight.row_group > 0 || weight.transposed) {
     for (std::int64_t r = 0; r < count; ++r)
-      HEADROOM_TRY_VOID(source.read_row(weight, first + r,
-                                        std::span<double>(rows.row(r), static_cast<std::size_t>(rows.columns))));
+      HEADROOM_TRY_VOID(
+          source.read_row(weight, first + r, std::span<double>(rows.row(r), static_cast<std::size_t>(rows.columns))));
     return rows;
   }
   WeightRef part = weight;
@@ -62,11 +62,13 @@ Result<std::vector<double>> read_token(const ModelSource& source, const WeightRe
 Result<Thin> embedding_times_unembedding(const ModelSource& source, const ModelSpec& model,
                                          const CircuitProgress& progress, const CircuitStop& stop) {
   const std::int64_t hidden = model.embedding.columns(), tokens = path_vocabulary(model);
-  const double bytes = static_cast<double>(processors()) * 8.0 * static_cast<double>(hidden) * static_cast<double>(hidden);
+  const double bytes =
+      static_cast<double>(processors()) * 8.0 * static_cast<double>(hidden) * static_cast<double>(hidden);
   const FreeMemory memory = free_memory();
   if (bytes > memory.bytes) {
     Error error(ErrorCode::OutOfMemory, "the product of embedding and unembedding does not fit into memory");
-    return error.wanted(format("%.1f GB", bytes / 1e9), format("%.1f GB, %s", memory.bytes / 1e9, memory.limit.c_str()));
+    return error.wanted(format("%.1f GB", bytes / 1e9),
+                        format("%.1f GB, %s", memory.bytes / 1e9, memory.limit.c_str()));
   }
   const std::int64_t strips = (tokens + kStripTokens - 1) / kStripTokens;
   // Each part of the strips has a sum of its own, so that a machine gives the same bits every time.

@@ -12,8 +12,8 @@
 #define HEADROOM_PRODUCT_SIZES
 namespace headroom::kernels {
 
-inline constexpr std::int64_t kProductRows = 6;    // twelve sums of two vectors each, as in peak.cpp
-inline constexpr std::int64_t kWidest = 32;    // columns of a tile at most: two vectors of 64 bytes
+inline constexpr std::int64_t kProductRows = 6;       // twelve sums of two vectors each, as in peak.cpp
+inline constexpr std::int64_t kWidest = 32;           // columns of a tile at most: two vectors of 64 bytes
 inline constexpr std::int64_t kProductDepth = 256;    // a strip of B's tiles stays in the first cache
 inline constexpr std::int64_t kProductColumns = 512;  // and all tiles of so many columns in the second
 
@@ -22,7 +22,8 @@ struct Product {
   const Real *a, *b;
   Real* c;
   std::int64_t a_stride, b_stride, c_stride, depth, rows, columns;
-  Real *packed_a, *packed_b, *tile;  // [kProductDepth · kProductRows], [kProductDepth · (kProductColumns + kWidest)], [kProductRows · kWidest]
+  Real *packed_a, *packed_b,
+      *tile;  // [kProductDepth · kProductRows], [kProductDepth · (kProductColumns + kWidest)], [kProductRows · kWidest]
 };
 
 }  // namespace headroom::kernels

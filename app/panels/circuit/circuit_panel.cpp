@@ -39,7 +39,8 @@ std::string progress_hint(const ModelCircuits& circuits) {
 // Nothing is measured: why, and what can be done.
 void draw_nothing(PanelContext& context, const ModelEntry* model, Rect area) {
   if (model == nullptr) {
-    draw_note(context, area, "A run file has no weights.", "Open its checkpoint to see what its heads can read and write.");
+    draw_note(context, area, "A run file has no weights.",
+              "Open its checkpoint to see what its heads can read and write.");
     return;
   }
   const ModelCircuits& circuits = model->circuits;
@@ -63,9 +64,10 @@ void draw_table(PanelContext& context, RunCache& memory, const ModelCircuits& ci
   Painter& painter = context.painter();
   painter.fill_rect({area.x0, area.y0 - 1.0f, area.x1, area.y0}, theme.line);
   Rect bar = area.cut_top(measure::kPanelTitle).inset(measure::kPadding, 0.0f);
-  const float title = context.ui.label_at(bar.x0, bar.centre_y(), "Heads by copying score", theme.plot_title(), bar.width());
-  const std::string hint = circuits.complete() ? "and by what they do on the text, where it ran"
-                                               : progress_hint(circuits) + " so far";
+  const float title =
+      context.ui.label_at(bar.x0, bar.centre_y(), "Heads by copying score", theme.plot_title(), bar.width());
+  const std::string hint =
+      circuits.complete() ? "and by what they do on the text, where it ran" : progress_hint(circuits) + " so far";
   const float room = bar.width() - title - 14.0f;
   if (room > 80.0f) context.ui.label_at(bar.x1, bar.centre_y(), hint, theme.hint(), room, Painter::Align::Right);
   if (memory.run() == nullptr || area.height() < 50.0f) return;
@@ -138,9 +140,10 @@ void draw_circuit_panel(PanelContext& context, Rect frame) {
   Rect body = draw_panel_title(context, frame, "map", "Circuit", head ? head_text(*head) : "", hint);
   if (!there) {
     if (model && model->circuits.done > 0)
-      draw_note(context, body.inset(measure::kPadding, 8.0f),
-                head ? layer ? "The layer has no such head." : "This layer is not measured yet." : "No head is selected.",
-                "Choose one among the heads at the left.");
+      draw_note(
+          context, body.inset(measure::kPadding, 8.0f),
+          head ? layer ? "The layer has no such head." : "This layer is not measured yet." : "No head is selected.",
+          "Choose one among the heads at the left.");
     else
       draw_nothing(context, model, body.inset(measure::kPadding, 8.0f));
   } else {

@@ -22,7 +22,7 @@
 namespace headroom {
 namespace {
 
-constexpr float kFoot = 18.0f;                 // the line of numbers below a plot
+constexpr float kFoot = 18.0f;               // the line of numbers below a plot
 constexpr std::size_t kSampledHeads = 1024;  // that the band of all heads is made of, at equal steps
 
 // Title, a hint at the right end where there is room, and what is left; `foot` lines are cut off too.
@@ -105,8 +105,8 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
     return;
   }
   const std::size_t length = own.front().first->size();
-  const Spectra& all = kept<Spectra>(view, title + " " + std::to_string(length),
-                                     [&] { return all_spectra(view, of, length); });
+  const Spectra& all =
+      kept<Spectra>(view, title + " " + std::to_string(length), [&] { return all_spectra(view, of, length); });
   double low = kInfinity, high = 0.0;
   const auto widen = [&](const std::vector<double>& values) {
     for (const double value : values)
@@ -221,8 +221,7 @@ void draw_eigenvalues(const CircuitView& view, Rect area) {
     const double size = std::pow(10.0, -decade);
     const float ring = radius * static_cast<float>(radius_of(size));
     painter.ring(centre, ring, decade == 0 ? theme.faint : theme.grid, 1.0f);
-    if (ring > 16.0f)
-      painter.text_at(centre.x + 4.0f, centre.y - ring + 8.0f, short_text(size), theme.tick());
+    if (ring > 16.0f) painter.text_at(centre.x + 4.0f, centre.y - ring + 8.0f, short_text(size), theme.tick());
   }
   if (side >= 150.0f) {
     painter.text_at(square.x0 + 6.0f, square.y1 - 10.0f, "suppresses", {Face::Sans, 11.0f, theme.second});
@@ -308,12 +307,12 @@ void draw_alignment(const CircuitView& view, Rect area) {
                row = static_cast<std::size_t>((pointer.y - grid.y0) / pitch);
     if (row < heads && column < heads) {
       const double value = view.layer.output_alignment[row * heads + column];
-      view.context.ui.tooltip(
-          at(row, column), "heads " + std::to_string(row) + " and " + std::to_string(column) + "\n" +
-                               (std::isfinite(value) ? "cos of their W_O blocks " + signed_text(value, 3)
-                                                     : std::string("values not shared: their channels differ")) +
-                               "\ncos of OV " + signed_text(view.layer.ov_alignment[row * heads + column], 3) +
-                               "\nrandom: 0 ± " + readout_text(view.layer.output_alignment_null));
+      view.context.ui.tooltip(at(row, column),
+                              "heads " + std::to_string(row) + " and " + std::to_string(column) + "\n" +
+                                  (std::isfinite(value) ? "cos of their W_O blocks " + signed_text(value, 3)
+                                                        : std::string("values not shared: their channels differ")) +
+                                  "\ncos of OV " + signed_text(view.layer.ov_alignment[row * heads + column], 3) +
+                                  "\nrandom: 0 ± " + readout_text(view.layer.output_alignment_null));
     }
   }
   const bool alone = group.size() < 2;

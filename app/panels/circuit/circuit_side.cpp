@@ -46,8 +46,10 @@ void draw_tokens(PanelContext& context, const ModelEntry& model, const std::vect
     const Rect line = area.cut_top(kRow);
     if (line.height() < kRow) return;
     if (tokens[i].token == own) {
-      painter.fill_rect({line.x0 - measure::kPadding, line.y0, line.x1 + measure::kPadding, line.y1}, theme.accent_soft);
-      painter.fill_rect({line.x0 - measure::kPadding, line.y0, line.x0 - measure::kPadding + 3.0f, line.y1}, theme.accent);
+      painter.fill_rect({line.x0 - measure::kPadding, line.y0, line.x1 + measure::kPadding, line.y1},
+                        theme.accent_soft);
+      painter.fill_rect({line.x0 - measure::kPadding, line.y0, line.x0 - measure::kPadding + 3.0f, line.y1},
+                        theme.accent);
     }
     painter.text_at(line.x1, line.centre_y(), signed_text(tokens[i].score, 1), theme.value(), Painter::Align::Right);
     Rect bar{line.x1 - number - 10.0f - bar_width, line.centre_y() - 3.0f, line.x1 - number - 10.0f,
@@ -109,15 +111,17 @@ void draw_token_field(PanelContext& context, const ModelEntry& model, std::optio
 void draw_how_to_read(PanelContext& context, const LayerCircuits& layer, std::int64_t index, Rect& area) {
   const Theme& theme = context.theme();
   const HeadProgram& head = layer.programs[static_cast<std::size_t>(index)];
-  std::string text = "The direct path: embedding, the norm of layer " + std::to_string(layer.layer) +
-                     ", W_V, W_O, final norm gain, unembedding. Other layers, biases, the scale of the residual stream and "
-                     "RoPE are left out, so it says what the head can copy, not what it does copy on a text.";
+  std::string text =
+      "The direct path: embedding, the norm of layer " + std::to_string(layer.layer) +
+      ", W_V, W_O, final norm gain, unembedding. Other layers, biases, the scale of the residual stream and "
+      "RoPE are left out, so it says what the head can copy, not what it does copy on a text.";
   if (head.has_second()) text += " Both maps write through this OV, the second one −λ times; λ is not in it.";
   if (area.height() < 50.0f) return;
   draw_heading(context, area.cut_top(kHeading), "How to read it", "");
   const int lines = static_cast<int>(std::floor(area.height() / 17.0f));
-  area.cut_top(context.ui.paragraph({area.x0, area.y0}, text, theme.hint(), area.width(), 17.0f, true, std::max(1, lines)) +
-               8.0f);
+  area.cut_top(
+      context.ui.paragraph({area.x0, area.y0}, text, theme.hint(), area.width(), 17.0f, true, std::max(1, lines)) +
+      8.0f);
 }
 
 void draw_effect(PanelContext& context, const ModelEntry& model, const TokenEffect& effect, bool stale, Rect& area) {

@@ -21,8 +21,8 @@
 namespace headroom::test {
 namespace {
 
-constexpr Rect kSizes[] = {{0, 0, 300, 300},  {0, 0, 420, 500},  {0, 0, 560, 640},   {0, 0, 760, 820},
-                           {0, 0, 900, 420},  {0, 0, 1400, 1100}, {0, 0, 2300, 1300}};
+constexpr Rect kSizes[] = {{0, 0, 300, 300}, {0, 0, 420, 500},   {0, 0, 560, 640},  {0, 0, 760, 820},
+                           {0, 0, 900, 420}, {0, 0, 1400, 1100}, {0, 0, 2300, 1300}};
 
 // A demo of the folder `bytes` with the circuits of its first `done` layers.
 HeadsBench bench_of(const std::string& kind, std::size_t done, bool with_effect = true) {
@@ -37,14 +37,14 @@ HeadsBench bench_of(const std::string& kind, std::size_t done, bool with_effect 
   circuits.all = spec.blocks.size();
   const Thin vocabulary = required(embedding_times_unembedding(model.model->source, spec, {}, {}));
   for (std::size_t layer = 0; layer < done; ++layer)
-    circuits.layers[layer] = std::make_shared<const LayerCircuits>(required(measure_layer_circuits(
-        model.model->source, spec, static_cast<std::int64_t>(layer), &vocabulary, {})));
+    circuits.layers[layer] = std::make_shared<const LayerCircuits>(
+        required(measure_layer_circuits(model.model->source, spec, static_cast<std::int64_t>(layer), &vocabulary, {})));
   circuits.done = done;
   circuits.heads = with_circuits(heads_of_model(spec, kind), circuits);
   bench.state.view.circuit.token = 101;
   if (with_effect && done > 0)
-    circuits.effect = std::make_shared<const TokenEffect>(
-        required(measure_token_effect(model.model->source, spec, {0, 1, 101}, {})));
+    circuits.effect =
+        std::make_shared<const TokenEffect>(required(measure_token_effect(model.model->source, spec, {0, 1, 101}, {})));
   bench.state.runs[0].model = 7;
   bench.state.runs[0].data = done > 0 ? with_circuits(circuits.heads, circuits) : nullptr;
   bench.state.models.push_back(std::move(model));
@@ -53,7 +53,8 @@ HeadsBench bench_of(const std::string& kind, std::size_t done, bool with_effect 
 }
 
 bool says(const RecordingPainter& painter, const std::string& words) {
-  return std::ranges::any_of(painter.texts(), [&](const auto& text) { return text.text.find(words) != std::string::npos; });
+  return std::ranges::any_of(painter.texts(),
+                             [&](const auto& text) { return text.text.find(words) != std::string::npos; });
 }
 
 }  // namespace

@@ -54,8 +54,7 @@ TEST_CASE("singular values of U diag(σ) Vᵀ are σ, whatever U and V", "[circu
 }
 
 TEST_CASE("factors wider than they are high keep as many values as they have columns", "[circuits]") {
-  const std::vector<double> found =
-      singular_values(triangle(random_thin(3, 5, 4)), triangle(random_thin(3, 5, 5)));
+  const std::vector<double> found = singular_values(triangle(random_thin(3, 5, 4)), triangle(random_thin(3, 5, 5)));
   REQUIRE(found.size() == 5);
   CHECK(found[2] > 0.0);
   CHECK(found[3] == 0.0);
@@ -92,8 +91,8 @@ TEST_CASE("the cosine of two products is that of the matrices themselves", "[cir
       for (std::int64_t k = 0; k < 3; ++k) x += a.row(i)[k] * b.row(j)[k], y += c.row(i)[k] * d.row(j)[k];
       dot += x * y, first += x * x, second += y * y;
     }
-  CHECK(std::abs(product_cosine(a, b, std::sqrt(first), c, d, std::sqrt(second)) -
-                 dot / std::sqrt(first * second)) < 1e-12);
+  CHECK(std::abs(product_cosine(a, b, std::sqrt(first), c, d, std::sqrt(second)) - dot / std::sqrt(first * second)) <
+        1e-12);
 }
 
 TEST_CASE("every job runs once", "[circuits]") {
