@@ -89,7 +89,10 @@ void draw_next_tokens(PredictionView& view, Rect& area) {
   const Predictions& predictions = *view.predictions;
   const auto row = static_cast<std::size_t>(view.token);
   const auto kept = static_cast<std::size_t>(Predictions::kLikeliest);
-  const auto listed = std::min(kept, static_cast<std::size_t>(view.context.state.view.tokens.top));
+  // With what came, the others and three facts.
+  const float rows = std::floor((area.height() - kHeading - kNextLine - 4.0f * kLine - 3.0f) / kNextLine);
+  const auto listed = std::min({kept, static_cast<std::size_t>(view.context.state.view.tokens.top),
+                                static_cast<std::size_t>(std::max(1.0f, rows))});
   heading(view, area, "Next token",
           grouped_text(static_cast<std::int64_t>(listed)) + " likeliest of " + grouped_text(predictions.vocabulary));
   const bool known = row < predictions.loss.size();
@@ -239,7 +242,9 @@ void draw_attended(PredictionView& view, Rect& area, float room) {
     area.cut_top(kLine);
     return;
   }
-  const auto fitting = static_cast<std::size_t>(std::max(1.0f, std::floor((room - kHeading - 3.0f * kLine) / kLine)));
+  // Below them what is left of the row, and the heads.
+  const float left = std::floor((std::min(room - kHeading, area.height()) - 3.0f * kLine) / kLine);
+  const auto fitting = static_cast<std::size_t>(std::max(1.0f, left));
   const std::size_t rows = std::min({kAttendedRows, attention.strongest.size(), fitting});
   double rest = attention.sum();
   const float most = rows > 0 ? std::max(1e-6f, std::abs(attention.weight(attention.strongest.front()))) : 1.0f;
@@ -264,14 +269,14 @@ void draw_attended(PredictionView& view, Rect& area, float room) {
                         theme.value(), bar.x0 - row.x0 - index_width - 13.0f);
   }
   const std::int64_t others = attention.visible - static_cast<std::int64_t>(rows);
-  if (others > 0) {
+  if (others > 0 && area.height() >= kLine) {
     const Rect row = area.cut_top(kLine);
     context.ui.label_at(row.x0, row.centre_y(), grouped_text(others) + (others == 1 ? " other key" : " other keys"),
                         theme.hint(), row.width() - 60.0f);
     painter.text_at(row.x1, row.centre_y(), attention_text(static_cast<float>(rest)),
                     {Face::Mono, 11.0f, theme.text3}, Painter::Align::Right);
   }
-  if (rows > 0) draw_looking_heads(view, area, attention.strongest.front());
+  if (rows > 0 && area.height() >= 2.0f * kLine) draw_looking_heads(view, area, attention.strongest.front());
 }
 
 void describe(const PredictionView& view) {
@@ -317,9 +322,13 @@ void draw_prediction_panel(PanelContext& context, Rect frame) {
     if (predicted) {
       describe(view);
       draw_next_tokens(view, area);
-      rule(view, area, frame);
-      draw_this_token(view, area);
-      rule(view, area, frame);
+      if (area.height() < kHeading + 3.0f * kLine + kBetween) area.y0 = area.y1;
+      if (!area.empty()) {
+        rule(view, area, frame);
+        draw_this_token(view, area);
+      }
+      if (area.height() < kHeading + 3.0f * kLine + kBetween) area.y0 = area.y1;
+      if (!area.empty()) rule(view, area, frame);
     } else {
       const std::string reason = needs_predictions(context.state);
       heading(view, area, "Next token", "");
@@ -329,7 +338,7 @@ void draw_prediction_panel(PanelContext& context, Rect frame) {
     }
     constexpr float kPlot = 150.0f;
     const bool plot = predicted && area.height() > kHeading + 4.0f * kLine + kPlot;
-    draw_attended(view, area, area.height() - (plot ? kPlot : 0.0f));
+    if (area.height() >= kHeading + 2.0f * kLine) draw_attended(view, area, area.height() - (plot ? kPlot : 0.0f));
     if (plot) {
       rule(view, area, frame);
       heading(view, area, "Loss along the text", "each token · line: median of 33");

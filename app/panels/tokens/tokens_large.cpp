@@ -112,7 +112,7 @@ void draw_pointed(const LargeView& view, const TokenLines& lines, const LargeTex
   const Rect box = text.box(view.pointed);
   painter.fill_rect(box, theme.panel, 2.0f);
   painter.text_at(box.x1 - lines.style.padding, box.centre_y(), lines.label(view.pointed),
-                  {Face::SansSemibold, lines.style.size - 0.5f, theme.text}, Painter::Align::Right);
+                  {Face::Sans, lines.style.size, theme.text}, Painter::Align::Right);
   painter.stroke_rect(box.inset(-1.0f), theme.accent, 2.0f, 3.0f);
 }
 
@@ -158,7 +158,9 @@ void draw_large_text(LargeView& view, Rect area) {
   context.facts.set("tokens.last", static_cast<double>(lines.starts[static_cast<std::size_t>(text.last)] - 1));
 
   context.ui.push_clip(area);
-  text.for_each([&](std::int64_t token, Rect box) { draw_token_box(view, lines, token, box); });
+  text.for_each([&](std::int64_t token, Rect box) {
+    if (token != view.pointed) draw_token_box(view, lines, token, box);
+  });
   const TokensState& tokens = context.state.view.tokens;
   const bool still = !passes_quickly(context, first);
   const std::size_t arcs =
