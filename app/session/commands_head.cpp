@@ -17,7 +17,8 @@ namespace headroom {
 namespace {
 
 // Those of panels/head_sections.cpp.
-constexpr const char* kHeadSections = "numbers|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|rounding|gate";
+constexpr const char* kHeadSections =
+    "numbers|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|rounding|gate";
 
 std::string data_reason(const State& state, Arguments) { return needs_data(state); }
 
