@@ -17,7 +17,8 @@ namespace headroom {
 namespace {
 
 // Those of panels/head_sections.cpp.
-constexpr const char* kHeadSections = "numbers|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|rounding|gate";
+constexpr const char* kHeadSections =
+    "numbers|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|rounding|gate";
 
 // Beside circuits heads can be chosen before anything ran.
 std::string heads_reason(const State& state, Arguments) { return state.heads_shown() ? "" : needs_data(state); }

@@ -51,10 +51,10 @@ void add_large_commands(CommandTable& table) {
                                                                   : TokenAttention::Mean;
                return {};
              }});
-  for (const auto& [name, title] : {std::pair{"head", "the selected head"},
-                                    {"layer", "the mean of its layer"},
-                                    {"mean", "the mean of all heads"}})
-    table.add_entry({std::string("tokens.attention ") + name, std::string("Tokens: attention of ") + title, "Heads", ""});
+  for (const auto& [name, title] :
+       {std::pair{"head", "the selected head"}, {"layer", "the mean of its layer"}, {"mean", "the mean of all heads"}})
+    table.add_entry(
+        {std::string("tokens.attention ") + name, std::string("Tokens: attention of ") + title, "Heads", ""});
   table.add({"tokens.arcs", "on|off [X]", "Tokens: arcs to what a token attends to", "Heads", {}, set_arcs});
   table.add_entry({"tokens.arcs on", "Tokens: arcs to the keys of a token", "Heads", ""});
   table.add_entry({"tokens.arcs off", "Tokens: no arcs", "Heads", ""});
@@ -96,7 +96,8 @@ std::string needs_predictions(const State& state) {
 }
 
 void add_tokens_commands(CommandTable& table) {
-  table.add({"tokens.tint", "loss|rank|entropy|received|attention|lambda|rms|norm_gain|none", "Tokens: tint by", "Heads",
+  table.add({"tokens.tint", "loss|rank|entropy|received|attention|lambda|rms|norm_gain|none", "Tokens: tint by",
+             "Heads",
              [](const State& state, Arguments a) -> std::string {
                return !a.empty() && is_of_predictions(a[0]) ? needs_predictions(state) : "";
              },

@@ -105,8 +105,8 @@ struct HeadPanelState {
 enum class TokenAttention : std::uint8_t { Head, Layer, Mean };
 
 struct TokensState {
-  bool experts = false;           // rows of experts in place of the text
-  std::string tint = "received";  // received, attention, lambda, rms, norm_gain, loss, rank, entropy, none
+  bool experts = false;             // rows of experts in place of the text
+  std::string tint = "received";    // received, attention, lambda, rms, norm_gain, loss, rank, entropy, none
   std::string large_tint = "loss";  // of the large text
   TokenAttention attention = TokenAttention::Head;
   bool arcs = true;                       // of the large text, to the keys with a weight of at least

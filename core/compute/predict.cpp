@@ -56,12 +56,11 @@ void predict_there(const at::Tensor& logits, std::int64_t row, std::span<const s
   const at::Tensor exact = logits.to(at::kDouble), lse = at::logsumexp(exact, {1});
   const at::Tensor probability = (exact - lse.unsqueeze(1)).exp();
   const at::Tensor entropy = lse - at::where(probability > 0, probability * exact, 0.0).sum(1);
-  const at::Tensor numbers =
-      at::cat({lse.unsqueeze(1), entropy.unsqueeze(1), exact.gather(1, next), above.to(at::kDouble).unsqueeze(1),
-               top.to(at::kDouble), top_id.to(at::kDouble)},
-              1)
-          .to(at::kCPU)
-          .contiguous();
+  const at::Tensor numbers = at::cat({lse.unsqueeze(1), entropy.unsqueeze(1), exact.gather(1, next),
+                                      above.to(at::kDouble).unsqueeze(1), top.to(at::kDouble), top_id.to(at::kDouble)},
+                                     1)
+                                 .to(at::kCPU)
+                                 .contiguous();
   for (std::int64_t r = 0; r < rows; ++r) {
     const double* const of = numbers.const_data_ptr<double>() + r * numbers.size(1);
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

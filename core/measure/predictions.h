@@ -1,5 +1,5 @@
-// What a model says at every row of the token that comes next: the likeliest ones, log-sum-exp and entropy, and loss and
-// rank of the one that came; never tokens × vocabulary. Immutable once handed over; safe from any thread.
+// What a model says at every row of the token that comes next: the likeliest ones, log-sum-exp and entropy, and loss
+// and rank of the one that came; never tokens × vocabulary. Immutable once handed over; safe from any thread.
 #pragma once
 
 #include <cstddef>

@@ -378,10 +378,7 @@ std::vector<Quantity> summary_quantities() {
        .range = "[0, n]",
        .rows = "eligible",
        .sources = {source::kRounding},
-       .compute =
-           [](const Context& c, Out out) {
-             component_means(c, out, rounded_to_one);
-           }},
+       .compute = [](const Context& c, Out out) { component_means(c, out, rounded_to_one); }},
       {.name = "rounds_to_one_several",
        .axes = kByComponent,
        .long_name = "rows with several weights that round to the largest",

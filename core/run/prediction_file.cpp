@@ -85,7 +85,8 @@ Result<std::shared_ptr<const Predictions>> read_predictions(const RunFile& file,
       if (read_back.token[i] >= 0 && !texts[i].empty()) read_back.texts.emplace(read_back.token[i], texts[i]);
   }
   // Of an encoder-decoder the target may end before the source does, and a run may have met NaN at once.
-  while (read_back.rows() > 0 && std::isnan(read_back.log_sum_exp.back()) && read_back.token[kLikeliest * (read_back.log_sum_exp.size() - 1)] < 0) {
+  while (read_back.rows() > 0 && std::isnan(read_back.log_sum_exp.back()) &&
+         read_back.token[kLikeliest * (read_back.log_sum_exp.size() - 1)] < 0) {
     read_back.log_sum_exp.pop_back();
     read_back.entropy.pop_back();
     read_back.token.resize(read_back.token.size() - kLikeliest);

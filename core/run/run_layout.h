@@ -29,8 +29,8 @@ struct RunShape {
   ElementType real = ElementType::Float32;  // Float64 in float64 runs
   bool components = false, exact = false, hidden = false, summary_only = false;
   bool predictions = false;  // the run reaches logits of the next token
-  bool calls = false;  // the layers are calls with names, rows and keys: of a capture, or of an encoder-decoder
-  bool alibi = false;  // a layer has ALiBi
+  bool calls = false;        // the layers are calls with names, rows and keys: of a capture, or of an encoder-decoder
+  bool alibi = false;        // a layer has ALiBi
   std::int64_t bias_ahead = 0,
                bias_behind = -1;  // distances −ahead … behind of learned biases; none: no layer has them
   // Of an encoder-decoder: boundaries of the encoder's stream, and lengths of the two.

@@ -74,14 +74,15 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
                                                          : "map.scale auto") ||
                    item.command == pools[static_cast<std::size_t>(state.view.map.pooling)];
   }
-  std::vector<MenuItem> head = lines(c, {"head.rms ", "head.across-model ", "tokens.large ", "tokens.tint ", "tokens.show "});
+  std::vector<MenuItem> head =
+      lines(c, {"head.rms ", "head.across-model ", "tokens.large ", "tokens.tint ", "tokens.show "});
   for (MenuItem& item : head) {
-    item.checked = item.command == "head.rms " + state.view.head.rms ||
-                   (item.command.starts_with("tokens.large") && state.view.centre == CentreView::Tokens) ||
-                   item.command == "tokens.tint " + (state.view.centre == CentreView::Tokens
-                                                         ? state.view.tokens.large_tint
-                                                         : state.view.tokens.tint) ||
-                   item.command == (state.view.tokens.experts ? "tokens.show experts" : "tokens.show text");
+    item.checked =
+        item.command == "head.rms " + state.view.head.rms ||
+        (item.command.starts_with("tokens.large") && state.view.centre == CentreView::Tokens) ||
+        item.command == "tokens.tint " + (state.view.centre == CentreView::Tokens ? state.view.tokens.large_tint
+                                                                                  : state.view.tokens.tint) ||
+        item.command == (state.view.tokens.experts ? "tokens.show experts" : "tokens.show text");
   }
   std::vector<MenuItem> panels =
       lines(c, {"panel.next", "panel.previous", "panel.maximise", "panel.fold ", "panel.reset"});

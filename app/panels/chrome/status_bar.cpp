@@ -137,10 +137,10 @@ void token_parts(const PanelContext& context, const RunSnapshot& run, std::vecto
   if (row > 0) parts.push_back({"loss", fixed_text(predictions->loss[row - 1], 3), theme.accent});
   const std::size_t first = row * static_cast<std::size_t>(Predictions::kLikeliest);
   if (const auto text = predictions->texts.find(predictions->token[first]); text != predictions->texts.end())
-    parts.push_back({"next",
-                     "“" + visible_token(text->second) + "” " +
-                         probability_text(std::exp(predictions->log_probability[first])),
-                     theme.accent});
+    parts.push_back(
+        {"next",
+         "“" + visible_token(text->second) + "” " + probability_text(std::exp(predictions->log_probability[first])),
+         theme.accent});
   if (run.next_token_loss)
     parts.push_back({"",
                      "mean loss " + fixed_text(*run.next_token_loss, 4) + " over " +

@@ -47,8 +47,9 @@ void draw_rounding(HeadPanelView& view, Rect area) {
   const double range = view.value("logit_max", only) - view.value("logit_min", only);
   const std::array<NamedValue, 2> beside = {
       {{"sink α₀", number(view.value("sink_score", only), 3), {0, 0, 0, 0}},
-       {"logits", number(view.value("logit_min", only), 1) + " … " + number(view.value("logit_max", only), 1) +
-                      (std::isfinite(range) ? ", " + fixed_text(range, 1) + " apart" : ""),
+       {"logits",
+        number(view.value("logit_min", only), 1) + " … " + number(view.value("logit_max", only), 1) +
+            (std::isfinite(range) ? ", " + fixed_text(range, 1) + " apart" : ""),
         {0, 0, 0, 0}}}};
   draw_named_values(context, area.cut_top(18.0f), beside);
   const std::span<const float> rows = view.layer.row_values("rows/rounds_to_one", view.head.head);
@@ -59,7 +60,8 @@ void draw_rounding(HeadPanelView& view, Rect area) {
   }
   float most = 1.0f;
   for (const float value : rows) most = std::max(most, value);
-  const AxisSpec y = axis_spec(1.0, std::max(10.0, std::pow(10.0, std::ceil(std::log10(static_cast<double>(most))))), true);
+  const AxisSpec y =
+      axis_spec(1.0, std::max(10.0, std::pow(10.0, std::ceil(std::log10(static_cast<double>(most))))), true);
   AxisSpec x = axis_spec(0.0, std::max(1.0, static_cast<double>(count) - 1.0));
   x.whole = x.high_label = true;
   const PlotFrame frame = lay_out_plot(area, x, y, context.ui.measure());

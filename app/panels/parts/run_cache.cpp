@@ -122,8 +122,8 @@ const HeadSeries& RunCache::series(const LayerSnapshot& layer, std::int64_t head
   return series_;
 }
 
-const TokenLines& RunCache::lines(const std::shared_ptr<const Prompt>& prompt, float width,
-                                  const TextMeasure& measure, const TokenStyle& style) {
+const TokenLines& RunCache::lines(const std::shared_ptr<const Prompt>& prompt, float width, const TextMeasure& measure,
+                                  const TokenStyle& style) {
   const std::pair<const Prompt*, float> key(prompt.get(), style.size);
   if (lines_.size() > 3 && !lines_.contains(key)) lines_.clear();
   TokenLines& lines = lines_[key];

@@ -24,7 +24,7 @@ inline constexpr TokenStyle kSmallTokens{}, kLargeTokens{13.0f, 4.0f, 2.0f};
 
 struct TokenLines {
   std::shared_ptr<const Prompt> prompt;
-  float width = 0.0f;                   // of the lines
+  float width = 0.0f;  // of the lines
   TokenStyle style;
   std::vector<std::string> labels;      // of unlike tokens
   std::vector<float> label_widths;      // with padding; never wider than a line

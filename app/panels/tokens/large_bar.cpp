@@ -40,8 +40,8 @@ BarGroup tint_group(PanelContext& context) {
   const std::string reason = needs_predictions(context.state);
   std::vector<Choice> choices;
   for (const char* name : {"loss", "rank", "entropy", "attention", "none"})
-    choices.push_back({name, std::string("tokens.tint ") + name, selected == name,
-                       is_of_predictions(name) ? reason : std::string()});
+    choices.push_back(
+        {name, std::string("tokens.tint ") + name, selected == name, is_of_predictions(name) ? reason : std::string()});
   std::string more = "more";
   for (const auto& [name, title] : kMoreTints)
     if (selected == name) more = title;
@@ -87,8 +87,7 @@ BarGroup arcs_group(PanelContext& context) {
   const double least = context.state.view.tokens.least_arc;
   const float box = std::round(ui.width("arcs", context.theme().body(context.theme().text2))) + 26.0f;
   const std::string value = "a ≥ " + short_text(least);
-  const float combo =
-      std::round(ui.width("at least " + value, context.theme().body(context.theme().text))) + 44.0f;
+  const float combo = std::round(ui.width("at least " + value, context.theme().body(context.theme().text))) + 44.0f;
   return {box + 8.0f + combo, [=, &ui](Vec2 at) {
             ui.check_box(Rect::sized(at.x, at.y, box, measure::kPanelControl), "arcs", on,
                          on ? "tokens.arcs off" : "tokens.arcs on");
@@ -96,9 +95,12 @@ BarGroup arcs_group(PanelContext& context) {
                      [on, least] {
                        std::vector<MenuItem> items;
                        for (const char* choice : {"0.005", "0.01", "0.02", "0.05", "0.1", "0.2"})
-                         items.push_back({std::string("a ≥ ") + choice, "",
+                         items.push_back({std::string("a ≥ ") + choice,
+                                          "",
                                           std::string(on ? "tokens.arcs on " : "tokens.arcs off ") + choice,
-                                          short_text(least) == choice, false, {}});
+                                          short_text(least) == choice,
+                                          false,
+                                          {}});
                        return items;
                      });
           }};

@@ -27,8 +27,10 @@ std::vector<double> running_median(std::span<const double> values, std::size_t w
   std::vector<double> medians(values.size(), std::nan("")), sorted;
   const std::size_t half = width / 2;
   for (std::size_t i = 0; i < values.size() + half; ++i) {
-    if (i < values.size() && std::isfinite(values[i])) sorted.insert(std::ranges::upper_bound(sorted, values[i]), values[i]);
-    if (i >= width && std::isfinite(values[i - width])) sorted.erase(std::ranges::lower_bound(sorted, values[i - width]));
+    if (i < values.size() && std::isfinite(values[i]))
+      sorted.insert(std::ranges::upper_bound(sorted, values[i]), values[i]);
+    if (i >= width && std::isfinite(values[i - width]))
+      sorted.erase(std::ranges::lower_bound(sorted, values[i - width]));
     if (i < half || sorted.empty()) continue;
     const std::size_t middle = sorted.size() / 2;
     medians[i - half] = sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);

@@ -71,7 +71,8 @@ bool add_row(const MappedHead& of, std::int64_t query, std::vector<float>& row, 
   return true;
 }
 
-void find_mean(PanelContext& context, RunCache& memory, std::int64_t only, std::int64_t query, PointedAttention& found) {
+void find_mean(PanelContext& context, RunCache& memory, std::int64_t only, std::int64_t query,
+               PointedAttention& found) {
   std::any& piece = memory.piece("mean row");
   if (!piece.has_value()) piece = RowMean();
   RowMean& mean = *std::any_cast<RowMean>(&piece);

@@ -33,8 +33,7 @@ struct PredictionView {
 
 std::string token_text(const PredictionView& view, std::int32_t id) {
   const auto found = view.predictions->texts.find(id);
-  return found == view.predictions->texts.end() ? "id " + std::to_string(id)
-                                                : "“" + visible_token(found->second) + "”";
+  return found == view.predictions->texts.end() ? "id " + std::to_string(id) : "“" + visible_token(found->second) + "”";
 }
 
 // The title of a part with a hint at its right; `area` loses the row.
@@ -89,7 +88,10 @@ void draw_next_tokens(PredictionView& view, Rect& area) {
   const Predictions& predictions = *view.predictions;
   const auto row = static_cast<std::size_t>(view.token);
   const auto kept = static_cast<std::size_t>(Predictions::kLikeliest);
-  const auto listed = std::min(kept, static_cast<std::size_t>(view.context.state.view.tokens.top));
+  // With what came, the others and three facts.
+  const float rows = std::floor((area.height() - kHeading - kNextLine - 4.0f * kLine - 3.0f) / kNextLine);
+  const auto listed = std::min({kept, static_cast<std::size_t>(view.context.state.view.tokens.top),
+                                static_cast<std::size_t>(std::max(1.0f, rows))});
   heading(view, area, "Next token",
           grouped_text(static_cast<std::int64_t>(listed)) + " likeliest of " + grouped_text(predictions.vocabulary));
   const bool known = row < predictions.loss.size();
@@ -149,7 +151,8 @@ void draw_loss_strip(const PredictionView& view, Rect strip, std::size_t own) {
   const auto columns = static_cast<std::size_t>(std::max(1.0f, strip.width()));
   std::vector<int> counts(columns, 0);
   const auto column = [&](double loss) {
-    return std::min(columns - 1, static_cast<std::size_t>(std::clamp(loss / 12.0, 0.0, 1.0) * static_cast<double>(columns)));
+    return std::min(columns - 1,
+                    static_cast<std::size_t>(std::clamp(loss / 12.0, 0.0, 1.0) * static_cast<double>(columns)));
   };
   for (const double loss : losses)
     if (std::isfinite(loss)) ++counts[column(loss)];
@@ -188,10 +191,9 @@ void draw_this_token(PredictionView& view, Rect& area) {
   if (strip) {
     const float x0 = facts.x1 + 14.0f;
     draw_loss_strip(view, {x0, left.y0 + 3.0f, area.x1, left.y0 + 13.0f}, own);
-    view.context.ui.label_at(
-        area.x1, left.y0 + kLine + 9.0f,
-        "among " + grouped_text(static_cast<std::int64_t>(predictions.loss.size())) + " tokens",
-        view.context.theme().hint(), area.x1 - x0, Painter::Align::Right);
+    view.context.ui.label_at(area.x1, left.y0 + kLine + 9.0f,
+                             "among " + grouped_text(static_cast<std::int64_t>(predictions.loss.size())) + " tokens",
+                             view.context.theme().hint(), area.x1 - x0, Painter::Align::Right);
   }
   area.y0 = facts.y0;
 }
@@ -212,8 +214,7 @@ void draw_looking_heads(PredictionView& view, Rect& area, std::int64_t key) {
   float x = row.x0;
   for (std::size_t h = 0; h < std::min(kLookingHeads, looking.heads.size()); ++h) {
     const auto [head, weight] = looking.heads[h];
-    const std::string title = head_text(head),
-                      value = (weight < 0.0 ? "−" : "") + cell_text(std::abs(weight));
+    const std::string title = head_text(head), value = (weight < 0.0 ? "−" : "") + cell_text(std::abs(weight));
     const TextStyle link{Face::Mono, 11.0f, theme.accent}, number{Face::Mono, 11.0f, theme.text3};
     const float wide = context.ui.width(title, link), narrow = context.ui.width(value, number);
     if (x + wide + narrow + 4.0f > row.x1) break;
@@ -239,7 +240,9 @@ void draw_attended(PredictionView& view, Rect& area, float room) {
     area.cut_top(kLine);
     return;
   }
-  const auto fitting = static_cast<std::size_t>(std::max(1.0f, std::floor((room - kHeading - 3.0f * kLine) / kLine)));
+  // Below them what is left of the row, and the heads.
+  const float left = std::floor((std::min(room - kHeading, area.height()) - 3.0f * kLine) / kLine);
+  const auto fitting = static_cast<std::size_t>(std::max(1.0f, left));
   const std::size_t rows = std::min({kAttendedRows, attention.strongest.size(), fitting});
   double rest = attention.sum();
   const float most = rows > 0 ? std::max(1e-6f, std::abs(attention.weight(attention.strongest.front()))) : 1.0f;
@@ -260,18 +263,18 @@ void draw_attended(PredictionView& view, Rect& area, float room) {
     const float scale = most > 1.0f ? 1.0f / most : 1.0f;
     painter.fill_rect({bar.x0, bar.y0, bar.x0 + std::max(1.0f, std::abs(weight) * scale * bar.width()), bar.y1}, color,
                       2.0f);
-    context.ui.label_at(row.x0 + index_width + 7.0f, row.centre_y(), quoted_token(*view.run.prompt, key),
-                        theme.value(), bar.x0 - row.x0 - index_width - 13.0f);
+    context.ui.label_at(row.x0 + index_width + 7.0f, row.centre_y(), quoted_token(*view.run.prompt, key), theme.value(),
+                        bar.x0 - row.x0 - index_width - 13.0f);
   }
   const std::int64_t others = attention.visible - static_cast<std::int64_t>(rows);
-  if (others > 0) {
+  if (others > 0 && area.height() >= kLine) {
     const Rect row = area.cut_top(kLine);
     context.ui.label_at(row.x0, row.centre_y(), grouped_text(others) + (others == 1 ? " other key" : " other keys"),
                         theme.hint(), row.width() - 60.0f);
-    painter.text_at(row.x1, row.centre_y(), attention_text(static_cast<float>(rest)),
-                    {Face::Mono, 11.0f, theme.text3}, Painter::Align::Right);
+    painter.text_at(row.x1, row.centre_y(), attention_text(static_cast<float>(rest)), {Face::Mono, 11.0f, theme.text3},
+                    Painter::Align::Right);
   }
-  if (rows > 0) draw_looking_heads(view, area, attention.strongest.front());
+  if (rows > 0 && area.height() >= 2.0f * kLine) draw_looking_heads(view, area, attention.strongest.front());
 }
 
 void describe(const PredictionView& view) {
@@ -317,9 +320,13 @@ void draw_prediction_panel(PanelContext& context, Rect frame) {
     if (predicted) {
       describe(view);
       draw_next_tokens(view, area);
-      rule(view, area, frame);
-      draw_this_token(view, area);
-      rule(view, area, frame);
+      if (area.height() < kHeading + 3.0f * kLine + kBetween) area.y0 = area.y1;
+      if (!area.empty()) {
+        rule(view, area, frame);
+        draw_this_token(view, area);
+      }
+      if (area.height() < kHeading + 3.0f * kLine + kBetween) area.y0 = area.y1;
+      if (!area.empty()) rule(view, area, frame);
     } else {
       const std::string reason = needs_predictions(context.state);
       heading(view, area, "Next token", "");
@@ -329,7 +336,7 @@ void draw_prediction_panel(PanelContext& context, Rect frame) {
     }
     constexpr float kPlot = 150.0f;
     const bool plot = predicted && area.height() > kHeading + 4.0f * kLine + kPlot;
-    draw_attended(view, area, area.height() - (plot ? kPlot : 0.0f));
+    if (area.height() >= kHeading + 2.0f * kLine) draw_attended(view, area, area.height() - (plot ? kPlot : 0.0f));
     if (plot) {
       rule(view, area, frame);
       heading(view, area, "Loss along the text", "each token · line: median of 33");

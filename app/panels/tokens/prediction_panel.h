@@ -1,5 +1,5 @@
-// What the model expected after the token that the large text points at, what came, what this token's own loss was, what
-// the token attends to, and the loss along the text. Main thread only.
+// What the model expected after the token that the large text points at, what came, what this token's own loss was,
+// what the token attends to, and the loss along the text. Main thread only.
 #pragma once
 
 #include <string>

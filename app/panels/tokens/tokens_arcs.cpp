@@ -61,8 +61,8 @@ std::vector<Vec2> arc_between(Rect token, Rect key) {
   for (int i = 0; i <= kArcPieces; ++i) {
     const float t = static_cast<float>(i) / static_cast<float>(kArcPieces), s = 1.0f - t;
     const float a = s * s * s, b = 3.0f * s * s * t, c = 3.0f * s * t * t, d = t * t * t;
-    points.push_back({a * from.x + b * leave.x + c * arrive.x + d * to.x,
-                      a * from.y + b * leave.y + c * arrive.y + d * to.y});
+    points.push_back(
+        {a * from.x + b * leave.x + c * arrive.x + d * to.x, a * from.y + b * leave.y + c * arrive.y + d * to.y});
   }
   return points;
 }

@@ -84,8 +84,8 @@ void draw_token_box(const LargeView& view, const TokenLines& lines, std::int64_t
   } else if (token == 0 && is_of_predictions(view.context.state.view.tokens.large_tint)) {
     painter.stroke_rect(box, theme.text3, 1.0f, 2.0f);
   }
-  painter.text_at(box.x1 - lines.style.padding, box.centre_y(), lines.label(token), {Face::Sans, lines.style.size, text},
-                  Painter::Align::Right);
+  painter.text_at(box.x1 - lines.style.padding, box.centre_y(), lines.label(token),
+                  {Face::Sans, lines.style.size, text}, Painter::Align::Right);
 }
 
 void draw_pins(const LargeView& view, const LargeText& text) {
@@ -112,7 +112,7 @@ void draw_pointed(const LargeView& view, const TokenLines& lines, const LargeTex
   const Rect box = text.box(view.pointed);
   painter.fill_rect(box, theme.panel, 2.0f);
   painter.text_at(box.x1 - lines.style.padding, box.centre_y(), lines.label(view.pointed),
-                  {Face::SansSemibold, lines.style.size - 0.5f, theme.text}, Painter::Align::Right);
+                  {Face::Sans, lines.style.size, theme.text}, Painter::Align::Right);
   painter.stroke_rect(box.inset(-1.0f), theme.accent, 2.0f, 3.0f);
 }
 
@@ -158,7 +158,9 @@ void draw_large_text(LargeView& view, Rect area) {
   context.facts.set("tokens.last", static_cast<double>(lines.starts[static_cast<std::size_t>(text.last)] - 1));
 
   context.ui.push_clip(area);
-  text.for_each([&](std::int64_t token, Rect box) { draw_token_box(view, lines, token, box); });
+  text.for_each([&](std::int64_t token, Rect box) {
+    if (token != view.pointed) draw_token_box(view, lines, token, box);
+  });
   const TokensState& tokens = context.state.view.tokens;
   const bool still = !passes_quickly(context, first);
   const std::size_t arcs =
@@ -258,7 +260,8 @@ void draw_large_tokens_panel(PanelContext& context, Rect frame) {
     draw_note(context, body.inset(measure::kPadding, 8.0f), "The prompt appears here token by token once it has run.",
               "Each token is tinted by its loss; the one under the pointer shows what the model expected next.");
   } else {
-    LargeView view{context, memory, *run, make_token_tint(context, memory, context.state.view.tokens.large_tint),
+    LargeView view{context,  memory,
+                   *run,     make_token_tint(context, memory, context.state.view.tokens.large_tint),
                    *pointed, pointed_attention(context, memory, *pointed)};
     state_of_view(view);
     Rect inside = body.inset(measure::kPadding, 0.0f);

@@ -133,8 +133,8 @@ void draw_token(const Tokens& tokens, std::int64_t token, Rect box) {
       text = text_on(theme.hatch);
     }
   }
-  painter.text_at(box.x1 - kSmallTokens.padding, box.centre_y(), tokens.lines.label(token), {Face::Sans, kSmallTokens.size, text},
-                  Painter::Align::Right);
+  painter.text_at(box.x1 - kSmallTokens.padding, box.centre_y(), tokens.lines.label(token),
+                  {Face::Sans, kSmallTokens.size, text}, Painter::Align::Right);
 }
 
 void draw_marks(const Tokens& tokens, std::int64_t token, Rect box) {

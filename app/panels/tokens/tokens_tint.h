@@ -26,8 +26,8 @@ struct TokenTint {
   ColorScale scale;
 };
 
-// The tint `name`: of the selected head ("received", "attention", "lambda", "rms", "norm_gain"), of the token itself ("loss", "rank",
-// "entropy"), or none.
+// The tint `name`: of the selected head ("received", "attention", "lambda", "rms", "norm_gain"), of the token itself
+// ("loss", "rank", "entropy"), or none.
 [[nodiscard]] TokenTint make_token_tint(PanelContext& context, RunCache& memory, const std::string& name);
 
 // The largest magnitude of the tokens under each of `width` pixels, with its sign; NaN where there is none.

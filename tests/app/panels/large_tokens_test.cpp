@@ -70,15 +70,16 @@ CATCH_TEST_CASE("large tokens: no text is cut, outside or on another") {
             for (const Rect frame : {kWide, Rect{28, 69, 740, 615}, Rect{28, 69, 400, 500}, Rect{0, 0, 2200, 1300}}) {
               if (length > 600 && std::string(tint) != "loss") continue;
               bench.state.view.tokens.large_tint = tint;
-              const std::string what = std::string(kind) + " n " + std::to_string(length) + " " + tint + " " +
-                                       std::to_string(frame.width());
+              const std::string what =
+                  std::string(kind) + " n " + std::to_string(length) + " " + tint + " " + std::to_string(frame.width());
               holds(bench.draw(draw_large_tokens_panel, frame), what);
             }
           for (const Rect frame : {kSide, Rect{0, 69, 280, 615}, Rect{0, 0, 700, 1300}, Rect{0, 0, 240, 300}})
             for (const std::int64_t top : {1, 5, 8}) {
               bench.state.view.tokens.top = top;
-              holds(bench.draw(draw_prediction_panel, frame),
-                    std::string(kind) + " prediction n " + std::to_string(length) + " " + std::to_string(frame.width()));
+              holds(
+                  bench.draw(draw_prediction_panel, frame),
+                  std::string(kind) + " prediction n " + std::to_string(length) + " " + std::to_string(frame.width()));
             }
         }
 }
@@ -127,7 +128,8 @@ CATCH_TEST_CASE("probabilities under 10 % have two decimals, and none is 0.0 % o
   CATCH_CHECK(probability_text(std::nan("")) == "–");
 }
 
-CATCH_TEST_CASE("arcs go to the strongest keys of at least that weight, twelve at most, none over the token's own line") {
+CATCH_TEST_CASE(
+    "arcs go to the strongest keys of at least that weight, twelve at most, none over the token's own line") {
   PointedAttention attention;
   std::vector<float> row(40, 0.0f);
   for (std::size_t j = 0; j < 16; ++j) {
