@@ -319,6 +319,11 @@ void take_hands(Maps& maps) {
       ui.run("select " + head_text(head));
     }
   }
+  if (hit.hovered && ui.input.modifiers.ctrl && ui.input.wheel.y != 0.0f) {
+    const float wanted = std::round(maps.layout.size * std::pow(1.15f, ui.input.wheel.y));
+    const float next = ui.input.wheel.y > 0.0f ? std::max(wanted, maps.layout.size + 1.0f) : wanted;
+    ui.run("heads.maps.size " + std::to_string(std::lround(std::clamp(next, kLeastThumbnail, kMostThumbnail))));
+  }
   const std::optional<HeadRef> hovered = context.hover.head;
   ui.context_menu("places menu", maps.layout.view, [hovered] {
     std::vector<MenuItem> items(4);

@@ -23,14 +23,19 @@ namespace {
 
 const Rect kWide{0.0f, 69.0f, 1440.0f, 876.0f}, kNarrow{0.0f, 69.0f, 300.0f, 770.0f};
 
-HeadsBench maps_bench(std::int64_t layers, std::int64_t heads, const char* kind = "softmax",
-                      std::int64_t finished = -1) {
+test::SnapshotOptions options_of(std::int64_t layers, std::int64_t heads, const char* kind = "softmax",
+                                 std::int64_t finished = -1) {
   test::SnapshotOptions options;
   options.kind = kind, options.layers = layers, options.heads = heads, options.finished = finished;
-  HeadsBench bench(options, {std::min<std::int64_t>(1, layers - 1), 0});
-  bench.state.view.heads.view = HeadsView::Maps;
-  return bench;
+  return options;
 }
+
+// With the thumbnails shown.
+struct MapsBench : HeadsBench {
+  explicit MapsBench(const test::SnapshotOptions& options) : HeadsBench(options, {options.layers > 1 ? 1 : 0, 0}) {
+    state.view.heads.view = HeadsView::Maps;
+  }
+};
 
 // The panel, and the card above it.
 void draw_with_card(PanelContext& context, Rect frame) {
@@ -47,7 +52,7 @@ std::string text_fact(const HeadsBench& bench, const char* name) {
 }  // namespace
 
 CATCH_TEST_CASE("maps of all heads: what is drawn is one picture, equal while nothing changes") {
-  HeadsBench bench = maps_bench(30, 9);
+  MapsBench bench(options_of(30, 9));
   bench.draw(draw_heads_panel, kWide);
   CATCH_REQUIRE(bench.painter->maps().size() == 1);
   CATCH_CHECK(bench.fact("maps.there") == 270);
@@ -71,7 +76,7 @@ CATCH_TEST_CASE("maps of all heads: what is drawn is one picture, equal while no
 }
 
 CATCH_TEST_CASE("maps of all heads: by value they stand in the table's order, with the numbers of the table") {
-  HeadsBench bench = maps_bench(30, 9);
+  MapsBench bench(options_of(30, 9));
   const RunSnapshot& run = *bench.state.runs.front().data;
   bench.state.view.heads.maps_by_value = true;
   for (const char* quantity : {"sink_score", "induction_score", "logit_max"}) {
@@ -100,7 +105,7 @@ CATCH_TEST_CASE("maps of all heads: by value they stand in the table's order, wi
 
 CATCH_TEST_CASE(
     "maps of all heads: a click selects, arrows move as the eye does, Enter and a double click open the map") {
-  HeadsBench bench = maps_bench(30, 9);
+  MapsBench bench(options_of(30, 9));
   bench.draw(draw_heads_panel, kWide);
   const Rect target = bench.painter->maps().front().target;
   const float pitch = (target.width() + 2.0f) / 30.0f;
@@ -131,7 +136,7 @@ CATCH_TEST_CASE(
 
 CATCH_TEST_CASE("maps of all heads: the card shows the head panel's numbers beside the thumbnail, after a rest") {
   for (const char* kind : {"softmax", "diff_v2"}) {
-    HeadsBench bench = maps_bench(30, 9, kind);
+    MapsBench bench(options_of(30, 9, kind));
     bench.draw(draw_with_card, kWide);
     CATCH_CHECK(bench.facts.find("card.head") == nullptr);
     const Rect target = bench.painter->maps().front().target;
@@ -196,7 +201,7 @@ CATCH_TEST_CASE("maps of all heads: no text of view or card is cut, outside or o
 }
 
 CATCH_TEST_CASE("maps of all heads: why there is none is said") {
-  HeadsBench running = maps_bench(12, 4, "softmax", 5);
+  MapsBench running(options_of(12, 4, "softmax", 5));
   running.draw(draw_heads_panel, kWide);
   CATCH_CHECK(running.fact("maps.there") == 20);
   CATCH_CHECK(running.painter->shows("not yet"));
@@ -212,7 +217,7 @@ CATCH_TEST_CASE("maps of all heads: why there is none is said") {
   CATCH_CHECK(file.fact("maps.there") == 0);
   CATCH_CHECK(file.painter->shows("analyze --maps 64"));
 
-  HeadsBench second = maps_bench(12, 4);
+  MapsBench second(options_of(12, 4));
   second.state.view.heads.maps_show = MapKind::Second;
   second.draw(draw_heads_panel, kWide);
   CATCH_CHECK(second.painter->shows("no second map"));
