@@ -24,6 +24,7 @@ void add_head_commands(CommandTable& table);
 void add_map_commands(CommandTable& table);
 void add_what_if_commands(CommandTable& table);
 void add_compare_commands(CommandTable& table);
+void add_residual_commands(CommandTable& table);
 void add_export_commands(CommandTable& table);
 void add_window_commands(CommandTable& table);
 void add_script_commands(CommandTable& table);

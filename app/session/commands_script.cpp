@@ -56,6 +56,7 @@ CommandTable make_command_table() {
   add_map_commands(table);
   add_what_if_commands(table);
   add_compare_commands(table);
+  add_residual_commands(table);
   add_export_commands(table);
   add_window_commands(table);
   add_script_commands(table);

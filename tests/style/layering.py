@@ -56,9 +56,10 @@ PANELS = {
     "tokens": "parts",
     "model": "parts heads",
     "head": "parts model",
+    "residual": "parts",
     "compare": "parts map model",
     "what_if": "parts map compare",
-    "chrome": "parts map heads tokens model head compare what_if",
+    "chrome": "parts map heads tokens model head residual compare what_if",
 }
 ARROWS |= {
     f"app/panels/{folder}": " ".join(["app/panels", ARROWS["app/panels"], *(f"app/panels/{name}" for name in allowed.split())])

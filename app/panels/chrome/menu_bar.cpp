@@ -80,6 +80,13 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
                    item.command == "tokens.tint " + state.view.tokens.tint ||
                    item.command == (state.view.tokens.experts ? "tokens.show experts" : "tokens.show text");
   }
+  std::vector<MenuItem> residual = lines(
+      c, {"residual", "residual.cells ", "residual.channel", "residual.boundary", "residual.token", "residual.least"});
+  const char* cells[] = {"residual.cells channel", "residual.cells rms", "residual.cells largest"};
+  for (MenuItem& item : residual)
+    item.checked = item.command == "residual"
+                       ? state.view.centre == CentreView::Residual
+                       : item.command == cells[static_cast<std::size_t>(state.view.residual.cells)];
   std::vector<MenuItem> panels =
       lines(c, {"panel.next", "panel.previous", "panel.maximise", "panel.fold ", "panel.reset"});
   std::vector<MenuItem> looks = lines(c, {"theme ", "scale "});
@@ -89,6 +96,7 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
           submenu("Heads", std::move(heads), true),
           submenu("Map", std::move(map)),
           submenu("Head and tokens", std::move(head)),
+          submenu("Residual stream", std::move(residual)),
           submenu("Panels", std::move(panels), true),
           submenu("Theme and size", std::move(looks)),
           command_item(c, "log", "Messages", true)};
@@ -100,8 +108,16 @@ std::vector<MenuItem> run_menu(const PanelContext& c) {
     what_if.push_back(command_item(c, line, without_subject(command_item(c, line).title),
                                    std::string_view(line) == "what-if.complete"));
   }
-  return {command_item(c, "run"), command_item(c, "cancel"), submenu("Prompt", prompt_items(c), true),
-          submenu("Device and type", device_items(c)), submenu("What-if", std::move(what_if), true)};
+  MenuItem keep = command_item(c, "residual.keep", "Keep the residual stream");
+  keep.checked = c.state.keep_residual;
+  keep.detail = residual_size_text(c.state);
+  return {command_item(c, "run"),
+          command_item(c, "cancel"),
+          command_item(c, "run.checkpoint"),
+          submenu("Prompt", prompt_items(c), true),
+          submenu("Device and type", device_items(c)),
+          std::move(keep),
+          submenu("What-if", std::move(what_if), true)};
 }
 
 std::vector<MenuItem> compare_menu(const PanelContext& c) {

@@ -2,6 +2,7 @@
 #include "app/panels/chrome/state_facts.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "app/session/facts.h"
 #include "app/session/quantities.h"
 #include "app/session/state.h"
+#include "app/session/view_fields.h"
 
 namespace headroom {
 namespace {
@@ -69,6 +71,9 @@ void describe_view(const ViewState& view, Facts& facts) {
   facts.set("tokens.show", view.tokens.experts ? "experts" : "text");
   facts.set("what_if.scope", view.what_if.scope);
   facts.set("compare.divider", view.compare.divider);
+  facts.set("residual.cells", EnumWords<ResidualCells>::words[static_cast<std::size_t>(view.residual.cells)]);
+  facts.set("residual.token", static_cast<double>(view.residual.token));
+  facts.set("residual.least", view.residual.least);
   const char* sorts[] = {"distance", "sink_a", "sink_b", "sink", "rho", "entropy"};
   facts.set("compare.sort", view.compare.sort ? sorts[static_cast<int>(*view.compare.sort)] : "none");
   set_flag(facts, "compare.descending", view.compare.descending);
@@ -76,6 +81,7 @@ void describe_view(const ViewState& view, Facts& facts) {
 
 void describe_window(const State& state, Facts& facts) {
   facts.set("prompt.title", state.prompt.title);
+  set_flag(facts, "residual.keep", state.keep_residual);
   facts.set("prompt.first", static_cast<double>(state.prompt.max_tokens));
   const Settings& settings = state.settings;
   facts.set("settings.device", settings.device);
@@ -135,8 +141,7 @@ void describe_state(const State& state, Facts& facts) {
       if (quantity.group.empty())
         facts.set("head." + std::string(quantity.name),
                   data->at(quantity.name, selection.head->layer, selection.head->head));
-  const char* centres[] = {"map", "what-if", "compare"};
-  facts.set("centre", std::string(centres[static_cast<int>(state.view.centre)]));
+  facts.set("centre", EnumWords<CentreView>::words[static_cast<std::size_t>(state.view.centre)]);
   facts.set("overlay", static_cast<double>(static_cast<int>(state.overlay)));
   facts.set("theme", std::string(state.settings.dark ? "dark" : "light"));
   facts.set("can_undo", state.can_undo ? 1.0 : 0.0);

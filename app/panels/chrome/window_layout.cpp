@@ -12,6 +12,9 @@
 #include "app/panels/map/map_panel.h"
 #include "app/panels/map/where_panel.h"
 #include "app/panels/model/model_panel.h"
+#include "app/panels/residual/massive_panel.h"
+#include "app/panels/residual/residual_cells.h"
+#include "app/panels/residual/residual_panel.h"
 #include "app/panels/tokens/tokens_panel.h"
 #include "app/panels/what_if/what_if_change.h"
 #include "app/panels/what_if/what_if_panel.h"
@@ -49,6 +52,8 @@ ViewPanels panels_of(const State& state) {
   switch (view.centre) {
     case CentreView::WhatIf: return {&kHeadsPanel, &kWhatIfPanel, &kChangePanel, 272.0f, 388.0f, 190.0f, 330.0f};
     case CentreView::Compare: return {&kHeadsPanel, &kComparePanel, &kComparedHeadsPanel};
+    case CentreView::Residual:
+      return {&kResidualPanel, &kResidualCellsPanel, &kMassivePanel, 500.0f, 340.0f, 340.0f, 280.0f, 1000.0f};
     case CentreView::Map: break;
   }
   const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;
