@@ -33,12 +33,15 @@ bool is_anything(std::string_view) { return true; }
 constexpr std::string_view kWhole = "a whole number from 0 on", kNumber = "a number", kName = "a name",
                            kPath = "a path", kText = "a text, in quotation marks where it has blanks";
 
-constexpr std::array<Placeholder, 38> kPlaceholders = {{
+constexpr std::array<Placeholder, 41> kPlaceholders = {{
     {"QUERY", kWhole, "5", is_whole},
     {"KEY", kWhole, "3", is_whole},
     {"TOKEN", kWhole, "5", is_whole},
     {"TOKENS", kWhole, "8", is_whole},
     {"LAYER", kWhole, "0", is_whole},
+    {"BOUNDARY", kWhole, "0", is_whole},
+    {"CHANNEL", kWhole, "0", is_whole},
+    {"RATIO", kNumber, "300", is_number},
     {"RUN", "the number of a run", "1", is_whole},
     {"ID", "the number of an error card", "1", is_whole},
     {"COUNT", kWhole, "10", is_whole},

@@ -28,6 +28,7 @@ void add_what_if_commands(CommandTable& table);
 void add_compare_commands(CommandTable& table);
 void add_circuit_commands(CommandTable& table);
 void add_importance_commands(CommandTable& table);
+void add_residual_commands(CommandTable& table);
 void add_export_commands(CommandTable& table);
 void add_training_commands(CommandTable& table);
 void add_window_commands(CommandTable& table);

@@ -90,6 +90,7 @@ void add_file_commands(CommandTable& table) {
                  return {};
                }
                s.edit().overlay = Overlay::Files;
+               s.edit().checkpoint_wanted.clear();
                s.edit().overlay_text = a.empty() ? "" : a[0];
                return {};
              }});
@@ -100,9 +101,18 @@ void add_file_commands(CommandTable& table) {
              {},
              [](Session& s, Arguments a) -> Result<void> {
                s.edit().overlay = Overlay::Files;
+               s.edit().checkpoint_wanted.clear();
                s.edit().overlay_text = a.empty() ? "" : a[0];
                return {};
              }});
+  table.add({"run.checkpoint", "[PATH]", "Open the checkpoint of this run file", "File",
+             [](const State& state, Arguments) -> std::string {
+               const RunEntry* run = state.shown();
+               if (!run) return "nothing is open";
+               return run->model < 0 && run->data ? "" : "no run file is shown";
+             },
+             [](Session& s, Arguments a) { return s.open_checkpoint(a.empty() ? "" : a[0]); }});
+  table.add_entry({"run.checkpoint", "Open the checkpoint of this run file", "File", ""});
   table.add({"demo", "NAME", "Open a demo", "File", {}, [](Session& s, Arguments a) -> Result<void> {
                const std::filesystem::path demos = s.options().assets / "demo";
                std::error_code ignored;

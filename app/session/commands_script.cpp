@@ -61,6 +61,7 @@ CommandTable make_command_table() {
   add_circuit_commands(table);
   add_importance_commands(table);
   add_training_commands(table);
+  add_residual_commands(table);
   add_export_commands(table);
   add_window_commands(table);
   add_script_commands(table);

@@ -25,7 +25,7 @@ struct EnumWords<HeadsView> {
 };
 template <>
 struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 7> words{"map", "what-if", "compare", "circuit", "importance", "training", "tokens"};
+  static constexpr std::array<const char*, 8> words{"map", "what-if", "compare", "circuit", "importance", "training", "tokens", "residual"};
 };
 template <>
 struct EnumWords<AblationWay> {
@@ -34,6 +34,10 @@ struct EnumWords<AblationWay> {
 template <>
 struct EnumWords<TokenAttention> {
   static constexpr std::array<const char*, 3> words{"head", "layer", "mean"};
+};
+template <>
+struct EnumWords<ResidualCells> {
+  static constexpr std::array<const char*, 3> words{"channel", "rms", "largest"};
 };
 template <>
 struct EnumWords<CompareMode> {

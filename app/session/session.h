@@ -108,6 +108,10 @@ class Session {
     std::shared_ptr<const SavedSession> session{};  // to be taken up once the checkpoint is open
   };
   void open(const std::string& path, const OpenOptions& options);
+  // Opens the checkpoint that the shown run file was made from, and what is shown with it. Without a path it is looked
+  // for among what is open, recent files, and what the run's own command line names; the file panel asks where none has
+  // its hash. A path of another checkpoint is refused.
+  Result<void> open_checkpoint(const std::string& path);
   void show_file(const std::string& path);  // in the desktop's file manager
   void close_shown();
   // Histories of trainings, beside those that are open: of a training.h5, a folder that holds one or step checkpoints, or
@@ -205,6 +209,7 @@ class Session {
   void refresh_estimate();
   [[nodiscard]] Result<LiveRunRequest> base_request(const ModelEntry& model) const;
   void select_default_head();
+  void checkpoint_found(int run_id, const std::string& path, const std::string& config);
   void take_up(const SavedSession& session, const ModelEntry& model);
   void take_up_what_ifs(const SavedSession& session, int base_id);
   void take_up_beside(const SavedSession& session, int base_id, int shown_id);

@@ -126,7 +126,7 @@ void Session::take_up_what_ifs(const SavedSession& saved, int base_id) {
 // The other run of the same checkpoint, where one stood beside it: as trained, changed, or changed in one head.
 void Session::take_up_beside(const SavedSession& saved, int base_id, int shown_id) {
   if (state_.view.centre == CentreView::Training) return;
-  state_.view.centre = saved.view.centre == CentreView::WhatIf ? CentreView::WhatIf : CentreView::Map;
+  state_.view.centre = saved.view.centre == CentreView::Compare ? CentreView::Map : saved.view.centre;
   if (!saved.beside) return;
   if (saved.beside->what_ifs.empty()) {
     state_.view.other_run = base_id;

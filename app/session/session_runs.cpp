@@ -124,6 +124,7 @@ Result<void> Session::start_run(bool keep_maps) {
     follows_ = state_.view.run;
   }
   request.keep_maps = keep_maps;
+  request.keep_residual = edit_run(id)->keep_residual = state_.keep_residual;
   inputs_.erase(id);
   if (state_.coming != id) {
     state_.view.map.window = {};
@@ -253,7 +254,7 @@ void Session::show_coming() {
     state_.view.selection.key.reset();
   }
   state_.view.map.window = {};
-  state_.view.centre = CentreView::Map;
+  if (state_.view.centre != CentreView::Residual) state_.view.centre = CentreView::Map;
   show_run(id);
 }
 
@@ -328,6 +329,7 @@ void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus bef
       question.free = free_memory();
       if (Result<LiveRunRequest> request = base_request(*model)) {
         request->keep_maps = run.budget->maps;
+        request->keep_residual = run.keep_residual;
         run.offers = offers_after_failure(*request, *run.budget, question);
       }
     }
@@ -355,12 +357,15 @@ BudgetQuestion Session::budget_question(int run_id, double inputs_share) const {
   question.inputs_share = inputs_share;
   question.threads =
       state_.device.info ? state_.device.info->threads : static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  std::set<const LayerSnapshot*> counted;
+  std::set<const void*> counted;
   for (const RunEntry& run : state_.runs) {
     if (run.id == run_id) continue;
-    if (run.data)
+    if (run.data) {
       for (const auto& layer : run.data->data)
         if (layer && counted.insert(layer.get()).second) question.held_bytes += layer->kept_bytes();
+      for (const auto& boundary : run.data->residual)
+        if (boundary && counted.insert(boundary.get()).second) question.held_bytes += boundary->kept_bytes();
+    }
     if (const auto inputs = inputs_.find(run.id); inputs != inputs_.end())
       question.held_bytes += inputs->second->size_bytes();
   }
@@ -373,10 +378,10 @@ void Session::refresh_estimate() {
   const ModelEntry* model = state_.find_model(state_.model);
   const bool ready = model && model->model && !model->opening;
   const Settings& settings = state_.settings;
-  const std::string of =
-      ready ? format("%d %d %g %d ", model->id, state_.prompt_serial, settings.memory_gb, state_.device.info ? 1 : 0) +
-                  settings.device + " " + settings.dtype + " " + settings.backend
-            : std::string();
+  const std::string of = ready ? format("%d %d %g %d %d ", model->id, state_.prompt_serial, settings.memory_gb,
+                                        state_.device.info ? 1 : 0, state_.keep_residual ? 1 : 0) +
+                                     settings.device + " " + settings.dtype + " " + settings.backend
+                               : std::string();
   if (of == estimated_) return;
   estimated_ = of;
   state_.estimate.reset();
@@ -386,6 +391,7 @@ void Session::refresh_estimate() {
   if (!base) return;  // the run itself says what is wrong with the settings
   LiveRunRequest request = std::move(*base);
   request.inputs = std::make_shared<LayerInputs>(0);
+  request.keep_residual = state_.keep_residual;
   const auto made = std::make_shared<std::shared_ptr<const RunBudget>>();
   in_background(
       [made, request = std::move(request), prompt = state_.prompt, tokenizer = model->tokenizer,
@@ -439,6 +445,7 @@ Result<int> Session::start_changed(const RunEntry& base, const std::vector<std::
   run.quick = !complete;
   run.prompt_title = base.prompt_title;
   run.prompt_serial = base.prompt_serial;
+  run.keep_residual = request.keep_residual = base.keep_residual;
   run.what_ifs = base.what_ifs;
   std::int64_t changed = complete ? std::numeric_limits<std::int64_t>::max() : head.layer;
   for (const std::string& text : what_ifs) {
@@ -523,6 +530,7 @@ Result<void> Session::write_run(const std::string& path, bool replace) {
   request->backend = run->backend;
   request->output = path;
   request->force = replace;
+  request->hidden = run->keep_residual;
   for (const InputFile& file : model->model->checkpoint->files()) request->inputs.push_back(file.path());
   request->command_line = options_.command_line;
   request->program = options_.program;

@@ -48,7 +48,8 @@ struct Hover {
 enum class MapKind : std::uint8_t { Net, First, Second, ScaledSecond, Logits };  // net is "weights" for a single map
 [[nodiscard]] const char* map_kind_name(MapKind kind);  // "net", "first", "second", "scaled", "logits"
 enum class HeadsView : std::uint8_t { Atlas, Scatter, Table, Maps };
-enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance, Training, Tokens };
+enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance, Training, Tokens, Residual };
+enum class ResidualCells : std::uint8_t { Channel, Rms, Largest };  // what tokens × boundaries are coloured by
 enum class CompareMode : std::uint8_t { SideBySide, Swipe, Flip, Difference };
 enum class RunStatus : std::uint8_t { Waiting, Running, Done, Cancelled, Failed };
 
@@ -159,6 +160,14 @@ struct TrainingView {
   friend bool operator==(const TrainingView&, const TrainingView&) = default;
 };
 
+struct ResidualState {
+  ResidualCells cells = ResidualCells::Channel;
+  std::optional<std::int64_t> channel, boundary;  // none: those of the largest activation
+  std::int64_t token = 0;                         // beside the median of the others
+  double least = 300.0;                           // times the median: what is listed below the massive activations
+  friend bool operator==(const ResidualState&, const ResidualState&) = default;
+};
+
 // What undo and redo go through.
 struct ViewState {
   int run = -1;        // id of the run shown (A)
@@ -174,6 +183,7 @@ struct ViewState {
   CircuitState circuit;
   ImportanceState importance;
   TrainingView training;
+  ResidualState residual;
   friend bool operator==(const ViewState&, const ViewState&) = default;
 };
 // What the atlas is coloured by: while two runs are compared, and beside the importance of heads, it has a quantity of
@@ -226,6 +236,7 @@ struct RunEntry {
   std::optional<Error> error;
   std::shared_ptr<const RunBudget> budget;  // what it was to take; null before that is known
   bool refused = false;                     // it was not started: the budget says why
+  bool keep_residual = false;               // it keeps its whole residual stream
   std::vector<RunOffer> offers;             // where memory ran out: what can be done
   std::shared_ptr<const RunSnapshot> data;  // grows while it runs; null before the first layer
   std::string device, dtype, backend;
@@ -355,7 +366,8 @@ struct State {
   std::vector<ModelEntry> models;
   int model = -1;  // id of the one that runs next
   PromptEntry prompt;
-  int prompt_serial = 0;  // one more with each prompt that is set
+  int prompt_serial = 0;       // one more with each prompt that is set
+  bool keep_residual = false;  // the next run keeps its whole residual stream
   std::shared_ptr<const RunBudget>
       estimate;  // of a run of the prompt as things are set; null while it is made, or where none can be
   std::vector<RunEntry> runs;
@@ -374,7 +386,8 @@ struct State {
   DeviceState device;
   std::string no_file_manager = "no desktop is known";  // why a file cannot be shown in one; empty: it can
   Overlay overlay = Overlay::None;
-  std::string overlay_text;  // what is typed in the palette, the folder of the file panel
+  std::string overlay_text;       // what is typed in the palette, the folder of the file panel
+  std::string checkpoint_wanted;  // of which run the file panel asks for the checkpoint; empty: it opens anything
   SaveWish save;
   std::map<std::string, std::string, std::less<>> save_folders;  // the last one, by save_kind_name()
   std::optional<Toast> toast;

@@ -76,6 +76,12 @@ void visit_fields(View& view, const Visit& visit) {
   visit("training", "seed_range", view.training.seed_range);
   visit("training", "head", view.training.head);
   visit("training", "all_heads", view.training.all_heads);
+
+  visit("residual", "cells", view.residual.cells);
+  visit("residual", "channel", view.residual.channel);
+  visit("residual", "boundary", view.residual.boundary);
+  visit("residual", "token", view.residual.token);
+  visit("residual", "least", view.residual.least);
 }
 
 }  // namespace headroom

@@ -408,9 +408,15 @@ Result<void> Forward::send_input(std::int64_t layer, const at::Tensor& h) {
 // The next boundary: before the first block, behind each block, and once more before the decoder's first one.
 Result<void> Forward::send_residual(const at::Tensor& stream) {
   const std::int64_t boundary = boundary_++;
-  if (!options_.hidden) return {};
+  if (!options_.hidden && !options_.stream) return {};
   const StageTimer timer(&stages_.wait_write);
   const at::Tensor h = active(stream);
+  if (options_.stream) {
+    const at::Tensor values = h.to(at::kCPU, at::kFloat).contiguous();
+    HEADROOM_TRY_VOID(observer_.on_stream(boundary, values.size(0), values.size(1),
+                                          {values.const_data_ptr<float>(), static_cast<std::size_t>(values.numel())}));
+  }
+  if (!options_.hidden) return {};
   for (std::int64_t row = 0; row < h.size(0); row += kMlpRows) {
     const std::int64_t rows = std::min(kMlpRows, h.size(0) - row);
     const at::Tensor values = h.narrow(0, row, rows).to(at::kCPU, at::kDouble).contiguous();

@@ -180,6 +180,26 @@ std::vector<Quantity> hidden_quantities() {
        .remark = "the first of equal ones; the median is of float32 magnitudes, the upper middle one of an even number",
        .range = kUnitless,
        .sources = {source::kSun}},
+      {.group = "hidden",
+       .name = "residual_rms",
+       .per = Per::Run,
+       .axes = {"layer_boundary", axis::kPosition},
+       .long_name = "RMS of the residual stream",
+       .formula = "sqrt(mean over channels of h²)",
+       .remark = "of each token",
+       .range = "[0, ∞)",
+       .sources = {source::kFamilies}},
+      {.group = "hidden",
+       .name = "residual_kurtosis",
+       .per = Per::Run,
+       .axes = {"layer_boundary", axis::kPosition},
+       .long_name = "kurtosis of the channels of the residual stream",
+       .formula = "m₄ / m₂² with m_p = mean over channels of (h − μ)^p",
+       .remark =
+           "of each token; Pearson's: 3 for a normal distribution, at most (D² − 3 D + 3) / (D − 1) of D channels, NaN "
+           "where all are equal",
+       .range = "[1, ∞)",
+       .sources = {source::kBondarenko}},
   };
 }
 

@@ -25,6 +25,9 @@ namespace source {
 inline constexpr Reference kAinslie = {
     "Ainslie et al. 2023", "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints",
     "arXiv 2305.13245"};
+inline constexpr Reference kBondarenko = {
+    "Bondarenko et al. 2023", "Quantizable Transformers: Removing Outliers by Helping Attention Heads Do Nothing",
+    "arXiv 2306.12929"};
 inline constexpr Reference kDosovitskiy = {"Dosovitskiy et al. 2020",
                                            "An Image is Worth 16x16 Words: Transformers for Image Recognition at Scale",
                                            "arXiv 2010.11929"};
@@ -71,7 +74,7 @@ inline constexpr Reference kZhai = {"Zhai et al. 2023",
                                     "Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
                                     "arXiv 2303.06296"};
 
-inline constexpr std::array kPublished = {kAinslie,  kDosovitskiy, kElhage,  kGu,     kGuo,    kHenry,  kHill,
+inline constexpr std::array kPublished = {kAinslie,  kBondarenko, kDosovitskiy, kElhage,  kGu,     kGuo,    kHenry,  kHill,
                                           kHyndman,  kKimi,        kMiller,  kOlsson, kOpenAi, kAlibi,  kGates,
                                           kRounding, kBuckets,     kShazeer, kSun,    kDiffV1, kDiffV2, kZhai};
 

@@ -47,6 +47,7 @@ struct ForwardOptions {
   bool dense_masks = false;     // a call of a capture has a mask that is given entry by entry
   bool exact_maps = false;
   bool hidden = false;            // residuals and logits go to the observer
+  bool stream = false;            // the whole stream at each boundary goes to on_stream
   bool keep_projections = false;  // records hold queries and keys
   bool output_cosines = false;    // records hold output_cosine; not of the last layer of a run that ends early
   bool keep_inputs = false;       // the stream before each layer but the first that runs goes to on_input
@@ -84,6 +85,11 @@ class ForwardObserver {
   // Of several streams the active one.
   virtual Result<void> on_residual(std::int64_t /*boundary*/, std::int64_t /*row*/, std::int64_t /*rows*/,
                                    std::span<const double> /*values*/) {
+    return {};
+  }
+  // The same whole, [rows, channels] in float32, with ForwardOptions::stream; it is there during the call alone.
+  virtual Result<void> on_stream(std::int64_t /*boundary*/, std::int64_t /*rows*/, std::int64_t /*channels*/,
+                                 std::span<const float> /*values*/) {
     return {};
   }
   // The stream before a layer.

@@ -16,6 +16,7 @@
 
 #include "core/base/mutex.h"
 #include "core/base/process_memory.h"
+#include "core/measure/residual_record.h"
 #include "core/run/capture_prompt.h"
 #include "core/run/measured_layer.h"
 #include "core/run/prediction_file.h"
@@ -154,6 +155,8 @@ class LiveRecorder final : public ForwardObserver {
     run_.model_name = request.model->checkpoint ? request.model->checkpoint->name() : std::string();
     run_.model_kind = plan.model.model_type;
     for (const WhatIf& what_if : request.what_ifs) run_.what_ifs.push_back(what_if.text);
+    if (!plan.model.capture) run_.residual.resize(static_cast<std::size_t>(plan.shape.boundaries));
+    run_.encoder_boundaries = plan.shape.encoder_boundaries;
     if (request.base) take_from(*request.base);
     run_.data.resize(run_.layers.size());
   }
@@ -213,6 +216,16 @@ class LiveRecorder final : public ForwardObserver {
     return {};
   }
 
+  // What stands out at one boundary is followed through those behind it.
+  Result<void> on_stream(std::int64_t boundary, std::int64_t rows, std::int64_t channels,
+                         std::span<const float> values) override {
+    auto kept = std::make_shared<ResidualBoundary>(measure_residual(boundary, rows, channels, values, followed_));
+    if (request_.keep_residual) kept->stream = std::make_shared<const std::vector<float>>(values.begin(), values.end());
+    follow_largest(*kept, followed_);
+    run_.residual[static_cast<std::size_t>(boundary)] = std::move(kept);
+    return {};
+  }
+
   Result<void> on_input(StreamState state) override {
     request_.inputs->add(std::make_shared<const StreamState>(std::move(state)));
     keep_within_budget();
@@ -252,6 +265,7 @@ class LiveRecorder final : public ForwardObserver {
       if (stays(base.layers[i])) run_.data[place_of(base.layers[i])] = base.data[i];
     for (const auto& router : base.routers)
       if (single_ || router->layer < request_.first_layer) run_.routers.push_back(router);
+    take_residual(base);
     if (!single_) return;
     // A measurement adds to what was kept before; a what-if shares it with the run that stays.
     for (std::size_t i = 0; i < run_.data.size(); ++i)
@@ -262,6 +276,13 @@ class LiveRecorder final : public ForwardObserver {
     run_.non_finite_layer = base.non_finite_layer;
     for (const std::string& note : base.notes) add_once(note, run_.notes);
     run_.seconds = base.seconds;
+  }
+  // A layer that is measured again changes nothing; a what-if leaves what comes before it.
+  void take_residual(const RunSnapshot& base) {
+    const bool same = request_.last_layer >= 0 && base.what_ifs == run_.what_ifs;
+    const std::int64_t last = run_.boundary_before(std::max(request_.first_layer, request_.last_layer));
+    for (std::size_t b = 0; b < std::min(base.residual.size(), run_.residual.size()); ++b)
+      if (same || static_cast<std::int64_t>(b) <= last) run_.residual[b] = base.residual[b];
   }
   [[nodiscard]] std::size_t place_of(std::int64_t layer) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(run_.layers, layer) - run_.layers.begin());
@@ -278,6 +299,7 @@ class LiveRecorder final : public ForwardObserver {
     std::size_t bytes = request_.inputs ? request_.inputs->size_bytes() : 0;
     for (const std::size_t i : order_) bytes += run_.data[i]->kept_bytes();
     for (const auto& router : run_.routers) bytes += router->kept_bytes();
+    for (const auto& boundary : run_.residual) bytes += boundary ? boundary->kept_bytes() : 0;
     while (bytes > request_.keep_bytes && order_.size() > 1) {
       std::shared_ptr<const LayerSnapshot>& layer = run_.data[order_.front()];
       bytes -= layer->kept_bytes();
@@ -315,6 +337,7 @@ class LiveRecorder final : public ForwardObserver {
   RunSnapshot run_;
   std::vector<std::size_t> order_;  // places in run_.data that keep maps and series, first measured first
   SelfCheck check_;
+  std::vector<std::int32_t> followed_;  // channels that stood out at an earlier boundary
 };
 
 }  // namespace
@@ -418,6 +441,7 @@ Result<std::shared_ptr<const RunSnapshot>> run_live(ComputeBackend& backend, con
       request.keep_maps && request.inputs != nullptr && request.dtype != ComputeDtype::Float64 && !plan.model.encoder;
   forward.first_layer = request.first_layer;
   forward.last_layer = request.last_layer;
+  forward.stream = request.last_layer < 0 && !plan.model.capture;
   if (request.start) forward.start = request.start.get();
   std::erase_if(forward.layers, [&](std::int64_t layer) {
     return layer < request.first_layer || (request.last_layer >= 0 && layer > request.last_layer);

@@ -1,6 +1,7 @@
 // A run file as a snapshot.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -23,12 +24,15 @@
 #include "core/io/run_file.h"
 #include "core/measure/program_fields.h"
 #include "core/run/prediction_file.h"
+#include "core/measure/residual_record.h"
 #include "core/run/run_layout.h"
 #include "core/run/run_overview.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {
 namespace {
+
+constexpr double kMostStreamBytes = 1e9;
 
 constexpr const char* kAttributes[] = {"schema_version",
                                        "title",
@@ -87,6 +91,7 @@ class Reader {
     for (std::size_t l = 0; l < run_->layers.size(); ++l) HEADROOM_TRY_VOID(read_layer(static_cast<std::int64_t>(l)));
     HEADROOM_TRY_VOID(read_routers());
     HEADROOM_TRY(run_->predictions, read_predictions(file_, run_->length, path_));
+    HEADROOM_TRY_VOID(read_residual());
     run_->complete = run_->finished_layers() == run_->layers.size();
     return std::shared_ptr<const RunSnapshot>(run_);
   }
@@ -329,6 +334,38 @@ class Reader {
       run_->routers.push_back(std::move(kept));
     }
     return {};
+  }
+
+  // What a run in memory measures of the stream, and the stream itself where that is not much.
+  Result<void> read_residual() {
+    const DatasetInfo* info = file_.find("hidden/residual");
+    if (!info || info->shape.size() != 3) return {};
+    const std::int64_t boundaries = info->shape[0], channels = info->shape[2];
+    if (info->shape[1] != run_->length || boundaries < 1 || channels < 1)
+      return damaged(info->path, "a dataset does not fit its axes");
+    const double bytes = 4.0 * static_cast<double>(boundaries * channels) * static_cast<double>(run_->length);
+    run_->encoder_boundaries = encoder_boundaries();
+    std::vector<std::int32_t> followed;
+    for (std::int64_t b = 0; b < boundaries; ++b) {
+      HEADROOM_TRY(const std::vector<double> values, part(info->path, b));
+      std::vector<float> stream(values.begin(), values.end());
+      // The shorter one of two sequences is NaN behind its end.
+      std::int64_t rows = run_->length;
+      if (run_->encoder_boundaries > 0)
+        while (rows > 1 && std::isnan(stream[static_cast<std::size_t>((rows - 1) * channels)])) --rows;
+      stream.resize(static_cast<std::size_t>(rows * channels));
+      auto boundary = std::make_shared<ResidualBoundary>(measure_residual(b, rows, channels, stream, followed));
+      follow_largest(*boundary, followed);
+      if (bytes <= kMostStreamBytes) boundary->stream = std::make_shared<const std::vector<float>>(std::move(stream));
+      run_->residual.push_back(std::move(boundary));
+    }
+    return {};
+  }
+  // The encoder's layers come first, and are called so.
+  [[nodiscard]] std::int64_t encoder_boundaries() const {
+    const auto encodes = [](const auto& layer) { return layer && layer->call_name.starts_with("encoder "); };
+    const auto last = std::ranges::find_if(run_->data.rbegin(), run_->data.rend(), encodes);
+    return last == run_->data.rend() ? 0 : (*last)->layer + 2;
   }
 
   // One layer of a dataset; empty where the file has no such dataset.

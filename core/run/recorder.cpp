@@ -15,6 +15,7 @@
 #include "core/io/hdf5_error.h"
 #include "core/measure/call_fields.h"
 #include "core/measure/program_fields.h"
+#include "core/measure/residual_record.h"
 #include "core/run/capture_prompt.h"
 #include "core/run/measured_layer.h"
 #include "core/run/run_plan.h"
@@ -233,6 +234,16 @@ Result<void> Recorder::add_residual(std::int64_t boundary, std::int64_t row, std
                                     std::span<const double> values) {
   const std::int64_t start[] = {boundary, row, 0}, count[] = {1, rows, shape_.hidden_size};
   HEADROOM_TRY_VOID(writer_.write("hidden/residual", start, count, values));
+  std::vector<double> rms, kurtosis;
+  const auto channels = static_cast<std::size_t>(shape_.hidden_size);
+  for (std::size_t begin = 0; begin < values.size(); begin += channels) {
+    const ChannelMoments moments = channel_moments(values.subspan(begin, channels));
+    rms.push_back(moments.rms);
+    kurtosis.push_back(moments.kurtosis);
+  }
+  HEADROOM_TRY_VOID(writer_.write("hidden/residual_rms", std::span(start).first(2), std::span(count).first(2), rms));
+  HEADROOM_TRY_VOID(
+      writer_.write("hidden/residual_kurtosis", std::span(start).first(2), std::span(count).first(2), kurtosis));
   if (row == 0) residual_magnitudes_.clear(), residual_largest_.clear();
   for (std::size_t i = 0; i < values.size(); ++i) {
     residual_magnitudes_.push_back(static_cast<float>(std::abs(values[i])));

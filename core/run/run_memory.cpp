@@ -10,6 +10,7 @@
 
 #include "core/base/format.h"
 #include "core/measure/head_view.h"
+#include "core/measure/residual_record.h"
 #include "core/model/mixer_spec.h"
 #include "core/model/what_if.h"
 #include "core/run/run_layout.h"
@@ -380,7 +381,9 @@ std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length)
         std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float) + routed +
                               pooled_bytes(std::min<std::int64_t>(pooled, length), heads, attention.differential()));
   }
-  return largest;
+  // One boundary of the stream a layer; the one behind the last is within what the largest layer leaves.
+  return largest + residual_bytes(length) +
+         (request.keep_residual ? n * static_cast<std::size_t>(model.hidden_size) * sizeof(float) : 0);
 }
 
 RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length, std::int64_t threads) {

@@ -67,7 +67,7 @@ struct RunFit {
 // The stream before a layer, as a StreamState holds it, without keys and values of earlier layers.
 [[nodiscard]] std::size_t input_bytes(const ModelSpec& model, std::int64_t length);
 
-// Maps and series that the largest layer keeps, without its input.
+// Maps and series that the largest layer keeps, and what is kept of the stream before it, without its input.
 [[nodiscard]] std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length);
 
 }  // namespace headroom

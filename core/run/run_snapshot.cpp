@@ -49,6 +49,22 @@ const LayerSnapshot* RunSnapshot::layer(std::int64_t layer) const {
   return index < data.size() ? data[index].get() : nullptr;
 }
 
+const ResidualBoundary* RunSnapshot::boundary(std::int64_t boundary) const {
+  const auto index = static_cast<std::size_t>(boundary);
+  return boundary >= 0 && index < residual.size() ? residual[index].get() : nullptr;
+}
+
+// A decoder's stream begins with a boundary of its own behind those of the encoder.
+std::int64_t RunSnapshot::layer_reading(std::int64_t boundary) const {
+  const auto last = static_cast<std::int64_t>(residual.size()) - 1;
+  if (boundary >= last || boundary + 1 == encoder_boundaries) return -1;
+  return encoder_boundaries > 0 && boundary >= encoder_boundaries ? boundary - 1 : boundary;
+}
+
+std::int64_t RunSnapshot::boundary_before(std::int64_t layer) const {
+  return encoder_boundaries > 0 && layer + 1 >= encoder_boundaries ? layer + 1 : layer;
+}
+
 std::size_t RouterSnapshot::kept_bytes() const {
   return index.capacity() * sizeof(std::uint16_t) + weight.capacity() * sizeof(float) +
          tokens.capacity() * sizeof(std::int64_t);

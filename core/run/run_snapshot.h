@@ -18,6 +18,7 @@
 #include "core/maps/map_source.h"
 #include "core/measure/predictions.h"
 #include "core/measure/quantity.h"
+#include "core/measure/residual_record.h"
 #include "core/measure/router_record.h"
 #include "core/model/model_spec.h"
 #include "core/run/analysis.h"
@@ -80,6 +81,9 @@ struct RunSnapshot {
   std::int64_t all_layers = 0;                                 // of the model
   std::vector<std::shared_ptr<const LayerSnapshot>> data;      // by position in `layers`; null: not computed (yet)
   std::vector<std::shared_ptr<const RouterSnapshot>> routers;  // of layers with experts, ascending; never null
+  // The residual stream by boundary; empty: the run keeps none; null: that boundary is not there (yet).
+  std::vector<std::shared_ptr<const ResidualBoundary>> residual;
+  std::int64_t encoder_boundaries = 0;  // those that lead, of an encoder's stream
   std::optional<double> next_token_loss;
   std::shared_ptr<const Predictions> predictions;  // null: none, or not yet
   std::optional<AttentionChoice> attention;
@@ -97,6 +101,10 @@ struct RunSnapshot {
 
   [[nodiscard]] const LayerSnapshot* layer(std::int64_t layer) const;    // null: not there (yet)
   [[nodiscard]] const RouterSnapshot* router(std::int64_t layer) const;  // null: it has none, or not yet
+  [[nodiscard]] const ResidualBoundary* boundary(std::int64_t boundary) const;  // null: not there (yet)
+  // The layer that reads a boundary, −1 behind the last one; the boundary that a layer reads.
+  [[nodiscard]] std::int64_t layer_reading(std::int64_t boundary) const;
+  [[nodiscard]] std::int64_t boundary_before(std::int64_t layer) const;
   // A root quantity of one head; NaN where there is no value.
   [[nodiscard]] double at(std::string_view name, std::int64_t layer, std::int64_t head, std::size_t index = 0) const;
   [[nodiscard]] std::size_t finished_layers() const;

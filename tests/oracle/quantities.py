@@ -16,6 +16,13 @@ LOGIT_ERROR = {"float64": 1e-9, "float32": 2e-4}  # how far logits may be off be
 NAN = math.nan
 
 
+def kurtosis_of_rows(x):
+    """Pearson's, by its moments about the mean; NaN for a row of equal numbers."""
+    centred = x - x.mean(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (centred ** 4).mean(axis=1) / (centred ** 2).mean(axis=1) ** 2
+
+
 def mean(x):
     return x.mean().item() if x.numel() else NAN
 
@@ -325,6 +332,8 @@ def compute(trace, ids, maps=None, min_row=64):
             result["maps/" + name] = np.stack([np.stack([two_components(name, [m[source] for m in head]) for head in layer])
                                                for layer in parts])
     result["hidden/residual"] = np.stack([x.numpy() for x in trace.residual])
+    result["hidden/residual_rms"] = np.stack([np.sqrt((x.numpy() ** 2).mean(axis=1)) for x in trace.residual])
+    result["hidden/residual_kurtosis"] = np.stack([kurtosis_of_rows(x.numpy()) for x in trace.residual])
     result["hidden/logits"] = trace.logits.numpy()
     result["weights/output_alignment"] = np.stack([layer.alignment.numpy() for layer in trace.layers])
     heads = len(trace.layers[0].heads)

@@ -194,6 +194,11 @@ def check_tokens_and_hidden(run, tolerance):
     visible = np.array([[Head.n_i for _, _, Head in run.every_head() if Head.l == l] for l in range(len(run.layers))]).max(axis=1)
     wrong += ["tokens/visible_keys"] if (run.file["tokens/visible_keys"][()] != visible).any() else []
     for boundary, h in enumerate(run.file["hidden/residual"][()].astype(float)):
+        rms, centred = np.sqrt((h ** 2).mean(axis=1)), h - h.mean(axis=1, keepdims=True)
+        kurtosis = (centred ** 4).mean(axis=1) / (centred ** 2).mean(axis=1) ** 2
+        for name, expected in (("residual_rms", rms), ("residual_kurtosis", kurtosis)):
+            found = run.file["hidden/" + name][boundary].astype(float)
+            wrong += [f"hidden/{name} at boundary {boundary}"] if differing(found, expected, max(tolerance, 1e-6)).any() else []
         size = np.sort(np.abs(h).ravel())
         median = size[len(size) // 2]
         for position, feature, value, ratio in run.file["hidden/residual_top"][boundary]:

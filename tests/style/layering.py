@@ -58,11 +58,12 @@ PANELS = {
     "circuit": "parts heads",
     "model": "parts heads",
     "head": "parts model",
+    "residual": "parts",
     "compare": "parts map model",
     "importance": "parts",
     "what_if": "parts map compare",
     "training": "parts",
-    "chrome": "parts map heads tokens circuit model head compare what_if importance training",
+    "chrome": "parts map heads tokens circuit model head residual compare what_if importance training",
 }
 ARROWS |= {
     f"app/panels/{folder}": " ".join(["app/panels", ARROWS["app/panels"], *(f"app/panels/{name}" for name in allowed.split())])

@@ -96,6 +96,15 @@ std::string prompt_text(const State& state) {
          tokens_text(count > 0 ? std::min(count, prompt.max_tokens) : prompt.max_tokens);
 }
 
+std::string residual_size_text(const State& state) {
+  const ModelEntry* model = state.find_model(state.model);
+  if (!model || !model->model || !state.estimate) return {};
+  const double boundaries = static_cast<double>(model->model->spec.blocks.size()) + 1.0;
+  return size_text(4.0 * boundaries * static_cast<double>(model->model->spec.hidden_size) *
+                   static_cast<double>(state.estimate->memory.length)) +
+         " more";
+}
+
 std::string short_path(std::string_view path) {
   const std::string folder = environment_text("HOME");
   if (folder.size() > 1 && path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/')) {

@@ -24,6 +24,8 @@ namespace headroom {
 [[nodiscard]] std::string tokens_text(std::int64_t count);       // "1 token", "7 639 tokens"
 // "GPL-3, 512 tokens": of the next run, counted with the model's tokenizer; of a run file its own.
 [[nodiscard]] std::string prompt_text(const State& state);
+// "36.6 MB more": what keeping the residual stream of the next run takes; empty where its tokens are not counted yet.
+[[nodiscard]] std::string residual_size_text(const State& state);
 // The path with the home folder as "~".
 [[nodiscard]] std::string short_path(std::string_view path);
 // "today 09:41", "yesterday", "12 Nov", "3 Feb 2024", in local time.

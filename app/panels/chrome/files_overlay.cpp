@@ -65,7 +65,12 @@ void draw_files(PanelContext& context, Rect window) {
   const std::string folder_before = folder;
 
   const Rect box = begin_box(context, "files", window, {860.0f, 600.0f});
-  Rect rest = draw_box_title(context, box, "Open", "a checkpoint, a model folder, a run file or a training", "");
+  const bool checkpoint = !state.checkpoint_wanted.empty();
+  const std::string command = checkpoint ? "run.checkpoint " : "open.run ";
+  Rect rest = draw_box_title(context, box, checkpoint ? "Open the checkpoint" : "Open",
+                             checkpoint ? "that " + state.checkpoint_wanted + " was made from"
+                                        : std::string("a checkpoint, a model folder, a run file or a training"),
+                             "");
   const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   const Rect foot = rest.cut_bottom(44.0f);
   Rect bar = rest.cut_top(38.0f);
@@ -102,7 +107,7 @@ void draw_files(PanelContext& context, Rect window) {
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
   std::shared_ptr<const FolderListing> listing = listing_of(context, folder, hidden != 0.0);
   if (listing && folder == submitted && (listing->error || listing->list.model)) {
-    ui.run("open.run " + quote_word(folder));  // a file, a model, or what opening has a card for
+    ui.run(command + quote_word(folder));  // a file, a model, or what opening has a card for
     folder = left;
     listing = listing_of(context, folder, hidden != 0.0);
   }
@@ -205,7 +210,7 @@ void draw_files(PanelContext& context, Rect window) {
   if (item != nullptr && !opens) note = "not a format that this program opens";
   if (!note.empty() && right - note_x > 60.0f) ui.label_at(note_x, y, note, theme.hint(), right - note_x);
   if (open && item != nullptr && item->opens()) {
-    ui.run("open.run " + quote_word((fs::path(folder) / item->name).string()));
+    ui.run(command + quote_word((fs::path(folder) / item->name).string()));
   } else if ((open || enter) && item != nullptr && item->folder()) {
     folder = (fs::path(folder) / item->name).string();
   }

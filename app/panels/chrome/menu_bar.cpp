@@ -84,6 +84,13 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
                                                                                   : state.view.tokens.tint) ||
         item.command == (state.view.tokens.experts ? "tokens.show experts" : "tokens.show text");
   }
+  std::vector<MenuItem> residual = lines(
+      c, {"residual", "residual.cells ", "residual.channel", "residual.boundary", "residual.token", "residual.least"});
+  const char* cells[] = {"residual.cells channel", "residual.cells rms", "residual.cells largest"};
+  for (MenuItem& item : residual)
+    item.checked = item.command == "residual"
+                       ? state.view.centre == CentreView::Residual
+                       : item.command == cells[static_cast<std::size_t>(state.view.residual.cells)];
   std::vector<MenuItem> panels =
       lines(c, {"panel.next", "panel.previous", "panel.maximise", "panel.fold ", "panel.reset"});
   std::vector<MenuItem> training = lines(c, {"training", "training.x ", "training.seeds ", "training.head ",
@@ -104,6 +111,7 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
           submenu("Head and tokens", std::move(head)),
           command_item(c, "circuit", "Circuits, from weights"),
           submenu("Training", std::move(training)),
+          submenu("Residual stream", std::move(residual)),
           submenu("Panels", std::move(panels), true),
           submenu("Theme and size", std::move(looks)),
           command_item(c, "log", "Messages", true)};
@@ -115,10 +123,15 @@ std::vector<MenuItem> run_menu(const PanelContext& c) {
     what_if.push_back(command_item(c, line, without_subject(command_item(c, line).title),
                                    std::string_view(line) == "what-if.complete"));
   }
+  MenuItem keep = command_item(c, "residual.keep", "Keep the residual stream");
+  keep.checked = c.state.keep_residual;
+  keep.detail = residual_size_text(c.state);
   return {command_item(c, "run"),
           command_item(c, "cancel"),
+          command_item(c, "run.checkpoint"),
           submenu("Prompt", prompt_items(c), true),
           submenu("Device and type", device_items(c)),
+          std::move(keep),
           submenu("What-if", std::move(what_if), true),
           command_item(c, "importance", "Ablate every head…")};
 }

@@ -76,6 +76,9 @@ void describe_view(const ViewState& view, Facts& facts) {
   facts.set("tokens.show", view.tokens.experts ? "experts" : "text");
   facts.set("what_if.scope", view.what_if.scope);
   facts.set("compare.divider", view.compare.divider);
+  facts.set("residual.cells", EnumWords<ResidualCells>::words[static_cast<std::size_t>(view.residual.cells)]);
+  facts.set("residual.token", static_cast<double>(view.residual.token));
+  facts.set("residual.least", view.residual.least);
   const char* sorts[] = {"distance", "sink_a", "sink_b", "sink", "rho", "entropy"};
   facts.set("compare.sort", view.compare.sort ? sorts[static_cast<int>(*view.compare.sort)] : "none");
   set_flag(facts, "compare.descending", view.compare.descending);
@@ -104,6 +107,7 @@ void describe_importance(const State& state, Facts& facts) {
 
 void describe_window(const State& state, Facts& facts) {
   facts.set("prompt.title", state.prompt.title);
+  set_flag(facts, "residual.keep", state.keep_residual);
   facts.set("prompt.first", static_cast<double>(state.prompt.max_tokens));
   const Settings& settings = state.settings;
   facts.set("settings.device", settings.device);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -149,6 +150,26 @@ void token_parts(const PanelContext& context, const RunSnapshot& run, std::vecto
                      theme.text2});
 }
 
+// The boundary, token and channel that the panels of this frame look at.
+void residual_parts(const PanelContext& context, const RunSnapshot& run, std::vector<NamedValue>& parts) {
+  const Theme& theme = context.theme();
+  const auto index = [&](const char* name) {
+    const std::string* text = context.facts.find(name);
+    return text ? std::strtoll(text->c_str(), nullptr, 10) : -1;
+  };
+  const std::int64_t boundary = index("residual.boundary"), channel = index("residual.channel"),
+                     token = context.state.hover.key.value_or(context.state.view.residual.token);
+  const ResidualBoundary* at = run.boundary(boundary);
+  if (!at || token >= at->rows) return;
+  const TokenAxis axis = boundary < run.encoder_boundaries ? TokenAxis::KeyTokens : TokenAxis::Tokens;
+  parts.push_back({"boundary", std::to_string(boundary), theme.accent});
+  parts.push_back({"token", std::to_string(token) + quoted_token(run, axis, token), theme.text});
+  parts.push_back({"channel", std::to_string(channel), theme.text});
+  const auto h = static_cast<double>(at->value(token, channel));
+  parts.push_back({"h", std::isfinite(h) ? readout_text(h) : "not kept", theme.accent});
+  parts.push_back({"median |h|", readout_text(at->median), theme.text});
+}
+
 std::vector<NamedValue> left_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
@@ -169,7 +190,9 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
   const std::optional<HeadRef> head = state.hover.head ? state.hover.head : state.view.selection.head;
   const RunEntry* entry = state.shown();
   const bool table = state.view.heads.view == HeadsView::Table && state.view.centre == CentreView::Map;
-  if (state.view.centre == CentreView::Tokens && !on_head) {
+  if (state.view.centre == CentreView::Residual) {
+    residual_parts(context, *run, parts);
+  } else if (state.view.centre == CentreView::Tokens && !on_head) {
     token_parts(context, *run, parts);
   } else if (head && (on_head || table || state.view.centre == CentreView::Importance)) {
     parts.push_back({"head", head_text(*head), theme.text});

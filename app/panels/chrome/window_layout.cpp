@@ -17,6 +17,9 @@
 #include "app/panels/map/map_panel.h"
 #include "app/panels/map/where_panel.h"
 #include "app/panels/model/model_panel.h"
+#include "app/panels/residual/massive_panel.h"
+#include "app/panels/residual/residual_cells.h"
+#include "app/panels/residual/residual_panel.h"
 #include "app/panels/tokens/prediction_panel.h"
 #include "app/panels/tokens/tokens_large.h"
 #include "app/panels/tokens/tokens_panel.h"
@@ -74,6 +77,8 @@ ViewPanels panels_of(const State& state) {
               .below_share = 0.43f};
     case CentreView::Tokens:
       return {&kHeadsPanel, &kLargeTokensPanel, &kPredictionPanel, 300.0f, 340.0f, 190.0f, 280.0f, kHeadsBesideText};
+    case CentreView::Residual:
+      return {&kResidualPanel, &kResidualCellsPanel, &kMassivePanel, 500.0f, 340.0f, 340.0f, 280.0f, 1000.0f};
     case CentreView::Map: break;
   }
   const bool table = view.heads.view == HeadsView::Table, scatter = view.heads.view == HeadsView::Scatter;

@@ -188,6 +188,8 @@ MapSubject map_subject(const State& state, const RunEntry* entry) {
     subject.headline = "The run file holds no maps";
     subject.why =
         "Numbers of the heads are there; maps come with analyze --maps, or when the checkpoint is opened and run.";
+    subject.action = "Open its checkpoint and run";
+    subject.command = "run.checkpoint";
   } else {
     subject.headline = "The maps of " + state.layer_name(subject.ref.layer) + " were not kept";
     subject.why = run.budget && !run.budget->maps

@@ -149,6 +149,8 @@ inline constexpr const char* kContractHidden = R"(
   hidden/residual layer_boundary,position,feature
   hidden/logits position,vocab
   hidden/residual_top layer_boundary,top,field
+  hidden/residual_rms layer_boundary,position
+  hidden/residual_kurtosis layer_boundary,position
 )";
 
 // Of a run of a capture.

@@ -1,0 +1,160 @@
+// From a run file to the checkpoint that it was made from, found by its hash: the same prompt runs again there, with
+// its what-ifs, and what was looked at is shown.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/opened_path.h"
+#include "app/session/run_names.h"
+#include "app/session/session.h"
+#include "app/ui/file_list.h"
+#include "core/io/run_file.h"
+#include "core/run/same_checkpoint.h"
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kReadUnasked = std::uint64_t{8} << 30;  // bytes of a checkpoint that nobody named
+
+struct Candidate {
+  std::string path, config;
+};
+
+std::string attribute_of(const RunSnapshot& run, const char* name) {
+  const auto found = run.attributes.find(name);
+  return found == run.attributes.end() ? std::string() : found->second;
+}
+
+// What may be the checkpoint: what is open, what was opened lately, what the run's own command line names.
+std::vector<Candidate> candidates_of(const State& state, const RunEntry& run) {
+  std::vector<Candidate> all;
+  const auto add = [&](const std::string& path, const std::string& config = {}) {
+    if (!path.empty() && std::ranges::find(all, path, &Candidate::path) == all.end() && !is_hdf5_file(path) &&
+        kind_of_name(path) != FileKind::Session)
+      all.push_back({path, config});
+  };
+  for (const ModelEntry& model : state.models)
+    if (model.model) add(model.path, model.config);
+  for (const std::string& path :
+       paths_in(attribute_of(*run.data, "command_line"), fs::path(run.path).parent_path().string()))
+    add(path);
+  for (const RecentFile& file : state.recent) add(file.path);
+  return all;
+}
+
+// Why it is not the one; none: it is.
+Result<void> check_candidate(const Candidate& candidate, const std::string& hashes, bool asked) {
+  const OpenedPath given = parse_opened_path(candidate.path);
+  CheckpointOptions options;
+  options.base = given.base;
+  options.config = candidate.config;
+  HEADROOM_TRY(const std::shared_ptr<const Checkpoint> checkpoint, Checkpoint::open(given.path, options));
+  std::uint64_t bytes = 0;
+  for (const InputFile& file : checkpoint->files()) bytes += file.size_bytes();
+  if (!asked && bytes > kReadUnasked) return Error(ErrorCode::NotFound, "it is too large to be read unasked");
+  std::string found;
+  HEADROOM_TRY(const bool same, is_checkpoint_of(hashes, *checkpoint, found, {}));
+  if (same) return {};
+  Error error(ErrorCode::InvalidArgument, "this is not the checkpoint that the run file was made from");
+  error.in_file(candidate.path);
+  const std::string files = std::to_string(checkpoint->files().size()) + " files";
+  return error.wanted("SHA-256 " + hashes, found.empty() ? files : "SHA-256 " + found);
+}
+
+}  // namespace
+
+Result<void> Session::open_checkpoint(const std::string& path) {
+  const RunEntry* run = state_.shown();
+  if (!run || run->model >= 0 || !run->data) return Error(ErrorCode::InvalidArgument, "no run file is shown");
+  const std::string hashes = attribute_of(*run->data, "checkpoint_sha256");
+  if (stored_hashes(hashes).empty()) {
+    Error error(ErrorCode::Unsupported, "the run file does not say which checkpoint it was made from");
+    return error.in_file(run->path);
+  }
+  state_.overlay = Overlay::None;
+  state_.checkpoint_wanted.clear();
+  const bool asked = !path.empty();
+  const auto candidates = std::make_shared<const std::vector<Candidate>>(asked ? std::vector<Candidate>{{path, ""}}
+                                                                               : candidates_of(state_, *run));
+  struct Outcome {
+    std::optional<Candidate> found;
+    std::optional<Error> error;
+  };
+  const auto outcome = std::make_shared<Outcome>();
+  message(MessageLevel::Info, "looking for the checkpoint of " + run->name);
+  in_background(
+      [candidates, outcome, hashes, asked] {
+        for (const Candidate& candidate : *candidates) {
+          const Result<void> checked = check_candidate(candidate, hashes, asked);
+          if (checked) {
+            outcome->found = candidate;
+            return;
+          }
+          outcome->error = checked.error();
+        }
+      },
+      [this, outcome, asked, id = run->id] {
+        const RunEntry* of = state_.run(id);
+        if (!of || state_.view.run != id) return;  // the person looks at something else by now
+        if (outcome->found) {
+          checkpoint_found(id, outcome->found->path, outcome->found->config);
+        } else if (asked) {
+          card("Cannot open the checkpoint of " + of->name, *outcome->error, "run.checkpoint");
+        } else {
+          message(MessageLevel::Info, "the checkpoint of " + of->name + " is not among what is open or was: choose it");
+          state_.checkpoint_wanted = of->name;
+          state_.overlay = Overlay::Files;
+          state_.overlay_text = fs::path(of->path).parent_path().string();
+        }
+      });
+  return {};
+}
+
+void Session::checkpoint_found(int run_id, const std::string& path, const std::string& config) {
+  const RunEntry& run = *state_.run(run_id);
+  SavedSession saved;
+  saved.files = {{path, 0, config}};
+  saved.prompt.title = run.prompt_title;
+  // The ids themselves, so that no tokenizer can read them otherwise; a run of two sequences has both.
+  const auto known = [](const std::vector<std::int32_t>& ids) {
+    std::vector<std::int32_t> kept;
+    std::ranges::copy_if(ids, std::back_inserter(kept), [](std::int32_t id) { return id >= 0; });
+    return kept;
+  };
+  saved.prompt.ids = known(run.data->prompt->key_ids.empty() ? run.data->prompt->ids : run.data->prompt->key_ids);
+  if (!run.data->prompt->key_ids.empty()) saved.prompt.target_ids = known(run.data->prompt->ids);
+  saved.ran = true;
+  saved.what_ifs = run.what_ifs;
+  saved.view = state_.view;
+  saved.view.other_run = -1;
+  if (!run.dtype.empty() && run.dtype != state_.settings.dtype)
+    message(MessageLevel::Info,
+            "the run file was computed in " + run.dtype + ", this run is in " + state_.settings.dtype);
+  for (const ModelEntry& model : state_.models)
+    if (model.path == path && model.config == config && model.model && !model.changed_on_disk) {
+      // It is open: a run of its own stands beside those that it has.
+      state_.model = model.id;
+      RunEntry waiting;
+      waiting.model = model.id;
+      waiting.status = RunStatus::Waiting;
+      waiting.prompt_title = saved.prompt.title;
+      const int model_id = model.id;
+      show_run(add_run(std::move(waiting)));
+      take_up(saved, *state_.find_model(model_id));
+      return;
+    }
+  OpenOptions options;
+  options.session = std::make_shared<const SavedSession>(std::move(saved));
+  options.config = config;
+  open(path, options);
+}
+
+}  // namespace headroom
