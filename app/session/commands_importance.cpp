@@ -1,5 +1,7 @@
 // What each head is worth: sweeps of loss changes, how they are shown, and what a set of heads is worth together.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

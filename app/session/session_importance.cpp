@@ -4,9 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +25,9 @@
 namespace headroom {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SweepClock = std::chrono::steady_clock;
 
-double sweep_seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double sweep_seconds(SweepClock::time_point begin) { return std::chrono::duration<double>(SweepClock::now() - begin).count(); }
 
 }  // namespace
 
@@ -109,7 +112,7 @@ void Session::post_sweep(const std::shared_ptr<SweepJob>& job) {
   // The job's own fields are the main thread's.
   compute_->post([this, job, request = job->request, model = job->model, stop = job->stop, yields = job->yields,
                   run_id = job->run, way = job->way, memory_gb = state_.settings.memory_gb]() mutable {
-    const auto begin = Clock::now();
+    const auto begin = SweepClock::now();
     std::shared_ptr<LossTable> table;
     const AblatedReport report = [&](const AblationOutcome& outcome, std::size_t index) {
       if (!table)
@@ -124,7 +127,7 @@ void Session::post_sweep(const std::shared_ptr<SweepJob>& job) {
     auto last_report = begin - std::chrono::seconds(1);
     const ProgressReport progress = [&](double fraction, const std::string& what) {
       if (sweep_seconds(last_report) < 0.05 && fraction < 1.0) return;
-      last_report = Clock::now();
+      last_report = SweepClock::now();
       main_->post([this, run_id, way, fraction, what, elapsed = sweep_seconds(begin)] {
         RunEntry* run = edit_run(run_id);
         if (!run) return;
@@ -196,7 +199,7 @@ void Session::sweep_finished(const std::shared_ptr<SweepJob>& job, Result<Ablati
   if (stopped) {
     sweep.status = SweepStatus::Stopped;
     if (cancel_asked_s_ >= 0.0)
-      cancel_seconds_ = std::chrono::duration<double>(Clock::now().time_since_epoch()).count() - cancel_asked_s_;
+      cancel_seconds_ = std::chrono::duration<double>(SweepClock::now().time_since_epoch()).count() - cancel_asked_s_;
     message(MessageLevel::Info, name + format(" stopped; the %zu heads that are done are kept",
                                               job->outcome ? job->outcome->done : std::size_t{0}));
   } else if (result) {
@@ -212,7 +215,7 @@ void Session::sweep_finished(const std::shared_ptr<SweepJob>& job, Result<Ablati
 
 bool Session::stop_importance() {
   bool any = false;
-  cancel_asked_s_ = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  cancel_asked_s_ = std::chrono::duration<double>(SweepClock::now().time_since_epoch()).count();
   for (const auto& [of, job] : sweeps_)
     if (const auto stop = stops_.find(job->job); stop != stops_.end()) *stop->second = any = true;
   return any;

@@ -1,6 +1,7 @@
 // A file of a sweep of ablations (core/io/RUN_FILE.md#ablation-files) as the window shows it. One thread: HDF5.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 

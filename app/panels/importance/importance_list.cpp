@@ -222,7 +222,7 @@ const RunEntry* ablated_set_run(const State& state, const ImportanceView& view) 
   return found;
 }
 
-// "12 heads together +0.4100; their single changes add up to +0.5230".
+// "12 heads together +0.4100, one by one +0.5230": the loss with all of them changed, and the sum of single changes.
 std::string ablated_set_text(const ImportanceView& view, const RunEntry& run) {
   const std::size_t before = view.run->what_ifs.size(), heads = run.what_ifs.size() - before;
   std::string text = std::to_string(heads) + (heads == 1 ? " head" : " heads together");
@@ -235,7 +235,7 @@ std::string ablated_set_text(const ImportanceView& view, const RunEntry& run) {
     const auto place = head ? view.table->place(head->front()) : std::nullopt;
     sum += place ? view.table->delta[*place] : kNaN;
   }
-  if (std::isfinite(sum) && heads > 1) text += "; single changes add up to " + signed_text(sum, 4);
+  if (std::isfinite(sum) && heads > 1) text += ", one by one " + signed_text(sum, 4);
   return text;
 }
 
@@ -254,9 +254,10 @@ void draw_ablated_set(PanelContext& context, const ImportanceView& view, Rect ar
       ui.button(row.cut_right(width), title, reason.starts_with("fits ") ? line + " fitting" : line);
       row.cut_right(measure::kGap);
     }
+    const bool some = reason.starts_with("fits ");
     const std::string text = "Lasso: " + std::to_string(count) + (count == 1 ? " head" : " heads") +
-                             (reason.empty() ? ", one run of the model" : ", " + reason);
-    ui.label_at(row.x0, row.centre_y(), text, theme.body(reason.empty() ? theme.text2 : theme.warn), row.width());
+                             (reason.empty() ? ", one run" : some ? ", " + reason : "");
+    ui.label_at(row.x0, row.centre_y(), text, theme.body(some ? theme.warn : theme.text2), row.width());
     area.cut_top(2.0f);
   }
   if (const RunEntry* run = ablated_set_run(context.state, view); run && area.height() >= 16.0f)
