@@ -2,9 +2,11 @@
 #include "app/panels/training/histories_panel.h"
 
 #include <algorithm>
+#include <any>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/training/training_parts.h"
 #include "app/plot/number_text.h"
+#include "app/ui/text_wrap.h"
 #include "app/session/commands.h"
 #include "core/base/numbers.h"
 
@@ -31,7 +34,8 @@ struct Column {
   PanelContext& context;
   Rect area;  // between the paddings
   float y = 0.0f;
-  [[nodiscard]] bool seen(float height) const { return y + height > area.y0 && y < area.y1; }
+  // What would be cut at an edge is not drawn.
+  [[nodiscard]] bool whole(const Rect& rect) const { return rect.y0 >= area.y0 && rect.y1 <= area.y1; }
   Rect row(float height) {
     const Rect rect{area.x0, y, area.x1, y + height};
     y += height;
@@ -45,7 +49,15 @@ struct Column {
   }
   void text(Rect rect, float x, std::string_view words, const TextStyle& style, float width,
             Painter::Align align = Painter::Align::Left) const {
-    if (width > 8.0f) context.ui.label_at(x, rect.centre_y(), words, style, width, align);
+    if (width > 8.0f && whole(Rect::sized(x, rect.centre_y() - 8.0f, 1.0f, 16.0f)))
+      context.ui.label_at(x, rect.centre_y(), words, style, width, align);
+  }
+  void note(std::string_view words) {
+    const float width = area.width();
+    const TextStyle style = context.theme().hint();
+    const float height = context.ui.paragraph({area.x0, y}, words, style, width, 15.0f, /*draw=*/false);
+    if (whole({area.x0, y, area.x1, y + height})) context.ui.paragraph({area.x0, y}, words, style, width, 15.0f);
+    y += height + 2.0f;
   }
   void heading(std::string_view title, std::string_view hint) {
     const Rect rect = row(22.0f);
@@ -80,12 +92,30 @@ NumberColumns number_columns(const Rect& row) {
   return {row.x1 - 2.0f * each - 8.0f, row.x1 - each - 8.0f, row.x1};
 }
 
+// How a history's sink ended and when it came: over all its measurements, so worked out once.
+struct KeptEnd {
+  std::shared_ptr<const StoredHistory> of;
+  const StepSeries* series = nullptr;
+  double threshold = 0.0, end = kNaN;
+  std::optional<std::int64_t> from;
+};
+
+const KeptEnd& end_of(Ui& ui, const TrainingEntry& entry, const StepSeries& series, double threshold) {
+  std::any& kept = ui.kept_value("end");
+  const auto* known = std::any_cast<KeptEnd>(&kept);
+  if (known == nullptr || known->of != entry.data || known->series != &series || known->threshold != threshold) {
+    kept = KeptEnd{entry.data, &series, threshold, mean_at_end(series, kEnd), first_above(series, threshold, kInARow)};
+    known = std::any_cast<KeptEnd>(&kept);
+  }
+  return *known;
+}
+
 void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
   PanelContext& context = column.context;
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   const Rect row = column.row(kRow);
-  if (row.y1 <= column.area.y0 || row.y0 >= column.area.y1) return;
+  if (!column.whole(row)) return;
   const std::string id = std::to_string(entry.id);
   ui.push_id("history " + id);
   const Rect whole{row.x0 - measure::kPadding, row.y0, row.x1 + measure::kPadding, row.y1};
@@ -122,13 +152,11 @@ void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
     const TextStyle style{Face::Sans, 11.0f, history.diverged_step ? theme.err : theme.warn};
     column.text(row, at.third, progress, style, at.third - at.first - 8.0f, Painter::Align::Right);
   } else {
-    const double end = heads.sink_score ? mean_at_end(*heads.sink_score, kEnd) : kNaN;
-    column.text(row, at.second, value_or_dash(end, 3), mono, 60.0f, Painter::Align::Right);
+    const KeptEnd* end =
+        heads.sink_score ? &end_of(ui, entry, *heads.sink_score, context.state.view.heads.threshold) : nullptr;
+    column.text(row, at.second, value_or_dash(end ? end->end : kNaN, 3), mono, 60.0f, Painter::Align::Right);
     std::string from = "–";
-    if (heads.sink_score) {
-      const auto step = first_above(*heads.sink_score, context.state.view.heads.threshold, kInARow);
-      from = step ? grouped_text(*step) : "never";
-    }
+    if (end) from = end->from ? grouped_text(*end->from) : "never";
     const TextStyle style{from == "never" ? Face::Mono : Face::MonoSemibold, 11.0f,
                           from == "never" || entry.hidden ? theme.text3 : ink};
     column.text(row, at.third, from, style, 66.0f, Painter::Align::Right);
@@ -166,7 +194,7 @@ void draw_list(Column& column, const std::vector<TrainingKind>& kinds) {
     const bool second = std::ranges::any_of(kind.entries, [](const TrainingEntry* one) { return one->data->second_maps; });
     const std::string hint = second ? "α₀ of the first map" : "α₀ of its map";
     const float hint_width = context.ui.width(hint, small);
-    const float name = context.ui.width(kind.name, style);
+    const float name = context.ui.width(shown_text(kind.name), style);
     column.text(row, row.x0, kind.name, style, row.width());
     if (name + hint_width + 16.0f < row.width()) column.text(row, row.x1, hint, small, hint_width + 4.0f, Painter::Align::Right);
     for (const TrainingEntry* entry : kind.entries) draw_history_row(column, *entry, kind.color);
@@ -175,7 +203,7 @@ void draw_list(Column& column, const std::vector<TrainingKind>& kinds) {
   const std::string note = "α₀ end: mean of the last 500 steps · α₀ > " +
                            short_text(context.state.view.heads.threshold) +
                            ": from the first of three measurements in a row";
-  column.y += context.ui.paragraph({column.area.x0, column.y}, note, small, column.area.width(), 15.0f) + 2.0f;
+  column.note(note);
 }
 
 void draw_choices(Column& column) {
@@ -188,7 +216,7 @@ void draw_choices(Column& column) {
   const auto choice = [&](const char* name, const std::vector<Choice>& choices) {
     const Rect row = column.row(28.0f);
     column.text(row, row.x0, name, theme.body(theme.text2), 58.0f);
-    ui.segmented({x, row.centre_y() - 11.0f}, measure::kPanelControl, choices);
+    if (column.whole(row)) ui.segmented({x, row.centre_y() - 11.0f}, measure::kPanelControl, choices);
   };
   choice("steps", {{"linear", "training.x linear", !view.log_steps, ""}, {"log", "training.x log", view.log_steps, ""}});
   choice("seeds",
@@ -197,7 +225,8 @@ void draw_choices(Column& column) {
   if (shape.layer * shape.head > 1) {
     const Rect row = column.row(28.0f);
     column.text(row, row.x0, "head", theme.body(theme.text2), 58.0f);
-    ui.combo("head", {x, row.y0 + 3.0f, std::min(row.x1, x + 180.0f), row.y1 - 3.0f}, "", training_head_text(context.state), [&] {
+    if (column.whole(row))
+      ui.combo("head", {x, row.y0 + 3.0f, std::min(row.x1, x + 180.0f), row.y1 - 3.0f}, "", training_head_text(context.state), [&] {
       std::vector<MenuItem> items{{"Median and range of all heads", "", "training.head all", view.all_heads, false, {}}};
       const HeadRef now = context.state.training_head();
       for (std::int64_t layer = 0; layer < shape.layer; ++layer) {
@@ -221,15 +250,15 @@ void draw_choices(Column& column) {
   const float label = ui.width("1 001 steps", mono) + 6.0f;
   const Rect track{x, row.y0 + 4.0f, std::max(x + 40.0f, row.x1 - label - 8.0f), row.y1 - 4.0f};
   // By the logarithm of the width; odd ones, so that the mean lies on its step.
-  const auto moved = ui.slider("smooth", track, std::log(static_cast<double>(view.smooth)), 0.0, std::log(kWidestSlider));
+  const auto moved = column.whole(row) ? ui.slider("smooth", track, std::log(static_cast<double>(view.smooth)), 0.0,
+                                                   std::log(kWidestSlider))
+                                       : std::nullopt;
   if (moved) {
     const std::int64_t width = std::llround((std::exp(*moved) - 1.0) / 2.0) * 2 + 1;
     if (width != view.smooth) ui.run("training.smooth " + std::to_string(width));
   }
   column.text(row, row.x1, steps, mono, label, Painter::Align::Right);
-  column.y += ui.paragraph({column.area.x0, column.y}, "only loss and gradient norm; measured points never", theme.hint(),
-                           column.area.width(), 15.0f) +
-              2.0f;
+  column.note("only loss and gradient norm; measured points never");
 }
 
 void draw_step_field(Column& column) {
@@ -252,7 +281,7 @@ void draw_step_field(Column& column) {
   TextFieldOptions options;
   options.mono = true;
   const Rect field{row.x0 + named + 10.0f, row.y0 + 2.0f, row.x0 + named + 92.0f, row.y1 - 4.0f};
-  const TextFieldResult result = ui.text_field("step", field, typed, options);
+  const TextFieldResult result = column.whole(row) ? ui.text_field("step", field, typed, options) : TextFieldResult{};
   if (result.submitted) {
     std::string digits;
     for (const char c : typed)
@@ -294,7 +323,7 @@ void draw_values(Column& column, const std::vector<TrainingKind>& kinds) {
         }
         first = false;
       }
-      if (row.y1 <= column.area.y0 || row.y0 >= column.area.y1) continue;
+      if (!column.whole(row)) continue;
       context.painter().fill_rect(Rect::sized(row.x0, row.centre_y() - 1.5f, 12.0f, 3.0f), kind.color);
       const Color ink = entry->chosen ? theme.text : theme.text2;
       column.text(row, row.x0 + 18.0f, entry->name, {entry->chosen ? Face::SansMedium : Face::Sans, 11.0f, ink},
@@ -329,7 +358,7 @@ void draw_spikes(Column& column, const std::vector<TrainingKind>& kinds) {
         if (entry->hidden || entry->chosen != chosen || rows >= kMostSpikeRows) continue;
         ++rows;
         const Rect row = column.row(18.0f);
-        if (row.y1 <= column.area.y0 || row.y0 >= column.area.y1) continue;
+        if (!column.whole(row)) continue;
         const StoredHistory& history = *entry->data;
         context.painter().fill_rect(Rect::sized(row.x0, row.centre_y() - 1.5f, 12.0f, 3.0f), kind.color);
         const TextStyle mono{Face::Mono, 11.0f, theme.text2};
@@ -379,7 +408,7 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
   column.y += 8.0f;
   const Rect add = column.row(26.0f);
   const float button = std::ceil(ui.button_width("Add a history…"));
-  ui.button({add.x0, add.y0, add.x0 + button, add.y0 + measure::kControl}, "Add a history…", "open.panel");
+  if (column.whole(add)) ui.button({add.x0, add.y0, add.x0 + button, add.y0 + measure::kControl}, "Add a history…", "open.panel");
   if (add.width() - button > 90.0f)
     column.text({add.x0, add.y0, add.x1, add.y0 + measure::kControl}, add.x0 + button + 10.0f, "or drop training.h5 files here",
                 theme.hint(), add.width() - button - 10.0f);

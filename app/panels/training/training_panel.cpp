@@ -17,6 +17,7 @@
 #include "app/panels/training/training_curves.h"
 #include "app/panels/training/training_parts.h"
 #include "app/plot/number_text.h"
+#include "app/ui/text_wrap.h"
 #include "app/session/commands.h"
 
 namespace headroom {
@@ -39,7 +40,7 @@ TrainingCurve curve_of_entry(const TrainingEntry& entry, const TrainingKind& kin
   curve.owner = std::move(owner);
   curve.color = strong ? kind.color : kind.color.faded(kFaintLine);
   curve.width = strong ? kStrong : kThin;
-  if (strong) curve.name = entry.name;
+  if (strong) curve.name = shown_text(entry.name);
   if (entry.data->diverged_step) curve.diverged = entry.data->diverged_step;
   return curve;
 }
