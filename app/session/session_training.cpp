@@ -2,6 +2,7 @@
 // on the compute thread, one after the other, so that a run that a person asks for waits for one of them at most.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>

@@ -240,7 +240,7 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
 
   const bool training = state.view.centre == CentreView::Training;
   if (training) {
-    ui.combo("training", next(sized(window, 200, 230)), "training", training_title(state),
+    ui.combo("training", next(sized(window, 226, 230)), "training", training_title(state),
              [&] { return training_items(context); });
     ui.combo("device", next(sized(window, 104, 116)), "",
              device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),

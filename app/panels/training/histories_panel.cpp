@@ -289,8 +289,10 @@ void draw_step_field(Column& column) {
     if (!digits.empty() && digits.size() < 18) ui.run("training.step " + digits);
     shown = -1.0;
   }
-  const std::string hint = hovering ? "under the pointer" : "values of the batch";
-  column.text(row, row.x1, hint, theme.hint(), row.x1 - field.x1 - 8.0f, Painter::Align::Right);
+  const float room = row.x1 - field.x1 - 8.0f;
+  std::string hint = hovering ? "under the pointer" : "values of the batch";
+  if (ui.width(hint, theme.hint()) > room) hint = hovering ? "pointer" : "of the batch";
+  column.text(row, row.x1, hint, theme.hint(), room, Painter::Align::Right);
 }
 
 // Loss, gradient norm, largest logit, α₀ of the first and of the net map: as the file has them at the nearest step.
@@ -327,7 +329,7 @@ void draw_values(Column& column, const std::vector<TrainingKind>& kinds) {
       context.painter().fill_rect(Rect::sized(row.x0, row.centre_y() - 1.5f, 12.0f, 3.0f), kind.color);
       const Color ink = entry->chosen ? theme.text : theme.text2;
       column.text(row, row.x0 + 18.0f, entry->name, {entry->chosen ? Face::SansMedium : Face::Sans, 11.0f, ink},
-                  right(0) - each - row.x0 - 18.0f);
+                  right(0) - each - row.x0 - 14.0f);
       const int decimals[] = {3, 2, 1, 2, 2};
       for (int k = 0; k < 5; ++k) {
         const std::string text = std::abs(values[k]) >= 1e4 ? short_text(values[k]) : value_or_dash(values[k], decimals[k]);
@@ -409,9 +411,11 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
   const Rect add = column.row(26.0f);
   const float button = std::ceil(ui.button_width("Add a history…"));
   if (column.whole(add)) ui.button({add.x0, add.y0, add.x0 + button, add.y0 + measure::kControl}, "Add a history…", "open.panel");
-  if (add.width() - button > 90.0f)
-    column.text({add.x0, add.y0, add.x1, add.y0 + measure::kControl}, add.x0 + button + 10.0f, "or drop training.h5 files here",
-                theme.hint(), add.width() - button - 10.0f);
+  const float beside = add.width() - button - 10.0f;
+  const std::string whole = "or drop training.h5 files here";
+  const std::string drop = ui.width(whole, theme.hint()) <= beside ? whole : "or drop files here";
+  if (ui.width(drop, theme.hint()) <= beside)
+    column.text({add.x0, add.y0, add.x1, add.y0 + measure::kControl}, add.x0 + button + 10.0f, drop, theme.hint(), beside);
   draw_spikes(column, kinds);
   ui.pop_clip();
   const double now = static_cast<double>(column.y + offset - body.y0) + 8.0;
