@@ -136,8 +136,12 @@ std::string training_title(const State& state) {
 std::vector<MenuItem> training_items(const PanelContext& context) {
   std::vector<MenuItem> items;
   for (const TrainingEntry& entry : context.state.trainings)
-    items.push_back({entry.name, entry.chosen ? "in the film strip" : "", "training.show " + std::to_string(entry.id),
-                     entry.chosen, false, {}});
+    items.push_back({entry.name,
+                     entry.chosen ? "in the film strip" : "",
+                     "training.show " + std::to_string(entry.id),
+                     entry.chosen,
+                     false,
+                     {}});
   items.push_back({"Add a history…", "", "open.panel", false, true, {}});
   items.push_back({"Back to the map", "", "training.close", false, false, {}});
   items.push_back({"Close all histories", "", "close", false, false, {}});

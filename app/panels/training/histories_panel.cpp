@@ -15,16 +15,16 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/training/training_parts.h"
 #include "app/plot/number_text.h"
-#include "app/ui/text_wrap.h"
 #include "app/session/commands.h"
+#include "app/ui/text_wrap.h"
 #include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
 
 constexpr float kRow = 20.0f;
-constexpr std::int64_t kEnd = 500;       // "at the end": the mean of so many steps
-constexpr std::size_t kInARow = 3;       // measurements over ε before a sink has come
+constexpr std::int64_t kEnd = 500;        // "at the end": the mean of so many steps
+constexpr std::size_t kInARow = 3;        // measurements over ε before a sink has come
 constexpr double kWidestSlider = 1001.0;  // steps; wider ones by command
 constexpr std::size_t kMostSpikeRows = 12;
 constexpr double kLookAgain = 2.0;
@@ -81,7 +81,9 @@ std::string progress_text(const StoredHistory& history) {
   return text;
 }
 
-std::string value_or_dash(double value, int decimals) { return std::isfinite(value) ? fixed_text(value, decimals) : "–"; }
+std::string value_or_dash(double value, int decimals) {
+  return std::isfinite(value) ? fixed_text(value, decimals) : "–";
+}
 
 // Three columns of numbers at the right of a row.
 struct NumberColumns {
@@ -124,8 +126,7 @@ void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
     context.painter().fill_rect(whole, theme.accent_soft);
   else if (hit.hovered)
     context.painter().fill_rect(whole, theme.raised);
-  if (entry.chosen)
-    context.painter().fill_rect({whole.x0, whole.y0, whole.x0 + 3.0f, whole.y1}, theme.accent);
+  if (entry.chosen) context.painter().fill_rect({whole.x0, whole.y0, whole.x0 + 3.0f, whole.y1}, theme.accent);
   const Rect box = Rect::sized(row.x0, row.centre_y() - 6.0f, 12.0f, 12.0f);
   if (entry.hidden)
     context.painter().stroke_rect(box, theme.text3, 1.0f, 2.0f);
@@ -191,12 +192,14 @@ void draw_list(Column& column, const std::vector<TrainingKind>& kinds) {
   for (const TrainingKind& kind : kinds) {
     const Rect row = column.row(20.0f);
     const TextStyle style{Face::SansSemibold, 12.0f, kind.color};
-    const bool second = std::ranges::any_of(kind.entries, [](const TrainingEntry* one) { return one->data->second_maps; });
+    const bool second =
+        std::ranges::any_of(kind.entries, [](const TrainingEntry* one) { return one->data->second_maps; });
     const std::string hint = second ? "α₀ of the first map" : "α₀ of its map";
     const float hint_width = context.ui.width(hint, small);
     const float name = context.ui.width(shown_text(kind.name), style);
     column.text(row, row.x0, kind.name, style, row.width());
-    if (name + hint_width + 16.0f < row.width()) column.text(row, row.x1, hint, small, hint_width + 4.0f, Painter::Align::Right);
+    if (name + hint_width + 16.0f < row.width())
+      column.text(row, row.x1, hint, small, hint_width + 4.0f, Painter::Align::Right);
     for (const TrainingEntry* entry : kind.entries) draw_history_row(column, *entry, kind.color);
     column.y += 5.0f;
   }
@@ -218,30 +221,35 @@ void draw_choices(Column& column) {
     column.text(row, row.x0, name, theme.body(theme.text2), 58.0f);
     if (column.whole(row)) ui.segmented({x, row.centre_y() - 11.0f}, measure::kPanelControl, choices);
   };
-  choice("steps", {{"linear", "training.x linear", !view.log_steps, ""}, {"log", "training.x log", view.log_steps, ""}});
-  choice("seeds",
-         {{"each", "training.seeds each", !view.seed_range, ""}, {"range", "training.seeds range", view.seed_range, ""}});
+  choice("steps",
+         {{"linear", "training.x linear", !view.log_steps, ""}, {"log", "training.x log", view.log_steps, ""}});
+  choice("seeds", {{"each", "training.seeds each", !view.seed_range, ""},
+                   {"range", "training.seeds range", view.seed_range, ""}});
   const HeadRef shape = training_shape(context.state);
   if (shape.layer * shape.head > 1) {
     const Rect row = column.row(28.0f);
     column.text(row, row.x0, "head", theme.body(theme.text2), 58.0f);
     if (column.whole(row))
-      ui.combo("head", {x, row.y0 + 3.0f, std::min(row.x1, x + 180.0f), row.y1 - 3.0f}, "", training_head_text(context.state), [&] {
-      std::vector<MenuItem> items{{"Median and range of all heads", "", "training.head all", view.all_heads, false, {}}};
-      const HeadRef now = context.state.training_head();
-      for (std::int64_t layer = 0; layer < shape.layer; ++layer) {
-        std::vector<MenuItem> heads;
-        for (std::int64_t head = 0; head < shape.head; ++head) {
-          const std::string name = head_text({layer, head});
-          heads.push_back({name, "", "training.head " + name, !view.all_heads && now == HeadRef{layer, head}, false, {}});
-        }
-        if (shape.layer == 1)
-          items.insert(items.end(), heads.begin(), heads.end());
-        else
-          items.push_back({"Layer " + std::to_string(layer), "", "", false, layer == 0, std::move(heads)});
-      }
-      return items;
-    });
+      ui.combo(
+          "head", {x, row.y0 + 3.0f, std::min(row.x1, x + 180.0f), row.y1 - 3.0f}, "",
+          training_head_text(context.state), [&] {
+            std::vector<MenuItem> items{
+                {"Median and range of all heads", "", "training.head all", view.all_heads, false, {}}};
+            const HeadRef now = context.state.training_head();
+            for (std::int64_t layer = 0; layer < shape.layer; ++layer) {
+              std::vector<MenuItem> heads;
+              for (std::int64_t head = 0; head < shape.head; ++head) {
+                const std::string name = head_text({layer, head});
+                heads.push_back(
+                    {name, "", "training.head " + name, !view.all_heads && now == HeadRef{layer, head}, false, {}});
+              }
+              if (shape.layer == 1)
+                items.insert(items.end(), heads.begin(), heads.end());
+              else
+                items.push_back({"Layer " + std::to_string(layer), "", "", false, layer == 0, std::move(heads)});
+            }
+            return items;
+          });
   }
   const Rect row = column.row(28.0f);
   column.text(row, row.x0, "smooth", theme.body(theme.text2), 58.0f);
@@ -332,7 +340,8 @@ void draw_values(Column& column, const std::vector<TrainingKind>& kinds) {
                   right(0) - each - row.x0 - 14.0f);
       const int decimals[] = {3, 2, 1, 2, 2};
       for (int k = 0; k < 5; ++k) {
-        const std::string text = std::abs(values[k]) >= 1e4 ? short_text(values[k]) : value_or_dash(values[k], decimals[k]);
+        const std::string text =
+            std::abs(values[k]) >= 1e4 ? short_text(values[k]) : value_or_dash(values[k], decimals[k]);
         column.text(row, right(k), text, {k == 3 ? Face::MonoSemibold : Face::Mono, 11.0f, ink}, each + 2.0f,
                     Painter::Align::Right);
       }
@@ -364,7 +373,9 @@ void draw_spikes(Column& column, const std::vector<TrainingKind>& kinds) {
         const StoredHistory& history = *entry->data;
         context.painter().fill_rect(Rect::sized(row.x0, row.centre_y() - 1.5f, 12.0f, 3.0f), kind.color);
         const TextStyle mono{Face::Mono, 11.0f, theme.text2};
-        const auto count = [](const std::optional<std::int64_t>& spikes) { return spikes ? grouped_text(*spikes) : "–"; };
+        const auto count = [](const std::optional<std::int64_t>& spikes) {
+          return spikes ? grouped_text(*spikes) : "–";
+        };
         column.text(row, row.x0 + 18.0f, entry->name, {Face::Sans, 11.0f, theme.text2}, at.first - row.x0 - 66.0f);
         column.text(row, at.first, count(history.loss_spikes), mono, 46.0f, Painter::Align::Right);
         column.text(row, at.second, count(history.gradient_norm_spikes), mono, 56.0f, Painter::Align::Right);
@@ -389,7 +400,8 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
     unfinished += entry.data && !entry.data->finished ? 1 : 0;
   }
   std::string hint = std::to_string(visible) + " of " + std::to_string(state.trainings.size()) + " shown";
-  if (read < state.trainings.size()) hint = std::to_string(read) + " of " + std::to_string(state.trainings.size()) + " read";
+  if (read < state.trainings.size())
+    hint = std::to_string(read) + " of " + std::to_string(state.trainings.size()) + " read";
   const Rect body = draw_panel_title(context, frame, "heads", "Histories", "", hint);
   context.facts.set("training.histories", static_cast<double>(read));
   context.facts.set("training.visible", static_cast<double>(visible));
@@ -399,7 +411,9 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
   double& height = ui.kept_number("height", 0.0);
   const float offset = ui.scroll("list", body, static_cast<float>(height));
   const float bar = static_cast<float>(height) > body.height() ? 8.0f : 0.0f;
-  Column column{context, {body.x0 + measure::kPadding, body.y0, body.x1 - measure::kPadding - bar, body.y1}, body.y0 + 4.0f - offset};
+  Column column{context,
+                {body.x0 + measure::kPadding, body.y0, body.x1 - measure::kPadding - bar, body.y1},
+                body.y0 + 4.0f - offset};
   ui.push_clip(body);
   draw_list(column, kinds);
   column.rule();
@@ -410,12 +424,14 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
   column.y += 8.0f;
   const Rect add = column.row(26.0f);
   const float button = std::ceil(ui.button_width("Add a history…"));
-  if (column.whole(add)) ui.button({add.x0, add.y0, add.x0 + button, add.y0 + measure::kControl}, "Add a history…", "open.panel");
+  if (column.whole(add))
+    ui.button({add.x0, add.y0, add.x0 + button, add.y0 + measure::kControl}, "Add a history…", "open.panel");
   const float beside = add.width() - button - 10.0f;
   const std::string whole = "or drop training.h5 files here";
   const std::string drop = ui.width(whole, theme.hint()) <= beside ? whole : "or drop files here";
   if (ui.width(drop, theme.hint()) <= beside)
-    column.text({add.x0, add.y0, add.x1, add.y0 + measure::kControl}, add.x0 + button + 10.0f, drop, theme.hint(), beside);
+    column.text({add.x0, add.y0, add.x1, add.y0 + measure::kControl}, add.x0 + button + 10.0f, drop, theme.hint(),
+                beside);
   draw_spikes(column, kinds);
   ui.pop_clip();
   const double now = static_cast<double>(column.y + offset - body.y0) + 8.0;

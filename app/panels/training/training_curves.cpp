@@ -357,14 +357,12 @@ void draw_training_plot(PanelContext& context, Rect area, const TrainingPlot& pl
     if (curve.band_low != nullptr) draw_band_of(painter, frame, curve);
   LabelSpace space(frame.inner);
   if (plot.line && *plot.line >= frame.y.low && *plot.line <= frame.y.high) {
-    const std::vector<ReferenceLine> lines = {
-        {true, *plot.line, theme.text3, LineStyle::Dashed, plot.line_name, 1.0f}};
+    const std::vector<ReferenceLine> lines = {{true, *plot.line, theme.text3, LineStyle::Dashed, plot.line_name, 1.0f}};
     draw_lines(painter, frame, lines, space);
   }
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const TrainingCurve& curve = plot.curves[i];
-    const auto& pieces =
-        pieces_of(ui, "curve " + plot.id + " " + std::to_string(i), frame, *curve.series, curve.owner);
+    const auto& pieces = pieces_of(ui, "curve " + plot.id + " " + std::to_string(i), frame, *curve.series, curve.owner);
     if (!curve.name.empty() && curve.width > 1.5f && !curve.dotted)
       draw_pieces(painter, frame, pieces, theme.panel, curve.width + 1.5f, false);
     draw_pieces(painter, frame, pieces, curve.color, curve.width, curve.dotted);
@@ -388,9 +386,9 @@ void draw_training_plot(PanelContext& context, Rect area, const TrainingPlot& pl
   }
   if (fresh) kept.off = off_axis(frame, plot.curves);
   if (const auto& off = kept.off) {
-    for (const float pixel : off->pixels)
-      draw_triangle(painter, {pixel, frame.inner.y0 + 2.0f}, 3.0f, theme.warn);
-    const std::string text = "▲ up to " + short_text(static_cast<double>(off->value)) + ", step " + grouped_text(off->step);
+    for (const float pixel : off->pixels) draw_triangle(painter, {pixel, frame.inner.y0 + 2.0f}, 3.0f, theme.warn);
+    const std::string text =
+        "▲ up to " + short_text(static_cast<double>(off->value)) + ", step " + grouped_text(off->step);
     const float width = ui.width(text, theme.hint());
     if (width + 16.0f < frame.inner.width()) {
       const Rect box = Rect::sized(frame.inner.x1 - width - 10.0f, frame.inner.y0 + 10.0f, width + 8.0f, 15.0f);
