@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t kWidestMean = 1000000;
 
 std::string needs_training(const State& state, Arguments) {
-  const bool any = std::ranges::any_of(state.trainings, [](const TrainingEntry& entry) { return entry.data != nullptr; });
+  const bool any =
+      std::ranges::any_of(state.trainings, [](const TrainingEntry& entry) { return entry.data != nullptr; });
   return any ? "" : "open a training.h5 or a folder of step checkpoints first";
 }
 
@@ -43,7 +44,8 @@ Result<const TrainingEntry*> history_argument(const State& state, const char* co
   const auto id = index_argument(a, 0);
   if (const TrainingEntry* entry = id ? state.training(static_cast<int>(*id)) : nullptr) return entry;
   std::string known = "the number of a history:";
-  for (const TrainingEntry& entry : state.trainings) known += (known.back() == ':' ? " " : ", ") + std::to_string(entry.id);
+  for (const TrainingEntry& entry : state.trainings)
+    known += (known.back() == ':' ? " " : ", ") + std::to_string(entry.id);
   return wrong_arguments(command, known, a);
 }
 
@@ -123,8 +125,10 @@ void add_training_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"training.close", "Training: back to the map", "Window", ""});
-  table.add({"training.add", "PATH", "Training: add a history, or all of a folder", "File", {},
-             [](Session& s, Arguments a) { return s.open_training(a[0]); }});
+  table.add(
+      {"training.add", "PATH", "Training: add a history, or all of a folder", "File", {}, [](Session& s, Arguments a) {
+         return s.open_training(a[0]);
+       }});
   table.add_entry({"training.add", "Training: add a history", "File", "", true});
   table.add({"training.remove", "HISTORY", "Training: close a history", "File", needs_training,
              [](Session& s, Arguments a) -> Result<void> {
@@ -132,8 +136,8 @@ void add_training_commands(CommandTable& table) {
                s.remove_training(entry->id);
                return {};
              }});
-  table.add({"training.show", "HISTORY", "Training: a history in the film strip, for its kind", "Window", needs_training,
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"training.show", "HISTORY", "Training: a history in the film strip, for its kind", "Window",
+             needs_training, [](Session& s, Arguments a) -> Result<void> {
                HEADROOM_TRY(const TrainingEntry* found, history_argument(s.state(), "training.show", a));
                if (!found->data) return {};
                const int id = found->id;

@@ -1,6 +1,6 @@
 // One picture of the training view's film strip: a kept checkpoint run on a prompt, and the maps of one layer's heads,
-// each at most kFilmSide cells a side. What runs is what a run of the window runs, so that a picture's numbers are those
-// of a fresh run of the checkpoint. Compute thread only.
+// each at most kFilmSide cells a side. What runs is what a run of the window runs, so that a picture's numbers are
+// those of a fresh run of the checkpoint. Compute thread only.
 #pragma once
 
 #include <cstdint>

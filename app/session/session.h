@@ -114,8 +114,8 @@ class Session {
   Result<void> open_checkpoint(const std::string& path);
   void show_file(const std::string& path);  // in the desktop's file manager
   void close_shown();
-  // Histories of trainings, beside those that are open: of a training.h5, a folder that holds one or step checkpoints, or
-  // a folder of such folders. NotFound where there is none; what cannot be read gets a card.
+  // Histories of trainings, beside those that are open: of a training.h5, a folder that holds one or step checkpoints,
+  // or a folder of such folders. NotFound where there is none; what cannot be read gets a card.
   Result<void> open_training(const std::string& path);
   void remove_training(int id);
   void show_training_view();

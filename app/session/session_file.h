@@ -31,7 +31,7 @@ struct SavedSession {
   };
   std::optional<Beside> beside;
   std::vector<std::string> trainings;  // paths of the histories
-  ViewState view;  // runs are not kept by their ids: run and other_run are −1
+  ViewState view;                      // runs are not kept by their ids: run and other_run are −1
 };
 
 // What is open now. InvalidArgument with nothing open.

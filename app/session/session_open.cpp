@@ -108,7 +108,8 @@ void Session::open(const std::string& given, const OpenOptions& options) {
       return;
     }
   if (is_folder_of_trainings(path)) {
-    if (const Result<void> opened = open_training(path); !opened) card("Cannot open " + opened_title(path), opened.error(), "");
+    if (const Result<void> opened = open_training(path); !opened)
+      card("Cannot open " + opened_title(path), opened.error(), "");
     return;
   }
   ++pending_;

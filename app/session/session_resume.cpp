@@ -60,8 +60,8 @@ void Session::add_recent_session(const std::string& path, const SavedSession& se
   RecentFile recent;
   recent.path = whole.string();
   recent.name = whole.filename().string();
-  recent.detail = "session of " + opened_title(session.files.empty() ? session.trainings.front()
-                                                                     : session.files[session.shown].path);
+  recent.detail = "session of " +
+                  opened_title(session.files.empty() ? session.trainings.front() : session.files[session.shown].path);
   if (!session.prompt.title.empty()) recent.detail += ", " + session.prompt.title;
   recent.opened_unix = std::time(nullptr);
   std::error_code ignored;

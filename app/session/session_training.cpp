@@ -1,7 +1,8 @@
-// Histories of trainings: read and, while they grow, read again on the I/O thread; the checkpoints of the film strip run
-// on the compute thread, one after the other, so that a run that a person asks for waits for one of them at most.
+// Histories of trainings: read and, while they grow, read again on the I/O thread; the checkpoints of the film strip
+// run on the compute thread, one after the other, so that a run that a person asks for waits for one of them at most.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -35,8 +36,8 @@ std::optional<HeadAddress> address_of(const std::optional<HeadRef>& head) {
 }
 
 std::shared_ptr<const SmoothedHistory> smoothed(const StoredHistory& history, std::int64_t width) {
-  return std::make_shared<const SmoothedHistory>(SmoothedHistory{width, mean_of_steps(history.loss, width),
-                                                                 largest_of_steps(history.gradient_norm, width)});
+  return std::make_shared<const SmoothedHistory>(
+      SmoothedHistory{width, mean_of_steps(history.loss, width), largest_of_steps(history.gradient_norm, width)});
 }
 
 // Histories of one kind differ in their seeds alone.
@@ -62,7 +63,9 @@ void name_trainings(std::vector<TrainingEntry>& entries) {
   for (const TrainingEntry& entry : entries) names.push_back(entry.name);
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (std::ranges::count(names, names[i]) > 1)
-      entries[i].name += " (" + std::to_string(std::count(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) + 1) + ")";
+      entries[i].name +=
+          " (" +
+          std::to_string(std::count(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) + 1) + ")";
 }
 
 // Of the new reading, with what was made of checkpoints that are the same.
@@ -164,9 +167,8 @@ void Session::training_read(int id, bool again, Result<StoredHistory> read,
   entry->film = film_of(*entry->data, std::move(entry->film));
   name_trainings(state_.trainings);
   if (again) return;
-  entry->chosen = std::ranges::none_of(state_.trainings, [&](const TrainingEntry& one) {
-    return one.chosen && same_kind(one, *entry);
-  });
+  entry->chosen = std::ranges::none_of(state_.trainings,
+                                       [&](const TrainingEntry& one) { return one.chosen && same_kind(one, *entry); });
   show_training_view();
   state_.overlay = Overlay::None;
   const bool all = std::ranges::none_of(state_.trainings, [](const TrainingEntry& one) { return !one.data; });
@@ -192,8 +194,8 @@ void Session::remove_training(int id) {
   std::erase_if(state_.trainings, [&](const TrainingEntry& one) { return one.id == id; });
   name_trainings(state_.trainings);
   if (removed.chosen)
-    if (const auto next = std::ranges::find_if(
-            state_.trainings, [&](const TrainingEntry& entry) { return same_kind(entry, removed); });
+    if (const auto next = std::ranges::find_if(state_.trainings,
+                                               [&](const TrainingEntry& entry) { return same_kind(entry, removed); });
         next != state_.trainings.end())
       next->chosen = true;
   if (!state_.trainings.empty()) return;
@@ -219,7 +221,8 @@ void Session::tend_trainings(double now_s) {
   const HeadRef head = state_.training_head();
   for (TrainingEntry& entry : state_.trainings) {
     if (!entry.data) continue;
-    if (!entry.smoothing && entry.smoothed && entry.smoothed->width != state_.view.training.smooth) smooth_training(entry);
+    if (!entry.smoothing && entry.smoothed && entry.smoothed->width != state_.view.training.smooth)
+      smooth_training(entry);
     const HeadAddress address{head.layer, head.head};
     const StoredHistory& history = *entry.data;
     const bool has = head.layer < history.layers && head.head < history.heads && !history.sink_score.median.empty();
@@ -331,7 +334,8 @@ void Session::make_next_film_frame(std::int64_t layer) {
         if (!(*made)->prompt.empty()) state_.film_prompt = (*made)->prompt;
       } else if (made->error().code != ErrorCode::Cancelled) {
         frame->failed = describe(made->error());
-        message(MessageLevel::Warning, entry->name + ", step " + std::to_string(checkpoint.step) + ": " + frame->failed);
+        message(MessageLevel::Warning,
+                entry->name + ", step " + std::to_string(checkpoint.step) + ": " + frame->failed);
       }
     });
   });

@@ -153,10 +153,10 @@ struct TrainingView {
   std::optional<std::int64_t> step;                // of the cursor; none: the last one
   std::optional<std::pair<double, double>> range;  // of steps that are shown; none: all
   bool log_steps = false;
-  std::int64_t smooth = 41;  // steps that a point of loss and gradient norm stands for; 1: each
-  bool seed_range = false;       // histories of a kind as their range, in place of each
-  std::optional<HeadRef> head;   // none: the head with the largest sink score at the end of the first history
-  bool all_heads = false;        // median and range over all heads in place of one
+  std::int64_t smooth = 41;     // steps that a point of loss and gradient norm stands for; 1: each
+  bool seed_range = false;      // histories of a kind as their range, in place of each
+  std::optional<HeadRef> head;  // none: the head with the largest sink score at the end of the first history
+  bool all_heads = false;       // median and range over all heads in place of one
   friend bool operator==(const TrainingView&, const TrainingView&) = default;
 };
 
@@ -249,13 +249,13 @@ struct RunEntry {
 struct FilmFrame {
   KeptCheckpoint checkpoint;
   bool running = false;
-  std::string failed;                         // why there is none; empty: nothing failed
-  std::shared_ptr<const RunSnapshot> run;     // of the checkpoint; null: not run yet
-  std::int64_t layer = -1;                    // that the maps are of; −1: none yet
-  std::int32_t side = 0;                      // cells of a map
-  std::int64_t cell_tokens = 1;               // tokens along a side of a cell: the largest weight of them is shown
-  bool is_signed = false;                     // net maps of differential heads
-  std::uint64_t generation = 0;               // another one for other maps
+  std::string failed;                      // why there is none; empty: nothing failed
+  std::shared_ptr<const RunSnapshot> run;  // of the checkpoint; null: not run yet
+  std::int64_t layer = -1;                 // that the maps are of; −1: none yet
+  std::int32_t side = 0;                   // cells of a map
+  std::int64_t cell_tokens = 1;            // tokens along a side of a cell: the largest weight of them is shown
+  bool is_signed = false;                  // net maps of differential heads
+  std::uint64_t generation = 0;            // another one for other maps
   std::vector<std::shared_ptr<const std::vector<float>>> maps;  // by head of the layer, [side, side]; NaN: masked
   [[nodiscard]] bool shows(std::int64_t wanted) const { return run && layer == wanted; }
 };
@@ -268,8 +268,8 @@ struct SmoothedHistory {
 
 struct TrainingEntry {
   int id = 0;
-  std::string path;  // as it was opened
-  std::string name;  // "softmax 1"
+  std::string path;                           // as it was opened
+  std::string name;                           // "softmax 1"
   std::shared_ptr<const StoredHistory> data;  // null while it is read
   std::shared_ptr<const SmoothedHistory> smoothed;
   bool smoothing = false;  // another width is being worked out
@@ -374,7 +374,7 @@ struct State {
   int coming = -1;  // id of the run that takes the place of the shown one once the selected head is there; −1: none
   std::vector<TrainingEntry> trainings;  // histories, in the order they were opened
   bool training_plays = false;           // the cursor goes on by itself, from checkpoint to checkpoint
-  std::string film_prompt;               // what the film strip's checkpoints read: "the checkpoint's example, 64 tokens"
+  std::string film_prompt;  // what the film strip's checkpoints read: "the checkpoint's example, 64 tokens"
   std::vector<ErrorCard> errors;
   std::vector<Message> messages;
   int unseen_warnings = 0, unseen_errors = 0;  // messages that came since they were last looked at

@@ -85,11 +85,13 @@ bool is_training_folder(const fs::path& folder) {
   for (const char* name : {"training.h5", "training_state.safetensors", "trainer_state.json"})
     if (fs::exists(folder / name, error)) return true;
   fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
-  for (std::size_t looked = 0; !error && at != fs::directory_iterator() && looked < 200; at.increment(error), ++looked) {
+  for (std::size_t looked = 0; !error && at != fs::directory_iterator() && looked < 200;
+       at.increment(error), ++looked) {
     const std::string name = at->path().filename().string();
     for (const std::string_view beginning : {"step_", "checkpoint-"}) {
       const std::size_t begin = beginning.size();
-      if (name.starts_with(beginning) && name.size() > begin && name.find_first_not_of("0123456789", begin) == std::string::npos &&
+      if (name.starts_with(beginning) && name.size() > begin &&
+          name.find_first_not_of("0123456789", begin) == std::string::npos &&
           fs::exists(at->path() / "config.json", error))
         return true;
     }

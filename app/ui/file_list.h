@@ -14,7 +14,17 @@
 
 namespace headroom {
 
-enum class FileKind : std::uint8_t { Folder, ModelFolder, TrainingFolder, Checkpoint, Run, Training, Session, Text, Other };
+enum class FileKind : std::uint8_t {
+  Folder,
+  ModelFolder,
+  TrainingFolder,
+  Checkpoint,
+  Run,
+  Training,
+  Session,
+  Text,
+  Other
+};
 [[nodiscard]] const char* file_kind_text(FileKind kind);  // "model folder", "checkpoint", "run", …; folders: ""
 
 struct FileItem {
@@ -22,7 +32,9 @@ struct FileItem {
   FileKind kind = FileKind::Other;
   std::uint64_t size_bytes = 0;  // 0 for folders
   std::int64_t modified_unix = 0;
-  [[nodiscard]] bool folder() const { return kind == FileKind::Folder || kind == FileKind::ModelFolder || kind == FileKind::TrainingFolder; }
+  [[nodiscard]] bool folder() const {
+    return kind == FileKind::Folder || kind == FileKind::ModelFolder || kind == FileKind::TrainingFolder;
+  }
   [[nodiscard]] bool opens() const {
     return kind != FileKind::Folder && kind != FileKind::Text && kind != FileKind::Other;
   }
@@ -36,8 +48,8 @@ inline constexpr std::string_view kSessionEnding = ".headroom";
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
 // A folder with config.json, or that of an adapter, beside weights.
 [[nodiscard]] bool is_model_folder(const std::filesystem::path& folder);
-// A folder that was trained into and is no model itself: with training.h5, the state of a training (Hugging Face's too),
-// or step checkpoints (step_N, checkpoint-N).
+// A folder that was trained into and is no model itself: with training.h5, the state of a training (Hugging Face's
+// too), or step checkpoints (step_N, checkpoint-N).
 [[nodiscard]] bool is_training_folder(const std::filesystem::path& folder);
 
 struct FileListOptions {

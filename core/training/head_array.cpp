@@ -69,15 +69,15 @@ Result<void> for_each_step(const HeadArrays& arrays, const std::string& name, Of
 Result<HeadBand> band_of(const HeadArrays& arrays, const std::string& name, Of of, const PerStep& also = {}) {
   if (arrays.components(name) == 0) return HeadBand{};
   std::vector<float> median, low, high, sorted;
-  HEADROOM_TRY_VOID(for_each_step(
-      arrays, name, of, [&](std::size_t step, std::span<const float> values, std::span<const double> all) {
-        if (also) also(step, values, all);
-        sorted.assign(values.begin(), values.end());
-        const auto at = quantiles_of(sorted);
-        median.push_back(at[0]);
-        low.push_back(at[1]);
-        high.push_back(at[2]);
-      }));
+  HEADROOM_TRY_VOID(for_each_step(arrays, name, of,
+                                  [&](std::size_t step, std::span<const float> values, std::span<const double> all) {
+                                    if (also) also(step, values, all);
+                                    sorted.assign(values.begin(), values.end());
+                                    const auto at = quantiles_of(sorted);
+                                    median.push_back(at[0]);
+                                    low.push_back(at[1]);
+                                    high.push_back(at[2]);
+                                  }));
   return HeadBand{StepSeries(arrays.steps, std::move(median)), StepSeries(arrays.steps, std::move(low)),
                   StepSeries(arrays.steps, std::move(high))};
 }
@@ -208,8 +208,8 @@ Result<void> read_heads(const HeadArrays& arrays, StoredHistory& history, std::o
   std::size_t largest = 0;
   for (std::size_t h = 0; h < sums.size(); ++h)
     if (std::isnan(sums[largest]) || sums[h] > sums[largest]) largest = h;
-  history.sink_head = HeadAddress{static_cast<std::int64_t>(largest) / arrays.heads,
-                                  static_cast<std::int64_t>(largest) % arrays.heads};
+  history.sink_head =
+      HeadAddress{static_cast<std::int64_t>(largest) / arrays.heads, static_cast<std::int64_t>(largest) % arrays.heads};
   const HeadAddress wanted = head.value_or(*history.sink_head);
   if (wanted.first >= arrays.layers || wanted.second >= arrays.heads) return {};
   HEADROOM_TRY(history.curves[wanted], curves_of(arrays, wanted));

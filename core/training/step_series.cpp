@@ -52,7 +52,8 @@ void StepSeries::build() {
 }
 
 std::size_t StepSeries::index_of(std::int64_t step) const {
-  if (steps_.empty()) return static_cast<std::size_t>(std::clamp<std::int64_t>(step, 0, static_cast<std::int64_t>(size())));
+  if (steps_.empty())
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(step, 0, static_cast<std::int64_t>(size())));
   return static_cast<std::size_t>(std::ranges::lower_bound(steps_, step) - steps_.begin());
 }
 

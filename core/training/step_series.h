@@ -45,7 +45,7 @@ class StepSeries {
  private:
   void build();
 
-  std::vector<std::int64_t> steps_;         // empty: 0, 1, 2 …
+  std::vector<std::int64_t> steps_;  // empty: 0, 1, 2 …
   std::vector<float> values_;
   std::vector<std::vector<LowHigh>> levels_;  // of 16, 256, 4096 … values each
 };

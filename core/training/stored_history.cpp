@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -269,8 +270,8 @@ Result<StoredHistory> read_history(const fs::path& path, std::optional<HeadAddre
   if (!source) {
     if (!is_there(path)) return path_error(path, ENOENT);
     Error error(ErrorCode::NotFound, "here is no history of a training and no checkpoint of a step");
-    return error.in_file(path.string()).wanted("training.h5, trainer_state.json, or folders step_N or checkpoint-N",
-                                               "none of them");
+    return error.in_file(path.string())
+        .wanted("training.h5, trainer_state.json, or folders step_N or checkpoint-N", "none of them");
   }
   StoredHistory history;
   history.path = source->file;
@@ -310,8 +311,8 @@ Result<HeadCurves> read_head_curves(const StoredHistory& history, HeadAddress he
   }
   if (history.form == HistoryForm::State) {
     HEADROOM_TRY(StateFile file, StateFile::open(history.path));
-    HEADROOM_TRY(HeadArrays arrays, head_arrays_of(std::make_shared<const StateFile>(std::move(file)), history.layers,
-                                                   history.heads));
+    HEADROOM_TRY(HeadArrays arrays,
+                 head_arrays_of(std::make_shared<const StateFile>(std::move(file)), history.layers, history.heads));
     return curves_of(arrays, head);
   }
   return HeadCurves{};

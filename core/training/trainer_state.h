@@ -12,8 +12,8 @@ namespace headroom {
 inline constexpr const char* kTrainerStateFile = "trainer_state.json";
 
 // Steps, curves, planned steps and whether it is finished. Python writes NaN and Infinity, which JSON has not: a loss
-// that is none of the numbers is where the training diverged, and is left out. Of a text that breaks off, being written,
-// the whole entries are read. Corrupt where it holds no log_history.
+// that is none of the numbers is where the training diverged, and is left out. Of a text that breaks off, being
+// written, the whole entries are read. Corrupt where it holds no log_history.
 [[nodiscard]] Result<void> read_trainer_state(const std::string& text, StoredHistory& history);
 
 }  // namespace headroom

@@ -93,9 +93,9 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
                        : item.command == cells[static_cast<std::size_t>(state.view.residual.cells)];
   std::vector<MenuItem> panels =
       lines(c, {"panel.next", "panel.previous", "panel.maximise", "panel.fold ", "panel.reset"});
-  std::vector<MenuItem> training = lines(c, {"training", "training.x ", "training.seeds ", "training.head ",
-                                             "training.kept ", "training.play", "training.checkpoint", "training.zoom ",
-                                             "training.close"});
+  std::vector<MenuItem> training =
+      lines(c, {"training", "training.x ", "training.seeds ", "training.head ", "training.kept ", "training.play",
+                "training.checkpoint", "training.zoom ", "training.close"});
   for (MenuItem& item : training) {
     const TrainingView& shown = state.view.training;
     item.checked = item.command == (shown.log_steps ? "training.x log" : "training.x linear") ||

@@ -180,7 +180,8 @@ void describe_state(const State& state, Facts& facts) {
   facts.set("training.seeds", training.seed_range ? "range" : "each");
   facts.set("training.smooth", static_cast<double>(training.smooth));
   facts.set("training.heads", training.all_heads ? "all" : "one");
-  facts.set("training.zoom", training.range ? format("%.0f %.0f", training.range->first, training.range->second) : "all");
+  facts.set("training.zoom",
+            training.range ? format("%.0f %.0f", training.range->first, training.range->second) : "all");
   describe_view(state.view, facts);
   describe_window(state, facts);
 }

@@ -104,7 +104,8 @@ void importance_parts(const RunEntry& run, AblationWay way, HeadRef head, const 
 std::vector<NamedValue> training_cursor_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
-  std::vector<NamedValue> parts = {{"step", grouped_text(state.hover.step.value_or(state.training_step())), theme.accent}};
+  std::vector<NamedValue> parts = {
+      {"step", grouped_text(state.hover.step.value_or(state.training_step())), theme.accent}};
   const HeadRef head = state.training_head();
   for (const TrainingEntry& entry : state.trainings) {
     if (!entry.data || !entry.chosen || entry.hidden) continue;
@@ -117,8 +118,8 @@ std::vector<NamedValue> training_cursor_parts(const PanelContext& context) {
                          fixed_text(static_cast<double>(curves->second.sink_score.values()[*at]), 3), theme.text});
     for (const FilmFrame& frame : entry.film)
       if (frame.checkpoint.step == step && frame.run)
-        parts.push_back({"on the film's prompt", fixed_text(frame.run->at("sink_score", head.layer, head.head), 3),
-                         theme.text});
+        parts.push_back(
+            {"on the film's prompt", fixed_text(frame.run->at("sink_score", head.layer, head.head), 3), theme.text});
     if (!entry.data->checkpoints.empty())
       parts.push_back({"Enter: open the kept checkpoint nearest to it as a run", "", theme.text3});
     break;

@@ -137,8 +137,12 @@ std::string training_title(const State& state) {
 std::vector<MenuItem> training_items(const PanelContext& context) {
   std::vector<MenuItem> items;
   for (const TrainingEntry& entry : context.state.trainings)
-    items.push_back({entry.name, entry.chosen ? "in the film strip" : "", "training.show " + std::to_string(entry.id),
-                     entry.chosen, false, {}});
+    items.push_back({entry.name,
+                     entry.chosen ? "in the film strip" : "",
+                     "training.show " + std::to_string(entry.id),
+                     entry.chosen,
+                     false,
+                     {}});
   items.push_back({"Add a history…", "", "open.panel", false, true, {}});
   items.push_back({"Back to the map", "", "training.close", false, false, {}});
   items.push_back({"Close all histories", "", "close", false, false, {}});
@@ -267,7 +271,7 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
 
   const bool training = state.view.centre == CentreView::Training;
   if (training) {
-    ui.combo("training", next(sized(window, 200, 230)), "training", training_title(state),
+    ui.combo("training", next(sized(window, 226, 230)), "training", training_title(state),
              [&] { return training_items(context); });
     ui.combo("device", next(sized(window, 104, 116)), "",
              device_text(state.settings.device) + " · " + dtype_text(state.settings.dtype),

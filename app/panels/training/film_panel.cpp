@@ -84,7 +84,8 @@ Strip lay_out_strip(const PanelContext& context, Rect area, std::int64_t step) {
   strip.steps = kept_steps(context.state);
   if (strip.rows.empty() || strip.steps.empty()) return strip;
   const float width = area.width() - kNamesWidth;
-  strip.row_count = std::clamp<std::size_t>(static_cast<std::size_t>(area.height() / (kLeastThumb + 6.0f)), 1, strip.rows.size());
+  strip.row_count =
+      std::clamp<std::size_t>(static_cast<std::size_t>(area.height() / (kLeastThumb + 6.0f)), 1, strip.rows.size());
   const float high = std::max(12.0f, area.height() / static_cast<float>(strip.row_count) - 8.0f);
   const auto fits = static_cast<std::size_t>(std::max(1.0f, width / (kLeastThumb + kThumbGap)));
   strip.count = std::min(strip.steps.size(), fits);
@@ -93,7 +94,8 @@ Strip lay_out_strip(const PanelContext& context, Rect area, std::int64_t step) {
   // The steps round the cursor, where not all have room.
   const std::ptrdiff_t near = std::max<std::ptrdiff_t>(0, nearest_step(strip.steps, step));
   const auto most = static_cast<std::ptrdiff_t>(strip.steps.size() - strip.count);
-  strip.begin = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(near - static_cast<std::ptrdiff_t>(strip.count) / 2, 0, most));
+  strip.begin = static_cast<std::size_t>(
+      std::clamp<std::ptrdiff_t>(near - static_cast<std::ptrdiff_t>(strip.count) / 2, 0, most));
   return strip;
 }
 
@@ -132,13 +134,17 @@ void draw_picture(PanelContext& context, const TrainingEntry& entry, std::int64_
       shading.scale = {theme.sequential(), ScaleKind::Log10, kWeightFloor, 1.0f, kWeightFloor};
     const auto side = static_cast<float>(frame->side);
     painter.fill_rect(rect, theme.empty);
-    painter.map(rect, {static_cast<std::uint64_t>(image), (frame->generation << 16U) + index, frame->side, frame->side, frame->maps[index]},
+    painter.map(rect,
+                {static_cast<std::uint64_t>(image), (frame->generation << 16U) + index, frame->side, frame->side,
+                 frame->maps[index]},
                 {0.0f, 0.0f, side, side}, shading);
     const double sink = frame->run->at("sink_score", head.layer, head.head);
     const double net = frame->run->at("sink_score_net", head.layer, head.head);
     tip += "\nα₀ " + readout_text(sink) + " on this prompt";
     if (frame->is_signed) tip += ", net " + readout_text(net);
-    if (frame->cell_tokens > 1) tip += "\na cell: the largest weight of " + std::to_string(frame->cell_tokens) + " × " + std::to_string(frame->cell_tokens) + " tokens";
+    if (frame->cell_tokens > 1)
+      tip += "\na cell: the largest weight of " + std::to_string(frame->cell_tokens) + " × " +
+             std::to_string(frame->cell_tokens) + " tokens";
     tip += "\nEnter or double-click opens it as a run";
     const TextStyle style{Face::Mono, 10.0f, nearest ? theme.text : theme.text2};
     const auto corner = [&](const std::string& text, float y) {
@@ -163,7 +169,9 @@ void draw_picture(PanelContext& context, const TrainingEntry& entry, std::int64_
     const TextStyle style{Face::Sans, 11.0f, why == "failed" ? theme.err : theme.text3};
     const float width = ui.width(why, style);
     if (width + 12.0f < rect.width() && rect.height() > 18.0f) {
-      painter.fill_rect(Rect::sized(rect.centre_x() - 0.5f * width - 5.0f, rect.centre_y() - 8.0f, width + 10.0f, 16.0f), theme.empty, 2.0f);
+      painter.fill_rect(
+          Rect::sized(rect.centre_x() - 0.5f * width - 5.0f, rect.centre_y() - 8.0f, width + 10.0f, 16.0f), theme.empty,
+          2.0f);
       painter.text_at(rect.centre_x(), rect.centre_y(), why, style, Painter::Align::Centre);
     }
   }
@@ -236,7 +244,8 @@ void draw_slider(PanelContext& context, const Strip& strip, Rect row, float left
     draw_diamond(painter, {x, y}, 5.0f, strip.steps[i] <= step ? theme.accent : theme.text3);
     if (i < strip.begin || i >= strip.begin + strip.count) continue;
     // From the kept step to its pictures.
-    const float to = left + kNamesWidth - kNamesWidth + (static_cast<float>(i - strip.begin)) * strip.pitch + 0.5f * strip.thumb;
+    const float to =
+        left + kNamesWidth - kNamesWidth + (static_cast<float>(i - strip.begin)) * strip.pitch + 0.5f * strip.thumb;
     const float turn = y + 13.0f;
     painter.line({x, y + 7.0f}, {x, turn}, theme.faint, 1.0f);
     painter.line({x, turn}, {to, thumbs_top - kStepLabel - 5.0f}, theme.faint, 1.0f);
@@ -292,11 +301,11 @@ void draw_film_panel(PanelContext& context, Rect frame) {
   below.cut_bottom(4.0f);
   const std::int64_t step = state.training_step();
   const Strip strip = lay_out_strip(context, below, step);
-  const Rect body =
-      draw_panel_title(context, frame, "tokens", "Film strip", "", film_hint(state, done, all, strip));
+  const Rect body = draw_panel_title(context, frame, "tokens", "Film strip", "", film_hint(state, done, all, strip));
   Rect area = body.inset(measure::kPadding, 0.0f);
   if (strip.rows.empty()) {
-    draw_note(context, area.inset(0.0f, 8.0f), "This history kept no checkpoints; train with \"checkpoints\": [0, 100, 1000] in the recipe.",
+    draw_note(context, area.inset(0.0f, 8.0f),
+              "This history kept no checkpoints; train with \"checkpoints\": [0, 100, 1000] in the recipe.",
               "Folders step_N and checkpoint-N beside a history are its checkpoints.");
   } else if (area.height() > 30.0f && area.width() > kNamesWidth + 60.0f) {
     const float left = area.x0 + kNamesWidth;
@@ -312,12 +321,14 @@ void draw_film_panel(PanelContext& context, Rect frame) {
       const float room = strip.pitch - 6.0f;
       const std::string& label = ui.width(whole, style) <= room ? whole : number;
       if (ui.width(label, style) <= room)
-        painter.text_at(std::clamp(x + 0.5f * strip.thumb, x + 0.5f * ui.width(label, style) - 0.5f * kThumbGap, area.x1 - 0.5f * ui.width(label, style)), below.y0 - 0.5f * kStepLabel - 1.0f, label, style,
-                        Painter::Align::Centre);
+        painter.text_at(std::clamp(x + 0.5f * strip.thumb, x + 0.5f * ui.width(label, style) - 0.5f * kThumbGap,
+                                   area.x1 - 0.5f * ui.width(label, style)),
+                        below.y0 - 0.5f * kStepLabel - 1.0f, label, style, Painter::Align::Centre);
       for (std::size_t r = 0; r < strip.row_count; ++r) {
         const float pitch_y = below.height() / static_cast<float>(strip.row_count);
         const float top = std::round(below.y0 + static_cast<float>(r) * pitch_y) + 2.0f;
-        draw_picture(context, *strip.rows[r], strip.steps[column], Rect::sized(x, top, strip.thumb, strip.thumb), nearest);
+        draw_picture(context, *strip.rows[r], strip.steps[column], Rect::sized(x, top, strip.thumb, strip.thumb),
+                     nearest);
       }
     }
     for (std::size_t r = 0; pictures && r < strip.row_count; ++r) {

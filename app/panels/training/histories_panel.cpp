@@ -2,9 +2,11 @@
 #include "app/panels/training/histories_panel.h"
 
 #include <algorithm>
+#include <any>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,14 +16,15 @@
 #include "app/panels/training/training_parts.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/ui/text_wrap.h"
 #include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
 
 constexpr float kRow = 20.0f;
-constexpr std::int64_t kEnd = 500;       // "at the end": the mean of so many steps
-constexpr std::size_t kInARow = 3;       // measurements over ε before a sink has come
+constexpr std::int64_t kEnd = 500;        // "at the end": the mean of so many steps
+constexpr std::size_t kInARow = 3;        // measurements over ε before a sink has come
 constexpr double kWidestSlider = 1001.0;  // steps; wider ones by command
 constexpr std::size_t kMostSpikeRows = 12;
 constexpr double kLookAgain = 2.0;
@@ -31,7 +34,8 @@ struct Column {
   PanelContext& context;
   Rect area;  // between the paddings
   float y = 0.0f;
-  [[nodiscard]] bool seen(float height) const { return y + height > area.y0 && y < area.y1; }
+  // What would be cut at an edge is not drawn.
+  [[nodiscard]] bool whole(const Rect& rect) const { return rect.y0 >= area.y0 && rect.y1 <= area.y1; }
   Rect row(float height) {
     const Rect rect{area.x0, y, area.x1, y + height};
     y += height;
@@ -45,7 +49,15 @@ struct Column {
   }
   void text(Rect rect, float x, std::string_view words, const TextStyle& style, float width,
             Painter::Align align = Painter::Align::Left) const {
-    if (width > 8.0f) context.ui.label_at(x, rect.centre_y(), words, style, width, align);
+    if (width > 8.0f && whole(Rect::sized(x, rect.centre_y() - 8.0f, 1.0f, 16.0f)))
+      context.ui.label_at(x, rect.centre_y(), words, style, width, align);
+  }
+  void note(std::string_view words) {
+    const float width = area.width();
+    const TextStyle style = context.theme().hint();
+    const float height = context.ui.paragraph({area.x0, y}, words, style, width, 15.0f, /*draw=*/false);
+    if (whole({area.x0, y, area.x1, y + height})) context.ui.paragraph({area.x0, y}, words, style, width, 15.0f);
+    y += height + 2.0f;
   }
   void heading(std::string_view title, std::string_view hint) {
     const Rect rect = row(22.0f);
@@ -69,7 +81,9 @@ std::string progress_text(const StoredHistory& history) {
   return text;
 }
 
-std::string value_or_dash(double value, int decimals) { return std::isfinite(value) ? fixed_text(value, decimals) : "–"; }
+std::string value_or_dash(double value, int decimals) {
+  return std::isfinite(value) ? fixed_text(value, decimals) : "–";
+}
 
 // Three columns of numbers at the right of a row.
 struct NumberColumns {
@@ -80,12 +94,30 @@ NumberColumns number_columns(const Rect& row) {
   return {row.x1 - 2.0f * each - 8.0f, row.x1 - each - 8.0f, row.x1};
 }
 
+// How a history's sink ended and when it came: over all its measurements, so worked out once.
+struct KeptEnd {
+  std::shared_ptr<const StoredHistory> of;
+  const StepSeries* series = nullptr;
+  double threshold = 0.0, end = kNaN;
+  std::optional<std::int64_t> from;
+};
+
+const KeptEnd& end_of(Ui& ui, const TrainingEntry& entry, const StepSeries& series, double threshold) {
+  std::any& kept = ui.kept_value("end");
+  const auto* known = std::any_cast<KeptEnd>(&kept);
+  if (known == nullptr || known->of != entry.data || known->series != &series || known->threshold != threshold) {
+    kept = KeptEnd{entry.data, &series, threshold, mean_at_end(series, kEnd), first_above(series, threshold, kInARow)};
+    known = std::any_cast<KeptEnd>(&kept);
+  }
+  return *known;
+}
+
 void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
   PanelContext& context = column.context;
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   const Rect row = column.row(kRow);
-  if (row.y1 <= column.area.y0 || row.y0 >= column.area.y1) return;
+  if (!column.whole(row)) return;
   const std::string id = std::to_string(entry.id);
   ui.push_id("history " + id);
   const Rect whole{row.x0 - measure::kPadding, row.y0, row.x1 + measure::kPadding, row.y1};
@@ -94,8 +126,7 @@ void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
     context.painter().fill_rect(whole, theme.accent_soft);
   else if (hit.hovered)
     context.painter().fill_rect(whole, theme.raised);
-  if (entry.chosen)
-    context.painter().fill_rect({whole.x0, whole.y0, whole.x0 + 3.0f, whole.y1}, theme.accent);
+  if (entry.chosen) context.painter().fill_rect({whole.x0, whole.y0, whole.x0 + 3.0f, whole.y1}, theme.accent);
   const Rect box = Rect::sized(row.x0, row.centre_y() - 6.0f, 12.0f, 12.0f);
   if (entry.hidden)
     context.painter().stroke_rect(box, theme.text3, 1.0f, 2.0f);
@@ -122,13 +153,11 @@ void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
     const TextStyle style{Face::Sans, 11.0f, history.diverged_step ? theme.err : theme.warn};
     column.text(row, at.third, progress, style, at.third - at.first - 8.0f, Painter::Align::Right);
   } else {
-    const double end = heads.sink_score ? mean_at_end(*heads.sink_score, kEnd) : kNaN;
-    column.text(row, at.second, value_or_dash(end, 3), mono, 60.0f, Painter::Align::Right);
+    const KeptEnd* end =
+        heads.sink_score ? &end_of(ui, entry, *heads.sink_score, context.state.view.heads.threshold) : nullptr;
+    column.text(row, at.second, value_or_dash(end ? end->end : kNaN, 3), mono, 60.0f, Painter::Align::Right);
     std::string from = "–";
-    if (heads.sink_score) {
-      const auto step = first_above(*heads.sink_score, context.state.view.heads.threshold, kInARow);
-      from = step ? grouped_text(*step) : "never";
-    }
+    if (end) from = end->from ? grouped_text(*end->from) : "never";
     const TextStyle style{from == "never" ? Face::Mono : Face::MonoSemibold, 11.0f,
                           from == "never" || entry.hidden ? theme.text3 : ink};
     column.text(row, at.third, from, style, 66.0f, Painter::Align::Right);
@@ -163,19 +192,21 @@ void draw_list(Column& column, const std::vector<TrainingKind>& kinds) {
   for (const TrainingKind& kind : kinds) {
     const Rect row = column.row(20.0f);
     const TextStyle style{Face::SansSemibold, 12.0f, kind.color};
-    const bool second = std::ranges::any_of(kind.entries, [](const TrainingEntry* one) { return one->data->second_maps; });
+    const bool second =
+        std::ranges::any_of(kind.entries, [](const TrainingEntry* one) { return one->data->second_maps; });
     const std::string hint = second ? "α₀ of the first map" : "α₀ of its map";
     const float hint_width = context.ui.width(hint, small);
-    const float name = context.ui.width(kind.name, style);
+    const float name = context.ui.width(shown_text(kind.name), style);
     column.text(row, row.x0, kind.name, style, row.width());
-    if (name + hint_width + 16.0f < row.width()) column.text(row, row.x1, hint, small, hint_width + 4.0f, Painter::Align::Right);
+    if (name + hint_width + 16.0f < row.width())
+      column.text(row, row.x1, hint, small, hint_width + 4.0f, Painter::Align::Right);
     for (const TrainingEntry* entry : kind.entries) draw_history_row(column, *entry, kind.color);
     column.y += 5.0f;
   }
   const std::string note = "α₀ end: mean of the last 500 steps · α₀ > " +
                            short_text(context.state.view.heads.threshold) +
                            ": from the first of three measurements in a row";
-  column.y += context.ui.paragraph({column.area.x0, column.y}, note, small, column.area.width(), 15.0f) + 2.0f;
+  column.note(note);
 }
 
 void draw_choices(Column& column) {
@@ -188,31 +219,37 @@ void draw_choices(Column& column) {
   const auto choice = [&](const char* name, const std::vector<Choice>& choices) {
     const Rect row = column.row(28.0f);
     column.text(row, row.x0, name, theme.body(theme.text2), 58.0f);
-    ui.segmented({x, row.centre_y() - 11.0f}, measure::kPanelControl, choices);
+    if (column.whole(row)) ui.segmented({x, row.centre_y() - 11.0f}, measure::kPanelControl, choices);
   };
-  choice("steps", {{"linear", "training.x linear", !view.log_steps, ""}, {"log", "training.x log", view.log_steps, ""}});
-  choice("seeds",
-         {{"each", "training.seeds each", !view.seed_range, ""}, {"range", "training.seeds range", view.seed_range, ""}});
+  choice("steps",
+         {{"linear", "training.x linear", !view.log_steps, ""}, {"log", "training.x log", view.log_steps, ""}});
+  choice("seeds", {{"each", "training.seeds each", !view.seed_range, ""},
+                   {"range", "training.seeds range", view.seed_range, ""}});
   const HeadRef shape = training_shape(context.state);
   if (shape.layer * shape.head > 1) {
     const Rect row = column.row(28.0f);
     column.text(row, row.x0, "head", theme.body(theme.text2), 58.0f);
-    ui.combo("head", {x, row.y0 + 3.0f, std::min(row.x1, x + 180.0f), row.y1 - 3.0f}, "", training_head_text(context.state), [&] {
-      std::vector<MenuItem> items{{"Median and range of all heads", "", "training.head all", view.all_heads, false, {}}};
-      const HeadRef now = context.state.training_head();
-      for (std::int64_t layer = 0; layer < shape.layer; ++layer) {
-        std::vector<MenuItem> heads;
-        for (std::int64_t head = 0; head < shape.head; ++head) {
-          const std::string name = head_text({layer, head});
-          heads.push_back({name, "", "training.head " + name, !view.all_heads && now == HeadRef{layer, head}, false, {}});
-        }
-        if (shape.layer == 1)
-          items.insert(items.end(), heads.begin(), heads.end());
-        else
-          items.push_back({"Layer " + std::to_string(layer), "", "", false, layer == 0, std::move(heads)});
-      }
-      return items;
-    });
+    if (column.whole(row))
+      ui.combo(
+          "head", {x, row.y0 + 3.0f, std::min(row.x1, x + 180.0f), row.y1 - 3.0f}, "",
+          training_head_text(context.state), [&] {
+            std::vector<MenuItem> items{
+                {"Median and range of all heads", "", "training.head all", view.all_heads, false, {}}};
+            const HeadRef now = context.state.training_head();
+            for (std::int64_t layer = 0; layer < shape.layer; ++layer) {
+              std::vector<MenuItem> heads;
+              for (std::int64_t head = 0; head < shape.head; ++head) {
+                const std::string name = head_text({layer, head});
+                heads.push_back(
+                    {name, "", "training.head " + name, !view.all_heads && now == HeadRef{layer, head}, false, {}});
+              }
+              if (shape.layer == 1)
+                items.insert(items.end(), heads.begin(), heads.end());
+              else
+                items.push_back({"Layer " + std::to_string(layer), "", "", false, layer == 0, std::move(heads)});
+            }
+            return items;
+          });
   }
   const Rect row = column.row(28.0f);
   column.text(row, row.x0, "smooth", theme.body(theme.text2), 58.0f);
@@ -221,15 +258,15 @@ void draw_choices(Column& column) {
   const float label = ui.width("1 001 steps", mono) + 6.0f;
   const Rect track{x, row.y0 + 4.0f, std::max(x + 40.0f, row.x1 - label - 8.0f), row.y1 - 4.0f};
   // By the logarithm of the width; odd ones, so that the mean lies on its step.
-  const auto moved = ui.slider("smooth", track, std::log(static_cast<double>(view.smooth)), 0.0, std::log(kWidestSlider));
+  const auto moved = column.whole(row) ? ui.slider("smooth", track, std::log(static_cast<double>(view.smooth)), 0.0,
+                                                   std::log(kWidestSlider))
+                                       : std::nullopt;
   if (moved) {
     const std::int64_t width = std::llround((std::exp(*moved) - 1.0) / 2.0) * 2 + 1;
     if (width != view.smooth) ui.run("training.smooth " + std::to_string(width));
   }
   column.text(row, row.x1, steps, mono, label, Painter::Align::Right);
-  column.y += ui.paragraph({column.area.x0, column.y}, "only loss and gradient norm; measured points never", theme.hint(),
-                           column.area.width(), 15.0f) +
-              2.0f;
+  column.note("only loss and gradient norm; measured points never");
 }
 
 void draw_step_field(Column& column) {
@@ -252,7 +289,7 @@ void draw_step_field(Column& column) {
   TextFieldOptions options;
   options.mono = true;
   const Rect field{row.x0 + named + 10.0f, row.y0 + 2.0f, row.x0 + named + 92.0f, row.y1 - 4.0f};
-  const TextFieldResult result = ui.text_field("step", field, typed, options);
+  const TextFieldResult result = column.whole(row) ? ui.text_field("step", field, typed, options) : TextFieldResult{};
   if (result.submitted) {
     std::string digits;
     for (const char c : typed)
@@ -260,8 +297,10 @@ void draw_step_field(Column& column) {
     if (!digits.empty() && digits.size() < 18) ui.run("training.step " + digits);
     shown = -1.0;
   }
-  const std::string hint = hovering ? "under the pointer" : "values of the batch";
-  column.text(row, row.x1, hint, theme.hint(), row.x1 - field.x1 - 8.0f, Painter::Align::Right);
+  const float room = row.x1 - field.x1 - 8.0f;
+  std::string hint = hovering ? "under the pointer" : "values of the batch";
+  if (ui.width(hint, theme.hint()) > room) hint = hovering ? "pointer" : "of the batch";
+  column.text(row, row.x1, hint, theme.hint(), room, Painter::Align::Right);
 }
 
 // Loss, gradient norm, largest logit, α₀ of the first and of the net map: as the file has them at the nearest step.
@@ -294,14 +333,15 @@ void draw_values(Column& column, const std::vector<TrainingKind>& kinds) {
         }
         first = false;
       }
-      if (row.y1 <= column.area.y0 || row.y0 >= column.area.y1) continue;
+      if (!column.whole(row)) continue;
       context.painter().fill_rect(Rect::sized(row.x0, row.centre_y() - 1.5f, 12.0f, 3.0f), kind.color);
       const Color ink = entry->chosen ? theme.text : theme.text2;
       column.text(row, row.x0 + 18.0f, entry->name, {entry->chosen ? Face::SansMedium : Face::Sans, 11.0f, ink},
-                  right(0) - each - row.x0 - 18.0f);
+                  right(0) - each - row.x0 - 14.0f);
       const int decimals[] = {3, 2, 1, 2, 2};
       for (int k = 0; k < 5; ++k) {
-        const std::string text = std::abs(values[k]) >= 1e4 ? short_text(values[k]) : value_or_dash(values[k], decimals[k]);
+        const std::string text =
+            std::abs(values[k]) >= 1e4 ? short_text(values[k]) : value_or_dash(values[k], decimals[k]);
         column.text(row, right(k), text, {k == 3 ? Face::MonoSemibold : Face::Mono, 11.0f, ink}, each + 2.0f,
                     Painter::Align::Right);
       }
@@ -329,11 +369,13 @@ void draw_spikes(Column& column, const std::vector<TrainingKind>& kinds) {
         if (entry->hidden || entry->chosen != chosen || rows >= kMostSpikeRows) continue;
         ++rows;
         const Rect row = column.row(18.0f);
-        if (row.y1 <= column.area.y0 || row.y0 >= column.area.y1) continue;
+        if (!column.whole(row)) continue;
         const StoredHistory& history = *entry->data;
         context.painter().fill_rect(Rect::sized(row.x0, row.centre_y() - 1.5f, 12.0f, 3.0f), kind.color);
         const TextStyle mono{Face::Mono, 11.0f, theme.text2};
-        const auto count = [](const std::optional<std::int64_t>& spikes) { return spikes ? grouped_text(*spikes) : "–"; };
+        const auto count = [](const std::optional<std::int64_t>& spikes) {
+          return spikes ? grouped_text(*spikes) : "–";
+        };
         column.text(row, row.x0 + 18.0f, entry->name, {Face::Sans, 11.0f, theme.text2}, at.first - row.x0 - 66.0f);
         column.text(row, at.first, count(history.loss_spikes), mono, 46.0f, Painter::Align::Right);
         column.text(row, at.second, count(history.gradient_norm_spikes), mono, 56.0f, Painter::Align::Right);
@@ -358,7 +400,8 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
     unfinished += entry.data && !entry.data->finished ? 1 : 0;
   }
   std::string hint = std::to_string(visible) + " of " + std::to_string(state.trainings.size()) + " shown";
-  if (read < state.trainings.size()) hint = std::to_string(read) + " of " + std::to_string(state.trainings.size()) + " read";
+  if (read < state.trainings.size())
+    hint = std::to_string(read) + " of " + std::to_string(state.trainings.size()) + " read";
   const Rect body = draw_panel_title(context, frame, "heads", "Histories", "", hint);
   context.facts.set("training.histories", static_cast<double>(read));
   context.facts.set("training.visible", static_cast<double>(visible));
@@ -368,7 +411,9 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
   double& height = ui.kept_number("height", 0.0);
   const float offset = ui.scroll("list", body, static_cast<float>(height));
   const float bar = static_cast<float>(height) > body.height() ? 8.0f : 0.0f;
-  Column column{context, {body.x0 + measure::kPadding, body.y0, body.x1 - measure::kPadding - bar, body.y1}, body.y0 + 4.0f - offset};
+  Column column{context,
+                {body.x0 + measure::kPadding, body.y0, body.x1 - measure::kPadding - bar, body.y1},
+                body.y0 + 4.0f - offset};
   ui.push_clip(body);
   draw_list(column, kinds);
   column.rule();
@@ -379,10 +424,14 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
   column.y += 8.0f;
   const Rect add = column.row(26.0f);
   const float button = std::ceil(ui.button_width("Add a history…"));
-  ui.button({add.x0, add.y0, add.x0 + button, add.y0 + measure::kControl}, "Add a history…", "open.panel");
-  if (add.width() - button > 90.0f)
-    column.text({add.x0, add.y0, add.x1, add.y0 + measure::kControl}, add.x0 + button + 10.0f, "or drop training.h5 files here",
-                theme.hint(), add.width() - button - 10.0f);
+  if (column.whole(add))
+    ui.button({add.x0, add.y0, add.x0 + button, add.y0 + measure::kControl}, "Add a history…", "open.panel");
+  const float beside = add.width() - button - 10.0f;
+  const std::string whole = "or drop training.h5 files here";
+  const std::string drop = ui.width(whole, theme.hint()) <= beside ? whole : "or drop files here";
+  if (ui.width(drop, theme.hint()) <= beside)
+    column.text({add.x0, add.y0, add.x1, add.y0 + measure::kControl}, add.x0 + button + 10.0f, drop, theme.hint(),
+                beside);
   draw_spikes(column, kinds);
   ui.pop_clip();
   const double now = static_cast<double>(column.y + offset - body.y0) + 8.0;

@@ -73,6 +73,35 @@ const std::vector<std::vector<Vec2>>& pieces_of(Ui& ui, const std::string& id, c
   return known->pieces;
 }
 
+// What the axis of a plot follows from, and what exceeds it: likewise.
+struct KeptRange {
+  std::vector<std::pair<const StepSeries*, std::shared_ptr<const void>>> of;
+  std::vector<Vec2> points;
+  std::array<double, 5> ends{};
+  bool log = false;
+  Range range{};
+  std::optional<OffAxis> off;
+};
+
+KeptRange& range_of_plot(Ui& ui, const TrainingPlot& plot, const Axis& steps, bool& fresh) {
+  KeptRange now;
+  for (const TrainingCurve& curve : plot.curves) now.of.emplace_back(curve.series, curve.owner);
+  now.points = plot.points;
+  now.ends = {steps.low, steps.high, static_cast<double>(steps.from), static_cast<double>(steps.to),
+              plot.line.value_or(-1.0)};
+  now.log = steps.log;
+  std::any& kept = ui.kept_value("range " + plot.id);
+  auto* known = std::any_cast<KeptRange>(&kept);
+  fresh = known == nullptr || known->of != now.of || known->points != now.points || known->ends != now.ends ||
+          known->log != now.log;
+  if (fresh) {
+    now.range = training_range(plot, steps);
+    kept = std::move(now);
+    known = std::any_cast<KeptRange>(&kept);
+  }
+  return *known;
+}
+
 void draw_pieces(Painter& painter, const PlotFrame& frame, const std::vector<std::vector<Vec2>>& pieces, Color color,
                  float width, bool dotted) {
   const DataClip clip(painter, frame.inner);
@@ -316,7 +345,9 @@ void draw_training_plot(PanelContext& context, Rect area, const TrainingPlot& pl
   x.high_label = true;
   Axis axis{steps.low, steps.high, steps.log, area.x0 + 40.0f, area.x1 - room.right};
   if (axis.to - axis.from < 20.0f || area.height() < 44.0f) return;
-  const Range range = training_range(plot, axis);
+  bool fresh = false;
+  KeptRange& kept = range_of_plot(ui, plot, axis, fresh);
+  const Range range = kept.range;
   AxisSpec y = axis_spec(range.low, range.high, plot.log_y);
   y.high_label = true;
   const PlotFrame frame = lay_out_plot(area, x, y, ui.measure(), room);
@@ -326,14 +357,12 @@ void draw_training_plot(PanelContext& context, Rect area, const TrainingPlot& pl
     if (curve.band_low != nullptr) draw_band_of(painter, frame, curve);
   LabelSpace space(frame.inner);
   if (plot.line && *plot.line >= frame.y.low && *plot.line <= frame.y.high) {
-    const std::vector<ReferenceLine> lines = {
-        {true, *plot.line, theme.text3, LineStyle::Dashed, plot.line_name, 1.0f}};
+    const std::vector<ReferenceLine> lines = {{true, *plot.line, theme.text3, LineStyle::Dashed, plot.line_name, 1.0f}};
     draw_lines(painter, frame, lines, space);
   }
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const TrainingCurve& curve = plot.curves[i];
-    const auto& pieces =
-        pieces_of(ui, "curve " + plot.id + " " + std::to_string(i), frame, *curve.series, curve.owner);
+    const auto& pieces = pieces_of(ui, "curve " + plot.id + " " + std::to_string(i), frame, *curve.series, curve.owner);
     if (!curve.name.empty() && curve.width > 1.5f && !curve.dotted)
       draw_pieces(painter, frame, pieces, theme.panel, curve.width + 1.5f, false);
     draw_pieces(painter, frame, pieces, curve.color, curve.width, curve.dotted);
@@ -355,10 +384,11 @@ void draw_training_plot(PanelContext& context, Rect area, const TrainingPlot& pl
     if (at >= frame.x.low && at <= frame.x.high && (!frame.x.log || at > 0.0))
       draw_triangle(painter, {frame.x.pixel(at), frame.inner.y1 - 6.0f}, 3.0f, theme.faint);
   }
-  if (const auto off = off_axis(frame, plot.curves)) {
-    for (const float pixel : off->pixels)
-      draw_triangle(painter, {pixel, frame.inner.y0 + 2.0f}, 3.0f, theme.warn);
-    const std::string text = "▲ up to " + short_text(static_cast<double>(off->value)) + ", step " + grouped_text(off->step);
+  if (fresh) kept.off = off_axis(frame, plot.curves);
+  if (const auto& off = kept.off) {
+    for (const float pixel : off->pixels) draw_triangle(painter, {pixel, frame.inner.y0 + 2.0f}, 3.0f, theme.warn);
+    const std::string text =
+        "▲ up to " + short_text(static_cast<double>(off->value)) + ", step " + grouped_text(off->step);
     const float width = ui.width(text, theme.hint());
     if (width + 16.0f < frame.inner.width()) {
       const Rect box = Rect::sized(frame.inner.x1 - width - 10.0f, frame.inner.y0 + 10.0f, width + 8.0f, 15.0f);

@@ -21,20 +21,20 @@ struct TrainingCurve {
   Color color;
   float width = 1.0f;
   bool dotted = false;
-  std::string name = {};                             // at its end; empty: none
-  std::optional<std::int64_t> diverged = {};         // ✕ at its end
+  std::string name = {};                                       // at its end; empty: none
+  std::optional<std::int64_t> diverged = {};                   // ✕ at its end
   const StepSeries *band_low = nullptr, *band_high = nullptr;  // a wash between them
-  bool scales = true;                                // counts for the axis; what exceeds it is marked
+  bool scales = true;                                          // counts for the axis; what exceeds it is marked
 };
 
 struct TrainingPlot {
-  std::string id, title, hint;  // hint: right of the title, elided
+  std::string id, title, hint;        // hint: right of the title, elided
   std::vector<TrainingCurve> curves;  // later ones over earlier ones
   bool log_y = false;                 // where all values are positive
   std::optional<Range> natural = {};  // the axis, whatever the values are
   std::optional<double> line = {};    // dashed: the gradient's clip, ε
   std::string line_name = {};
-  std::vector<Vec2> points = {};      // step, value: rings, of the film strip's runs
+  std::vector<Vec2> points = {};  // step, value: rings, of the film strip's runs
   Color points_color = {};
 };
 

@@ -1,5 +1,5 @@
-// The curves of a training: loss, gradient norm, largest logit and sink score of all histories over each other, with one
-// cursor through all of them.
+// The curves of a training: loss, gradient norm, largest logit and sink score of all histories over each other, with
+// one cursor through all of them.
 #include "app/panels/training/training_panel.h"
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "app/panels/training/training_parts.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/ui/text_wrap.h"
 
 namespace headroom {
 namespace {
@@ -39,7 +40,7 @@ TrainingCurve curve_of_entry(const TrainingEntry& entry, const TrainingKind& kin
   curve.owner = std::move(owner);
   curve.color = strong ? kind.color : kind.color.faded(kFaintLine);
   curve.width = strong ? kStrong : kThin;
-  if (strong) curve.name = entry.name;
+  if (strong) curve.name = shown_text(entry.name);
   if (entry.data->diverged_step) curve.diverged = entry.data->diverged_step;
   return curve;
 }
@@ -55,8 +56,7 @@ void add_loss(const TrainingEntry& entry, const TrainingKind& kind, bool strong,
   }
   if (validated) plots.loss.curves.push_back(curve_of_entry(entry, kind, history.validation_loss, entry.data, strong));
   if (entry.smoothed && !entry.smoothed->gradient_norm.empty())
-    plots.gradient.curves.push_back(
-        curve_of_entry(entry, kind, entry.smoothed->gradient_norm, entry.smoothed, strong));
+    plots.gradient.curves.push_back(curve_of_entry(entry, kind, entry.smoothed->gradient_norm, entry.smoothed, strong));
   if (!history.learning_rate.empty())
     plots.rate.curves.push_back(curve_of_entry(entry, kind, history.learning_rate, entry.data, strong));
 }
@@ -132,7 +132,8 @@ PlotList make_plots(const PanelContext& context) {
   plots.gradient.hint = gradient_hint(view.smooth);
   plots.gradient.log_y = true;
   if (clip > 0.0) plots.gradient.line = clip, plots.gradient.line_name = "clip " + short_text(clip);
-  const std::string head = view.all_heads || training_shape(state) != HeadRef{1, 1} ? training_head_text(state) + " · " : "";
+  const std::string head =
+      view.all_heads || training_shape(state) != HeadRef{1, 1} ? training_head_text(state) + " · " : "";
   plots.logit.title = "Largest logit";
   plots.logit.hint = head + "log axis" + (second ? " · of both maps" : "");
   plots.logit.log_y = true;
@@ -284,8 +285,9 @@ void draw_training_panel(PanelContext& context, Rect frame) {
     if (entry.data && recipe.empty()) recipe = entry.data->recipe;
   const HeadRef shape = training_shape(state);
   if (shape.layer > 0)
-    recipe += std::string(recipe.empty() ? "" : ", ") + grouped_text(shape.layer) + (shape.layer == 1 ? " layer" : " layers") + " × " +
-              grouped_text(shape.head) + (shape.head == 1 ? " head" : " heads");
+    recipe += std::string(recipe.empty() ? "" : ", ") + grouped_text(shape.layer) +
+              (shape.layer == 1 ? " layer" : " layers") + " × " + grouped_text(shape.head) +
+              (shape.head == 1 ? " head" : " heads");
   const std::size_t kinds = training_kinds(state, context.theme()).size();
   const std::string hint = recipe + (recipe.empty() ? "" : " · ") + panel_hint(state, kinds);
   const Rect body = draw_panel_title(context, frame, "map", "Training", "", hint);
@@ -311,6 +313,7 @@ void draw_training_panel(PanelContext& context, Rect frame) {
 
 }  // namespace
 
-const PanelInfo kTrainingPanel{.id = "training", .title = "Training", .least_width = 320.0f, .draw = draw_training_panel};
+const PanelInfo kTrainingPanel{
+    .id = "training", .title = "Training", .least_width = 320.0f, .draw = draw_training_panel};
 
 }  // namespace headroom

@@ -10,7 +10,8 @@
 namespace headroom {
 
 std::vector<TrainingKind> training_kinds(const State& state, const Theme& theme) {
-  const Color colors[] = {theme.first, theme.second, theme.lambda, theme.ok, theme.kappa, theme.warn, theme.err, theme.text2};
+  const Color colors[] = {theme.first, theme.second, theme.lambda, theme.ok,
+                          theme.kappa, theme.warn,   theme.err,    theme.text2};
   const auto recipe_of = [](const TrainingEntry& entry) { return entry.data ? entry.data->recipe : std::string(); };
   const bool several = std::ranges::any_of(state.trainings, [&](const TrainingEntry& entry) {
     return entry.data && recipe_of(entry) != recipe_of(state.trainings.front());
@@ -50,7 +51,8 @@ ShownHeads shown_heads(const TrainingEntry& entry, const State& state) {
   if (found == history.curves.end()) return shown;
   if (!found->second.sink_score.empty()) shown.sink_score = &found->second.sink_score;
   if (!found->second.logit_max.empty()) shown.logit_max = &found->second.logit_max;
-  if (history.second_maps && !found->second.sink_score_net.empty()) shown.sink_score_net = &found->second.sink_score_net;
+  if (history.second_maps && !found->second.sink_score_net.empty())
+    shown.sink_score_net = &found->second.sink_score_net;
   return shown;
 }
 

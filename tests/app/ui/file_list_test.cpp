@@ -49,6 +49,24 @@ CATCH_TEST_CASE("file list: folders first, natural order, hidden ones left out")
   CATCH_CHECK(list_folder(temp.path(), all)->left_out == 5);
 }
 
+CATCH_TEST_CASE("file list: histories of trainings and folders that were trained into are told and open") {
+  const test::TempFolder temp;
+  write(temp.path() / "training.h5");
+  write(temp.path() / "seed1" / "training.h5");
+  write(temp.path() / "hf" / "checkpoint-500" / "config.json");
+  write(temp.path() / "other" / "checkpoint-old" / "config.json");
+  const auto list = list_folder(temp.path());
+  CATCH_REQUIRE(list);
+  CATCH_CHECK(names(*list) == std::vector<std::string>{"hf", "other", "seed1", "training.h5"});
+  CATCH_CHECK(list->items[0].kind == FileKind::TrainingFolder);
+  CATCH_CHECK(list->items[1].kind == FileKind::Folder);
+  CATCH_CHECK(list->items[2].kind == FileKind::TrainingFolder);
+  CATCH_CHECK(list->items[3].kind == FileKind::Training);
+  for (const std::size_t i : {0U, 2U, 3U}) CATCH_CHECK(list->items[i].opens());
+  CATCH_CHECK(list_folder(temp.path() / "hf")->model);
+  CATCH_CHECK_FALSE(list_folder(temp.path() / "other")->model);
+}
+
 CATCH_TEST_CASE("file list: what cannot be listed says why") {
   const test::TempFolder temp;
   write(temp.path() / "file");
