@@ -85,8 +85,8 @@ struct HeadsState {
   std::string sort = "sink_score";
   bool descending = true;
   std::string filter;
-  std::string lasso_name;      // what the person calls the heads of the lasso; empty: nothing
-  bool beside = false;         // maps, scatter or table with the map and the head panel at their right
+  std::string lasso_name;            // what the person calls the heads of the lasso; empty: nothing
+  bool beside = false;               // maps, scatter or table with the map and the head panel at their right
   bool maps_by_value = false;        // maps: heads of all layers by the number that they show, largest first
   double maps_size = 0.0;            // of a thumbnail, pixels; 0: what fits
   std::string maps_number;           // in the masked corners; empty: the atlas's quantity; "none": none

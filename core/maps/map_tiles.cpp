@@ -39,8 +39,11 @@ double cells_of(const MapSource& source, const TileKey& key) {
   return side * side * (source.causal && key.row == key.column ? 0.5 : 1.0);
 }
 
+// Beyond the level at which the whole map is one tile: it has 64² texels at least, for thumbnails.
+constexpr std::int32_t kCoarserLevels = 2;
+
 bool inside(const MapSource& source, const TileKey& key) {
-  if (key.level < 0 || key.level > top_level(source.length)) return false;
+  if (key.level < 0 || key.level > top_level(source.length) + kCoarserLevels) return false;
   const std::int64_t across = tiles_across(source.length, key.level);
   return key.row >= 0 && key.column >= 0 && key.row < across && key.column < across && source.find(key.head) != nullptr;
 }

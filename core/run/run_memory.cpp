@@ -323,8 +323,22 @@ class Estimator {
       numbers += measured(each.attention) * (kHeadNumbersBytes + (hides ? n_ * 8.0 : 0.0)) + n_ * 8.0;
     }
     phase.add("numbers of the heads", "", numbers);
+    phase.add("pooled maps of the heads", "", pooled_maps());
     phase.add("LibTorch's own", "", kLibraryBytes + threads_ * kThreadBytes);
     phase.add("freed blocks that are kept", "", std::max(kLeastSpareBytes, kSpareShare * phase.total()));
+  }
+
+  // Of all layers, and in double of the one that runs.
+  [[nodiscard]] double pooled_maps() const {
+    const std::int64_t blocks = std::min(pool_blocks_of(request_), static_cast<std::int64_t>(n_));
+    const double cells = static_cast<double>(blocks) * static_cast<double>(blocks);
+    double kept = 0.0, running = 0.0;
+    for (const BlockSpec& each : model_.blocks) {
+      const AttentionSpec& a = each.attention;
+      kept += measured(a) * static_cast<double>(pooled_bytes(blocks, 1, a.differential()));
+      running = std::max(running, measured(a) * (4.0 + 2.0 * maps_of(a)) * cells * 8.0);
+    }
+    return kept + running;
   }
 
   const LiveRunRequest& request_;
@@ -365,7 +379,6 @@ std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length)
     series += size;
   }
   std::size_t largest = 0;
-  const std::int64_t pooled = pool_blocks_of(request);
   for (const BlockSpec& block : model.blocks) {
     const AttentionSpec& attention = block.attention;
     const auto blocks = static_cast<std::size_t>(attention.num_query_blocks + attention.num_key_blocks);
@@ -377,9 +390,7 @@ std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length)
     const std::size_t routed = block.experts.present() ? n * static_cast<std::size_t>(block.experts.router.chosen) *
                                                              (sizeof(std::uint16_t) + sizeof(float))
                                                        : 0;
-    largest =
-        std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float) + routed +
-                              pooled_bytes(std::min<std::int64_t>(pooled, length), heads, attention.differential()));
+    largest = std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float) + routed);
   }
   // One boundary of the stream a layer; the one behind the last is within what the largest layer leaves.
   return largest + residual_bytes(length) +

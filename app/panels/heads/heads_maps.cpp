@@ -40,7 +40,7 @@ struct Maps {
   [[nodiscard]] const HeadsState& view() const { return context.state.view.heads; }
   [[nodiscard]] HeadRef head(std::size_t at) const { return head_of_row(run, layout.heads[at]); }
   [[nodiscard]] ThumbnailView thumbnails() const {
-    ThumbnailView all{layout, scrolled, view().maps_show, {}};
+    ThumbnailView all{layout, scrolled, view().maps_show, {}, {}};
     if (place) all.hovered = head(*place);
     return all;
   }
@@ -213,7 +213,7 @@ void draw_labels(const Maps& maps) {
   const float step = places.cell_height * static_cast<float>(lines);
   for (const std::size_t at : thinned_positions(down, step, 13.0f)) {
     const float centre = places.grid.y0 + step * static_cast<float>(at) + 0.5f * layout.size - maps.scrolled;
-    if (centre < layout.view.y0 + 5.0f || centre > layout.view.y1 - 5.0f) continue;
+    if (centre < layout.view.y0 + 7.0f || centre > layout.view.y1 - 7.0f) continue;
     painter.text_at(layout.view.x0 - 6.0f, centre, layout.across ? head_name(at) : layer_text(at), style(at == strong),
                     Painter::Align::Right);
   }
@@ -243,7 +243,11 @@ std::size_t draw_contour(const Maps& maps) {
 }
 
 // A sentence over the largest hatched part.
-void draw_missing(const Maps& maps, std::size_t there) {
+struct Missing {
+  Rect box;  // empty: nothing is missing, or there is no room
+  std::string title, text;
+};
+Missing missing_of(const Maps& maps, std::size_t there) {
   const MapsLayout& layout = maps.layout;
   std::size_t first = kNoHead, last = 0;
   for (std::size_t place = 0; place < layout.heads.size(); ++place) {
@@ -253,14 +257,13 @@ void draw_missing(const Maps& maps, std::size_t there) {
     if (first == kNoHead) first = place;
     last = place;
   }
-  if (first == kNoHead) return;
+  if (first == kNoHead) return {};
   const std::string reason = thumbnail_reason(maps.run, maps.view().maps_show, maps.head(first));
   const bool waits = !maps.run.complete && maps.run.layer(maps.head(first).layer) == nullptr;
   const std::string title = waits ? "not yet" : there == 0 ? "no maps" : "no map";
   const std::string text = waits ? std::to_string(maps.run.finished_layers()) + " of " +
                                        std::to_string(maps.run.layers.size()) + " layers so far"
                                  : reason;
-  Painter& painter = maps.context.painter();
   const Theme& theme = maps.context.theme();
   Rect part = layout.square(first, maps.scrolled);
   const Rect end = layout.square(last, maps.scrolled);
@@ -270,12 +273,20 @@ void draw_missing(const Maps& maps, std::size_t there) {
   part = part.intersected(seen_places(layout, maps.scrolled));
   const float width =
       std::max(maps.context.ui.width(title, theme.body(theme.text)), maps.context.ui.width(text, theme.hint())) + 20.0f;
-  if (width > part.width() - 4.0f || part.height() < 46.0f) return;
+  if (width > part.width() - 4.0f || part.height() < 46.0f) return {};
   const Rect box =
       Rect::sized(std::round(part.centre_x() - 0.5f * width), std::round(part.centre_y() - 21.0f), width, 42.0f);
+  return {box, title, text};
+}
+
+void draw_missing(const Maps& maps, const Missing& missing) {
+  if (missing.box.empty()) return;
+  Painter& painter = maps.context.painter();
+  const Theme& theme = maps.context.theme();
+  const Rect& box = missing.box;
   painter.fill_rect(box, theme.panel, measure::kRadius);
-  painter.text_at(box.x0 + 10.0f, box.y0 + 14.0f, title, theme.body(theme.text));
-  painter.text_at(box.x0 + 10.0f, box.y0 + 30.0f, text, theme.hint());
+  painter.text_at(box.x0 + 10.0f, box.y0 + 14.0f, missing.title, theme.body(theme.text));
+  painter.text_at(box.x0 + 10.0f, box.y0 + 30.0f, missing.text, theme.hint());
 }
 
 // "α₀ > 0.3 above the line" where the last row leaves room.
@@ -478,14 +489,16 @@ void draw_maps(PanelContext& context, RunCache& memory, Rect body) {
       "scroll", {maps.layout.view.x0, maps.layout.view.y0, std::max(maps.layout.view.x1, body.x1), maps.layout.view.y1},
       maps.layout.content() - maps.layout.gap, maps.layout.places.cell_height);
   take_hands(maps);
-  const ThumbnailView thumbnails = maps.thumbnails();
+  ThumbnailView thumbnails = maps.thumbnails();
   const std::size_t there = draw_thumbnails(context, memory, thumbnails);
+  const Missing missing = missing_of(maps, there);
+  thumbnails.covered = missing.box;
   if (state.view.heads.maps_number != "none")
     draw_thumbnail_numbers(context, run, maps.number, thumbnails, state.view.heads.threshold);
   draw_thumbnail_names(context, run, thumbnails);
   const std::size_t edges = draw_contour(maps);
   draw_labels(maps);
-  draw_missing(maps, there);
+  draw_missing(maps, missing);
   std::size_t over = 0, measured = 0;
   for (const double value : maps.atlas.values) {
     if (std::isfinite(value) && value > state.view.heads.threshold) ++over;

@@ -14,7 +14,7 @@ constexpr float kAbove = 16.0f;                      // numbers of the layers or
 constexpr float kLeastAcross = 24.0f;                // smaller ones would rather scroll by layer
 constexpr float kPlot = 84.0f, kLeastPlots = 96.0f;  // height that a plot below should have, and the least for any
 
-float gap_of(float size) { return size >= 24.0f ? 2.0f : 1.0f; }
+float gap_of(float size) { return size >= 24.0f ? 2.0f : size >= 12.0f ? 1.0f : 0.0f; }
 
 // The largest whole size up to `most` that fits; at least the least thumbnail.
 template <typename Fits>
@@ -96,16 +96,17 @@ MapsLayout down(const MapsRequest& request) {
   const float across_fit = body.width() / heads - 1.0f;
   const auto fits = [&](float size) {
     const float pitch = size + gap_of(size);
-    // A few rows more than fit may be scrolled to, rather than that nothing can be seen in them.
-    return pitch * heads - gap_of(size) <= body.width() && (pitch * layers <= body.height() || size <= 20.0f);
+    // Rather than that nothing can be seen in them, rows are scrolled to.
+    return pitch * heads - gap_of(size) <= body.width() && (pitch * layers <= body.height() || size <= kLeastWithStrip);
   };
   if (request.wanted > 0.0f)
     layout.size =
         std::clamp(std::floor(request.wanted), kLeastThumbnail, std::max(kLeastThumbnail, std::floor(body.width())));
   else
     layout.size = largest_size(std::min(kMostThumbnail, std::max(kLeastThumbnail, across_fit)), fits);
-  const std::size_t columns = std::min(request.heads, columns_in(body.width(), layout.size));
-  const std::size_t lines = (request.heads + columns - 1) / columns;
+  const std::size_t most = std::min(request.heads, columns_in(body.width(), layout.size));
+  // Lines of a layer are about as long as each other.
+  const std::size_t lines = (request.heads + most - 1) / most, columns = (request.heads + lines - 1) / lines;
   layout.view = body;
   set_places(layout, request.layers * lines, columns, 0.0f);
   layout.heads.assign(layout.places.rows * columns, kNoHead);

@@ -292,6 +292,7 @@ void draw_thumbnail_numbers(PanelContext& context, const RunSnapshot& run, const
       if (head == kNoHead || head >= column.values.size() || std::isnan(column.values[head])) continue;
       const Rect square = layout.square(place, view.scrolled);
       if (square.y1 > layout.view.y1 + 0.5f || square.y0 < layout.view.y0 - 0.5f) continue;
+      if (square.overlaps(view.covered)) continue;
       const std::string text = corner_text(*column.ref.info, column.values[head]);
       const bool over = column.values[head] > threshold;
       const TextStyle style{over ? Face::MonoSemibold : Face::Mono, 10.0f, over ? theme.text : theme.text2};
@@ -320,6 +321,7 @@ void draw_thumbnail_names(PanelContext& context, const RunSnapshot& run, const T
       if (layout.heads[place] == kNoHead) continue;
       const Rect square = layout.square(place, view.scrolled);
       if (square.y1 + 13.0f > layout.view.y1 + 0.5f || square.y0 < layout.view.y0 - 0.5f) continue;
+      if (Rect{square.x0 - 4.0f, square.y0, square.x1 + 4.0f, square.y1 + 14.0f}.overlaps(view.covered)) continue;
       const HeadRef head = head_of_row(run, layout.heads[place]);
       const bool selected = context.state.view.selection.head == head;
       painter.text_at(square.centre_x(), square.y1 + 8.0f, head_text(head),

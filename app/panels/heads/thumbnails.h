@@ -28,6 +28,7 @@ struct ThumbnailView {
   float scrolled = 0.0f;
   MapKind kind = MapKind::Net;
   std::optional<HeadRef> hovered;  // beside the state's own
+  Rect covered;                    // numbers and names leave it free
 };
 
 // What is seen of the places.
