@@ -125,8 +125,10 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
   draw_plot_ground(painter, frame, theme);
   {
     const DataClip clip(painter, frame.inner);
-    draw_band(painter, frame, all.places, all.low, all.high, theme.second.faded(0.22f));
-    draw_curve(painter, frame, all.places, all.median, theme.second, 1.5f);
+    // Blue is the second map where there is one.
+    const Color others = own.size() > 1 ? theme.text3 : theme.second;
+    draw_band(painter, frame, all.places, all.low, all.high, others.faded(0.22f));
+    draw_curve(painter, frame, all.places, all.median, others, 1.5f);
     for (const HeadCircuits& head : view.layer.heads)
       draw_curve(painter, frame, all.places, of(head), theme.text3.faded(0.5f), 1.0f);
     for (const auto& [values, color] : own) draw_curve(painter, frame, all.places, *values, color, 2.0f);
@@ -183,7 +185,7 @@ void draw_ov_spectrum(const CircuitView& view, Rect area) {
     // The halves of DIFF V1's values are shorter than the whole.
     own.push_back({&mine.block_ov[0], theme.first});
     own.push_back({&mine.block_ov[1], theme.lambda});
-    hint = "whole; first and second value block";
+    hint = "and its two value blocks";
   }
   draw_spectrum(view, area, "Singular values of OV = W_O·W_V", hint, view.layer.ov_refused, own,
                 [](const HeadCircuits& head) -> const std::vector<double>& { return head.ov; });

@@ -100,7 +100,7 @@ CATCH_TEST_CASE("circuits: a differential head shows both maps, V1 both value bl
   HeadsBench v1 = bench_of("diff_v1", 1);
   const RecordingPainter& drawn = v1.draw(draw_circuit_panel, {0, 0, 1100, 900});
   CATCH_CHECK(says(drawn, "first and second map, unrotated"));
-  CATCH_CHECK(says(drawn, "whole; first and second value block"));
+  CATCH_CHECK(says(drawn, "and its two value blocks"));
   CATCH_CHECK(says(v1.draw(draw_writes_panel, {0, 0, 420, 900}), "λ is not in it"));
   const auto& run = *v1.state.runs[0].data;
   const QuantityRef copying = required(parse_quantity("copying_score"));
