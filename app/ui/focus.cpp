@@ -15,7 +15,7 @@ namespace {
 constexpr float kRing = 2.0f, kRingGap = 1.0f, kRingRadius = 6.0f;
 constexpr double kSliderStep = 0.02;  // of its range
 
-bool plain(const KeyPress& press) { return !press.modifiers.ctrl && !press.modifiers.alt; }
+bool unchorded(const KeyPress& press) { return !press.modifiers.ctrl && !press.modifiers.alt; }
 
 // As one reads: lines from the top, each from the left, whatever was drawn first.
 void sort_as_read(std::vector<const UiState::Stop*>::iterator begin, std::vector<const UiState::Stop*>::iterator end) {
@@ -60,11 +60,11 @@ void Ui::move_focus() {
   }
   if (f.popup_at_start) return;
   for (const KeyPress& press : input.keys) {
-    if (press.key == Key::Escape && plain(press) && m.at.takes_keys()) {
+    if (press.key == Key::Escape && unchorded(press) && m.at.takes_keys()) {
       m.at = {};
       f.escape_taken = true;
     }
-    if (press.key != Key::Tab || !plain(press) || (m.focus != 0 && m.focus_keeps_tab)) continue;
+    if (press.key != Key::Tab || !unchorded(press) || (m.focus != 0 && m.focus_keeps_tab)) continue;
     const std::vector<const UiState::Stop*> stops = reachable(m);
     if (stops.empty()) continue;
     const std::size_t count = stops.size();
@@ -102,7 +102,7 @@ bool Ui::add_stop(WidgetId wid, Rect area, StopKind kind) {
 
 bool Ui::pressed_by_key() const {
   return !frame_->popup_at_start && std::ranges::any_of(input.keys, [](const KeyPress& press) {
-    return plain(press) && !press.modifiers.shift && (press.key == Key::Enter || press.key == Key::Space);
+    return unchorded(press) && !press.modifiers.shift && (press.key == Key::Enter || press.key == Key::Space);
   });
 }
 
@@ -116,7 +116,7 @@ std::optional<double> Ui::stepped_by_key(double value, double low, double high) 
   if (frame_->popup_at_start) return {};
   const double before = value;
   for (const KeyPress& press : input.keys) {
-    if (!plain(press)) continue;
+    if (!unchorded(press)) continue;
     if (press.key == Key::Left) value -= kSliderStep * (high - low);
     if (press.key == Key::Right) value += kSliderStep * (high - low);
   }
@@ -125,9 +125,9 @@ std::optional<double> Ui::stepped_by_key(double value, double low, double high) 
 }
 
 bool Ui::takes(const KeyPress& press) const {
-  if (press.key == Key::Tab && plain(press)) return true;
+  if (press.key == Key::Tab && unchorded(press)) return true;
   if (press.key == Key::Escape) return frame_->escape_taken;
-  if (!plain(press) || !memory_.at.takes_keys()) return false;
+  if (!unchorded(press) || !memory_.at.takes_keys()) return false;
   if (memory_.at.kind == StopKind::Slider && (press.key == Key::Left || press.key == Key::Right)) return true;
   return !press.modifiers.shift && (press.key == Key::Enter || press.key == Key::Space);
 }
