@@ -2,6 +2,7 @@
 // values as they are printed. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
