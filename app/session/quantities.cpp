@@ -536,7 +536,8 @@ std::vector<std::string> usual_columns(const RunSnapshot& run) {
                                                 "map_cosine_mean",
                                                 "norm_gain_median",
                                                 "gate_mean"};
-  return with_values(run, kNames);
+  std::vector<std::string> columns = with_values(run, kNames);
+  return columns.empty() ? circuit_columns(run) : columns;  // beside circuits, before anything ran
 }
 
 std::vector<std::string> usual_numbers(const RunSnapshot& run) {

@@ -318,7 +318,7 @@ void draw_alignment(const CircuitView& view, Rect area) {
     }
   }
   const bool alone = group.size() < 2;
-  draw_foot(view, foot, alone ? "values not shared" : "cosine of two blocks; hatched: not shared", "");
+  draw_foot(view, foot, alone ? "values not shared" : "cosine; hatched: not shared", "");
 }
 
 void draw_alignment_by_layer(const CircuitView& view, Rect area) {
