@@ -92,7 +92,7 @@ CATCH_TEST_CASE("Every entry of the palette is a command that exists, with a tit
                                                        {"S", "map.scale next"},
                                                        {"0", "map.fit"},
                                                        {"Z", "map.exclude-sink"},
-                                                       {"Tab", "panel.next"},
+                                                       {"F6", "panel.next"},
                                                        {"F11", "panel.maximise"},
                                                        {"X", "compare.swap"},
                                                        {"P", "pin"},
