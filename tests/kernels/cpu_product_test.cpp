@@ -40,16 +40,16 @@ void check(std::int64_t depth, std::int64_t rows, std::int64_t columns, double t
                b[static_cast<std::size_t>(k * b_stride + j)];
       worst = std::max(worst, std::abs(static_cast<double>(sum) - static_cast<double>(found)));
     }
-  INFO(depth << " " << rows << " " << columns);
-  CHECK(worst <= tolerance * std::sqrt(static_cast<double>(depth) + 1.0));
-  CHECK(untouched);
+  CATCH_INFO(depth << " " << rows << " " << columns);
+  CATCH_CHECK(worst <= tolerance * std::sqrt(static_cast<double>(depth) + 1.0));
+  CATCH_CHECK(untouched);
 }
 
 }  // namespace
 
-TEST_CASE("products of columns equal three loops", "[product]") {
+CATCH_TEST_CASE("products of columns equal three loops", "[product]") {
   for (const std::string& target : cpu_targets()) {
-    REQUIRE(choose_cpu_target(target));
+    CATCH_REQUIRE(choose_cpu_target(target));
     for (const std::int64_t depth : {1, 2, 255, 256, 257, 600})
       for (const std::int64_t rows : {1, 5, 6, 7, 13})
         for (const std::int64_t columns : {1, 15, 16, 17, 33, 513}) {
@@ -57,7 +57,7 @@ TEST_CASE("products of columns equal three loops", "[product]") {
           check<float>(depth, rows, columns, 5e-6);
         }
   }
-  CHECK(choose_cpu_target(""));
+  CATCH_CHECK(choose_cpu_target(""));
 }
 
 }  // namespace headroom::kernels

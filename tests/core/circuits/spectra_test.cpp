@@ -40,49 +40,49 @@ Thin orthonormal(std::int64_t rows, std::int64_t columns, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("singular values of U diag(σ) Vᵀ are σ, whatever U and V", "[circuits]") {
+CATCH_TEST_CASE("singular values of U diag(σ) Vᵀ are σ, whatever U and V", "[circuits]") {
   const std::vector<double> sigma = {9.0, 4.0, 1.0, 0.25, 0.0};
   Thin left = orthonormal(40, 5, 1);
   const Thin right = orthonormal(40, 5, 2);
   for (std::int64_t r = 0; r < left.rows; ++r)
     for (std::int64_t c = 0; c < left.columns; ++c) left.row(r)[c] *= sigma[static_cast<std::size_t>(c)];
   const std::vector<double> found = singular_values(triangle(left), triangle(right));
-  REQUIRE(found.size() == sigma.size());
-  for (std::size_t i = 0; i < sigma.size(); ++i) CHECK(std::abs(found[i] - sigma[i]) < 1e-12);
+  CATCH_REQUIRE(found.size() == sigma.size());
+  for (std::size_t i = 0; i < sigma.size(); ++i) CATCH_CHECK(std::abs(found[i] - sigma[i]) < 1e-12);
   const double squares = 81 + 16 + 1 + 0.0625, fourths = 6561 + 256 + 1 + 0.00390625;
-  CHECK(std::abs(effective_rank(found) - squares * squares / fourths) < 1e-9);
+  CATCH_CHECK(std::abs(effective_rank(found) - squares * squares / fourths) < 1e-9);
 }
 
-TEST_CASE("factors wider than they are high keep as many values as they have columns", "[circuits]") {
+CATCH_TEST_CASE("factors wider than they are high keep as many values as they have columns", "[circuits]") {
   const std::vector<double> found = singular_values(triangle(random_thin(3, 5, 4)), triangle(random_thin(3, 5, 5)));
-  REQUIRE(found.size() == 5);
-  CHECK(found[2] > 0.0);
-  CHECK(found[3] == 0.0);
+  CATCH_REQUIRE(found.size() == 5);
+  CATCH_CHECK(found[2] > 0.0);
+  CATCH_CHECK(found[3] == 0.0);
 }
 
-TEST_CASE("eigenvalues come by size, and their real share says which way they point", "[circuits]") {
+CATCH_TEST_CASE("eigenvalues come by size, and their real share says which way they point", "[circuits]") {
   // A rotation by 90° scaled by 2 has ±2i; beside it stand 3 and −1.
   Thin matrix(4, 4);
   matrix.row(0)[1] = -2.0, matrix.row(1)[0] = 2.0, matrix.row(2)[2] = 3.0, matrix.row(3)[3] = -1.0;
   const std::vector<std::complex<double>> found = eigenvalues(matrix);
-  REQUIRE(found.size() == 4);
-  CHECK(std::abs(found[0] - std::complex<double>(3.0, 0.0)) < 1e-12);
-  CHECK(std::abs(found[1] - std::complex<double>(0.0, 2.0)) < 1e-12);
-  CHECK(std::abs(found[2] - std::complex<double>(0.0, -2.0)) < 1e-12);
-  CHECK(std::abs(found[3] - std::complex<double>(-1.0, 0.0)) < 1e-12);
-  CHECK(std::abs(real_share(found) - (3.0 - 1.0) / (3.0 + 2.0 + 2.0 + 1.0)) < 1e-12);
+  CATCH_REQUIRE(found.size() == 4);
+  CATCH_CHECK(std::abs(found[0] - std::complex<double>(3.0, 0.0)) < 1e-12);
+  CATCH_CHECK(std::abs(found[1] - std::complex<double>(0.0, 2.0)) < 1e-12);
+  CATCH_CHECK(std::abs(found[2] - std::complex<double>(0.0, -2.0)) < 1e-12);
+  CATCH_CHECK(std::abs(found[3] - std::complex<double>(-1.0, 0.0)) < 1e-12);
+  CATCH_CHECK(std::abs(real_share(found) - (3.0 - 1.0) / (3.0 + 2.0 + 2.0 + 1.0)) < 1e-12);
 }
 
-TEST_CASE("what is not finite has no spectrum", "[circuits]") {
+CATCH_TEST_CASE("what is not finite has no spectrum", "[circuits]") {
   Thin matrix = random_thin(4, 4, 7);
   matrix.row(1)[2] = std::nan("");
-  CHECK(eigenvalues(matrix).empty());
-  CHECK(singular_values(matrix, matrix).empty());
-  CHECK(std::isnan(effective_rank({})));
-  CHECK(std::isnan(real_share({})));
+  CATCH_CHECK(eigenvalues(matrix).empty());
+  CATCH_CHECK(singular_values(matrix, matrix).empty());
+  CATCH_CHECK(std::isnan(effective_rank({})));
+  CATCH_CHECK(std::isnan(real_share({})));
 }
 
-TEST_CASE("the cosine of two products is that of the matrices themselves", "[circuits]") {
+CATCH_TEST_CASE("the cosine of two products is that of the matrices themselves", "[circuits]") {
   const Thin a = random_thin(12, 3, 1), b = random_thin(12, 3, 2), c = random_thin(12, 3, 3), d = random_thin(12, 3, 4);
   double dot = 0.0, first = 0.0, second = 0.0;
   for (std::int64_t i = 0; i < 12; ++i)
@@ -91,14 +91,14 @@ TEST_CASE("the cosine of two products is that of the matrices themselves", "[cir
       for (std::int64_t k = 0; k < 3; ++k) x += a.row(i)[k] * b.row(j)[k], y += c.row(i)[k] * d.row(j)[k];
       dot += x * y, first += x * x, second += y * y;
     }
-  CHECK(std::abs(product_cosine(a, b, std::sqrt(first), c, d, std::sqrt(second)) - dot / std::sqrt(first * second)) <
+  CATCH_CHECK(std::abs(product_cosine(a, b, std::sqrt(first), c, d, std::sqrt(second)) - dot / std::sqrt(first * second)) <
         1e-12);
 }
 
-TEST_CASE("every job runs once", "[circuits]") {
+CATCH_TEST_CASE("every job runs once", "[circuits]") {
   std::vector<int> seen(1000, 0);
   on_all_processors(1000, [&](std::int64_t i) { ++seen[static_cast<std::size_t>(i)]; });
-  CHECK(std::ranges::all_of(seen, [](int count) { return count == 1; }));
+  CATCH_CHECK(std::ranges::all_of(seen, [](int count) { return count == 1; }));
 }
 
 }  // namespace headroom
