@@ -25,8 +25,11 @@ constexpr Rect kSizes[] = {{0, 0, 300, 300}, {0, 0, 420, 500},   {0, 0, 560, 640
                            {0, 0, 900, 420}, {0, 0, 1400, 1100}, {0, 0, 2300, 1300}};
 
 // A demo of the folder `bytes` with the circuits of its first `done` layers.
-HeadsBench bench_of(const std::string& kind, std::size_t done, bool with_effect = true) {
-  HeadsBench bench({.kind = kind, .layers = 4, .heads = 3}, {0, 1});
+std::unique_ptr<HeadsBench> bench_of(const std::string& kind, std::size_t done, bool with_effect = true) {
+  SnapshotOptions options;
+  options.kind = kind;
+  auto made = std::make_unique<HeadsBench>(options, HeadRef{0, 1});
+  HeadsBench& bench = *made;
   ModelEntry model;
   model.id = 7;
   model.name = kind;
@@ -49,7 +52,7 @@ HeadsBench bench_of(const std::string& kind, std::size_t done, bool with_effect 
   bench.state.runs[0].data = done > 0 ? with_circuits(circuits.heads, circuits) : nullptr;
   bench.state.models.push_back(std::move(model));
   bench.state.view.centre = CentreView::Circuit;
-  return bench;
+  return made;
 }
 
 bool says(const RecordingPainter& painter, const std::string& words) {
@@ -63,7 +66,8 @@ CATCH_TEST_CASE("circuits: no text leaves its panel or lies on another, at any s
   for (const char* kind : {"softmax", "diff_v1", "diff_v2"})
     for (const std::size_t done : {std::size_t{0}, std::size_t{1}, std::size_t{99}}) {
       const std::size_t layers = required(open_model(demo_folder() / "bytes" / kind, {})).spec.blocks.size();
-      HeadsBench bench = bench_of(kind, std::min(done, layers));
+      const auto made = bench_of(kind, std::min(done, layers));
+      HeadsBench& bench = *made;
       for (const bool running : {false, true})
         for (const Rect& size : kSizes) {
           bench.state.models[0].circuits.running = running;
@@ -78,7 +82,8 @@ CATCH_TEST_CASE("circuits: no text leaves its panel or lies on another, at any s
 }
 
 CATCH_TEST_CASE("circuits: what is refused says why, and what is missing offers itself", "[circuit]") {
-  HeadsBench bench = bench_of("softmax", 1);
+  const auto made = bench_of("softmax", 1);
+  HeadsBench& bench = *made;
   auto refused = std::make_shared<LayerCircuits>(*bench.state.models[0].circuits.layers[0]);
   refused->qk_refused = refused->ov_refused = refused->path_refused = "latent attention: a norm stands between";
   for (HeadCircuits& head : refused->heads) head = {};
