@@ -17,7 +17,7 @@ import window as W
 from command import Command
 
 DEMO = W.ROOT / "assets" / "demo"
-NEED_LANGUAGE_MODEL = {"smollm2", "running", "edges", "memory", "sweep", "tokens"}
+NEED_LANGUAGE_MODEL = {"smollm2", "running", "edges", "maps", "memory", "sweep", "tokens"}
 SCRIPTS = sorted(path.stem for path in W.SCRIPTS.glob("*.script"))
 # What a script's own language adds to the commands.
 SCRIPT_WORDS = {"wait", "expect", "sleep", "until"}

@@ -212,7 +212,7 @@ void draw_labels(const Maps& maps) {
   const std::size_t down = layout.across ? heads : maps.run.layers.size(), strong = layout.across ? my_head : my_layer;
   const float step = places.cell_height * static_cast<float>(lines);
   for (const std::size_t at : thinned_positions(down, step, 13.0f)) {
-    const float centre = places.grid.y0 + step * static_cast<float>(at) + 0.5f * layout.size - maps.scrolled;
+    const float centre = places.grid.y0 + step * static_cast<float>(at) + 0.5f * layout.side() - maps.scrolled;
     if (centre < layout.view.y0 + 7.0f || centre > layout.view.y1 - 7.0f) continue;
     painter.text_at(layout.view.x0 - 6.0f, centre, layout.across ? head_name(at) : layer_text(at), style(at == strong),
                     Painter::Align::Right);

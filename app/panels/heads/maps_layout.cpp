@@ -36,7 +36,7 @@ void set_places(MapsLayout& layout, std::size_t rows, std::size_t columns, float
   layout.places.rows = rows, layout.places.columns = columns;
   layout.places.gap = layout.gap;
   layout.places.cell_width = layout.size + layout.gap;
-  layout.places.cell_height = layout.size + layout.gap + below;
+  layout.places.cell_height = layout.side() + layout.gap + below;
   layout.places.grid =
       Rect::sized(layout.view.x0, layout.view.y0, layout.places.cell_width * static_cast<float>(columns),
                   layout.places.cell_height * static_cast<float>(rows));
@@ -73,10 +73,9 @@ MapsLayout across(const MapsRequest& request, float size) {
   layout.above = body.cut_top(kAbove);
   layout.left = body.cut_left(request.label_width + 8.0f);
   layout.above.x0 = body.x0;
-  const float height = (size + gap_of(size)) * static_cast<float>(request.heads);
   layout.view = body;
-  layout.view.y1 = std::min(body.y1, body.y0 + height);
   set_places(layout, request.heads, request.layers, 0.0f);
+  layout.view.y1 = std::min(body.y1, layout.places.grid.y1);
   layout.view.x1 = std::min(body.x1, layout.places.grid.x1);
   for (std::size_t head = 0; head < request.heads; ++head)
     for (std::size_t layer = 0; layer < request.layers; ++layer) layout.heads.push_back(layer * request.heads + head);
@@ -120,7 +119,7 @@ MapsLayout down(const MapsRequest& request) {
 
 Rect MapsLayout::square(std::size_t place, float scrolled) const {
   const Rect cell = places.cell(place / places.columns, place % places.columns);
-  return Rect::sized(cell.x0, cell.y0 - scrolled, size, size);
+  return Rect::sized(cell.x0, cell.y0 - scrolled, size, side());
 }
 
 std::optional<std::size_t> MapsLayout::place_of(std::size_t head) const {

@@ -32,12 +32,13 @@ struct MapsLayout {
   Rect view;                       // where the places are seen
   Rect above, left;                // their labels; empty by value
   Rect plots;                      // below, in line with the columns; empty: no room, or layers do not run across
-  float size = 0.0f;               // of a thumbnail, its strip included
+  float size = 0.0f;               // width of a thumbnail, its strip included; the map beside that is a square
   float strip = 0.0f, gap = 0.0f;  // of key 0, with the line beside it; 0: too small
   bool across = false;             // layers across, heads down
   bool names = false;              // below the thumbnails
   bool numbers = false;            // in the masked corners
 
+  [[nodiscard]] float side() const { return size - strip; }  // of the map
   [[nodiscard]] float content() const { return places.grid.height(); }
   [[nodiscard]] Rect square(std::size_t place, float scrolled) const;
   [[nodiscard]] std::optional<std::size_t> place_of(std::size_t head) const;

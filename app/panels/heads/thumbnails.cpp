@@ -138,7 +138,7 @@ void draw_gaps(PanelContext& context, const ThumbnailView& view, Rect seen) {
   }
   for (std::size_t row = layout.first_row(view.scrolled); row < layout.end_row(view.scrolled); ++row) {
     const Rect cell = places.row_rect(row).shifted(0.0f, -view.scrolled);
-    painter.fill_rect(Rect{seen.x0, cell.y0 + layout.size, seen.x1, cell.y1}.intersected(seen), ground);
+    painter.fill_rect(Rect{seen.x0, cell.y0 + layout.side(), seen.x1, cell.y1}.intersected(seen), ground);
     // A row that is not full.
     std::size_t last = places.columns;
     while (last > 0 && layout.heads[row * places.columns + last - 1] == kNoHead) --last;

@@ -77,6 +77,9 @@ CATCH_TEST_CASE("maps layout: layers run across a wide panel and down a narrow o
     for (std::size_t i = 0; i < shown.size(); ++i) CATCH_REQUIRE(shown[i] == i);
     CATCH_CHECK(layout.places.grid.x1 - layout.gap <= one.body.x1 + 0.01f);
     CATCH_CHECK(layout.view.y1 <= one.body.y1 + 0.01f);
+    // The map beside key 0's strip is a square.
+    const Rect square = layout.square(0, 0.0f);
+    CATCH_CHECK(square.width() - layout.strip == square.height());
     // Plots below stand in line with layers that run across, and nowhere else.
     if (!layout.across) CATCH_CHECK(layout.plots.empty());
   }
