@@ -40,7 +40,8 @@ class List {
   [[nodiscard]] float y() const { return y_; }
 
   void activations() {
-    header({"token", "channel", "peak h", "× median", "boundaries"});
+    const bool narrow = x1_ - x0_ < 290.0f;
+    header({"token", "channel", "peak h", narrow ? "ratio" : "× median", narrow ? "where" : "boundaries"});
     if (view_.massive.empty()) {
       const std::string largest =
           view_.largest ? "none; the largest |h| is " + ratio_text(view_.largest_ratio) + " × the median" : "none yet";

@@ -136,7 +136,10 @@ class CellsPanel {
   void headings(const Cells& cells) {
     const auto one = [&](Rect area, const std::string& title, const ColorScale& scale, bool clips) {
       const Rect head = area.cut_top(kHeading);
-      ui_.label_at(head.x0, head.y0 + 8.0f, title, theme_.plot_title(), head.width());
+      // Without what follows the comma where that has no room.
+      const bool whole = ui_.width(title, theme_.plot_title()) <= head.width();
+      ui_.label_at(head.x0, head.y0 + 8.0f, whole ? title : title.substr(0, title.find(',')), theme_.plot_title(),
+                   head.width());
       ColorBarSpec spec;
       spec.scale = scale;
       spec.vertical = false;
@@ -340,7 +343,7 @@ Cells lay_out(const ResidualView& view, Rect body, float labels) {
 }
 
 // How the largest values and the most attended keys meet, as counts: one does not say that it makes the other.
-void draw_statements(PanelContext& context, const ResidualView& view, Rect area) {
+std::vector<std::string> statements_of(PanelContext& context, const ResidualView& view) {
   std::vector<std::string> lines;
   const auto what = view.of.cells == ResidualCells::Channel ? " largest |h| in channel " + std::to_string(view.channel)
                     : view.of.cells == ResidualCells::Rms   ? std::string(" largest RMS")
@@ -365,8 +368,8 @@ void draw_statements(PanelContext& context, const ResidualView& view, Rect area)
                     grouped_text(static_cast<std::int64_t>(counted)) + "; the largest is the most attended key in " +
                     grouped_text(static_cast<std::int64_t>(same)) + " of " +
                     grouped_text(static_cast<std::int64_t>(layers)));
-  else
-    lines.push_back("No layer has kept the attention that keys receive: nothing can be counted against it.");
+  else if (view.heads == 0)
+    lines.push_back("No layer has kept the attention that keys receive.");
   if (layers > 0 && view.counted() < view.tokens)
     lines.push_back("counted: keys that " + grouped_text(kFewestRows) + " rows or more see");
   if (view.of.cells == ResidualCells::Channel && view.kept_from != 0)
@@ -374,12 +377,21 @@ void draw_statements(PanelContext& context, const ResidualView& view, Rect area)
                         ? "Channel " + std::to_string(view.channel) + " is not kept: run with the residual stream kept."
                         : "Channel " + std::to_string(view.channel) + " is kept from boundary " +
                               std::to_string(view.kept_from) + " on; a run that keeps the stream has it before.");
-  float y = area.y0 + 13.0f;
+  return lines;
+}
+
+// Wrapped, from the top of the area; their height.
+float draw_statements(PanelContext& context, const std::vector<std::string>& lines, Rect area, bool draw) {
+  float height = 8.0f;
   for (const std::string& line : lines) {
-    if (y + 6.0f > area.y1) return;
-    context.ui.label_at(area.x0, y, line, context.theme().body(context.theme().text2), area.width());
-    y += kStatement;
+    const Vec2 at{area.x0, area.y0 + height};
+    const TextStyle style = context.theme().body(context.theme().text2);
+    const float taken = context.ui.paragraph(at, line, style, area.width(), kStatement, /*draw=*/false);
+    if (draw && area.y0 + height + taken <= area.y1 + 1.0f)
+      context.ui.paragraph(at, line, style, area.width(), kStatement);
+    height += taken;
   }
+  return height;
 }
 
 // What the maps show, and a button for a stream that was not kept.
@@ -416,8 +428,9 @@ void draw_residual_cells(PanelContext& context, Rect frame) {
   } else {
     context.facts.set("residual.state", std::string("shown"));
     draw_choices(context, bar, *view);
-    const bool third = view->of.cells == ResidualCells::Channel && view->kept_from != 0;
-    const Rect statements = body.cut_bottom(std::min((third ? 4.0f : 3.0f) * kStatement + 6.0f, 0.2f * body.height()));
+    const std::vector<std::string> lines = statements_of(context, *view);
+    const Rect statements =
+        body.cut_bottom(std::min(draw_statements(context, lines, body, /*draw=*/false), 0.3f * body.height()));
     float number = context.ui.width(grouped_text(view->tokens - 1), {Face::Mono, 11.0f, context.theme().text});
     const float labels = std::clamp(0.13f * body.width(), number + 14.0f, number + 76.0f);
     const Cells cells = lay_out(*view, body, labels);
@@ -437,7 +450,7 @@ void draw_residual_cells(PanelContext& context, Rect frame) {
       panel.left_ = body.x0;
       panel.draw(cells);
     }
-    draw_statements(context, *view, {body.x0, statements.y0, statements.x1, statements.y1});
+    draw_statements(context, lines, statements, /*draw=*/true);
   }
   context.ui.pop_id();
   painter.pop_clip();

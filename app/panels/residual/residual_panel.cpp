@@ -130,6 +130,7 @@ void draw_largest(Plots& plots, Rect area) {
   if (frame.inner.empty()) return;
   draw_dashed_curve(painter, frame, view.places, view.median, theme.text3, 1.0f, 2.0f, 3.0f);
   LabelSpace space(frame.inner);
+  for (const std::vector<Vec2>& piece : curve_pieces(frame, view.places, view.median)) space.block_line(piece, 2.0f);
   painter.push_clip(frame.inner.inset(-4.0f));
   const float step = (frame.inner.width()) / static_cast<float>(std::max<std::int64_t>(1, view.boundaries - 1));
   const float widest = std::clamp(0.42f * step, 1.2f, 4.2f);
@@ -293,7 +294,7 @@ void draw_residual_panel(PanelContext& context, Rect frame) {
     const bool inside = body.contains(context.ui.input.pointer);
     Plots plots{context, *view, kept >= 0.0 && inside ? std::optional(std::llround(kept)) : std::nullopt};
     kept = -1.0;
-    Rect card = body.cut_bottom(std::min(kCard + (body.width() < 400.0f ? 22.0f : 0.0f), 0.3f * body.height()));
+    Rect card = body.cut_bottom(std::min(kCard, 0.3f * body.height()));
     const std::string largest = grouped_text(std::llround(std::floor(largest_kurtosis(view->channels))));
     const std::vector<std::function<void(Rect)>> all = {
         [&](Rect area) {
