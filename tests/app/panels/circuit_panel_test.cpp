@@ -92,7 +92,8 @@ CATCH_TEST_CASE("circuits: what is refused says why, and what is missing offers 
   CATCH_CHECK(says(bench.draw(draw_circuit_panel, {0, 0, 760, 820}), "Refused: latent attention"));
   CATCH_CHECK(says(bench.draw(draw_writes_panel, {0, 0, 360, 820}), "Refused: latent attention"));
 
-  HeadsBench nothing = bench_of("softmax", 0);
+  const auto without = bench_of("softmax", 0);
+  HeadsBench& nothing = *without;
   CATCH_CHECK(says(nothing.draw(draw_circuit_panel, {0, 0, 760, 820}), "No circuit is measured yet."));
   const std::vector<std::string> lines = nothing.click(draw_circuit_panel, {0, 0, 760, 820}, {30, 100});
   CATCH_CHECK(std::ranges::find(lines, "circuit on") != lines.end());
@@ -102,7 +103,8 @@ CATCH_TEST_CASE("circuits: what is refused says why, and what is missing offers 
 
 CATCH_TEST_CASE("circuits: a differential head shows both maps, V1 both value blocks, and numbers of one layer alone",
                 "[circuit]") {
-  HeadsBench v1 = bench_of("diff_v1", 1);
+  const auto made = bench_of("diff_v1", 1);
+  HeadsBench& v1 = *made;
   const RecordingPainter& drawn = v1.draw(draw_circuit_panel, {0, 0, 1100, 900});
   CATCH_CHECK(says(drawn, "first and second map, unrotated"));
   CATCH_CHECK(says(drawn, "and its two value blocks"));
