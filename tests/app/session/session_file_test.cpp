@@ -36,15 +36,39 @@ CATCH_TEST_CASE("Every field of a view that is kept comes back, by its words", "
                 .columns = {"a", "b"},
                 .sort = "b",
                 .descending = false,
-                .filter = "layer > 3"};
+                .filter = "layer > 3",
+                .lasso_name = "sinks",
+                .beside = true,
+                .maps_by_value = true,
+                .maps_size = 96.0,
+                .maps_number = "none",
+                .maps_show = MapKind::Second,
+                .maps_card = HeadRef{4, 1}};
   view.head = {.rms = "raw", .folded = {"sinks"}, .across_model = true};
-  view.tokens = {.experts = true, .tint = "lambda"};
+  view.tokens = {.experts = true,
+                 .tint = "lambda",
+                 .large_tint = "entropy",
+                 .attention = TokenAttention::Layer,
+                 .arcs = false,
+                 .least_arc = 0.125,
+                 .top = 9,
+                 .scroll_to = {}};
   view.what_if = {.scope = "layer", .changes = {"sink=off"}};
   view.compare = {.mode = CompareMode::Flip,
                   .divider = 0.75,
                   .quantity = "entropy_mean",
                   .sort = ComparedSort::Rho,
                   .descending = false};
+  view.circuit = {.quantity = "ov_effective_rank", .token = 12};
+  view.importance = {.colour = AblationWay::HideKey0, .against = "entropy_mean"};
+  view.training = {.step = 250,
+                   .range = std::pair(10.0, 400.0),
+                   .log_steps = true,
+                   .smooth = 7,
+                   .seed_range = true,
+                   .head = HeadRef{1, 2},
+                   .all_heads = true};
+  view.residual = {.cells = ResidualCells::Rms, .channel = 7, .boundary = 2, .token = 5, .least = 100.0};
   SavedSession session;
   session.files = {{"x"}};
   session.view = view;
@@ -53,7 +77,7 @@ CATCH_TEST_CASE("Every field of a view that is kept comes back, by its words", "
   CATCH_REQUIRE(back.has_value());
   CATCH_CHECK(back->view == view);
   const std::string text = session_text(session);
-  for (const char* word : {"L3.H5", "what-if", "scaled", "symlog", "negative", "table", "L2.H3", "flip", "rho"})
+  for (const char* word : {"L3.H5", "what-if", "scaled", "symlog", "negative", "table", "L2.H3", "flip", "rho", "hide-key0", "rms"})
     CATCH_CHECK(text.find('"' + std::string(word) + '"') != std::string::npos);
 }
 
