@@ -168,7 +168,7 @@ void add_export_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"copy.head", "Copy what the head does in every row as CSV", "Export", ""});
-  table.add({"copy.number", "QUANTITY [INDEX]", "Copy a number of the head", "Export", head_reason,
+  table.add({"copy.number", "NAME [INDEX]", "Copy a number of the head", "Export", head_reason,
              [](Session& s, Arguments a) -> Result<void> {
                const State& state = s.state();
                const HeadRef head = *state.view.selection.head;

@@ -299,7 +299,6 @@ class LiveRecorder final : public ForwardObserver {
     std::size_t bytes = request_.inputs ? request_.inputs->size_bytes() : 0;
     for (const std::size_t i : order_) bytes += run_.data[i]->kept_bytes();
     for (const auto& router : run_.routers) bytes += router->kept_bytes();
-    for (const auto& boundary : run_.residual) bytes += boundary ? boundary->kept_bytes() : 0;
     while (bytes > request_.keep_bytes && order_.size() > 1) {
       std::shared_ptr<const LayerSnapshot>& layer = run_.data[order_.front()];
       bytes -= layer->kept_bytes();

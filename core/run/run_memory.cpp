@@ -324,8 +324,16 @@ class Estimator {
     }
     phase.add("numbers of the heads", "", numbers);
     phase.add("pooled maps of the heads", "", pooled_maps());
+    phase.add("numbers of the residual stream", "", boundaries());
     phase.add("LibTorch's own", "", kLibraryBytes + threads_ * kThreadBytes);
     phase.add("freed blocks that are kept", "", std::max(kLeastSpareBytes, kSpareShare * phase.total()));
+  }
+
+  // Kept of the stream before each layer and behind the last, of an encoder's too.
+  [[nodiscard]] double boundaries() const {
+    const double one = static_cast<double>(residual_bytes(static_cast<std::int64_t>(n_))) +
+                       (request_.keep_residual ? n_ * hidden_ * 4.0 : 0.0);
+    return one * static_cast<double>(model_.blocks.size() + (model_.encoder ? 2 : 1));
   }
 
   // Of all layers, and in double of the one that runs.
@@ -392,9 +400,7 @@ std::size_t kept_layer_bytes(const LiveRunRequest& request, std::int64_t length)
                                                        : 0;
     largest = std::max(largest, (request.keep_maps ? maps : 0) + series + norms * n * sizeof(float) + routed);
   }
-  // One boundary of the stream a layer; the one behind the last is within what the largest layer leaves.
-  return largest + residual_bytes(length) +
-         (request.keep_residual ? n * static_cast<std::size_t>(model.hidden_size) * sizeof(float) : 0);
+  return largest;
 }
 
 RunMemory estimate_run_memory(const LiveRunRequest& request, std::int64_t length, std::int64_t threads) {

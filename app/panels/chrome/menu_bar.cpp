@@ -158,10 +158,15 @@ std::vector<MenuItem> compare_menu(const PanelContext& c) {
 }
 
 std::vector<MenuItem> export_menu(const PanelContext& c) {
-  std::vector<MenuItem> items;
+  constexpr std::string_view kPanel = "export.panel ";
+  std::vector<MenuItem> items, panels;
   for (const CommandEntry& entry : c.commands.entries()) {
-    if (entry.group == "Export") items.push_back(command_item(c, entry.line));
+    if (entry.line.starts_with(kPanel))
+      panels.push_back(command_item(c, entry.line, entry.line.substr(kPanel.size()) + "…"));
+    else if (entry.group == "Export")
+      items.push_back(command_item(c, entry.line));
   }
+  items.push_back(submenu("Picture of a panel", std::move(panels), true));
   return items;
 }
 

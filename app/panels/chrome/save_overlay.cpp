@@ -78,17 +78,18 @@ void draw_kinds(PanelContext& context, Rect bar, const SaveWish& wish) {
   }
 }
 
-// Beside the name: endings of the kind, where there are several.
-void choose_ending(PanelContext& context, Rect area, SaveKind kind, std::string& name) {
+// At the right of the name: endings of the kind, where there are several.
+void choose_ending(PanelContext& context, Rect& row, SaveKind kind, std::string& name) {
+  if (kind != SaveKind::Table) return;
   Ui& ui = context.ui;
   const auto endings = save_endings(kind);
-  if (kind != SaveKind::Table) return;
   std::vector<Choice> choices;
   const std::string now = std::filesystem::path(name).extension().string();
   for (const std::string_view ending : endings) choices.push_back({std::string(ending), "", now == ending, ""});
-  float x = area.x0;
-  const float width = ui.segmented({x, area.y0}, area.height(), choices);
-  if (!ui.input.pressed[kLeftButton] || !ui.hovered({x, area.y0, x + width, area.y1})) return;
+  const Rect area = row.cut_right(ui.segmented({0.0f, 0.0f}, row.height() - 4.0f, choices, false)).inset(0.0f, 2.0f);
+  row.cut_right(12.0f);
+  ui.segmented({area.x0, area.y0}, area.height(), choices);
+  if (!ui.input.pressed[kLeftButton] || !ui.hovered(area)) return;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     const float end = area.x0 + ui.segmented({0.0f, 0.0f}, area.height(), std::span(choices).first(i + 1), false);
     if (ui.input.pointer.x < end) {
@@ -196,10 +197,7 @@ void draw_save(PanelContext& context, Rect window) {
   painter.fill_rect({below.x0 + 1.0f, below.y0, below.x1 - 1.0f, below.y0 + 1.0f}, theme.line);
   below = {below.x0 + margin, below.y0 + 10.0f, below.x1 - margin, below.y1};
   Rect name_row = below.cut_top(28.0f);
-  if (wish.kind == SaveKind::Table) {
-    Rect endings = name_row.cut_right(150.0f);
-    choose_ending(context, {endings.x0 + 12.0f, endings.y0 + 2.0f, endings.x1, endings.y1 - 2.0f}, wish.kind, name);
-  }
+  choose_ending(context, name_row, wish.kind, name);
   TextFieldOptions options;
   options.mono = true;
   options.prefix = "name";

@@ -102,7 +102,8 @@ void draw_pair(HeadPanelView& view, Rect area) {
   const std::array<float, 3> right = {area.x1 - 2.0f * column, area.x1 - column, area.x1};
   const std::array<Color, 3> colors = {theme.first, theme.second, theme.text};
   const std::array<const char*, 3> names = {"first", "second", "net"};
-  for (std::size_t c = 0; c < 3; ++c)
+  const bool room = area.width() >= 3.0f * column;  // else the net column alone
+  for (std::size_t c = room ? 0 : 2; c < 3; ++c)
     context.painter().text_at(right[c], area.y0 - 11.0f, names[c], {Face::SansSemibold, 11.0f, colors[c]},
                               Painter::Align::Right);
   float y = area.y0 + 0.5f * kNumberLine;
@@ -111,7 +112,7 @@ void draw_pair(HeadPanelView& view, Rect area) {
     if (info == nullptr) continue;
     const double first = component_value(view, *row, 0), second = component_value(view, *row, 1),
                  net = net_value(view, *row);
-    const bool components = !std::isnan(first) || !std::isnan(second);
+    const bool components = room && (!std::isnan(first) || !std::isnan(second));
     const float name_end = components ? right[0] - column : right[1];
     context.ui.label({area.x0, y + 4.3f}, row->title, theme.body(theme.text2),
                      std::max(0.0f, name_end - area.x0 + 4.0f));

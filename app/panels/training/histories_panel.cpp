@@ -90,7 +90,7 @@ struct NumberColumns {
   float first, second, third;
 };
 NumberColumns number_columns(const Rect& row) {
-  const float each = std::min(64.0f, 0.24f * row.width());
+  const float each = std::min(64.0f, 0.2f * row.width());
   return {row.x1 - 2.0f * each - 8.0f, row.x1 - each - 8.0f, row.x1};
 }
 
