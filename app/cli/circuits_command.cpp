@@ -28,10 +28,10 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kShownHeads = 5;
+constexpr std::size_t kNamedHeads = 5;
 constexpr double kCopies = 0.9;
 
-Result<CircuitRequest> prepare(const CircuitsArguments& arguments, const OpenedModel& model) {
+Result<CircuitRequest> request_of(const CircuitsArguments& arguments, const OpenedModel& model) {
   CircuitRequest request;
   const AnalyzeArguments& run = arguments.run;
   request.model = &model;
@@ -71,7 +71,7 @@ std::vector<NamedValue> ranked(const CircuitOutcome& outcome, const char* name, 
 
 std::string heads_text(const std::vector<NamedValue>& values, bool largest) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(kShownHeads, values.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kNamedHeads, values.size()); ++i) {
     const NamedValue& shown = largest ? values[i] : values[values.size() - 1 - i];
     text += format("  L%lld.H%lld %.3f", static_cast<long long>(shown.layer), static_cast<long long>(shown.head),
                    shown.value);
@@ -95,7 +95,7 @@ std::string copying_text(const CircuitOutcome& outcome) {
       static_cast<long long>(copies), scores.size(), kCopies, static_cast<long long>(against),
       static_cast<long long>(outcome.vocabulary));
   text += "  most  " + heads_text(scores, true);
-  if (scores.size() > kShownHeads) text += "  least " + heads_text(scores, false);
+  if (scores.size() > kNamedHeads) text += "  least " + heads_text(scores, false);
   return text;
 }
 
@@ -255,7 +255,7 @@ int run_circuits(const CircuitsArguments& given) {
   if (const auto placed = place_arguments(arguments.run); !placed) return report_error(placed.error(), json);
   const auto model = open_model(arguments.run.path, arguments.run.options);
   if (!model) return report_error(model.error(), json);
-  const auto request = prepare(arguments, *model);
+  const auto request = request_of(arguments, *model);
   if (!request) return report_error(request.error(), json);
 
   ProgressLine progress;

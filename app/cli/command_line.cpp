@@ -220,7 +220,8 @@ std::string not_a_quantity(const std::string& text) {
 void add_table(CLI::App& app, TableArguments& arguments) {
   CLI::App* command = app.add_subcommand("table", "the heads of a run file as a table");
   command->add_option("run", arguments.run, "run file")->type_name(kFileValue)->required();
-  command->add_option("--filter", arguments.filter, "which heads, e.g. 'sink_score > 0.3 and layer >= 4' (default: all)");
+  command->add_option("--filter", arguments.filter,
+                      "which heads, e.g. 'sink_score > 0.3 and layer >= 4' (default: all)");
   command->add_option("--sort", arguments.sort, "head, kind or a quantity, the largest first (default: head)");
   command->add_flag("--ascending", arguments.ascending, "the smallest first");
   command
@@ -452,8 +453,9 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &table.json, &quantities.json,
-                       &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
+  for (bool* choice :
+       {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &table.json,
+        &quantities.json, &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);

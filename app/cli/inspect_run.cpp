@@ -1,6 +1,7 @@
 #include "app/cli/inspect_run.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "app/process/report_error.h"
+#include "app/session/head_table.h"
+#include "app/session/quantities.h"
 #include "core/base/result.h"
 #include "core/io/atomic_file.h"
-#include "app/session/quantities.h"
-#include "app/session/head_table.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {
@@ -42,7 +42,7 @@ Result<Table> read_table(const TableArguments& arguments) {
 }
 
 // {"run", "heads" (measured), "shown", "columns", "rows": [{"layer", "head", "kind", COLUMN: number or null …}]}
-std::string json_of(const TableArguments& arguments, const Table& table) {
+std::string table_json(const TableArguments& arguments, const Table& table) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::vector<std::vector<double>> values;
   for (const std::string& column : table.columns) values.push_back(head_values(*table.run, *parse_quantity(column)));
@@ -69,7 +69,7 @@ std::string json_of(const TableArguments& arguments, const Table& table) {
 
 Result<void> print_table(const TableArguments& arguments) {
   HEADROOM_TRY(const Table table, read_table(arguments));
-  const std::string text = arguments.json ? json_of(arguments, table)
+  const std::string text = arguments.json ? table_json(arguments, table)
                                           : head_table_text(*table.run, table.heads.rows, table.columns,
                                                             *parse_table_format(arguments.format));
   if (arguments.output.empty()) {

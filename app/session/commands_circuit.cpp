@@ -1,5 +1,6 @@
 // What heads can read and write, from weights alone.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

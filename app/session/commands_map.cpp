@@ -1,6 +1,7 @@
 // What the map shows and how.
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "app/session/command_parts.h"
@@ -101,12 +102,17 @@ void add_map_commands(CommandTable& table) {
                return true;
              })});
   table.add_entry({"map.exclude-sink", "Map: leave key 0 out of the range", "Map", "Z"});
-  table.add({"map.colours", all_words<Colours>(), "Colours of maps", "Map", {}, [](Session& s, Arguments a) -> Result<void> {
-               s.edit().settings.colours = *parse_word<Colours>(a[0]);
-               s.save_settings();
-               return {};
-             }});
-  table.add({"map.signed-colours", all_words<SignedColours>(), "Colours of signed maps", "Map", {},
+  table.add(
+      {"map.colours", all_words<Colours>(), "Colours of maps", "Map", {}, [](Session& s, Arguments a) -> Result<void> {
+         s.edit().settings.colours = *parse_word<Colours>(a[0]);
+         s.save_settings();
+         return {};
+       }});
+  table.add({"map.signed-colours",
+             all_words<SignedColours>(),
+             "Colours of signed maps",
+             "Map",
+             {},
              [](Session& s, Arguments a) -> Result<void> {
                s.edit().settings.signed_colours = *parse_word<SignedColours>(a[0]);
                s.save_settings();

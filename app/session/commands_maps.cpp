@@ -1,4 +1,5 @@
 // The thumbnails of all heads' maps: their order, size, numbers, which map they show, and the card of one.
+#include <optional>
 #include <string>
 #include <utility>
 

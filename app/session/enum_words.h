@@ -25,7 +25,8 @@ struct EnumWords<HeadsView> {
 };
 template <>
 struct EnumWords<CentreView> {
-  static constexpr std::array<const char*, 8> words{"map", "what-if", "compare", "circuit", "importance", "training", "tokens", "residual"};
+  static constexpr std::array<const char*, 8> words{"map",        "what-if",  "compare", "circuit",
+                                                    "importance", "training", "tokens",  "residual"};
 };
 template <>
 struct EnumWords<AblationWay> {

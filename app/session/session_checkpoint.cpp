@@ -20,8 +20,6 @@
 namespace headroom {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uint64_t kReadUnasked = std::uint64_t{8} << 30;  // bytes of a checkpoint that nobody named
 
 struct Candidate {
@@ -44,7 +42,7 @@ std::vector<Candidate> candidates_of(const State& state, const RunEntry& run) {
   for (const ModelEntry& model : state.models)
     if (model.model) add(model.path, model.config);
   for (const std::string& path :
-       paths_in(attribute_of(*run.data, "command_line"), fs::path(run.path).parent_path().string()))
+       paths_in(attribute_of(*run.data, "command_line"), std::filesystem::path(run.path).parent_path().string()))
     add(path);
   for (const RecentFile& file : state.recent) add(file.path);
   return all;
@@ -112,7 +110,7 @@ Result<void> Session::open_checkpoint(const std::string& path) {
           message(MessageLevel::Info, "the checkpoint of " + of->name + " is not among what is open or was: choose it");
           state_.checkpoint_wanted = of->name;
           state_.overlay = Overlay::Files;
-          state_.overlay_text = fs::path(of->path).parent_path().string();
+          state_.overlay_text = std::filesystem::path(of->path).parent_path().string();
         }
       });
   return {};

@@ -27,7 +27,9 @@ namespace {
 
 using SweepClock = std::chrono::steady_clock;
 
-double sweep_seconds(SweepClock::time_point begin) { return std::chrono::duration<double>(SweepClock::now() - begin).count(); }
+double sweep_seconds(SweepClock::time_point begin) {
+  return std::chrono::duration<double>(SweepClock::now() - begin).count();
+}
 
 }  // namespace
 

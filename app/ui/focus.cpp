@@ -108,8 +108,7 @@ bool Ui::pressed_by_key() const {
 
 Interaction Ui::pressable(std::string_view name, Rect area, bool enabled, Cursor shape) {
   Interaction i = interact(name, area, shape);
-  if (enabled && add_stop(id(name), area, StopKind::Press) && pressed_by_key())
-    i.pressed = i.clicked = true;
+  if (enabled && add_stop(id(name), area, StopKind::Press) && pressed_by_key()) i.pressed = i.clicked = true;
   return i;
 }
 
@@ -124,7 +123,6 @@ std::optional<double> Ui::stepped_by_key(double value, double low, double high) 
   value = std::clamp(value, low, high);
   return value != before ? std::optional(value) : std::nullopt;
 }
-
 
 bool Ui::takes(const KeyPress& press) const {
   if (press.key == Key::Tab && unchorded(press)) return true;

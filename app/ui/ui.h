@@ -1,5 +1,6 @@
 // The widgets: an immediate-mode layer on a Painter. A widget never changes the program's state: it queues a command
-// line, which runs once the frame is drawn. What a widget must remember between frames lies in UiState. Main thread only.
+// line, which runs once the frame is drawn. What a widget must remember between frames lies in UiState. Main thread
+// only.
 #pragma once
 
 #include <any>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "core/base/mutex.h"

@@ -2,6 +2,7 @@
 // and where the token itself stands among them. Pure but for reading; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

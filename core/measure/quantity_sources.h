@@ -74,9 +74,9 @@ inline constexpr Reference kZhai = {"Zhai et al. 2023",
                                     "Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
                                     "arXiv 2303.06296"};
 
-inline constexpr std::array kPublished = {kAinslie,  kBondarenko, kDosovitskiy, kElhage,  kGu,     kGuo,    kHenry,  kHill,
-                                          kHyndman,  kKimi,        kMiller,  kOlsson, kOpenAi, kAlibi,  kGates,
-                                          kRounding, kBuckets,     kShazeer, kSun,    kDiffV1, kDiffV2, kZhai};
+inline constexpr std::array kPublished = {
+    kAinslie, kBondarenko, kDosovitskiy, kElhage, kGu,       kGuo,     kHenry,   kHill, kHyndman, kKimi,   kMiller,
+    kOlsson,  kOpenAi,     kAlibi,       kGates,  kRounding, kBuckets, kShazeer, kSun,  kDiffV1,  kDiffV2, kZhai};
 
 inline constexpr Reference kSymbols = {"", "", "core/measure/QUANTITIES.md#symbols"};
 inline constexpr Reference kVisibleKeys = {"", "", "core/measure/QUANTITIES.md#visible-keys"};

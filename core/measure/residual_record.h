@@ -56,15 +56,15 @@ struct ResidualBoundary {
 
   std::int64_t boundary = 0;  // 0: the input of block 0, k: the output of block k − 1
   std::int64_t rows = 0, channels = 0;
-  bool finite = true;             // false: no order, so no median, no largest ones and no histogram
-  double median = kNaN;           // of |h|, the upper middle one of an even number
-  std::vector<float> rms;         // per token
-  std::vector<float> kurtosis;    // per token
-  std::vector<float> peak;        // per token: the value of the largest |h|
+  bool finite = true;           // false: no order, so no median, no largest ones and no histogram
+  double median = kNaN;         // of |h|, the upper middle one of an even number
+  std::vector<float> rms;       // per token
+  std::vector<float> kurtosis;  // per token
+  std::vector<float> peak;      // per token: the value of the largest |h|
   StreamSpread rms_spread, kurtosis_spread;
   // By magnitude, the first of equal ones first: kLarge of them, and all massive ones up to kMostLarge.
   std::vector<LargeActivation> largest;
-  std::int64_t massive = 0;                             // how many there are
+  std::int64_t massive = 0;                               // how many there are
   std::array<std::uint64_t, kMagnitudeBins> histogram{};  // of all |h|
   // The channels with the largest |h| and those that were asked for, ascending, and their values, [kept, rows].
   std::vector<std::int32_t> kept_channels;

@@ -99,8 +99,8 @@ struct RunSnapshot {
   // is none. Not in run files.
   std::map<std::string, std::vector<double>, std::less<>> beside;
 
-  [[nodiscard]] const LayerSnapshot* layer(std::int64_t layer) const;    // null: not there (yet)
-  [[nodiscard]] const RouterSnapshot* router(std::int64_t layer) const;  // null: it has none, or not yet
+  [[nodiscard]] const LayerSnapshot* layer(std::int64_t layer) const;           // null: not there (yet)
+  [[nodiscard]] const RouterSnapshot* router(std::int64_t layer) const;         // null: it has none, or not yet
   [[nodiscard]] const ResidualBoundary* boundary(std::int64_t boundary) const;  // null: not there (yet)
   // The layer that reads a boundary, −1 behind the last one; the boundary that a layer reads.
   [[nodiscard]] std::int64_t layer_reading(std::int64_t boundary) const;

@@ -534,7 +534,7 @@ def test_a_refused_command_touches_nothing(command, models, tmp_path):
 def test_table_is_the_file_filtered_and_sorted(command, models, tmp_path):
     """Against the datasets themselves, read with h5py and ordered with numpy."""
     run = tmp_path / "run.h5"
-    assert command("analyze", models["diff_v2"], "--ids", "1 5 9 2 7 3 8 4", "-o", run).code == 0
+    assert command("analyze", models / "diff_v2", "--ids", "1,5,9,2,7,3,8,4", "-o", run).code == 0
     with h5py.File(run) as file:
         sink = np.asarray(file["sink_score"])[..., 0].ravel()
         rms = np.asarray(file["context_rms_relative_mean"]).ravel()
@@ -552,12 +552,13 @@ def test_table_is_the_file_filtered_and_sorted(command, models, tmp_path):
     machine = json.loads(command("table", run, *asked, "--first", "1", "--json").text)
     assert (machine["heads"], machine["shown"], len(machine["rows"])) == (len(place), 1, 1)
     assert machine["rows"][0]["sink_score"] == sink[order[0]]
-    upside = command("table", run, *asked, "--ascending", "--format", "markdown", "-o", tmp_path / "t.md")
+    saved = (tmp_path / "table").with_suffix(".md")
+    upside = command("table", run, *asked, "--ascending", "--format", "markdown", "-o", saved)
     assert upside.code == 0 and upside.text == ""
-    lines = (tmp_path / "t.md").read_text().splitlines()
+    lines = saved.read_text().splitlines()
     assert [line.split(" | ")[0] for line in lines[2:]] == [f"| L{place[i][0]}.H{place[i][1]}" for i in reversed(order)]
-    again = command("table", run, "-o", tmp_path / "t.md")
-    assert again.code == 2 and "t.md" in again.errors and (tmp_path / "t.md").read_text().splitlines() == lines
+    again = command("table", run, "-o", saved)
+    assert again.code == 2 and saved.name in again.errors and saved.read_text().splitlines() == lines
 
 
 @pytest.mark.parametrize("arguments, named", [(["--filter", "sink_score >"], "column"), (["--sort", "no_such"], "no_such"),

@@ -25,7 +25,7 @@ algorithm: adjacent_find all_of any_of binary_search clamp copy copy_backward co
   ranges::count_if ranges::equal ranges::equal_range ranges::fill ranges::find ranges::find_if ranges::find_if_not
   ranges::for_each ranges::includes ranges::is_sorted ranges::lower_bound ranges::max ranges::max_element ranges::min
   ranges::min_element ranges::minmax ranges::minmax_element ranges::mismatch ranges::none_of ranges::nth_element
-  ranges::partition ranges::partition_point ranges::remove_if ranges::replace ranges::replace_if ranges::reverse
+  ranges::partial_sort ranges::partition ranges::partition_point ranges::remove_if ranges::replace ranges::replace_if ranges::reverse
   ranges::rotate ranges::search ranges::set_union ranges::sort ranges::stable_partition ranges::stable_sort
   ranges::swap_ranges ranges::transform ranges::unique ranges::upper_bound
 algorithm cstdio: remove
@@ -45,6 +45,7 @@ cmath: acos asin atan atan2 cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 
   isfinite isinf isnan isnormal ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nanf nearbyint
   nextafter pow remainder rint round scalbn signbit sin sinh sqrt tan tanh tgamma trunc
 cmath cstdlib: abs
+complex: arg complex conj norm polar
 condition_variable: condition_variable condition_variable_any cv_status
 csignal: raise sig_atomic_t signal
 cstdarg: va_list

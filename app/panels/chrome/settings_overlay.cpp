@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/panels/chrome/bars.h"
@@ -45,9 +46,8 @@ std::vector<Setting> settings_of(const State& state) {
     maps.choices.push_back(choice(title, std::string("map.colours ") + word_of(colours), s.colours == colours));
   out.push_back(std::move(maps));
   Setting signed_maps{"Colours of signed maps", "", {}};
-  for (const auto& [title, colours] : {std::pair{"Headroom", SignedColours::Headroom},
-                                       {"PuOr", SignedColours::PuOr},
-                                       {"Vik", SignedColours::Vik}})
+  for (const auto& [title, colours] :
+       {std::pair{"Headroom", SignedColours::Headroom}, {"PuOr", SignedColours::PuOr}, {"Vik", SignedColours::Vik}})
     signed_maps.choices.push_back(
         choice(title, std::string("map.signed-colours ") + word_of(colours), s.signed_colours == colours));
   out.push_back(std::move(signed_maps));

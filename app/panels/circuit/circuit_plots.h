@@ -2,6 +2,8 @@
 // only.
 #pragma once
 
+#include <cstddef>
+
 #include "app/panels/panel.h"
 #include "app/session/model_circuits.h"
 

@@ -25,7 +25,7 @@ namespace {
 constexpr float kHeader = 22.0f;  // title of a section
 constexpr float kFolded = 21.0f;  // title of a folded one
 constexpr float kSectionGap = 8.0f;
-constexpr float kNotch = 48.0f;  // of the wheel, for a section
+constexpr float kNotch = 48.0f;         // of the wheel, for a section
 constexpr float kLeastColumn = 400.0f;  // sections stand side by side from twice this on
 
 std::string program_hint(const HeadPanelView& view) {
@@ -59,9 +59,7 @@ Placement place(std::span<const HeadSection> sections, const std::vector<std::st
                 float room, float most_growth) {
   const std::size_t count = sections.size();
   const auto folded = [&](std::size_t i) { return std::ranges::find(closed, sections[i].name) != closed.end(); };
-  const auto height = [&](std::size_t i) {
-    return folded(i) ? kFolded : kHeader + sections[i].height + kSectionGap;
-  };
+  const auto height = [&](std::size_t i) { return folded(i) ? kFolded : kHeader + sections[i].height + kSectionGap; };
   Placement placement;
   float all = 0.0f;
   for (std::size_t i = 0; i < count; ++i) all += height(i);
@@ -165,8 +163,8 @@ std::vector<std::size_t> column_starts(std::span<const HeadSection> sections, st
   view.context.painter().text_at(row.x1 - width - 8.0f, row.centre_y(), count, theme.hint());
   const float room = row.width() - width - 24.0f;
   if (room > 40.0f)
-    view.context.painter().text_at(row.x0, row.centre_y(),
-                                   elide_end(names, room, ui.measure(), Face::Sans, 12.0f), theme.body(theme.text2));
+    view.context.painter().text_at(row.x0, row.centre_y(), elide_end(names, room, ui.measure(), Face::Sans, 12.0f),
+                                   theme.body(theme.text2));
   ui.tooltip(row, names);
   return hit.clicked;
 }
@@ -183,22 +181,23 @@ void draw_column(HeadPanelView& view, Rect body, std::size_t column, std::span<c
   const auto first = static_cast<std::size_t>(std::lround(offset / kNotch));
   const Placement placement = place(sections, closed, first, body.height(), most_growth);
   const Rect inner{body.x0 + measure::kPadding, body.y0, body.x1 - measure::kPadding, body.y1};
-  const auto scroll_to = [&](std::size_t section) {
-    const float top = kNotch * static_cast<float>(section);
-    ui.scroll_to(name, top, top + body.height());
-  };
+  std::optional<std::size_t> wanted;
   ui.push_id(name);
   if (placement.first > 0) {
     Rect row = inner;
     row.y1 = row.y0 + kFolded;
-    if (draw_more(view, row, sections.first(placement.first), false)) scroll_to(placement.first - 1);
+    if (draw_more(view, row, sections.first(placement.first), false)) wanted = placement.first - 1;
   }
   if (placement.below < sections.size()) {
     Rect row = inner;
     row.y0 = row.y1 - kFolded;
-    if (draw_more(view, row, sections.subspan(placement.below), true)) scroll_to(placement.first + 1);
+    if (draw_more(view, row, sections.subspan(placement.below), true)) wanted = placement.first + 1;
   }
   ui.pop_id();
+  if (wanted) {
+    const float top = kNotch * static_cast<float>(*wanted);
+    ui.scroll_to(name, top, top + body.height());
+  }
   for (const Placed& placed : placement.sections) {
     const float top = body.y0 + placed.top;
     draw_section(view, placed, {inner.x0, top, inner.x1, top + placed.height});
@@ -230,8 +229,12 @@ void draw_menu(HeadPanelView& view, Rect body) {
     std::vector<MenuItem> items;
     if (!number.empty()) {
       const QuantityInfo* info = find_quantity_info(number);
-      items.push_back({"Copy " + (info ? info->title : number), full_text(view.value(number, 0)),
-                       "copy.number " + number, false, false, {}});
+      items.push_back({"Copy " + (info ? info->title : number),
+                       full_text(view.value(number, 0)),
+                       "copy.number " + number,
+                       false,
+                       false,
+                       {}});
     }
     items.push_back({"Copy every row of " + head_text(view.head) + " as CSV", "", "copy.head", false, false, {}});
     items.push_back({"Copy the address of the selection", "", "copy.address", false, false, {}});

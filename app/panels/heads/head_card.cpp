@@ -24,13 +24,13 @@
 namespace headroom {
 namespace {
 
-constexpr float kMap = 256.0f, kLeastMap = 128.0f, kStrip = 7.0f, kColumn = 124.0f, kPadding = 12.0f;
-constexpr float kTitle = 30.0f, kKeys = 26.0f, kHints = 24.0f;
+constexpr float kMap = 256.0f, kLeastMap = 128.0f, kCardStrip = 7.0f, kColumn = 124.0f, kPadding = 12.0f;
+constexpr float kCardTitle = 30.0f, kKeys = 26.0f, kHints = 24.0f;
 constexpr std::size_t kKeyCount = 5;
 constexpr float kBeside = 8.0f;  // from the thumbnail
 
 Vec2 card_size(float map) {
-  return {2.0f * kPadding + kStrip + 2.0f + map + 14.0f + kColumn, kTitle + map + kKeys + kHints + 4.0f};
+  return {2.0f * kPadding + kCardStrip + 2.0f + map + 14.0f + kColumn, kCardTitle + map + kKeys + kHints + 4.0f};
 }
 
 struct Card {
@@ -303,9 +303,9 @@ void draw_head_card(PanelContext& context, Rect window) {
             {},
             wish->kept};
   Rect inner = frame->inset(kPadding, 0.0f);
-  const Rect title = inner.cut_top(kTitle), hints = inner.cut_bottom(kHints);
-  card.strip = Rect::sized(inner.x0, inner.y0, kStrip, map);
-  card.map = Rect::sized(inner.x0 + kStrip + 2.0f, inner.y0, map, map);
+  const Rect title = inner.cut_top(kCardTitle), hints = inner.cut_bottom(kHints);
+  card.strip = Rect::sized(inner.x0, inner.y0, kCardStrip, map);
+  card.map = Rect::sized(inner.x0 + kCardStrip + 2.0f, inner.y0, map, map);
   const std::string reason = thumbnail_reason(*run, card.kind, card.head);
   std::string how;
   if (reason.empty()) {

@@ -503,17 +503,17 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
   const Rect controls = body.cut_top(measure::kPanelControl);
   body.cut_top(8.0f);
   const float digits = ui.width(std::to_string(run.layers.back()), context.theme().tick());
-  Atlas atlas{context,
-              run,
-              column,
-              distances ? distance_range(column, context.theme()) : column_range(column, context.theme()),
-              lay_out_atlas(body, run.layers.size(), run.heads.size(), digits, !distances,
-                            state.layout.maximised == "heads"),
-              {},
-              0,
-              0,
-              false,
-              std::move(distances)};
+  Atlas atlas{
+      context,
+      run,
+      column,
+      distances ? distance_range(column, context.theme()) : column_range(column, context.theme()),
+      lay_out_atlas(body, run.layers.size(), run.heads.size(), digits, !distances, state.layout.maximised == "heads"),
+      {},
+      0,
+      0,
+      false,
+      std::move(distances)};
   atlas.order = cell_order(run, column, state.view.heads.by_value);
   const double threshold = state.view.heads.threshold;
   atlas.threshold_shown = column.ref.info != nullptr && !atlas.distances && !atlas.changes() &&

@@ -86,7 +86,7 @@ std::vector<std::size_t> order_by_value(PanelContext& context, const RunSnapshot
   return order.rows;
 }
 
-void draw_bar(const Maps& maps, Rect area) {
+void draw_maps_bar(const Maps& maps, Rect area) {
   const HeadsState& view = maps.view();
   ColorBarSpec spec;
   spec.scale = thumbnail_scale(maps.run, maps.memory, view.maps_show, maps.context.theme());
@@ -147,7 +147,7 @@ void draw_controls(const Maps& maps, Rect row) {
     return;
   }
   if (row.width() >= 900.0f) {
-    draw_bar(maps, {row.x1 - 220.0f, row.y0 - 1.0f, row.x1, row.y0 + 27.0f});
+    draw_maps_bar(maps, {row.x1 - 220.0f, row.y0 - 1.0f, row.x1, row.y0 + 27.0f});
     row.cut_right(220.0f + measure::kGroupGap);
   }
   row.y1 = row.y0 + measure::kPanelControl;
@@ -163,7 +163,7 @@ void draw_controls(const Maps& maps, Rect row) {
   ui.combo("size", part(130.0f), "size", size, size_menu);
 }
 
-void draw_labels(const Maps& maps) {
+void draw_maps_labels(const Maps& maps) {
   Painter& painter = maps.context.painter();
   const Theme& theme = maps.context.theme();
   const MapsLayout& layout = maps.layout;
@@ -497,7 +497,7 @@ void draw_maps(PanelContext& context, RunCache& memory, Rect body) {
     draw_thumbnail_numbers(context, run, maps.number, thumbnails, state.view.heads.threshold);
   draw_thumbnail_names(context, run, thumbnails);
   const std::size_t edges = draw_contour(maps);
-  draw_labels(maps);
+  draw_maps_labels(maps);
   draw_missing(maps, missing);
   std::size_t over = 0, measured = 0;
   for (const double value : maps.atlas.values) {

@@ -2,6 +2,7 @@
 // layer as a line. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>

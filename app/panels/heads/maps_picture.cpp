@@ -27,7 +27,7 @@ Blocks blocks_of(std::int64_t at, std::int64_t pixels, std::int64_t blocks) {
 // −∞ where there is none; NaN does not count.
 void raise(float& most, float value) { most = value > most ? value : most; }
 
-float shown(float most) { return most == kLowest ? kNone : most; }
+float most_or_none(float most) { return most == kLowest ? kNone : most; }
 
 struct Square {
   std::int64_t x0, y0, x1, y1;  // device pixels of the picture, not cut
@@ -66,12 +66,12 @@ class ThumbnailRaster {
         const Blocks& across = columns_[static_cast<std::size_t>(x)];
         float most = kLowest;
         for (std::int64_t k = across.begin; k < across.end; ++k) raise(most, row_[static_cast<std::size_t>(k)]);
-        out[left + x] = shown(most);
+        out[left + x] = most_or_none(most);
       }
       if (strip == 0 || thumbnail.key.size() < static_cast<std::size_t>(blocks)) continue;
       float most = kLowest;
       for (std::int64_t r = rows.begin; r < rows.end; ++r) raise(most, thumbnail.key[static_cast<std::size_t>(r)]);
-      fill(y, square.x0, square.x0 + strip, shown(most));
+      fill(y, square.x0, square.x0 + strip, most_or_none(most));
     }
   }
 

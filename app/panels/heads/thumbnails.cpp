@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,7 +153,7 @@ void draw_gaps(PanelContext& context, const ThumbnailView& view, Rect seen) {
     }
 }
 
-void draw_frames(PanelContext& context, const RunSnapshot& run, const ThumbnailView& view) {
+void draw_thumbnail_frames(PanelContext& context, const RunSnapshot& run, const ThumbnailView& view) {
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   const State& state = context.state;
@@ -262,7 +263,7 @@ std::size_t draw_thumbnails(PanelContext& context, RunCache& memory, const Thumb
   painter.pop_clip();
   // Frames reach three pixels beyond their square.
   painter.push_clip(view.layout.view.inset(-3.0f));
-  draw_frames(context, run, view);
+  draw_thumbnail_frames(context, run, view);
   painter.pop_clip();
   return maker.there;
 }

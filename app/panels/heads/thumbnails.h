@@ -2,6 +2,7 @@
 // of all heads and the heads of a set are drawn with. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -256,7 +256,9 @@ void draw_ablated_set(PanelContext& context, const ImportanceView& view, Rect ar
     }
     const bool some = reason.starts_with("fits ");
     const std::string text = "Lasso: " + std::to_string(count) + (count == 1 ? " head" : " heads") +
-                             (reason.empty() ? ", one run" : some ? ", " + reason : "");
+                             (reason.empty() ? ", one run"
+                              : some         ? ", " + reason
+                                             : "");
     ui.label_at(row.x0, row.centre_y(), text, theme.body(some ? theme.warn : theme.text2), row.width());
     area.cut_top(2.0f);
   }

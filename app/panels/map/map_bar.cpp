@@ -77,7 +77,8 @@ void draw_map_bar(PanelContext& context, Rect outer, const MapRange& range, cons
     return;
   }
   const Interaction hand = context.ui.interact("bar", bar.inset(-3, -4), Cursor::ResizeVertical);
-  context.ui.tooltip(bar, range.statement + "\ndrag an end to change the range, double click: automatic, right click: colours");
+  context.ui.tooltip(
+      bar, range.statement + "\ndrag an end to change the range, double click: automatic, right click: colours");
   if (hand.double_clicked) {
     context.ui.run("map.range auto");
     return;

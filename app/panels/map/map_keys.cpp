@@ -64,10 +64,10 @@ void draw_map_keys(PanelContext& context, Rect area, const MapSubject& subject) 
   };
   const Rect head = area.cut_top(22.0f);
   const std::string symbol = value_symbol(subject.kind, subject.differential);
-  ui.label_at(head.x0, head.centre_y(),
-              query ? "Keys of query " + grouped_text(*query) + " “" + subject.token(*query) + "”"
-                    : "Keys that receive most",
-              theme.plot_title(), head.width());
+  ui.label_at(
+      head.x0, head.centre_y(),
+      query ? "Keys of query " + grouped_text(*query) + " “" + subject.token(*query) + "”" : "Keys that receive most",
+      theme.plot_title(), head.width());
   const Rect hint = area.cut_top(20.0f);
   ui.label_at(hint.x0, hint.centre_y(),
               query ? symbol + " of this row, by magnitude" : symbol + ", mean over the queries that see it",

@@ -310,8 +310,11 @@ void draw_values(Column& column, const std::vector<TrainingKind>& kinds) {
   const State& state = context.state;
   const std::int64_t step = shown_step(state);
   const Rect header = column.row(18.0f);
-  const float each = std::min(42.0f, 0.142f * header.width());
-  const auto right = [&](int k) { return header.x1 - static_cast<float>(4 - k) * each; };
+  // Columns of five digits, those of a score of four.
+  const float each = std::min(42.0f, 0.142f * header.width()), narrow = 0.8f * each;
+  const auto right = [&](int k) {
+    return header.x1 - static_cast<float>(4 - std::max(k, 2)) * narrow - static_cast<float>(std::max(2 - k, 0)) * each;
+  };
   const char* names[] = {"loss", "‖g‖", "logit", "α₀", "net"};
   for (int k = 0; k < 5; ++k) column.text(header, right(k), names[k], theme.hint(), each, Painter::Align::Right);
   bool first = true;
@@ -337,7 +340,7 @@ void draw_values(Column& column, const std::vector<TrainingKind>& kinds) {
       context.painter().fill_rect(Rect::sized(row.x0, row.centre_y() - 1.5f, 12.0f, 3.0f), kind.color);
       const Color ink = entry->chosen ? theme.text : theme.text2;
       column.text(row, row.x0 + 18.0f, entry->name, {entry->chosen ? Face::SansMedium : Face::Sans, 11.0f, ink},
-                  right(0) - each - row.x0 - 14.0f);
+                  right(0) - each - row.x0 - 22.0f);
       const int decimals[] = {3, 2, 1, 2, 2};
       for (int k = 0; k < 5; ++k) {
         const std::string text =

@@ -11,7 +11,8 @@
 
 namespace headroom::test {
 
-CATCH_TEST_CASE("map keys: a map alone has the keys that receive most beside it, of the pinned row or of all", "[map]") {
+CATCH_TEST_CASE("map keys: a map alone has the keys that receive most beside it, of the pinned row or of all",
+                "[map]") {
   for (const char* maximised : {"", "map"}) {
     MapBench bench;
     bench.session.edit().layout.maximised = maximised;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/circuits/circuit_quantities.h"
 #include "core/measure/quantity.h"
 #include "tests/support/catch.h"
 #include "tests/support/snapshots.h"
@@ -42,6 +43,13 @@ CATCH_TEST_CASE("every root quantity of the run file is there once, with a title
   // Beside these the loss changes, which are in no run file.
   for (const char* name : {"delta_loss_off", "delta_loss_mean", "delta_loss_hide_key0", "delta_loss_second_off"})
     CATCH_CHECK(names.erase(name) == 1);
+  // And those of the weights alone.
+  for (const QuantityInfo& info : quantity_infos())
+    if (info.group == QuantityGroup::Circuits) {
+      CATCH_CAPTURE(info.name);
+      CATCH_CHECK(find_circuit_quantity(info.name) != nullptr);
+      CATCH_CHECK(names.erase(info.name) == 1);
+    }
   CATCH_CHECK(names.size() == root);
   CATCH_CHECK(std::ranges::is_sorted(quantity_infos(), {}, &QuantityInfo::group));
 }

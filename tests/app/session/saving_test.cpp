@@ -46,7 +46,7 @@ CATCH_TEST_CASE("saving: names are words that every shell and system takes, and 
                        {SaveKind::Picture, "map.pdf", ".png"},
                        {SaveKind::Picture, "map", ".png"},
                        {SaveKind::Picture, ".png", "nothing before"},
-                       {SaveKind::Table, "heads.xlsx", ".csv, .tsv or .tex"},
+                       {SaveKind::Table, "heads.xlsx", ".csv, .tsv, .tex or .md"},
                        {SaveKind::Run, "run.png", ".h5 or .hdf5"},
                        {SaveKind::Session, "x.h5", ".headroom or .json"},
                        {SaveKind::Run, std::string(260, 'a') + ".h5", "263 bytes"}};

@@ -77,7 +77,8 @@ CATCH_TEST_CASE("Every field of a view that is kept comes back, by its words", "
   CATCH_REQUIRE(back.has_value());
   CATCH_CHECK(back->view == view);
   const std::string text = session_text(session);
-  for (const char* word : {"L3.H5", "what-if", "scaled", "symlog", "negative", "table", "L2.H3", "flip", "rho", "hide-key0", "rms"})
+  for (const char* word :
+       {"L3.H5", "what-if", "scaled", "symlog", "negative", "table", "L2.H3", "flip", "rho", "hide-key0", "rms"})
     CATCH_CHECK(text.find('"' + std::string(word) + '"') != std::string::npos);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -91,8 +92,8 @@ CATCH_TEST_CASE("the cosine of two products is that of the matrices themselves",
       for (std::int64_t k = 0; k < 3; ++k) x += a.row(i)[k] * b.row(j)[k], y += c.row(i)[k] * d.row(j)[k];
       dot += x * y, first += x * x, second += y * y;
     }
-  CATCH_CHECK(std::abs(product_cosine(a, b, std::sqrt(first), c, d, std::sqrt(second)) - dot / std::sqrt(first * second)) <
-        1e-12);
+  CATCH_CHECK(std::abs(product_cosine(a, b, std::sqrt(first), c, d, std::sqrt(second)) -
+                       dot / std::sqrt(first * second)) < 1e-12);
 }
 
 CATCH_TEST_CASE("every job runs once", "[circuits]") {
