@@ -169,9 +169,12 @@ void draw_margin(const LossScatter& scatter, Rect margin, bool correlations) {
   const auto bins = static_cast<std::size_t>(std::clamp(scatter.frame.inner.height() / 9.0f, 8.0f, 60.0f));
   const Histogram counts = symlog_histogram(changes, axis.low, axis.high, axis.linear, bins);
   painter.fill_rect({margin.x0 - 1.0f, margin.y0, margin.x0, margin.y1}, theme.faint);
-  draw_bars(painter, horizontal_bars(counts, axis, margin), margin, theme.text3);
+  const auto bars = [&](float right) {
+    const Rect area{margin.x0, margin.y0, right, margin.y1};
+    draw_bars(painter, horizontal_bars(counts, axis, area), area, theme.text3);
+  };
   scatter.context.facts.set("importance.rank_correlation", rank_correlation(changes, across));
-  if (!correlations || changes.size() < 3) return;
+  if (!correlations || changes.size() < 3) return bars(margin.x1);
   struct Correlation {
     std::string name;
     double value;
@@ -190,11 +193,9 @@ void draw_margin(const LossScatter& scatter, Rect margin, bool correlations) {
   const float value = ui.width("\u22120.00", mono);
   float y = margin.y0 + 8.0f, widest = ui.width("rank correlation", theme.hint());
   for (const Correlation& line : lines) widest = std::max(widest, ui.width(line.name, theme.hint()) + value + 8.0f);
-  if (widest + 6.0f > margin.width() || margin.height() < 90.0f) return;
-  const Rect box{margin.x1 - widest - 6.0f, margin.y0, margin.x1,
-                 margin.y0 + 16.0f * static_cast<float>(lines.size() + 1)};
-  painter.fill_rect(box.inset(-5.0f, 0.0f).intersected({margin.x0 + 1.0f, margin.y0, margin.x1, margin.y1}),
-                    theme.panel);
+  const float left = margin.width() - widest - 10.0f;
+  if (left < 24.0f || margin.height() < 90.0f) return bars(margin.x1);
+  bars(margin.x0 + left);
   painter.text_at(margin.x1, y, "rank correlation", theme.hint(), Painter::Align::Right);
   for (const Correlation& line : lines) {
     y += 16.0f;
