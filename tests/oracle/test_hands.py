@@ -102,7 +102,7 @@ def test_a_text_of_ones_own_is_read_whole(sits, demo_gguf):
 def test_controls_are_reached_and_pressed_by_the_keyboard(sits):
     person = sits(DEMO / "bytes" / "diff_v2")
     person.resizes(1440, 900)
-    person.keys("Tab", "Tab", "Tab", "space")  # the panel of heads, its first choice, its second
+    person.keys("Tab", "Tab", "Tab", "Tab", "space")  # the panel of heads, then atlas, maps, scatter
     person.keys("shift+Tab", "Return")  # and back
     person.keys("Tab", "Return")
     facts = person.leaves()
@@ -116,7 +116,7 @@ def test_a_right_click_on_the_head_panel_copies_its_rows(sits):
     person.clicks(1300, 430, button=3)
     person.keys("Down", "Return")
     facts = person.leaves()
-    lines = facts["clipboard"].split("\\n")
+    lines = facts["clipboard"].split("\n")
     assert lines[0].startswith("position,id,text,") and "rows/lambda" in lines[0], lines[0][:200]
     assert len([line for line in lines if line]) == 65, len(lines)  # a line for each of the 64 tokens
 
