@@ -167,7 +167,7 @@ void add_training_commands(CommandTable& table) {
   table.add({"training.kept", "next|previous", "Training: the next or the previous kept checkpoint", "Window",
              needs_kept_checkpoints,
              training_change("training.kept", [](const State& state, TrainingView& view, Arguments a) -> Result<void> {
-               if (const auto next = next_kept_step(state, state.training_step(), a[0] == "next")) view.step = *next;
+               if (const auto next = next_kept_step(state, state.training_step(), a[0] == "next")) view.step = next;
                return {};
              })});
   table.add_entry({"training.kept previous", "Training: the previous kept checkpoint", "Window", ","});

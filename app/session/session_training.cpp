@@ -273,7 +273,7 @@ void Session::play_training(double now_s) {
     state_.training_plays = false;
     return;
   }
-  state_.view.training.step = *next;
+  state_.view.training.step = next;
 }
 
 // The picture nearest to the cursor first, then from the first checkpoint on.

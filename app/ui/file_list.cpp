@@ -42,7 +42,7 @@ const char* file_kind_text(FileKind kind) {
   switch (kind) {
     case FileKind::Folder: return "";
     case FileKind::ModelFolder: return "model folder";
-    case FileKind::TrainingFolder: return "training";
+    case FileKind::TrainingFolder:
     case FileKind::Training: return "training";
     case FileKind::Checkpoint: return "checkpoint";
     case FileKind::Run: return "run";

@@ -129,7 +129,8 @@ std::shared_ptr<const PooledMaps> stored_pooled(const LayerSnapshot& layer) {
   const std::span<const float> net = find("maps/pooled_max_abs");
   const std::size_t heads = layer.heads.size(), length = static_cast<std::size_t>(layer.length);
   if (net.empty() || heads == 0 || length == 0) return nullptr;
-  const auto blocks = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(net.size() / heads))));
+  const auto blocks =
+      static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(net.size()) / static_cast<double>(heads))));
   if (blocks < 1 || static_cast<std::size_t>(blocks * blocks) * heads != net.size()) return nullptr;
   auto maps = std::make_shared<PooledMaps>();
   maps->blocks = blocks;

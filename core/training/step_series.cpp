@@ -134,8 +134,8 @@ StepSeries largest_of_steps(const StepSeries& series, std::int64_t width) {
 double mean_at_end(const StepSeries& series, std::int64_t steps) {
   double sum = 0.0;
   std::int64_t count = 0;
-  for (std::size_t i = series.size(); i-- > 0 && series.step(i) > series.last_step() - steps;)
-    if (const float value = series.values()[i]; std::isfinite(value)) {
+  for (std::size_t i = series.size(); i > 0 && series.step(i - 1) > series.last_step() - steps; --i)
+    if (const float value = series.values()[i - 1]; std::isfinite(value)) {
       sum += static_cast<double>(value);
       ++count;
     }

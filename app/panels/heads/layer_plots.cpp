@@ -60,8 +60,8 @@ AxisSpec value_axis(const HeadColumn& column, bool log) {
 void draw_bands(const LayerPlot& plot, std::optional<HeadRef> head, Color color) {
   const auto row = head ? row_of(plot.run, *head) : std::nullopt;
   if (!row) return;
-  const auto layer = static_cast<float>(*row / plot.run.heads.size());
-  const float x = plot.columns.left + layer * plot.columns.pitch;
+  const std::size_t layer = *row / plot.run.heads.size();
+  const float x = plot.columns.left + static_cast<float>(layer) * plot.columns.pitch;
   plot.context.painter().fill_rect({x, plot.frame.inner.y0, x + plot.columns.size, plot.frame.inner.y1}, color);
 }
 

@@ -49,8 +49,9 @@ MapsLayout by_value(const MapsRequest& request) {
   const auto below = [&](float size) { return size >= request.name_width - gap_of(size) ? kName : 0.0f; };
   const auto fits = [&](float size) {
     const std::size_t columns = columns_in(request.body.width(), size);
-    const auto rows = static_cast<float>((count + columns - 1) / columns);
-    return size <= request.body.width() && rows * (size + gap_of(size) + below(size)) <= request.body.height();
+    const std::size_t rows = (count + columns - 1) / columns;
+    return size <= request.body.width() &&
+           static_cast<float>(rows) * (size + gap_of(size) + below(size)) <= request.body.height();
   };
   const float most = count == 1 ? kOnlyThumbnail : kMostThumbnail;
   layout.size = request.wanted > 0.0f ? std::clamp(std::floor(request.wanted), kLeastThumbnail,

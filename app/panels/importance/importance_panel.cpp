@@ -129,7 +129,8 @@ void draw_way_cards(PanelContext& context, const ImportanceView& view, Rect& bod
   const float width = (body.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const Rect area = body.cut_top(height * static_cast<float>(rows) + gap * static_cast<float>(rows - 1));
   for (std::size_t i = 0; i < kAblationWays.size(); ++i) {
-    const auto column = static_cast<float>(i % columns), row = static_cast<float>(i / columns);
+    const std::size_t line = i / columns;
+    const auto column = static_cast<float>(i % columns), row = static_cast<float>(line);
     draw_way_card(context, view, kAblationWays[i],
                   Rect::sized(area.x0 + column * (width + gap), area.y0 + row * (height + gap), width, height));
   }

@@ -314,8 +314,8 @@ void draw_residual_panel(PanelContext& context, Rect frame) {
       if (plot < rows * columns) shown.push_back(plot);
     const float height = body.height() / static_cast<float>(rows), width = body.width() / static_cast<float>(columns);
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      const float x = body.x0 + static_cast<float>(i % columns) * width,
-                  y = body.y0 + static_cast<float>(i / columns) * height;
+      const std::size_t row = i / columns;
+      const float x = body.x0 + static_cast<float>(i % columns) * width, y = body.y0 + static_cast<float>(row) * height;
       all[shown[i]](Rect::sized(x, y, width, height - 4.0f));
     }
     draw_card(plots, card.inset(measure::kPadding, 2.0f));

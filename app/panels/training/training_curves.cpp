@@ -273,7 +273,7 @@ Range training_range(const TrainingPlot& plot, const Axis& steps) {
   std::ranges::sort(highs);
   // A log axis has room for all of them.
   const auto reached =
-      static_cast<std::size_t>((plot.log_y ? 1.0 : kReached) * static_cast<double>(highs.size() - 1) + 0.5);
+      static_cast<std::size_t>(std::lround((plot.log_y ? 1.0 : kReached) * static_cast<double>(highs.size() - 1)));
   double high = std::max(highs[reached], low);
   if (plot.line && *plot.line > 0.0 && *plot.line < 100.0 * high) high = std::max(high, *plot.line);
   if (high <= low) high = low + std::max(1e-6, 0.1 * std::abs(low));

@@ -266,8 +266,9 @@ void draw_plots(PanelContext& context, Rect body) {
   rows = std::clamp<std::size_t>(static_cast<std::size_t>(body.height() / kLeastPlot), 1, rows);
   const float width = body.width() / static_cast<float>(columns), height = body.height() / static_cast<float>(rows);
   for (std::size_t i = 0; i < std::min(shown.size(), rows * columns); ++i) {
+    const std::size_t row = i / columns;
     const Rect cell = Rect::sized(std::round(body.x0 + static_cast<float>(i % columns) * width),
-                                  std::round(body.y0 + static_cast<float>(i / columns) * height),
+                                  std::round(body.y0 + static_cast<float>(row) * height),
                                   width - (columns > 1 && i % columns == 0 ? 16.0f : 0.0f), height - 4.0f);
     draw_training_plot(context, cell, *shown[i]);
   }
