@@ -29,6 +29,8 @@ def write(path, expected, dtype):
                         bins = np.digitize(x[~np.isnan(x)], EDGES[name]) - 1
                         np.add.at(counts[at], bins.clip(0, shape[-1] - 1), 1)
             file["hist/" + name], file[f"hist/{name}_edges"] = counts, EDGES[name]
+        for name in ("next_token", "token_rank"):
+            file["predictions/" + name] = np.asarray(expected["_" + name]).astype("int32")
         file.attrs["next_token_loss"] = expected["@next_token_loss"]
 
 
@@ -59,7 +61,7 @@ def test_every_change_is_reported(tmp_path, kind):
                 flat[0] = 0.5  # a number where none may be
             else:
                 flat[finite[len(finite) // 2]] += 1 if flat.dtype.kind == "i" else 1e-6 * max(1, np.nanmax(np.abs(flat)))
-            if name.startswith("rows_"):
+            if name.startswith(("rows_", "rounds_to_one")):
                 flat[finite[0]] += 1 / 37  # one row more
             file[name][()] = flat.reshape(original.shape)
         assert any(p.startswith(name) for p in problems(path, expected, "float64")), name

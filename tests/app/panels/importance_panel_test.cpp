@@ -115,7 +115,7 @@ CATCH_TEST_CASE("importance: nothing runs without a press, and what it takes is 
   CATCH_CHECK(painter.shows("not in this file"));
 }
 
-CATCH_TEST_CASE("importance: the list is in the order of the numbers, with intervals; unfinished ways say so",
+CATCH_TEST_CASE("importance: the list is in the order of the numbers, with intervals, unfinished ways say so",
                 "[importance]") {
   test::SnapshotOptions options;
   options.layers = 6, options.heads = 5, options.series = false;

@@ -231,7 +231,7 @@ CATCH_TEST_CASE(
   }
 }
 
-CATCH_TEST_CASE("head card: it stands beside its thumbnail and never over it; its labels do not touch") {
+CATCH_TEST_CASE("head card: it stands beside its thumbnail and never over it, its labels do not touch") {
   const Rect window{0, 28, 1440, 876};
   for (const Rect thumbnail : {Rect{60, 200, 104, 244}, Rect{1380, 840, 1424, 876}, Rect{700, 30, 744, 74},
                                Rect{2, 860, 12, 870}, Rect{300, 100, 812, 612}}) {

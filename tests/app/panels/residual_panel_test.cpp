@@ -125,7 +125,7 @@ CATCH_TEST_CASE("what the residual panels say where there is nothing, and how to
   all_hold(bench, "no run");
 }
 
-CATCH_TEST_CASE("nothing massive is said with the largest ratio; a partial stream says how far it is") {
+CATCH_TEST_CASE("nothing massive is said with the largest ratio, a partial stream says how far it is") {
   test::SnapshotOptions options;
   options.layers = 6;
   StreamOptions stream;

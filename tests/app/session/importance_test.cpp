@@ -90,7 +90,7 @@ CATCH_TEST_CASE("importance: every change of the loss is that of a what-if run t
   }
 }
 
-CATCH_TEST_CASE("importance: in parts it is what it is in one go; what is not done has no value",
+CATCH_TEST_CASE("importance: in parts it is what it is in one go, what is not done has no value",
                 "[session][importance]") {
   SessionBench whole, parts;
   for (SessionBench* bench : {&whole, &parts}) open_and_run(*bench, "bytes/diff_v2", 200);

@@ -142,7 +142,7 @@ CATCH_TEST_CASE("training view: commands of the cursor, and what is refused", "[
   CATCH_CHECK(state.view.centre == CentreView::Map);
 }
 
-CATCH_TEST_CASE("training view: a folder of trainings opens whole; one of its kind is in the film strip",
+CATCH_TEST_CASE("training view: a folder of trainings opens whole, one of its kind is in the film strip",
                 "[training]") {
   SessionBench bench;
   bench.run("open " + quote_word((demo_assets() / "demo" / "bytes").string()));
@@ -177,7 +177,7 @@ CATCH_TEST_CASE("training view: how a model was trained, from the model", "[trai
   CATCH_CHECK(bench.state().view.centre == CentreView::Map);
 }
 
-CATCH_TEST_CASE("training view: an unfinished history is read again while it grows; a damaged moment loses nothing",
+CATCH_TEST_CASE("training view: an unfinished history is read again while it grows, a damaged moment loses nothing",
                 "[training]") {
   const TempFolder folder;
   const auto write = [&](int entries, const std::string& ending) {

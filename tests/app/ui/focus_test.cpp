@@ -65,7 +65,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-CATCH_TEST_CASE("Tab goes through panels and controls in reading order; Enter and Space press what has the ring",
+CATCH_TEST_CASE("Tab goes through panels and controls in reading order, Enter and Space press what has the ring",
                 "[ui]") {
   Board board;
   CATCH_CHECK(board.rings().empty());
