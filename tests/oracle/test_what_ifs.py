@@ -32,7 +32,7 @@ FIRST_OFF = ["kv_head", "sink_score", "top_*", "logit_*", "query_norm_max", "key
              "previous_token_score", "self_score", "mean_distance", "induction_score", "*_cancellation_mean", "map_cosine_mean",
              "weight_cancellation_mean", "energy_cancellation_mean", "output_cancellation_mean", "rows_*", "hist", "exact/weights",
              "keys/attention_received", "rows/lse", "rows/logit_max", "rows/logit_min", "rows/entropy", "rows/weight_max",
-             "rows/weight_l2_component", "rows/first_key_weight", "rows/rounds_to_one"]
+             "rows/weight_l2_component", "rows/first_key_weight", "rows/rounds_to_one", "rounds_to_one_*"]
 SECOND_OFF = ["weights", "rows_*", "attention_kind"]
 TWO_VALUES = ["value_drain", "value_mean_share", "context_rms_relative_mean", "coherence_mean", "rows_*", "rows/value_rms_mean",
               "rows/context_rms_relative", "rows/uncorrelated_rms", "hist", "weights"]  # maps that read different values
