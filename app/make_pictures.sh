@@ -11,7 +11,7 @@ if [ $# -eq 0 ]; then set -- assets/workflows/*.script; fi
 for script in "$@"; do
   echo "$script"
   LIBGL_ALWAYS_SOFTWARE=1 "${run[@]}" --script "$script" --size 1440x900
-  if command -v convert >/dev/null; then
+  if convert -version >/dev/null 2>&1; then
     sed -n 's/^screenshot //p' "$script" | while read -r picture; do
       convert "$picture" -dither FloydSteinberg -colors 255 -define png:compression-level=9 "png8:$picture.new"
       # Dithering costs as much as it saves on quiet pictures.
