@@ -34,8 +34,8 @@ struct HeadTable {
 enum class TableFormat : std::uint8_t { Csv, Tsv, Latex, Markdown };
 // A cell of a CSV file: in quotes where it has to be (RFC 4180).
 [[nodiscard]] std::string csv_text(const std::string& text);
-[[nodiscard]] std::optional<TableFormat> parse_table_format(
-    std::string_view name);  // "csv", "tsv", "latex", "markdown"
+// "csv", "tsv", "latex", "markdown".
+[[nodiscard]] std::optional<TableFormat> parse_table_format(std::string_view name);
 
 // CSV and TSV: a line of names as in the run file after layer, head and kind, then every digit, "nan" where there is no
 // value. LaTeX: a booktabs table with the digits of the window and "--" where there is no value; Markdown: the same

@@ -27,8 +27,8 @@ struct MemoryItem {
 //   mixer      in place of tensors and attention: R·numbers of a row + its state, R ≤ 512 (core/model/mixer_spec.h)
 //   MLP        4·R·(I·e + D·r) with R ≤ 2048 rows of I inner channels
 //   loss       4·128·V·r, with the last layer
-//   the rest   numbers of heads and of the residual stream, pooled maps, LibTorch's own, freed blocks that are not
-//   given back (spare_bytes)
+//   kept       of all layers: numbers of heads and of the residual stream, pooled maps
+//   the rest   LibTorch's own, freed blocks that are not given back (spare_bytes)
 // for the layer where that is most. They are not there at the same moment, but blocks that one leaves seldom fit the
 // next while kept ones lie between them. `items` are the parts, the largest first; working_bytes is their sum.
 struct RunMemory {

@@ -398,6 +398,35 @@ CATCH_TEST_CASE("run memory: the longest prompt that fits, and a run that keeps 
   CATCH_CHECK(run->next_token_loss == live(demo.request())->next_token_loss);
 }
 
+CATCH_TEST_CASE(
+    "run memory: what is kept of the residual stream is counted once for all layers, the whole stream too") {
+  const LiveModel demo("bytes/diff_v2");
+  LiveRunRequest request = demo.request();
+  const auto length = static_cast<std::int64_t>(request.prompt->ids.size());
+  const auto counted = [&] {
+    for (const MemoryItem& item : estimate_run_memory(request, length, 2).items)
+      if (item.what == "numbers of the residual stream") return item.bytes;
+    return std::size_t{0};
+  };
+  std::size_t before = 0;
+  for (const bool whole : {false, true}) {
+    request.keep_residual = whole;
+    const Snapshot run = live(request);
+    CATCH_REQUIRE(run->residual.size() == demo.model->spec.blocks.size() + 1);
+    std::size_t kept = 0;
+    for (const auto& boundary : run->residual) {
+      CATCH_CHECK((boundary->stream != nullptr) == whole);
+      kept += boundary->kept_bytes();
+    }
+    CATCH_INFO(kept << " bytes are kept, " << counted() << " counted");
+    CATCH_CHECK(kept <= counted());
+    if (whole)
+      CATCH_CHECK(counted() - before == run->residual.size() * static_cast<std::size_t>(length) *
+                                            static_cast<std::size_t>(demo.model->spec.hidden_size) * sizeof(float));
+    before = counted();
+  }
+}
+
 CATCH_TEST_CASE("run memory: the estimate bounds what SmolLM2 takes") {
   const char* path = std::getenv("HEADROOM_DEMO_GGUF");
   if (!path || !*path) return skip("no demo model");
