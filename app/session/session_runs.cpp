@@ -1,5 +1,6 @@
 // Runs: prompts to tokens, runs on the compute thread, what-ifs, layers measured again, export.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -254,7 +255,9 @@ void Session::show_coming() {
     state_.view.selection.key.reset();
   }
   state_.view.map.window = {};
-  if (state_.view.centre != CentreView::Residual) state_.view.centre = CentreView::Map;
+  // What one run alone can fill stays; the others are of a change, of two runs or of none.
+  constexpr std::array kOfOneRun{CentreView::Circuit, CentreView::Importance, CentreView::Tokens, CentreView::Residual};
+  if (std::ranges::find(kOfOneRun, state_.view.centre) == kOfOneRun.end()) state_.view.centre = CentreView::Map;
   show_run(id);
 }
 

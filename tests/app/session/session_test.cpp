@@ -242,6 +242,31 @@ CATCH_TEST_CASE("A run whose checkpoint was opened anew stays to be looked at, a
   CATCH_CHECK(bench.state().find_model(bench.state().shown()->model) != nullptr);
 }
 
+CATCH_TEST_CASE("A run of another prompt leaves the view that one run fills, and ends one of a change or of two runs") {
+  SessionBench bench;
+  bench.demo("bytes/diff_v2");
+  bench.run("run");
+  bench.run("select L1.H0");
+  int token = 1;
+  const auto view_after_a_run = [&](const std::string& opens, CentreView expected) {
+    CATCH_INFO(opens);
+    bench.run(opens);
+    CATCH_CHECK(bench.state().view.centre == expected);
+    const int before = bench.state().view.run;
+    bench.run("ids 1,2,3,4,5,6," + std::to_string(++token));
+    bench.run("run");
+    CATCH_CHECK(bench.state().view.run != before);
+    return bench.state().view.centre;
+  };
+  CATCH_CHECK(view_after_a_run("tokens.large on", CentreView::Tokens) == CentreView::Tokens);
+  CATCH_CHECK(view_after_a_run("residual on", CentreView::Residual) == CentreView::Residual);
+  CATCH_CHECK(view_after_a_run("importance", CentreView::Importance) == CentreView::Importance);
+  CATCH_CHECK(view_after_a_run("circuit on", CentreView::Circuit) == CentreView::Circuit);
+  const int other = bench.state().view.run;
+  bench.run("run");  // the same tokens once more
+  CATCH_CHECK(view_after_a_run("compare " + std::to_string(other), CentreView::Compare) == CentreView::Map);
+}
+
 CATCH_TEST_CASE("What is shown stays until the run of the next prompt has the selected head") {
   SessionBench bench;
   bench.demo("bytes/diff_v2");
