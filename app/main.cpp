@@ -7,6 +7,7 @@
 #include "app/process/signals.h"
 #include "app/window/application.h"
 #include "app/window/window_check.h"
+#include "core/base/end_process.h"
 
 // Every expected failure is a Result; what arrives here is a bug of the program, or memory that ran out.
 int main(int argc, char** argv) {
@@ -15,8 +16,8 @@ int main(int argc, char** argv) {
   headroom::apply_process_settings();
   headroom::install_signal_handlers();
   try {
-    return headroom::run_command_line(argc, argv,
-                                      {headroom::run_window, headroom::command_table_text, headroom::examine_window});
+    headroom::end_process(headroom::run_command_line(
+        argc, argv, {headroom::run_window, headroom::command_table_text, headroom::examine_window}));
   } catch (const std::bad_alloc&) {
     std::fputs("headroom: out of memory\n", stderr);
     return kOutOfMemory;

@@ -30,9 +30,11 @@ class Run:
         return dataset.dims[number][0][()]
 
     def every_head(self):
-        for l in range(len(self.layers)):
-            for h in range(len(self.heads)):
-                yield l, h, Head(self, l, h)
+        return ((*place, head) for place, head in self.heads_by_place.items())
+
+    @functools.cached_property
+    def heads_by_place(self):
+        return {(l, h): Head(self, l, h) for l in range(len(self.layers)) for h in range(len(self.heads))}
 
     def close(self):
         self.file.close()

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/base/end_process.h"
 #include "tests/support/catch.h"
 #include "tests/support/skip.h"
 
@@ -38,7 +39,9 @@ void headroom::test::skip(const std::string& reason) {
   skipped_this = true;
 }
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_tests(int argc, char** argv) {
   const int failed = Catch::Session().run(argc, argv);
   // Catch2 returns how many checks failed, which may be any number.
   if (failed != 0) return 1;
@@ -52,3 +55,7 @@ int main(int argc, char** argv) {
   }
   return skipped_cases > 0 && skipped_cases == ended_cases ? headroom::test::kSkipCode : 0;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { headroom::end_process(run_tests(argc, argv)); }
