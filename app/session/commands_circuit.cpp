@@ -30,7 +30,7 @@ std::string running_reason(const State& state, Arguments) {
   return model && model->circuits.running ? "" : "no circuits are being measured";
 }
 
-// A number is an id; all else is text, of which the first token counts.
+// A number is an id; all else is the text of one token.
 Result<std::int64_t> token_of(const ModelEntry& model, const std::string& text) {
   const std::int64_t vocabulary = path_vocabulary(model.model->spec);
   const std::string one[] = {text};
@@ -45,6 +45,13 @@ Result<std::int64_t> token_of(const ModelEntry& model, const std::string& text) 
         "circuit.token: the checkpoint has no tokenizer that reads a text; give an id: " + model.tokenizer_note);
   HEADROOM_TRY(const Encoding encoding, model.tokenizer->encode(text, BosMode::Never));
   if (encoding.ids.empty()) return Error(ErrorCode::InvalidArgument, "circuit.token: the text has no token");
+  if (encoding.ids.size() > 1) {
+    std::string pieces;
+    for (std::size_t i = 0; i < encoding.texts.size() && i < 8; ++i)
+      pieces += (i > 0 ? ", " : "") + quote_word(encoding.texts[i]);
+    return Error(ErrorCode::InvalidArgument, "circuit.token: a head reads one token")
+        .wanted("a text of one token, or an id", pieces);
+  }
   return static_cast<std::int64_t>(encoding.ids.front());
 }
 

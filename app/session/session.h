@@ -244,7 +244,7 @@ class Session {
   std::string training_opening_;  // the path whose histories are being read
   bool film_running_ = false;     // a checkpoint of the film strip
   std::shared_ptr<std::atomic<bool>> film_stop_;
-  bool keeping_ = false;                   // the session is being written
+  std::atomic<bool> keeping_ = false;      // the session is being written; set here, reset by the I/O thread
   std::shared_ptr<SessionKeeper> keeper_;  // I/O thread only; null: nothing is kept
   int estimate_serial_ = 0;
   std::string estimated_;  // what the estimate is of

@@ -48,9 +48,9 @@ void Session::keep_session(double now_s) {
   const auto session = std::make_shared<const Result<SavedSession>>(current_session(state_));
   io_->post([this, session] {
     const Result<void> kept = keeper_ ? keeper_->keep(*session ? &**session : nullptr) : Result<void>();
+    keeping_ = false;
+    if (kept) return;  // without a word to the main thread, which would draw frames for it
     main_->post([this, kept] {
-      keeping_ = false;
-      if (kept) return;
       next_keep_s_ = now_s_ + 60.0;
       message(MessageLevel::Warning, "the session could not be kept: " + describe(kept.error()));
     });

@@ -67,6 +67,7 @@ CATCH_TEST_CASE("circuits: a token is an id or a text, what does not exist is re
   CATCH_CHECK(circuits(bench).effect->own_rank == rank);
   CATCH_CHECK(bench.refusal("circuit.token 257").find("0 to 256") != std::string::npos);
   CATCH_CHECK(bench.refusal("circuit.token \"\"").find("no token") != std::string::npos);
+  CATCH_CHECK(bench.refusal("circuit.token ef").find("found e, f") != std::string::npos);
   CATCH_CHECK(bench.state().view.circuit.token == 101);
   // Changes of one kind that follow each other within a moment are one step back: to the token of the prompt.
   bench.run("undo");

@@ -1,6 +1,7 @@
 // What is open is kept while the program runs, found by the next one where this one crashed, and only then.
 #include "app/session/kept_session.h"
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -138,6 +139,28 @@ CATCH_TEST_CASE("kept session: the next start offers what was open and brings al
   bench.run("session.last");
   CATCH_REQUIRE(bench.state().data());
   CATCH_CHECK(bench.state().view.selection.head == HeadRef{1, 0});
+}
+
+CATCH_TEST_CASE("kept session: keeping what did not change asks for no frame", "[session]") {
+  const TempFolder folder;
+  std::atomic<int> woken = 0;
+  Session::Options options;
+  options.kept = folder.path();
+  options.own_name = "100-1";
+  options.keep_seconds = 0.0;
+  options.wake = [&woken] { ++woken; };
+  SessionBench bench(options);
+  bench.demo("bytes/diff_v2");
+  bench.run("run");
+  bench.wait();
+  bench->finish_files();
+  (void)bench->update(test::seconds_now());
+  const int before = woken;
+  for (int i = 0; i < 5; ++i) {
+    CATCH_CHECK_FALSE(bench->update(test::seconds_now()));  // each of them starts keeping
+    bench->finish_files();
+  }
+  CATCH_CHECK(woken == before);
 }
 
 }  // namespace
