@@ -176,7 +176,7 @@ MapLayout lay_out_map(const MapLayoutRequest& request) {
       layout.bar = {};
     }
   }
-  if (room.column_width > 0)
+  if (room.column_width > 0 && map.y0 - 29 >= layout.tool_bar.y1)
     layout.column_text = {layout.column_profile.x0, map.y0 - 29,
                           room.overview ? bar_x - 3 : std::max(bar_x + kBar + 4, layout.column_profile.x1), map.y0 - 3};
   const float notes_x = room.column_width > 0 ? layout.column_profile.x0 : bar_x;

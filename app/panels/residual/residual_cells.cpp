@@ -434,7 +434,8 @@ void draw_residual_cells(PanelContext& context, Rect frame) {
     float number = context.ui.width(grouped_text(view->tokens - 1), {Face::Mono, 11.0f, context.theme().text});
     const float labels = std::clamp(0.13f * body.width(), number + 14.0f, number + 76.0f);
     const Cells cells = lay_out(*view, body, labels);
-    if (cells.left.width() >= 40.0f && cells.left.y1 <= body.y1 + 1.0f) {
+    const float rows = cells.row * static_cast<float>(cells.tokens.size());
+    if (cells.left.width() >= 40.0f && cells.left.height() >= rows - 1.0f) {
       std::any& kept = context.ui.kept_value("images");
       if (!kept.has_value()) kept = Images();
       Images& images = *std::any_cast<Images>(&kept);

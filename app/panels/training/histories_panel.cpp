@@ -361,10 +361,12 @@ void draw_spikes(Column& column, const std::vector<TrainingKind>& kinds) {
   column.rule();
   column.heading("Spikes", "as counted while training");
   const Rect header = column.row(18.0f);
-  const NumberColumns at = number_columns(header);
-  column.text(header, at.first, "loss", theme.hint(), 50.0f, Painter::Align::Right);
-  column.text(header, at.second, "‖g‖", theme.hint(), 56.0f, Painter::Align::Right);
-  column.text(header, at.third, "max ÷ med", theme.hint(), 62.0f, Painter::Align::Right);
+  constexpr float kMost = 66.0f;  // "max ÷ med"
+  const float third = header.x1, second = third - kMost, each = std::min(50.0f, 0.17f * header.width()),
+              first = second - each;
+  column.text(header, first, "loss", theme.hint(), each, Painter::Align::Right);
+  column.text(header, second, "‖g‖", theme.hint(), each, Painter::Align::Right);
+  column.text(header, third, "max ÷ med", theme.hint(), kMost, Painter::Align::Right);
   std::size_t rows = 0;
   for (const bool chosen : {true, false})
     for (const TrainingKind& kind : kinds)
@@ -379,10 +381,10 @@ void draw_spikes(Column& column, const std::vector<TrainingKind>& kinds) {
         const auto count = [](const std::optional<std::int64_t>& spikes) {
           return spikes ? grouped_text(*spikes) : "–";
         };
-        column.text(row, row.x0 + 18.0f, entry->name, {Face::Sans, 11.0f, theme.text2}, at.first - row.x0 - 66.0f);
-        column.text(row, at.first, count(history.loss_spikes), mono, 46.0f, Painter::Align::Right);
-        column.text(row, at.second, count(history.gradient_norm_spikes), mono, 56.0f, Painter::Align::Right);
-        column.text(row, at.third, value_or_dash(history.gradient_norm_max_over_median.value_or(kNaN), 1), mono, 66.0f,
+        column.text(row, row.x0 + 18.0f, entry->name, {Face::Sans, 11.0f, theme.text2}, first - each - row.x0 - 20.0f);
+        column.text(row, first, count(history.loss_spikes), mono, each, Painter::Align::Right);
+        column.text(row, second, count(history.gradient_norm_spikes), mono, each, Painter::Align::Right);
+        column.text(row, third, value_or_dash(history.gradient_norm_max_over_median.value_or(kNaN), 1), mono, kMost,
                     Painter::Align::Right);
       }
 }

@@ -7,93 +7,28 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/chrome/window_core.h"
 #include "app/panels/chrome/window_layout.h"
-#include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
-#include "tests/app/session/session_bench.h"
+#include "tests/app/panels/core_bench.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
 namespace {
 
-class KeptClipboard final : public Clipboard {
- public:
-  std::string get() override { return text_; }
-  void set(const std::string& text) override { text_ = text; }
-
- private:
-  std::string text_;
-};
-
-class CoreBench {
- public:
-  explicit CoreBench(const char* demo) : core_(*session_.operator->(), clipboard_) {
-    input_.window = {0, 0, 1440, 900};
-    if (demo == nullptr) return;
-    session_.run("demo " + std::string(demo));
-    frame();
-  }
-
-  FrameResult frame() {
-    input_.time += 0.016;
-    painter = std::make_unique<RecordingPainter>(measure_, input_.window, 1.0f);
-    const FrameResult result = core_.frame(*painter, input_);
-    forget_frame(input_);
-    session_.wait();
-    return result;
-  }
-  [[nodiscard]] std::vector<std::string> drop(const std::string& path) {
-    input_.dropped = {path};
-    return frame().lines;
-  }
-  // One frame, which shows what the key did.
-  void key(const char* name) {
-    input_.keys.push_back(*parse_key(name));
-    input_.modifiers = input_.keys.back().modifiers;
-    frame();
-    input_.modifiers = {};
-  }
-  void press(Vec2 at) {
-    input_.pointer = at, input_.pointer_inside = true;
-    frame();
-    input_.pressed[0] = input_.down[0] = true, input_.clicks = 1;
-    frame();
-    input_.pressed[0] = input_.down[0] = false, input_.released[0] = true, input_.clicks = 0;
-    frame();
-  }
-  [[nodiscard]] std::string fact(const char* name) {
-    const std::string* found = core_.facts().find(name);
-    return found ? *found : "no such fact";
-  }
-  [[nodiscard]] const State& state() const { return session_.state(); }
-  SessionBench& session() { return session_; }
-  [[nodiscard]] Rect window() const { return input_.window; }
-
-  // Frames in the accent colour just within a panel: rings of focus.
-  [[nodiscard]] std::vector<Rect> rings() const {
-    const Theme& theme = dark_theme();
-    const WindowLayout layout = window_layout(window(), state());
-    const auto around_panel = [&](const Rect& bounds) {
-      return std::ranges::any_of(layout.slots(),
-                                 [&](const PanelSlot* slot) { return slot->area().inset(1.0f) == bounds; });
-    };
-    std::vector<Rect> found;
-    for (const RecordedShape& shape : painter->shapes())
-      if (shape.kind == RecordedShape::Kind::StrokeRect && shape.color == theme.accent && around_panel(shape.bounds))
-        found.push_back(shape.bounds);
-    return found;
-  }
-
-  std::unique_ptr<RecordingPainter> painter;
-
- private:
-  SessionBench session_;
-  KeptClipboard clipboard_;
-  WindowCore core_;
-  PlainMeasure measure_;
-  Input input_;
-};
+// Frames in the accent colour just within a panel: rings of focus.
+std::vector<Rect> rings_of(const CoreBench& bench) {
+  const Theme& theme = dark_theme();
+  const WindowLayout layout = window_layout(bench.window(), bench.state());
+  const auto around_panel = [&](const Rect& bounds) {
+    return std::ranges::any_of(layout.slots(),
+                               [&](const PanelSlot* slot) { return slot->area().inset(1.0f) == bounds; });
+  };
+  std::vector<Rect> found;
+  for (const RecordedShape& shape : bench.painter->shapes())
+    if (shape.kind == RecordedShape::Kind::StrokeRect && shape.color == theme.accent && around_panel(shape.bounds))
+      found.push_back(shape.bounds);
+  return found;
+}
 
 Rect panel_of(const CoreBench& bench, const std::string& name) {
   const WindowLayout layout = window_layout(bench.window(), bench.state());
@@ -108,7 +43,7 @@ CATCH_TEST_CASE("F6 gives the panels that are shown the focus in reading order, 
                 "[window core]") {
   CoreBench bench("bytes/diff_v2");
   CATCH_CHECK(bench.fact("focus") == "none");
-  CATCH_CHECK(bench.rings().empty());
+  CATCH_CHECK(rings_of(bench).empty());
   CATCH_CHECK(bench.fact("drawn") == "heads map head tokens");
   const std::vector<std::pair<std::string, std::string>> views = {
       {"heads table", "heads columns"}, {"heads scatter", "heads model"}, {"heads atlas", "heads map head tokens"}};
@@ -121,7 +56,7 @@ CATCH_TEST_CASE("F6 gives the panels that are shown the focus in reading order, 
     bench.key("F6");
     CATCH_CAPTURE(expected);
     CATCH_CHECK(bench.fact("focus") == expected);
-    const std::vector<Rect> rings = bench.rings();
+    const std::vector<Rect> rings = rings_of(bench);
     CATCH_REQUIRE(rings.size() == 1);
     CATCH_CHECK(rings[0] == panel_of(bench, expected).inset(1.0f));
   }
@@ -137,7 +72,7 @@ CATCH_TEST_CASE("F6 gives the panels that are shown the focus in reading order, 
   // The pointer takes the focus away.
   bench.press({700, 40});
   CATCH_CHECK(bench.fact("focus") == "none");
-  CATCH_CHECK(bench.rings().empty());
+  CATCH_CHECK(rings_of(bench).empty());
   bench.key("Tab");
   bench.key("Esc");
   CATCH_CHECK(bench.fact("focus") == "none");
@@ -147,11 +82,11 @@ CATCH_TEST_CASE("Tab reaches the controls of a panel, and Enter presses the one 
   CoreBench bench("bytes/diff_v2");
   bench.key("Tab");
   CATCH_CHECK(bench.fact("focus") == "heads");
-  CATCH_CHECK(bench.rings().size() == 1);
+  CATCH_CHECK(rings_of(bench).size() == 1);
   // Atlas, Maps, Scatter, Table: the choices at the head of the panel come first.
   for (int i = 0; i < 3; ++i) bench.key("Tab");
   CATCH_CHECK(bench.fact("focus") == "heads");
-  CATCH_CHECK(bench.rings().empty());  // the control's own is smaller
+  CATCH_CHECK(rings_of(bench).empty());  // the control's own is smaller
   bench.key("Enter");
   CATCH_CHECK(bench.state().view.heads.view == HeadsView::Scatter);
   CATCH_CHECK(bench.fact("drawn") == "heads model");  // in the frame of the key
@@ -199,7 +134,7 @@ CATCH_TEST_CASE("F11 shows the panel with the focus alone, whichever it is, and 
     for (const RecordedPanel& panel : bench.painter->panels())
       if (panel.frame == shown) drawn.push_back(panel.name);
     CATCH_CHECK_FALSE(drawn.empty());
-    CATCH_CHECK(bench.rings().size() == 1);
+    CATCH_CHECK(rings_of(bench).size() == 1);
     bench.key("F11");
     CATCH_CHECK(bench.state().panels_shown.size() == 4);
   }
