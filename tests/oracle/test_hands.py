@@ -1,4 +1,5 @@
 """The window in a person's hands: real keys and a real mouse, on a display with a window manager."""
+import json
 import signal
 
 import numpy as np
@@ -154,7 +155,8 @@ def test_a_crash_loses_nothing(sits, tmp_path, end):
     person = sits(DEMO / "bytes" / "diff_v2")
     person.commands("select L1.H0")
     person.commands("map.scale linear")
-    hands.until(lambda: [path for path in state.glob("*.headroom") if '"L1.H0"' in path.read_text()], "nothing is kept", 60)
+    kept_both = lambda text: '"L1.H0"' in text and json.loads(text)["view"]["map"]["scale"] == "linear"  # noqa: E731
+    hands.until(lambda: [path for path in state.glob("*.headroom") if kept_both(path.read_text())], "nothing is kept", 60)
     person.process.send_signal(end)
     assert person.process.wait(60) == -end
     kept, = state.glob("*.headroom")

@@ -153,7 +153,6 @@ void draw_prompt(PanelContext& context, Rect window) {
   }
   options.hint = as_ids ? "ids with spaces or commas between them" : "the text, as the model reads it";
   options.focus = first || ui.appeared(as_ids ? "ids field" : "text field");
-  options.select_all = true;
   const TextFieldResult typed = ui.text_field(as_ids ? "ids" : "text", rest, value, options);
   // The limit was that of the text that stood here; whoever types another one means all of it.
   if (typed.changed && !as_ids && limit_typed == 0.0) limit.clear();

@@ -53,15 +53,15 @@ using SpectrumOf = std::function<const std::vector<double>&(const HeadCircuits&)
 
 // What was worked out from the layers that there are is kept while they are the same.
 template <typename Made>
-const Made& kept(const CircuitView& view, std::string_view name, const std::function<Made()>& make) {
+const Made* kept(const CircuitView& view, std::string_view name, const std::function<Made()>& make) {
   struct Kept {
     std::vector<std::shared_ptr<const LayerCircuits>> of;
     Made made;
   };
   std::any& value = view.context.ui.kept_value(name);
-  if (const Kept* known = std::any_cast<Kept>(&value); known && known->of == view.circuits.layers) return known->made;
+  if (const Kept* known = std::any_cast<Kept>(&value); known && known->of == view.circuits.layers) return &known->made;
   value = Kept{view.circuits.layers, make()};
-  return std::any_cast<Kept>(&value)->made;
+  return &std::any_cast<Kept>(&value)->made;
 }
 
 // Lines of the head and its layer over the quartiles and median of all heads measured so far.
@@ -106,7 +106,7 @@ void draw_spectrum(const CircuitView& view, Rect area, const std::string& title,
   }
   const std::size_t length = own.front().first->size();
   const Spectra& all =
-      kept<Spectra>(view, title + " " + std::to_string(length), [&] { return all_spectra(view, of, length); });
+      *kept<Spectra>(view, title + " " + std::to_string(length), [&] { return all_spectra(view, of, length); });
   double low = kInfinity, high = 0.0;
   const auto widen = [&](const std::vector<double>& values) {
     for (const double value : values)
@@ -325,7 +325,7 @@ void draw_alignment_by_layer(const CircuitView& view, Rect area) {
   Painter& painter = view.context.painter();
   const Theme& theme = view.context.theme();
   const Rect foot = draw_plot_head(view, area, "In the group, by layer", "");
-  const Pairs& all = kept<Pairs>(view, "pairs", [&] { return all_pairs(view.circuits); });
+  const Pairs& all = *kept<Pairs>(view, "pairs", [&] { return all_pairs(view.circuits); });
   const std::size_t heads = view.layer.heads.size();
   std::vector<double> mine_x, mine_y;
   for (std::size_t other = 0; other < heads && !view.layer.output_alignment.empty(); ++other)
