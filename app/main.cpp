@@ -7,7 +7,6 @@
 #include "app/process/signals.h"
 #include "app/window/application.h"
 #include "app/window/window_check.h"
-#include "core/base/end_process.h"
 
 // Every expected failure is a Result; what arrives here is a bug of the program, or memory that ran out.
 int main(int argc, char** argv) {

@@ -2,6 +2,8 @@
 // thread: the OpenMP runtime reads its variables when it is loaded.
 #pragma once
 
+#include "core/base/end_process.h"  // IWYU pragma: export
+
 namespace headroom {
 
 void apply_process_settings();

@@ -1,4 +1,5 @@
 // What heads can read and write, from weights alone.
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
