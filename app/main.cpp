@@ -3,6 +3,7 @@
 #include <new>
 
 #include "app/cli/command_line.h"
+#include "app/process/end_process.h"
 #include "app/process/process_settings.h"
 #include "app/process/signals.h"
 #include "app/window/application.h"

@@ -2,8 +2,6 @@
 // thread: the OpenMP runtime reads its variables when it is loaded.
 #pragma once
 
-#include "core/base/end_process.h"  // IWYU pragma: export
-
 namespace headroom {
 
 void apply_process_settings();

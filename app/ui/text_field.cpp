@@ -189,7 +189,6 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       field.edit = TextEdit(options.multiline);
       field.edit.set_text(value);
       if (!options.focus || options.multiline) field.edit.place(0, false);
-      if (options.focus && options.select_all) field.edit.select(value.size(), 0);  // with its beginning in view
       if (options.focus && options.select_stem)
         if (const std::size_t dot = value.rfind('.'); dot != std::string::npos) field.edit.select(0, dot);
       field.edited_at = input.time;

@@ -79,8 +79,7 @@ struct TextFieldOptions {
   bool multiline = false;
   bool mono = false;
   bool focus = false;        // takes the keyboard in this frame
-  bool select_all = false;   // with it, the whole text is selected: what is typed takes its place
-  bool select_stem = false;  // with it, what stands before the last dot is
+  bool select_stem = false;  // with it, what stands before the last dot is selected
   std::string prefix;        // dimmed, inside at the left: "filter"
   bool clear_button = false;
   std::span<const std::size_t> ends;  // of parts of the text (tokens): bytes, ascending; every other part is shaded

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "core/base/end_process.h"
+#include "app/process/end_process.h"
 #include "tests/support/catch.h"
 #include "tests/support/skip.h"
 
