@@ -59,7 +59,7 @@ struct KeptPieces {
   std::vector<std::vector<Vec2>> pieces;
 };
 
-const std::vector<std::vector<Vec2>>& pieces_of(Ui& ui, const std::string& id, const PlotFrame& frame,
+const std::vector<std::vector<Vec2>>* pieces_of(Ui& ui, const std::string& id, const PlotFrame& frame,
                                                 const StepSeries& series, const std::shared_ptr<const void>& owner) {
   std::any& kept = ui.kept_value(id);
   auto* known = std::any_cast<KeptPieces>(&kept);
@@ -70,7 +70,7 @@ const std::vector<std::vector<Vec2>>& pieces_of(Ui& ui, const std::string& id, c
     kept = KeptPieces{owner, &series, frame.inner, ends, logs, column_pieces(frame, series)};
     known = std::any_cast<KeptPieces>(&kept);
   }
-  return known->pieces;
+  return &known->pieces;
 }
 
 // What the axis of a plot follows from, and what exceeds it: likewise.
@@ -362,7 +362,8 @@ void draw_training_plot(PanelContext& context, Rect area, const TrainingPlot& pl
   }
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const TrainingCurve& curve = plot.curves[i];
-    const auto& pieces = pieces_of(ui, "curve " + plot.id + " " + std::to_string(i), frame, *curve.series, curve.owner);
+    const auto& pieces =
+        *pieces_of(ui, "curve " + plot.id + " " + std::to_string(i), frame, *curve.series, curve.owner);
     if (!curve.name.empty() && curve.width > 1.5f && !curve.dotted)
       draw_pieces(painter, frame, pieces, theme.panel, curve.width + 1.5f, false);
     draw_pieces(painter, frame, pieces, curve.color, curve.width, curve.dotted);
