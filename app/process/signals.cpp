@@ -1,11 +1,8 @@
 #include "app/process/signals.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <initializer_list>
 
 #include "core/base/temporary_files.h"
 
@@ -19,8 +16,7 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_alw
 void handle(int number) {
   const int error_number = errno;
   if (received.exchange(number) != 0 || !graceful) {
-    remove_temporary_files();
-    _exit(128 + number);
+    end_without_temporary_files(128 + number);
   }
   errno = error_number;
 }
@@ -28,12 +24,14 @@ void handle(int number) {
 }  // namespace
 
 void install_signal_handlers() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  constexpr int kNumbers[] = {SIGINT, SIGTERM, SIGHUP};
+  for (const int number : kNumbers) {
     struct sigaction action{};
     if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
     action = {};
     action.sa_handler = handle;
     action.sa_flags = SA_RESTART;
+    for (const int other : kNumbers) sigaddset(&action.sa_mask, other);
     sigaction(number, &action, nullptr);
   }
 }

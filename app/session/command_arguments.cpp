@@ -33,7 +33,7 @@ bool is_anything(std::string_view) { return true; }
 constexpr std::string_view kWhole = "a whole number from 0 on", kNumber = "a number", kName = "a name",
                            kPath = "a path", kText = "a text, in quotation marks where it has blanks";
 
-constexpr std::array<Placeholder, 42> kPlaceholders = {{
+constexpr std::array<Placeholder, 43> kPlaceholders = {{
     {"QUERY", kWhole, "5", is_whole},
     {"KEY", kWhole, "3", is_whole},
     {"TOKEN", kWhole, "5", is_whole},
@@ -46,6 +46,7 @@ constexpr std::array<Placeholder, 42> kPlaceholders = {{
     {"ID", "the number of an error card", "1", is_whole},
     {"COUNT", kWhole, "10", is_whole},
     {"INDEX", kWhole, "0", is_whole},
+    {"NUMBER", kWhole, "1", is_whole},
     {"STEP", kWhole, "100", is_whole},
     {"HISTORY", "the number of a history", "1", is_whole},
     {"SEED", kWhole, "7", is_whole},

@@ -80,7 +80,7 @@ void add_saving(CommandTable& table, std::string name, std::string arguments, Sa
 
 void add_export_commands(CommandTable& table) {
   table.add({"save",
-             "[run|picture|table|session] or run|table|session PATH [replace] or "
+             "[run|picture|table|session|importance] or run|table|session|importance PATH [replace] or "
              "picture PATH [window|heads|map|head|tokens] [replace]",
              "Save…", "Export",
              [](const State& state, Arguments a) {

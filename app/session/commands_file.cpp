@@ -1,4 +1,5 @@
 // Opening, closing, recent files, prompts.
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -8,7 +9,9 @@
 
 #include "app/session/command_parts.h"
 #include "app/session/demos.h"
+#include "app/session/enum_words.h"
 #include "app/session/opened_path.h"
+#include "app/session/prompt_entry.h"
 #include "app/session/run_names.h"
 #include "app/ui/file_list.h"
 #include "core/base/input_file.h"
@@ -36,15 +39,41 @@ Result<void> open_path(Session& session, Arguments arguments, bool run) {
   return {};
 }
 
+// A prompt that a person gave is one of those that come back; what the program brings along comes back anyway.
+void set_and_remember(Session& session, PromptEntry prompt) {
+  session.edit().overlay = Overlay::None;
+  const auto& own = session.state().built_in_prompts;
+  if (std::ranges::find(own, prompt.text, &PromptEntry::text) == own.end())
+    remember_prompt(session.edit().recent_prompts, prompt);
+  session.set_prompt(std::move(prompt));
+  session.save_settings();
+}
+
 Result<void> set_text(Session& session, std::string title, std::string text, std::int64_t max_tokens) {
   if (text.empty()) return Error(ErrorCode::InvalidArgument, "the prompt is empty");
   PromptEntry prompt;
   prompt.title = std::move(title);
   prompt.text = std::move(text);
   prompt.max_tokens = max_tokens;
-  session.edit().overlay = Overlay::None;
-  session.set_prompt(std::move(prompt));
+  set_and_remember(session, std::move(prompt));
   return {};
+}
+
+// What a text is called where it is known: by its file's name, or as the program's own.
+std::string known_title(const State& state, const std::string& text) {
+  if (state.prompt.text == text) return state.prompt.title;
+  for (const auto* known : {&state.built_in_prompts, &state.recent_prompts})
+    for (const PromptEntry& entry : *known)
+      if (entry.text == text) return entry.title;
+  return text_title(text);
+}
+
+// "gpl-3" or "demo".
+Result<PromptEntry> built_in_prompt(const Session& session, const std::string& name) {
+  PromptEntry prompt;
+  HEADROOM_TRY(prompt.text, read_text_file(session.options().assets / "prompts" / (name + ".txt"), kLargestPrompt));
+  prompt.title = name == "gpl-3" ? "GPL-3" : name;
+  return prompt;
 }
 
 // What is shown, as a path; empty: nothing that lies on the disk.
@@ -169,17 +198,19 @@ void add_file_commands(CommandTable& table) {
                s.close_shown();
                return {};
              }});
-  table.add(
-      {"clear-recent", "", "Clear the list of recent files", "File",
-       [](const State& state, Arguments) -> std::string { return state.recent.empty() ? "the list is empty" : ""; },
-       [](Session& s, Arguments) -> Result<void> {
-         s.edit().recent.clear();
-         s.save_settings();
-         return {};
-       }});
+  table.add({"clear-recent", "", "Clear the lists of recent files and prompts", "File",
+             [](const State& state, Arguments) -> std::string {
+               return state.recent.empty() && state.recent_prompts.empty() ? "the list is empty" : "";
+             },
+             [](Session& s, Arguments) -> Result<void> {
+               s.edit().recent.clear();
+               s.edit().recent_prompts.clear();
+               s.save_settings();
+               return {};
+             }});
   table.add({"prompt", "TEXT [TOKENS]", "Set the prompt's text", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
-               return set_text(s, text_title(a[0]), a[0], index_argument(a, 1).value_or(0));
+               return set_text(s, known_title(s.state(), a[0]), a[0], index_argument(a, 1).value_or(0));
              }});
   table.add({"prompt-file", "PATH [TOKENS]", "Read the prompt from a text file", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
@@ -189,14 +220,42 @@ void add_file_commands(CommandTable& table) {
              }});
   table.add({"prompt.built-in", "gpl-3|demo [TOKENS]", "Use a built-in text", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY(std::string text,
-                            read_text_file(s.options().assets / "prompts" / (a[0] + ".txt"), kLargestPrompt));
-               return set_text(s, a[0] == "gpl-3" ? "GPL-3" : a[0], std::move(text), index_argument(a, 1).value_or(0));
+               HEADROOM_TRY(PromptEntry prompt, built_in_prompt(s, a[0]));
+               prompt.max_tokens = index_argument(a, 1).value_or(0);
+               s.edit().overlay = Overlay::None;
+               s.set_prompt(std::move(prompt));
+               return {};
              }});
   table.add({"prompt.first", "TOKENS", "Only the first tokens of the prompt; 0: all", "Run", needs_model,
              [](Session& s, Arguments a) -> Result<void> {
                PromptEntry prompt = s.state().prompt;
                prompt.max_tokens = index_argument(a, 0).value_or(0);
+               s.set_prompt(std::move(prompt));
+               return {};
+             }});
+  table.add({"prompt.recent", "NUMBER", "A prompt that was set before; 1: the latest", "Run",
+             [](const State& state, Arguments a) -> std::string {
+               if (std::string reason = needs_model(state, a); !reason.empty()) return reason;
+               return state.recent_prompts.empty() ? "no prompt was set before" : "";
+             },
+             [](Session& s, Arguments a) -> Result<void> {
+               const std::int64_t number = index_argument(a, 0).value_or(0);
+               const auto count = static_cast<std::int64_t>(s.state().recent_prompts.size());
+               if (number < 1 || number > count)
+                 return wrong_arguments("prompt.recent", "1 to " + std::to_string(count), a);
+               set_and_remember(s, s.state().recent_prompts[static_cast<std::size_t>(number - 1)]);
+               return {};
+             }});
+  table.add({"prompt.bos", all_words<BosMode>(), "Prompt: whether a BOS token stands before the text", "Run",
+             [](const State& state, Arguments a) -> std::string {
+               if (std::string reason = needs_model(state, a); !reason.empty()) return reason;
+               return state.prompt.ids.empty() ? "" : "ids are read as they are";
+             },
+             [](Session& s, Arguments a) -> Result<void> {
+               PromptEntry prompt = s.state().prompt;
+               prompt.bos = *parse_word<BosMode>(a[0]);
+               auto& recent = s.edit().recent_prompts;
+               if (!recent.empty() && recent.front().text == prompt.text) recent.front().bos = prompt.bos;
                s.set_prompt(std::move(prompt));
                return {};
              }});
@@ -211,8 +270,7 @@ void add_file_commands(CommandTable& table) {
          PromptEntry prompt;
          prompt.title = std::to_string(ids.size()) + (ids.size() == 1 ? " id" : " ids");
          prompt.ids = std::move(ids);
-         s.edit().overlay = Overlay::None;
-         s.set_prompt(std::move(prompt));
+         set_and_remember(s, std::move(prompt));
          return {};
        }});
   table.add({"target", "[TEXT]", "Set what the decoder shall predict; nothing: the prompt", "Run", needs_decoder,
@@ -234,6 +292,10 @@ void add_file_commands(CommandTable& table) {
                return {};
              }});
   table.add({"prompt.edit", "", "Edit the prompt…", "Run", needs_model, [](Session& s, Arguments) -> Result<void> {
+               std::vector<PromptEntry>& texts = s.edit().built_in_prompts;
+               if (texts.empty())
+                 for (const char* name : {"gpl-3", "demo"})
+                   if (Result<PromptEntry> text = built_in_prompt(s, name)) texts.push_back(std::move(*text));
                s.edit().overlay = Overlay::Prompt;
                return {};
              }});
@@ -246,7 +308,7 @@ void add_file_commands(CommandTable& table) {
   table.add_entry({"reload", "Open the changed checkpoint again", "File", "F5"});
   table.add_entry({"file.show", "Show what is open in its folder", "File", ""});
   table.add_entry({"close", "Close what is shown", "File", "Ctrl+W"});
-  table.add_entry({"clear-recent", "Clear the list of recent files", "File", ""});
+  table.add_entry({"clear-recent", "Clear the lists of recent files and prompts", "File", ""});
   table.add_entry({"prompt.edit", "Edit the prompt…", "Run", "Ctrl+T"});
   table.add_entry({"prompt", "Prompt: a text", "Run", "", true});
   table.add_entry({"prompt-file", "Prompt: a text file", "Run", "", true});
@@ -254,6 +316,13 @@ void add_file_commands(CommandTable& table) {
   table.add_entry({"target", "Prompt: what the decoder shall predict", "Run", "", true});
   table.add_entry({"target-ids", "Prompt: token ids of the decoder", "Run", "", true});
   table.add_entry({"prompt.first", "Prompt: only its first tokens", "Run", "", true});
+  table.add_entry({"prompt.recent", "Prompt: one that was set before", "Run", "", true});
+  for (const BosMode mode : {BosMode::Auto, BosMode::Always, BosMode::Never})
+    table.add_entry({std::string("prompt.bos ") + word_of(mode),
+                     mode == BosMode::Auto     ? "Prompt: BOS as trained"
+                     : mode == BosMode::Always ? "Prompt: with a BOS token"
+                                               : "Prompt: without a BOS token",
+                     "Run", ""});
   table.add_entry({"prompt.built-in gpl-3 512", "Prompt: GPL-3, 512 tokens", "Run", ""});
   table.add_entry({"prompt.built-in gpl-3 2048", "Prompt: GPL-3, 2048 tokens", "Run", ""});
   table.add_entry({"prompt.built-in gpl-3", "Prompt: GPL-3, the whole text", "Run", ""});

@@ -169,17 +169,12 @@ void add_importance_commands(CommandTable& table) {
                s.stop_importance();
                return {};
              }});
-  table.add({"importance.export", "PATH [replace]", "Importance: save the loss changes as HDF5", "Export",
-             [](const State& state, Arguments) -> std::string {
-               if (std::string reason = needs_data(state); !reason.empty()) return reason;
-               const auto& sweep = sweep_of(state.shown()->sweeps, state.view.importance.colour);
-               if (!sweep || !sweep->table) return "nothing is computed yet";
-               if (sweep->of_file) return "it is a file already: " + state.shown()->path;
-               return sweep->status == SweepStatus::Running ? "it still goes on: importance.stop stops it" : "";
-             },
+  table.add({"importance.export", "[PATH] or PATH replace", "Importance: save the loss changes as HDF5…", "Export",
+             [](const State& state, Arguments) { return not_savable(state, SaveKind::Importance); },
              [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY_VOID(check_save_ending(SaveKind::Run, "importance.export", a[0]));
-               return s.export_importance(whole_path(a[0]), a.size() > 1);
+               if (!a.empty()) return s.save(SaveKind::Importance, "", a[0], a.size() > 1);
+               s.ask_save(SaveKind::Importance, "");
+               return {};
              }});
   table.add({"lasso.ablate", std::string("[") + kWayWords + "] [fitting]",
              "Lasso: the loss without all of its heads at once", "Run", cannot_ablate_set,
@@ -198,7 +193,7 @@ void add_importance_commands(CommandTable& table) {
   table.add_entry({"importance.stop", "Importance: stop, and keep what is done", "Run", ""});
   table.add_entry({"importance.what-if", "Importance: the selected head as a what-if", "Run", ""});
   table.add_entry({"importance.close", "Importance: close", "Run", ""});
-  table.add_entry({"importance.export", "Importance: save the loss changes as HDF5…", "Export", "", true});
+  table.add_entry({"importance.export", "Importance: save the loss changes as HDF5…", "Export", ""});
   table.add_entry({"lasso.ablate", "Lasso: the loss without all of its heads at once", "Run", ""});
 }
 

@@ -65,6 +65,10 @@ template <>
 struct EnumWords<SignedColours> {
   static constexpr std::array<const char*, 3> words{"headroom", "puor", "vik"};
 };
+template <>
+struct EnumWords<BosMode> {
+  static constexpr std::array<const char*, 3> words{"trained", "add", "never"};
+};
 
 template <typename Enum>
 [[nodiscard]] constexpr const char* word_of(Enum value) {

@@ -108,9 +108,8 @@ SweepEstimate estimate_sweep(const std::map<std::int64_t, std::size_t>& left, st
   return estimate;
 }
 
-std::map<std::int64_t, std::size_t> heads_left(const RunEntry& run, AblationWay way,
-                                               const std::vector<HeadIndex>& only) {
-  std::map<std::int64_t, std::size_t> left;
+std::vector<HeadIndex> heads_to_do(const RunEntry& run, AblationWay way, const std::vector<HeadIndex>& only) {
+  std::vector<HeadIndex> left;
   if (!run.data) return left;
   const LossTable* table = table_of(run.sweeps, way);
   const std::set<HeadIndex> among(only.begin(), only.end());
@@ -122,9 +121,16 @@ std::map<std::int64_t, std::size_t> heads_left(const RunEntry& run, AblationWay 
       if (!among.empty() && !among.contains(head)) continue;
       if (way == AblationWay::SecondOff && snapshot && !has_second_map(*snapshot, h)) continue;
       const auto place = table ? table->place(head) : std::nullopt;
-      if (!place || std::isnan(table->delta[*place])) ++left[layer];
+      if (!place || std::isnan(table->delta[*place])) left.push_back(head);
     }
   }
+  return left;
+}
+
+std::map<std::int64_t, std::size_t> heads_left(const RunEntry& run, AblationWay way,
+                                               const std::vector<HeadIndex>& only) {
+  std::map<std::int64_t, std::size_t> left;
+  for (const HeadIndex& head : heads_to_do(run, way, only)) ++left[head.layer];
   return left;
 }
 

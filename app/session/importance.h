@@ -52,7 +52,8 @@ struct LossSweep {
   std::optional<double> seconds_left;
   double seconds = 0.0;
   std::optional<Error> error;
-  bool of_file = false;  // it was read, and cannot be continued
+  bool of_file = false;                   // it was read, and cannot be continued
+  std::shared_ptr<const LossTable> kept;  // of these a session kept the changes alone; null: none
 };
 using LossSweeps = std::array<std::optional<LossSweep>, kAblationWays.size()>;
 
@@ -77,8 +78,11 @@ struct SweepEstimate {
 // `left`: heads by layer that are still to be computed; `layers`: of the model; `run_seconds`: of one whole run.
 [[nodiscard]] SweepEstimate estimate_sweep(const std::map<std::int64_t, std::size_t>& left, std::int64_t layers,
                                            double run_seconds);
-// The heads of the run by layer that `way` has not done yet; those that have no second map are left out where the way
+// The heads of the run that `way` has not done yet; those that have no second map are left out where the way
 // is about it. `only`: of these, where it is not empty.
+[[nodiscard]] std::vector<HeadIndex> heads_to_do(const RunEntry& run, AblationWay way,
+                                                 const std::vector<HeadIndex>& only);
+// How many these are, by layer.
 [[nodiscard]] std::map<std::int64_t, std::size_t> heads_left(const RunEntry& run, AblationWay way,
                                                              const std::vector<HeadIndex>& only);
 // Of the run that is shown.

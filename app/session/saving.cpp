@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <system_error>
 
+#include "app/session/importance.h"
 #include "app/ui/file_list.h"
 #include "core/base/environment.h"
 #include "core/io/atomic_file.h"
@@ -54,8 +55,13 @@ const char* save_kind_name(SaveKind kind) {
     case SaveKind::Picture: return "picture";
     case SaveKind::Table: return "table";
     case SaveKind::Session: return "session";
+    case SaveKind::Importance: return "importance";
   }
   return "";
+}
+
+const char* save_kind_text(SaveKind kind) {
+  return kind == SaveKind::Importance ? "loss changes" : save_kind_name(kind);
 }
 
 std::optional<SaveKind> parse_save_kind(std::string_view name) {
@@ -70,7 +76,8 @@ std::span<const std::string_view> save_endings(SaveKind kind) {
   static constexpr std::array<std::string_view, 4> kTable = {".csv", ".tsv", ".tex", ".md"};
   static constexpr std::array<std::string_view, 2> kSession = {kSessionEnding, ".json"};
   switch (kind) {
-    case SaveKind::Run: return kRun;
+    case SaveKind::Run:
+    case SaveKind::Importance: return kRun;
     case SaveKind::Picture: return kPicture;
     case SaveKind::Table: return kTable;
     case SaveKind::Session: return kSession;
@@ -87,7 +94,7 @@ bool has_save_ending(SaveKind kind, std::string_view name) {
 Result<void> check_save_ending(SaveKind kind, std::string_view command, const std::string& path) {
   if (has_save_ending(kind, path)) return {};
   static constexpr const char* kWhat[] = {"a run file", "a picture of what is on the screen", "the table of heads",
-                                          "a session"};
+                                          "a session", "a file of loss changes"};
   std::string allowed;
   for (const std::string_view ending : save_endings(kind)) {
     if (!allowed.empty()) allowed += ending == save_endings(kind).back() ? " or " : ", ";
@@ -106,6 +113,15 @@ std::string not_savable(const State& state, SaveKind kind) {
     case SaveKind::Run:
       if (!run || !run->data) return "nothing has run yet";
       return state.find_model(run->model) ? "" : "this run is a file already: " + run->path;
+    case SaveKind::Importance: {
+      if (!run || !run->data) return "nothing has run yet";
+      const auto& sweep = sweep_of(run->sweeps, state.view.importance.colour);
+      if (!sweep || !sweep->table) return "nothing is computed yet";
+      if (sweep->of_file) return "it is a file already: " + run->path;
+      if (sweep->kept)
+        return "a session kept the changes alone, without their tokens: importance.run computes them again";
+      return sweep->status == SweepStatus::Running ? "it still goes on: importance.stop stops it" : "";
+    }
   }
   return "";
 }
@@ -148,6 +164,12 @@ std::string suggested_name(const State& state, SaveKind kind, std::string_view p
     }
     case SaveKind::Table: return joined_name({shown, "heads"}) + ending;
     case SaveKind::Session: return joined_name({shown}) + ending;
+    case SaveKind::Importance: {
+      const RunEntry* run = state.shown();
+      return joined_name({shown, run ? run->prompt_title : "",
+                          std::string("loss-changes ") + way_info(state.view.importance.colour).word}) +
+             ending;
+    }
   }
   return "headroom" + ending;
 }

@@ -51,6 +51,7 @@ Session::Session(Options options) : options_(std::move(options)), commands_(make
   state_.settings = loaded.kept.settings;
   state_.layout = loaded.kept.layout;
   state_.recent = loaded.kept.recent;
+  state_.recent_prompts = loaded.kept.recent_prompts;
   state_.no_file_manager = options_.no_file_manager;
   if (!loaded.kept.heads.quantity.empty()) state_.view.heads = loaded.kept.heads;
   state_.save_folders = loaded.kept.save_folders;
@@ -160,8 +161,8 @@ void Session::redo() {
 
 void Session::save_settings() {
   if (options_.config.empty()) return;
-  const KeptState kept{state_.settings,     state_.layout,  state_.recent, state_.view.heads,
-                       state_.save_folders, window_size_.x, window_size_.y};
+  const KeptState kept{state_.settings,   state_.layout,       state_.recent,  state_.recent_prompts,
+                       state_.view.heads, state_.save_folders, window_size_.x, window_size_.y};
   ++pending_;
   io_->post([this, kept, folder = options_.config] {
     const Result<void> saved = headroom::save_settings(folder, kept);

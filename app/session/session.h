@@ -212,6 +212,7 @@ class Session {
   void checkpoint_found(int run_id, const std::string& path, const std::string& config);
   void take_up(const SavedSession& session, const ModelEntry& model);
   void take_up_what_ifs(const SavedSession& session, int base_id);
+  void take_up_sweeps(const SavedSession& session, int run_id);
   void take_up_beside(const SavedSession& session, int base_id, int shown_id);
   void check_files(double now_s);
   void read_training(int id, bool again);

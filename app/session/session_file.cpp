@@ -1,5 +1,6 @@
 #include "app/session/session_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "app/session/command_parts.h"
 #include "app/session/enum_words.h"
 #include "app/session/json_values.h"
+#include "app/session/prompt_entry.h"
 #include "app/session/saving.h"
 #include "app/session/view_fields.h"
 #include "core/base/input_file.h"
@@ -116,6 +118,59 @@ ViewState view_of(const json& object) {
   return view;
 }
 
+// Numbers that are not finite are null.
+json sweep_json(const SavedSession::Sweep& sweep) {
+  const LossTable& table = sweep.table;
+  return {{"way", way_info(sweep.way).word},
+          {"layers", table.layers},
+          {"heads", table.heads},
+          {"delta", table.delta},
+          {"error", table.error},
+          {"loss", table.loss},
+          {"predictions", table.predictions},
+          {"blocks", table.blocks},
+          {"asked", table.asked}};
+}
+
+std::vector<double> nullable_numbers(const json& object, const char* name) {
+  std::vector<double> values;
+  if (const auto found = object.find(name); found != object.end() && found->is_array())
+    for (const json& value : *found) values.push_back(value.is_number() ? value.get<double>() : kNaN);
+  return values;
+}
+
+// Nothing where it is not of the right form.
+std::optional<SavedSession::Sweep> sweep_of_json(const json& object) {
+  if (!object.is_object()) return {};
+  std::string word;
+  read_value(object, "way", word);
+  const auto way = parse_way(word);
+  if (!way) return {};
+  SavedSession::Sweep sweep{*way, {}};
+  LossTable& table = sweep.table;
+  const auto mode = parse_ablation_mode(way_info(*way).mode);
+  if (mode) table.mode = *mode;
+  for (const auto& [name, axis] : {std::pair("layers", &table.layers), std::pair("heads", &table.heads)}) {
+    for (const double value : nullable_numbers(object, name)) {
+      if (!(value >= 0.0 && value < 1e6 && (axis->empty() || value > static_cast<double>(axis->back())))) return {};
+      axis->push_back(static_cast<std::int64_t>(value));
+    }
+  }
+  table.delta = nullable_numbers(object, "delta");
+  table.error = nullable_numbers(object, "error");
+  const std::size_t size = table.layers.size() * table.heads.size();
+  if (size == 0 || table.delta.size() != size || table.error.size() != size) return {};
+  read_value(object, "loss", table.loss);
+  read_value(object, "predictions", table.predictions);
+  read_value(object, "blocks", table.blocks);
+  read_value(object, "asked", table.asked);
+  table.done = static_cast<std::size_t>(std::ranges::count_if(table.delta, [](double d) { return std::isfinite(d); }));
+  table.asked = std::max(table.asked, table.done);
+  if (table.done == 0 || table.asked > size || table.blocks > table.predictions || !std::isfinite(table.loss))
+    return {};
+  return sweep;
+}
+
 }  // namespace
 
 Result<SavedSession> current_session(const State& state) {
@@ -143,6 +198,10 @@ Result<SavedSession> current_session(const State& state) {
   session.prompt = state.prompt;
   session.ran = shown->data != nullptr;
   session.what_ifs = shown->what_ifs;
+  for (const AblationWay way : kAblationWays) {
+    const LossTable* table = table_of(shown->sweeps, way);
+    if (table && table->done > 0 && shown->model >= 0) session.sweeps.push_back({way, *table});
+  }
   const RunEntry* other = state.other();
   const bool same = other && shown->model >= 0 && other->model == shown->model && shown->data && other->data &&
                     shown->data->prompt && other->data->prompt && shown->data->prompt->ids == other->data->prompt->ids;
@@ -159,17 +218,12 @@ std::string session_text(const SavedSession& session) {
   json root = {{"headroom_session", kSessionVersion},
                {"files", files},
                {"shown", session.shown},
-               {"prompt",
-                {{"title", session.prompt.title},
-                 {"text", session.prompt.text},
-                 {"ids", session.prompt.ids},
-                 {"max_tokens", session.prompt.max_tokens},
-                 {"target", session.prompt.target},
-                 {"target_ids", session.prompt.target_ids}}},
+               {"prompt", prompt_json(session.prompt)},
                {"ran", session.ran},
                {"what_ifs", session.what_ifs},
                {"trainings", session.trainings},
                {"view", view_json(session.view)}};
+  for (const SavedSession::Sweep& sweep : session.sweeps) root["importance"].push_back(sweep_json(sweep));
   if (session.beside) root["beside"] = {{"what_ifs", session.beside->what_ifs}, {"quick", session.beside->quick}};
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -205,17 +259,7 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
   }
   read_value(root, "shown", session.shown);
   if (session.shown >= session.files.size()) session.shown = 0;
-  const json prompt = object_in(root, "prompt");
-  read_value(prompt, "title", session.prompt.title);
-  read_value(prompt, "text", session.prompt.text);
-  read_value(prompt, "max_tokens", session.prompt.max_tokens);
-  read_value(prompt, "target", session.prompt.target);
-  for (const auto& [name, ids] :
-       {std::pair("ids", &session.prompt.ids), std::pair("target_ids", &session.prompt.target_ids)})
-    if (prompt.contains(name) && prompt[name].is_array())
-      for (const json& id : prompt[name])
-        if (id.is_number_integer() && id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() <= INT32_MAX)
-          ids->push_back(id.get<std::int32_t>());
+  session.prompt = prompt_of_json(object_in(root, "prompt"));
   read_value(root, "ran", session.ran);
   read_value(root, "what_ifs", session.what_ifs);
   if (root.contains("beside")) {
@@ -224,6 +268,9 @@ Result<SavedSession> load_session(const std::filesystem::path& path) {
     read_value(beside, "what_ifs", session.beside->what_ifs);
     read_value(beside, "quick", session.beside->quick);
   }
+  if (root.contains("importance") && root["importance"].is_array())
+    for (const json& entry : root["importance"])
+      if (auto sweep = sweep_of_json(entry)) session.sweeps.push_back(std::move(*sweep));
   session.view = view_of(object_in(root, "view"));
   return session;
 }

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "app/session/importance.h"
 #include "app/session/state.h"
+#include "core/run/loss_table.h"
 
 namespace headroom {
 
@@ -30,6 +32,12 @@ struct SavedSession {
     bool quick = false;                 // of the selected head alone
   };
   std::optional<Beside> beside;
+  // Loss changes of the run that is shown, by way: without the changes of single tokens.
+  struct Sweep {
+    AblationWay way = AblationWay::Off;
+    LossTable table;
+  };
+  std::vector<Sweep> sweeps;
   std::vector<std::string> trainings;  // paths of the histories
   ViewState view;                      // runs are not kept by their ids: run and other_run are −1
 };

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -29,6 +29,19 @@ using SweepClock = std::chrono::steady_clock;
 
 double sweep_seconds(SweepClock::time_point begin) {
   return std::chrono::duration<double>(SweepClock::now() - begin).count();
+}
+
+// The changes that a session kept take the place of those that were not computed since; false: of none.
+bool add_kept(LossTable& table, const LossTable& kept) {
+  const std::size_t before = table.done;
+  for (std::size_t i = 0; i < table.delta.size(); ++i) {
+    if (std::isfinite(table.delta[i]) || !std::isfinite(kept.delta[i])) continue;
+    table.delta[i] = kept.delta[i];
+    table.error[i] = kept.error[i];
+    ++table.done;
+  }
+  table.asked = std::max({table.asked, kept.asked, table.done});
+  return table.done > before;
 }
 
 }  // namespace
@@ -82,6 +95,8 @@ Result<void> Session::start_importance(AblationWay way, const std::vector<HeadRe
   for (const HeadRef head : only) heads.push_back({head.layer, head.head});
   std::size_t asked = 0;
   for (const auto& [layer, count] : heads_left(*run, way, heads)) asked += count;
+  // What a session kept is not computed again.
+  if (heads.empty() && sweep && sweep->kept) heads = heads_to_do(*run, way, {});
   if (!heads.empty() && job->outcome)
     for (const AblatedSet& set : job->outcome->results)
       if (set.done()) heads.push_back(set.heads.front());
@@ -170,6 +185,11 @@ void Session::post_sweep(const std::shared_ptr<SweepJob>& job) {
 void Session::take_changes(RunEntry& run, AblationWay way, std::shared_ptr<const LossTable> table) {
   std::optional<LossSweep>& sweep = run.sweeps[static_cast<std::size_t>(way)];
   if (!sweep) return;
+  if (sweep->kept) {
+    auto merged = std::make_shared<LossTable>(*table);
+    if (!add_kept(*merged, *sweep->kept)) sweep->kept.reset();
+    table = std::move(merged);
+  }
   sweep->table = std::move(table);
   if (run.data) run.data = with_loss_changes(*run.data, run.sweeps);
 }
@@ -259,12 +279,10 @@ Result<void> Session::export_importance(const std::string& path, bool replace) {
         }();
       },
       [this, result, path, by_person = person_asks_] {
-        if (*result) {
-          if (by_person) state_.toast = Toast{next_id_++, "Loss changes saved", path};
-          message(MessageLevel::Info, "saved the loss changes as " + path);
-        } else {
-          card("Cannot save " + std::filesystem::path(path).filename().string(), result->error(), "");
-        }
+        if (*result)
+          saved(SaveKind::Importance, path, by_person);
+        else
+          not_saved(SaveKind::Importance, path, by_person, result->error());
       });
   return {};
 }

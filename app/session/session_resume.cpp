@@ -1,6 +1,7 @@
 // A saved session taken up again: its files opened, its prompt run, what was looked at shown, its what-ifs run again.
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -123,8 +124,31 @@ void Session::take_up_what_ifs(const SavedSession& saved, int base_id) {
   };
 }
 
+// The loss changes of the run that is shown, which is complete; they are of another model where its loss is another.
+void Session::take_up_sweeps(const SavedSession& saved, int run_id) {
+  constexpr double kSameLoss = 1e-3;  // nats; devices and types differ by less
+  RunEntry* run = edit_run(run_id);
+  if (!run || !run->data) return;
+  for (const SavedSession::Sweep& sweep : saved.sweeps) {
+    const LossTable& table = sweep.table;
+    const double loss = run->data->next_token_loss.value_or(kNaN);
+    if (table.layers != run->data->layers || table.heads != run->data->heads ||
+        !(std::abs(table.loss - loss) < kSameLoss)) {
+      message(MessageLevel::Warning,
+              format("%s: the loss changes of the session are of a loss of %.4f nats, which is %.4f now; left out",
+                     way_info(sweep.way).title, table.loss, loss));
+      continue;
+    }
+    LossSweep& taken = run->sweeps[static_cast<std::size_t>(sweep.way)].emplace();
+    taken.status = table.done == table.asked ? SweepStatus::Done : SweepStatus::Stopped;
+    taken.table = taken.kept = std::make_shared<const LossTable>(table);
+    run->data = with_loss_changes(*run->data, run->sweeps);
+  }
+}
+
 // The other run of the same checkpoint, where one stood beside it: as trained, changed, or changed in one head.
 void Session::take_up_beside(const SavedSession& saved, int base_id, int shown_id) {
+  take_up_sweeps(saved, shown_id);
   if (state_.view.centre == CentreView::Training) return;
   state_.view.centre = saved.view.centre == CentreView::Compare ? CentreView::Map : saved.view.centre;
   if (!saved.beside) return;

@@ -39,7 +39,7 @@ double clock_seconds() { return std::chrono::duration<double>(Clock::now().time_
 
 Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, const ModelSpec& model) {
   if (model.capture) return capture_prompt(*model.capture);
-  PromptOptions options{BosMode::Auto, entry.max_tokens, {}, {}};
+  PromptOptions options{entry.bos, entry.max_tokens, {}, {}};
   // Another model may have no use for the target that this prompt was given.
   if (model.encoder && !entry.target_ids.empty())
     options.target_ids = ids_text(entry.target_ids);

@@ -20,7 +20,7 @@ TableFormat format_of(const std::string& path) {
 }
 
 std::string capitalised_kind(SaveKind kind) {
-  std::string name = save_kind_name(kind);
+  std::string name = save_kind_text(kind);
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
   return name;
 }
@@ -35,7 +35,7 @@ void Session::ask_save(SaveKind kind, std::string panel, std::string path) {
 Result<void> Session::save(SaveKind kind, const std::string& panel, const std::string& given, bool replace) {
   HEADROOM_TRY_VOID(check_save_ending(kind, std::string("save ") + save_kind_name(kind), given));
   if (std::string reason = not_savable(state_, kind); !reason.empty())
-    return Error(ErrorCode::InvalidArgument, std::string("no ") + save_kind_name(kind) + " to save: " + reason);
+    return Error(ErrorCode::InvalidArgument, std::string("no ") + save_kind_text(kind) + " to save: " + reason);
   const std::string path = whole_path(given);
   std::error_code ignored;
   if (person_asks_ && !replace && std::filesystem::exists(path, ignored)) {
@@ -68,6 +68,7 @@ Result<void> Session::save(SaveKind kind, const std::string& panel, const std::s
       if (written && person_asks_) add_recent_session(path, session);
       return tell(written);
     }
+    case SaveKind::Importance: return export_importance(path, replace);
   }
   return {};
 }
@@ -75,7 +76,7 @@ Result<void> Session::save(SaveKind kind, const std::string& panel, const std::s
 void Session::saved(SaveKind kind, const std::string& path, bool by_person, const std::string& detail) {
   if (by_person) state_.toast = Toast{next_id_++, capitalised_kind(kind) + " saved", path};
   message(MessageLevel::Info,
-          "saved the " + std::string(save_kind_name(kind)) + " as " + path + (detail.empty() ? "" : ", " + detail));
+          "saved the " + std::string(save_kind_text(kind)) + " as " + path + (detail.empty() ? "" : ", " + detail));
   if (!by_person) return;
   state_.save_folders[save_kind_name(kind)] = std::filesystem::path(path).parent_path().string();
   save_settings();

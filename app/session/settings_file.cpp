@@ -13,6 +13,7 @@
 
 #include "app/session/enum_words.h"
 #include "app/session/json_values.h"
+#include "app/session/prompt_entry.h"
 #include "app/session/saving.h"
 #include "core/io/atomic_file.h"
 
@@ -33,6 +34,8 @@ json to_json(const KeptState& kept) {
                       {"detail", file.detail},
                       {"opened", file.opened_unix},
                       {"bytes", file.size_bytes}});
+  json prompts = json::array();
+  for (const PromptEntry& prompt : kept.recent_prompts) prompts.push_back(prompt_json(prompt));
   const Settings& s = kept.settings;
   const Layout& l = kept.layout;
   return {{"version", kSettingsVersion},
@@ -62,7 +65,8 @@ json to_json(const KeptState& kept) {
             {"y", kept.heads.y},
             {"columns", kept.heads.columns}}},
           {"save_folders", kept.save_folders},
-          {"recent", recent}};
+          {"recent", recent},
+          {"prompts", prompts}};
 }
 
 KeptState from_json(const json& root) {
@@ -116,6 +120,9 @@ KeptState from_json(const json& root) {
       read_value(entry, "bytes", file.size_bytes);
       if (!file.path.empty()) kept.recent.push_back(std::move(file));
     }
+  if (root.contains("prompts") && root["prompts"].is_array())
+    for (auto entry = root["prompts"].rbegin(); entry != root["prompts"].rend(); ++entry)
+      if (entry->is_object()) remember_prompt(kept.recent_prompts, prompt_of_json(*entry));
   return kept;
 }
 

@@ -16,6 +16,7 @@ struct KeptState {
   Settings settings;
   Layout layout;
   std::vector<RecentFile> recent;
+  std::vector<PromptEntry> recent_prompts;
   HeadsState heads;
   std::map<std::string, std::string, std::less<>> save_folders;  // as in State
   float window_width = 0, window_height = 0;  // in units of the desktop, whatever `scale` is; 0: the default

@@ -214,6 +214,7 @@ struct PromptEntry {
   std::string text;   // the text, or empty where ids are given
   std::vector<std::int32_t> ids;
   std::int64_t max_tokens = 0;  // 0: all
+  BosMode bos = BosMode::Auto;  // of a text
   // Of an encoder-decoder: what the decoder shall predict, or the ids that it reads. Neither: it shall predict the
   // text.
   std::string target;
@@ -299,7 +300,7 @@ struct Message {
 enum class Overlay : std::uint8_t { None, Palette, Keys, Settings, About, Log, Files, Prompt, Save };
 
 // What can be saved: session/saving.h.
-enum class SaveKind : std::uint8_t { Run, Picture, Table, Session };
+enum class SaveKind : std::uint8_t { Run, Picture, Table, Session, Importance };
 
 // What the save panel was opened for.
 struct SaveWish {
@@ -366,8 +367,10 @@ struct State {
   std::vector<ModelEntry> models;
   int model = -1;  // id of the one that runs next
   PromptEntry prompt;
-  int prompt_serial = 0;       // one more with each prompt that is set
-  bool keep_residual = false;  // the next run keeps its whole residual stream
+  int prompt_serial = 0;                      // one more with each prompt that is set
+  std::vector<PromptEntry> recent_prompts;    // that a person set, the latest first
+  std::vector<PromptEntry> built_in_prompts;  // texts that the program brings along
+  bool keep_residual = false;                 // the next run keeps its whole residual stream
   std::shared_ptr<const RunBudget>
       estimate;  // of a run of the prompt as things are set; null while it is made, or where none can be
   std::vector<RunEntry> runs;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@ struct TokenCounter::Shared {
   // What is asked for and not begun, and whether something is.
   std::shared_ptr<const Tokenizer> tokenizer HEADROOM_GUARDED_BY(mutex);
   std::string text HEADROOM_GUARDED_BY(mutex);
+  BosMode bos HEADROOM_GUARDED_BY(mutex) = BosMode::Auto;
   bool asked HEADROOM_GUARDED_BY(mutex) = false, posted HEADROOM_GUARDED_BY(mutex) = false;
   std::uint64_t wanted HEADROOM_GUARDED_BY(mutex) = 0, begun HEADROOM_GUARDED_BY(mutex) = 0;  // serials of texts
   std::shared_ptr<const TokenCount> last HEADROOM_GUARDED_BY(mutex);
@@ -24,6 +26,7 @@ struct TokenCounter::Shared {
     for (;;) {
       std::shared_ptr<const Tokenizer> of;
       std::string next;
+      BosMode mode = BosMode::Auto;
       {
         const MutexLock lock(mutex);
         if (!asked || !wake) {
@@ -33,9 +36,10 @@ struct TokenCounter::Shared {
         asked = false;
         of = tokenizer;
         next = text;
+        mode = bos;
         begun = wanted;
       }
-      std::shared_ptr<const TokenCount> made = count_tokens(std::move(of), std::move(next));
+      std::shared_ptr<const TokenCount> made = count_tokens(std::move(of), std::move(next), mode);
       const MutexLock lock(mutex);
       last = std::move(made);
       if (wake) wake();
@@ -56,12 +60,14 @@ std::size_t TokenCount::ends_in(std::string_view now) const {
   return kept > 0 ? kept - 1 : 0;
 }
 
-std::shared_ptr<const TokenCount> count_tokens(std::shared_ptr<const Tokenizer> tokenizer, std::string text) {
+std::shared_ptr<const TokenCount> count_tokens(std::shared_ptr<const Tokenizer> tokenizer, std::string text,
+                                               BosMode bos) {
   auto count = std::make_shared<TokenCount>();
   count->tokenizer = std::move(tokenizer);
   count->text = std::move(text);
+  count->bos = bos;
   try {
-    const Result<Encoding> encoding = count->tokenizer->encode(count->text, BosMode::Auto);
+    const Result<Encoding> encoding = count->tokenizer->encode(count->text, bos);
     if (!encoding) {
       count->error = encoding.error();
       return count;
@@ -74,6 +80,13 @@ std::shared_ptr<const TokenCount> count_tokens(std::shared_ptr<const Tokenizer> 
       if (end == 0) ++count->added;
       count->ends.push_back(end);
     }
+    count->different = static_cast<std::int64_t>(std::set(encoding->ids.begin(), encoding->ids.end()).size());
+    count->special = std::ranges::count(encoding->is_special, 1);
+    const auto longest =
+        std::ranges::max_element(encoding->ranges, {}, [](const ByteRange& range) { return range.end - range.begin; });
+    if (longest != encoding->ranges.end())
+      count->longest = count->text.substr(longest->begin, longest->end - longest->begin);
+    if (encoding->bos_added) count->bos_text = encoding->texts.front();
   } catch (const std::exception& exception) {
     count->error = Error(ErrorCode::Corrupt, std::string("the text has no tokens: ") + exception.what());
   }
@@ -92,13 +105,14 @@ TokenCounter::~TokenCounter() {
 }
 
 std::shared_ptr<const TokenCount> TokenCounter::count(const std::shared_ptr<const Tokenizer>& tokenizer,
-                                                      const std::string& text) {
+                                                      const std::string& text, BosMode bos) {
   const MutexLock lock(shared_->mutex);
   const auto& last = shared_->last;
-  const bool known = last && last->tokenizer == tokenizer && last->text == text;
-  if (shared_->tokenizer != tokenizer || shared_->text != text) {
+  const bool known = last && last->tokenizer == tokenizer && last->text == text && last->bos == bos;
+  if (shared_->tokenizer != tokenizer || shared_->text != text || shared_->bos != bos) {
     shared_->tokenizer = tokenizer;
     shared_->text = text;
+    shared_->bos = bos;
     ++shared_->wanted;
   }
   shared_->asked = !known && shared_->begun != shared_->wanted;
@@ -112,7 +126,8 @@ std::shared_ptr<const TokenCount> TokenCounter::count(const std::shared_ptr<cons
 bool TokenCounter::waiting() const {
   const MutexLock lock(shared_->mutex);
   return shared_->posted && shared_->tokenizer &&
-         !(shared_->last && shared_->last->tokenizer == shared_->tokenizer && shared_->last->text == shared_->text);
+         !(shared_->last && shared_->last->tokenizer == shared_->tokenizer && shared_->last->text == shared_->text &&
+           shared_->last->bos == shared_->bos);
 }
 
 }  // namespace headroom

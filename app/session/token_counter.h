@@ -20,10 +20,14 @@ namespace headroom {
 struct TokenCount {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::string text;
-  std::int64_t tokens = 0;        // with those that the tokenizer adds (BOS)
-  std::int64_t added = 0;         // of them, at the beginning
-  std::vector<std::size_t> ends;  // of each token: the byte of the text that it ends before; ascending
-  std::optional<Error> error;     // why it has no tokens
+  BosMode bos = BosMode::Auto;
+  std::int64_t tokens = 0;                  // with those that the tokenizer adds (BOS)
+  std::int64_t added = 0;                   // of them, at the beginning
+  std::vector<std::size_t> ends;            // of each token: the byte of the text that it ends before; ascending
+  std::int64_t different = 0, special = 0;  // ids that occur, and tokens that are special
+  std::string longest;                      // bytes of the token of most bytes
+  std::string bos_text;                     // of the BOS token that stands in front; empty: none does
+  std::optional<Error> error;               // why it has no tokens
 
   // The byte before which the first `count` tokens end.
   [[nodiscard]] std::size_t end_of(std::int64_t count) const;
@@ -42,7 +46,7 @@ class TokenCounter {
   // Asks for `text`, and answers with what was counted last: of this text or, while it is counted, of one before it.
   // Null before the first.
   [[nodiscard]] std::shared_ptr<const TokenCount> count(const std::shared_ptr<const Tokenizer>& tokenizer,
-                                                        const std::string& text);
+                                                        const std::string& text, BosMode bos = BosMode::Auto);
   // The text asked for last is still being counted.
   [[nodiscard]] bool waiting() const;
 
@@ -55,6 +59,6 @@ class TokenCounter {
 
 // On the calling thread, with anything that the tokenizer throws as an error.
 [[nodiscard]] std::shared_ptr<const TokenCount> count_tokens(std::shared_ptr<const Tokenizer> tokenizer,
-                                                             std::string text);
+                                                             std::string text, BosMode bos = BosMode::Auto);
 
 }  // namespace headroom

@@ -57,28 +57,37 @@ std::size_t line_of(const std::vector<TextLine>& lines, std::size_t caret) {
 }
 
 // The parts of a text that options.ends tells apart, behind the bytes [line.begin, line.end).
-void shade_parts(Painter& painter, const Typeset& set, std::string_view text, TextLine line, Vec2 middle,
-                 std::span<const std::size_t> ends, Color color) {
+void draw_parts(Painter& painter, const Typeset& set, std::string_view text, TextLine line, Vec2 middle,
+                const TextFieldOptions& options, const Theme& theme) {
+  if (options.parts == PartStyle::Off) return;
+  const std::span<const std::size_t> ends = options.ends;
   const auto x_of = [&](std::size_t at) { return middle.x + set.width(text.substr(line.begin, at - line.begin)); };
   auto k = static_cast<std::size_t>(std::ranges::upper_bound(ends, line.begin) - ends.begin());
   for (std::size_t from = line.begin; k < ends.size() && from < line.end; ++k) {
     const std::size_t to = std::min(line.end, ends[k]);
-    if (to > from && k % 2 == 1)
-      painter.fill_rect({x_of(from), whole(middle.y - 8.0f), x_of(to), whole(middle.y + 8.0f)}, color, 2.0f);
+    const float y0 = whole(middle.y - 8.0f), y1 = whole(middle.y + 8.0f);
+    if (options.parts == PartStyle::Marks && to > from && ends[k] <= line.end)
+      painter.fill_rect({whole(x_of(to)), y0, whole(x_of(to)) + 1.0f, y1}, theme.second.faded(0.6f));
+    if (options.parts == PartStyle::Shades && to > from && k % 2 == 1)
+      painter.fill_rect({x_of(from), y0, x_of(to), y1}, theme.second.faded(0.22f), 2.0f);
     from = std::max(from, to);
   }
 }
 
 // The bytes [seen.begin, seen.end) of a text from `at` on, those from read_to on dimmed.
 void draw_read(Painter& painter, const Typeset& set, std::string_view text, TextLine seen, Vec2 at, std::size_t read_to,
-               Color dimmed) {
+               const Theme& theme) {
   const std::size_t middle = std::clamp(read_to, seen.begin, seen.end);
+  if (read_to > seen.begin && read_to <= seen.end && read_to < text.size()) {
+    const float x = whole(at.x + set.width(text.substr(seen.begin, read_to - seen.begin)));
+    painter.fill_rect({x, whole(at.y - 13.0f), x + 2.0f, whole(at.y + 5.0f)}, theme.warn);
+  }
   const std::string read = shown_text(text.substr(seen.begin, middle - seen.begin)),
                     rest = shown_text(text.substr(middle, seen.end - middle));
   if (!read.empty()) painter.text(at, read, set.style);
   if (rest.empty()) return;
   TextStyle style = set.style;
-  style.color = dimmed;
+  style.color = theme.text3;
   painter.text({at.x + set.width(text.substr(seen.begin, middle - seen.begin)), at.y}, rest, style);
 }
 
@@ -169,6 +178,22 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
     prefix_width = std::round(width(options.prefix, theme.body(theme.text3))) + 10.0f;
     inner.x0 += prefix_width;
   }
+  const float gutter = options.line_numbers && options.multiline
+                           ? std::round(measure().width("00000", Face::Mono, 10.0f)) + 12.0f
+                           : 0.0f;
+  inner.x0 += gutter;
+  // The number of the line of the text's own that begins at `at`; nothing where a line goes on.
+  std::int64_t line_number = 0;
+  std::size_t numbered_to = 0;
+  const auto draw_number = [&](std::string_view of, std::size_t at, float y) {
+    if (gutter <= 0.0f || (at > 0 && of[at - 1] != '\n')) return;
+    line_number += std::count(of.begin() + static_cast<std::ptrdiff_t>(numbered_to),
+                              of.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    numbered_to = at;
+    const TextStyle number{Face::Mono, 10.0f, theme.text3};
+    const std::string digits = std::to_string(line_number + 1);
+    painter.text({inner.x0 - 12.0f - width(digits, number), whole(y + 0.36f * style.size)}, digits, number);
+  };
   if (options.clear_button) inner.x1 -= 16.0f;
   if (options.multiline) inner.x1 -= 8.0f;
 
@@ -309,7 +334,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
   if (result.changed && field == nullptr) return result;
   const float first_y = options.multiline ? inner.y0 + 0.5f * kLine : area.centre_y();
   const auto baseline = [&](float y) { return whole(y + 0.36f * style.size); };
-  painter.push_clip(inner.inset(-1.0f, options.multiline ? 0.0f : 1.0f));
+  const Rect clip = inner.inset(-1.0f, options.multiline ? 0.0f : 1.0f);
+  painter.push_clip({clip.x0 - gutter, clip.y0, clip.x1, clip.y1});
   if (text.empty() && !options.hint.empty()) {
     const TextStyle hint{Face::Sans, options.size, theme.text3};
     const std::string fitting = elide_end(options.hint, inner.width(), measure(), hint.face, hint.size);
@@ -326,9 +352,9 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
           wrap_lines(std::string_view(valid).substr(0, kept), inner.width(), measure(), style.face, style.size);
       float y = first_y;
       for (std::size_t row = 0; row < std::min(most, lines.size()); ++row, y += kLine) {
-        if (valid.size() == text.size())
-          shade_parts(painter, set, valid, lines[row], {inner.x0, y}, options.ends, theme.second.faded(0.22f));
-        draw_read(painter, set, valid, lines[row], {inner.x0, baseline(y)}, options.read_to, theme.text3);
+        if (valid.size() == text.size()) draw_parts(painter, set, valid, lines[row], {inner.x0, y}, options, theme);
+        draw_number(valid, lines[row].begin, y);
+        draw_read(painter, set, valid, lines[row], {inner.x0, baseline(y)}, options.read_to, theme);
       }
     } else if (!valid.empty()) {
       const std::string shown = shown_text(valid);
@@ -337,6 +363,7 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       if (width(shown, style) > inner.width()) tooltip(area, shown);
     }
   } else {
+    result.caret = field->edit.caret();
     const auto [begin, end] = field->edit.selection();
     const auto [top, count] = options.multiline
                                   ? std::pair{static_cast<std::size_t>(field->scroll_y / kLine),
@@ -355,8 +382,8 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
       const auto x_of = [&](std::size_t at) {
         return inner.x0 - field->scroll_x + set.width(text.substr(line.begin, at - line.begin));
       };
-      if (options.multiline)
-        shade_parts(painter, set, text, line, {inner.x0, y}, options.ends, theme.second.faded(0.22f));
+      if (options.multiline) draw_parts(painter, set, text, line, {inner.x0, y}, options, theme);
+      draw_number(text, line.begin, y);
       if (begin < end && begin <= line.end && end >= line.begin) {
         const std::size_t from = std::max(begin, line.begin), to = std::min(end, line.end);
         float x1 = x_of(to);
@@ -374,7 +401,7 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
         seen.end = set.at(text, line, field->scroll_x + inner.width());
         if (seen.end > seen.begin && x_of(seen.end) > inner.x1 + 0.5f) seen.end = field->edit.previous(seen.end);
       }
-      draw_read(painter, set, text, seen, {x_of(seen.begin), baseline(y)}, options.read_to, theme.text3);
+      draw_read(painter, set, text, seen, {x_of(seen.begin), baseline(y)}, options.read_to, theme);
       if (row == caret_row && caret_on) {
         const float half = std::round(0.66f * options.size);
         painter.fill_rect(Rect::sized(whole(x_of(field->edit.caret())), whole(y) - half,

@@ -74,6 +74,9 @@ enum class Icon : std::uint8_t {
   Info
 };
 
+// How parts of a text are told apart: every other one is shaded, a line stands where each ends, or not at all.
+enum class PartStyle { Shades, Marks, Off };
+
 struct TextFieldOptions {
   std::string hint;
   bool multiline = false;
@@ -82,8 +85,10 @@ struct TextFieldOptions {
   bool select_stem = false;  // with it, what stands before the last dot is selected
   std::string prefix;        // dimmed, inside at the left: "filter"
   bool clear_button = false;
-  std::span<const std::size_t> ends;  // of parts of the text (tokens): bytes, ascending; every other part is shaded
+  std::span<const std::size_t> ends;  // of parts of the text (tokens): bytes, ascending
+  PartStyle parts = PartStyle::Shades;
   std::size_t read_to = std::string::npos;  // the text from this byte on is dimmed: it is not read
+  bool line_numbers = false;                // at the left, of a multiline text's own lines
   bool keeps_tab = false;                   // Tab is its own, and does not leave it
   bool bare = false;                        // no ground and no frame; the text begins at the area's left edge
   float size = 12.0f;                       // of the letters
@@ -91,7 +96,8 @@ struct TextFieldOptions {
 
 struct TextFieldResult {
   bool changed = false, submitted = false,
-       cancelled = false;  // cancelled: Escape; submitted: Enter (multiline: Ctrl+Enter)
+       cancelled = false;                 // cancelled: Escape; submitted: Enter (multiline: Ctrl+Enter)
+  std::size_t caret = std::string::npos;  // the byte that it stands before; npos: the field has no keyboard
 };
 
 // Whether a command line can run now, and how it is called elsewhere: asked for menus, buttons and palettes.
@@ -211,7 +217,9 @@ class Ui {
   bool icon_button(Rect area, Icon icon, std::string_view command, std::string_view tip);
   bool link(Vec2 baseline, std::string_view text, std::string_view command, const TextStyle& style);
   // One frame with parts side by side, as wide as its texts need; returns its width (draw = false: only measures).
-  float segmented(Vec2 top_left, float height, std::span<const Choice> choices, bool draw = true);
+  // `chosen`: the one that was pressed in this frame, for choices that are no commands; left as it is without one.
+  float segmented(Vec2 top_left, float height, std::span<const Choice> choices, bool draw = true,
+                  std::size_t* chosen = nullptr);
   // "label value ▾"; opens a menu below.
   void combo(std::string_view id, Rect area, std::string_view label, std::string_view value,
              const std::function<std::vector<MenuItem>()>& items);

@@ -139,7 +139,7 @@ bool Ui::link(Vec2 baseline, std::string_view text, std::string_view command, co
   return true;
 }
 
-float Ui::segmented(Vec2 top_left, float height, std::span<const Choice> choices, bool draw) {
+float Ui::segmented(Vec2 top_left, float height, std::span<const Choice> choices, bool draw, std::size_t* chosen) {
   float total = 0.0f;
   std::vector<float> widths;
   for (const Choice& choice : choices) {
@@ -174,7 +174,10 @@ float Ui::segmented(Vec2 top_left, float height, std::span<const Choice> choices
     const std::string title = shown_text(choice.title);
     painter.text({whole(part.centre_x() - 0.5f * width(title, style)), whole(part.centre_y() + 4.32f)}, title, style);
     tooltip(part, reason);
-    if (i.clicked && enabled) run(choice.command);
+    if (i.clicked && enabled) {
+      if (!choice.command.empty()) run(choice.command);
+      if (chosen != nullptr) *chosen = k;
+    }
     x += widths[k];
   }
   pop_id();

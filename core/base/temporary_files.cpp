@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <climits>
+#include <csignal>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -25,7 +26,38 @@ struct Slot {
 static_assert(std::atomic<SlotState>::is_always_lock_free);
 constinit std::array<Slot, 32> slots;
 
+constinit std::atomic<int> creations{0};
+constinit std::atomic<int> end_code{-1};  // −1: nobody has asked for the end
+constinit std::atomic<bool> ending{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+// One thread does it, without being interrupted; any other waits for the end.
+[[noreturn]] void end_now(int code) noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  while (ending.exchange(true)) pause();
+  remove_temporary_files();
+  _exit(code);
+}
+
 }  // namespace
+
+// Either this sees that the end was asked for, or who asks for it sees this creation.
+TemporaryFileCreation::TemporaryFileCreation() noexcept {
+  creations += 1;
+  if (end_code >= 0) end_now(end_code);
+}
+
+TemporaryFileCreation::~TemporaryFileCreation() {
+  creations -= 1;
+  if (end_code >= 0) end_now(end_code);
+}
+
+void end_without_temporary_files(int code) noexcept {
+  if (end_code.exchange(code) < 0 && creations > 0) return;
+  end_now(code);
+}
 
 TemporaryFileEntry::TemporaryFileEntry(const std::filesystem::path& path, int descriptor) {
   const std::string& name = path.native();

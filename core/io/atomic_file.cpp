@@ -156,6 +156,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target, bool 
   file.force_ = force;
   file.target_ = std::move(resolved);
   std::filesystem::path temporary = temporary_name(file.target_);
+  const TemporaryFileCreation creation;
   HEADROOM_TRY(file.descriptor_, open_temporary(temporary));
   file.temporary_ = std::move(temporary);
   file.entry_ = TemporaryFileEntry(file.temporary_, file.descriptor_);

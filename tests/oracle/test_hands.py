@@ -2,6 +2,7 @@
 import json
 import signal
 
+import h5py
 import numpy as np
 import pytest
 from PIL import Image
@@ -98,6 +99,76 @@ def test_a_text_of_ones_own_is_read_whole(sits, demo_gguf):
     facts = person.leaves()
     assert (facts["prompt.limit"], facts["prompt.reads"]) == ("all", facts["prompt.tokens"]), facts
     assert 100 < int(facts["prompt.tokens"]) < 200, facts["prompt.tokens"]
+
+
+def test_the_prompt_says_how_much_of_it_will_run(sits, demo_gguf):
+    """Before it has run: its own number, not the limit of the text that stood there."""
+    person = sits(demo_gguf)
+    person.resizes(1024, 640)
+    person.keys("ctrl+t", "ctrl+a")
+    person.types("Thirty tokens or so are typed here, and the window says how many of them the model is going to read, before it has.")
+    person.keys("ctrl+Return")
+    person.settle()
+    facts = person.leaves()
+    assert 20 < int(facts["estimate.tokens"]) < 40 and int(facts["run.tokens"]) == 512, facts
+    assert facts["prompt.shown"].endswith(f", {facts['estimate.tokens']} tokens"), facts["prompt.shown"]
+
+
+def test_models_of_one_file_name_and_their_what_ifs_are_told_apart(sits, tmp_path):
+    person = sits(DEMO / "bytes" / "softmax", DEMO / "bytes" / "diff_v2")  # model.safetensors, both
+    person.keys("c")
+    person.commands("run")  # B
+    person.commands("what-if hide-key=0")
+    person.commands("what-if.complete")
+    person.commands("compare.swap")
+    person.commands("save run changed.h5")
+    facts = person.leaves()
+    assert facts["errors"] == "0" and facts["runs"] == "3", facts
+    assert (facts["run.name"], facts["other.name"]) == ("bytes/softmax · key 0 hidden", "bytes/softmax"), facts
+    with h5py.File(tmp_path / "changed.h5") as file:
+        assert "hide-key=0" in file.attrs["overrides"], dict(file.attrs)
+    person = sits("changed.h5", DEMO / "bytes" / "diff_v2")
+    facts = person.leaves()
+    assert facts["run.name"] == "changed · key 0 hidden", facts["run.name"]
+
+
+def test_the_range_follows_what_is_in_view_and_cells_print_two_digits(sits):
+    ranges = []
+    for turns in (0, 30):
+        person = sits(DEMO / "bytes" / "softmax")
+        person.resizes(1440, 900)
+        person.commands("select L1.H0")
+        person.commands("map.scale log")
+        at = 620, 480  # in the map
+        for _ in range(turns):
+            person.clicks(*at, button=4)
+        person.clicks(*at)
+        person.settle()
+        facts = person.leaves()
+        ranges.append((float(facts["map.range_low"]), float(facts["map.range_high"])))
+        cells = float(facts["map.cells_visible"])
+        assert (cells > 4000) == (turns == 0), cells
+    value, printed = float(facts["map.cell"]), facts["map.printed"]
+    assert abs(float(printed) - value) <= 0.05 * value, (printed, value)
+    assert ranges[0] != ranges[1] and ranges[1][1] < ranges[0][1], ranges
+    assert "in view" in facts["map.range"], facts["map.range"]
+
+
+def test_what_fails_counts_as_an_error_and_colours_are_chosen(sits, tmp_path):
+    (tmp_path / "broken.safetensors").write_bytes(b"no tensors")
+    person = sits(DEMO / "bytes" / "softmax")
+    person.commands("map.colours viridis")
+    person.commands("open broken.safetensors")
+    facts = person.leaves()
+    assert (facts["errors"], facts["warnings"], facts["unseen_errors"]) == ("1", "0", "1"), facts
+    assert facts["settings.colours"] == "viridis"
+    person = sits(DEMO / "bytes" / "softmax")
+    person.commands("screenshot now.png")
+    facts = person.leaves()
+    assert facts["settings.colours"] == "viridis"
+    picture = np.asarray(Image.open(tmp_path / "now.png").convert("RGB")).astype(int)
+    yellow = (abs(picture - (253, 231, 37)) < 12).all(axis=2)  # the brightest of viridis
+    assert yellow.sum() > 100, yellow.sum()
 
 
 def test_controls_are_reached_and_pressed_by_the_keyboard(sits):

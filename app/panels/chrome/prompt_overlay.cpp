@@ -14,9 +14,13 @@
 
 #include "app/panels/chrome/bars.h"
 #include "app/panels/chrome/overlay.h"
+#include "app/panels/chrome/prompt_side.h"
 #include "app/panels/panel.h"
 #include "app/plot/number_text.h"
+#include "app/plot/token_text.h"
 #include "app/session/commands.h"
+#include "app/session/enum_words.h"
+#include "app/session/prompt_entry.h"
 #include "app/session/token_counter.h"
 #include "app/ui/text_wrap.h"
 #include "core/text/prompt_ids.h"
@@ -24,22 +28,30 @@
 namespace headroom {
 namespace {
 
-std::string ids_line(const std::vector<std::int32_t>& ids) {
-  std::string text;
-  for (const std::int32_t id : ids) text += (text.empty() ? "" : " ") + std::to_string(id);
-  return text;
-}
-
 std::int64_t code_points(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 // What the tokenizer of the open model makes of the text; null without one, or before the first count is there.
-std::shared_ptr<const TokenCount> counted(const PanelContext& context, const ModelEntry* model,
-                                          const std::string& text) {
+std::shared_ptr<const TokenCount> counted(const PanelContext& context, const ModelEntry* model, const std::string& text,
+                                          BosMode bos) {
   if (!model || !model->tokenizer) return nullptr;
-  if (context.tokens) return context.tokens->count(model->tokenizer, text);
-  return count_tokens(model->tokenizer, text);
+  if (context.tokens) return context.tokens->count(model->tokenizer, text, bos);
+  return count_tokens(model->tokenizer, text, bos);
+}
+
+// "token 383 “␣pass” · bytes 1,732–1,736": of the token that the caret stands before or in, at the end the last one.
+std::string caret_line(const TokenCount& count, std::span<const std::size_t> ends, std::string_view text,
+                       std::size_t caret) {
+  if (ends.empty() || caret == std::string::npos) return "";
+  auto k = static_cast<std::size_t>(std::ranges::upper_bound(ends, caret) - ends.begin());
+  if (k == ends.size() && count.ends.size() > ends.size()) return "";  // what is being counted
+  k = std::min(k, ends.size() - 1);
+  const std::size_t begin = k > 0 ? ends[k - 1] : 0, end = std::min(ends[k], text.size());
+  if (begin >= end) return "";
+  return "token " + grouped_text(static_cast<std::int64_t>(k)) + " “" + visible_token(text.substr(begin, end - begin)) +
+         "” · bytes " + grouped_text(static_cast<std::int64_t>(begin)) + "–" +
+         grouped_text(static_cast<std::int64_t>(end));
 }
 
 // "first 512 of 7 639 tokens are read" with a button that reads all; true when it was pressed.
@@ -69,31 +81,39 @@ void draw_prompt(PanelContext& context, Rect window) {
   std::string& target_ids = ui.kept_text("prompt target ids");
   double& by_ids = ui.kept_number("prompt by ids");
   double& limit_typed = ui.kept_number("prompt limit typed");
-  const bool first = ui.appeared("prompt");
-  if (first) {
-    text = prompt.text;
-    ids = ids_line(prompt.ids);
-    target = prompt.target;
-    target_ids = ids_line(prompt.target_ids);
-    limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
-    by_ids = prompt.ids.empty() ? 0.0 : 1.0;
+  double& bos_word = ui.kept_number("prompt bos");
+  double& parts = ui.kept_number("prompt parts");
+  const auto take = [&](const PromptEntry& entry) {
+    text = entry.text;
+    ids = ids_line(entry.ids);
+    target = entry.target;
+    target_ids = ids_line(entry.target_ids);
+    limit = entry.max_tokens > 0 ? std::to_string(entry.max_tokens) : "";
+    by_ids = entry.ids.empty() ? 0.0 : 1.0;
     limit_typed = 0.0;
-  }
+    bos_word = static_cast<double>(entry.bos);
+  };
+  const bool first = ui.appeared("prompt");
+  if (first) take(prompt);
   const ModelEntry* model = context.state.find_model(context.state.model);
   const bool decodes = model && model->model && model->model->spec.encoder;
-  const Rect box = begin_box(context, "prompt", window, {820.0f, 540.0f});
+  const Rect box = begin_box(context, "prompt", window, {1080.0f, 640.0f});
   Rect rest = draw_box_title(context, box, "Prompt", "what the model reads", "prompt.edit");
   const float margin = box.width() < 600.0f ? 10.0f : 24.0f;
   const Rect foot = rest.cut_bottom(48.0f);
-  rest = {rest.x0 + margin, rest.y0 + 10.0f, rest.x1 - margin, rest.y1 - 4.0f};
+  Rect side;
+  if (rest.width() >= 760.0f) {
+    side = rest.cut_right(264.0f);
+    painter.fill_rect({side.x0, side.y0, side.x0 + 1.0f, side.y1}, theme.line);
+    side = {side.x0 + 16.0f, side.y0 + 12.0f, side.x1 - 16.0f, side.y1 - 8.0f};
+  }
+  rest = {rest.x0 + margin, rest.y0 + 10.0f, rest.x1 - (side.empty() ? margin : 16.0f), rest.y1 - 4.0f};
   const Rect bar = rest.cut_top(30.0f);
   ui.push_id("prompt");
   const std::vector<Choice> ways{{"Text", "", by_ids == 0.0, ""}, {"Token ids", "", by_ids != 0.0, ""}};
-  const float width = ui.segmented({bar.x0, bar.y0}, 22.0f, ways);
-  const float half = ui.segmented({0.0f, 0.0f}, 22.0f, std::span(ways).first(1), false);
-  if (ui.input.pressed[kLeftButton] && ui.hovered({bar.x0, bar.y0, bar.x0 + width, bar.y0 + 22.0f})) {
-    by_ids = ui.input.pointer.x >= bar.x0 + half ? 1.0 : 0.0;
-  }
+  std::size_t way = ways.size();
+  const float width = ui.segmented({bar.x0, bar.y0}, 22.0f, ways, true, &way);
+  if (way < ways.size()) by_ids = static_cast<double>(way);
   const bool as_ids = by_ids != 0.0;
   std::string& value = as_ids ? ids : text;
   std::string& second = as_ids ? target_ids : target;
@@ -103,7 +123,7 @@ void draw_prompt(PanelContext& context, Rect window) {
   std::int64_t tokens = 0;
   if (!as_ids) {
     const char* name = "first tokens";
-    const float field = 110.0f, x = bar.x1 - field;
+    const float field = 90.0f, x = bar.x1 - field;
     const float label = std::round(ui.width(name, theme.body(theme.text3))) + 10.0f;
     if (x - label > bar.x0 + width + 12.0f) {
       painter.text_at(x - label, bar.y0 + 11.0f, name, theme.body(theme.text3));
@@ -111,6 +131,14 @@ void draw_prompt(PanelContext& context, Rect window) {
       options.hint = "all";
       options.mono = true;
       if (ui.text_field("limit", {x, bar.y0, bar.x1, bar.y0 + 22.0f}, limit, options).changed) limit_typed = 1.0;
+      const std::vector<Choice> styles{
+          {"Shades", "", parts == 0.0, ""}, {"Marks", "", parts == 1.0, ""}, {"Off", "", parts == 2.0, ""}};
+      const float styles_width = ui.segmented({0.0f, 0.0f}, 22.0f, styles, false);
+      const float styles_x = x - label - 20.0f - styles_width;
+      std::size_t style = styles.size();
+      if (model && model->tokenizer && styles_x > bar.x0 + width + 16.0f)
+        ui.segmented({styles_x, bar.y0}, 22.0f, styles, true, &style);
+      if (style < styles.size()) parts = static_cast<double>(style);
     }
     if (!limit.empty()) {
       const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), tokens);
@@ -130,8 +158,9 @@ void draw_prompt(PanelContext& context, Rect window) {
     ui.text_field(as_ids ? "target ids" : "target", line, second, field);
   }
 
-  const std::shared_ptr<const TokenCount> count = as_ids ? nullptr : counted(context, model, text);
-  const bool exact = count && count->text == text;
+  const auto bos = static_cast<BosMode>(bos_word);
+  const std::shared_ptr<const TokenCount> count = as_ids ? nullptr : counted(context, model, text, bos);
+  const bool exact = count && count->text == text && count->bos == bos;
   const std::int64_t reads = count && tokens > 0 ? std::min(tokens, count->tokens) : count ? count->tokens : 0;
   const bool cut = count && limit_ok && reads < count->tokens;
   if (cut) {
@@ -145,15 +174,27 @@ void draw_prompt(PanelContext& context, Rect window) {
 
   TextFieldOptions options;
   options.multiline = true;
-  options.mono = as_ids;
+  options.mono = true;
+  options.line_numbers = !as_ids && box.width() >= 600.0f;
+  options.parts = static_cast<PartStyle>(parts);
+  const bool caret_room = !as_ids && rest.height() >= 120.0f;
+  const Rect caret_row = caret_room ? rest.cut_bottom(20.0f) : Rect{};
   if (count) {
     const std::size_t known = count->ends_in(text);
     options.ends = std::span(count->ends).first(known);
     if (cut && static_cast<std::size_t>(reads) <= known) options.read_to = count->end_of(reads);
   }
   options.hint = as_ids ? "ids with spaces or commas between them" : "the text, as the model reads it";
-  options.focus = first || ui.appeared(as_ids ? "ids field" : "text field");
+  double& taken = ui.kept_number("prompt taken");  // a prompt was, beside the text: the keyboard goes on in it
+  options.focus = first || taken != 0.0 || ui.appeared(as_ids ? "ids field" : "text field");
+  taken = 0.0;
   const TextFieldResult typed = ui.text_field(as_ids ? "ids" : "text", rest, value, options);
+  if (caret_room && count) {
+    const std::string at = caret_line(*count, options.ends, value, typed.caret);
+    ui.label_at(caret_row.x0 + 2.0f, caret_row.centre_y() + 2.0f, at, {Face::Mono, 11.0f, theme.text2},
+                caret_row.width());
+    context.facts.set("prompt.caret", at);
+  }
   // The limit was that of the text that stood here; whoever types another one means all of it.
   if (typed.changed && !as_ids && limit_typed == 0.0) limit.clear();
 
@@ -189,9 +230,10 @@ void draw_prompt(PanelContext& context, Rect window) {
   // Of the prompt that is set, and of it alone.
   const std::string set_limit = prompt.max_tokens > 0 ? std::to_string(prompt.max_tokens) : "";
   const bool same_target = second == (as_ids ? ids_line(prompt.target_ids) : prompt.target);
-  const bool unchanged = (as_ids ? !prompt.ids.empty() && value == ids_line(prompt.ids)
-                                 : prompt.ids.empty() && value == prompt.text && limit == set_limit) &&
-                         same_target;
+  const bool unchanged =
+      (as_ids ? !prompt.ids.empty() && value == ids_line(prompt.ids)
+              : prompt.ids.empty() && value == prompt.text && limit == set_limit && bos == prompt.bos) &&
+      same_target;
   if (const RunBudget* estimate = unchanged ? context.state.estimate.get() : nullptr) {
     note += " · a run " + estimate_text(*estimate);
     context.facts.set("prompt.estimate", note);
@@ -212,23 +254,35 @@ void draw_prompt(PanelContext& context, Rect window) {
     right -= 8.0f;
     return clicked;
   };
-  const bool run_key = std::ranges::any_of(ui.input.keys, [](const KeyPress& press) {
-    return press.key == letter_key('R') && press.modifiers.ctrl && !press.modifiers.shift && !press.modifiers.alt;
-  });
+  const auto pressed = [&](Key key) {
+    return std::ranges::any_of(ui.input.keys, [key](const KeyPress& press) {
+      return press.key == key && press.modifiers.ctrl && !press.modifiers.shift && !press.modifiers.alt;
+    });
+  };
+  const bool run_key = pressed(letter_key('R')), apply_key = pressed(Key::Enter);
   const bool runs =
       button("Apply and run", 124.0f, "Ctrl+R", can ? ButtonStyle::Primary : ButtonStyle::Plain) || run_key;
   const bool applied = button("Apply", 72.0f, "Ctrl+Enter", ButtonStyle::Plain);
-  if (can && (runs || applied || typed.submitted)) {
+  if (can && (runs || applied || apply_key)) {
     ui.run("overlay.close");
     ui.run(line);
     if (decodes && !second.empty())
       ui.run(as_ids ? "target-ids " + quote_word(second) : "target " + quote_word(second));
+    if (!as_ids && bos != BosMode::Auto) ui.run(std::string("prompt.bos ") + word_of(bos));
     if (runs) ui.run("run");
   }
   right -= 80.0f;
   ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", "overlay.close");
   ui.label_at(foot.x0 + margin, y, can ? note : problem, theme.body(can ? theme.text3 : theme.warn),
               right - foot.x0 - margin - 12.0f);
+  if (!side.empty()) {
+    PromptSide of{as_ids ? nullptr : count.get(), exact, reads, bos};
+    if (const PromptEntry* chosen = draw_prompt_side(context, side, value, of)) {
+      take(*chosen);
+      taken = 1.0;
+    }
+    if (of.bos != bos) bos_word = static_cast<double>(of.bos);
+  }
   ui.pop_id();
   end_box(context);
 }

@@ -60,10 +60,13 @@ SaveTarget target_of(SaveKind kind, const FolderListing* listing, const std::str
 void draw_kinds(PanelContext& context, Rect bar, const SaveWish& wish) {
   Ui& ui = context.ui;
   std::vector<Choice> kinds;
-  static constexpr const char* kTitles[] = {"Run", "Picture", "Table", "Session"};
+  static constexpr const char* kTitles[] = {"Run", "Picture", "Table", "Session", "Loss changes"};
+  const RunEntry* run = context.state.shown();
+  const bool swept = run && std::ranges::any_of(run->sweeps, [](const auto& sweep) { return sweep.has_value(); });
   for (const SaveKind kind : kSaveKinds)
-    kinds.push_back({kTitles[static_cast<std::size_t>(kind)], std::string("save ") + save_kind_name(kind),
-                     kind == wish.kind, not_savable(context.state, kind)});
+    if (kind != SaveKind::Importance || swept || kind == wish.kind)
+      kinds.push_back({kTitles[static_cast<std::size_t>(kind)], std::string("save ") + save_kind_name(kind),
+                       kind == wish.kind, not_savable(context.state, kind)});
   const float width = ui.segmented({bar.x0, bar.y0}, 24.0f, kinds);
   if (wish.kind != SaveKind::Picture) return;
   std::vector<Choice> parts;
@@ -88,15 +91,10 @@ void choose_ending(PanelContext& context, Rect& row, SaveKind kind, std::string&
   for (const std::string_view ending : endings) choices.push_back({std::string(ending), "", now == ending, ""});
   const Rect area = row.cut_right(ui.segmented({0.0f, 0.0f}, row.height() - 4.0f, choices, false)).inset(0.0f, 2.0f);
   row.cut_right(12.0f);
-  ui.segmented({area.x0, area.y0}, area.height(), choices);
-  if (!ui.input.pressed[kLeftButton] || !ui.hovered(area)) return;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    const float end = area.x0 + ui.segmented({0.0f, 0.0f}, area.height(), std::span(choices).first(i + 1), false);
-    if (ui.input.pointer.x < end) {
-      name = std::filesystem::path(name).replace_extension(std::string(endings[i])).string();
-      return;
-    }
-  }
+  std::size_t chosen = endings.size();
+  ui.segmented({area.x0, area.y0}, area.height(), choices, true, &chosen);
+  if (chosen < endings.size())
+    name = std::filesystem::path(name).replace_extension(std::string(endings[chosen])).string();
 }
 
 }  // namespace

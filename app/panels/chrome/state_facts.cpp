@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/panels/chrome/bars.h"
 #include "app/session/enum_words.h"
 #include "app/session/facts.h"
 #include "app/session/quantities.h"
@@ -107,6 +108,7 @@ void describe_importance(const State& state, Facts& facts) {
 
 void describe_window(const State& state, Facts& facts) {
   facts.set("prompt.title", state.prompt.title);
+  facts.set("prompt.shown", prompt_text(state));
   set_flag(facts, "residual.keep", state.keep_residual);
   facts.set("prompt.first", static_cast<double>(state.prompt.max_tokens));
   const Settings& settings = state.settings;

@@ -236,6 +236,7 @@ void draw_numbers(PanelContext& context, const MapLayout& layout, const MapSubje
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   const CellRange cells = visible_cells(layout);
+  const Selection& pinned = context.state.view.selection;
   std::vector<Vec2> dots;
   painter.push_clip(layout.map);
   for (std::int64_t query = cells.query0; query < cells.query1; ++query)
@@ -271,6 +272,7 @@ void draw_numbers(PanelContext& context, const MapLayout& layout, const MapSubje
         continue;
       }
       painter.text_at(rect.centre_x(), rect.centre_y(), text, style, Painter::Align::Centre);
+      if (pinned.query == query && pinned.key == key) context.facts.set("map.printed", text);
     }
   if (!dots.empty()) painter.points(dots, theme.text3.faded(0.6f), 1.5f);
   painter.pop_clip();

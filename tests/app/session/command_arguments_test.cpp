@@ -233,6 +233,7 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
       {"importance.run", {{"importance.run off L9.H0", "L0.H0 to L1.H3"}, {"importance.run off layer 7", "0 to 1"}}},
       {"importance.against", {{"importance.against banana!", "quantity"}}},
       {"importance.export", {{"importance.export " + path + ".h5", "nothing is computed yet"}}},
+      {"prompt.recent", {{"prompt.recent 7", "no prompt was set before"}}},
       {"circuit.token", {{"circuit.token banana!", "not shown"}}},
       {"residual.channel", {{"residual.channel 99999", "0 to "}}},
       {"residual.boundary", {{"residual.boundary 99999", "0 to 2"}}},

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "app/session/quantities.h"
+#include "app/session/saving.h"
+#include "app/session/session_file.h"
 #include "core/run/ablation.h"
 #include "core/run/read_ablation.h"
 #include "tests/app/session/session_bench.h"
@@ -214,6 +216,108 @@ CATCH_TEST_CASE("importance: the file is the one of the command line's sweep, an
   CATCH_CHECK(opened.refusal("importance.export " + (folder.path() / "again.h5").string()).find("a file already") !=
               std::string::npos);
   CATCH_CHECK(opened.refusal("importance.what-if").find("no weights") != std::string::npos);
+}
+
+CATCH_TEST_CASE("importance: a session keeps the loss changes, and what it lacks is computed beside them",
+                "[session][importance]") {
+  const TempFolder folder;
+  const std::string kept = (folder.path() / "kept.headroom").string();
+  SessionBench whole;
+  open_and_run(whole, "bytes/diff_v2", 96);
+  whole.run("importance.run off");
+  LossTable part;
+  {
+    SessionBench bench;
+    open_and_run(bench, "bytes/diff_v2", 96);
+    bench.run("importance.run off layer 1");
+    bench.run("importance.run mean");
+    part = table(bench, AblationWay::Off);
+    bench.run("session.save " + quote_word(kept));
+  }
+  SessionBench bench;
+  bench.run("session.open " + quote_word(kept));
+  CATCH_CHECK(bench.state().errors.empty());
+  CATCH_CHECK(bench.state().view.centre == CentreView::Importance);
+  const LossTable& taken = table(bench, AblationWay::Off);
+  CATCH_CHECK(taken.loss == part.loss);
+  CATCH_CHECK(taken.blocks == part.blocks);
+  CATCH_CHECK(taken.done == 4);
+  CATCH_CHECK(taken.half_width() == part.half_width());
+  for (std::size_t i = 0; i < part.delta.size(); ++i) {
+    CATCH_CHECK((taken.delta[i] == part.delta[i] || (std::isnan(taken.delta[i]) && std::isnan(part.delta[i]))));
+    CATCH_CHECK((taken.error[i] == part.error[i] || (std::isnan(taken.error[i]) && std::isnan(part.error[i]))));
+  }
+  CATCH_CHECK(status(bench, AblationWay::Mean) == SweepStatus::Done);
+  CATCH_CHECK(head_values(*bench.state().data(), parse_quantity("delta_loss_mean").value()) ==
+              table(bench, AblationWay::Mean).delta);
+  const std::string file = quote_word((folder.path() / "off.h5").string());
+  bench.run("importance.colour off");
+  CATCH_CHECK(bench.refusal("importance.export " + file).find("a session kept the changes alone") != std::string::npos);
+  // The other half alone is computed; a second time all of it is, and then it is a file.
+  CATCH_CHECK(heads_left(*bench.state().shown(), AblationWay::Off, {}) ==
+              std::map<std::int64_t, std::size_t>{{0, std::size_t{4}}});
+  bench.run("importance.run off");
+  CATCH_CHECK(table(bench, AblationWay::Off).delta == table(whole, AblationWay::Off).delta);
+  CATCH_CHECK(table(bench, AblationWay::Off).error == table(whole, AblationWay::Off).error);
+  CATCH_CHECK(table(bench, AblationWay::Off).done == 8);
+  CATCH_CHECK(table(bench, AblationWay::Off).asked == 8);
+  CATCH_CHECK(bench.refusal("importance.export " + file).find("a session kept the changes alone") != std::string::npos);
+  bench.run("importance.run off");
+  CATCH_CHECK(table(bench, AblationWay::Off).delta == table(whole, AblationWay::Off).delta);
+  bench.run("importance.export " + file);
+  CATCH_CHECK(std::filesystem::exists(folder.path() / "off.h5"));
+  CATCH_CHECK(bench.state().errors.empty());
+}
+
+CATCH_TEST_CASE("importance: loss changes of a session that are of another loss are left out",
+                "[session][importance]") {
+  const TempFolder folder;
+  const std::string kept = (folder.path() / "kept.headroom").string();
+  {
+    SessionBench bench;
+    open_and_run(bench, "bytes/softmax", 64);
+    bench.run("importance.run off");
+    bench.run("session.save " + quote_word(kept));
+  }
+  SavedSession session = required(load_session(kept));
+  CATCH_REQUIRE(session.sweeps.size() == 1);
+  session.sweeps[0].table.loss += 0.01;
+  CATCH_REQUIRE(save_session(kept, session).has_value());
+  SessionBench bench;
+  bench.run("session.open " + quote_word(kept));
+  CATCH_CHECK(table_of(bench.state().shown()->sweeps, AblationWay::Off) == nullptr);
+  CATCH_CHECK(std::ranges::any_of(bench.state().messages, [](const Message& entry) {
+    return entry.text.find("loss changes of the session") != std::string::npos;
+  }));
+}
+
+CATCH_TEST_CASE("importance: a person is asked where the loss changes go, and before a file is replaced",
+                "[session][importance]") {
+  const TempFolder folder;
+  const std::string path = quote_word((folder.path() / "off.h5").string());
+  SessionBench bench;
+  open_and_run(bench, "bytes/softmax", 64);
+  bench->run_line("importance.run off");
+  bench.wait();
+  bench->run_line("importance.export");
+  CATCH_CHECK(bench.state().overlay == Overlay::Save);
+  CATCH_CHECK(bench.state().save.kind == SaveKind::Importance);
+  const std::string name = suggested_name(bench.state(), SaveKind::Importance, "");
+  CATCH_CHECK(name.ends_with("loss-changes-off.h5"));
+  CATCH_CHECK(bad_file_name(SaveKind::Importance, name).empty());
+  bench->run_line("save importance " + path);
+  bench.wait();
+  CATCH_CHECK(bench.state().overlay == Overlay::None);
+  CATCH_REQUIRE(bench.state().toast.has_value());
+  CATCH_CHECK(bench.state().toast->title == "Loss changes saved");
+  bench->run_line("save importance " + path);
+  bench.wait();
+  CATCH_CHECK(bench.state().overlay == Overlay::Save);
+  CATCH_CHECK(bench.state().errors.empty());
+  bench->run_line("save importance " + path + " replace");
+  bench.wait();
+  CATCH_CHECK(bench.state().overlay == Overlay::None);
+  CATCH_CHECK(bench.state().errors.empty());
 }
 
 CATCH_TEST_CASE("importance: what cannot be computed says why", "[session][importance]") {

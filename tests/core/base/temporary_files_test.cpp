@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,40 @@ CATCH_TEST_CASE("temporary files: a file that took the name over stays, and so d
   CATCH_CHECK_FALSE(std::filesystem::exists(folder.path() / "0"));
   CATCH_CHECK_FALSE(std::filesystem::exists(folder.path() / "25"));
   CATCH_CHECK(std::filesystem::exists(folder.path() / "99"));
+}
+
+CATCH_TEST_CASE("temporary files: an end that is asked for while a file is made comes when its entry is there") {
+  const TempFolder folder;
+  in_child([&] {
+    TemporaryFileEntry entry;
+    {
+      const TemporaryFileCreation creation;
+      const int descriptor = made(folder.path() / "being made");
+      end_without_temporary_files(7);
+      std::ofstream(folder.path() / "went on");
+      entry = TemporaryFileEntry(folder.path() / "being made", descriptor);
+    }
+    std::ofstream(folder.path() / "after the end");
+  });
+  CATCH_CHECK(std::filesystem::exists(folder.path() / "went on"));
+  CATCH_CHECK_FALSE(std::filesystem::exists(folder.path() / "being made"));
+  CATCH_CHECK_FALSE(std::filesystem::exists(folder.path() / "after the end"));
+}
+
+CATCH_TEST_CASE("temporary files: an end comes at once where none is made, and where it is asked for twice") {
+  const TempFolder folder;
+  for (const bool making : {false, true}) {
+    in_child([&] {
+      std::optional<TemporaryFileCreation> creation;
+      if (making) {
+        creation.emplace();
+        end_without_temporary_files(8);
+      }
+      end_without_temporary_files(7);
+      std::ofstream(folder.path() / "after the end");
+    });
+  }
+  CATCH_CHECK_FALSE(std::filesystem::exists(folder.path() / "after the end"));
 }
 
 }  // namespace headroom::test
