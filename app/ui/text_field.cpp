@@ -77,6 +77,8 @@ void draw_parts(Painter& painter, const Typeset& set, std::string_view text, Tex
 // The bytes [seen.begin, seen.end) of a text from `at` on, those from read_to on dimmed.
 void draw_read(Painter& painter, const Typeset& set, std::string_view text, TextLine seen, Vec2 at, std::size_t read_to,
                const Theme& theme) {
+  // Blanks at the end of a wrapped line hang over its width.
+  while (seen.end > seen.begin && text[seen.end - 1] == ' ') --seen.end;
   const std::size_t middle = std::clamp(read_to, seen.begin, seen.end);
   if (read_to > seen.begin && read_to <= seen.end && read_to < text.size()) {
     const float x = whole(at.x + set.width(text.substr(seen.begin, read_to - seen.begin)));

@@ -85,7 +85,7 @@ CATCH_TEST_CASE("Every field of a view that is kept comes back, by its words", "
     CATCH_CHECK(text.find('"' + std::string(word) + '"') != std::string::npos);
 }
 
-CATCH_TEST_CASE("Loss changes come back, those that were not computed too; what does not fit its axes is left out",
+CATCH_TEST_CASE("Loss changes come back, those that were not computed too, and what does not fit its axes is left out",
                 "[session]") {
   const TempFolder folder;
   const auto path = folder.path() / "a.headroom";
