@@ -40,7 +40,8 @@ MASKS = {
     "files.png": [(200, 60, 1240, 840)],   # dates of files
     "start_large.png": [(0, 850, 1440, 900)],
     "out_of_budget.png": [(320, 345, 1090, 620)],  # threads and free memory of the machine
-    "prompt_over_budget.png": [(320, 660, 900, 715)],
+    "prompt_over_budget.png": [(190, 712, 940, 760)],  # memory of the machine
+    "prompt.png": [(190, 712, 940, 760)],
     "importance_begin.png": [(310, 200, 910, 250)],  # how long the sweep would take
     "long.png": [(0, 832, 1440, 864)],  # a line of nothing but digits, as wide as the font's version makes them
     "long_cells.png": [(0, 832, 1440, 864)],
