@@ -7,6 +7,7 @@ sit.py PROGRAM FOLDER [MINUTES [SEED]]     needs Xvfb, openbox and xdotool, whic
 """
 import pathlib
 import random
+import re
 import sys
 import time
 
@@ -22,14 +23,14 @@ VIEWS = [
     ["heads atlas", "heads.quantity context_rms_relative_mean", "panel.maximise heads", "panel.maximise heads"],
     ["heads maps", "panel.maximise heads", "heads.maps.show second", "panel.maximise heads", "heads atlas"],
     ["heads scatter", "lasso L0.H0,L1.H2,L1.H3", "lasso.ablate off", "heads atlas"],
-    ["heads table", "heads.sort sink_score", 'heads filter "layer > 0"', 'heads filter ""', "heads atlas"],
+    ["heads table", "heads.sort sink_score", 'heads.filter layer > 0', 'heads.filter', "heads atlas"],
     ["map net", "map first", "map logits", "map.scale symlog", "map.range auto", "map.colours viridis", "map net"],
     ["zoom 8 24 0 16", "pin 20 4", "map.fit", "pin none"],
     ["what-if hide-key=0", "what-if.complete", "compare", "compare.mode difference", "compare.mode swipe", "compare.close"],
     ["importance", "importance.run off", "importance.run mean", "importance.colour mean", "importance.against layer",
      "importance.close"],
-    ["circuit", "circuit.close"],
-    ["residual", "residual.close"],
+    ["circuit on", "circuit.token a", "circuit off"],
+    ["residual on", "residual.cells rms", "residual off"],
     ["tokens.tint loss", "tokens.arcs on", "tokens.attention layer", "tokens.tint attention"],
     ["prompt.built-in gpl-3 96", "run", "prompt.built-in demo", "run"],
     ["prompt.edit"],
@@ -110,6 +111,8 @@ class Sitting:
                 self.command(f'heads.save "{name}.csv"')
             turn += 1
         self.picture("sit-end")
+        self.person.commands("log.copy")
+        self.person.settle()
         return self.person.leaves(), turn
 
 
@@ -127,7 +130,10 @@ def main():
         sitting.desk.close()
     print(f"{minutes:g} minutes, {turns} turns:", ", ".join(f"{count} {what}" for what, count in sitting.count.items()))
     print("runs", facts["runs"], "errors", facts["errors"], facts.get("error", ""))
-    if facts["errors"] != "0":
+    (folder / "messages.txt").write_text(facts["clipboard"] + "\n")
+    strange = [line for line in facts["clipboard"].splitlines() if re.search(r"no such command|bug of this program|OpenGL", line)]
+    print("\n".join(strange))
+    if facts["errors"] != "0" or strange:
         sys.exit("an error was shown that nobody provoked")
 
 

@@ -306,7 +306,7 @@ void draw_tool_bar(PanelContext& context, Rect frame) {
     const char* title = compare ? "Run B" : "Run";
     const bool can = context.commands.disabled_reason(state, "run").empty();
     ui.button(next(small ? 56.0f : 72.0f), title, "run", can ? ButtonStyle::Primary : ButtonStyle::Plain,
-              can ? std::optional<Icon>(Icon::Play) : std::nullopt);
+              can && !small ? std::optional<Icon>(Icon::Play) : std::nullopt);
   }
   x += small ? 2.0f : 8.0f;
   const float right = frame.x1 - measure::kPadding;

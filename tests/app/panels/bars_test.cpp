@@ -31,6 +31,25 @@ PanelBench status_bar() {
   return PanelBench([](PanelContext& c) { draw_status_bar(c, window_layout(c.ui.input.window, c.state).status); });
 }
 
+CATCH_TEST_CASE("tool bar: what its buttons are called is whole at every width") {
+  for (const float width : {427.0f, 533.0f, 640.0f, 699.0f, 700.0f, 1024.0f})
+    for (const bool compares : {false, true}) {
+      CATCH_INFO(width << (compares ? " compared" : ""));
+      PanelBench bench([](PanelContext& c) { draw_tool_bar(c, {0.0f, 28.0f, c.ui.input.window.x1, 68.0f}); },
+                       {width, 400.0f});
+      show_run(bench.state, small_run(false));
+      if (compares) {
+        RunEntry other = *bench.state.shown();
+        bench.state.view.other_run = other.id = 77;
+        bench.state.runs.push_back(other);
+        bench.state.view.centre = CentreView::Compare;
+      }
+      bench.frame();
+      CATCH_CHECK(bench.shows(compares ? "Run B" : "Run"));
+      CATCH_CHECK(bench.wrong().empty());
+    }
+}
+
 CATCH_TEST_CASE("tool bar: nothing open says what to do, and Run does nothing") {
   PanelBench bench = tool_bar();
   bench.frame();
