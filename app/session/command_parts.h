@@ -21,6 +21,7 @@ using Arguments = std::span<const std::string>;
 void add_file_commands(CommandTable& table);
 void add_run_commands(CommandTable& table);
 void add_head_commands(CommandTable& table);
+void add_lasso_commands(CommandTable& table);
 void add_maps_commands(CommandTable& table);
 void add_tokens_commands(CommandTable& table);
 void add_map_commands(CommandTable& table);

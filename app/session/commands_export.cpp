@@ -80,8 +80,8 @@ void add_saving(CommandTable& table, std::string name, std::string arguments, Sa
 
 void add_export_commands(CommandTable& table) {
   table.add({"save",
-             "[run|picture|table|session|importance] or run|table|session|importance PATH [replace] or "
-             "picture PATH [window|heads|map|head|tokens] [replace]",
+             "[run|picture|table|session|importance] or run|session|importance PATH [replace] or "
+             "table PATH [heads|lasso] [replace] or picture PATH [window|heads|map|head|tokens] [replace]",
              "Save…", "Export",
              [](const State& state, Arguments a) {
                return a.empty() ? "" : not_savable(state, parse_save_kind(a[0]).value_or(SaveKind::Picture));
@@ -90,13 +90,13 @@ void add_export_commands(CommandTable& table) {
                const SaveKind kind =
                    a.empty() ? s.state().save.kind : parse_save_kind(a[0]).value_or(SaveKind::Picture);
                if (a.size() < 2) {
-                 s.ask_save(kind, s.state().save.panel);
+                 s.ask_save(kind, kind == s.state().save.kind ? s.state().save.panel : "");
                  return {};
                }
                const bool replace = a.size() > 2 && a.back() == "replace";
-               const std::string panel =
-                   kind == SaveKind::Picture && a.size() > 2 && a[2] != "replace" ? a[2] : "window";
-               return s.save(kind, panel == "window" ? "" : panel, a[1], replace);
+               const std::string part = a.size() > 2 && a[2] != "replace" ? a[2] : "";
+               const bool whole = part == "window" || (kind == SaveKind::Table && part == "heads");
+               return s.save(kind, whole ? "" : part, a[1], replace);
              }});
   table.add_entry({"save", "Save…", "Export", "Ctrl+S"});
   add_saving(table, "export", "[PATH]", SaveKind::Run, "Save the run as HDF5…",

@@ -18,7 +18,7 @@ namespace {
 
 // Those of panels/head_sections.cpp.
 constexpr const char* kHeadSections =
-    "numbers|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|rounding|gate";
+    "numbers|set|rms|norm|cancellation|decomposition|lambda|gain|sinks|logits|rounding|gate";
 
 // Beside circuits heads can be chosen before anything ran.
 std::string heads_reason(const State& state, Arguments) { return state.heads_shown() ? "" : needs_data(state); }
@@ -327,21 +327,6 @@ void add_head_commands(CommandTable& table) {
                (a[0] == "x" ? h.log_x : h.log_y) = a[1] == "on";
                return {};
              })});
-  table.add({"lasso", "L0.H0,L1.H2… or none", "Select several heads", "Heads", data_reason,
-             [](Session& s, Arguments a) -> Result<void> {
-               std::vector<HeadRef> heads;
-               if (a[0] != "none")
-                 for (const std::string& list : a)
-                   for (const HeadRef head : parse_heads(list).value_or(std::vector<HeadRef>{})) {
-                     if (!has_head(*s.state().data(), head))
-                       return wrong_arguments("lasso", heads_of(*s.state().data()), a);
-                     heads.push_back(head);
-                   }
-               s.remember_view("lasso");
-               s.edit().view.heads.lasso = std::move(heads);
-               return {};
-             }});
-  table.add_entry({"lasso none", "Release the lasso", "Heads", ""});
   for (const char* order : {"index", "value"})
     table.add_entry({std::string("heads.order ") + order, std::string("Atlas: heads by ") + order, "Heads", ""});
   table.add_entry({"heads.range layer", "Atlas: a colour range for each layer", "Heads", ""});

@@ -11,8 +11,6 @@
 #include "app/session/importance.h"
 #include "app/session/quantities.h"
 #include "app/session/saving.h"
-#include "core/base/format.h"
-#include "core/model/what_if.h"
 
 namespace headroom {
 namespace {
@@ -75,28 +73,6 @@ Result<std::vector<HeadRef>> named_heads(const State& state, Arguments names) {
 
 std::string cannot_sweep(const State& state, Arguments a) {
   return no_importance(state, a.empty() ? std::nullopt : parse_way(a[0]));
-}
-
-// The heads of the lasso that can be changed so.
-std::vector<HeadRef> fitting(const State& state, AblationWay way) {
-  std::vector<HeadRef> heads;
-  const ModelEntry* model = state.find_model(state.shown()->model);
-  for (const HeadRef head : state.view.heads.lasso) {
-    const auto what_if = parse_what_if(head_text(head) + ":" + way_info(way).change);
-    if (what_if && apply_what_ifs(model->model->spec, {*what_if})) heads.push_back(head);
-  }
-  return heads;
-}
-
-std::string cannot_ablate_set(const State& state, Arguments a) {
-  if (std::string reason = no_importance(state); !reason.empty()) return reason;
-  const std::size_t all = state.view.heads.lasso.size();
-  if (all == 0) return "no heads are in the lasso";
-  const std::size_t fit =
-      fitting(state, a.empty() ? AblationWay::Off : parse_way(a[0]).value_or(AblationWay::Off)).size();
-  if (fit == all || (fit > 0 && a.size() > 1)) return "";
-  return fit == 0 ? "fits none of these heads"
-                  : format("fits %zu of %zu; with \u201cfitting\u201d those alone", fit, all);
 }
 
 void add_importance_view(CommandTable& table) {
@@ -176,12 +152,6 @@ void add_importance_commands(CommandTable& table) {
                s.ask_save(SaveKind::Importance, "");
                return {};
              }});
-  table.add({"lasso.ablate", std::string("[") + kWayWords + "] [fitting]",
-             "Lasso: the loss without all of its heads at once", "Run", cannot_ablate_set,
-             [](Session& s, Arguments a) -> Result<void> {
-               const AblationWay way = a.empty() ? AblationWay::Off : *parse_way(a[0]);
-               return s.ablate_set(way, fitting(s.state(), way));
-             }});
   table.add_entry({"importance", "Importance: what each head is worth", "Run", "I"});
   for (const AblationWay way : kAblationWays) {
     const AblationWayInfo& info = way_info(way);
@@ -194,7 +164,6 @@ void add_importance_commands(CommandTable& table) {
   table.add_entry({"importance.what-if", "Importance: the selected head as a what-if", "Run", ""});
   table.add_entry({"importance.close", "Importance: close", "Run", ""});
   table.add_entry({"importance.export", "Importance: save the loss changes as HDF5…", "Export", ""});
-  table.add_entry({"lasso.ablate", "Lasso: the loss without all of its heads at once", "Run", ""});
 }
 
 }  // namespace headroom

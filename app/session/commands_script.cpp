@@ -53,6 +53,7 @@ CommandTable make_command_table() {
   add_file_commands(table);
   add_run_commands(table);
   add_head_commands(table);
+  add_lasso_commands(table);
   add_maps_commands(table);
   add_tokens_commands(table);
   add_map_commands(table);

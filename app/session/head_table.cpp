@@ -221,6 +221,13 @@ Result<std::string> copy_heads(const RunSnapshot& run, const HeadsState& view, T
   return head_table_text(run, table.rows, table_columns(run, view), format);
 }
 
+std::string copy_lasso(const RunSnapshot& run, const HeadsState& view, TableFormat format) {
+  std::vector<std::size_t> rows = make_head_table(run, "", view.sort, view.descending).rows;
+  std::erase_if(
+      rows, [&](std::size_t row) { return std::ranges::find(view.lasso, head_of_row(run, row)) == view.lasso.end(); });
+  return head_table_text(run, rows, table_columns(run, view), format);
+}
+
 std::vector<std::size_t> points_inside(std::span<const Vec2> polygon, std::span<const Vec2> points) {
   std::vector<std::size_t> inside;
   if (polygon.size() < 3) return inside;

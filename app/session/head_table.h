@@ -45,6 +45,8 @@ enum class TableFormat : std::uint8_t { Csv, Tsv, Latex, Markdown };
 
 // What `heads.copy` copies: the rows and columns that this view shows. InvalidArgument for a filter that is wrong.
 [[nodiscard]] Result<std::string> copy_heads(const RunSnapshot& run, const HeadsState& view, TableFormat format);
+// The same of the heads in the lasso, whatever the filter says.
+[[nodiscard]] std::string copy_lasso(const RunSnapshot& run, const HeadsState& view, TableFormat format);
 // The columns of this view: the chosen ones that exist, or the usual ones.
 [[nodiscard]] std::vector<std::string> table_columns(const RunSnapshot& run, const HeadsState& view);
 

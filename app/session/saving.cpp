@@ -162,7 +162,10 @@ std::string suggested_name(const State& state, SaveKind kind, std::string_view p
       return joined_name({shown, of_head ? head_text(*head) : "", panel.empty() ? "window" : std::string(panel)}) +
              ending;
     }
-    case SaveKind::Table: return joined_name({shown, "heads"}) + ending;
+    case SaveKind::Table: {
+      const std::string& lasso = state.view.heads.lasso_name;
+      return joined_name({shown, panel != "lasso" ? "heads" : lasso.empty() ? "lasso" : lasso}) + ending;
+    }
     case SaveKind::Session: return joined_name({shown}) + ending;
     case SaveKind::Importance: {
       const RunEntry* run = state.shown();

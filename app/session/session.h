@@ -134,8 +134,8 @@ class Session {
   bool stop_importance();  // false: none goes on
   // The way that is shown, as `headroom ablate` writes it; on the I/O thread.
   Result<void> export_importance(const std::string& path, bool replace);
-  // A run in which all of these heads are changed together.
-  Result<void> ablate_set(AblationWay way, const std::vector<HeadRef>& heads);
+  // A run in which all of these heads are changed so together.
+  Result<void> change_set(const std::string& change, const std::vector<HeadRef>& heads);
   // Writes what is shown, or the wish fails at once or with a card: a run on the compute thread, a picture after the
   // next frame. What a person asks for by a line replaces nothing that is there unless `replace`: the save panel asks.
   Result<void> save(SaveKind kind, const std::string& panel, const std::string& path, bool replace);

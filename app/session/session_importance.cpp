@@ -287,11 +287,11 @@ Result<void> Session::export_importance(const std::string& path, bool replace) {
   return {};
 }
 
-Result<void> Session::ablate_set(AblationWay way, const std::vector<HeadRef>& heads) {
+Result<void> Session::change_set(const std::string& change, const std::vector<HeadRef>& heads) {
   const RunEntry* base = state_.shown();
   if (!base || !base->data || heads.empty()) return Error(ErrorCode::InvalidArgument, "no heads are in the lasso");
   std::vector<std::string> changes;
-  for (const HeadRef head : heads) changes.push_back(head_text(head) + ":" + way_info(way).change);
+  for (const HeadRef head : heads) changes.push_back(head_text(head) + ":" + change);
   HEADROOM_TRY(state_.view.other_run, start_changed(*base, changes, /*complete=*/true, heads.front()));
   return {};
 }

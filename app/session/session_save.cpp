@@ -59,6 +59,8 @@ Result<void> Session::save(SaveKind kind, const std::string& panel, const std::s
     }
     case SaveKind::Picture: request({WindowRequest::Kind::Screenshot, path, {}, panel, person_asks_}); return {};
     case SaveKind::Table: {
+      if (panel == "lasso")
+        return tell(save_text(path, copy_lasso(*state_.data(), state_.view.heads, format_of(path))));
       HEADROOM_TRY(const std::string text, copy_heads(*state_.data(), state_.view.heads, format_of(path)));
       return tell(save_text(path, text));
     }

@@ -191,6 +191,10 @@ struct ViewState {
 [[nodiscard]] std::string atlas_quantity(const ViewState& view);
 // What the thumbnails of all heads show as a number, and what they are ordered by where it is none.
 [[nodiscard]] const std::string& maps_quantity(const ViewState& view);
+// Heads as maps, scatter or table with the map and the head panel at their right.
+[[nodiscard]] inline bool shown_beside(const ViewState& view) {
+  return view.heads.beside && view.centre == CentreView::Map && view.heads.view != HeadsView::Atlas;
+}
 
 struct ModelEntry {
   int id = 0;

@@ -57,7 +57,9 @@ std::vector<MenuItem> file_menu(const PanelContext& c) {
 
 std::vector<MenuItem> view_menu(const PanelContext& c) {
   const State& state = c.state;
-  std::vector<MenuItem> heads = lines(c, {"heads ", "heads.quantity ", "heads.order ", "heads.range ", "lasso "});
+  std::vector<MenuItem> heads =
+      lines(c, {"heads ", "heads.quantity ", "heads.order ", "heads.range ", "beside", "lasso ", "lasso.invert",
+                "lasso.name", "lasso.ablate", "lasso.what-if", "lasso.export"});
   std::vector<MenuItem> map = lines(c, {"map ", "map.scale ", "map.pool ", "map.range auto", "map.range",
                                         "map.exclude-sink", "map.fit", "zoom", "swipe "});
   const char* scales[] = {"map.scale linear", "map.scale log10", "map.scale symlog"};
@@ -65,7 +67,8 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
   for (MenuItem& item : heads) {
     const char* views[] = {"heads atlas", "heads scatter", "heads table", "heads maps"};
     item.checked = item.command == views[static_cast<std::size_t>(state.view.heads.view)] ||
-                   item.command == "heads.quantity " + atlas_quantity(state.view);
+                   item.command == "heads.quantity " + atlas_quantity(state.view) ||
+                   (item.command == "beside" && shown_beside(state.view));
   }
   for (MenuItem& item : map) {
     item.checked = item.command == std::string("map ") + map_kind_name(state.view.map.kind) ||

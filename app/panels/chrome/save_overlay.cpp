@@ -68,11 +68,17 @@ void draw_kinds(PanelContext& context, Rect bar, const SaveWish& wish) {
       kinds.push_back({kTitles[static_cast<std::size_t>(kind)], std::string("save ") + save_kind_name(kind),
                        kind == wish.kind, not_savable(context.state, kind)});
   const float width = ui.segmented({bar.x0, bar.y0}, 24.0f, kinds);
-  if (wish.kind != SaveKind::Picture) return;
   std::vector<Choice> parts;
-  const std::string none = context.state.data() ? "" : "no panel is shown";
-  for (const char* panel : {"", "heads", "map", "head", "tokens"})
-    parts.push_back({*panel ? panel : "window", panel_command(panel), wish.panel == panel, *panel ? none : ""});
+  if (wish.kind == SaveKind::Picture) {
+    const std::string none = context.state.data() ? "" : "no panel is shown";
+    for (const char* panel : {"", "heads", "map", "head", "tokens"})
+      parts.push_back({*panel ? panel : "window", panel_command(panel), wish.panel == panel, *panel ? none : ""});
+  } else if (wish.kind == SaveKind::Table && !context.state.view.heads.lasso.empty()) {
+    parts = {{"all heads", "heads.save", wish.panel.empty(), ""},
+             {"the lasso", "lasso.export", wish.panel == "lasso", ""}};
+  } else {
+    return;
+  }
   const float wanted = ui.segmented({0.0f, 0.0f}, 24.0f, parts, false);
   if (bar.width() - width - 24.0f >= wanted) {
     ui.push_id("part");
@@ -257,7 +263,8 @@ void draw_save(PanelContext& context, Rect window) {
   const auto save_line = [&](const std::string& as, bool replace) {
     std::string line =
         std::string("save ") + save_kind_name(wish.kind) + " " + quote_word(SavePlace{place.folder, as}.path());
-    if (wish.kind == SaveKind::Picture && !wish.panel.empty()) line += " " + wish.panel;
+    if ((wish.kind == SaveKind::Picture || wish.kind == SaveKind::Table) && !wish.panel.empty())
+      line += " " + wish.panel;
     return line + (replace ? " replace" : "");
   };
   if (can) {

@@ -12,6 +12,7 @@
 #include "app/panels/head/head_panel.h"
 #include "app/panels/heads/columns_panel.h"
 #include "app/panels/heads/heads_panel.h"
+#include "app/panels/heads/heads_set.h"
 #include "app/panels/importance/importance_list.h"
 #include "app/panels/importance/importance_panel.h"
 #include "app/panels/map/map_panel.h"
@@ -85,6 +86,12 @@ ViewPanels panels_of(const State& state) {
   const bool differential = selected_is_differential(state);
   const bool long_prompt = state.data() && state.data()->length >= kLongPrompt && !view.map.window.whole();
   ViewPanels panels{&kHeadsPanel, &kMapPanel, &kHeadPanel, 300.0f, differential ? 372.0f : 340.0f, 190.0f, 262.0f};
+  if (shown_beside(view)) {
+    panels.below = view.heads.lasso.empty() ? nullptr : &kHeadsSetPanel;
+    panels.below_share = 0.24f;
+    panels.fold_heads_below = 0.0f;
+    return panels;
+  }
   if (table)
     panels.side = &kColumnsPanel;
   else if (scatter || view.head.across_model)
@@ -114,8 +121,9 @@ WindowLayout window_layout(Rect window, const State& state) {
   const Layout& wish = state.layout;
   const ViewState& view = state.view;
   const ViewPanels panels = panels_of(state);
-  const bool table = view.centre == CentreView::Map && view.heads.view == HeadsView::Table;
-  const bool scatter = view.centre == CentreView::Map && view.heads.view == HeadsView::Scatter;
+  const bool beside = shown_beside(view);
+  const bool table = view.centre == CentreView::Map && view.heads.view == HeadsView::Table && !beside;
+  const bool scatter = view.centre == CentreView::Map && view.heads.view == HeadsView::Scatter && !beside;
 
   layout.heads.panel = panels.heads;
   layout.centre.panel = panels.centre;
@@ -152,7 +160,7 @@ WindowLayout window_layout(Rect window, const State& state) {
     layout.side.rect = rest;
     return layout;
   }
-  if (panels.below) {
+  if (panels.below && !panels.side) {
     float heads = chosen(wish.heads_width, narrow ? panels.heads_narrow : panels.heads_width);
     heads = std::max(panels.heads->least_width, heads);
     layout.heads.folded = wish.heads_folded || heads + panels.centre->least_width > rest.width();
@@ -175,11 +183,12 @@ WindowLayout window_layout(Rect window, const State& state) {
     heads = std::max(layout.heads.panel->least_width, chosen(wish.heads_width, heads));
     side = std::max(layout.side.panel->least_width, chosen(wish.head_width, side));
   }
+  if (beside) heads = std::clamp(chosen(wish.heads_width, 0.39f * rest.width()), 320.0f, 560.0f);
   layout.heads.folded =
       wish.heads_folded || (panels.fold_heads_below > 0.0f && window.width() < panels.fold_heads_below);
   layout.side.folded = wish.head_folded;
   // The map is a square: what a wide window has beside it goes to the other panels, up to twice their width.
-  if (view.centre == CentreView::Map && !view.map.swipe) {
+  if (view.centre == CentreView::Map && !view.map.swipe && !beside) {
     const float spare = rest.width() - heads - side - (rest.height() + kBesideMap);
     if (spare > 0.0f) {
       if (wish.heads_width <= 0.0f) heads += std::min(0.4f * spare, heads);
@@ -191,6 +200,7 @@ WindowLayout window_layout(Rect window, const State& state) {
     return (layout.heads.folded ? kRail : heads) + (layout.side.folded ? kRail : side) +
            layout.centre.panel->least_width;
   };
+  if (needed() > rest.width() && beside) layout.side.folded = true;
   if (needed() > rest.width()) layout.heads.folded = true;
   if (needed() > rest.width()) layout.side.folded = true;
   layout.heads.rect = rest.cut_left(layout.heads.folded ? kRail : heads);
@@ -198,6 +208,15 @@ WindowLayout window_layout(Rect window, const State& state) {
   layout.side.rect = rest.cut_right(layout.side.folded ? kRail : side);
   rest.cut_right(kGap);
   layout.centre.rect = rest;
+  if (panels.below && rest.height() >= 300.0f) {
+    layout.tokens.folded = wish.tokens_folded;
+    const float below =
+        layout.tokens.folded
+            ? measure::kPanelTitle
+            : std::clamp(chosen(wish.tokens_height, panels.below_share * rest.height()), 110.0f, 0.5f * rest.height());
+    layout.tokens.rect = layout.centre.rect.cut_bottom(std::round(below));
+    layout.centre.rect.cut_bottom(kGap);
+  }
   return layout;
 }
 

@@ -11,6 +11,7 @@
 #include "app/panels/head/head_numbers.h"
 #include "app/panels/head/head_rms.h"
 #include "app/panels/head/head_rounding.h"
+#include "app/panels/head/head_set.h"
 #include "app/panels/head/head_sinks.h"
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
@@ -55,6 +56,8 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
     title = view.narrow ? "ρ before the norm" : "ρ before the norm, " + over_rows(series, true);
   const float note = 18.0f;  // the premise
   add("rms", title, "", interval_table_height(view) + plot + note, more, draw_rms, rms_switch_width(view));
+  if (has_set(view))
+    add("set", "Across the selection", view.narrow ? "" : set_hint(view), set_height(view), 0.0f, draw_set_section);
   if (!series.kept) return sections;
   if (!series.after_norm.empty())
     add("norm", "RMS through the norm, " + over_rows(series, true), view.narrow ? "" : "median, quartiles",

@@ -193,7 +193,7 @@ std::vector<Vec2> convex_hull(std::vector<Vec2> points) {
   return hull;
 }
 
-void draw_lasso(const Scatter& scatter, RunCache& memory, LabelSpace& space) {
+void draw_lasso(const Scatter& scatter, RunCache& memory) {
   Painter& painter = scatter.context.painter();
   const Theme& theme = scatter.context.theme();
   std::vector<Vec2> chosen;
@@ -225,16 +225,85 @@ void draw_lasso(const Scatter& scatter, RunCache& memory, LabelSpace& space) {
   } else {
     for (const Vec2 p : chosen) painter.ring(p, 5.5f, theme.accent, 1.0f);
   }
-  const std::size_t count = scatter.context.state.view.heads.lasso.size();
-  if (count == 0) return;
-  const std::string text = "lasso: " + std::to_string(count) + (count == 1 ? " head" : " heads");
-  const float width = scatter.context.ui.width(text, theme.body(theme.text)) + 16.0f;
-  const Rect badge = Rect::sized(scatter.frame.inner.x1 - width - 8.0f, scatter.frame.inner.y1 - 30.0f, width, 22.0f);
-  if (badge.x0 < scatter.frame.inner.x0 || badge.y0 < scatter.frame.inner.y0) return;
-  painter.fill_rect(badge, theme.accent_soft, measure::kRadius);
-  painter.stroke_rect(badge, theme.accent, 1.0f, measure::kRadius);
-  painter.text_at(badge.x0 + 8.0f, badge.centre_y(), text, theme.body(theme.text));
-  space.block(badge);
+}
+
+// What can be done with the heads of the lasso, in the order of the bar.
+struct LassoAction {
+  const char *title, *command, *what;
+};
+constexpr LassoAction kLassoActions[] = {
+    {"What-if…", "palette lasso.what-if", "all of them changed, in one run"},
+    {"Ablate", "lasso.ablate", "the loss with all of them off, in one run"},
+    {"Maps", "beside on", "their maps under the map of one"},
+    {"Export…", "lasso.export", "their numbers as a table"},
+};
+constexpr float kBarHeight = 30.0f, kBarGap = 4.0f;
+
+// "38 heads", with the name that they were given where `room` pixels hold it.
+std::string lasso_text(const PanelContext& context, float room) {
+  const HeadsState& view = context.state.view.heads;
+  const std::size_t count = view.lasso.size();
+  const std::string heads = std::to_string(count) + (count == 1 ? " head" : " heads");
+  if (view.lasso_name.empty()) return heads;
+  const std::string text =
+      elide_end(view.lasso_name + ", " + heads, room, context.ui.measure(), Face::SansSemibold, 12.0f);
+  return text.ends_with(heads) ? text : heads;
+}
+
+float lasso_buttons_width(const Ui& ui) {
+  float width = 20.0f + 22.0f;
+  for (const LassoAction& action : kLassoActions) width += ui.button_width(action.title) + kBarGap;
+  return width;
+}
+
+// Where the bar of actions lies: in the corner of the plot, above or below the middle of an edge, that covers the
+// fewest points. Empty: no heads are chosen, or there is no room.
+Rect lasso_bar(const Scatter& scatter) {
+  const HeadsState& view = scatter.context.state.view.heads;
+  if (view.lasso.empty()) return {};
+  const Ui& ui = scatter.context.ui;
+  const Rect room = scatter.frame.inner.inset(8.0f);
+  const float buttons = lasso_buttons_width(ui);
+  const float width = std::ceil(
+      buttons + ui.width(lasso_text(scatter.context, room.width() - buttons - 1.0f), {Face::SansSemibold, 12.0f, {}}));
+  if (width > room.width() || room.height() < 3.0f * kBarHeight) return {};
+  Rect best;
+  std::size_t fewest = scatter.points.size() + 1;
+  for (const float y : {room.y0, room.y1 - kBarHeight})
+    for (const float x : {room.x1 - width, room.x0, std::round(room.centre_x() - 0.5f * width)}) {
+      const Rect place = Rect::sized(x, y, width, kBarHeight);
+      const Rect near = place.inset(-5.5f);
+      const auto covered = static_cast<std::size_t>(
+          std::ranges::count_if(scatter.points, [&](Vec2 p) { return std::isfinite(p.x) && near.contains(p); }));
+      if (covered < fewest) fewest = covered, best = place;
+    }
+  return best;
+}
+
+void draw_lasso_bar(const Scatter& scatter, Rect bar) {
+  if (bar.empty()) return;
+  PanelContext& context = scatter.context;
+  Ui& ui = context.ui;
+  const Theme& theme = context.theme();
+  (void)ui.interact("lasso bar", bar);  // nothing below takes the pointer
+  context.painter().fill_rect(bar, theme.panel, measure::kRadius);
+  context.painter().stroke_rect(bar, theme.accent, 1.0f, measure::kRadius);
+  Rect row = bar.inset(4.0f);
+  row.cut_left(6.0f);
+  const TextStyle style{Face::SansSemibold, 12.0f, theme.accent};
+  const std::string text = lasso_text(context, bar.width() - lasso_buttons_width(ui) + 0.5f);
+  context.painter().text_at(row.x0, row.centre_y(), text, style);
+  row.cut_left(ui.width(text, style) + 10.0f);
+  for (const LassoAction& action : kLassoActions) {
+    const Rect place = row.cut_left(ui.button_width(action.title));
+    row.cut_left(kBarGap);
+    ui.button(place, action.title, action.command, ButtonStyle::Ghost);
+    ui.tooltip(place, action.what);
+  }
+  ui.icon_button(Rect::sized(bar.x1 - 22.0f, bar.centre_y() - 8.0f, 16.0f, 16.0f), Icon::Close, "lasso none",
+                 "Release");
+  context.facts.set("lasso.bar.x0", static_cast<double>(bar.x0));
+  context.facts.set("lasso.bar.y0", static_cast<double>(bar.y0));
 }
 
 void draw_discs(const Scatter& scatter) {
@@ -367,11 +436,16 @@ void follow_pointer(Scatter& scatter, RunCache& memory) {
   }
   if (hit.released && !path.empty()) path.push_back(pointer);
   if (hit.released && path.size() >= 3) {
-    std::string line = "lasso ";
+    // Shift adds, Alt takes away.
+    const bool more = context.ui.input.modifiers.shift, less = !more && context.ui.input.modifiers.alt;
+    std::string line = more ? "lasso.add " : less ? "lasso.remove " : "lasso ";
     const std::vector<std::size_t> inside = points_inside(path, scatter.points);
     for (std::size_t i = 0; i < inside.size(); ++i)
       line += (i == 0 ? "" : ",") + head_text(head_of_row(scatter.run, inside[i]));
-    context.ui.run(inside.empty() ? "lasso none" : line);
+    if (!inside.empty())
+      context.ui.run(line);
+    else if (!more && !less)
+      context.ui.run("lasso none");
   }
   if (!hit.held || hit.released) path.clear();
   if (!hit.hovered || hit.dragging) return;
@@ -466,12 +540,14 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
 
   draw_plot_ground(painter, scatter.frame, theme);
   LabelSpace space(scatter.frame.inner, 2.0f);
+  const Rect bar = lasso_bar(scatter);
+  if (!bar.empty()) space.block(bar);
   std::vector<ReferenceLine> lines;
   add_lines(scatter, scatter.x, false, lines);
   add_lines(scatter, scatter.y, true, lines);
   draw_lines(painter, scatter.frame, lines, space);
   draw_discs(scatter);
-  draw_lasso(scatter, memory, space);
+  draw_lasso(scatter, memory);
   if (const auto head = context.state.view.selection.head)
     if (const auto row = row_of(scatter.run, *head))
       if (std::isfinite(scatter.points[*row].x)) painter.ring(scatter.points[*row], 6.5f, theme.accent, 2.0f);
@@ -499,6 +575,7 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
                0.5f * std::numbers::pi_v<float>);
   context.facts.set("heads.y_name", fitting);
   follow_pointer(scatter, memory);
+  draw_lasso_bar(scatter, bar);
 }
 
 }  // namespace headroom

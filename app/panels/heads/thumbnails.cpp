@@ -172,7 +172,7 @@ void draw_thumbnail_frames(PanelContext& context, const RunSnapshot& run, const 
     if (square->width() > 16.0f) painter.stroke_rect(*square, theme.panel, 1.0f);
   };
   std::vector<std::uint8_t> chosen(run.layers.size() * run.heads.size(), 0);
-  for (const HeadRef head : state.view.heads.lasso)
+  for (const HeadRef head : view.frames ? state.view.heads.lasso : std::vector<HeadRef>())
     if (const auto row = row_of(run, head)) chosen[*row] = 1;
   const std::size_t begin = view.layout.first_row(view.scrolled) * view.layout.places.columns,
                     end = view.layout.end_row(view.scrolled) * view.layout.places.columns;

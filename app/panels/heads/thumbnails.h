@@ -30,6 +30,7 @@ struct ThumbnailView {
   MapKind kind = MapKind::Net;
   std::optional<HeadRef> hovered;  // beside the state's own
   Rect covered;                    // numbers and names leave it free
+  bool frames = true;              // round the heads of the lasso
 };
 
 // What is seen of the places.

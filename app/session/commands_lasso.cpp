@@ -1,0 +1,162 @@
+// Several heads at once: chosen, named, changed together, written down, and shown beside the map.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/command_parts.h"
+#include "app/session/enum_words.h"
+#include "app/session/importance.h"
+#include "app/session/saving.h"
+#include "core/base/format.h"
+#include "core/model/what_if.h"
+
+namespace headroom {
+namespace {
+
+Result<std::vector<HeadRef>> listed_heads(const State& state, const char* command, Arguments lists) {
+  std::vector<HeadRef> heads;
+  for (const std::string& list : lists)
+    for (const HeadRef head : parse_heads(list).value_or(std::vector<HeadRef>{})) {
+      if (!has_head(*state.data(), head)) return wrong_arguments(command, heads_of(*state.data()), lists);
+      if (std::ranges::find(heads, head) == heads.end()) heads.push_back(head);
+    }
+  return heads;
+}
+
+void set_lasso(Session& session, const char* command, std::vector<HeadRef> heads) {
+  session.remember_view(command);
+  HeadsState& view = session.edit().view.heads;
+  if (heads.empty()) view.lasso_name.clear();
+  view.lasso = std::move(heads);
+}
+
+std::string lasso_reason(const State& state, Arguments) {
+  if (std::string reason = needs_data(state); !reason.empty()) return reason;
+  return state.view.heads.lasso.empty() ? "no heads are in the lasso" : "";
+}
+
+// The heads of the lasso that can be changed so.
+std::vector<HeadRef> fitting(const State& state, const std::string& change) {
+  std::vector<HeadRef> heads;
+  const ModelEntry* model = state.find_model(state.shown()->model);
+  if (!model || !model->model) return heads;
+  for (const HeadRef head : state.view.heads.lasso) {
+    const auto what_if = parse_what_if(head_text(head) + ":" + change);
+    if (what_if && apply_what_ifs(model->model->spec, {*what_if})) heads.push_back(head);
+  }
+  return heads;
+}
+
+// `fitting_alone`: those that it does not fit may be left as they are.
+std::string cannot_change_set(const State& state, const std::string& change, bool fitting_alone) {
+  const std::size_t all = state.view.heads.lasso.size(), fit = fitting(state, change).size();
+  if (fit == all || (fit > 0 && fitting_alone)) return "";
+  return fit == 0 ? "fits none of these heads"
+                  : format("fits %zu of %zu; with \u201cfitting\u201d those alone", fit, all);
+}
+
+std::string cannot_ablate(const State& state, Arguments a) {
+  if (std::string reason = no_importance(state); !reason.empty()) return reason;
+  if (std::string reason = lasso_reason(state, a); !reason.empty()) return reason;
+  const AblationWay way = a.empty() ? AblationWay::Off : parse_way(a[0]).value_or(AblationWay::Off);
+  return cannot_change_set(state, way_info(way).change, a.size() > 1);
+}
+
+std::string cannot_what_if(const State& state, Arguments a) {
+  if (std::string reason = needs_checkpoint(state); !reason.empty()) return reason;
+  if (std::string reason = lasso_reason(state, a); !reason.empty()) return reason;
+  if (state.shown()->quick) return "a quick what-if is of one head: complete it first";
+  return a.empty() ? "" : cannot_change_set(state, a[0], a.size() > 1);
+}
+
+void add_choosing(CommandTable& table) {
+  table.add({"lasso", "L0.H0,L1.H2… or none", "Select several heads", "Heads", data_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               std::vector<HeadRef> heads;
+               if (a[0] != "none") {
+                 HEADROOM_TRY(heads, listed_heads(s.state(), "lasso", a));
+               }
+               set_lasso(s, "lasso", std::move(heads));
+               return {};
+             }});
+  table.add({"lasso.add", "L0.H0,L1.H2…", "Lasso: more heads", "Heads", data_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               HEADROOM_TRY(const std::vector<HeadRef> more, listed_heads(s.state(), "lasso.add", a));
+               std::vector<HeadRef> heads = s.state().view.heads.lasso;
+               for (const HeadRef head : more)
+                 if (std::ranges::find(heads, head) == heads.end()) heads.push_back(head);
+               set_lasso(s, "lasso.add", std::move(heads));
+               return {};
+             }});
+  table.add({"lasso.remove", "L0.H0,L1.H2…", "Lasso: without these heads", "Heads", lasso_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               HEADROOM_TRY(const std::vector<HeadRef> less, listed_heads(s.state(), "lasso.remove", a));
+               std::vector<HeadRef> heads = s.state().view.heads.lasso;
+               std::erase_if(heads, [&](HeadRef head) { return std::ranges::find(less, head) != less.end(); });
+               set_lasso(s, "lasso.remove", std::move(heads));
+               return {};
+             }});
+  table.add(
+      {"lasso.invert", "", "Lasso: the other heads", "Heads", data_reason, [](Session& s, Arguments) -> Result<void> {
+         const std::vector<HeadRef>& inside = s.state().view.heads.lasso;
+         std::vector<HeadRef> heads;
+         for (const std::int64_t layer : s.state().data()->layers)
+           for (const std::int64_t head : s.state().data()->heads)
+             if (std::ranges::find(inside, HeadRef{layer, head}) == inside.end()) heads.push_back({layer, head});
+         set_lasso(s, "lasso.invert", std::move(heads));
+         return {};
+       }});
+  table.add({"lasso.name", "TEXT or none", "Lasso: what its heads are called", "Heads", lasso_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               s.remember_view("lasso.name");
+               s.edit().view.heads.lasso_name = a[0] == "none" ? "" : a[0];
+               return {};
+             }});
+}
+
+}  // namespace
+
+void add_lasso_commands(CommandTable& table) {
+  add_choosing(table);
+  table.add({"lasso.ablate", "[" + all_words<AblationWay>() + "] [fitting]",
+             "Lasso: the loss without all of its heads at once", "Run", cannot_ablate,
+             [](Session& s, Arguments a) -> Result<void> {
+               const std::string change = way_info(a.empty() ? AblationWay::Off : *parse_way(a[0])).change;
+               return s.change_set(change, fitting(s.state(), change));
+             }});
+  table.add({"lasso.what-if", "CHANGE [fitting]", "Lasso: a what-if of all of its heads at once", "What-if",
+             cannot_what_if, [](Session& s, Arguments a) -> Result<void> {
+               HEADROOM_TRY_VOID(parse_what_if(a[0]));
+               return s.change_set(a[0], fitting(s.state(), a[0]));
+             }});
+  table.add({"lasso.export", "[PATH]", "Lasso: save its heads as a table…", "Export", lasso_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               if (!a.empty()) return s.save(SaveKind::Table, "lasso", a[0], /*replace=*/false);
+               s.ask_save(SaveKind::Table, "lasso");
+               return {};
+             }});
+  table.add({"beside", "[on|off]", "Heads, map and head side by side", "Heads", data_reason,
+             [](Session& s, Arguments a) -> Result<void> {
+               s.remember_view("beside");
+               ViewState& view = s.edit().view;
+               view.heads.beside = a.empty() ? !view.heads.beside : a[0] == "on";
+               if (view.heads.beside) {
+                 view.centre = CentreView::Map;
+                 if (view.heads.view == HeadsView::Atlas) view.heads.view = HeadsView::Scatter;
+               }
+               return {};
+             }});
+  table.add_entry({"beside", "Heads, map and head side by side", "Heads", "B"});
+  table.add_entry({"lasso none", "Release the lasso", "Heads", ""});
+  table.add_entry({"lasso.invert", "Lasso: the other heads", "Heads", ""});
+  table.add_entry({"lasso.name", "Lasso: name its heads", "Heads", "", true});
+  table.add_entry({"lasso.ablate", "Lasso: the loss without all of its heads at once", "Run", ""});
+  table.add_entry({"lasso.what-if", "Lasso: a what-if of all of its heads at once", "What-if", "", true});
+  table.add_entry({"lasso.export", "Lasso: save its heads as a table…", "Export", ""});
+}
+
+}  // namespace headroom
