@@ -31,6 +31,10 @@ double sweep_seconds(SweepClock::time_point begin) {
   return std::chrono::duration<double>(SweepClock::now() - begin).count();
 }
 
+std::string heads_done(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " head done" : " heads done");
+}
+
 // The changes that a session kept take the place of those that were not computed since; false: of none.
 bool add_kept(LossTable& table, const LossTable& kept) {
   const std::size_t before = table.done;
@@ -222,12 +226,12 @@ void Session::sweep_finished(const std::shared_ptr<SweepJob>& job, Result<Ablati
     sweep.status = SweepStatus::Stopped;
     if (cancel_asked_s_ >= 0.0)
       cancel_seconds_ = std::chrono::duration<double>(SweepClock::now().time_since_epoch()).count() - cancel_asked_s_;
-    message(MessageLevel::Info, name + format(" stopped; the %zu heads that are done are kept",
-                                              job->outcome ? job->outcome->done : std::size_t{0}));
+    message(MessageLevel::Info,
+            name + " stopped; kept: " + heads_done(job->outcome ? job->outcome->done : std::size_t{0}));
   } else if (result) {
     sweep.status = SweepStatus::Done;
     sweep.fraction = 1.0;
-    message(MessageLevel::Info, name + format(", %zu heads done", job->outcome->done));
+    message(MessageLevel::Info, name + ", " + heads_done(job->outcome->done));
   } else {
     sweep.status = SweepStatus::Failed;
     sweep.error = result.error();
