@@ -44,7 +44,7 @@ std::vector<Vec2> discs_of(const RecordingPainter& painter) {
 
 }  // namespace
 
-CATCH_TEST_CASE("beside: heads, map and head panel at once, the chosen heads under the map; nothing overlaps") {
+CATCH_TEST_CASE("beside: heads, map and head panel at once, the chosen heads under the map, and nothing overlaps") {
   HeadsBench bench(options_of(6, 5));
   for (const HeadsView view : {HeadsView::Scatter, HeadsView::Table, HeadsView::Maps})
     for (const bool chosen : {false, true})
@@ -125,7 +125,7 @@ CATCH_TEST_CASE("beside: a lasso by the pointer sets, with Shift adds, with Alt 
   CATCH_CHECK(bench.drag(draw_heads_panel, kHeads, path) == Lines{"lasso.remove " + names});
 }
 
-CATCH_TEST_CASE("beside: the chosen heads as thumbnails, the largest first; clicks and arrows go through them") {
+CATCH_TEST_CASE("beside: the chosen heads as thumbnails, the largest first, and clicks and arrows go through them") {
   HeadsBench bench(options_of(6, 5), {2, 3});
   set_beside(bench, {{1, 1}, {2, 3}, {4, 0}, {5, 4}});
   const RunSnapshot& run = *bench.state.runs.front().data;
