@@ -1,5 +1,6 @@
 // Opening, closing, recent files, prompts.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>

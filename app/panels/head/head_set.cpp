@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ std::vector<std::size_t> set_rows(const HeadPanelView& view) {
   return rows;
 }
 
-void draw_by_layer(HeadPanelView& view, Rect area, const std::vector<std::size_t>& rows) {
+void draw_counts_by_layer(HeadPanelView& view, Rect area, const std::vector<std::size_t>& rows) {
   const Theme& theme = view.context.theme();
   Painter& painter = view.context.painter();
   const std::size_t layers = view.run.layers.size();
@@ -114,7 +115,7 @@ void draw_set_section(HeadPanelView& view, Rect area) {
     view.context.facts.set("set." + name, median);
     y += kRow;
   }
-  draw_by_layer(view, {area.x0, y - 0.5f * kRow, area.x1, area.y1}, rows);
+  draw_counts_by_layer(view, {area.x0, y - 0.5f * kRow, area.x1, area.y1}, rows);
 }
 
 }  // namespace headroom

@@ -362,20 +362,7 @@ void take_hands(Maps& maps) {
     ui.run("panel.maximise heads");
     ui.capture_keys();
   }
-  struct Arrow {
-    Key key;
-    int right, down;
-  };
-  for (const Arrow& arrow : {Arrow{Key::Left, -1, 0}, {Key::Right, 1, 0}, {Key::Up, 0, -1}, {Key::Down, 0, 1}}) {
-    if (!ui.key(arrow.key) || !state.view.selection.head) continue;
-    const auto row = row_of(maps.run, *state.view.selection.head);
-    const auto from = row ? maps.layout.place_of(*row) : std::nullopt;
-    if (!from) continue;
-    if (const auto to = maps.layout.beside(*from, arrow.right, arrow.down))
-      ui.run("select " + head_text(maps.head(*to)));
-    ui.capture_keys();
-    return;
-  }
+  select_by_arrows(context, maps.run, maps.layout);
 }
 
 // The card of the head under the pointer, once it rests there, or of the one that is kept.

@@ -237,22 +237,21 @@ constexpr LassoAction kLassoActions[] = {
     {"Maps", "beside on", "their maps under the map of one"},
     {"Export…", "lasso.export", "their numbers as a table"},
 };
-constexpr float kBarHeight = 30.0f, kBarGap = 4.0f;
+constexpr float kLassoBar = 30.0f, kLassoGap = 4.0f;
 
 // "38 heads", with the name that they were given where `room` pixels hold it.
 std::string lasso_text(const PanelContext& context, float room) {
   const HeadsState& view = context.state.view.heads;
   const std::size_t count = view.lasso.size();
-  const std::string heads = std::to_string(count) + (count == 1 ? " head" : " heads");
+  std::string heads = std::to_string(count) + (count == 1 ? " head" : " heads");
   if (view.lasso_name.empty()) return heads;
-  const std::string text =
-      elide_end(view.lasso_name + ", " + heads, room, context.ui.measure(), Face::SansSemibold, 12.0f);
+  std::string text = elide_end(view.lasso_name + ", " + heads, room, context.ui.measure(), Face::SansSemibold, 12.0f);
   return text.ends_with(heads) ? text : heads;
 }
 
 float lasso_buttons_width(const Ui& ui) {
   float width = 20.0f + 22.0f;
-  for (const LassoAction& action : kLassoActions) width += ui.button_width(action.title) + kBarGap;
+  for (const LassoAction& action : kLassoActions) width += ui.button_width(action.title) + kLassoGap;
   return width;
 }
 
@@ -266,12 +265,12 @@ Rect lasso_bar(const Scatter& scatter) {
   const float buttons = lasso_buttons_width(ui);
   const float width = std::ceil(
       buttons + ui.width(lasso_text(scatter.context, room.width() - buttons - 1.0f), {Face::SansSemibold, 12.0f, {}}));
-  if (width > room.width() || room.height() < 3.0f * kBarHeight) return {};
+  if (width > room.width() || room.height() < 3.0f * kLassoBar) return {};
   Rect best;
   std::size_t fewest = scatter.points.size() + 1;
-  for (const float y : {room.y0, room.y1 - kBarHeight})
+  for (const float y : {room.y0, room.y1 - kLassoBar})
     for (const float x : {room.x1 - width, room.x0, std::round(room.centre_x() - 0.5f * width)}) {
-      const Rect place = Rect::sized(x, y, width, kBarHeight);
+      const Rect place = Rect::sized(x, y, width, kLassoBar);
       const Rect near = place.inset(-5.5f);
       const auto covered = static_cast<std::size_t>(
           std::ranges::count_if(scatter.points, [&](Vec2 p) { return std::isfinite(p.x) && near.contains(p); }));
@@ -296,7 +295,7 @@ void draw_lasso_bar(const Scatter& scatter, Rect bar) {
   row.cut_left(ui.width(text, style) + 10.0f);
   for (const LassoAction& action : kLassoActions) {
     const Rect place = row.cut_left(ui.button_width(action.title));
-    row.cut_left(kBarGap);
+    row.cut_left(kLassoGap);
     ui.button(place, action.title, action.command, ButtonStyle::Ghost);
     ui.tooltip(place, action.what);
   }

@@ -33,32 +33,15 @@ std::vector<std::size_t> rows_by_value(const RunSnapshot& run, const std::vector
   return rows;
 }
 
-void take_hands(PanelContext& context, const RunSnapshot& run, const MapsLayout& layout, float scrolled) {
+void take_pointer(PanelContext& context, const RunSnapshot& run, const MapsLayout& layout, float scrolled) {
   Ui& ui = context.ui;
-  const State& state = context.state;
   const Interaction hit = ui.interact("places", layout.view, Cursor::Hand);
   const auto place = hit.hovered ? layout.at(ui.input.pointer, scrolled) : std::nullopt;
-  if (place) {
-    const HeadRef head = head_of_row(run, layout.heads[*place]);
-    context.hover.head = head;
-    ui.tooltip(layout.square(*place, scrolled), head_text(head));
-    if (hit.clicked) ui.run("select " + head_text(head));
-  }
-  if (state.overlay != Overlay::None || ui.wants_text() || ui.popup_open() || !state.view.selection.head) return;
-  const auto row = row_of(run, *state.view.selection.head);
-  const auto from = row ? layout.place_of(*row) : std::nullopt;
-  if (!from) return;  // the arrows are those of all heads
-  struct Arrow {
-    Key key;
-    int right, down;
-  };
-  for (const Arrow& arrow : {Arrow{Key::Left, -1, 0}, {Key::Right, 1, 0}, {Key::Up, 0, -1}, {Key::Down, 0, 1}}) {
-    if (!ui.key(arrow.key)) continue;
-    if (const auto to = layout.beside(*from, arrow.right, arrow.down))
-      ui.run("select " + head_text(head_of_row(run, layout.heads[*to])));
-    ui.capture_keys();
-    return;
-  }
+  if (!place) return;
+  const HeadRef head = head_of_row(run, layout.heads[*place]);
+  context.hover.head = head;
+  ui.tooltip(layout.square(*place, scrolled), head_text(head));
+  if (hit.clicked) ui.run("select " + head_text(head));
 }
 
 void draw_set(PanelContext& context, RunCache& memory, const std::string& quantity, Rect body) {
@@ -85,7 +68,10 @@ void draw_set(PanelContext& context, RunCache& memory, const std::string& quanti
   }
   const float scrolled = context.ui.scroll("scroll", {layout.view.x0, layout.view.y0, body.x1 - 2.0f, layout.view.y1},
                                            layout.content() - layout.gap, layout.places.cell_height);
-  take_hands(context, run, layout, scrolled);
+  take_pointer(context, run, layout, scrolled);
+  const Ui& ui = context.ui;
+  if (context.state.overlay == Overlay::None && !ui.wants_text() && !ui.popup_open())
+    select_by_arrows(context, run, layout);
   ThumbnailView view{layout, scrolled, context.state.view.heads.maps_show, {}, {}, /*frames=*/false};
   context.facts.set("set.there", static_cast<double>(draw_thumbnails(context, memory, view)));
   draw_thumbnail_names(context, run, view);

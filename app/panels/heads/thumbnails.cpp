@@ -332,4 +332,23 @@ void draw_thumbnail_names(PanelContext& context, const RunSnapshot& run, const T
   painter.pop_clip();
 }
 
+void select_by_arrows(PanelContext& context, const RunSnapshot& run, const MapsLayout& layout) {
+  Ui& ui = context.ui;
+  const std::optional<HeadRef>& selected = context.state.view.selection.head;
+  const auto row = selected ? row_of(run, *selected) : std::nullopt;
+  const auto from = row ? layout.place_of(*row) : std::nullopt;
+  if (!from) return;
+  struct Arrow {
+    Key key;
+    int right, down;
+  };
+  for (const Arrow& arrow : {Arrow{Key::Left, -1, 0}, {Key::Right, 1, 0}, {Key::Up, 0, -1}, {Key::Down, 0, 1}}) {
+    if (!ui.key(arrow.key)) continue;
+    if (const auto to = layout.beside(*from, arrow.right, arrow.down))
+      ui.run("select " + head_text(head_of_row(run, layout.heads[*to])));
+    ui.capture_keys();
+    return;
+  }
+}
+
 }  // namespace headroom

@@ -1,9 +1,11 @@
 // The editor of the prompt: what stands beside the text, boundaries of tokens, and the token at the caret.
 #include "app/panels/chrome/prompt_overlay.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/app/panels/bars_bench.h"
