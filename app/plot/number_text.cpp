@@ -180,6 +180,11 @@ std::string seconds_text(double seconds) {
   return std::to_string(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
 }
 
+std::string estimated_seconds_text(double seconds) {
+  const double whole = std::ceil(seconds);
+  return whole < 60.0 && whole >= 0.0 ? fixed_text(whole, 0) + " s" : seconds_text(whole);
+}
+
 std::string power_text(int exponent) {
   if (exponent == 0) return "1";
   if (exponent == 1) return "10";

@@ -31,6 +31,8 @@ namespace headroom {
 [[nodiscard]] std::string size_text(double bytes);
 // "1.84 s", "38 s", "3 min 10 s".
 [[nodiscard]] std::string seconds_text(double seconds);
+// Of an estimate, which has no fractions of a second: "9 s", "4 min 50 s".
+[[nodiscard]] std::string estimated_seconds_text(double seconds);
 // "10⁻⁴", "10", "1" for a power of ten on a log axis.
 [[nodiscard]] std::string power_text(int exponent);
 

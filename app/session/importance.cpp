@@ -147,7 +147,7 @@ std::string estimate_text(const SweepEstimate& estimate) {
   const auto heads = static_cast<std::int64_t>(estimate.heads);
   std::string text = grouped_text(heads) + (heads == 1 ? " head" : " heads");
   text += ", as much as " + fixed_text(estimate.forwards, estimate.forwards < 10.0 ? 1 : 0) + " runs of the model";
-  if (std::isfinite(estimate.seconds)) text += ": about " + seconds_text(std::ceil(estimate.seconds));
+  if (std::isfinite(estimate.seconds)) text += ": about " + estimated_seconds_text(estimate.seconds);
   if (estimate.bytes > 0) text += ", " + size_text(static_cast<double>(estimate.bytes));
   return text;
 }

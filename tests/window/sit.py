@@ -23,6 +23,7 @@ VIEWS = [
     ["heads atlas", "heads.quantity context_rms_relative_mean", "panel.maximise heads", "panel.maximise heads"],
     ["heads maps", "panel.maximise heads", "heads.maps.show second", "panel.maximise heads", "heads atlas"],
     ["heads scatter", "lasso L0.H0,L1.H2,L1.H3", "lasso.ablate off", "heads atlas"],
+    ["beside on", "lasso L0.H0", "lasso.invert", "lasso.what-if temperature=2", "lasso none", "beside off"],
     ["heads table", "heads.sort sink_score", 'heads.filter layer > 0', 'heads.filter', "heads atlas"],
     ["map net", "map first", "map logits", "map.scale symlog", "map.range auto", "map.colours viridis", "map net"],
     ["zoom 8 24 0 16", "pin 20 4", "map.fit", "pin none"],

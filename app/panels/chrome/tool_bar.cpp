@@ -227,12 +227,8 @@ void draw_progress(PanelContext& context, const RunEntry& run, float x, float ri
       &run == context.state.shown() || (context.state.shown() && run.name == context.state.shown()->name);
   parts.push_back({run.doing.empty() ? "running" : run.doing, theme.body(theme.text)});
   if (!shown) parts.push_back({run.name, theme.body(theme.text3)});
-  if (run.seconds_left) {  // an estimate has no hundredths
-    const double left = std::ceil(*run.seconds_left);
-    parts.push_back({(left < 60.0 ? fixed_text(left, 0) + " s" : seconds_text(left)) + " left",
-                     {Face::Mono, 12.0f, theme.text},
-                     0.0f});
-  }
+  if (run.seconds_left)
+    parts.push_back({estimated_seconds_text(*run.seconds_left) + " left", {Face::Mono, 12.0f, theme.text}, 0.0f});
   float texts = 0.0f;
   for (const StyledText& part : parts) texts += std::ceil(ui.width(shown_text(part.text), part.style)) + part.gap;
   const float room = right - x;

@@ -230,10 +230,11 @@ void draw_lasso(const Scatter& scatter, RunCache& memory) {
 // What can be done with the heads of the lasso, in the order of the bar.
 struct LassoAction {
   const char *title, *command, *what;
+  bool runs = false;  // the model, once
 };
 constexpr LassoAction kLassoActions[] = {
-    {"What-if…", "palette lasso.what-if", "all of them changed, in one run"},
-    {"Ablate", "lasso.ablate", "the loss with all of them off, in one run"},
+    {"What-if…", "palette lasso.what-if", "all of them changed, in one run", true},
+    {"Ablate", "lasso.ablate", "the loss with all of them off, in one run", true},
     {"Maps", "beside on", "their maps under the map of one"},
     {"Export…", "lasso.export", "their numbers as a table"},
 };
@@ -297,7 +298,9 @@ void draw_lasso_bar(const Scatter& scatter, Rect bar) {
     const Rect place = row.cut_left(ui.button_width(action.title));
     row.cut_left(kLassoGap);
     ui.button(place, action.title, action.command, ButtonStyle::Ghost);
-    ui.tooltip(place, action.what);
+    const RunEntry* run = context.state.shown();
+    const bool timed = action.runs && run != nullptr && run->status == RunStatus::Done && run->seconds > 0.0;
+    ui.tooltip(place, std::string(action.what) + (timed ? ": about " + estimated_seconds_text(run->seconds) : ""));
   }
   ui.icon_button(Rect::sized(bar.x1 - 22.0f, bar.centre_y() - 8.0f, 16.0f, 16.0f), Icon::Close, "lasso none",
                  "Release");

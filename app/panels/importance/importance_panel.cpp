@@ -146,7 +146,7 @@ void draw_action(PanelContext& context, const ImportanceView& view, Rect& body) 
   if (view.running()) {
     text = doing_text(*view.sweep);
     if (view.table) text = done_text(*view.table) + " · " + text;
-    if (view.sweep->seconds_left) text += " · " + seconds_text(std::ceil(*view.sweep->seconds_left)) + " left";
+    if (view.sweep->seconds_left) text += " · " + estimated_seconds_text(*view.sweep->seconds_left) + " left";
     button = "Stop", command = "importance.stop";
   } else if (view.sweep && view.sweep->status == SweepStatus::Failed) {
     text = view.sweep->error ? view.sweep->error->message : "failed";

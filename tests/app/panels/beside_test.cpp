@@ -91,6 +91,15 @@ CATCH_TEST_CASE("beside: the bar of actions says how many heads, covers none of 
   for (const auto& [title, line] :
        {std::pair{"What-if…", "palette lasso.what-if"}, {"Ablate", "lasso.ablate"}, {"Export…", "lasso.export"}})
     CATCH_CHECK(bench.click(draw_heads_panel, kHeads, at(title)) == Lines{line});
+  // What a run of all of them takes is said before it starts.
+  bench.state.runs.front().seconds = 8.2;
+  bench.state.runs.front().status = RunStatus::Done;
+  const Vec2 ablate = at("Ablate");
+  for (int i = 0; i < 4; ++i) {
+    bench.point(ablate);
+    bench.draw(draw_heads_panel, kHeads);
+  }
+  CATCH_CHECK(bench.painter->shows("in one run: about 9 s"));
   bench.state.view.heads.lasso_name = "sinks";
   bench.draw(draw_heads_panel, {0, 69, 900, 860});
   CATCH_CHECK(bench.painter->shows("sinks, 3 heads"));

@@ -139,6 +139,11 @@ CATCH_TEST_CASE("Thousands, sizes, times and powers") {
   CATCH_CHECK(seconds_text(0.0) == "0 ms");
   CATCH_CHECK(seconds_text(7500) == "2 h 5 min");
   CATCH_CHECK(seconds_text(-1) == "–");
+  CATCH_CHECK(estimated_seconds_text(8.2) == "9 s");
+  CATCH_CHECK(estimated_seconds_text(0.02) == "1 s");
+  CATCH_CHECK(estimated_seconds_text(59.2) == "1 min 0 s");
+  CATCH_CHECK(estimated_seconds_text(289.6) == "4 min 50 s");
+  CATCH_CHECK(estimated_seconds_text(-1) == "–");
   CATCH_CHECK(power_text(-4) == "10⁻⁴");
   CATCH_CHECK(power_text(0) == "1");
   CATCH_CHECK(power_text(1) == "10");
