@@ -1,8 +1,9 @@
 // Several heads at once: chosen, named, changed together, written down, and shown beside the map.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +23,18 @@ Result<std::vector<HeadRef>> listed_heads(const State& state, const char* comman
   for (const std::string& list : lists)
     for (const HeadRef head : parse_heads(list).value_or(std::vector<HeadRef>{})) {
       if (!has_head(*state.data(), head)) return wrong_arguments(command, heads_of(*state.data()), lists);
-      if (std::ranges::find(heads, head) == heads.end()) heads.push_back(head);
+      heads.push_back(head);
     }
   return heads;
+}
+
+// In their order, each once and without those of `less`.
+std::vector<HeadRef> distinct(const std::vector<HeadRef>& heads, const std::vector<HeadRef>& less = {}) {
+  std::set<HeadRef> seen(less.begin(), less.end());
+  std::vector<HeadRef> kept;
+  for (const HeadRef head : heads)
+    if (seen.insert(head).second) kept.push_back(head);
+  return kept;
 }
 
 void set_lasso(Session& session, const char* command, std::vector<HeadRef> heads) {
@@ -39,38 +49,63 @@ std::string lasso_reason(const State& state, Arguments) {
   return state.view.heads.lasso.empty() ? "no heads are in the lasso" : "";
 }
 
-// The heads of the lasso that can be changed so.
-std::vector<HeadRef> fitting(const State& state, const std::string& change) {
-  std::vector<HeadRef> heads;
-  const ModelEntry* model = state.find_model(state.shown()->model);
-  if (!model || !model->model) return heads;
-  for (const HeadRef head : state.view.heads.lasso) {
-    const auto what_if = parse_what_if(head_text(head) + ":" + change);
-    if (what_if && apply_what_ifs(model->model->spec, {*what_if})) heads.push_back(head);
+// Which heads of the lasso can be changed so. Buttons ask in every frame, and an answer takes a copy of the model's
+// description: it is kept for the last few changes of one model and one lasso.
+class FittingHeads {
+ public:
+  const std::vector<HeadRef>& of(const State& state, const std::string& change) {
+    const ModelEntry* model = state.find_model(state.shown()->model);
+    const std::shared_ptr<const OpenedModel> now = model ? model->model : nullptr;
+    if (model_.lock() != now || lasso_ != state.view.heads.lasso || known_.size() > kMostChanges) {
+      model_ = now;
+      lasso_ = state.view.heads.lasso;
+      known_.clear();
+    }
+    const auto [entry, fresh] = known_.try_emplace(change);
+    if (fresh && now) entry->second = found(now->spec, change);
+    return entry->second;
   }
-  return heads;
-}
+
+ private:
+  static constexpr std::size_t kMostChanges = 8;
+
+  [[nodiscard]] std::vector<HeadRef> found(const ModelSpec& spec, const std::string& change) const {
+    std::vector<WhatIf> all;
+    for (const HeadRef head : lasso_)
+      if (auto what_if = parse_what_if(head_text(head) + ":" + change)) all.push_back(std::move(*what_if));
+    if (all.size() == lasso_.size() && apply_what_ifs(spec, all)) return lasso_;
+    std::vector<HeadRef> heads;
+    for (std::size_t i = 0; all.size() == lasso_.size() && i < all.size(); ++i)
+      if (apply_what_ifs(spec, {all[i]})) heads.push_back(lasso_[i]);
+    return heads;
+  }
+
+  std::weak_ptr<const OpenedModel> model_;
+  std::vector<HeadRef> lasso_;
+  std::map<std::string, std::vector<HeadRef>> known_;
+};
 
 // `fitting_alone`: those that it does not fit may be left as they are.
-std::string cannot_change_set(const State& state, const std::string& change, bool fitting_alone) {
-  const std::size_t all = state.view.heads.lasso.size(), fit = fitting(state, change).size();
+std::string cannot_change_set(const State& state, FittingHeads& fitting, const std::string& change,
+                              bool fitting_alone) {
+  const std::size_t all = state.view.heads.lasso.size(), fit = fitting.of(state, change).size();
   if (fit == all || (fit > 0 && fitting_alone)) return "";
   return fit == 0 ? "fits none of these heads"
                   : format("fits %zu of %zu; with \u201cfitting\u201d those alone", fit, all);
 }
 
-std::string cannot_ablate(const State& state, Arguments a) {
+std::string cannot_ablate(const State& state, FittingHeads& fitting, Arguments a) {
   if (std::string reason = no_importance(state); !reason.empty()) return reason;
   if (std::string reason = lasso_reason(state, a); !reason.empty()) return reason;
   const AblationWay way = a.empty() ? AblationWay::Off : parse_way(a[0]).value_or(AblationWay::Off);
-  return cannot_change_set(state, way_info(way).change, a.size() > 1);
+  return cannot_change_set(state, fitting, way_info(way).change, a.size() > 1);
 }
 
-std::string cannot_what_if(const State& state, Arguments a) {
+std::string cannot_what_if(const State& state, FittingHeads& fitting, Arguments a) {
   if (std::string reason = needs_checkpoint(state); !reason.empty()) return reason;
   if (std::string reason = lasso_reason(state, a); !reason.empty()) return reason;
   if (state.shown()->quick) return "a quick what-if is of one head: complete it first";
-  return a.empty() ? "" : cannot_change_set(state, a[0], a.size() > 1);
+  return a.empty() ? "" : cannot_change_set(state, fitting, a[0], a.size() > 1);
 }
 
 void add_choosing(CommandTable& table) {
@@ -80,34 +115,29 @@ void add_choosing(CommandTable& table) {
                if (a[0] != "none") {
                  HEADROOM_TRY(heads, listed_heads(s.state(), "lasso", a));
                }
-               set_lasso(s, "lasso", std::move(heads));
+               set_lasso(s, "lasso", distinct(heads));
                return {};
              }});
   table.add({"lasso.add", "L0.H0,L1.H2…", "Lasso: more heads", "Heads", data_reason,
              [](Session& s, Arguments a) -> Result<void> {
                HEADROOM_TRY(const std::vector<HeadRef> more, listed_heads(s.state(), "lasso.add", a));
                std::vector<HeadRef> heads = s.state().view.heads.lasso;
-               for (const HeadRef head : more)
-                 if (std::ranges::find(heads, head) == heads.end()) heads.push_back(head);
-               set_lasso(s, "lasso.add", std::move(heads));
+               heads.insert(heads.end(), more.begin(), more.end());
+               set_lasso(s, "lasso.add", distinct(heads));
                return {};
              }});
   table.add({"lasso.remove", "L0.H0,L1.H2…", "Lasso: without these heads", "Heads", lasso_reason,
              [](Session& s, Arguments a) -> Result<void> {
                HEADROOM_TRY(const std::vector<HeadRef> less, listed_heads(s.state(), "lasso.remove", a));
-               std::vector<HeadRef> heads = s.state().view.heads.lasso;
-               std::erase_if(heads, [&](HeadRef head) { return std::ranges::find(less, head) != less.end(); });
-               set_lasso(s, "lasso.remove", std::move(heads));
+               set_lasso(s, "lasso.remove", distinct(s.state().view.heads.lasso, less));
                return {};
              }});
   table.add(
       {"lasso.invert", "", "Lasso: the other heads", "Heads", data_reason, [](Session& s, Arguments) -> Result<void> {
-         const std::vector<HeadRef>& inside = s.state().view.heads.lasso;
          std::vector<HeadRef> heads;
          for (const std::int64_t layer : s.state().data()->layers)
-           for (const std::int64_t head : s.state().data()->heads)
-             if (std::ranges::find(inside, HeadRef{layer, head}) == inside.end()) heads.push_back({layer, head});
-         set_lasso(s, "lasso.invert", std::move(heads));
+           for (const std::int64_t head : s.state().data()->heads) heads.push_back({layer, head});
+         set_lasso(s, "lasso.invert", distinct(heads, s.state().view.heads.lasso));
          return {};
        }});
   table.add({"lasso.name", "TEXT or none", "Lasso: what its heads are called", "Heads", lasso_reason,
@@ -122,16 +152,19 @@ void add_choosing(CommandTable& table) {
 
 void add_lasso_commands(CommandTable& table) {
   add_choosing(table);
+  const auto fitting = std::make_shared<FittingHeads>();
   table.add({"lasso.ablate", "[" + all_words<AblationWay>() + "] [fitting]",
-             "Lasso: the loss without all of its heads at once", "Run", cannot_ablate,
-             [](Session& s, Arguments a) -> Result<void> {
+             "Lasso: the loss without all of its heads at once", "Run",
+             [fitting](const State& state, Arguments a) { return cannot_ablate(state, *fitting, a); },
+             [fitting](Session& s, Arguments a) -> Result<void> {
                const std::string change = way_info(a.empty() ? AblationWay::Off : *parse_way(a[0])).change;
-               return s.change_set(change, fitting(s.state(), change));
+               return s.change_set(change, fitting->of(s.state(), change));
              }});
   table.add({"lasso.what-if", "CHANGE [fitting]", "Lasso: a what-if of all of its heads at once", "What-if",
-             cannot_what_if, [](Session& s, Arguments a) -> Result<void> {
+             [fitting](const State& state, Arguments a) { return cannot_what_if(state, *fitting, a); },
+             [fitting](Session& s, Arguments a) -> Result<void> {
                HEADROOM_TRY_VOID(parse_what_if(a[0]));
-               return s.change_set(a[0], fitting(s.state(), a[0]));
+               return s.change_set(a[0], fitting->of(s.state(), a[0]));
              }});
   table.add({"lasso.export", "[PATH]", "Lasso: save its heads as a table…", "Export", lasso_reason,
              [](Session& s, Arguments a) -> Result<void> {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "app/plot/number_text.h"
@@ -223,8 +224,8 @@ Result<std::string> copy_heads(const RunSnapshot& run, const HeadsState& view, T
 
 std::string copy_lasso(const RunSnapshot& run, const HeadsState& view, TableFormat format) {
   std::vector<std::size_t> rows = make_head_table(run, "", view.sort, view.descending).rows;
-  std::erase_if(
-      rows, [&](std::size_t row) { return std::ranges::find(view.lasso, head_of_row(run, row)) == view.lasso.end(); });
+  const std::set<HeadRef> lasso(view.lasso.begin(), view.lasso.end());
+  std::erase_if(rows, [&](std::size_t row) { return !lasso.contains(head_of_row(run, row)); });
   return head_table_text(run, rows, table_columns(run, view), format);
 }
 

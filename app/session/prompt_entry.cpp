@@ -36,6 +36,10 @@ std::string ids_line(const std::vector<std::int32_t>& ids) {
   return text;
 }
 
+std::int64_t code_points(std::string_view utf8) {
+  return std::ranges::count_if(utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+}
+
 std::string prompt_line(const PromptEntry& prompt) {
   if (prompt.ids.empty()) return text_title(prompt.text);
   constexpr std::size_t kShownIds = 12;
@@ -45,9 +49,7 @@ std::string prompt_line(const PromptEntry& prompt) {
 
 std::string prompt_detail(const PromptEntry& prompt) {
   const bool ids = !prompt.ids.empty();
-  const auto count =
-      ids ? static_cast<std::int64_t>(prompt.ids.size())
-          : std::ranges::count_if(prompt.text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  const std::int64_t count = ids ? static_cast<std::int64_t>(prompt.ids.size()) : code_points(prompt.text);
   std::string text = grouped_text(count) + (ids          ? count == 1 ? " id" : " ids"
                                             : count == 1 ? " character"
                                                          : " characters");

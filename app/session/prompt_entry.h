@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/session/state.h"
@@ -22,6 +23,7 @@ void remember_prompt(std::vector<PromptEntry>& recent, const PromptEntry& prompt
 // "1,734 characters · kjv.txt", "64 ids · first 12".
 [[nodiscard]] std::string prompt_detail(const PromptEntry& prompt);
 
+[[nodiscard]] std::int64_t code_points(std::string_view utf8);
 // "5 6 7": as they are typed.
 [[nodiscard]] std::string ids_line(const std::vector<std::int32_t>& ids);
 

@@ -28,10 +28,6 @@
 namespace headroom {
 namespace {
 
-std::int64_t code_points(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-}
-
 // What the tokenizer of the open model makes of the text; null without one, or before the first count is there.
 std::shared_ptr<const TokenCount> counted(const PanelContext& context, const ModelEntry* model, const std::string& text,
                                           BosMode bos) {
