@@ -2,6 +2,8 @@
 // noticed. A panel is a function of these and a rectangle; it changes nothing but through commands. Main thread only.
 #pragma once
 
+#include <vector>
+
 #include "app/session/facts.h"
 #include "app/session/state.h"
 #include "app/ui/ui.h"
@@ -25,6 +27,7 @@ struct PanelContext {
   CompareCache* compare_cache = nullptr;  // the same; null: no row distances of heads
   FolderReader* folders = nullptr;        // of the file chooser; null: a folder is read while it is drawn
   TokenCounter* tokens = nullptr;         // of the prompt's editor; null: its text is counted while it is drawn
+  std::vector<WantedTiles> wanted{};      // that maps in this frame lack; whoever drew it hands them to the tiles
 
   [[nodiscard]] const Theme& theme() const { return ui.theme; }
   [[nodiscard]] Painter& painter() const { return ui.painter; }

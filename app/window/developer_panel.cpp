@@ -121,8 +121,11 @@ void DeveloperPanel::draw_tiles() const {
               binary_size(tiles.budget_bytes).c_str());
   ImGui::Text("%zu waiting, %llu computed, %llu dropped unbegun", tiles.waiting,
               static_cast<unsigned long long>(tiles.computed), static_cast<unsigned long long>(tiles.dropped));
-  for (std::size_t level = 0; level < tiles.kept_by_level.size(); ++level)
-    if (tiles.kept_by_level[level] > 0) ImGui::BulletText("level %zu: %zu tiles", level, tiles.kept_by_level[level]);
+  const LayerSnapshot* layer = session_.state().selected_layer();
+  if (!layer || !layer->maps) return;
+  const std::vector<std::size_t> kept = session_.tiles().kept_by_level(layer->maps->id);
+  for (std::size_t level = 0; level < kept.size(); ++level)
+    if (kept[level] > 0) ImGui::BulletText("level %zu of this layer: %zu tiles", level, kept[level]);
 }
 
 void DeveloperPanel::draw_uploads() const {

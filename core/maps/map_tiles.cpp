@@ -184,7 +184,6 @@ struct TileStore::State {
   std::map<TileKey, Kept> tiles;
   std::list<TileKey> uses;  // least recent first
   std::size_t bytes = 0, budget = 0;
-  std::uint64_t shown_source = 0;
   struct KeptLine {
     MapValues values;
     std::uint64_t used = 0;
@@ -250,6 +249,9 @@ struct TileStore::State {
       if (tiles.contains(key) || finished_keys.contains(key)) continue;
       waiting.push_back({source, key, cells_of(*source, key)});
     }
+  }
+  // Where tile priority is decided.
+  void sort_waiting() HEADROOM_REQUIRES(mutex) {
     const auto urgency = [](const Job& job) {
       const bool quick = job.cells <= kQuickCells;
       return std::tuple(!quick, quick ? -job.key.level : job.key.level);
@@ -463,21 +465,13 @@ std::shared_ptr<const Tile> TileStore::find_covering(const TileKey& key) {
   return nullptr;
 }
 
-void TileStore::want(const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys) {
+void TileStore::want(std::span<const WantedTiles> wanted) {
   {
     const MutexLock lock(state_->mutex);
     state_->begin_frame();
-    if (source) state_->add_wanted(source, keys);
-  }
-  if (source) state_->shown_source = source->id;
-  state_->changed.notify_all();
-}
-
-void TileStore::also_want(const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys) {
-  if (!source) return;
-  {
-    const MutexLock lock(state_->mutex);
-    state_->add_wanted(source, keys);
+    for (const WantedTiles& of : wanted)
+      if (of.source) state_->add_wanted(of.source, of.keys);
+    state_->sort_waiting();
   }
   state_->changed.notify_all();
 }
@@ -512,17 +506,21 @@ TileStore::Statistics TileStore::statistics() const {
   statistics.bytes = state_->bytes;
   statistics.budget_bytes = state_->budget;
   statistics.tiles = state_->tiles.size();
-  for (const auto& [key, kept] : state_->tiles) {
-    if (key.source != state_->shown_source) continue;
-    const auto level = static_cast<std::size_t>(key.level);
-    if (statistics.kept_by_level.size() <= level) statistics.kept_by_level.resize(level + 1);
-    ++statistics.kept_by_level[level];
-  }
   const MutexLock lock(state_->mutex);
   statistics.waiting = state_->waiting.size() + state_->line_jobs.size();
   statistics.computed = state_->computed;
   statistics.dropped = state_->dropped + state_->stale();
   return statistics;
+}
+
+std::vector<std::size_t> TileStore::kept_by_level(std::uint64_t source) const {
+  std::vector<std::size_t> levels;
+  for (const auto& [key, kept] : state_->tiles) {
+    if (key.source != source) continue;
+    levels.resize(std::max(levels.size(), static_cast<std::size_t>(key.level) + 1));
+    ++levels[static_cast<std::size_t>(key.level)];
+  }
+  return levels;
 }
 
 std::shared_ptr<const std::vector<float>> TileStore::row(const std::shared_ptr<const MapSource>& source,

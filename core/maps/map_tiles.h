@@ -38,6 +38,12 @@ struct Tile {
   std::uint64_t serial = 0;                          // unique; never 0
 };
 
+// Tiles of one map that a frame shows or will soon, most urgent first.
+struct WantedTiles {
+  std::shared_ptr<const MapSource> source;
+  std::vector<TileKey> keys;
+};
+
 // Cells [query0, query1) × [key0, key1) of a map of `length`, shown on `pixels` device pixels a cell.
 struct TileView {
   double query0 = 0, query1 = 0, key0 = 0, key1 = 0;
@@ -64,11 +70,9 @@ class TileStore {
   [[nodiscard]] std::shared_ptr<const Tile> find(const TileKey& key);
   // The finest tile there is that covers `key`, itself included; null where there is none.
   [[nodiscard]] std::shared_ptr<const Tile> find_covering(const TileKey& key);
-  // What is wanted now, most urgent first; replaces what was wanted before, and what is not wanted any more is not
-  // begun.
-  void want(const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys);
-  // For compare and swipe, when several maps are shown: adds to what is wanted in this frame.
-  void also_want(const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys);
+  // All that is wanted now, in place of what was wanted before: what is not wanted any more is not begun. Quick tiles
+  // come first, coarse before fine; then slow ones, fine before coarse; what is equal in this order.
+  void want(std::span<const WantedTiles> wanted);
   // Takes finished tiles in; call once a frame. True if there were any.
   bool collect();
   void set_budget(std::size_t bytes);
@@ -80,9 +84,10 @@ class TileStore {
   struct Statistics {
     std::size_t bytes = 0, budget_bytes = 0, tiles = 0, waiting = 0;
     std::uint64_t computed = 0, dropped = 0;  // dropped: stale requests that were never begun
-    std::vector<std::size_t> kept_by_level;   // of the source that was wanted last
   };
   [[nodiscard]] Statistics statistics() const;
+  // Tiles that are kept of a map, by level.
+  [[nodiscard]] std::vector<std::size_t> kept_by_level(std::uint64_t source) const;
 
   // A row or column of a map, exact: of `query` over all keys, or of `key` over all queries; empty until it is there,
   // then the same vector each time. Computed by the worker before any tile.

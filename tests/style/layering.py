@@ -53,7 +53,7 @@ ARROWS = {
 PANELS = {
     "parts": "",
     "map": "parts",
-    "heads": "parts",
+    "heads": "parts map",
     "tokens": "parts",
     "circuit": "parts heads",
     "model": "parts heads",

@@ -42,6 +42,7 @@ class HeadsBench {
     Ui ui(*painter, dark ? dark_theme() : light_theme(), input, *memory, lookup, clipboard);
     PanelContext context{ui, state, tiles, commands, hover, facts, keeps ? &heads : nullptr};
     panel(context, frame);
+    tiles.want(context.wanted);
     (void)ui.finish();
     lines = ui.take_commands();
     for (const std::string& line : lines) require_command(line);

@@ -34,6 +34,12 @@ WindowCore::WindowCore(Session& session, Clipboard& clipboard)
       tokens_(session.options().wake) {}
 
 FrameResult WindowCore::frame(Painter& painter, const Input& input, const Choose& choose) {
+  FrameResult result = draw_settled(painter, input, choose);
+  session_.tiles().want(wanted_);
+  return result;
+}
+
+FrameResult WindowCore::draw_settled(Painter& painter, const Input& input, const Choose& choose) {
   FrameResult result = draw(painter, input);
   if (choose) choose(result.lines);
   if (result.lines.empty()) return result;
@@ -63,6 +69,7 @@ FrameResult WindowCore::draw(Painter& painter, const Input& input) {
     result.wait_seconds = ui.wait_seconds();
     result.cursor = ui.cursor();
     result.lines = ui.take_commands();
+    wanted_ = std::move(context.wanted);
   }
   for (const std::string& path : input.dropped)
     result.lines.push_back(line_of_dropped(path, session_.commands(), session_.state()));

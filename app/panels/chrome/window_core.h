@@ -42,6 +42,8 @@ class WindowCore {
   [[nodiscard]] bool overlay_waits();
 
  private:
+  // Draws, runs what was asked for, and draws again as things are then.
+  [[nodiscard]] FrameResult draw_settled(Painter& painter, const Input& input, const Choose& choose);
   [[nodiscard]] FrameResult draw(Painter& painter, const Input& input);
 
   class TableLookup final : public CommandLookup {
@@ -64,6 +66,7 @@ class WindowCore {
   FolderReader folders_;
   TokenCounter tokens_;
   Facts facts_;
+  std::vector<WantedTiles> wanted_;  // of the last frame
 };
 
 }  // namespace headroom

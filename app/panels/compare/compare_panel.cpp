@@ -118,20 +118,14 @@ void draw_maps(PanelContext& context, CompareCache& memory, Rect body, const Map
 
   const bool flipped = compare.flipped;
   const MapSubject& shown = mode == CompareMode::Flip && flipped ? pair.b : pair.a;
-  std::int32_t level = 0;
-  {
-    PairPainter maps(context, memory, pair);
-    maps.draw(layout.first, PairMap::A);
-    maps.draw(layout.second, PairMap::B);
-    if (mode == CompareMode::Swipe)
-      maps.draw_swipe(layout.large, compare.divider);
-    else if (mode == CompareMode::Flip)
-      maps.draw(layout.large, flipped ? PairMap::B : PairMap::A);
-    else
-      maps.draw(layout.large, PairMap::Difference);
-    level = maps.level();
-    context.facts.set("map.texels_pending", static_cast<double>(maps.texels_pending()));
-  }
+  FigureProgress progress = draw_pair_map(context, memory, pair, layout.first, PairMap::A);
+  progress.add(draw_pair_map(context, memory, pair, layout.second, PairMap::B));
+  const PairMap large = difference ? PairMap::Difference : flipped ? PairMap::B : PairMap::A;
+  const FigureProgress of_large = mode == CompareMode::Swipe
+                                      ? draw_pair_swipe(context, pair, layout.large, compare.divider)
+                                      : draw_pair_map(context, memory, pair, layout.large, large);
+  progress.add(of_large);
+  context.facts.set("map.texels_pending", static_cast<double>(progress.texels_pending));
   if (!layout.small_title.empty()) {
     const std::string text = pair.symbol + ", " + scale_title(pair.range.scale.kind) + ", one range";
     context.ui.label_at(layout.small_title.x0, layout.small_title.centre_y(), text, theme.hint(),
@@ -186,7 +180,7 @@ void draw_maps(PanelContext& context, CompareCache& memory, Rect body, const Map
   context.ui.pop_id();
   draw_pair_profiles(context, layout, pair, marks);
   if (!layout.plot.empty()) draw_received_bars(context, layout.plot, pair);
-  set_pair_facts(context, pair, layout.large, level, marks, "A", "B", difference);
+  set_pair_facts(context, pair, layout.large, of_large.level, marks, "A", "B", difference);
 }
 
 void set_compare_facts(PanelContext& context, CompareCache& memory, const MapPair& pair) {
@@ -234,7 +228,6 @@ void draw_compare_panel(PanelContext& context, Rect frame) {
                         : "Click a head in the atlas or in the list at the right.";
     if (!a || !b) note.action = "Back to the map", note.command = "compare.close";
     draw_map_state(context, body, note);
-    context.tiles.want(nullptr, {});
   } else {
     const MapPair pair = make_map_pair(context, memory, a, b);
     draw_maps(context, memory, body, pair, titles);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -14,10 +13,11 @@
 #include <vector>
 
 #include "app/panels/heads/thumbnails.h"
+#include "app/panels/map/map_figure.h"
+#include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/run_cache.h"
-#include "app/panels/parts/tile_image.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 
@@ -50,76 +50,40 @@ struct Card {
   [[nodiscard]] bool differential() const { return program() != nullptr && program()->has_second(); }
 };
 
-kernels::WindowMap window_kind(MapKind kind) {
-  switch (kind) {
-    case MapKind::First: return kernels::WindowMap::First;
-    case MapKind::Second: return kernels::WindowMap::Second;
-    case MapKind::ScaledSecond: return kernels::WindowMap::ScaledSecond;
-    case MapKind::Logits: return kernels::WindowMap::FirstLogits;
-    case MapKind::Net: break;
-  }
-  return kernels::WindowMap::Net;
-}
-
 // The whole map in one tile where queries and keys were kept; else its blocks.
 std::string draw_map(const Card& card) {
   PanelContext& context = card.context;
-  Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  painter.fill_rect(card.map, theme.empty);
-  MapShading shading;
-  shading.scale = thumbnail_scale(card.run, card.memory, card.kind, theme);
-  const PooledKind pooled_kind = card.kind == MapKind::First    ? PooledKind::First
-                                 : card.kind == MapKind::Second ? PooledKind::Second
-                                                                : PooledKind::Net;
-  const auto index = static_cast<std::int64_t>(card.index);
-  if (card.layer.maps && card.layer.maps->find(card.head.head)) {
-    TileKey key;
-    key.source = card.layer.maps->id, key.head = card.head.head, key.map = window_kind(card.kind);
-    key.level = top_level(card.layer.maps->length);
-    if (const std::shared_ptr<const Tile> tile = context.tiles.find(key)) {
-      MapShading exact = shading;
-      if (card.kind == MapKind::Net && card.differential())
-        exact.scale = {theme.diverging(), ScaleKind::Symlog, -1.0f, 1.0f, shading.scale.low};
-      painter.map(card.map, tile_image(*tile),
-                  {0.0f, 0.0f, static_cast<float>(tile->columns), static_cast<float>(tile->rows)}, exact);
-      const std::string side = std::to_string(std::int64_t{1} << key.level);
-      return key.level == 0 ? "every cell" : side + " × " + side + " cells per pixel, max";
-    }
-    context.tiles.also_want(card.layer.maps, std::span(&key, 1));
+  const ColorScale scale = thumbnail_scale(card.run, card.memory, card.kind, theme);
+  MapSubject subject;
+  subject.ref = card.head, subject.kind = card.kind;
+  subject.source = card.layer.maps && card.layer.maps->find(card.head.head) ? card.layer.maps : nullptr;
+  subject.length = subject.source ? subject.source->length : 0;
+  MapFigure figure{&subject, scale, FigureSlot::Card};
+  if (card.kind == MapKind::Net && card.differential())
+    figure.scale = {theme.diverging(), ScaleKind::Symlog, -1.0f, 1.0f, scale.low};
+  if (draw_whole_map(context, card.map, figure)) {
+    const std::int32_t level = top_level(subject.length);
+    const std::string side = std::to_string(std::int64_t{1} << level);
+    return level == 0 ? "every cell" : side + " × " + side + " cells per pixel, max";
   }
   if (card.kind == MapKind::Logits || !card.layer.pooled) return "";
-  const std::span<const float> cells = card.layer.pooled->map(pooled_kind, index);
+  const std::span<const float> cells =
+      card.layer.pooled->map(pooled_kind(card.kind), static_cast<std::int64_t>(card.index));
   if (cells.empty()) return "";
-  static const std::uint64_t id = next_image_id();
-  MapImage image;
-  image.id = id;
-  image.width = image.height = static_cast<std::int32_t>(card.layer.pooled->blocks);
-  auto values = std::make_shared<std::vector<float>>(cells.begin(), cells.end());
-  image.generation = reinterpret_cast<std::uintptr_t>(cells.data());
-  image.values = std::move(values);
-  painter.map(card.map, image, {0.0f, 0.0f, static_cast<float>(image.width), static_cast<float>(image.height)},
-              shading);
+  const auto blocks = static_cast<float>(card.layer.pooled->blocks);
+  draw_pooled_map(context, card.map, cells, {0.0f, 0.0f, blocks, blocks}, scale, FigureSlot::Card);
   const std::string side = std::to_string(card.layer.pooled->size);
   return "blocks of " + side + " × " + side + ", max";
 }
 
 void draw_strip(const Card& card) {
   if (card.kind == MapKind::Logits || !card.layer.pooled) return;
-  const PooledKind kind = card.kind == MapKind::First    ? PooledKind::First
-                          : card.kind == MapKind::Second ? PooledKind::Second
-                                                         : PooledKind::Net;
-  const std::span<const float> cells = card.layer.pooled->key0(kind, static_cast<std::int64_t>(card.index));
+  const std::span<const float> cells =
+      card.layer.pooled->key0(pooled_kind(card.kind), static_cast<std::int64_t>(card.index));
   if (cells.empty()) return;
-  static const std::uint64_t id = next_image_id();
-  MapImage image;
-  image.id = id;
-  image.width = 1, image.height = static_cast<std::int32_t>(cells.size());
-  image.generation = reinterpret_cast<std::uintptr_t>(cells.data());
-  image.values = std::make_shared<std::vector<float>>(cells.begin(), cells.end());
-  MapShading shading;
-  shading.scale = thumbnail_scale(card.run, card.memory, card.kind, card.context.theme());
-  card.context.painter().map(card.strip, image, {0.0f, 0.0f, 1.0f, static_cast<float>(cells.size())}, shading);
+  draw_pooled_strip(card.context, card.strip, cells,
+                    thumbnail_scale(card.run, card.memory, card.kind, card.context.theme()), FigureSlot::Card);
 }
 
 std::vector<CardKey> keys_of(const Card& card) {

@@ -9,10 +9,10 @@ namespace {
 
 constexpr float kBarHeight = 86.0f;  // texts, histogram, colours, ticks, null level
 constexpr float kCountWidth = 36.0f, kCountGap = 14.0f;
-constexpr float kLargestCell = 64.0f;
+constexpr float kLargestAtlasCell = 64.0f;
 
 // Whole pixels where there are enough of them.
-float atlas_cell_size(float room, std::size_t count, float largest = kLargestCell) {
+float atlas_cell_size(float room, std::size_t count, float largest = kLargestAtlasCell) {
   const float size = room / static_cast<float>(std::max<std::size_t>(1, count));
   return std::min(largest, size >= 6.0f ? std::floor(size) : size);
 }
@@ -36,7 +36,7 @@ AtlasLayout lay_out_atlas(Rect body, std::size_t layers, std::size_t heads, floa
     body.cut_right(kCountGap);
   }
   if (body.width() < 8.0f || body.height() < 8.0f || layers == 0 || heads == 0) return layout;
-  layout.cell_width = atlas_cell_size(body.width(), heads, alone ? body.width() : kLargestCell);
+  layout.cell_width = atlas_cell_size(body.width(), heads, alone ? body.width() : kLargestAtlasCell);
   // Cells are never much higher than wide: a model of few layers keeps the shape of a table.
   const float height = atlas_cell_size(body.height(), layers);
   layout.cell_height = std::min(height, std::max(18.0f, layout.cell_width));

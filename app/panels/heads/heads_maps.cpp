@@ -453,8 +453,6 @@ void describe(const Maps& maps, std::size_t there, std::size_t edges) {
 void draw_maps(PanelContext& context, RunCache& memory, Rect body) {
   const RunSnapshot& run = *memory.run();
   const State& state = context.state;
-  // Nobody else asks for tiles where this panel is alone.
-  if (state.layout.maximised == "heads") context.tiles.want(nullptr, {});
   body = body.inset(measure::kPadding, 8.0f);
   const Rect controls = body.cut_top(measure::kPanelControl + (body.width() >= 900.0f ? 6.0f : 0.0f));
   body.cut_top(8.0f);

@@ -24,10 +24,6 @@ constexpr std::int64_t kLogitBlocks = 64;  // at most, of tiles of logits
 constexpr std::size_t kMostAsked = 1024;   // tiles in a frame
 constexpr double kLowestWeight = 1e-6;
 
-PooledKind pooled_kind(MapKind kind) {
-  return kind == MapKind::First ? PooledKind::First : kind == MapKind::Second ? PooledKind::Second : PooledKind::Net;
-}
-
 // A whole map in one tile of few texels.
 TileKey logits_key(const MapSource& source, std::int64_t head) {
   TileKey key;
@@ -80,7 +76,7 @@ class Maker {
       there += thumbnail.blocks > 0 ? 1 : 0;
       thumbnails.push_back(thumbnail);
     }
-    for (auto& [source, keys] : wanted_) context_.tiles.also_want(source, keys);
+    for (auto& [source, keys] : wanted_) context_.wanted.push_back({source, std::move(keys)});
     return thumbnails;
   }
   std::size_t there = 0;
@@ -184,6 +180,10 @@ void draw_thumbnail_frames(PanelContext& context, const RunSnapshot& run, const 
 }
 
 }  // namespace
+
+PooledKind pooled_kind(MapKind kind) {
+  return kind == MapKind::First ? PooledKind::First : kind == MapKind::Second ? PooledKind::Second : PooledKind::Net;
+}
 
 ColorScale thumbnail_scale(const RunSnapshot& run, RunCache& memory, MapKind kind, const Theme& theme) {
   ColorScale scale;

@@ -21,6 +21,9 @@ namespace headroom {
 // to the largest magnitude of any head on either side of 0.
 [[nodiscard]] ColorScale thumbnail_scale(const RunSnapshot& run, RunCache& memory, MapKind kind, const Theme& theme);
 
+// The blocks that a thumbnail of the kind is made of.
+[[nodiscard]] PooledKind pooled_kind(MapKind kind);
+
 // Why a head has no thumbnail of the kind; empty: it has one, or will have one.
 [[nodiscard]] std::string thumbnail_reason(const RunSnapshot& run, MapKind kind, HeadRef head);
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "app/panels/map/map_cells.h"
+#include "app/panels/map/map_figure.h"
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_marks.h"
 #include "app/panels/panel.h"

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <string>
 
-#include "app/panels/map/map_cells.h"
+#include "app/panels/map/map_figure.h"
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
-#include "app/panels/parts/tile_image.h"
 #include "app/plot/number_text.h"
 
 namespace headroom {
@@ -110,17 +108,8 @@ void draw_overview(PanelContext& context, Rect frame, const MapLayout& layout, c
   if (frame.empty()) return;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  painter.fill_rect(frame, theme.empty);
-  TileKey top = subject.like();
-  top.level = top_level(subject.length);
-  const std::shared_ptr<const Tile> tile = subject.has_map() ? context.tiles.find(top) : nullptr;
-  const double n = static_cast<double>(subject.length), texel = std::ldexp(1.0, top.level);
-  if (tile) {
-    MapShading shading;
-    shading.scale = scale;
-    const float extent = static_cast<float>(n / texel);
-    painter.map(frame, tile_image(*tile), {0, 0, extent, extent}, shading);
-  }
+  draw_whole_map(context, frame, {&subject, scale});
+  const double n = static_cast<double>(subject.length);
   painter.stroke_rect(frame, theme.line);
   if (titled) {
     const TextStyle style{Face::Sans, 11.0f, theme.text2};

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "app/panels/map/map_bar.h"
-#include "app/panels/map/map_cells.h"
+#include "app/panels/map/map_figure.h"
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_hand.h"
 #include "app/panels/map/map_keys.h"
@@ -175,7 +175,7 @@ void set_readout(PanelContext& context, const MapLayout& layout, const MapSubjec
 }
 
 void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject& subject, const MapRange& range,
-                const TileProgress& progress, std::int64_t non_finite) {
+                const FigureProgress& progress) {
   const Rect& area = layout.notes;
   if (area.empty()) return;
   Ui& ui = context.ui;
@@ -188,8 +188,8 @@ void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject
   };
   const CellRange cells = visible_cells(layout);
   const std::string n = grouped_text(layout.row_count()), m = grouped_text(layout.key_count());
-  if (non_finite > 0)
-    line(grouped_text(non_finite) + (non_finite == 1 ? " row" : " rows") + " in view not finite", theme.warn);
+  if (const std::int64_t rows = progress.non_finite_rows; rows > 0)
+    line(grouped_text(rows) + (rows == 1 ? " row" : " rows") + " in view not finite", theme.warn);
   if (progress.ready < progress.needed) {
     const std::string tiles = std::to_string(progress.ready) + " of " + std::to_string(progress.needed) + " tiles";
     line(ui.width("sharpening: " + tiles, theme.hint()) <= area.width() ? "sharpening: " + tiles : tiles, theme.text3);
@@ -236,22 +236,13 @@ void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject
 
 // A run file's pooled maps: cells of many tokens, and nothing finer.
 void draw_pooled(PanelContext& context, const MapLayout& layout, const MapSubject& subject, const MapRange& range) {
-  Painter& painter = context.painter();
-  painter.fill_rect(layout.map, context.theme().empty);
-  const std::int64_t side = (subject.length + subject.pooled_blocks - 1) / subject.pooled_blocks;
+  const std::int64_t blocks = subject.pooled_blocks, side = (subject.length + blocks - 1) / blocks;
   const double cell = static_cast<double>(std::max<std::int64_t>(1, side));
-  const auto values = std::make_shared<std::vector<float>>(subject.pooled);
-  const auto blocks = static_cast<std::int32_t>(subject.pooled_blocks);
-  MapShading shading;
-  shading.scale = range.scale;
   const MapWindow& w = layout.window;
-  painter.push_clip(layout.map);
-  painter.map(layout.map,
-              {map_image_id(MapImageSlot::Pooled), values_generation(*values, blocks), blocks, blocks, values},
-              {static_cast<float>(w.key0 / cell), static_cast<float>(w.query0 / cell),
-               static_cast<float>(w.key1 / cell), static_cast<float>(w.query1 / cell)},
-              shading);
-  painter.pop_clip();
+  draw_pooled_map(context, layout.map, subject.pooled,
+                  {static_cast<float>(w.key0 / cell), static_cast<float>(w.query0 / cell),
+                   static_cast<float>(w.key1 / cell), static_cast<float>(w.query1 / cell)},
+                  range.scale, FigureSlot::Map);
   const Rect& area = layout.notes;
   const std::string size = grouped_text(side);
   const std::string lines[] = {"pooled maps of the run file", size + " × " + size + " tokens a cell", range.statement};
@@ -345,7 +336,6 @@ void draw_map_panel(PanelContext& context, Rect frame) {
       draw_memory_state(context, body, *subject.run);
     else
       draw_map_state(context, body, subject);
-    context.tiles.want(nullptr, {});
     ui.pop_clip();
     ui.pop_id();
     painter.end_panel();
@@ -378,7 +368,6 @@ void draw_map_panel(PanelContext& context, Rect frame) {
     draw_key_labels(context, layout, subject, marks);
     draw_query_labels(context, layout, subject, marks);
     draw_map_bar(context, layout.bar, range, symbol, true);
-    context.tiles.want(nullptr, {});
     ui.pop_clip();
     ui.pop_id();
     painter.end_panel();
@@ -387,28 +376,13 @@ void draw_map_panel(PanelContext& context, Rect frame) {
 
   const auto query = marks.query(), key = marks.key();
   const std::optional<LensLayout> lens = query && key ? lay_out_lens(layout, subject.causal) : std::nullopt;
-  TileProgress progress =
-      draw_tiles(context, layout, subject, subject.like(), range.scale, lens ? lens->frame : Rect{});
-  const std::size_t own_tiles = progress.wanted.size();
-  if (progress.ready == 0 && layout.map.width() > 200 && layout.map.height() > 60) {
-    TileKey top = subject.like();
-    top.level = top_level(subject.length);
-    if (!context.tiles.find(top)) {
-      // Above the diagonal, where the map will be empty.
-      const Vec2 at{layout.map.x0 + 0.7f * layout.map.width(), layout.map.y0 + 0.3f * layout.map.height()};
-      painter.text_at(at.x, at.y, "the map is being made", theme.hint(), Painter::Align::Centre);
-    }
-  }
-  const std::int64_t non_finite = draw_non_finite(context, layout, subject, map_image_id(MapImageSlot::Hatch));
-  draw_numbers(context, layout, subject, range.scale);
-  draw_hairline(context, layout, subject);
-  draw_strip_of_key(context, layout, subject, layout.strip, 0, range.scale, map_image_id(MapImageSlot::KeyStrip));
-  if (!layout.pinned_strip.empty() && marks.pinned_key)
-    draw_strip_of_key(context, layout, subject, layout.pinned_strip, *marks.pinned_key, range.scale,
-                      map_image_id(MapImageSlot::PinnedStrip));
+  MapFigure figure{&subject, range.scale};
+  if (lens) figure.avoid = lens->frame;
+  figure.pinned_key = marks.pinned_key;
+  FigureProgress progress = draw_map_figure(context, layout, figure);
   draw_key_labels(context, layout, subject, marks);
   draw_query_labels(context, layout, subject, marks);
-  if (swipe) draw_swipe(context, layout, subject, swipe_range(subject, view, theme), progress);
+  if (swipe) progress.add(draw_swipe(context, layout, subject, swipe_range(subject, view, theme)));
 
   const auto cross = [&](const MapLayout& on) {
     if (marks.pinned_query && marks.pinned_key && (marks.pinned_query != query || marks.pinned_key != key))
@@ -422,7 +396,7 @@ void draw_map_panel(PanelContext& context, Rect frame) {
   draw_map_bar(context, layout.bar, range, symbol, true);
   const RowShown row = draw_row_profile(context, layout, subject, marks, range.scale, swipe);
   draw_column_profile(context, layout, subject, marks, range.scale);
-  draw_notes(context, layout, subject, range, progress, non_finite);
+  draw_notes(context, layout, subject, range, progress);
   if (swipe) {
     cross(side);
     draw_swipe_divider(context, layout, subject);
@@ -438,15 +412,12 @@ void draw_map_panel(PanelContext& context, Rect frame) {
     draw_norm_gain(context, rest, subject, marks);
   }
 
-  context.tiles.want(subject.source, std::span(progress.wanted).first(own_tiles));
-  if (progress.wanted.size() > own_tiles)
-    context.tiles.also_want(subject.source, std::span(progress.wanted).subspan(own_tiles));
   Facts& facts = context.facts;
   facts.set("map.level", static_cast<double>(progress.level));
   facts.set("map.texels_pending", static_cast<double>(progress.texels_pending));
   facts.set("map.tiles_needed", static_cast<double>(progress.needed));
   facts.set("map.tiles_ready", static_cast<double>(progress.ready));
-  facts.set("map.non_finite_rows", static_cast<double>(non_finite));
+  facts.set("map.non_finite_rows", static_cast<double>(progress.non_finite_rows));
   set_readout(context, layout, subject, progress.level, marks);
   if (row.there) {
     facts.set("map.row", static_cast<double>(row.query));

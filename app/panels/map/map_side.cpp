@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/map/map_cells.h"
+#include "app/panels/map/map_figure.h"
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_labels.h"
 #include "app/panels/map/map_range.h"
@@ -93,27 +93,23 @@ MapRange swipe_range(const MapSubject& subject, const MapView& view, const Theme
   return range;
 }
 
-void draw_swipe(PanelContext& context, const MapLayout& layout, const MapSubject& subject, const MapRange& range,
-                TileProgress& progress) {
+FigureProgress draw_swipe(PanelContext& context, const MapLayout& layout, const MapSubject& subject,
+                          const MapRange& range) {
   const MapLayout side = side_layout(layout);
   const float divider = std::round(side.map.x0 + static_cast<float>(context.state.view.map.divider) * side.map.width());
   const MapKind right = subject.kind == MapKind::ScaledSecond ? MapKind::ScaledSecond : MapKind::Second;
-  const auto draw_half = [&](MapKind kind, Rect half) {
+  FigureProgress progress;
+  const auto draw_half = [&](MapKind kind, FigureSlot slot, Rect half) {
     if (half.empty()) return;
-    context.painter().push_clip(half);
     MapSubject shown = subject;
     shown.kind = kind;
-    TileProgress part = draw_tiles(context, side, shown, shown.like(kind), range.scale);
-    draw_non_finite(context, side, shown, map_image_id(MapImageSlot::SideHatch));
-    context.painter().pop_clip();
-    progress.wanted.insert(progress.wanted.end(), part.wanted.begin(), part.wanted.end());
-    progress.needed += part.needed;
-    progress.ready += part.ready;
-    progress.texels_pending += part.texels_pending;
+    shown.is_logits = shown.is_signed = false;
+    MapFigure figure{&shown, range.scale, slot};
+    figure.part = half;
+    progress.add(draw_map_figure(context, side, figure));
   };
-  draw_half(MapKind::First, {side.map.x0, side.map.y0, divider, side.map.y1});
-  draw_half(right, {divider, side.map.y0, side.map.x1, side.map.y1});
-  draw_hairline(context, side, subject);
+  draw_half(MapKind::First, FigureSlot::First, {side.map.x0, side.map.y0, divider, side.map.y1});
+  draw_half(right, FigureSlot::Second, {divider, side.map.y0, side.map.x1, side.map.y1});
 
   const Theme& theme = context.theme();
   if (layout.side_title.height() >= 38)
@@ -127,6 +123,7 @@ void draw_swipe(PanelContext& context, const MapLayout& layout, const MapSubject
     context.painter().text_at(divider - 10, y, left_text, first, Painter::Align::Right);
   if (divider + 10 + context.ui.width(right_text, second) <= side.map.x1)
     context.painter().text_at(divider + 10, y, right_text, second);
+  return progress;
 }
 
 void draw_swipe_divider(PanelContext& context, const MapLayout& layout, const MapSubject&) {

@@ -2,7 +2,7 @@
 // and the gain of the head's norm. Main thread only.
 #pragma once
 
-#include "app/panels/map/map_cells.h"
+#include "app/panels/map/map_figure.h"
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_labels.h"
 #include "app/panels/map/map_range.h"
@@ -13,9 +13,9 @@ namespace headroom {
 
 // The layout of the map beside, with the same window, cells and size.
 [[nodiscard]] MapLayout side_layout(const MapLayout& layout);
-// first | second (λ · second where that is the map shown), on one log scale; adds what it waits for to `progress`.
-void draw_swipe(PanelContext& context, const MapLayout& layout, const MapSubject& subject, const MapRange& range,
-                TileProgress& progress);
+// first | second (λ · second where that is the map shown), on one log scale.
+FigureProgress draw_swipe(PanelContext& context, const MapLayout& layout, const MapSubject& subject,
+                          const MapRange& range);
 // The handle of the divider; above the map, so drawn after its crosshair.
 void draw_swipe_divider(PanelContext& context, const MapLayout& layout, const MapSubject& subject);
 [[nodiscard]] MapRange swipe_range(const MapSubject& subject, const MapView& view, const Theme& theme);

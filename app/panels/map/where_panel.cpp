@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -96,7 +97,7 @@ void draw_place(PanelContext& context, Rect& rest, const MapLayout& layout, cons
 }
 
 void draw_tile_table(PanelContext& context, Rect& rest, const MapSubject& subject, std::int32_t level,
-                     const TileStore::Statistics& statistics) {
+                     std::span<const std::size_t> kept_by_level) {
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   Ui& ui = context.ui;
@@ -122,9 +123,8 @@ void draw_tile_table(PanelContext& context, Rect& rest, const MapSubject& subjec
   painter.text_at(rest.x1, header.centre_y(), "of", head, Painter::Align::Right);
   painter.line({rest.x0, header.y1 - 1}, {rest.x1, header.y1 - 1}, theme.line);
   for (std::int32_t l = top_level(subject.length); l >= 0; --l) {
-    const std::size_t kept = static_cast<std::size_t>(l) < statistics.kept_by_level.size()
-                                 ? statistics.kept_by_level[static_cast<std::size_t>(l)]
-                                 : 0;
+    const std::size_t kept =
+        static_cast<std::size_t>(l) < kept_by_level.size() ? kept_by_level[static_cast<std::size_t>(l)] : 0;
     // Where there is no room for all, levels with nothing kept go first, and room stays for the four rows below.
     const float below = 4 * kPlaceRow + 8, all = 17.5f * static_cast<float>(l + 1);
     if (rest.height() < all + below && kept == 0 && l != level) continue;
@@ -197,7 +197,7 @@ void draw_where_panel(PanelContext& context, Rect frame) {
       rest = rows.area();
     }
     const TileStore::Statistics statistics = context.tiles.statistics();
-    draw_tile_table(context, rest, subject, level, statistics);
+    draw_tile_table(context, rest, subject, level, context.tiles.kept_by_level(subject.source->id));
     rest.cut_top(6);
     PlaceRows rows(context, rest);
     const double needed = fact(context.facts, "map.tiles_needed"), ready = fact(context.facts, "map.tiles_ready");

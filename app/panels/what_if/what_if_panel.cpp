@@ -181,16 +181,12 @@ void draw_centre(PanelContext& context, CompareCache& memory, Rect body, const W
   for (const auto& [id, map] : pointers)
     if (const auto under = pair_pointer(context, id, *map)) cell = under;
   const MapMarks marks = pair_marks(context, request.extent(), cell);
-  std::int32_t level = 0;
-  {
-    PairPainter maps(context, memory, pair);
-    maps.draw(layout.first, PairMap::A);
-    maps.draw(layout.second, PairMap::B);
-    if (mode == CompareMode::Swipe) maps.draw_swipe(layout.large, state.view.compare.divider);
-    if (difference) maps.draw(layout.large, PairMap::Difference);
-    level = maps.level();
-    context.facts.set("map.texels_pending", static_cast<double>(maps.texels_pending()));
-  }
+  FigureProgress progress = draw_pair_map(context, memory, pair, layout.first, PairMap::A);
+  progress.add(draw_pair_map(context, memory, pair, layout.second, PairMap::B));
+  if (mode == CompareMode::Swipe)
+    progress.add(draw_pair_swipe(context, pair, layout.large, state.view.compare.divider));
+  if (difference) progress.add(draw_pair_map(context, memory, pair, layout.large, PairMap::Difference));
+  context.facts.set("map.texels_pending", static_cast<double>(progress.texels_pending));
   const MapLayout& labelled = layout.first.map.empty() ? layout.large : layout.first;
   draw_key_labels(context, labelled, pair.any(), marks);
   draw_query_labels(context, labelled, pair.any(), marks);
@@ -232,7 +228,7 @@ void draw_centre(PanelContext& context, CompareCache& memory, Rect body, const W
   draw_rows(context, layout, pair, subject, marks);
   if (!layout.plot.empty()) draw_what_if_rms(context, memory, layout.plot, subject);
   if (!layout.second_plot.empty()) draw_changed_keys(context, layout.second_plot, subject);
-  set_pair_facts(context, pair, labelled, level, marks, "before", "after", difference);
+  set_pair_facts(context, pair, labelled, progress.level, marks, "before", "after", difference);
 }
 
 void set_what_if_facts(PanelContext& context, const WhatIfSubject& subject) {
@@ -270,7 +266,6 @@ void draw_what_if_panel(PanelContext& context, Rect frame) {
                 std::string("A what-if shows the selected head with a changed program, beside the head as trained.");
     note.action = "Back to the map", note.command = "what-if.close";
     draw_map_state(context, body, note);
-    context.tiles.want(nullptr, {});
   } else {
     draw_centre(context, memory, body, subject);
   }

@@ -160,6 +160,7 @@ class CompareBench {
       if (with_heads && layout.heads.drawn()) draw_heads_panel(context, heads);
       layout.centre.panel->draw(context, centre);
       if (!side.empty()) layout.side.panel->draw(context, side);
+      tiles->want(context.wanted);
       (void)ui.finish();
       lines = ui.take_commands();
     }

@@ -173,6 +173,7 @@ class MapBench {
       Ui ui(*painter, dark ? dark_theme() : light_theme(), input, *memory, lookup, clipboard);
       PanelContext context{ui, session.state(), *tiles, session.commands(), hover, facts};
       panel(context, frame);
+      tiles->want(context.wanted);
       (void)ui.finish();
       lines = ui.take_commands();
     }

@@ -324,7 +324,8 @@ CATCH_TEST_CASE("map panel: coarse tiles come first, never a hole, and say their
   bench.run("zoom 900 1412 200 712");
   // The coarsest tile alone.
   TileKey top{bench.source().id, 0, kernels::WindowMap::Net, Pooling::MaxMagnitude, top_level(2000), 0, 0};
-  bench.tiles->want(bench.data().layer(0)->maps, std::span(&top, 1));
+  const WantedTiles wanted{bench.data().layer(0)->maps, {top}};
+  bench.tiles->want(std::span(&wanted, 1));
   for (int i = 0; i < 5000 && !bench.tiles->find(top); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     (void)bench.tiles->collect();

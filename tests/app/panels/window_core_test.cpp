@@ -151,4 +151,18 @@ CATCH_TEST_CASE("With nothing open no panel takes the focus or is shown alone", 
   CATCH_CHECK(bench.session().refusal("panel.next").find("no panel is shown") != std::string::npos);
 }
 
+CATCH_TEST_CASE("tiles that one panel wants do not take the place of another's", "[window core]") {
+  CoreBench bench("bytes/diff_v2");
+  for (const char* line : {"heads maps", "heads.maps.show logits", "select L1.H0"}) bench.session().run(line);
+  const auto heads = static_cast<std::size_t>(bench.state().data()->layers.size() * bench.state().data()->heads.size());
+  std::string there;
+  for (int i = 0; i < 2000 && there != std::to_string(heads); ++i) {
+    bench.frame();
+    CATCH_REQUIRE(bench.fact("drawn").starts_with("heads map"));
+    there = bench.fact("maps.there");
+    if (i > 20 && bench.session()->tiles().statistics().waiting == 0 && there != std::to_string(heads)) break;
+  }
+  CATCH_CHECK(there == std::to_string(heads));
+}
+
 }  // namespace headroom::test

@@ -40,6 +40,12 @@ bool frames_until(TileStore& store, const std::function<bool()>& ready) {
   return false;
 }
 
+void want(TileStore& store, const std::shared_ptr<const MapSource>& source, std::span<const TileKey> keys,
+          std::span<const TileKey> beside = {}) {
+  const WantedTiles wanted[] = {{source, {keys.begin(), keys.end()}}, {source, {beside.begin(), beside.end()}}};
+  store.want(wanted);
+}
+
 bool all_there(TileStore& store, std::span<const TileKey> keys) {
   return std::ranges::all_of(keys, [&](const TileKey& key) { return store.find(key) != nullptr; });
 }
@@ -143,7 +149,7 @@ CATCH_TEST_CASE("tiles: every texel of every level is the pooling of exact cells
       for (const Pooling pooling : {Pooling::MaxMagnitude, Pooling::Mean, Pooling::Positive, Pooling::Negative}) {
         if (level == 0 && pooling == Pooling::Negative && map == WindowMap::First) continue;
         const std::vector<TileKey> keys = all_tiles(*source, head, map, pooling, level);
-        store.want(source, keys);
+        want(store, source, keys);
         CATCH_REQUIRE(frames_until(store, [&] { return all_there(store, keys); }));
         int wrong = 0, negative = 0;
         std::set<std::uint64_t> serials;
@@ -173,7 +179,7 @@ CATCH_TEST_CASE("tiles: every texel of every level is the pooling of exact cells
         if (pooling == Pooling::MaxMagnitude && map != WindowMap::First) CATCH_CHECK(negative > 0);
       }
   CATCH_CHECK(store.statistics().dropped == 0);
-  const auto levels = store.statistics().kept_by_level;
+  const auto levels = store.kept_by_level(source->id);
   CATCH_REQUIRE(levels.size() == 3);
   CATCH_CHECK(levels[2] == 12);  // one tile for each map and pooling
 }
@@ -183,7 +189,7 @@ CATCH_TEST_CASE("tiles: rows and columns are exact, come before any tile and sta
   Gate gate;
   TileStore store(kPlenty, 1, {}, gate.hold());
   const std::vector<TileKey> keys = all_tiles(*source, 2, WindowMap::Net, Pooling::Mean, 0);
-  store.want(source, keys);
+  want(store, source, keys);
   CATCH_CHECK(!store.row(source, 2, WindowMap::Net, 123));
   CATCH_CHECK(!store.column(source, 2, WindowMap::SecondLogits, 7));
   gate.open = true;
@@ -223,9 +229,8 @@ CATCH_TEST_CASE("tiles: lines first, then coarse before fine, then the order in 
   const std::vector<TileKey> coarse = all_tiles(*source, 0, WindowMap::First, Pooling::Mean, 2);
   std::vector<TileKey> both = fine;
   both.insert(both.end(), coarse.begin(), coarse.end());
-  store.want(source, both);
   const std::vector<TileKey> middle = all_tiles(*source, 4, WindowMap::First, Pooling::Mean, 1);
-  store.also_want(source, middle);
+  want(store, source, both, middle);
   CATCH_CHECK(store.statistics().waiting == both.size() + middle.size());
   gate.open = true;
   both.insert(both.end(), middle.begin(), middle.end());
@@ -246,13 +251,10 @@ CATCH_TEST_CASE("tiles: what is not wanted any more is not begun") {
   const std::vector<TileKey> before = all_tiles(*source, 0, WindowMap::First, Pooling::Mean, 0);
   const std::vector<TileKey> beside = all_tiles(*source, 4, WindowMap::First, Pooling::Mean, 1);
   const std::vector<TileKey> after = all_tiles(*source, 2, WindowMap::Net, Pooling::Mean, 1);
-  store.want(source, before);
-  store.also_want(source, beside);
-  store.want(source, after);
-  store.also_want(source, beside);  // wanted again in the same frame: not stale
+  want(store, source, before, beside);
+  want(store, source, after, beside);  // beside is wanted again: not stale
   CATCH_CHECK(store.statistics().dropped == before.size());
-  store.want(source, after);
-  store.also_want(source, beside);
+  want(store, source, after, beside);
   CATCH_CHECK(store.statistics().dropped == before.size());
   gate.open = true;
   CATCH_REQUIRE(frames_until(store, [&] { return all_there(store, after) && all_there(store, beside); }));
@@ -261,7 +263,7 @@ CATCH_TEST_CASE("tiles: what is not wanted any more is not begun") {
   // Keys of another source, of heads that are not there and beyond the map are no work.
   std::vector<TileKey> wrong = {before.front(), before.front(), before.front(), before.front()};
   wrong[0].source += 1000, wrong[1].head = 1, wrong[2].row = 99, wrong[3].level = 5;
-  store.want(source, wrong);
+  want(store, source, wrong);
   CATCH_CHECK(store.statistics().waiting == 0);
 }
 
@@ -272,7 +274,7 @@ CATCH_TEST_CASE("tiles: a small budget evicts what was used longest ago and neve
     return TileKey{source->id, 0, WindowMap::First, Pooling::Mean, 0, row, column};
   };
   const auto get = [&](const std::vector<TileKey>& keys) {
-    store.want(source, keys);
+    want(store, source, keys);
     CATCH_REQUIRE(frames_until(store, [&] { return all_there(store, keys); }));
   };
   get({key(0, 0)});
@@ -311,7 +313,7 @@ CATCH_TEST_CASE("tiles: the finest tile that covers a missing one stands in for 
   coarse.level = 2, coarse.row = coarse.column = 0;
   half.level = 1, half.row = 1, half.column = 0;
   const auto get = [&](const TileKey& key) {
-    store.want(source, std::span(&key, 1));
+    want(store, source, std::span(&key, 1));
     CATCH_REQUIRE(frames_until(store, [&] { return store.find(key) != nullptr; }));
     CATCH_CHECK(store.find_covering(wanted)->key == key);
   };
@@ -319,7 +321,7 @@ CATCH_TEST_CASE("tiles: the finest tile that covers a missing one stands in for 
   get(half);
   TileKey elsewhere = half;
   elsewhere.row = 0;
-  store.want(source, std::span(&elsewhere, 1));
+  want(store, source, std::span(&elsewhere, 1));
   CATCH_REQUIRE(frames_until(store, [&] { return store.find(elsewhere) != nullptr; }));
   CATCH_CHECK(store.find_covering(wanted)->key == half);
   get(wanted);
@@ -349,17 +351,17 @@ CATCH_TEST_CASE("tiles: asking takes no time while the worker is busy, and it wa
   const auto started = std::chrono::steady_clock::now();
   {
     TileStore alone(kPlenty, 1, [] {});
-    alone.want(source, std::span(&top, 1));
+    want(alone, source, std::span(&top, 1));
     CATCH_REQUIRE(frames_until(alone, [&] { return alone.find(top) != nullptr; }));
   }
   const double tile = seconds_since(started);
-  store.want(source, std::span(&top, 1));
+  want(store, source, std::span(&top, 1));
   std::this_thread::sleep_for(20ms);  // it is being computed
   CATCH_REQUIRE(store.statistics().waiting == 0);
   const auto begin = std::chrono::steady_clock::now();
   for (int frame = 0; frame < 100; ++frame) {
     (void)store.collect();
-    store.want(source, std::span(&top, 1));
+    want(store, source, std::span(&top, 1));
     (void)store.find(top);
     (void)store.row(source, 0, WindowMap::First, 20000);
   }
@@ -369,13 +371,13 @@ CATCH_TEST_CASE("tiles: asking takes no time while the worker is busy, and it wa
   CATCH_CHECK(!store.find(top));
   CATCH_CHECK(woken >= 1);
   // And nobody wants it any more: the tile that is wanted does not wait for its end either.
-  store.want(source, std::span(&fine, 1));
+  want(store, source, std::span(&fine, 1));
   const auto asked = std::chrono::steady_clock::now();
   CATCH_REQUIRE(frames_until(store, [&] { return store.find(fine) != nullptr; }));
   CATCH_CHECK(seconds_since(asked) < 0.5 * tile);
   CATCH_CHECK(!store.find(top));
   // A store that goes away while it computes ends soon.
-  store.want(source, std::span(&top, 1));
+  want(store, source, std::span(&top, 1));
 }
 
 CATCH_TEST_CASE("tiles: of tiles that take long the finer ones come first") {
@@ -396,7 +398,7 @@ CATCH_TEST_CASE("tiles: of tiles that take long the finer ones come first") {
   long_one.level = 6, long_one.row = 1;
   quick.level = 2, quick.row = 3;
   const TileKey keys[] = {top, long_one, quick};
-  store.want(source, keys);
+  want(store, source, keys);
   gate.open = true;
   CATCH_REQUIRE(frames_until(store, [&] { return all_there(store, keys); }));
   CATCH_CHECK(store.find(quick)->serial < store.find(long_one)->serial);
