@@ -13,6 +13,7 @@
 #include "app/panels/circuit/circuit_plots.h"
 #include "app/panels/heads/heads_rows.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/session/head_table.h"
@@ -126,10 +127,7 @@ void draw_plots(const CircuitView& view, Rect area) {
 void draw_circuit_panel(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("circuit", frame);
-  painter.push_clip(frame);
-  context.ui.push_id("circuit");
+  const PanelScope scope(context, "circuit", frame);
   const ModelEntry* model = context.state.circuit_model();
   const std::optional<HeadRef> head = context.state.view.selection.head;
   const LayerCircuits* layer = model && head ? model->circuits.layer(head->layer) : nullptr;
@@ -162,9 +160,6 @@ void draw_circuit_panel(PanelContext& context, Rect frame) {
     context.facts.set("circuit.eigenvalues",
                       static_cast<double>(layer->heads[static_cast<std::size_t>(head->head)].eigenvalues.size()));
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kCircuitPanel{.id = "circuit", .title = "Circuit", .least_width = 300.0f, .draw = draw_circuit_panel};

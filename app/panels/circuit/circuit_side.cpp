@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
@@ -163,10 +164,7 @@ void draw_effect(PanelContext& context, const ModelEntry& model, const TokenEffe
 }  // namespace
 
 void draw_writes_panel(PanelContext& context, Rect frame) {
-  Painter& painter = context.painter();
-  painter.begin_panel("writes", frame);
-  painter.push_clip(frame);
-  context.ui.push_id("writes");
+  const PanelScope scope(context, "writes", frame);
   Rect body = draw_panel_title(context, frame, "writes", "Writes", "", "after reading one token");
   body = body.inset(measure::kPadding, 8.0f);
   const ModelEntry* model = context.state.circuit_model();
@@ -205,9 +203,6 @@ void draw_writes_panel(PanelContext& context, Rect frame) {
                           "Copy as CSV", "circuit.copy csv");
     }
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kWritesPanel{.id = "writes", .title = "Writes", .least_width = 220.0f, .draw = draw_writes_panel};

@@ -23,6 +23,7 @@
 #include "app/panels/map/map_tool_bar.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/change_text.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 
@@ -198,16 +199,11 @@ void set_compare_facts(PanelContext& context, CompareCache& memory, const MapPai
 void draw_compare_panel(PanelContext& context, Rect frame) {
   CompareCache own;
   CompareCache& memory = context.compare_cache ? *context.compare_cache : own;
-  Painter& painter = context.painter();
-  Ui& ui = context.ui;
   const State& state = context.state;
   const RunEntry* a = state.shown();
   const RunEntry* b = state.other();
   const RunTitles titles = compared_titles(state);
-  painter.begin_panel("compare", frame);
-  ui.push_id("compare");
-  ui.push_clip(frame);
-  painter.fill_rect(frame, context.theme().panel);
+  const PanelScope scope(context, "compare", frame);
   const std::optional<HeadRef>& head = state.view.selection.head;
   std::string hint;
   if (a && b) {
@@ -233,9 +229,6 @@ void draw_compare_panel(PanelContext& context, Rect frame) {
     draw_maps(context, memory, body, pair, titles);
     set_compare_facts(context, memory, pair);
   }
-  ui.pop_clip();
-  ui.pop_id();
-  painter.end_panel();
 }
 
 const PanelInfo kComparePanel{.id = "compare", .title = "Compare", .least_width = 300.0f, .draw = draw_compare_panel};

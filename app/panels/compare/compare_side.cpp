@@ -15,6 +15,7 @@
 #include "app/panels/model/model_ribbons.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/parts/quick_layers.h"
 #include "app/plot/number_text.h"
@@ -176,25 +177,19 @@ std::string loss_text(const RunEntry& run) {
 }
 
 void draw_no_second_run(PanelContext& context, Rect frame) {
-  context.painter().begin_panel("compare side", frame);
+  const PanelScope scope(context, "compare side", frame);
   const Rect body = draw_panel_title(context, frame, "compare", "Heads that differ most", "", "");
-  context.ui.push_id("no second run");
   PartColumn column(context, body.inset(0.0f, 8.0f));
   column.note("Heads are listed here by how much their maps differ, when two runs are compared.",
               context.theme().text3);
   column.draw("note");
-  context.ui.pop_id();
-  context.painter().end_panel();
 }
 
 void draw_compared_runs(PanelContext& context, CompareCache& memory, Rect frame, const RunEntry& a, const RunEntry& b) {
   const RunTitles titles = compared_titles(context.state);
   Painter& painter = context.painter();
-  Ui& ui = context.ui;
   const Theme& theme = context.theme();
-  painter.begin_panel("compare side", frame);
-  ui.push_id("compare side");
-  ui.push_clip(frame);
+  const PanelScope scope(context, "compare side", frame);
   const bool lengths = a.data && b.data && a.data->length == b.data->length;
   std::shared_ptr<const HeadDifferences> differences = memory.distances(context.state);
   const bool can = differences != nullptr;
@@ -270,9 +265,6 @@ void draw_compared_runs(PanelContext& context, CompareCache& memory, Rect frame,
   }
   if (!lower.empty()) painter.fill_rect({lower.x0, lower.y0, lower.x1, lower.y0 + 1.0f}, theme.line);
   below.draw("below", {lower.x0, lower.y0 + 3.0f, lower.x1, lower.y1});
-  ui.pop_clip();
-  ui.pop_id();
-  painter.end_panel();
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "app/panels/model/model_ribbons.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
@@ -272,11 +273,7 @@ MissingHead missing_head(const RunEntry* entry, const RunSnapshot* run, const La
 void draw_head_panel(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("head", frame);
-  painter.push_clip(frame);
-  painter.fill_rect(frame, context.theme().panel);
-  context.ui.push_id("head");
+  const PanelScope scope(context, "head", frame);
   const State& state = context.state;
   const std::optional<HeadRef> head = state.view.selection.head;
   const LayerSnapshot* layer = state.selected_layer();
@@ -305,9 +302,6 @@ void draw_head_panel(PanelContext& context, Rect frame) {
       draw_sections(view, body.inset(0.0f, 4.0f));
     draw_menu(view, body);
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kHeadPanel{.id = "head", .title = "Head", .least_width = 240.0f, .draw = draw_head_panel};

@@ -9,6 +9,7 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/session/commands.h"
 
 namespace headroom {
@@ -67,10 +68,7 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
   Painter& painter = context.painter();
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
-  painter.begin_panel("columns", frame);
-  painter.push_clip(frame);
-  painter.fill_rect(frame, theme.panel);
-  ui.push_id("columns");
+  const PanelScope scope(context, "columns", frame);
   const std::vector<std::string> chosen = memory.run() != nullptr
                                               ? table_columns(*memory.run(), context.state.view.heads)
                                               : context.state.view.heads.columns;
@@ -139,9 +137,6 @@ void draw_columns_panel(PanelContext& context, Rect frame) {
     ui.tooltip(
         row, line.info->name + "\n" + line.info->definition + (line.empty ? "\nNo head of this run has a value." : ""));
   }
-  ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kColumnsPanel{.id = "columns", .title = "Columns", .least_width = 240.0f, .draw = draw_columns_panel};

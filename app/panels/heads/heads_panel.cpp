@@ -15,6 +15,7 @@
 #include "app/panels/heads/layer_strip.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/plot/number_text.h"
 #include "app/ui/text_wrap.h"
 
@@ -84,11 +85,7 @@ Rect draw_heads_title(PanelContext& context, Rect frame, std::string_view hint) 
 void draw_heads_panel(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("heads", frame);
-  painter.push_clip(frame);
-  painter.fill_rect(frame, context.theme().panel);
-  context.ui.push_id("heads");
+  const PanelScope scope(context, "heads", frame);
   const RunEntry* run = context.state.shown();
   const HeadsView view = context.state.view.heads.view;
   std::string hint;
@@ -119,9 +116,6 @@ void draw_heads_panel(PanelContext& context, Rect frame) {
       case HeadsView::Maps: draw_maps(context, memory, body); break;
     }
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kHeadsPanel{.id = "heads", .title = "Heads", .least_width = 160.0f, .draw = draw_heads_panel};

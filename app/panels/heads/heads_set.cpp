@@ -10,6 +10,7 @@
 #include "app/panels/heads/maps_layout.h"
 #include "app/panels/heads/thumbnails.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/parts/run_cache.h"
 #include "app/plot/number_text.h"
@@ -81,11 +82,7 @@ void draw_set(PanelContext& context, RunCache& memory, const std::string& quanti
 void draw_heads_set(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("set", frame);
-  painter.push_clip(frame);
-  painter.fill_rect(frame, context.theme().panel);
-  context.ui.push_id("set");
+  const PanelScope scope(context, "set", frame);
   const HeadsState& view = context.state.view.heads;
   const std::size_t count = view.lasso.size();
   const std::string quantity = maps_quantity(context.state.view);
@@ -99,9 +96,6 @@ void draw_heads_set(PanelContext& context, Rect frame) {
     draw_note(context, body.inset(measure::kPadding, 8.0f), "No heads are measured yet.");
   else
     draw_set(context, memory, quantity, body);
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "app/panels/importance/importance_view.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
@@ -297,11 +298,7 @@ void draw_below_list(PanelContext& context, const ImportanceView& view, Rect& bo
 }  // namespace
 
 void draw_importance_list(PanelContext& context, Rect frame) {
-  Painter& painter = context.painter();
-  painter.begin_panel("importance list", frame);
-  painter.push_clip(frame);
-  painter.fill_rect(frame, context.theme().panel);
-  context.ui.push_id("importance list");
+  const PanelScope scope(context, "importance list", frame);
   const std::optional<ImportanceView> view = importance_view(context.state);
   std::string hint;
   if (view && view->table) hint = "of " + done_text(*view->table);
@@ -319,9 +316,6 @@ void draw_importance_list(PanelContext& context, Rect frame) {
         context.state.overlay == Overlay::None)
       context.ui.run("importance.what-if");
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kImportanceListPanel{

@@ -14,6 +14,7 @@
 #include "app/panels/importance/importance_view.h"
 #include "app/panels/importance/importance_ways.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
@@ -225,11 +226,7 @@ void draw_nothing_yet(PanelContext& context, const ImportanceView& view, Rect bo
 void draw_importance_panel(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("importance", frame);
-  painter.push_clip(frame);
-  painter.fill_rect(frame, context.theme().panel);
-  context.ui.push_id("importance");
+  const PanelScope scope(context, "importance", frame);
   const std::optional<ImportanceView> view = importance_view(context.state);
   Rect body = draw_panel_title(context, frame, "map", "Importance", "", view ? importance_hint(*view) : "");
   body = body.inset(measure::kPadding, 8.0f);
@@ -255,9 +252,6 @@ void draw_importance_panel(PanelContext& context, Rect frame) {
       draw_importance_ways(context, *view, ways);
     }
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kImportancePanel{

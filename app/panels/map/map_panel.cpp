@@ -30,6 +30,7 @@
 #include "app/panels/map/memory_state.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/data_range.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 
@@ -279,10 +280,7 @@ void draw_map_panel(PanelContext& context, Rect frame) {
   const Theme& theme = context.theme();
   const State& state = context.state;
   const MapView& view = state.view.map;
-  painter.begin_panel("map", frame);
-  ui.push_id("map");
-  ui.push_clip(frame);
-  painter.fill_rect(frame, theme.panel);
+  const PanelScope scope(context, "map", frame);
 
   const MapSubject subject = map_subject(state);
   Rect keys = subject.has_map() ? keys_column(frame, state) : Rect{};
@@ -336,9 +334,6 @@ void draw_map_panel(PanelContext& context, Rect frame) {
       draw_memory_state(context, body, *subject.run);
     else
       draw_map_state(context, body, subject);
-    ui.pop_clip();
-    ui.pop_id();
-    painter.end_panel();
     return;
   }
   context.facts.set("map.state", std::string(subject.has_map() ? "map" : "pooled"));
@@ -368,9 +363,6 @@ void draw_map_panel(PanelContext& context, Rect frame) {
     draw_key_labels(context, layout, subject, marks);
     draw_query_labels(context, layout, subject, marks);
     draw_map_bar(context, layout.bar, range, symbol, true);
-    ui.pop_clip();
-    ui.pop_id();
-    painter.end_panel();
     return;
   }
 
@@ -425,9 +417,6 @@ void draw_map_panel(PanelContext& context, Rect frame) {
     facts.set("map.row_entropy", row.numbers.entropy);
     facts.set("map.row_l2", row.numbers.l2);
   }
-  ui.pop_clip();
-  ui.pop_id();
-  painter.end_panel();
 }
 
 const PanelInfo kMapPanel{.id = "map", .title = "Map", .least_width = 300.0f, .draw = draw_map_panel};

@@ -14,6 +14,7 @@
 #include "app/panels/map/map_range.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/plot/ticks.h"
@@ -159,10 +160,7 @@ void draw_where_panel(PanelContext& context, Rect frame) {
   Painter& painter = context.painter();
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
-  painter.begin_panel("where", frame);
-  ui.push_id("where");
-  ui.push_clip(frame);
-  painter.fill_rect(frame, theme.panel);
+  const PanelScope scope(context, "where", frame);
   const Rect body = draw_panel_title(context, frame, "head", "Where you are", "", "");
   const MapSubject subject = map_subject(context.state);
   Rect rest = body.inset(measure::kPadding, 6);
@@ -211,9 +209,6 @@ void draw_where_panel(PanelContext& context, Rect frame) {
     rows.add("this head",
              "q, k, LSE: " + size_text(maps * n * (8.0 * static_cast<double>(subject.source->head_dim) + 8.0)), "");
   }
-  ui.pop_clip();
-  ui.pop_id();
-  painter.end_panel();
 }
 
 const PanelInfo kWherePanel{.id = "where", .title = "Where", .least_width = 240.0f, .draw = draw_where_panel};

@@ -13,6 +13,7 @@
 #include "app/panels/model/model_ribbons.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 
@@ -73,11 +74,7 @@ void draw_lasso_table(PanelContext& context, RunCache& memory, Rect frame) {
 void draw_model_panel(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("model", frame);
-  painter.push_clip(frame);
-  painter.fill_rect(frame, context.theme().panel);
-  context.ui.push_id("model");
+  const PanelScope scope(context, "model", frame);
   const RunSnapshot* run = memory.run();
   const std::string heads = run == nullptr || run->heads.size() == 1
                                 ? "line: the head"
@@ -93,9 +90,6 @@ void draw_model_panel(PanelContext& context, Rect frame) {
     draw_ribbons(context, memory, body.inset(measure::kPadding, 6.0f), body.width() >= 480.0f ? 2 : 1);
     draw_lasso_table(context, memory, table);
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kModelPanel{.id = "model", .title = "Model", .least_width = 240.0f, .draw = draw_model_panel};

@@ -16,7 +16,6 @@ Rect draw_panel_title(PanelContext& context, Rect frame, std::string_view name, 
   Ui& ui = context.ui;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  painter.fill_rect(frame, theme.panel);
   const Rect bar = frame.cut_top(measure::kPanelTitle);
   if (bar.empty()) return frame;
   painter.fill_rect({bar.x0, bar.y1 - 1.0f, bar.x1, bar.y1}, theme.line);

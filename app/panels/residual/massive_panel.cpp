@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/residual/residual_parts.h"
 #include "app/plot/number_text.h"
@@ -342,10 +343,7 @@ class List {
 
 void draw_massive_panel(PanelContext& context, Rect frame) {
   const std::shared_ptr<const ResidualView> view = residual_view(context);
-  Painter& painter = context.painter();
-  painter.begin_panel("massive", frame);
-  painter.push_clip(frame);
-  context.ui.push_id("massive");
+  const PanelScope scope(context, "massive", frame);
   const std::string hint = fitting_hint(context, frame, "Massive activations",
                                         {"|h| ≥ 100 and ≥ 1\u2009000 × median", "≥ 100, ≥ 1\u2009000 × median"});
   const Rect body = draw_panel_title(context, frame, "head", "Massive activations", "", hint);
@@ -381,9 +379,6 @@ void draw_massive_panel(PanelContext& context, Rect frame) {
     context.facts.set("residual.largest_ratio", view->largest_ratio);
     if (view->largest) context.facts.set("residual.largest", std::abs(static_cast<double>(view->largest->value)));
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kMassivePanel{

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/residual/residual_parts.h"
 #include "app/plot/color_bar.h"
@@ -418,9 +419,7 @@ void draw_choices(PanelContext& context, Rect bar, const ResidualView& view) {
 void draw_residual_cells(PanelContext& context, Rect frame) {
   const std::shared_ptr<const ResidualView> view = residual_view(context);
   Painter& painter = context.painter();
-  painter.begin_panel("residual cells", frame);
-  painter.push_clip(frame);
-  context.ui.push_id("residual cells");
+  const PanelScope scope(context, "residual cells", frame);
   const Rect bar{frame.x0, frame.y0, frame.x1, frame.y0 + measure::kPanelTitle};
   Rect body = draw_panel_title(context, frame, "map", "Where", "", "").inset(measure::kPadding, 8.0f);
   if (!view) {
@@ -453,9 +452,6 @@ void draw_residual_cells(PanelContext& context, Rect frame) {
     }
     draw_statements(context, lines, statements, /*draw=*/true);
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kResidualCellsPanel{

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/parts/run_cache.h"
 #include "app/panels/residual/residual_parts.h"
@@ -276,10 +277,7 @@ void draw_residual_panel(PanelContext& context, Rect frame) {
   const std::shared_ptr<const ResidualView> view = residual_view(context);
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("residual", frame);
-  painter.push_clip(frame);
-  context.ui.push_id("residual");
+  const PanelScope scope(context, "residual", frame);
   const bool partial = view && view->there < static_cast<std::size_t>(view->boundaries);
   const std::string some =
       partial ? std::to_string(view->there) + " of " + std::to_string(view->boundaries) + " boundaries" : "";
@@ -323,9 +321,6 @@ void draw_residual_panel(PanelContext& context, Rect frame) {
     context.facts.set("residual.channel", static_cast<double>(view->channel));
     context.facts.set("residual.there", static_cast<double>(view->there));
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kResidualPanel{

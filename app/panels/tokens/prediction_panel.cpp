@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/tokens/loss_plot.h"
 #include "app/panels/tokens/pointed_attention.h"
@@ -302,15 +303,12 @@ std::string probability_text(double probability) {
 void draw_prediction_panel(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("prediction", frame);
-  painter.push_clip(frame);
+  const PanelScope scope(context, "prediction", frame);
   const RunSnapshot* run = memory.run();
   const std::optional<std::int64_t> pointed = pointed_token(context.state);
   const bool there = run != nullptr && run->prompt && pointed;
   const std::string name = there ? std::to_string(*pointed) + "  " + quoted_token(*run->prompt, *pointed) : "";
   const Rect body = draw_panel_title(context, frame, "head", "Prediction", name, "");
-  context.ui.push_id("prediction");
   Rect area = body.inset(measure::kPadding, 4.0f);
   if (!there) {
     draw_note(context, area, "Nothing has run yet.", "What the model expects after a token appears here after a run.");
@@ -343,9 +341,6 @@ void draw_prediction_panel(PanelContext& context, Rect frame) {
       if (area.height() > 60.0f) draw_loss_along(context, memory, *view.predictions, view.token, area);
     }
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kPredictionPanel{

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/tokens/large_bar.h"
 #include "app/panels/tokens/large_text.h"
@@ -244,9 +245,7 @@ void state_of_view(const LargeView& view) {
 void draw_large_tokens_panel(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  painter.begin_panel("large tokens", frame);
-  painter.push_clip(frame);
+  const PanelScope scope(context, "large tokens", frame);
   const RunSnapshot* run = memory.run();
   const std::optional<std::int64_t> pointed = pointed_token(context.state);
   const bool there = run != nullptr && run->prompt && !run->prompt->ids.empty() && pointed;
@@ -255,7 +254,6 @@ void draw_large_tokens_panel(PanelContext& context, Rect frame) {
   std::string title_hint = hint;
   if (there) title_hint += (hint.empty() ? "" : " · ") + grouped_text(run->length) + " tokens";
   Rect body = draw_panel_title(context, frame, "map", "Tokens", "", title_hint);
-  context.ui.push_id("large tokens");
   if (!there) {
     draw_note(context, body.inset(measure::kPadding, 8.0f), "The prompt appears here token by token once it has run.",
               "Each token is tinted by its loss; the one under the pointer shows what the model expected next.");
@@ -270,9 +268,6 @@ void draw_large_tokens_panel(PanelContext& context, Rect frame) {
     draw_large_text(view, inside);
     if (legend.height() >= 20.0f) draw_legend(view, legend);
   }
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kLargeTokensPanel{

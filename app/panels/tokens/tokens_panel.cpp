@@ -14,6 +14,7 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/tokens/tokens_experts.h"
 #include "app/panels/tokens/tokens_minimap.h"
 #include "app/panels/tokens/tokens_sequences.h"
@@ -297,12 +298,7 @@ std::string experts_hint(const PanelContext& context, const RunSnapshot& run) {
 void draw_tokens_panel(PanelContext& context, Rect frame) {
   RunCache own;
   RunCache& memory = run_cache(context, own);
-  Painter& painter = context.painter();
-  const Theme& theme = context.theme();
-  painter.begin_panel("tokens", frame);
-  painter.push_clip(frame);
-  painter.fill_rect(frame, theme.panel);
-  context.ui.push_id("tokens");
+  const PanelScope scope(context, "tokens", frame);
   const TokenTint tint = make_token_tint(context, memory, context.state.view.tokens.tint);
   const Rect bar = frame.cut_top(std::min(kTitle, frame.height()));
   const Rect rest = draw_tokens_title(context, tint, bar);
@@ -332,9 +328,6 @@ void draw_tokens_panel(PanelContext& context, Rect frame) {
       items.push_back({"Save a picture of this panel…", "", "export.panel tokens", false, false, {}});
       return items;
     });
-  context.ui.pop_id();
-  painter.pop_clip();
-  painter.end_panel();
 }
 
 const PanelInfo kTokensPanel{.id = "tokens", .title = "Tokens", .draw = draw_tokens_panel};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/training/training_parts.h"
 #include "app/plot/color_bar.h"
@@ -278,9 +279,7 @@ void draw_film_panel(PanelContext& context, Rect frame) {
   Painter& painter = context.painter();
   Ui& ui = context.ui;
   const State& state = context.state;
-  painter.begin_panel("film", frame);
-  ui.push_clip(frame);
-  ui.push_id("film");
+  const PanelScope scope(context, "film", frame);
   std::size_t done = 0, all = 0, failed = 0;
   const HeadRef head = state.training_head();
   for (const TrainingEntry& entry : state.trainings) {
@@ -337,9 +336,6 @@ void draw_film_panel(PanelContext& context, Rect frame) {
       draw_row_name(context, *strip.rows[r], strip.colors[r], {area.x0, top + 2.0f, left, top + pitch_y - 4.0f});
     }
   }
-  ui.pop_id();
-  ui.pop_clip();
-  painter.end_panel();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/training/training_parts.h"
 #include "app/plot/number_text.h"
@@ -390,13 +391,10 @@ void draw_spikes(Column& column, const std::vector<TrainingKind>& kinds) {
 }
 
 void draw_histories_panel(PanelContext& context, Rect frame) {
-  Painter& painter = context.painter();
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   const State& state = context.state;
-  painter.begin_panel("histories", frame);
-  ui.push_clip(frame);
-  ui.push_id("histories");
+  const PanelScope scope(context, "histories", frame);
   const std::vector<TrainingKind> kinds = training_kinds(state, theme);
   std::size_t read = 0, visible = 0, unfinished = 0;
   for (const TrainingEntry& entry : state.trainings) {
@@ -444,9 +442,6 @@ void draw_histories_panel(PanelContext& context, Rect frame) {
     height = now;
     ui.wake_in(0.0);
   }
-  ui.pop_id();
-  ui.pop_clip();
-  painter.end_panel();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/training/training_curves.h"
 #include "app/panels/training/training_parts.h"
@@ -275,12 +276,9 @@ void draw_plots(PanelContext& context, Rect body) {
 }
 
 void draw_training_panel(PanelContext& context, Rect frame) {
-  Painter& painter = context.painter();
   Ui& ui = context.ui;
   const State& state = context.state;
-  painter.begin_panel("training", frame);
-  ui.push_clip(frame);
-  ui.push_id("training");
+  const PanelScope scope(context, "training", frame);
   std::string recipe;
   for (const TrainingEntry& entry : state.trainings)
     if (entry.data && recipe.empty()) recipe = entry.data->recipe;
@@ -307,9 +305,6 @@ void draw_training_panel(PanelContext& context, Rect frame) {
   if (state.overlay == Overlay::None && !ui.wants_text() && !ui.popup_open() && ui.key(Key::Enter) &&
       context.commands.disabled_reason(state, "training.checkpoint").empty())
     ui.run("training.checkpoint");
-  ui.pop_id();
-  ui.pop_clip();
-  painter.end_panel();
 }
 
 }  // namespace

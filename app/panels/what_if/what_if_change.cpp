@@ -14,6 +14,7 @@
 
 #include "app/panels/compare/compare_parts.h"
 #include "app/panels/panel.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/what_if/what_if_subject.h"
 #include "app/plot/number_text.h"
@@ -302,13 +303,9 @@ void draw_change_panel(PanelContext& context, Rect frame) {
   CompareCache own;
   CompareCache& memory = context.compare_cache ? *context.compare_cache : own;
   const WhatIfSubject subject = what_if_subject(context, memory);
-  Painter& painter = context.painter();
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
-  painter.begin_panel("change", frame);
-  ui.push_id("change");
-  ui.push_clip(frame);
-  painter.fill_rect(frame, theme.panel);
+  const PanelScope scope(context, "change", frame);
   const Rect body = draw_panel_title(context, frame, "change", "Change", "", "");
   const std::string reset = "reset to as trained";
   const TextStyle link = theme.body(theme.accent);
@@ -332,9 +329,6 @@ void draw_change_panel(PanelContext& context, Rect frame) {
     add_runs(context, column, subject);
   }
   column.draw("parts");
-  ui.pop_clip();
-  ui.pop_id();
-  painter.end_panel();
 }
 
 const PanelInfo kChangePanel{.id = "change", .title = "Change", .least_width = 240.0f, .draw = draw_change_panel};

@@ -24,6 +24,7 @@
 #include "app/panels/map/map_tool_bar.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/change_text.h"
+#include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/what_if/what_if_change.h"
 #include "app/panels/what_if/what_if_plots.h"
@@ -242,14 +243,9 @@ void set_what_if_facts(PanelContext& context, const WhatIfSubject& subject) {
 void draw_what_if_panel(PanelContext& context, Rect frame) {
   CompareCache own;
   CompareCache& memory = context.compare_cache ? *context.compare_cache : own;
-  Painter& painter = context.painter();
-  Ui& ui = context.ui;
   const WhatIfSubject subject = what_if_subject(context, memory);
   set_what_if_facts(context, subject);
-  painter.begin_panel("what-if", frame);
-  ui.push_id("what-if");
-  ui.push_clip(frame);
-  painter.fill_rect(frame, context.theme().panel);
+  const PanelScope scope(context, "what-if", frame);
   const std::optional<HeadRef>& head = context.state.view.selection.head;
   std::string hint;
   if (subject.layer_before) {
@@ -269,9 +265,6 @@ void draw_what_if_panel(PanelContext& context, Rect frame) {
   } else {
     draw_centre(context, memory, body, subject);
   }
-  ui.pop_clip();
-  ui.pop_id();
-  painter.end_panel();
 }
 
 const PanelInfo kWhatIfPanel{.id = "what-if", .title = "What-if", .least_width = 300.0f, .draw = draw_what_if_panel};
