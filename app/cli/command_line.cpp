@@ -141,6 +141,8 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
   add_run_options(*command, arguments);
   command->add_option("--maps", arguments.pool_blocks, "pooled maps of P × P blocks")->check(CLI::Range(1, 65536));
   command->add_flag("--components", arguments.components, "pooled maps of the first and second map too");
+  command->add_flag("--rounding", arguments.rounding,
+                    "what heads lose with weights in bfloat16, and whether the errors have a sign");
   command->add_flag("--exact-maps", arguments.exact_maps, "whole maps, n × n per head: choose --layers and --heads");
   command->add_option("--exact-budget", arguments.exact_budget_gib, "largest size of the exact maps in GiB")
       ->check(not_a_size);

@@ -17,6 +17,7 @@
 
 #include "core/base/numbers.h"
 #include "core/compute/layer_heads.h"
+#include "core/compute/rounding_bias.h"
 
 namespace headroom {
 namespace {
@@ -120,6 +121,12 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
         HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, chosen, layer, target.device, observer));
         HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, chosen, layer, observer));
       }
+    if constexpr (!narrow)
+      if (options.rounding)
+        for (HeadRecord& head : record.heads)
+          if (!measure_rounding<Real>(
+                  heads.problem_of(head.head), target.device, [&] { return observer.stop_requested(); }, head.rounding))
+            return Error(ErrorCode::Cancelled, "cancelled");
     fill_layer(attention, weights, layer, x.size(0), induction_key, record);
     record.dense = masks;
     if (masks) take_raw_extrema(record);

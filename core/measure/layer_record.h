@@ -16,6 +16,13 @@
 
 namespace headroom {
 
+// Of one map rounded to bfloat16 (core/compute/rounding_bias.h): RMS over channels of the mean error and RMS of the
+// error, both in units of the context's RMS, and RMS over channels of the mean error in units of its standard error.
+// NaN where they were not measured or are not defined.
+struct RoundingErrors {
+  double bias = kNaN, noise = kNaN, bias_t = kNaN;
+};
+
 struct HeadRecord {
   std::int64_t head = 0;
   HeadProgram program;
@@ -30,6 +37,7 @@ struct HeadRecord {
   std::array<double, 2> query_norm_max{}, key_norm_max{};
   std::array<std::int64_t, 2> kv_head{-1, -1};
   double sink_logit = 0.0;  // NaN where the head has none
+  std::array<RoundingErrors, 2> rounding{};
   // Of a captured call that has the model's own context: the largest |c − c of the model| in units of the largest |c of
   // the model|. NaN elsewhere.
   double context_difference = kNaN;

@@ -31,6 +31,10 @@ void per_component(const Context& c, Out out, const Value& value) {
   for (std::size_t m = 0; m < 2; ++m) out[m] = c.head.has[m] ? value(map(c, m)) : kNaN;
 }
 
+inline void rounding_errors(const Context& c, Out out, double RoundingErrors::* error) {
+  for (std::size_t m = 0; m < 2; ++m) out[m] = c.head.has[m] ? c.head.head.rounding[m].*error : kNaN;
+}
+
 // out[m] = mean over eligible rows of value(map m, row).
 template <typename Value>
 void component_means(const Context& c, Out out, const Value& value) {

@@ -46,6 +46,7 @@ struct AnalysisRequest {
   std::int64_t pool_blocks = 0;  // --maps
   bool components = false;
   bool exact_maps = false;
+  bool rounding = false;  // --rounding: errors of maps in bfloat16; not where dtype is bfloat16
   double exact_budget_bytes = 4.0 * 1024 * 1024 * 1024;
   bool hidden = false;
   bool summary_only = false;

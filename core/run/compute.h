@@ -50,6 +50,7 @@ struct ForwardOptions {
   bool stream = false;            // the whole stream at each boundary goes to on_stream
   bool keep_projections = false;  // records hold queries and keys
   bool output_cosines = false;    // records hold output_cosine; not of the last layer of a run that ends early
+  bool rounding = false;          // records hold HeadRecord::rounding; not where dtype is bfloat16
   bool keep_inputs = false;       // the stream before each layer but the first that runs goes to on_input
   // A run that begins later, with the stream before that layer, which outlives the run; not in float64.
   std::int64_t first_layer = 0;

@@ -243,6 +243,7 @@ RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request) {
   shape.min_row = shape.length < 2 * kDefaultMinRow ? 1 : kDefaultMinRow;
   shape.real = request.dtype == ComputeDtype::Float64 ? ElementType::Float64 : ElementType::Float32;
   shape.components = request.components;
+  shape.rounding = request.rounding;
   shape.exact = request.exact_maps;
   shape.hidden = request.hidden;
   shape.predictions = last < 0 && !model.capture && model.causal() && model.lm_head.weight.present();
@@ -266,6 +267,7 @@ std::int64_t RunShape::rows_at(std::int64_t boundary) const {
 bool is_written(const Quantity& quantity, const RunShape& shape) {
   if (quantity.group == "maps")
     return shape.pool_blocks > 0 && (shape.components || quantity.axes.front() != axis::kComponent);
+  if (quantity.group.empty() && quantity.name.starts_with("rounding_")) return shape.rounding;
   if (quantity.group == "exact") return shape.exact;
   if (quantity.group == "hidden") return shape.hidden;
   if (quantity.group == "predictions") return shape.predictions && !shape.summary_only;

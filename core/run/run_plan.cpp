@@ -67,6 +67,11 @@ Result<void> check_request(const AnalysisRequest& request, const ModelSpec& mode
                        std::to_string(head.hidden_keys.back()));
           return error;
         }
+  if (request.rounding && request.dtype == ComputeDtype::BFloat16) {
+    Error error(ErrorCode::InvalidArgument, "--rounding measures what bfloat16 loses against float32 or float64");
+    error.wanted("--dtype float32 or float64", "bfloat16");
+    return error;
+  }
   if (request.exact_maps) {
     const double element = request.dtype == ComputeDtype::Float64 ? 8.0 : 4.0;
     // The maps, and a row of queries, keys, values and contexts for each token.
@@ -180,6 +185,7 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
     forward.dense_masks = forward.dense_masks || call->mask.present();
   }
   forward.exact_maps = plan.request.exact_maps;
+  forward.rounding = plan.request.rounding;
   forward.hidden = plan.request.hidden;
   return plan;
 }

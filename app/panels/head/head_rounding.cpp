@@ -52,6 +52,16 @@ void draw_rounding(HeadPanelView& view, Rect area) {
             (std::isfinite(range) ? ", " + fixed_text(range, 1) + " apart" : ""),
         {0, 0, 0, 0}}}};
   draw_named_values(context, area.cut_top(18.0f), beside);
+  // Of runs that measured it alone.
+  const double bias_t = view.value("rounding_bias_t", only);
+  if (std::isfinite(bias_t)) {
+    const std::array<NamedValue, 2> bias = {{{"bias, t", number(bias_t, 2), {0, 0, 0, 0}},
+                                             {"of RMS",
+                                              fixed_text(100.0 * view.value("rounding_bias", only), 3) + " %, error " +
+                                                  fixed_text(100.0 * view.value("rounding_noise", only), 2) + " %",
+                                              {0, 0, 0, 0}}}};
+    draw_named_values(context, area.cut_top(18.0f), bias);
+  }
   const std::span<const float> rows = view.layer.row_values("rows/rounds_to_one", view.head.head);
   const std::size_t count = view.series.rows();
   if (rows.size() != 2 * count || count == 0) {

@@ -125,6 +125,13 @@ inline constexpr const char* kContractComponents = R"(
   maps/pooled_max_components layer,head,component,query_block,key_block
 )";
 
+// --rounding.
+inline constexpr const char* kContractRounding = R"(
+  rounding_bias layer,head,component
+  rounding_noise layer,head,component
+  rounding_bias_t layer,head,component
+)";
+
 inline constexpr const char* kContractExact = R"(
   exact/weights layer,head,component,position,key
   exact/net_weights layer,head,position,key
