@@ -13,7 +13,6 @@
 #include <thread>
 #include <utility>
 
-#include "app/session/command_arguments.h"
 #include "app/session/default_head.h"
 #include "app/session/run_names.h"
 #include "core/base/format.h"
@@ -82,11 +81,9 @@ Result<void> Session::execute(std::string_view line) {
     Error error(ErrorCode::InvalidArgument, "no such command: " + words.front());
     return error.advise("headroom --commands lists them");
   }
-  const std::span<const std::string> arguments = std::span(words).subspan(1);
-  HEADROOM_TRY_VOID(check_arguments(*command, arguments));
-  if (command->disabled)
-    if (const std::string reason = command->disabled(state_, arguments); !reason.empty())
-      return Error(ErrorCode::InvalidArgument, command->name + ": " + reason);
+  HEADROOM_TRY(const Arguments arguments, command->arguments.read(command->name, std::span(words).subspan(1)));
+  if (const std::string reason = command->disabled(state_, arguments); !reason.empty())
+    return Error(ErrorCode::InvalidArgument, command->name + ": " + reason);
   return command->run(*this, arguments);
 }
 

@@ -12,7 +12,6 @@
 #include <system_error>
 #include <vector>
 
-#include "app/session/command_parts.h"
 #include "app/session/demos.h"
 #include "app/session/file_manager.h"
 #include "app/session/opened_path.h"

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/session/enum_words.h"
 #include "app/session/head_table.h"
 #include "app/session/saving.h"
 #include "app/session/session.h"
@@ -33,7 +34,7 @@ void Session::ask_save(SaveKind kind, std::string panel, std::string path) {
 }
 
 Result<void> Session::save(SaveKind kind, const std::string& panel, const std::string& given, bool replace) {
-  HEADROOM_TRY_VOID(check_save_ending(kind, std::string("save ") + save_kind_name(kind), given));
+  HEADROOM_TRY_VOID(check_save_ending(kind, std::string("save ") + word_of(kind), given));
   if (std::string reason = not_savable(state_, kind); !reason.empty())
     return Error(ErrorCode::InvalidArgument, std::string("no ") + save_kind_text(kind) + " to save: " + reason);
   const std::string path = whole_path(given);
@@ -80,7 +81,7 @@ void Session::saved(SaveKind kind, const std::string& path, bool by_person, cons
   message(MessageLevel::Info,
           "saved the " + std::string(save_kind_text(kind)) + " as " + path + (detail.empty() ? "" : ", " + detail));
   if (!by_person) return;
-  state_.save_folders[save_kind_name(kind)] = std::filesystem::path(path).parent_path().string();
+  state_.save_folders[word_of(kind)] = std::filesystem::path(path).parent_path().string();
   save_settings();
 }
 

@@ -5,16 +5,8 @@
 #include <cstdint>
 
 #include "app/session/default_head.h"
-#include "app/session/enum_words.h"
-#include "core/base/format.h"
 
 namespace headroom {
-
-std::string head_text(HeadRef head) {
-  return format("L%lld.H%lld", static_cast<long long>(head.layer), static_cast<long long>(head.head));
-}
-
-const char* map_kind_name(MapKind kind) { return word_of(kind); }
 
 std::string atlas_quantity(const ViewState& view) {
   if (view.centre == CentreView::Circuit) return view.circuit.quantity;

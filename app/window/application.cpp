@@ -518,7 +518,7 @@ std::string command_table_text(bool markdown) {
       if (!entry.key.empty() && (entry.line == command.name || entry.line.starts_with(command.name + " ")))
         keys += (keys.empty() ? "" : ", ") + entry.key +
                 (entry.line == command.name ? "" : " (" + entry.line.substr(command.name.size() + 1) + ")");
-    const std::string call = command.name + (command.arguments.empty() ? "" : " " + command.arguments);
+    const std::string call = command.name + (command.arguments.text().empty() ? "" : " " + command.arguments.text());
     std::string cell = call;
     if (markdown)
       for (std::size_t at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2))
