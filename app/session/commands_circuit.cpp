@@ -68,10 +68,10 @@ void add_circuit_commands(CommandTable& table) {
                const bool close = a.empty() ? shown && (circuits.running || circuits.complete()) : a.is(0, "off");
                if (close != shown || close) s.remember_view("circuit");
                s.edit().view.centre = close ? CentreView::Map : CentreView::Circuit;
-               return close ? Result<void>() : s.start_circuits();
+               return close ? Result<void>() : s.runner().circuits().start();
              }});
-  table.add(
-      {"circuit.stop", "", "Circuits: stop measuring", "Heads", running_reason, [](Session& s) { s.stop_circuits(); }});
+  table.add({"circuit.stop", "", "Circuits: stop measuring", "Heads", running_reason,
+             [](Session& s) { s.runner().circuits().stop(); }});
   table.add({"circuit.token", "TEXT|none", "Circuits: the token that the head reads", "Heads", shown_reason,
              [](Session& s, const Arguments& a) -> Result<void> {
                std::int64_t token = -1;

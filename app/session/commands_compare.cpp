@@ -20,7 +20,7 @@ void add_compare_commands(CommandTable& table) {
                const RunEntry* run = s.state().run(static_cast<int>(a.index(0)));
                if (!run) return a.wrong("the number of a run");
                s.remember_view("show");
-               s.show_run(run->id);
+               s.runner().show_run(run->id);
                return {};
              }});
   table.add({"compare", "[RUN] [RUN]", "Compare with a run", "Compare",

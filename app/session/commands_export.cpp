@@ -67,8 +67,8 @@ double head_number(const RunSnapshot& run, const std::string& quantity, HeadRef 
 // With a path there it is written; without, the save panel asks for one.
 Result<void> save_or_ask(Session& session, SaveKind kind, const std::string& panel, const Arguments& a,
                          std::size_t at) {
-  if (a.size() > at) return session.save(kind, panel, a[at], /*replace=*/false);
-  session.ask_save(kind, panel);
+  if (a.size() > at) return session.saver().save(kind, panel, a[at], /*replace=*/false);
+  session.saver().ask(kind, panel);
   return {};
 }
 
@@ -91,13 +91,13 @@ void add_export_commands(CommandTable& table) {
              [](Session& s, const Arguments& a) -> Result<void> {
                const SaveKind kind = a.empty() ? s.state().save.kind : a.choice<SaveKind>(0);
                if (a.size() < 2) {
-                 s.ask_save(kind, kind == s.state().save.kind ? s.state().save.panel : "");
+                 s.saver().ask(kind, kind == s.state().save.kind ? s.state().save.panel : "");
                  return {};
                }
                const bool replace = a.is(a.size() - 1, "replace");
                const std::string part = a.size() > 2 && !a.is(2, "replace") ? a[2] : "";
                const bool whole = part == "window" || (kind == SaveKind::Table && part == "heads");
-               return s.save(kind, whole ? "" : part, a[1], replace);
+               return s.saver().save(kind, whole ? "" : part, a[1], replace);
              }});
   table.add_entry({"save", "Save…", "Export", "Ctrl+S"});
   add_saving(table, "export", "[PATH]", SaveKind::Run, "Save the run as HDF5…", needs_checkpoint);

@@ -23,8 +23,9 @@ namespace {
 
 Result<void> open_session_file(Session& session, const std::string& path, const std::string& relinked) {
   session.edit().overlay = Overlay::None;
-  if (const Result<void> opened = session.open_session(path, relinked); !opened)
-    session.card("Cannot open the session " + std::filesystem::path(path).filename().string(), opened.error(), "");
+  if (const Result<void> opened = session.documents().open_session(path, relinked); !opened)
+    session.inbox().card("Cannot open the session " + std::filesystem::path(path).filename().string(), opened.error(),
+                         "");
   return {};
 }
 
@@ -36,7 +37,8 @@ Result<void> open_path(Session& session, const Arguments& arguments, bool run) {
   options.run = run;
   const bool config = arguments.size() > 1 && arguments[1].ends_with(".json");
   if (config) options.config = arguments[1];
-  session.open(arguments.size() > 1 && !config ? with_base(arguments[0], arguments[1]) : arguments[0], options);
+  session.documents().open(arguments.size() > 1 && !config ? with_base(arguments[0], arguments[1]) : arguments[0],
+                           options);
   return {};
 }
 
@@ -46,7 +48,7 @@ void set_and_remember(Session& session, PromptEntry prompt) {
   const auto& own = session.state().built_in_prompts;
   if (std::ranges::find(own, prompt.text, &PromptEntry::text) == own.end())
     remember_prompt(session.edit().recent_prompts, prompt);
-  session.set_prompt(std::move(prompt));
+  session.documents().set_prompt(std::move(prompt));
   session.save_settings();
 }
 
@@ -133,7 +135,7 @@ void add_file_commands(CommandTable& table) {
                if (!run) return "nothing is open";
                return run->model < 0 && run->data ? "" : "no run file is shown";
              },
-             [](Session& s, const Arguments& a) { return s.open_checkpoint(a.empty() ? "" : a[0]); }});
+             [](Session& s, const Arguments& a) { return s.documents().open_checkpoint(a.empty() ? "" : a[0]); }});
   table.add_entry({"run.checkpoint", "Open the checkpoint of this run file", "File", ""});
   table.add({"demo", "NAME", "Open a demo", "File", {}, [](Session& s, const Arguments& a) -> Result<void> {
                const std::filesystem::path demos = s.options().assets / "demo";
@@ -141,7 +143,7 @@ void add_file_commands(CommandTable& table) {
                if (!std::filesystem::exists(demos / a[0] / "config.json", ignored))
                  return a.wrong(list_of(demo_names(demos)));
                s.edit().overlay = Overlay::None;
-               s.open((demos / a[0]).lexically_normal().string(), {true, {}});
+               s.documents().open((demos / a[0]).lexically_normal().string(), {true, {}});
                return {};
              }});
   table.add({"session.open",
@@ -169,20 +171,21 @@ void add_file_commands(CommandTable& table) {
                options.run = true;
                options.head = s.state().view.selection.head;
                options.config = model->config;
-               s.open(model->path, options);
+               s.documents().open(model->path, options);
              }});
-  table.add({"file.show", "[PATH]", "Show a file in its folder, in the desktop's file manager", "File",
-             [](const State& state, const Arguments& a) -> std::string {
-               if (a.empty() && shown_path(state).empty()) return "nothing is open that lies in a file";
-               return state.no_file_manager;
-             },
-             [](Session& s, const Arguments& a) { s.show_file(a.empty() ? shown_path(s.state()) : a[0]); }});
+  table.add(
+      {"file.show", "[PATH]", "Show a file in its folder, in the desktop's file manager", "File",
+       [](const State& state, const Arguments& a) -> std::string {
+         if (a.empty() && shown_path(state).empty()) return "nothing is open that lies in a file";
+         return state.no_file_manager;
+       },
+       [](Session& s, const Arguments& a) { s.documents().show_file(a.empty() ? shown_path(s.state()) : a[0]); }});
   table.add({"close", "", "Close what is shown", "File",
              [](const State& state) -> std::string {
                const bool histories = state.view.centre == CentreView::Training && !state.trainings.empty();
                return state.shown() || histories ? "" : "nothing is open";
              },
-             [](Session& s) { s.close_shown(); }});
+             [](Session& s) { s.documents().close_shown(); }});
   table.add({"clear-recent", "", "Clear the lists of recent files and prompts", "File",
              [](const State& state) -> std::string {
                return state.recent.empty() && state.recent_prompts.empty() ? "the list is empty" : "";
@@ -207,14 +210,14 @@ void add_file_commands(CommandTable& table) {
                HEADROOM_TRY(PromptEntry prompt, built_in_prompt(s, a[0]));
                prompt.max_tokens = a.maybe_index(1).value_or(0);
                s.edit().overlay = Overlay::None;
-               s.set_prompt(std::move(prompt));
+               s.documents().set_prompt(std::move(prompt));
                return {};
              }});
   table.add({"prompt.first", "TOKENS", "Only the first tokens of the prompt; 0: all", "Run", needs_model,
              [](Session& s, const Arguments& a) {
                PromptEntry prompt = s.state().prompt;
                prompt.max_tokens = a.index(0);
-               s.set_prompt(std::move(prompt));
+               s.documents().set_prompt(std::move(prompt));
              }});
   table.add({"prompt.recent", "NUMBER", "A prompt that was set before; 1: the latest", "Run",
              [](const State& state) -> std::string {
@@ -238,10 +241,11 @@ void add_file_commands(CommandTable& table) {
                prompt.bos = a.choice<BosMode>(0);
                auto& recent = s.edit().recent_prompts;
                if (!recent.empty() && recent.front().text == prompt.text) recent.front().bos = prompt.bos;
-               s.set_prompt(std::move(prompt));
+               s.documents().set_prompt(std::move(prompt));
              }});
-  table.add({"prompt.default", "", "Use the checkpoint's usual prompt", "Run", needs_model,
-             [](Session& s) { s.set_prompt(s.default_prompt(*s.state().find_model(s.state().model))); }});
+  table.add({"prompt.default", "", "Use the checkpoint's usual prompt", "Run", needs_model, [](Session& s) {
+               s.documents().set_prompt(s.documents().default_prompt(*s.state().find_model(s.state().model)));
+             }});
   table.add({"ids", "LIST…", "Set the prompt as token ids", "Run", needs_model,
              [](Session& s, const Arguments& a) -> Result<void> {
                HEADROOM_TRY(std::vector<std::int32_t> ids, parse_ids(a.text()));
@@ -257,7 +261,7 @@ void add_file_commands(CommandTable& table) {
                prompt.target = a.empty() ? "" : a[0];
                prompt.target_ids.clear();
                s.edit().overlay = Overlay::None;
-               s.set_prompt(std::move(prompt));
+               s.documents().set_prompt(std::move(prompt));
              }});
   table.add({"target-ids", "LIST…", "Set the token ids that the decoder reads", "Run", needs_decoder,
              [](Session& s, const Arguments& a) -> Result<void> {
@@ -265,7 +269,7 @@ void add_file_commands(CommandTable& table) {
                HEADROOM_TRY(prompt.target_ids, parse_ids(a.text()));
                prompt.target.clear();
                s.edit().overlay = Overlay::None;
-               s.set_prompt(std::move(prompt));
+               s.documents().set_prompt(std::move(prompt));
                return {};
              }});
   table.add({"prompt.edit", "", "Edit the prompt…", "Run", needs_model, [](Session& s) {

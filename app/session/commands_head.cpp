@@ -50,7 +50,7 @@ Result<void> step(Session& session, int layers, int heads) {
     const auto last = static_cast<std::ptrdiff_t>(among.size()) - 1;
     return among[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))];
   };
-  session.set_head(HeadRef{move(data.layers, from.layer, layers), move(data.heads, from.head, heads)});
+  session.runner().set_head(HeadRef{move(data.layers, from.layer, layers), move(data.heads, from.head, heads)});
   return {};
 }
 
@@ -64,7 +64,7 @@ Result<void> step_over(Session& session, int direction) {
   for (const bool wrapped : {false, true})
     for (const HeadRef head : heads)
       if ((wrapped || after(head)) && threshold_value(data, state, head) > state.view.heads.threshold) {
-        session.set_head(head);
+        session.runner().set_head(head);
         return {};
       }
   return Error(ErrorCode::NotFound, "no head is over the threshold");
@@ -88,7 +88,7 @@ void add_head_commands(CommandTable& table) {
   table.add({"select", "L0.H0[Q,K]|none", "Select a head", "Heads", heads_reason,
              [](Session& s, const Arguments& a) -> Result<void> {
                if (a.is(0, "none")) {
-                 s.set_head({});
+                 s.runner().set_head({});
                  return {};
                }
                const HeadCell& place = a.place(0);
@@ -96,7 +96,7 @@ void add_head_commands(CommandTable& table) {
                if (!has_head(data, place.head)) return a.wrong(heads_of(data));
                if (place.query && (*place.query >= data.length || *place.key >= data.length))
                  return a.wrong("query and key below " + std::to_string(data.length));
-               s.set_head(place.head);
+               s.runner().set_head(place.head);
                if (place.query) {
                  s.edit().view.selection.query = place.query;
                  s.edit().view.selection.key = place.key;
@@ -156,7 +156,7 @@ void add_head_commands(CommandTable& table) {
                } else if (std::ranges::any_of(state.runs, [](const RunEntry& run) {
                             return run.status == RunStatus::Running && !run.quick;
                           })) {
-                 s.cancel_run();
+                 s.runner().compute().cancel();
                } else if (!state.errors.empty()) {
                  state.errors.pop_back();
                } else if (state.view.heads.maps_card) {

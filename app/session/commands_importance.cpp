@@ -94,7 +94,7 @@ void add_importance_view(CommandTable& table) {
                view.what_if.scope = "head";
                view.what_if.changes = {way_info(view.importance.colour).change};
                view.centre = CentreView::WhatIf;
-               return s.start_what_if(false);
+               return s.runner().start_what_if(false);
              }});
 }
 
@@ -108,7 +108,7 @@ void add_importance_commands(CommandTable& table) {
              [](Session& s, const Arguments& a) -> Result<void> {
                const AblationWay way = a.choice<AblationWay>(0);
                HEADROOM_TRY(const std::vector<HeadRef> heads, named_heads(s.state(), a));
-               HEADROOM_TRY_VOID(s.start_importance(way, heads));
+               HEADROOM_TRY_VOID(s.runner().sweeps().start(way, heads));
                s.remember_view("importance");
                s.edit().view.centre = CentreView::Importance;
                s.edit().view.importance.colour = way;
@@ -116,12 +116,12 @@ void add_importance_commands(CommandTable& table) {
              }});
   table.add({"importance.stop", "", "Importance: stop, and keep what is done", "Run",
              [](const State& state) -> std::string { return any_sweep(state) ? "" : "no sweep goes on"; },
-             [](Session& s) { s.stop_importance(); }});
+             [](Session& s) { s.runner().sweeps().stop(); }});
   table.add({"importance.export", "[PATH] or PATH replace", "Importance: save the loss changes as HDF5…", "Export",
              [](const State& state) { return not_savable(state, SaveKind::Importance); },
              [](Session& s, const Arguments& a) -> Result<void> {
-               if (!a.empty()) return s.save(SaveKind::Importance, "", a[0], a.is(1, "replace"));
-               s.ask_save(SaveKind::Importance, "");
+               if (!a.empty()) return s.saver().save(SaveKind::Importance, "", a[0], a.is(1, "replace"));
+               s.saver().ask(SaveKind::Importance, "");
                return {};
              }});
   table.add_entry({"importance", "Importance: what each head is worth", "Run", "I"});

@@ -152,17 +152,17 @@ void add_lasso_commands(CommandTable& table) {
              [fitting](const State& state, const Arguments& a) { return cannot_ablate(state, *fitting, a); },
              [fitting](Session& s, const Arguments& a) -> Result<void> {
                const std::string change = way_info(way_of(a)).change;
-               return s.change_set(change, fitting->of(s.state(), change));
+               return s.runner().change_set(change, fitting->of(s.state(), change));
              }});
   table.add({"lasso.what-if", "CHANGE [fitting]", "Lasso: a what-if of all of its heads at once", "What-if",
              [fitting](const State& state, const Arguments& a) { return cannot_what_if(state, *fitting, a); },
              [fitting](Session& s, const Arguments& a) -> Result<void> {
-               return s.change_set(a[0], fitting->of(s.state(), a[0]));
+               return s.runner().change_set(a[0], fitting->of(s.state(), a[0]));
              }});
   table.add({"lasso.export", "[PATH]", "Lasso: save its heads as a table…", "Export", lasso_reason,
              [](Session& s, const Arguments& a) -> Result<void> {
-               if (!a.empty()) return s.save(SaveKind::Table, "lasso", a[0], /*replace=*/false);
-               s.ask_save(SaveKind::Table, "lasso");
+               if (!a.empty()) return s.saver().save(SaveKind::Table, "lasso", a[0], /*replace=*/false);
+               s.saver().ask(SaveKind::Table, "lasso");
                return {};
              }});
   table.add({"beside", "[on|off]", "Heads, map and head side by side", "Heads", needs_data,

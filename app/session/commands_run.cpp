@@ -22,7 +22,7 @@ std::string can_run(const State& state) {
 
 void add_run_commands(CommandTable& table) {
   table.add({"run", "[without-maps]", "Run, or run again", "Run", can_run,
-             [](Session& s, const Arguments& a) -> Result<void> { return s.start_run(a.empty()); }});
+             [](Session& s, const Arguments& a) -> Result<void> { return s.runner().start_run(a.empty()); }});
   table.add({"cancel", "", "Cancel what runs", "Run",
              [](const State& state) -> std::string {
                const bool any = std::ranges::any_of(state.runs, [](const RunEntry& run) {
@@ -32,7 +32,7 @@ void add_run_commands(CommandTable& table) {
                });
                return any ? "" : "nothing runs";
              },
-             [](Session& s) { s.cancel_run(); }});
+             [](Session& s) { s.runner().compute().cancel(); }});
   table.add({"layer.recompute", "LAYER", "Compute one layer again, for its maps", "Run", needs_checkpoint,
              [](Session& s, const Arguments& a) -> Result<void> {
                const std::int64_t layer = a.index(0);
@@ -40,7 +40,7 @@ void add_run_commands(CommandTable& table) {
                if (!std::ranges::binary_search(layers, layer))
                  return a.wrong("a layer of this run, " + std::to_string(layers.front()) + " to " +
                                 std::to_string(layers.back()));
-               return s.recompute_layer(layer);
+               return s.runner().recompute_layer(layer);
              }});
   table.add({"device", "cpu|cuda|CUDA", "Compute on a device", "Run",
              [](const State& state, const Arguments& a) -> std::string {

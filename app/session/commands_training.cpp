@@ -97,7 +97,7 @@ Result<void> open_kept(Session& s, const Arguments& a) {
   options.run = true;
   options.head = s.state().training_head();
   s.remember_view("checkpoint");
-  s.open(kept->folder.string(), options);
+  s.documents().open(kept->folder.string(), options);
   return {};
 }
 
@@ -107,8 +107,8 @@ void add_training_commands(CommandTable& table) {
   table.add({"training", "", "Training: how it was trained", "Window",
              [](const State& state) -> std::string { return shown_folder(state).empty() ? needs_training(state) : ""; },
              [](Session& s) -> Result<void> {
-               if (s.state().trainings.empty()) return s.open_training(shown_folder(s.state()));
-               s.show_training_view();
+               if (s.state().trainings.empty()) return s.documents().trainings().open(shown_folder(s.state()));
+               s.documents().trainings().show();
                return {};
              }});
   table.add_entry({"training", "Training: how it was trained", "Window", "F7"});
@@ -127,12 +127,12 @@ void add_training_commands(CommandTable& table) {
              "Training: add a history, or all of a folder",
              "File",
              {},
-             [](Session& s, const Arguments& a) { return s.open_training(a[0]); }});
+             [](Session& s, const Arguments& a) { return s.documents().trainings().open(a[0]); }});
   table.add_entry({"training.add", "Training: add a history", "File", "", true});
   table.add({"training.remove", "HISTORY", "Training: close a history", "File", needs_training,
              [](Session& s, const Arguments& a) -> Result<void> {
                HEADROOM_TRY(const TrainingEntry* entry, history_argument(s.state(), a));
-               s.remove_training(entry->id);
+               s.documents().remove_training(entry->id);
                return {};
              }});
   table.add({"training.show", "HISTORY", "Training: a history in the film strip, for its kind", "Window",
@@ -144,13 +144,13 @@ void add_training_commands(CommandTable& table) {
                for (TrainingEntry& entry : s.edit().trainings)
                  if (entry.data && entry.data->kind == data->kind && entry.data->recipe == data->recipe)
                    entry.chosen = entry.id == id;
-               s.edit_training(id)->hidden = false;
+               s.edit().edit_training(id)->hidden = false;
                return {};
              }});
   table.add({"training.hide", "HISTORY", "Training: hide a history, or show it again", "Window", needs_training,
              [](Session& s, const Arguments& a) -> Result<void> {
                HEADROOM_TRY(const TrainingEntry* entry, history_argument(s.state(), a));
-               TrainingEntry* edited = s.edit_training(entry->id);
+               TrainingEntry* edited = s.edit().edit_training(entry->id);
                edited->hidden = !edited->hidden;
                return {};
              }});

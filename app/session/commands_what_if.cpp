@@ -36,7 +36,7 @@ std::string change_reason(const State& state, const Arguments& arguments) {
 
 Result<void> start_quick(Session& session) {
   if (session.state().view.what_if.changes.empty()) return {};
-  return session.start_what_if(false);
+  return session.runner().start_what_if(false);
 }
 
 }  // namespace
@@ -97,9 +97,9 @@ void add_what_if_commands(CommandTable& table) {
     return state.view.what_if.changes.empty() ? "no what-if open" : "";
   };
   table.add({"what-if.run", "", "What-if: this head only", "What-if", changed,
-             [](Session& s) { return s.start_what_if(false); }});
+             [](Session& s) { return s.runner().start_what_if(false); }});
   table.add({"what-if.complete", "", "What-if: complete, to the loss", "What-if", changed,
-             [](Session& s) { return s.start_what_if(true); }});
+             [](Session& s) { return s.runner().start_what_if(true); }});
   table.add_entry({"what-if.open", "What-if: change this head's program", "What-if", "W"});
   table.add_entry({"what-if.close", "What-if: close", "What-if", ""});
   table.add_entry({"what-if.complete", "What-if: complete it, to the loss", "What-if", "Ctrl+Shift+R"});

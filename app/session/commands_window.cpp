@@ -161,10 +161,10 @@ void add_window_commands(CommandTable& table) {
   table.add_entry({"panel.reset", "Panels as they were designed", "Window", ""});
   table.add({"undo", "", "Undo a change of view", "Window",
              [](const State& state) -> std::string { return state.can_undo ? "" : "nothing to undo"; },
-             [](Session& s) { s.undo(); }});
+             [](Session& s) { s.history().undo(); }});
   table.add({"redo", "", "Redo", "Window",
              [](const State& state) -> std::string { return state.can_redo ? "" : "nothing to redo"; },
-             [](Session& s) { s.redo(); }});
+             [](Session& s) { s.history().redo(); }});
   table.add_entry({"undo", "Undo a change of view", "Window", "Ctrl+Z"});
   table.add_entry({"redo", "Redo", "Window", "Ctrl+Y"});
   table.add({"error.close", "[ID]", "Close an error card", "Window",

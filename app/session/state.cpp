@@ -7,6 +7,15 @@
 #include "app/session/default_head.h"
 
 namespace headroom {
+namespace {
+
+template <typename Entries>
+auto with_id(Entries& entries, int id) -> decltype(entries.data()) {
+  const auto found = std::ranges::find_if(entries, [id](const auto& entry) { return entry.id == id; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 std::string atlas_quantity(const ViewState& view) {
   if (view.centre == CentreView::Circuit) return view.circuit.quantity;
@@ -19,27 +28,16 @@ const std::string& maps_quantity(const ViewState& view) {
   return number.empty() || number == "none" ? view.heads.quantity : number;
 }
 
-const RunEntry* State::run(int id) const {
-  for (const RunEntry& entry : runs)
-    if (entry.id == id) return &entry;
-  return nullptr;
-}
-
-const ModelEntry* State::find_model(int id) const {
-  for (const ModelEntry& entry : models)
-    if (entry.id == id) return &entry;
-  return nullptr;
-}
+const RunEntry* State::run(int id) const { return with_id(runs, id); }
+const ModelEntry* State::find_model(int id) const { return with_id(models, id); }
+const TrainingEntry* State::training(int id) const { return with_id(trainings, id); }
+RunEntry* State::edit_run(int id) { return with_id(runs, id); }
+ModelEntry* State::edit_model(int id) { return with_id(models, id); }
+TrainingEntry* State::edit_training(int id) { return with_id(trainings, id); }
 
 const ModelEntry* State::opening_model() const {
   const auto opening = std::ranges::find_if(models.rbegin(), models.rend(), &ModelEntry::opening);
   return opening == models.rend() ? nullptr : &*opening;
-}
-
-const TrainingEntry* State::training(int id) const {
-  for (const TrainingEntry& entry : trainings)
-    if (entry.id == id) return &entry;
-  return nullptr;
 }
 
 HeadRef State::training_head() const {

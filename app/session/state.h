@@ -398,8 +398,14 @@ struct State {
   bool developer = false;      // the developer panel is shown
   double ready_seconds = 0.0;  // process start to usable start page
 
+  // By their ids; null: there is none.
   [[nodiscard]] const RunEntry* run(int id) const;
   [[nodiscard]] const ModelEntry* find_model(int id) const;
+  [[nodiscard]] const TrainingEntry* training(int id) const;
+  // The same, for the parts of the session.
+  [[nodiscard]] RunEntry* edit_run(int id);
+  [[nodiscard]] ModelEntry* edit_model(int id);
+  [[nodiscard]] TrainingEntry* edit_training(int id);
   [[nodiscard]] const RunEntry* shown() const { return run(view.run); }
   [[nodiscard]] const RunEntry* other() const { return run(view.other_run); }
   // "layer 3", or what the shown run's model calls it.
@@ -415,7 +421,6 @@ struct State {
   [[nodiscard]] std::shared_ptr<const RunSnapshot> heads_shown() const;
   [[nodiscard]] const ModelEntry* opening_model() const;  // the latest that is being opened; null: none
   [[nodiscard]] bool nothing_open() const { return models.empty() && runs.empty() && trainings.empty(); }
-  [[nodiscard]] const TrainingEntry* training(int id) const;  // null: there is none
   // The head that the training view shows: the one that was chosen, else that with the largest sink score at the end of
   // the first history that says, or of its last checkpoint.
   [[nodiscard]] HeadRef training_head() const;

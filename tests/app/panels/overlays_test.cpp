@@ -117,7 +117,7 @@ CATCH_TEST_CASE("palette: completions of choices, heads, commands and paths") {
   CATCH_CHECK(palette_completions(table, state, "theme ") == Lines{"theme dark", "theme light", "theme toggle"});
   CATCH_CHECK(palette_completions(table, state, "map.po") == Lines{"map.pool "});
   CATCH_CHECK(palette_completions(table, state, "nothing x").empty());
-  CATCH_CHECK(palette_completions(table, state, "heads.x sink_sc") == Lines{"heads.x sink_score"});
+  CATCH_CHECK(palette_completions(table, state, "heads.x value_dr") == Lines{"heads.x value_drain"});
   CATCH_CHECK(palette_completions(table, state, "heads.sort sink_score d") ==
               Lines{"heads.sort sink_score descending"});
   show_run(state, small_run(false));

@@ -71,9 +71,7 @@ struct Kept {
 
 CATCH_TEST_CASE("Forms of arguments: alternatives, what may be left out, what may come again", "[session]") {
   const auto takes = [](const char* pattern, const Words& words) {
-    Command command;
-    command.name = "test", command.arguments = pattern;
-    return command.arguments.read(command.name, words).has_value();
+    return ArgumentPattern(pattern).read("test", words).has_value();
   };
   CATCH_CHECK(takes("", {}));
   CATCH_CHECK_FALSE(takes("", {"x"}));
@@ -96,10 +94,8 @@ CATCH_TEST_CASE("Forms of arguments: alternatives, what may be left out, what ma
                takes("L0.H0[Q,K]|none", {"none"})));
   for (const char* wrong : {"L3", "L3.H", "L3.H1[5]", "L3.H1[5,4", "L3.H1[a,4]", "l3.h1", ""})
     CATCH_CHECK_FALSE(takes("L0.H0[Q,K]|none", {wrong}));
-  Command command;
-  command.name = "map.range", command.arguments = "auto or LOW HIGH";
   const Words wrong{"much"};
-  const std::string said = describe(command.arguments.read(command.name, wrong).error());
+  const std::string said = describe(ArgumentPattern("auto or LOW HIGH").read("map.range", wrong).error());
   CATCH_CHECK(said ==
               "map.range: wrong arguments; expected auto or LOW HIGH (LOW: a number, HIGH: a number), found much");
 }
