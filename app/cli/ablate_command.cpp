@@ -39,11 +39,11 @@ Result<AblationRequest> prepare(const AblateArguments& arguments, const OpenedMo
   HEADROOM_TRY(request.mode, parse_ablation_mode(arguments.mode));
   AnalyzeArguments run = arguments.run;
   if (names_heads(run.heads)) {
-    HEADROOM_TRY(request.heads, parse_head_names(run.heads, ',', "--heads"));
+    HEADROOM_TRY(request.heads, parse_heads(run.heads, ',', "--heads"));
     run.heads.clear();
   }
   for (const std::string& text : arguments.sets) {
-    HEADROOM_TRY(HeadSet set, parse_head_names(text, '+', "--set"));
+    HEADROOM_TRY(HeadSet set, parse_heads(text, '+', "--set"));
     request.sets.push_back(std::move(set));
   }
   HEADROOM_TRY(request.run, prepare_run(run, model, backend, notes));
@@ -147,7 +147,7 @@ nlohmann::json ablation_json(const AblationRequest& request, const AblationOutco
     const AblatedSet& result = outcome.results[i];
     if (!result.done()) continue;
     nlohmann::json names = nlohmann::json::array();
-    for (const HeadIndex& head : result.heads) names.push_back(head_name(head));
+    for (const HeadRef& head : result.heads) names.push_back(head_text(head));
     results.push_back({{"heads", names},
                        {"delta_loss", result.delta_loss},
                        {"standard_error", spread.standard_error[i]},

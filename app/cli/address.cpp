@@ -1,22 +1,14 @@
 #include "app/cli/address.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "core/base/parse_number.h"
+
 namespace headroom {
-namespace {
-
-bool parse_index(std::string_view text, std::int64_t& value) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && value >= 0;
-}
-
-}  // namespace
-
 Result<Address> parse_address(const std::string& text) {
   Address address{text, "", "", 0};
   const std::size_t at = text.rfind("::");
@@ -31,7 +23,9 @@ Result<Address> parse_address(const std::string& text) {
   address.path.resize(at);
   if (place.starts_with('S')) {
     const std::size_t end = std::min(place.find('.'), place.size());
-    if (!parse_index(std::string_view(place).substr(1, end - 1), address.sequence)) return refused();
+    const auto sequence = parse_index(std::string_view(place).substr(1, end - 1));
+    if (!sequence) return refused();
+    address.sequence = *sequence;
     if (end == place.size()) return address;
     place.erase(0, end + 1);
   }
@@ -54,12 +48,10 @@ Result<std::vector<std::int64_t>> parse_index_list(const std::string& text, cons
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view part = std::string_view(text).substr(begin, end - begin);
     const std::size_t dash = part.find('-');
-    std::int64_t first = 0, last = 0;
-    const bool parsed = dash == std::string_view::npos
-                            ? parse_index(part, first) && parse_index(part, last)
-                            : parse_index(part.substr(0, dash), first) && parse_index(part.substr(dash + 1), last);
-    if (!parsed || first > last || last >= limit) return refuse(std::string(part));
-    for (std::int64_t value = first; value <= last; ++value) values.push_back(value);
+    const auto first = parse_index(part.substr(0, dash)),
+               last = dash == std::string_view::npos ? first : parse_index(part.substr(dash + 1));
+    if (!first || !last || *first > *last || *last >= limit) return refuse(std::string(part));
+    for (std::int64_t value = *first; value <= *last; ++value) values.push_back(value);
     begin = end + 1;
   }
   std::sort(values.begin(), values.end());

@@ -1,21 +1,13 @@
-// What the files with commands share: reading arguments, and reasons why something cannot be done now. Main thread
-// only.
+// What the files with commands share: reasons why something cannot be done now. Main thread only.
 #pragma once
 
-#include <charconv>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "app/session/session.h"
 
 namespace headroom {
-
-using Arguments = std::span<const std::string>;
 
 // By subject; make_command_table() calls them all.
 void add_file_commands(CommandTable& table);
@@ -35,27 +27,11 @@ void add_training_commands(CommandTable& table);
 void add_window_commands(CommandTable& table);
 void add_script_commands(CommandTable& table);
 
-[[nodiscard]] Error wrong_arguments(std::string_view command, std::string_view expected, Arguments found);
-[[nodiscard]] std::optional<double> number_argument(Arguments arguments, std::size_t index);
-[[nodiscard]] std::optional<std::int64_t> index_argument(Arguments arguments, std::size_t index);
-[[nodiscard]] std::optional<HeadRef> parse_head(std::string_view text);  // "L17.H4"
-// "L17.H4" or "L17.H4[37,5]".
-struct Place {
-  HeadRef head;
-  std::optional<std::int64_t> query{}, key{};
-};
-[[nodiscard]] std::optional<Place> parse_place(std::string_view text);
-[[nodiscard]] std::optional<std::vector<HeadRef>> parse_heads(std::string_view text);  // "L0.H0,L1.H2"
 [[nodiscard]] bool has_head(const RunSnapshot& data, HeadRef head);
 [[nodiscard]] std::string heads_of(const RunSnapshot& data);  // "a head of this run, L0.H0 to L29.H8"
-// All arguments with single spaces between them.
-[[nodiscard]] std::string joined_arguments(Arguments arguments);
-
 // Reasons; empty: it can be done.
 [[nodiscard]] std::string needs_data(const State& state);  // a run with at least one layer
-[[nodiscard]] inline std::string data_reason(const State& state, Arguments) { return needs_data(state); }
 [[nodiscard]] std::string needs_head(const State& state);  // and a selected head in it
-[[nodiscard]] inline std::string head_reason(const State& state, Arguments) { return needs_head(state); }
 // What is said of next tokens, and the tints that show it.
 [[nodiscard]] std::string needs_predictions(const State& state);
 [[nodiscard]] bool is_of_predictions(std::string_view tint);

@@ -128,7 +128,10 @@ std::string CommandTable::disabled_reason(const State& state, std::string_view l
   if (words->empty()) return "";
   const Command* command = find(words->front());
   if (!command) return "no such command";
-  return command->disabled ? command->disabled(state, std::span(*words).subspan(1)) : "";
+  const std::span<const std::string> arguments = std::span(*words).subspan(1);
+  if (const auto read = command->arguments.read(command->name, arguments)) return command->disabled(state, *read);
+  const std::string reason = command->disabled(state, Arguments());
+  return reason.empty() ? command->arguments.misfit(arguments) : reason;
 }
 
 std::string CommandTable::key_of(const State& state, std::string_view line) const {

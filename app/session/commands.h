@@ -7,8 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "app/session/command_arguments.h"
 #include "app/ui/input.h"
 #include "app/ui/ui.h"
 #include "core/base/result.h"
@@ -18,16 +21,63 @@ namespace headroom {
 class Session;
 struct State;
 
+// Of a function that returns it, or nothing.
+template <typename Work, typename... Given>
+Result<void> result_of(const Work& work, Given&&... given) {
+  if constexpr (std::is_void_v<std::invoke_result_t<const Work&, Given...>>) {
+    work(std::forward<Given>(given)...);
+    return {};
+  } else {
+    return work(std::forward<Given>(given)...);
+  }
+}
+
+// Why a command cannot run now, "" where it can: from a function of the state, or of the state and the arguments of the
+// line, which are none while they are not all there yet.
+class CommandReason {
+ public:
+  CommandReason() = default;
+  template <typename Why>
+  CommandReason(Why why) {
+    if constexpr (std::is_invocable_v<Why, const State&>)
+      why_ = [why](const State& state, const Arguments&) -> std::string { return why(state); };
+    else
+      why_ = std::move(why);
+  }
+  [[nodiscard]] std::string operator()(const State& state, const Arguments& arguments) const {
+    return why_ ? why_(state, arguments) : std::string();
+  }
+
+ private:
+  std::function<std::string(const State&, const Arguments&)> why_;
+};
+
+// What a command does: from a function of the session, or of the session and the arguments, which returns Result<void>,
+// or nothing where it cannot fail. What depends on the state is checked there, and refused with what is allowed.
+class CommandWork {
+ public:
+  template <typename Work>
+  CommandWork(Work work) {
+    work_ = [work](Session& session, const Arguments& arguments) {
+      if constexpr (std::is_invocable_v<Work, Session&>)
+        return result_of(work, session);
+      else
+        return result_of(work, session, arguments);
+    };
+  }
+  Result<void> operator()(Session& session, const Arguments& arguments) const { return work_(session, arguments); }
+
+ private:
+  std::function<Result<void>(Session&, const Arguments&)> work_;
+};
+
 struct Command {
-  std::string name;       // "map.scale"
-  std::string arguments;  // "linear|log10|symlog|next", "QUERY KEY or none", "": see session/command_arguments.h
-  std::string title;      // "Map: log₁₀ scale"; sentence case
-  std::string group;      // Heads, Map, Run, Window, Compare, What-if, File, Export, Script: the key overlay's columns
-  // "" enabled; else why not. Asked with the arguments of the line.
-  std::function<std::string(const State&, std::span<const std::string> arguments)> disabled;
-  // With arguments that have the form above; what depends on the state is checked here, and refused with what is
-  // allowed.
-  std::function<Result<void>(Session&, std::span<const std::string> arguments)> run;
+  std::string name;           // "map.scale"
+  ArgumentPattern arguments;  // "linear|log10|symlog|next", "QUERY KEY or none", ""
+  std::string title;          // "Map: log₁₀ scale"; sentence case
+  std::string group;  // Heads, Map, Run, Window, Compare, What-if, File, Export, Script: the key overlay's columns
+  CommandReason disabled;
+  CommandWork run;
 };
 
 // A line of the palette and of menus: a command with its arguments filled in.

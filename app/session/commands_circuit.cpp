@@ -9,11 +9,12 @@
 #include "app/session/command_parts.h"
 #include "app/session/head_table.h"
 #include "app/session/quantities.h"
+#include "core/base/parse_number.h"
 
 namespace headroom {
 namespace {
 
-std::string circuit_reason(const State& state, Arguments) {
+std::string circuit_reason(const State& state) {
   if (state.nothing_open()) return "nothing is open";
   if (state.shown() && state.shown()->model < 0) return "a run file has no weights; open its checkpoint";
   const ModelEntry* model = state.circuit_model();
@@ -21,12 +22,12 @@ std::string circuit_reason(const State& state, Arguments) {
   return model->model->spec.capture ? "a capture has no weights" : "";
 }
 
-std::string shown_reason(const State& state, Arguments arguments) {
-  if (std::string reason = circuit_reason(state, arguments); !reason.empty()) return reason;
+std::string shown_reason(const State& state) {
+  if (std::string reason = circuit_reason(state); !reason.empty()) return reason;
   return state.view.centre == CentreView::Circuit ? "" : "the circuits are not shown";
 }
 
-std::string running_reason(const State& state, Arguments) {
+std::string running_reason(const State& state) {
   const ModelEntry* model = state.circuit_model();
   return model && model->circuits.running ? "" : "no circuits are being measured";
 }
@@ -34,8 +35,7 @@ std::string running_reason(const State& state, Arguments) {
 // A number is an id; all else is the text of one token.
 Result<std::int64_t> token_of(const ModelEntry& model, const std::string& text) {
   const std::int64_t vocabulary = path_vocabulary(model.model->spec);
-  const std::string one[] = {text};
-  if (const std::optional<std::int64_t> id = index_argument(one, 0)) {
+  if (const std::optional<std::int64_t> id = parse_index(text)) {
     if (*id < vocabulary) return *id;
     return Error(ErrorCode::InvalidArgument, "circuit.token: there is no such token")
         .wanted("0 to " + std::to_string(vocabulary - 1), text);
@@ -60,25 +60,22 @@ Result<std::int64_t> token_of(const ModelEntry& model, const std::string& text) 
 
 void add_circuit_commands(CommandTable& table) {
   table.add({"circuit", "[on|off]", "What a head can read and write, from weights alone", "Heads", circuit_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+             [](Session& s, const Arguments& a) -> Result<void> {
                const State& state = s.state();
                const ModelCircuits& circuits = state.circuit_model()->circuits;
                const bool shown = state.view.centre == CentreView::Circuit;
                // The key closes what it opened, unless there is something left to measure.
-               const bool close = a.empty() ? shown && (circuits.running || circuits.complete()) : a[0] == "off";
+               const bool close = a.empty() ? shown && (circuits.running || circuits.complete()) : a.is(0, "off");
                if (close != shown || close) s.remember_view("circuit");
                s.edit().view.centre = close ? CentreView::Map : CentreView::Circuit;
-               return close ? Result<void>() : s.start_circuits();
+               return close ? Result<void>() : s.runner().circuits().start();
              }});
   table.add({"circuit.stop", "", "Circuits: stop measuring", "Heads", running_reason,
-             [](Session& s, Arguments) -> Result<void> {
-               s.stop_circuits();
-               return {};
-             }});
+             [](Session& s) { s.runner().circuits().stop(); }});
   table.add({"circuit.token", "TEXT|none", "Circuits: the token that the head reads", "Heads", shown_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+             [](Session& s, const Arguments& a) -> Result<void> {
                std::int64_t token = -1;
-               if (a[0] != "none") {
+               if (!a.is(0, "none")) {
                  HEADROOM_TRY(token, token_of(*s.state().circuit_model(), a[0]));
                }
                s.remember_view("circuit.token");
@@ -86,7 +83,7 @@ void add_circuit_commands(CommandTable& table) {
                return {};
              }});
   table.add({"circuit.copy", "csv|tsv|latex", "Circuits: copy the numbers of all heads", "Heads", shown_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+             [](Session& s, const Arguments& a) -> Result<void> {
                const std::shared_ptr<const RunSnapshot> run = s.state().heads_shown();
                if (!run) return Error(ErrorCode::InvalidArgument, "circuit.copy: nothing is measured yet");
                const HeadTable sorted = make_head_table(*run, "", "copying_score", true);

@@ -12,6 +12,7 @@
 
 #include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
+#include "app/session/enum_words.h"
 #include "app/session/head_rows.h"
 #include "app/session/head_table.h"
 #include "app/session/quantities.h"
@@ -63,17 +64,18 @@ double head_number(const RunSnapshot& run, const std::string& quantity, HeadRef 
   return ref ? head_value(run, *ref, head.layer, head.head) : std::nan("");
 }
 
-// With a path: it is written; without: the save panel asks for one.
-Result<void> save_or_ask(Session& session, SaveKind kind, const std::string& panel, Arguments path) {
-  if (!path.empty()) return session.save(kind, panel, path[0], /*replace=*/false);
-  session.ask_save(kind, panel);
+// With a path there it is written; without, the save panel asks for one.
+Result<void> save_or_ask(Session& session, SaveKind kind, const std::string& panel, const Arguments& a,
+                         std::size_t at) {
+  if (a.size() > at) return session.saver().save(kind, panel, a[at], /*replace=*/false);
+  session.saver().ask(kind, panel);
   return {};
 }
 
 void add_saving(CommandTable& table, std::string name, std::string arguments, SaveKind kind, std::string title,
-                std::function<std::string(const State&, Arguments)> disabled) {
+                CommandReason disabled) {
   table.add({std::move(name), std::move(arguments), std::move(title), "Export", std::move(disabled),
-             [kind](Session& s, Arguments a) { return save_or_ask(s, kind, "", a); }});
+             [kind](Session& s, const Arguments& a) { return save_or_ask(s, kind, "", a, 0); }});
 }
 
 }  // namespace
@@ -83,36 +85,32 @@ void add_export_commands(CommandTable& table) {
              "[run|picture|table|session|importance] or run|session|importance PATH [replace] or "
              "table PATH [heads|lasso] [replace] or picture PATH [window|heads|map|head|tokens] [replace]",
              "Save…", "Export",
-             [](const State& state, Arguments a) {
-               return a.empty() ? "" : not_savable(state, parse_save_kind(a[0]).value_or(SaveKind::Picture));
+             [](const State& state, const Arguments& a) {
+               return a.empty() ? "" : not_savable(state, a.choice<SaveKind>(0));
              },
-             [](Session& s, Arguments a) -> Result<void> {
-               const SaveKind kind =
-                   a.empty() ? s.state().save.kind : parse_save_kind(a[0]).value_or(SaveKind::Picture);
+             [](Session& s, const Arguments& a) -> Result<void> {
+               const SaveKind kind = a.empty() ? s.state().save.kind : a.choice<SaveKind>(0);
                if (a.size() < 2) {
-                 s.ask_save(kind, kind == s.state().save.kind ? s.state().save.panel : "");
+                 s.saver().ask(kind, kind == s.state().save.kind ? s.state().save.panel : "");
                  return {};
                }
-               const bool replace = a.size() > 2 && a.back() == "replace";
-               const std::string part = a.size() > 2 && a[2] != "replace" ? a[2] : "";
+               const bool replace = a.is(a.size() - 1, "replace");
+               const std::string part = a.size() > 2 && !a.is(2, "replace") ? a[2] : "";
                const bool whole = part == "window" || (kind == SaveKind::Table && part == "heads");
-               return s.save(kind, whole ? "" : part, a[1], replace);
+               return s.saver().save(kind, whole ? "" : part, a[1], replace);
              }});
   table.add_entry({"save", "Save…", "Export", "Ctrl+S"});
-  add_saving(table, "export", "[PATH]", SaveKind::Run, "Save the run as HDF5…",
-             [](const State& state, Arguments) { return needs_checkpoint(state); });
+  add_saving(table, "export", "[PATH]", SaveKind::Run, "Save the run as HDF5…", needs_checkpoint);
   table.add_entry({"export", "Save the run as HDF5…", "Export", "Ctrl+E"});
-  table.add({"copy", "[QUERY KEY]", "Copy the value under the pointer", "Export", head_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"copy", "[QUERY KEY]", "Copy the value under the pointer", "Export", needs_head,
+             [](Session& s, const Arguments& a) -> Result<void> {
                const State& state = s.state();
                const HeadRef head = *state.view.selection.head;
                auto at = cell_of_interest(state);
                if (!a.empty()) {
-                 const auto query = index_argument(a, 0), key = index_argument(a, 1);
-                 const std::int64_t length = state.data()->length;
-                 if (*query >= length || *key >= length)
-                   return wrong_arguments("copy", "QUERY KEY below " + std::to_string(length), a);
-                 at = MapCell{*query, *key};
+                 const std::int64_t query = a.index(0), key = a.index(1), length = state.data()->length;
+                 if (query >= length || key >= length) return a.wrong("QUERY KEY below " + std::to_string(length));
+                 at = MapCell{query, key};
                }
                if (const MapSource* maps = selected_maps(state); maps && at) {
                  const double value = cell_value(maps->cell(head.head, at->query, at->key), state.view.map.kind);
@@ -128,15 +126,15 @@ void add_export_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"copy", "Copy the value under the pointer", "Export", "Ctrl+C"});
-  table.add({"copy.row", "[QUERY]", "Copy the row as CSV", "Export", head_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"copy.row", "[QUERY]", "Copy the row as CSV", "Export", needs_head,
+             [](Session& s, const Arguments& a) -> Result<void> {
                const State& state = s.state();
                const MapSource* maps = selected_maps(state);
                auto query = state.hover.query ? state.hover.query : state.view.selection.query;
                if (!a.empty()) {
-                 query = index_argument(a, 0);
+                 query = a.index(0);
                  if (*query >= state.data()->length)
-                   return wrong_arguments("copy.row", "QUERY below " + std::to_string(state.data()->length), a);
+                   return a.wrong("QUERY below " + std::to_string(state.data()->length));
                }
                if (!maps || !query) return Error(ErrorCode::InvalidArgument, "copy.row: no row is hovered or pinned");
                const std::int64_t head = state.view.selection.head->head;
@@ -154,50 +152,40 @@ void add_export_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"copy.row", "Copy the row as CSV", "Export", "Ctrl+Shift+C"});
-  table.add({"copy.address", "", "Copy the address of the selection", "Export", head_reason,
-             [](Session& s, Arguments) -> Result<void> {
-               s.request({WindowRequest::Kind::CopyText, address(s.state())});
-               return {};
-             }});
+  table.add({"copy.address", "", "Copy the address of the selection", "Export", needs_head,
+             [](Session& s) { s.request({WindowRequest::Kind::CopyText, address(s.state())}); }});
   table.add_entry({"copy.address", "Copy the address of the selection", "Export", ""});
-  table.add({"copy.head", "", "Copy what the head does in every row as CSV", "Export", head_reason,
-             [](Session& s, Arguments) -> Result<void> {
+  table.add({"copy.head", "", "Copy what the head does in every row as CSV", "Export", needs_head, [](Session& s) {
                const State& state = s.state();
                s.request({WindowRequest::Kind::CopyText,
                           head_rows_csv(*state.data(), *state.selected_layer(), state.view.selection.head->head)});
-               return {};
              }});
   table.add_entry({"copy.head", "Copy what the head does in every row as CSV", "Export", ""});
-  table.add({"copy.number", "NAME [INDEX]", "Copy a number of the head", "Export", head_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"copy.number", "NAME [INDEX]", "Copy a number of the head", "Export", needs_head,
+             [](Session& s, const Arguments& a) -> Result<void> {
                const State& state = s.state();
                const HeadRef head = *state.view.selection.head;
                const std::span<const double> values = state.selected_layer()->values(a[0], head.head);
-               const auto index = static_cast<std::size_t>(a.size() > 1 ? *index_argument(a, 1) : 0);
-               if (index >= values.size())
-                 return wrong_arguments("copy.number", "a quantity of which the head has such a number", a);
+               const auto index = static_cast<std::size_t>(a.maybe_index(1).value_or(0));
+               if (index >= values.size()) return a.wrong("a quantity of which the head has such a number");
                s.request({WindowRequest::Kind::CopyText, full_text(values[index])});
                return {};
              }});
-  table.add({"copy.tokens", "csv|text", "Copy the tokens", "Export",
-             [](const State& state, Arguments) { return needs_data(state); },
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"copy.tokens", "csv|text", "Copy the tokens", "Export", needs_data, [](Session& s, const Arguments& a) {
                const RunSnapshot& run = *s.state().data();
                std::string text = tokens_csv(run);
-               if (a[0] == "text") {
+               if (a.is(0, "text")) {
                  text.clear();
                  for (std::size_t i = 0; run.prompt && i < run.prompt->texts.size(); ++i)
                    if (i >= run.prompt->is_special.size() || run.prompt->is_special[i] == 0)
                      text += run.prompt->texts[i];
                }
                s.request({WindowRequest::Kind::CopyText, std::move(text)});
-               return {};
              }});
   table.add_entry({"copy.tokens csv", "Copy the tokens as CSV", "Export", ""});
   table.add_entry({"copy.tokens text", "Copy the text of the tokens", "Export", ""});
-  table.add({"heads.copy", "csv|tsv|latex|markdown", "Copy the table of heads", "Export",
-             [](const State& state, Arguments) { return needs_data(state); },
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"heads.copy", "csv|tsv|latex|markdown", "Copy the table of heads", "Export", needs_data,
+             [](Session& s, const Arguments& a) -> Result<void> {
                const TableFormat format = parse_table_format(a[0]).value_or(TableFormat::Csv);
                HEADROOM_TRY(std::string text, copy_heads(*s.state().data(), s.state().view.heads, format));
                s.request({WindowRequest::Kind::CopyText, std::move(text)});
@@ -206,34 +194,29 @@ void add_export_commands(CommandTable& table) {
   for (const char* form : {"csv", "tsv", "latex", "markdown"})
     table.add_entry(
         {std::string("heads.copy ") + form, std::string("Copy the table of heads as ") + form, "Export", ""});
-  add_saving(table, "heads.save", "[PATH]", SaveKind::Table, "Save the table of heads…",
-             [](const State& state, Arguments) { return needs_data(state); });
+  add_saving(table, "heads.save", "[PATH]", SaveKind::Table, "Save the table of heads…", needs_data);
   table.add_entry({"heads.save", "Save the table of heads…", "Export", ""});
   add_saving(table, "session.save", "[PATH]", SaveKind::Session, "Save the session: what is open and looked at…",
-             [](const State& state, Arguments) { return not_savable(state, SaveKind::Session); });
+             [](const State& state) { return not_savable(state, SaveKind::Session); });
   table.add_entry({"session.save", "Save the session…", "File", ""});
   add_saving(table, "screenshot", "[PATH]", SaveKind::Picture, "Save a picture of the window…", {});
   table.add_entry({"screenshot", "Save a picture of the window…", "Export", ""});
   table.add({"export.panel", "heads|map|head|tokens [PATH]", "Save a picture of one panel, as it is on the screen",
              "Export",
-             [](const State& state, Arguments) {
+             [](const State& state) {
                const bool histories = state.view.centre == CentreView::Training && !state.trainings.empty();
                return histories ? std::string() : needs_data(state);
              },
-             [](Session& s, Arguments a) { return save_or_ask(s, SaveKind::Picture, a[0], a.subspan(1)); }});
+             [](Session& s, const Arguments& a) { return save_or_ask(s, SaveKind::Picture, a[0], a, 1); }});
   for (const char* panel : {"heads", "map", "head", "tokens"})
     table.add_entry({std::string("export.panel ") + panel, std::string("Save a picture of the panel ") + panel + "…",
                      "Export", ""});
-  table.add({"copy.path", "PATH", "Copy a path", "Export", {}, [](Session& s, Arguments a) -> Result<void> {
+  table.add({"copy.path", "PATH", "Copy a path", "Export", {}, [](Session& s, const Arguments& a) {
                s.request({WindowRequest::Kind::CopyText, a[0]});
-               return {};
              }});
   table.add({"toast.close", "", "Close the note of what was saved", "Window",
-             [](const State& state, Arguments) -> std::string { return state.toast ? "" : "there is none"; },
-             [](Session& s, Arguments) -> Result<void> {
-               s.edit().toast.reset();
-               return {};
-             }});
+             [](const State& state) -> std::string { return state.toast ? "" : "there is none"; },
+             [](Session& s) { s.edit().toast.reset(); }});
 }
 
 }  // namespace headroom

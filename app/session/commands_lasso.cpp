@@ -18,13 +18,10 @@
 namespace headroom {
 namespace {
 
-Result<std::vector<HeadRef>> listed_heads(const State& state, const char* command, Arguments lists) {
-  std::vector<HeadRef> heads;
-  for (const std::string& list : lists)
-    for (const HeadRef head : parse_heads(list).value_or(std::vector<HeadRef>{})) {
-      if (!has_head(*state.data(), head)) return wrong_arguments(command, heads_of(*state.data()), lists);
-      heads.push_back(head);
-    }
+Result<std::vector<HeadRef>> listed_heads(const State& state, const Arguments& a) {
+  std::vector<HeadRef> heads = a.heads(0);
+  for (const HeadRef head : heads)
+    if (!has_head(*state.data(), head)) return a.wrong(heads_of(*state.data()));
   return heads;
 }
 
@@ -44,7 +41,7 @@ void set_lasso(Session& session, const char* command, std::vector<HeadRef> heads
   view.lasso = std::move(heads);
 }
 
-std::string lasso_reason(const State& state, Arguments) {
+std::string lasso_reason(const State& state) {
   if (std::string reason = needs_data(state); !reason.empty()) return reason;
   return state.view.heads.lasso.empty() ? "no heads are in the lasso" : "";
 }
@@ -94,57 +91,54 @@ std::string cannot_change_set(const State& state, FittingHeads& fitting, const s
                   : format("fits %zu of %zu; with \u201cfitting\u201d those alone", fit, all);
 }
 
-std::string cannot_ablate(const State& state, FittingHeads& fitting, Arguments a) {
-  if (std::string reason = no_importance(state); !reason.empty()) return reason;
-  if (std::string reason = lasso_reason(state, a); !reason.empty()) return reason;
-  const AblationWay way = a.empty() ? AblationWay::Off : parse_way(a[0]).value_or(AblationWay::Off);
-  return cannot_change_set(state, fitting, way_info(way).change, a.size() > 1);
+AblationWay way_of(const Arguments& a) {
+  return a.empty() || a.is(0, "fitting") ? AblationWay::Off : a.choice<AblationWay>(0);
 }
 
-std::string cannot_what_if(const State& state, FittingHeads& fitting, Arguments a) {
+std::string cannot_ablate(const State& state, FittingHeads& fitting, const Arguments& a) {
+  if (std::string reason = no_importance(state); !reason.empty()) return reason;
+  if (std::string reason = lasso_reason(state); !reason.empty()) return reason;
+  return cannot_change_set(state, fitting, way_info(way_of(a)).change, a.is(a.size() - 1, "fitting"));
+}
+
+std::string cannot_what_if(const State& state, FittingHeads& fitting, const Arguments& a) {
   if (std::string reason = needs_checkpoint(state); !reason.empty()) return reason;
-  if (std::string reason = lasso_reason(state, a); !reason.empty()) return reason;
+  if (std::string reason = lasso_reason(state); !reason.empty()) return reason;
   if (state.shown()->quick) return "a quick what-if is of one head: complete it first";
-  return a.empty() ? "" : cannot_change_set(state, fitting, a[0], a.size() > 1);
+  return a.empty() ? "" : cannot_change_set(state, fitting, a[0], a.is(1, "fitting"));
 }
 
 void add_choosing(CommandTable& table) {
-  table.add({"lasso", "L0.H0,L1.H2… or none", "Select several heads", "Heads", data_reason,
-             [](Session& s, Arguments a) -> Result<void> {
-               std::vector<HeadRef> heads;
-               if (a[0] != "none") {
-                 HEADROOM_TRY(heads, listed_heads(s.state(), "lasso", a));
-               }
+  table.add({"lasso", "L0.H0,L1.H2… or none", "Select several heads", "Heads", needs_data,
+             [](Session& s, const Arguments& a) -> Result<void> {
+               HEADROOM_TRY(const std::vector<HeadRef> heads, listed_heads(s.state(), a));  // of none: none
                set_lasso(s, "lasso", distinct(heads));
                return {};
              }});
-  table.add({"lasso.add", "L0.H0,L1.H2…", "Lasso: more heads", "Heads", data_reason,
-             [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY(const std::vector<HeadRef> more, listed_heads(s.state(), "lasso.add", a));
+  table.add({"lasso.add", "L0.H0,L1.H2…", "Lasso: more heads", "Heads", needs_data,
+             [](Session& s, const Arguments& a) -> Result<void> {
+               HEADROOM_TRY(const std::vector<HeadRef> more, listed_heads(s.state(), a));
                std::vector<HeadRef> heads = s.state().view.heads.lasso;
                heads.insert(heads.end(), more.begin(), more.end());
                set_lasso(s, "lasso.add", distinct(heads));
                return {};
              }});
   table.add({"lasso.remove", "L0.H0,L1.H2…", "Lasso: without these heads", "Heads", lasso_reason,
-             [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY(const std::vector<HeadRef> less, listed_heads(s.state(), "lasso.remove", a));
+             [](Session& s, const Arguments& a) -> Result<void> {
+               HEADROOM_TRY(const std::vector<HeadRef> less, listed_heads(s.state(), a));
                set_lasso(s, "lasso.remove", distinct(s.state().view.heads.lasso, less));
                return {};
              }});
-  table.add(
-      {"lasso.invert", "", "Lasso: the other heads", "Heads", data_reason, [](Session& s, Arguments) -> Result<void> {
-         std::vector<HeadRef> heads;
-         for (const std::int64_t layer : s.state().data()->layers)
-           for (const std::int64_t head : s.state().data()->heads) heads.push_back({layer, head});
-         set_lasso(s, "lasso.invert", distinct(heads, s.state().view.heads.lasso));
-         return {};
-       }});
+  table.add({"lasso.invert", "", "Lasso: the other heads", "Heads", needs_data, [](Session& s) {
+               std::vector<HeadRef> heads;
+               for (const std::int64_t layer : s.state().data()->layers)
+                 for (const std::int64_t head : s.state().data()->heads) heads.push_back({layer, head});
+               set_lasso(s, "lasso.invert", distinct(heads, s.state().view.heads.lasso));
+             }});
   table.add({"lasso.name", "TEXT or none", "Lasso: what its heads are called", "Heads", lasso_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+             [](Session& s, const Arguments& a) {
                s.remember_view("lasso.name");
-               s.edit().view.heads.lasso_name = a[0] == "none" ? "" : a[0];
-               return {};
+               s.edit().view.heads.lasso_name = a.is(0, "none") ? "" : a[0];
              }});
 }
 
@@ -155,33 +149,31 @@ void add_lasso_commands(CommandTable& table) {
   const auto fitting = std::make_shared<FittingHeads>();
   table.add({"lasso.ablate", "[" + all_words<AblationWay>() + "] [fitting]",
              "Lasso: the loss without all of its heads at once", "Run",
-             [fitting](const State& state, Arguments a) { return cannot_ablate(state, *fitting, a); },
-             [fitting](Session& s, Arguments a) -> Result<void> {
-               const std::string change = way_info(a.empty() ? AblationWay::Off : *parse_way(a[0])).change;
-               return s.change_set(change, fitting->of(s.state(), change));
+             [fitting](const State& state, const Arguments& a) { return cannot_ablate(state, *fitting, a); },
+             [fitting](Session& s, const Arguments& a) -> Result<void> {
+               const std::string change = way_info(way_of(a)).change;
+               return s.runner().change_set(change, fitting->of(s.state(), change));
              }});
   table.add({"lasso.what-if", "CHANGE [fitting]", "Lasso: a what-if of all of its heads at once", "What-if",
-             [fitting](const State& state, Arguments a) { return cannot_what_if(state, *fitting, a); },
-             [fitting](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY_VOID(parse_what_if(a[0]));
-               return s.change_set(a[0], fitting->of(s.state(), a[0]));
+             [fitting](const State& state, const Arguments& a) { return cannot_what_if(state, *fitting, a); },
+             [fitting](Session& s, const Arguments& a) -> Result<void> {
+               return s.runner().change_set(a[0], fitting->of(s.state(), a[0]));
              }});
   table.add({"lasso.export", "[PATH]", "Lasso: save its heads as a table…", "Export", lasso_reason,
-             [](Session& s, Arguments a) -> Result<void> {
-               if (!a.empty()) return s.save(SaveKind::Table, "lasso", a[0], /*replace=*/false);
-               s.ask_save(SaveKind::Table, "lasso");
+             [](Session& s, const Arguments& a) -> Result<void> {
+               if (!a.empty()) return s.saver().save(SaveKind::Table, "lasso", a[0], /*replace=*/false);
+               s.saver().ask(SaveKind::Table, "lasso");
                return {};
              }});
-  table.add({"beside", "[on|off]", "Heads, map and head side by side", "Heads", data_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"beside", "[on|off]", "Heads, map and head side by side", "Heads", needs_data,
+             [](Session& s, const Arguments& a) {
                s.remember_view("beside");
                ViewState& view = s.edit().view;
-               view.heads.beside = a.empty() ? !view.heads.beside : a[0] == "on";
+               view.heads.beside = a.on(0, view.heads.beside);
                if (view.heads.beside) {
                  view.centre = CentreView::Map;
                  if (view.heads.view == HeadsView::Atlas) view.heads.view = HeadsView::Scatter;
                }
-               return {};
              }});
   table.add_entry({"beside", "Heads, map and head side by side", "Heads", "B"});
   table.add_entry({"lasso none", "Release the lasso", "Heads", ""});

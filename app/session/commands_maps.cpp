@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/session/command_parts.h"
-#include "app/session/quantities.h"
+#include "app/session/enum_words.h"
 
 namespace headroom {
 namespace {
@@ -14,9 +14,9 @@ constexpr double kLeastSize = 10.0, kMostSize = 512.0;
 // `change` returns Result<void>.
 template <typename Change>
 void add_change(CommandTable& table, const char* name, const char* arguments, const char* title, Change change) {
-  table.add({name, arguments, title, "Heads", {}, [=](Session& s, Arguments a) -> Result<void> {
+  table.add({name, arguments, title, "Heads", {}, [=](Session& s, const Arguments& a) -> Result<void> {
                HeadsState heads = s.state().view.heads;
-               HEADROOM_TRY_VOID(change(heads, a));
+               HEADROOM_TRY_VOID(result_of(change, heads, a));
                s.remember_view(name);
                s.edit().view.heads = std::move(heads);
                return {};
@@ -27,42 +27,26 @@ void add_change(CommandTable& table, const char* name, const char* arguments, co
 
 void add_maps_commands(CommandTable& table) {
   add_change(table, "heads.maps.order", "index|value", "Maps: by layer, or by value",
-             [](HeadsState& h, Arguments a) -> Result<void> {
-               h.maps_by_value = a[0] == "value";
-               return {};
-             });
+             [](HeadsState& h, const Arguments& a) { h.maps_by_value = a.is(0, "value"); });
   add_change(table, "heads.maps.size", "PIXELS|fit", "Maps: size of a thumbnail",
-             [](HeadsState& h, Arguments a) -> Result<void> {
-               const double size = number_argument(a, 0).value_or(0.0);
-               if (a[0] != "fit" && (size < kLeastSize || size > kMostSize))
-                 return wrong_arguments("heads.maps.size", "10 to 512 pixels, or fit", a);
+             [](HeadsState& h, const Arguments& a) -> Result<void> {
+               const double size = a.maybe_number(0).value_or(0.0);
+               if (!a.is(0, "fit") && (size < kLeastSize || size > kMostSize))
+                 return a.wrong("10 to 512 pixels, or fit");
                h.maps_size = size;
                return {};
              });
-  add_change(table, "heads.maps.number", "NAME|none", "Maps: number in the corner",
-             [](HeadsState& h, Arguments a) -> Result<void> {
-               if (a[0] != "none") {
-                 const auto quantity = parse_quantity(a[0]);
-                 if (!quantity) return quantity.error();
-               }
-               h.maps_number = a[0];
-               return {};
-             });
+  add_change(table, "heads.maps.number", "QUANTITY|none", "Maps: number in the corner",
+             [](HeadsState& h, const Arguments& a) { h.maps_number = a[0]; });
   add_change(table, "heads.maps.show", "net|first|second|logits", "Maps: which map of a head",
-             [](HeadsState& h, Arguments a) -> Result<void> {
-               h.maps_show = a[0] == "net"      ? MapKind::Net
-                             : a[0] == "first"  ? MapKind::First
-                             : a[0] == "second" ? MapKind::Second
-                                                : MapKind::Logits;
-               return {};
-             });
-  table.add({"heads.maps.card", "L0.H0[Q,K]|none", "Maps: keep the card of a head", "Heads", data_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+             [](HeadsState& h, const Arguments& a) { h.maps_show = a.choice<MapKind>(0); });
+  table.add({"heads.maps.card", "L0.H0[Q,K]|none", "Maps: keep the card of a head", "Heads", needs_data,
+             [](Session& s, const Arguments& a) -> Result<void> {
                std::optional<HeadRef> head;
-               if (a[0] != "none") {
-                 head = parse_place(a[0]).value_or(Place{}).head;
+               if (!a.is(0, "none")) {
+                 head = a.place(0).head;
                  const RunSnapshot& data = *s.state().data();
-                 if (!has_head(data, *head)) return wrong_arguments("heads.maps.card", heads_of(data), a);
+                 if (!has_head(data, *head)) return a.wrong(heads_of(data));
                }
                s.edit().view.heads.maps_card = head;
                return {};

@@ -1,7 +1,6 @@
 // Running and cancelling, devices and types.
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -10,13 +9,7 @@
 namespace headroom {
 namespace {
 
-// "cuda" is the first of them.
-bool is_device(const std::string& name) {
-  const std::string number = name.starts_with("cuda:") ? name.substr(5) : "";
-  return name == "cpu" || name == "cuda" || index_argument(std::span(&number, 1), 0).has_value();
-}
-
-std::string can_run(const State& state, Arguments) {
+std::string can_run(const State& state) {
   if (!state.device.failed.empty()) return "LibTorch could not be loaded";
   if (state.models.empty()) return state.nothing_open() ? "open a checkpoint first" : "a run file has no weights";
   const ModelEntry* model = state.find_model(state.model);
@@ -29,9 +22,9 @@ std::string can_run(const State& state, Arguments) {
 
 void add_run_commands(CommandTable& table) {
   table.add({"run", "[without-maps]", "Run, or run again", "Run", can_run,
-             [](Session& s, Arguments a) -> Result<void> { return s.start_run(a.empty()); }});
+             [](Session& s, const Arguments& a) -> Result<void> { return s.runner().start_run(a.empty()); }});
   table.add({"cancel", "", "Cancel what runs", "Run",
-             [](const State& state, Arguments) -> std::string {
+             [](const State& state) -> std::string {
                const bool any = std::ranges::any_of(state.runs, [](const RunEntry& run) {
                  return run.status == RunStatus::Running || std::ranges::any_of(run.sweeps, [](const auto& sweep) {
                           return sweep && sweep->status == SweepStatus::Running;
@@ -39,55 +32,40 @@ void add_run_commands(CommandTable& table) {
                });
                return any ? "" : "nothing runs";
              },
-             [](Session& s, Arguments) -> Result<void> {
-               s.cancel_run();
-               return {};
-             }});
-  table.add({"layer.recompute", "LAYER", "Compute one layer again, for its maps", "Run",
-             [](const State& state, Arguments) { return needs_checkpoint(state); },
-             [](Session& s, Arguments a) -> Result<void> {
-               const std::int64_t layer = index_argument(a, 0).value_or(-1);
+             [](Session& s) { s.runner().compute().cancel(); }});
+  table.add({"layer.recompute", "LAYER", "Compute one layer again, for its maps", "Run", needs_checkpoint,
+             [](Session& s, const Arguments& a) -> Result<void> {
+               const std::int64_t layer = a.index(0);
                const std::vector<std::int64_t>& layers = s.state().data()->layers;
                if (!std::ranges::binary_search(layers, layer))
-                 return wrong_arguments(
-                     "layer.recompute",
-                     "a layer of this run, " + std::to_string(layers.front()) + " to " + std::to_string(layers.back()),
-                     a);
-               return s.recompute_layer(layer);
+                 return a.wrong("a layer of this run, " + std::to_string(layers.front()) + " to " +
+                                std::to_string(layers.back()));
+               return s.runner().recompute_layer(layer);
              }});
-  table.add({"device", "NAME", "Compute on a device", "Run",
-             [](const State& state, Arguments a) -> std::string {
-               if (a.empty() || !is_device(a[0]) || a[0] == "cpu" || !state.device.info) return "";
+  table.add({"device", "cpu|cuda|CUDA", "Compute on a device", "Run",
+             [](const State& state, const Arguments& a) -> std::string {
+               if (a.empty() || a.is(0, "cpu") || !state.device.info) return "";
                const auto& devices = state.device.info->devices;
                return std::ranges::any_of(devices, [&](const std::string& d) { return d.starts_with(a[0]); })
                           ? ""
                           : state.device.info->cuda_note;
              },
-             [](Session& s, Arguments a) -> Result<void> {
-               if (!is_device(a[0])) return wrong_arguments("device", "cpu, cuda or cuda:0, cuda:1 …", a);
+             [](Session& s, const Arguments& a) {
                s.edit().settings.device = a[0];
                s.save_settings();
-               return {};
              }});
-  table.add({"dtype",
-             "float32|float64|bfloat16",
-             "Compute in a type",
-             "Run",
-             {},
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"dtype", "float32|float64|bfloat16", "Compute in a type", "Run", {}, [](Session& s, const Arguments& a) {
                s.edit().settings.dtype = a[0];
                s.save_settings();
-               return {};
              }});
   table.add({"backend",
              "auto|cpu|blocked|reference|cuda",
              "Compute attention with a backend",
              "Run",
              {},
-             [](Session& s, Arguments a) -> Result<void> {
+             [](Session& s, const Arguments& a) {
                s.edit().settings.backend = a[0];
                s.save_settings();
-               return {};
              }});
   table.add_entry({"run", "Run, or run again", "Run", "Ctrl+R"});
   table.add_entry({"run without-maps", "Run without keeping maps", "Run", ""});

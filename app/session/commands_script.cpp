@@ -10,13 +10,11 @@ namespace {
 using Kind = WindowRequest::Kind;
 
 void add_pointer(CommandTable& table, const char* name, const char* arguments, const char* title, Kind kind) {
-  table.add({name, arguments, title, "Script", {}, [kind](Session& s, Arguments a) -> Result<void> {
+  table.add({name, arguments, title, "Script", {}, [kind](Session& s, const Arguments& a) {
                WindowRequest request;
                request.kind = kind;
-               for (std::size_t i = 0; i < a.size(); ++i)
-                 request.numbers.push_back(number_argument(a, i).value_or(0.0));
+               for (std::size_t i = 0; i < a.size(); ++i) request.numbers.push_back(a.number(i));
                s.request(std::move(request));
-               return {};
              }});
 }
 
@@ -27,14 +25,13 @@ void add_script_commands(CommandTable& table) {
   add_pointer(table, "click", "X Y [0|1|2]", "Click: 0 left, 1 right, 2 middle", Kind::Click);
   add_pointer(table, "drag", "X0 Y0 X1 Y1", "Drag from one place to another", Kind::Drag);
   add_pointer(table, "wheel", "X Y NOTCHES", "Turn the wheel", Kind::Wheel);
-  table.add({"key", "SHORTCUT", "Press a key", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
-               if (a[0].empty()) return wrong_arguments("key", "a key such as Ctrl+P", a);
+  table.add({"key", "SHORTCUT", "Press a key", "Script", {}, [](Session& s, const Arguments& a) -> Result<void> {
+               if (a[0].empty()) return a.wrong("a key such as Ctrl+P");
                s.request({Kind::KeyPress, a[0]});
                return {};
              }});
-  table.add({"type", "TEXT…", "Type a text", "Script", {}, [](Session& s, Arguments a) -> Result<void> {
-               s.request({Kind::TypeText, joined_arguments(a)});
-               return {};
+  table.add({"type", "TEXT…", "Type a text", "Script", {}, [](Session& s, const Arguments& a) {
+               s.request({Kind::TypeText, a.text()});
              }});
   add_pointer(table, "random", "COUNT [SEED]", "Random hands: so many events", Kind::RandomHands);
   table.add({"times",
@@ -42,10 +39,7 @@ void add_script_commands(CommandTable& table) {
              "Print the frame times since the last time",
              "Script",
              {},
-             [](Session& s, Arguments a) -> Result<void> {
-               s.request({Kind::Times, joined_arguments(a)});
-               return {};
-             }});
+             [](Session& s, const Arguments& a) { s.request({Kind::Times, a.text()}); }});
 }
 
 CommandTable make_command_table() {

@@ -7,49 +7,46 @@
 #include <utility>
 
 #include "app/session/command_parts.h"
-#include "app/session/session.h"
+#include "app/session/enum_words.h"
 
 namespace headroom {
 namespace {
 
 constexpr std::int64_t kMostListed = Predictions::kLikeliest;
 
-std::string run_needed(const State& state, Arguments) { return needs_data(state); }
+std::string run_needed(const State& state) { return needs_data(state); }
 
-Result<void> set_large(Session& s, Arguments a) {
+Result<void> set_large(Session& s, const Arguments& a) {
   ViewState& view = s.edit().view;
-  const bool is = view.centre == CentreView::Tokens, wanted = a[0] == "toggle" ? !is : a[0] == "on";
+  const bool is = view.centre == CentreView::Tokens, wanted = a.on(0, is);
   if (is == wanted) return {};
   s.remember_view("tokens.large");
   view.centre = wanted ? CentreView::Tokens : CentreView::Map;
   return {};
 }
 
-Result<void> set_arcs(Session& s, Arguments a) {
-  const double least = number_argument(a, 1).value_or(s.state().view.tokens.least_arc);
+Result<void> set_arcs(Session& s, const Arguments& a) {
+  const double least = a.maybe_number(1).value_or(s.state().view.tokens.least_arc);
   if (!(least > 0.0 && least <= 1.0))
     return Error(ErrorCode::InvalidArgument, "arcs go to keys with a weight above 0, and of at most 1")
         .wanted("a number above 0, at most 1", a[1]);
   s.remember_view("tokens.arcs");
-  s.edit().view.tokens.arcs = a[0] == "on";
+  s.edit().view.tokens.arcs = a.is(0, "on");
   s.edit().view.tokens.least_arc = least;
   return {};
 }
 
 void add_large_commands(CommandTable& table) {
   table.add({"tokens.large", "on|off|toggle", "Tokens: large, with predictions", "Heads",
-             [](const State& state, Arguments a) -> std::string {
-               return !a.empty() && a[0] == "off" ? "" : needs_data(state);
+             [](const State& state, const Arguments& a) -> std::string {
+               return !a.empty() && a.is(0, "off") ? "" : needs_data(state);
              },
              set_large});
   table.add_entry({"tokens.large toggle", "Tokens: large, with predictions", "Heads", "T"});
-  table.add({"tokens.attention", "head|layer|mean", "Tokens: whose attention is shown of a token", "Heads", run_needed,
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"tokens.attention", all_words<TokenAttention>(), "Tokens: whose attention is shown of a token", "Heads",
+             run_needed, [](Session& s, const Arguments& a) {
                s.remember_view("tokens.attention");
-               s.edit().view.tokens.attention = a[0] == "head"    ? TokenAttention::Head
-                                                : a[0] == "layer" ? TokenAttention::Layer
-                                                                  : TokenAttention::Mean;
-               return {};
+               s.edit().view.tokens.attention = a.choice<TokenAttention>(0);
              }});
   for (const auto& [name, title] :
        {std::pair{"head", "the selected head"}, {"layer", "the mean of its layer"}, {"mean", "the mean of all heads"}})
@@ -63,10 +60,9 @@ void add_large_commands(CommandTable& table) {
              "Tokens: how many next tokens are listed",
              "Heads",
              {},
-             [](Session& s, Arguments a) -> Result<void> {
-               const std::int64_t count = index_argument(a, 0).value_or(0);
-               if (count < 1 || count > kMostListed)
-                 return wrong_arguments("tokens.top", "1 to " + std::to_string(kMostListed), a);
+             [](Session& s, const Arguments& a) -> Result<void> {
+               const std::int64_t count = a.index(0);
+               if (count < 1 || count > kMostListed) return a.wrong("1 to " + std::to_string(kMostListed));
                s.remember_view("tokens.top");
                s.edit().view.tokens.top = count;
                return {};
@@ -98,14 +94,13 @@ std::string needs_predictions(const State& state) {
 void add_tokens_commands(CommandTable& table) {
   table.add({"tokens.tint", "loss|rank|entropy|received|attention|lambda|rms|norm_gain|none", "Tokens: tint by",
              "Heads",
-             [](const State& state, Arguments a) -> std::string {
+             [](const State& state, const Arguments& a) -> std::string {
                return !a.empty() && is_of_predictions(a[0]) ? needs_predictions(state) : "";
              },
-             [](Session& s, Arguments a) -> Result<void> {
+             [](Session& s, const Arguments& a) {
                s.remember_view("tokens.tint");
                ViewState& view = s.edit().view;
                (view.centre == CentreView::Tokens ? view.tokens.large_tint : view.tokens.tint) = a[0];
-               return {};
              }});
   for (const auto& [name, title] : {std::pair{"loss", "loss"},
                                     {"rank", "rank among all tokens"},
@@ -118,24 +113,22 @@ void add_tokens_commands(CommandTable& table) {
                                     {"none", "nothing"}})
     table.add_entry({std::string("tokens.tint ") + name, std::string("Tokens: tint by ") + title, "Heads", ""});
   table.add({"tokens.show", "text|experts", "Tokens: show", "Heads",
-             [](const State& state, Arguments a) -> std::string {
-               if (a.empty() || a[0] != "experts") return "";
+             [](const State& state, const Arguments& a) -> std::string {
+               if (a.empty() || !a.is(0, "experts")) return "";
                const RunSnapshot* data = state.data();
                return data != nullptr && !data->routers.empty() ? "" : "no layer of this run has experts";
              },
-             [](Session& s, Arguments a) -> Result<void> {
+             [](Session& s, const Arguments& a) {
                s.remember_view("tokens.show");
-               s.edit().view.tokens.experts = a[0] == "experts";
-               return {};
+               s.edit().view.tokens.experts = a.is(0, "experts");
              }});
   table.add_entry({"tokens.show text", "Tokens: the text", "Heads", ""});
   table.add_entry({"tokens.show experts", "Tokens: the experts that each is sent to", "Heads", ""});
   table.add({"tokens.scroll", "TOKEN", "Tokens: go to a token", "Heads", run_needed,
-             [](Session& s, Arguments a) -> Result<void> {
-               const auto token = index_argument(a, 0);
-               if (*token >= s.state().data()->length)
-                 return wrong_arguments("tokens.scroll", "a token below " + std::to_string(s.state().data()->length),
-                                        a);
+             [](Session& s, const Arguments& a) -> Result<void> {
+               const std::int64_t token = a.index(0);
+               if (token >= s.state().data()->length)
+                 return a.wrong("a token below " + std::to_string(s.state().data()->length));
                s.edit().view.tokens.scroll_to = token;
                return {};
              }});

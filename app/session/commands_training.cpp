@@ -17,23 +17,23 @@ namespace {
 
 constexpr std::int64_t kWidestMean = 1000000;
 
-std::string needs_training(const State& state, Arguments) {
+std::string needs_training(const State& state) {
   const bool any =
       std::ranges::any_of(state.trainings, [](const TrainingEntry& entry) { return entry.data != nullptr; });
   return any ? "" : "open a training.h5 or a folder of step checkpoints first";
 }
 
-std::string needs_kept_checkpoints(const State& state, Arguments a) {
-  if (std::string reason = needs_training(state, a); !reason.empty()) return reason;
+std::string needs_kept_checkpoints(const State& state) {
+  if (std::string reason = needs_training(state); !reason.empty()) return reason;
   return next_kept_step(state, -1, /*forward=*/true) ? "" : "no checkpoint of the histories in the film strip was kept";
 }
 
 // A change of the view that undo takes back.
 template <typename Change>
-std::function<Result<void>(Session&, Arguments)> training_change(const char* kind, Change change) {
-  return [kind, change](Session& s, Arguments a) -> Result<void> {
+std::function<Result<void>(Session&, const Arguments&)> training_change(const char* kind, Change change) {
+  return [kind, change](Session& s, const Arguments& a) -> Result<void> {
     TrainingView view = s.state().view.training;
-    HEADROOM_TRY_VOID(change(s.state(), view, a));
+    HEADROOM_TRY_VOID(result_of(change, s.state(), view, a));
     if (view == s.state().view.training) return {};
     s.remember_view(kind);
     s.edit().view.training = view;
@@ -41,13 +41,12 @@ std::function<Result<void>(Session&, Arguments)> training_change(const char* kin
   };
 }
 
-Result<const TrainingEntry*> history_argument(const State& state, const char* command, Arguments a) {
-  const auto id = index_argument(a, 0);
-  if (const TrainingEntry* entry = id ? state.training(static_cast<int>(*id)) : nullptr) return entry;
+Result<const TrainingEntry*> history_argument(const State& state, const Arguments& a, std::size_t at = 0) {
+  if (const TrainingEntry* entry = state.training(static_cast<int>(a.index(at)))) return entry;
   std::string known = "the number of a history:";
   for (const TrainingEntry& entry : state.trainings)
     known += (known.back() == ':' ? " " : ", ") + std::to_string(entry.id);
-  return wrong_arguments(command, known, a);
+  return a.wrong(known);
 }
 
 // The folder of what is shown, where its training may be told.
@@ -78,11 +77,11 @@ std::optional<std::int64_t> nearest_kept(const State& state) {
   return step - *before <= *after - step ? before : after;
 }
 
-Result<void> open_kept(Session& s, Arguments a) {
-  const auto step = a.empty() ? nearest_kept(s.state()) : index_argument(a, 0);
+Result<void> open_kept(Session& s, const Arguments& a) {
+  const auto step = a.empty() ? nearest_kept(s.state()) : a.index(0);
   const KeptCheckpoint* kept = step ? kept_at(s.state(), *step) : nullptr;
   if (a.size() == 2) {
-    HEADROOM_TRY(const TrainingEntry* entry, history_argument(s.state(), "training.checkpoint", a.subspan(1)));
+    HEADROOM_TRY(const TrainingEntry* entry, history_argument(s.state(), a, 1));
     kept = nullptr;
     if (entry->data)
       for (const KeptCheckpoint& one : entry->data->checkpoints)
@@ -92,13 +91,13 @@ Result<void> open_kept(Session& s, Arguments a) {
     std::string steps = "a step whose checkpoint was kept:";
     for (auto at = next_kept_step(s.state(), -1, true); at; at = next_kept_step(s.state(), *at, true))
       steps += (steps.back() == ':' ? " " : ", ") + std::to_string(*at);
-    return wrong_arguments("training.checkpoint", steps, a);
+    return a.wrong(steps);
   }
   Session::OpenOptions options;
   options.run = true;
   options.head = s.state().training_head();
   s.remember_view("checkpoint");
-  s.open(kept->folder.string(), options);
+  s.documents().open(kept->folder.string(), options);
   return {};
 }
 
@@ -106,124 +105,116 @@ Result<void> open_kept(Session& s, Arguments a) {
 
 void add_training_commands(CommandTable& table) {
   table.add({"training", "", "Training: how it was trained", "Window",
-             [](const State& state, Arguments a) -> std::string {
-               return shown_folder(state).empty() ? needs_training(state, a) : "";
-             },
-             [](Session& s, Arguments) -> Result<void> {
-               if (s.state().trainings.empty()) return s.open_training(shown_folder(s.state()));
-               s.show_training_view();
+             [](const State& state) -> std::string { return shown_folder(state).empty() ? needs_training(state) : ""; },
+             [](Session& s) -> Result<void> {
+               if (s.state().trainings.empty()) return s.documents().trainings().open(shown_folder(s.state()));
+               s.documents().trainings().show();
                return {};
              }});
   table.add_entry({"training", "Training: how it was trained", "Window", "F7"});
   table.add({"training.close", "", "Training: back to the map", "Window",
-             [](const State& state, Arguments) -> std::string {
+             [](const State& state) -> std::string {
                if (state.view.centre != CentreView::Training) return "the training is not shown";
                return state.shown() ? "" : "nothing else is open";
              },
-             [](Session& s, Arguments) -> Result<void> {
+             [](Session& s) {
                s.remember_view("training");
                s.edit().view.centre = CentreView::Map;
-               return {};
              }});
   table.add_entry({"training.close", "Training: back to the map", "Window", ""});
-  table.add(
-      {"training.add", "PATH", "Training: add a history, or all of a folder", "File", {}, [](Session& s, Arguments a) {
-         return s.open_training(a[0]);
-       }});
+  table.add({"training.add",
+             "PATH",
+             "Training: add a history, or all of a folder",
+             "File",
+             {},
+             [](Session& s, const Arguments& a) { return s.documents().trainings().open(a[0]); }});
   table.add_entry({"training.add", "Training: add a history", "File", "", true});
   table.add({"training.remove", "HISTORY", "Training: close a history", "File", needs_training,
-             [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY(const TrainingEntry* entry, history_argument(s.state(), "training.remove", a));
-               s.remove_training(entry->id);
+             [](Session& s, const Arguments& a) -> Result<void> {
+               HEADROOM_TRY(const TrainingEntry* entry, history_argument(s.state(), a));
+               s.documents().remove_training(entry->id);
                return {};
              }});
   table.add({"training.show", "HISTORY", "Training: a history in the film strip, for its kind", "Window",
-             needs_training, [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY(const TrainingEntry* found, history_argument(s.state(), "training.show", a));
+             needs_training, [](Session& s, const Arguments& a) -> Result<void> {
+               HEADROOM_TRY(const TrainingEntry* found, history_argument(s.state(), a));
                if (!found->data) return {};
                const int id = found->id;
                const std::shared_ptr<const StoredHistory> data = found->data;
                for (TrainingEntry& entry : s.edit().trainings)
                  if (entry.data && entry.data->kind == data->kind && entry.data->recipe == data->recipe)
                    entry.chosen = entry.id == id;
-               s.edit_training(id)->hidden = false;
+               s.edit().edit_training(id)->hidden = false;
                return {};
              }});
   table.add({"training.hide", "HISTORY", "Training: hide a history, or show it again", "Window", needs_training,
-             [](Session& s, Arguments a) -> Result<void> {
-               HEADROOM_TRY(const TrainingEntry* entry, history_argument(s.state(), "training.hide", a));
-               TrainingEntry* edited = s.edit_training(entry->id);
+             [](Session& s, const Arguments& a) -> Result<void> {
+               HEADROOM_TRY(const TrainingEntry* entry, history_argument(s.state(), a));
+               TrainingEntry* edited = s.edit().edit_training(entry->id);
                edited->hidden = !edited->hidden;
                return {};
              }});
   table.add({"training.step", "STEP|first|last", "Training: the cursor's step", "Window", needs_training,
-             training_change("training.step", [](const State& state, TrainingView& view, Arguments a) -> Result<void> {
+             training_change("training.step", [](const State& state, TrainingView& view, const Arguments& a) {
                const std::int64_t last = state.last_training_step();
-               const auto step = index_argument(a, 0);
-               view.step = a[0] == "first" ? 0 : a[0] == "last" ? last : std::min(step.value_or(last), last);
-               return {};
+               view.step = a.is(0, "first") ? 0 : std::min(a.maybe_index(0).value_or(last), last);
              })});
   table.add_entry({"training.step", "Training: the cursor's step", "Window", "", true});
   table.add({"training.kept", "next|previous", "Training: the next or the previous kept checkpoint", "Window",
              needs_kept_checkpoints,
-             training_change("training.kept", [](const State& state, TrainingView& view, Arguments a) -> Result<void> {
-               if (const auto next = next_kept_step(state, state.training_step(), a[0] == "next")) view.step = next;
-               return {};
+             training_change("training.kept", [](const State& state, TrainingView& view, const Arguments& a) {
+               if (const auto next = next_kept_step(state, state.training_step(), a.is(0, "next"))) view.step = next;
              })});
   table.add_entry({"training.kept previous", "Training: the previous kept checkpoint", "Window", ","});
   table.add_entry({"training.kept next", "Training: the next kept checkpoint", "Window", "."});
   table.add({"training.x", "linear|log", "Training: steps on a linear or a log axis", "Window", needs_training,
-             training_change("training.x", [](const State&, TrainingView& view, Arguments a) -> Result<void> {
-               view.log_steps = a[0] == "log";
-               return {};
+             training_change("training.x", [](const State&, TrainingView& view, const Arguments& a) {
+               view.log_steps = a.is(0, "log");
              })});
   table.add({"training.smooth", "COUNT", "Training: steps that a point of loss and gradient stands for", "Window",
              needs_training,
-             training_change("training.smooth", [](const State&, TrainingView& view, Arguments a) -> Result<void> {
-               view.smooth = std::clamp<std::int64_t>(index_argument(a, 0).value_or(1), 1, kWidestMean);
-               return {};
+             training_change("training.smooth", [](const State&, TrainingView& view, const Arguments& a) {
+               view.smooth = std::clamp<std::int64_t>(a.index(0), 1, kWidestMean);
              })});
   table.add({"training.seeds", "each|range", "Training: seeds one by one, or their range", "Window", needs_training,
-             training_change("training.seeds", [](const State&, TrainingView& view, Arguments a) -> Result<void> {
-               view.seed_range = a[0] == "range";
-               return {};
+             training_change("training.seeds", [](const State&, TrainingView& view, const Arguments& a) {
+               view.seed_range = a.is(0, "range");
              })});
-  table.add({"training.head", "L0.H0,L1.H2|all", "Training: one head, or median and range of all", "Window",
-             needs_training,
-             training_change("training.head", [](const State& state, TrainingView& view, Arguments a) -> Result<void> {
-               view.all_heads = a[0] == "all";
-               if (view.all_heads) return {};
-               const auto head = parse_head(a[0]);
-               const auto has = [&](const TrainingEntry& entry) {
-                 return entry.data && head && head->layer < entry.data->layers && head->head < entry.data->heads;
-               };
-               if (std::ranges::none_of(state.trainings, has))
-                 return wrong_arguments("training.head", "one head of a history, or all", a);
-               view.head = *head;
-               return {};
-             })});
-  table.add({"training.zoom", "LOW HIGH or all", "Training: the steps that are shown", "Window", needs_training,
-             training_change("training.zoom", [](const State& state, TrainingView& view, Arguments a) -> Result<void> {
-               if (a[0] == "all") {
-                 view.range.reset();
-                 return {};
-               }
-               const auto last = static_cast<double>(std::max<std::int64_t>(1, state.last_training_step()));
-               double low = std::clamp(number_argument(a, 0).value_or(0.0), 0.0, last);
-               const double high = std::clamp(number_argument(a, 1).value_or(last), 0.0, last);
-               if (!(high - low >= 1.0)) return wrong_arguments("training.zoom", "two steps, the second one later", a);
-               view.range = {low, high};
-               if (low <= 0.0 && high >= last) view.range.reset();
-               return {};
-             })});
+  table.add(
+      {"training.head", "L0.H0|all", "Training: one head, or median and range of all", "Window", needs_training,
+       training_change("training.head", [](const State& state, TrainingView& view, const Arguments& a) -> Result<void> {
+         view.all_heads = a.is(0, "all");
+         if (view.all_heads) return {};
+         const HeadRef head = a.place(0).head;
+         const auto has = [&](const TrainingEntry& entry) {
+           return entry.data && head.layer < entry.data->layers && head.head < entry.data->heads;
+         };
+         if (std::ranges::none_of(state.trainings, has)) return a.wrong("one head of a history, or all");
+         view.head = head;
+         return {};
+       })});
+  table.add(
+      {"training.zoom", "LOW HIGH or all", "Training: the steps that are shown", "Window", needs_training,
+       training_change("training.zoom", [](const State& state, TrainingView& view, const Arguments& a) -> Result<void> {
+         if (a.is(0, "all")) {
+           view.range.reset();
+           return {};
+         }
+         const auto last = static_cast<double>(std::max<std::int64_t>(1, state.last_training_step()));
+         double low = std::clamp(a.number(0), 0.0, last);
+         const double high = std::clamp(a.number(1), 0.0, last);
+         if (!(high - low >= 1.0)) return a.wrong("two steps, the second one later");
+         view.range = {low, high};
+         if (low <= 0.0 && high >= last) view.range.reset();
+         return {};
+       })});
   table.add({"training.play", "", "Training: play the kept checkpoints, or stop", "Window", needs_kept_checkpoints,
-             [](Session& s, Arguments) -> Result<void> {
+             [](Session& s) {
                State& state = s.edit();
                state.training_plays = !state.training_plays;
                // At the end it begins again.
                if (state.training_plays && !next_kept_step(state, state.training_step(), true))
                  state.view.training.step = next_kept_step(state, -1, true);
-               return {};
              }});
   table.add_entry({"training.play", "Training: play the kept checkpoints", "Window", ""});
   table.add({"training.checkpoint", "[STEP] [HISTORY]", "Training: open a kept checkpoint as a run", "Window",

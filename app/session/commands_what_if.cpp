@@ -17,9 +17,10 @@ std::string base_reason(const State& state) {
 }
 
 // Why a change does not fit the selected head, in the words of apply_what_ifs().
-std::string change_reason(const State& state, Arguments arguments) {
+std::string change_reason(const State& state, const Arguments& arguments) {
   if (std::string reason = base_reason(state); !reason.empty()) return reason;
-  for (const std::string& change : arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& change = arguments[i];
     const std::string bare = change.starts_with('-') ? change.substr(1) : change;
     auto what_if = parse_what_if(head_text(*state.view.selection.head) + ":" + bare);
     if (!what_if) return what_if.error().message;
@@ -35,18 +36,19 @@ std::string change_reason(const State& state, Arguments arguments) {
 
 Result<void> start_quick(Session& session) {
   if (session.state().view.what_if.changes.empty()) return {};
-  return session.start_what_if(false);
+  return session.runner().start_what_if(false);
 }
 
 }  // namespace
 
 void add_what_if_commands(CommandTable& table) {
-  table.add({"what-if", "CHANGE…", "What-if: change the head program", "What-if", change_reason,
-             [](Session& s, Arguments a) -> Result<void> {
+  table.add({"what-if", "CHANGE|-CHANGE…", "What-if: change the head program", "What-if", change_reason,
+             [](Session& s, const Arguments& a) -> Result<void> {
                s.remember_view("what-if");
                State& state = s.edit();
                auto& changes = state.view.what_if.changes;
-               for (const std::string& change : a) {
+               for (std::size_t i = 0; i < a.size(); ++i) {
+                 const std::string& change = a[i];
                  const bool remove = change.starts_with('-');
                  const std::string name = change_name(remove ? change.substr(1) : change);
                  std::erase_if(changes, [&](const std::string& other) { return change_name(other) == name; });
@@ -55,53 +57,49 @@ void add_what_if_commands(CommandTable& table) {
                state.view.centre = CentreView::WhatIf;
                return start_quick(s);
              }});
-  table.add({"what-if.open", "", "What-if: open", "What-if",
-             [](const State& state, Arguments) { return base_reason(state); },
-             [](Session& s, Arguments) -> Result<void> {
+  table.add({"what-if.open", "", "What-if: open", "What-if", [](const State& state) { return base_reason(state); },
+             [](Session& s) -> Result<void> {
                s.remember_view("what-if");
                s.edit().view.centre = CentreView::WhatIf;
                return start_quick(s);
              }});
   table.add({"what-if.close", "", "What-if: close", "What-if",
-             [](const State& state, Arguments) -> std::string {
+             [](const State& state) -> std::string {
                return state.view.centre == CentreView::WhatIf ? "" : "no what-if is open";
              },
-             [](Session& s, Arguments) -> Result<void> {
+             [](Session& s) {
                s.remember_view("what-if");
                s.edit().view.centre = CentreView::Map;
-               return {};
              }});
   table.add({"what-if.scope", "head|layer|model", "What-if: where it applies", "What-if",
-             [](const State& state, Arguments a) -> std::string {
+             [](const State& state, const Arguments& a) -> std::string {
                const bool of_layers = std::ranges::any_of(state.view.what_if.changes, [](const std::string& change) {
                  const auto what_if = parse_what_if(change);
                  return what_if && is_of_layers(*what_if);
                });
-               return of_layers && !a.empty() && a[0] == "head" ? "a window is of a layer or the model" : "";
+               return of_layers && !a.empty() && a.is(0, "head") ? "a window is of a layer or the model" : "";
              },
-             [](Session& s, Arguments a) -> Result<void> {
+             [](Session& s, const Arguments& a) -> Result<void> {
                s.remember_view("what-if");
                s.edit().view.what_if.scope = a[0];
                return s.state().view.centre == CentreView::WhatIf ? start_quick(s) : Result<void>();
              }});
-  table.add({"what-if.reset", "", "What-if: back to as trained", "What-if",
-             [](const State& state, Arguments) -> std::string {
-               return state.view.what_if.changes.empty() ? "nothing is changed" : "";
-             },
-             [](Session& s, Arguments) -> Result<void> {
-               s.remember_view("what-if");
-               s.edit().view.what_if.changes.clear();
-               s.edit().view.other_run = -1;
-               return {};
-             }});
-  const auto changed = [](const State& state, Arguments) -> std::string {
+  table.add(
+      {"what-if.reset", "", "What-if: back to as trained", "What-if",
+       [](const State& state) -> std::string { return state.view.what_if.changes.empty() ? "nothing is changed" : ""; },
+       [](Session& s) {
+         s.remember_view("what-if");
+         s.edit().view.what_if.changes.clear();
+         s.edit().view.other_run = -1;
+       }});
+  const auto changed = [](const State& state) -> std::string {
     if (std::string reason = base_reason(state); !reason.empty()) return reason;
     return state.view.what_if.changes.empty() ? "no what-if open" : "";
   };
   table.add({"what-if.run", "", "What-if: this head only", "What-if", changed,
-             [](Session& s, Arguments) { return s.start_what_if(false); }});
+             [](Session& s) { return s.runner().start_what_if(false); }});
   table.add({"what-if.complete", "", "What-if: complete, to the loss", "What-if", changed,
-             [](Session& s, Arguments) { return s.start_what_if(true); }});
+             [](Session& s) { return s.runner().start_what_if(true); }});
   table.add_entry({"what-if.open", "What-if: change this head's program", "What-if", "W"});
   table.add_entry({"what-if.close", "What-if: close", "What-if", ""});
   table.add_entry({"what-if.complete", "What-if: complete it, to the loss", "What-if", "Ctrl+Shift+R"});

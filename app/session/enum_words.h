@@ -42,7 +42,7 @@ struct EnumWords<ResidualCells> {
 };
 template <>
 struct EnumWords<CompareMode> {
-  static constexpr std::array<const char*, 4> words{"side-by-side", "swipe", "flip", "difference"};
+  static constexpr std::array<const char*, 4> words{"side", "swipe", "flip", "difference"};
 };
 template <>
 struct EnumWords<ComparedSort> {
@@ -68,6 +68,11 @@ struct EnumWords<SignedColours> {
 template <>
 struct EnumWords<BosMode> {
   static constexpr std::array<const char*, 3> words{"trained", "add", "never"};
+};
+
+template <>
+struct EnumWords<SaveKind> {
+  static constexpr std::array<const char*, 5> words{"run", "picture", "table", "session", "importance"};
 };
 
 template <typename Enum>

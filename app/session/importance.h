@@ -26,7 +26,6 @@ enum class AblationWay : std::uint8_t { Off, Mean, HideKey0, SecondOff };
 inline constexpr std::array kAblationWays{AblationWay::Off, AblationWay::Mean, AblationWay::HideKey0,
                                           AblationWay::SecondOff};
 struct AblationWayInfo {
-  const char* word;      // of commands: "hide-key0"
   const char* title;     // "key 0 hidden"
   const char* what;      // "rows renormalise"
   const char* mode;      // of core/run/ablation.h: "hide-key"
@@ -34,7 +33,6 @@ struct AblationWayInfo {
   const char* quantity;  // "delta_loss_hide_key0"
 };
 [[nodiscard]] const AblationWayInfo& way_info(AblationWay way);
-[[nodiscard]] std::optional<AblationWay> parse_way(std::string_view word);
 // The way whose loss changes the quantity is; nothing for other quantities.
 [[nodiscard]] std::optional<AblationWay> way_of_quantity(std::string_view name);
 
@@ -80,14 +78,12 @@ struct SweepEstimate {
                                            double run_seconds);
 // The heads of the run that `way` has not done yet; those that have no second map are left out where the way
 // is about it. `only`: of these, where it is not empty.
-[[nodiscard]] std::vector<HeadIndex> heads_to_do(const RunEntry& run, AblationWay way,
-                                                 const std::vector<HeadIndex>& only);
+[[nodiscard]] std::vector<HeadRef> heads_to_do(const RunEntry& run, AblationWay way, const std::vector<HeadRef>& only);
 // How many these are, by layer.
 [[nodiscard]] std::map<std::int64_t, std::size_t> heads_left(const RunEntry& run, AblationWay way,
-                                                             const std::vector<HeadIndex>& only);
+                                                             const std::vector<HeadRef>& only);
 // Of the run that is shown.
-[[nodiscard]] SweepEstimate estimate_sweep(const State& state, AblationWay way,
-                                           const std::vector<HeadIndex>& only = {});
+[[nodiscard]] SweepEstimate estimate_sweep(const State& state, AblationWay way, const std::vector<HeadRef>& only = {});
 // "270 heads: about 148 runs of the model, 4 min 50 s, 0.4 GB more".
 [[nodiscard]] std::string estimate_text(const SweepEstimate& estimate);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <system_error>
 
+#include "app/session/enum_words.h"
 #include "app/session/importance.h"
 #include "app/ui/file_list.h"
 #include "core/base/environment.h"
@@ -49,26 +50,7 @@ bool has_ending(std::string_view name) {
 
 }  // namespace
 
-const char* save_kind_name(SaveKind kind) {
-  switch (kind) {
-    case SaveKind::Run: return "run";
-    case SaveKind::Picture: return "picture";
-    case SaveKind::Table: return "table";
-    case SaveKind::Session: return "session";
-    case SaveKind::Importance: return "importance";
-  }
-  return "";
-}
-
-const char* save_kind_text(SaveKind kind) {
-  return kind == SaveKind::Importance ? "loss changes" : save_kind_name(kind);
-}
-
-std::optional<SaveKind> parse_save_kind(std::string_view name) {
-  for (const SaveKind kind : kSaveKinds)
-    if (name == save_kind_name(kind)) return kind;
-  return {};
-}
+const char* save_kind_text(SaveKind kind) { return kind == SaveKind::Importance ? "loss changes" : word_of(kind); }
 
 std::span<const std::string_view> save_endings(SaveKind kind) {
   static constexpr std::array<std::string_view, 2> kRun = {".h5", ".hdf5"};
@@ -170,7 +152,7 @@ std::string suggested_name(const State& state, SaveKind kind, std::string_view p
     case SaveKind::Importance: {
       const RunEntry* run = state.shown();
       return joined_name({shown, run ? run->prompt_title : "",
-                          std::string("loss-changes ") + way_info(state.view.importance.colour).word}) +
+                          std::string("loss-changes ") + word_of(state.view.importance.colour)}) +
              ending;
     }
   }
@@ -199,7 +181,7 @@ std::string bad_file_name(SaveKind kind, std::string_view name) {
   if (name.front() == '.') return "there is nothing before the ending";
   if (name.size() > kLongestName)
     return "the name is too long: " + std::to_string(name.size()) + " bytes of at most " + std::to_string(kLongestName);
-  if (const Result<void> ending = check_save_ending(kind, std::string("a ") + save_kind_name(kind), std::string(name));
+  if (const Result<void> ending = check_save_ending(kind, std::string("a ") + word_of(kind), std::string(name));
       !ending)
     return "the name has to end in " + ending.error().expected.substr(std::string("a name that ends in ").size());
   return "";
@@ -222,7 +204,7 @@ std::string numbered_name(std::string_view name) {
 }
 
 std::string save_folder(const State& state, SaveKind kind) {
-  const auto found = state.save_folders.find(save_kind_name(kind));
+  const auto found = state.save_folders.find(word_of(kind));
   if (found != state.save_folders.end() && !found->second.empty()) return found->second;
   const std::string home = environment_text("HOME");
   return home.empty() ? "/" : home;

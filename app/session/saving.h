@@ -16,10 +16,8 @@ namespace headroom {
 
 inline constexpr std::array kSaveKinds = {SaveKind::Run, SaveKind::Picture, SaveKind::Table, SaveKind::Session,
                                           SaveKind::Importance};
-[[nodiscard]] const char* save_kind_name(SaveKind kind);  // "run", "picture", "table", "session", "importance"
 [[nodiscard]] const char* save_kind_text(
     SaveKind kind);  // as it is said: "loss changes" where the name is "importance"
-[[nodiscard]] std::optional<SaveKind> parse_save_kind(std::string_view name);
 
 // Endings that files of the kind have, the usual one first.
 [[nodiscard]] std::span<const std::string_view> save_endings(SaveKind kind);

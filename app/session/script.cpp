@@ -12,8 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include "app/session/command_arguments.h"
-#include "app/session/command_parts.h"
 #include "core/base/format.h"
 #include "core/base/input_file.h"
 
@@ -48,7 +46,8 @@ Result<void> check_line(std::span<const std::string> words, const CommandTable& 
   if (!is_script_word(words.front())) {
     const Command* command = commands.find(words.front());
     if (!command) return Error(ErrorCode::InvalidArgument, "no such command: " + words.front());
-    return check_arguments(*command, arguments);
+    const Result<Arguments> read = command->arguments.read(command->name, arguments);
+    return read ? Result<void>() : Result<void>(read.error());
   }
   const std::string& word = words.front();
   if (word == "wait" && arguments.size() <= 1 && (arguments.empty() || is_seconds(arguments[0]))) return {};
@@ -56,11 +55,10 @@ Result<void> check_line(std::span<const std::string> words, const CommandTable& 
   const bool compares = word == "expect" || word == "until";
   if (compares && arguments.size() == 3 && std::ranges::find(kComparisons, arguments[1]) != kComparisons.end())
     return {};
-  return wrong_arguments(word,
-                         word == "wait"    ? "nothing, or seconds"
-                         : word == "sleep" ? "seconds"
-                                           : "NAME ==|!=|<|<=|>|>=|~ VALUE",
-                         arguments);
+  return Arguments(word, arguments)
+      .wrong(word == "wait"    ? "nothing, or seconds"
+             : word == "sleep" ? "seconds"
+                               : "NAME ==|!=|<|<=|>|>=|~ VALUE");
 }
 
 }  // namespace

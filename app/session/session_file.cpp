@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/command_parts.h"
 #include "app/session/enum_words.h"
 #include "app/session/json_values.h"
 #include "app/session/prompt_entry.h"
@@ -121,7 +120,7 @@ ViewState view_of(const json& object) {
 // Numbers that are not finite are null.
 json sweep_json(const SavedSession::Sweep& sweep) {
   const LossTable& table = sweep.table;
-  return {{"way", way_info(sweep.way).word},
+  return {{"way", word_of(sweep.way)},
           {"layers", table.layers},
           {"heads", table.heads},
           {"delta", table.delta},
@@ -144,7 +143,7 @@ std::optional<SavedSession::Sweep> sweep_of_json(const json& object) {
   if (!object.is_object()) return {};
   std::string word;
   read_value(object, "way", word);
-  const auto way = parse_way(word);
+  const auto way = parse_word<AblationWay>(word);
   if (!way) return {};
   SavedSession::Sweep sweep{*way, {}};
   LossTable& table = sweep.table;

@@ -108,7 +108,7 @@ KeptState from_json(const json& root) {
   read_value(h, "columns", kept.heads.columns);
   const json folders = object_in(root, "save_folders");
   for (const auto& [kind, folder] : folders.items())
-    if (folder.is_string() && parse_save_kind(kind)) kept.save_folders[kind] = folder.get<std::string>();
+    if (folder.is_string() && parse_word<SaveKind>(kind)) kept.save_folders[kind] = folder.get<std::string>();
   if (root.contains("recent") && root["recent"].is_array())
     for (const json& entry : root["recent"]) {
       if (!entry.is_object() || kept.recent.size() == kRecentFiles) continue;

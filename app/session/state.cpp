@@ -5,16 +5,17 @@
 #include <cstdint>
 
 #include "app/session/default_head.h"
-#include "app/session/enum_words.h"
-#include "core/base/format.h"
 
 namespace headroom {
+namespace {
 
-std::string head_text(HeadRef head) {
-  return format("L%lld.H%lld", static_cast<long long>(head.layer), static_cast<long long>(head.head));
+template <typename Entries>
+auto with_id(Entries& entries, int id) -> decltype(entries.data()) {
+  const auto found = std::ranges::find_if(entries, [id](const auto& entry) { return entry.id == id; });
+  return found == entries.end() ? nullptr : &*found;
 }
 
-const char* map_kind_name(MapKind kind) { return word_of(kind); }
+}  // namespace
 
 std::string atlas_quantity(const ViewState& view) {
   if (view.centre == CentreView::Circuit) return view.circuit.quantity;
@@ -27,27 +28,16 @@ const std::string& maps_quantity(const ViewState& view) {
   return number.empty() || number == "none" ? view.heads.quantity : number;
 }
 
-const RunEntry* State::run(int id) const {
-  for (const RunEntry& entry : runs)
-    if (entry.id == id) return &entry;
-  return nullptr;
-}
-
-const ModelEntry* State::find_model(int id) const {
-  for (const ModelEntry& entry : models)
-    if (entry.id == id) return &entry;
-  return nullptr;
-}
+const RunEntry* State::run(int id) const { return with_id(runs, id); }
+const ModelEntry* State::find_model(int id) const { return with_id(models, id); }
+const TrainingEntry* State::training(int id) const { return with_id(trainings, id); }
+RunEntry* State::edit_run(int id) { return with_id(runs, id); }
+ModelEntry* State::edit_model(int id) { return with_id(models, id); }
+TrainingEntry* State::edit_training(int id) { return with_id(trainings, id); }
 
 const ModelEntry* State::opening_model() const {
   const auto opening = std::ranges::find_if(models.rbegin(), models.rend(), &ModelEntry::opening);
   return opening == models.rend() ? nullptr : &*opening;
-}
-
-const TrainingEntry* State::training(int id) const {
-  for (const TrainingEntry& entry : trainings)
-    if (entry.id == id) return &entry;
-  return nullptr;
 }
 
 HeadRef State::training_head() const {

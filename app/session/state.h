@@ -17,18 +17,13 @@
 #include "app/session/model_circuits.h"
 #include "app/session/run_budget.h"
 #include "core/maps/map_tiles.h"
+#include "core/model/head_address.h"
 #include "core/model/layer_facts.h"
 #include "core/run/live_run.h"
 #include "core/run/run_snapshot.h"
 #include "core/training/stored_history.h"
 
 namespace headroom {
-
-struct HeadRef {
-  std::int64_t layer = 0, head = 0;
-  friend auto operator<=>(const HeadRef&, const HeadRef&) = default;
-};
-[[nodiscard]] std::string head_text(HeadRef head);  // "L17.H4"
 
 // The one selection; every panel shows it.
 struct Selection {
@@ -46,7 +41,6 @@ struct Hover {
 };
 
 enum class MapKind : std::uint8_t { Net, First, Second, ScaledSecond, Logits };  // net is "weights" for a single map
-[[nodiscard]] const char* map_kind_name(MapKind kind);  // "net", "first", "second", "scaled", "logits"
 enum class HeadsView : std::uint8_t { Atlas, Scatter, Table, Maps };
 enum class CentreView : std::uint8_t { Map, WhatIf, Compare, Circuit, Importance, Training, Tokens, Residual };
 enum class ResidualCells : std::uint8_t { Channel, Rms, Largest };  // what tokens × boundaries are coloured by
@@ -396,7 +390,7 @@ struct State {
   std::string overlay_text;       // what is typed in the palette, the folder of the file panel
   std::string checkpoint_wanted;  // of which run the file panel asks for the checkpoint; empty: it opens anything
   SaveWish save;
-  std::map<std::string, std::string, std::less<>> save_folders;  // the last one, by save_kind_name()
+  std::map<std::string, std::string, std::less<>> save_folders;  // the last one, by the kind's word
   std::optional<Toast> toast;
   bool taking_picture = false;  // in this frame: what speaks to the person stays away
   bool can_undo = false, can_redo = false;
@@ -404,8 +398,14 @@ struct State {
   bool developer = false;      // the developer panel is shown
   double ready_seconds = 0.0;  // process start to usable start page
 
+  // By their ids; null: there is none.
   [[nodiscard]] const RunEntry* run(int id) const;
   [[nodiscard]] const ModelEntry* find_model(int id) const;
+  [[nodiscard]] const TrainingEntry* training(int id) const;
+  // The same, for the parts of the session.
+  [[nodiscard]] RunEntry* edit_run(int id);
+  [[nodiscard]] ModelEntry* edit_model(int id);
+  [[nodiscard]] TrainingEntry* edit_training(int id);
   [[nodiscard]] const RunEntry* shown() const { return run(view.run); }
   [[nodiscard]] const RunEntry* other() const { return run(view.other_run); }
   // "layer 3", or what the shown run's model calls it.
@@ -421,7 +421,6 @@ struct State {
   [[nodiscard]] std::shared_ptr<const RunSnapshot> heads_shown() const;
   [[nodiscard]] const ModelEntry* opening_model() const;  // the latest that is being opened; null: none
   [[nodiscard]] bool nothing_open() const { return models.empty() && runs.empty() && trainings.empty(); }
-  [[nodiscard]] const TrainingEntry* training(int id) const;  // null: there is none
   // The head that the training view shows: the one that was chosen, else that with the largest sink score at the end of
   // the first history that says, or of its last checkpoint.
   [[nodiscard]] HeadRef training_head() const;

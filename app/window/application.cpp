@@ -153,13 +153,13 @@ class Application {
         developer_(loop, session, jobs) {}
 
   int run() {
-    session_.refresh_start_page();
+    session_.documents().refresh_start_page();
     // A frame is on the screen before LibTorch takes the processor.
     session_.update(now_seconds());
     frame();
     session_.edit().ready_seconds = process_age_seconds();
     first_frame_s_ = session_.state().ready_seconds;
-    session_.load_compute_library();
+    session_.runner().compute().load();
     const bool first_time = session_.state().recent.empty();
     for (const std::string& path : arguments_.paths)
       session_.run_line("open.run " + quote_word(path) +
@@ -167,9 +167,9 @@ class Application {
     open_demo_ = arguments_.paths.empty() && !script_ && first_time;
     dirty_ = kSettlingFrames;
     while (!quit_) step();
-    session_.keep_window_size(last_size_);
+    session_.keeping().set_window_size(last_size_);
     session_.save_settings();
-    session_.leave();
+    session_.keeping().leave();
     session_.finish_files();
     if (arguments_.print_facts)
       for (const auto& [name, value] : core_.facts().all())
@@ -243,7 +243,7 @@ class Application {
   }
 
   void take_requests() {
-    for (WindowRequest& request : session_.take_window_requests())
+    for (WindowRequest& request : session_.inbox().take_requests())
       if (request.kind == WindowRequest::Kind::RandomHands)
         random_.emplace(request, session_.commands());
       else if (!synthetic_.add(request))
@@ -256,7 +256,7 @@ class Application {
   void describe_session() {
     const State& state = session_.state();
     Facts& facts = core_.facts();
-    facts.set("opening", session_.opening() ? 1.0 : 0.0);
+    facts.set("opening", session_.inbox().opening() ? 1.0 : 0.0);
     facts.set("message", state.messages.empty() ? "" : state.messages.back().text);
     facts.set("messages", static_cast<double>(state.messages.size()));
     facts.set("error",
@@ -302,10 +302,9 @@ class Application {
   }
 
   void ask_desktop() {
-    auto chosen = std::make_shared<std::optional<std::string>>();
-    session_.in_background([chosen] { *chosen = ask_desktop_for_file(); },
-                           [this, chosen] {
-                             if (*chosen) session_.run_line("open.run " + quote_word(**chosen));
+    session_.in_background([] { return ask_desktop_for_file(); },
+                           [this](const std::optional<std::string>& chosen) {
+                             if (chosen) session_.run_line("open.run " + quote_word(*chosen));
                            });
   }
 
@@ -346,11 +345,11 @@ class Application {
       written = image.error();
     }
     if (written)
-      session_.saved(SaveKind::Picture, path, request.by_person);
+      session_.saver().saved(SaveKind::Picture, path, request.by_person);
     else if (script_)
       fail(script_->blamed(written.error()));
     else
-      session_.not_saved(SaveKind::Picture, path, request.by_person, written.error());
+      session_.saver().not_saved(SaveKind::Picture, path, request.by_person, written.error());
   }
 
   void step_script() {
@@ -362,7 +361,7 @@ class Application {
     Script::Surroundings around;
     around.busy = session_.busy() || session_.tiles().statistics().waiting > 0 || session_.state().device.loading ||
                   core_.overlay_waits();
-    around.opening = session_.opening();
+    around.opening = session_.inbox().opening();
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
     around.request_pending = hands_pending() || !requests_.empty();
     around.now_s = now_seconds();
@@ -402,7 +401,7 @@ class Application {
                                         {"frame_ms", quantiles(frame_ms_)},
                                         {"reaction_ms", quantiles(reaction_ms_)},
                                         {"wait_ms", quantiles(wait_ms_)},
-                                        {"cancel_ms", 1e3 * session_.cancel_seconds()},
+                                        {"cancel_ms", 1e3 * session_.runner().compute().cancel_seconds()},
                                         {"gl_errors", loop_.gl_error_count()},
                                         {"resident_bytes", session_.state().memory_bytes},
                                         {"gl", loop_.window().gl_description()}};
@@ -480,14 +479,14 @@ Result<int> open_window(const WindowArguments& arguments) {
   given.desktop_dialog = !scripted && desktop_dialog_available();
   given.no_file_manager = file_manager_missing(desktop_of_environment());
   Session session(given);
-  const Vec2 kept = session.kept_window_size();
+  const Vec2 kept = session.keeping().window_size();
   if (arguments.size.empty() && kept.x >= 400.0f && kept.y >= 300.0f) {
     options.window.width = static_cast<int>(kept.x);
     options.window.height = static_cast<int>(kept.y);
   }
   HEADROOM_TRY(loop, FrameLoop::create(options, *fonts));
   wake = loop->window().waker();
-  report = [&](const std::string& text) { session.message(MessageLevel::Warning, text); };
+  report = [&](const std::string& text) { session.inbox().message(MessageLevel::Warning, text); };
   for (const std::string& text : early) report(text);
   if (!arguments.theme.empty()) HEADROOM_TRY_VOID(session.execute("theme " + arguments.theme));
   if (arguments.scale > 0.0) HEADROOM_TRY_VOID(session.execute("scale " + std::to_string(arguments.scale)));
@@ -518,7 +517,7 @@ std::string command_table_text(bool markdown) {
       if (!entry.key.empty() && (entry.line == command.name || entry.line.starts_with(command.name + " ")))
         keys += (keys.empty() ? "" : ", ") + entry.key +
                 (entry.line == command.name ? "" : " (" + entry.line.substr(command.name.size() + 1) + ")");
-    const std::string call = command.name + (command.arguments.empty() ? "" : " " + command.arguments);
+    const std::string call = command.name + (command.arguments.text().empty() ? "" : " " + command.arguments.text());
     std::string cell = call;
     if (markdown)
       for (std::size_t at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2))

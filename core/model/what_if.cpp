@@ -1,14 +1,14 @@
 #include "core/model/what_if.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <set>
-#include <system_error>
 
 #include "core/base/format.h"
+#include "core/base/parse_number.h"
 #include "core/model/capture.h"
+#include "core/model/head_address.h"
 
 namespace headroom {
 namespace {
@@ -16,16 +16,6 @@ namespace {
 Error cannot_apply(const std::string& text, const std::string& reason) {
   Error error(ErrorCode::InvalidArgument, "the what-if '" + text + "' cannot be applied: " + reason);
   return error;
-}
-
-bool parse_number(std::string_view text, double& value) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && std::isfinite(value);
-}
-
-bool parse_index(std::string_view text, std::int64_t& value) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && value >= 0;
 }
 
 // One head with what a change may look at: the head as the checkpoint has it, and all maps of its layer by query block.
@@ -73,8 +63,7 @@ std::string set_lambda(const Site& site, const std::string& value) {
     return "";
   }
   site.head.lambda = LambdaSource::Constant;
-  site.head.lambda_constant = 1.0;
-  if (value != "none") parse_number(value, site.head.lambda_constant);
+  site.head.lambda_constant = parse_finite(value).value_or(1.0);  // none
   return "";
 }
 
@@ -140,15 +129,21 @@ std::string sink_off(const Site& site, const std::string&) {
   return "";
 }
 
-std::string hide_keys(const Site& site, const std::string& value) {
-  site.head.hidden_keys.clear();
-  for (std::size_t begin = 0; begin <= value.size();) {
-    const std::size_t end = std::min(value.find(',', begin), value.size());
-    std::int64_t key = 0;
-    parse_index(std::string_view(value).substr(begin, end - begin), key);
-    site.head.hidden_keys.push_back(key);
+// "0,3"; nothing where one of them is no position.
+std::optional<std::vector<std::int64_t>> parse_keys(std::string_view text) {
+  std::vector<std::int64_t> keys;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto key = parse_index(text.substr(begin, end - begin));
+    if (!key) return {};
+    keys.push_back(*key);
     begin = end + 1;
   }
+  return keys;
+}
+
+std::string hide_keys(const Site& site, const std::string& value) {
+  site.head.hidden_keys = parse_keys(value).value_or(std::vector<std::int64_t>());
   std::sort(site.head.hidden_keys.begin(), site.head.hidden_keys.end());
   site.head.hidden_keys.erase(std::unique(site.head.hidden_keys.begin(), site.head.hidden_keys.end()),
                               site.head.hidden_keys.end());
@@ -158,9 +153,11 @@ std::string hide_keys(const Site& site, const std::string& value) {
 // "W" or "W+S": a window of W keys (0: none), and the first S keys of the sequence beside it.
 bool parse_window(std::string_view text, std::int64_t& window, std::int64_t& always_visible) {
   const std::size_t plus = text.find('+');
-  always_visible = 0;
-  return parse_index(text.substr(0, plus), window) &&
-         (plus == std::string_view::npos || parse_index(text.substr(plus + 1), always_visible));
+  const auto keys = parse_index(text.substr(0, plus)), first = plus == std::string_view::npos
+                                                                   ? std::optional<std::int64_t>(0)
+                                                                   : parse_index(text.substr(plus + 1));
+  window = keys.value_or(0), always_visible = first.value_or(0);
+  return keys && first;
 }
 
 std::string set_window(const Site& site, const std::string& value) {
@@ -172,7 +169,7 @@ std::string set_window(const Site& site, const std::string& value) {
 }
 
 std::string set_temperature(const Site& site, const std::string& value) {
-  parse_number(value, site.head.temperature);
+  site.head.temperature = parse_finite(value).value_or(1.0);
   return "";
 }
 
@@ -220,38 +217,29 @@ const Kind* find_kind(std::string_view name) {
 }
 
 bool valid(ValueKind kind, const std::string& value) {
-  double number = 0.0;
   std::int64_t window = 0, always_visible = 0;
   switch (kind) {
     case ValueKind::Off: return value == "off";
     case ValueKind::Output: return value == "off" || value == "mean";
-    case ValueKind::LambdaValue: return value == "none" || value == "raw" || parse_number(value, number);
+    case ValueKind::LambdaValue: return value == "none" || value == "raw" || parse_finite(value);
     case ValueKind::Pairing: return value == "halves" || value == "adjacent";
     case ValueKind::Normalizer: return value == "softmax" || value == "softmax_one" || value == "softpick";
-    case ValueKind::PositiveNumber: return parse_number(value, number) && number > 0.0;
+    case ValueKind::PositiveNumber: return parse_finite(value).value_or(0.0) > 0.0;
     case ValueKind::Window: return parse_window(value, window, always_visible);
-    case ValueKind::Keys: break;
+    case ValueKind::Keys: return parse_keys(value).has_value();
   }
-  for (std::size_t begin = 0; begin <= value.size();) {
-    const std::size_t end = std::min(value.find(',', begin), value.size());
-    std::int64_t key = 0;
-    if (!parse_index(std::string_view(value).substr(begin, end - begin), key)) return false;
-    begin = end + 1;
-  }
-  return true;
+  return false;
 }
 
 // "L3" or "L3.H5".
 bool parse_scope(std::string_view scope, WhatIf& what_if) {
-  if (scope.size() < 2 || scope.front() != 'L') return false;
-  const std::size_t dot = scope.find('.');
-  std::int64_t index = 0;
-  if (!parse_index(scope.substr(1, dot == std::string_view::npos ? dot : dot - 1), index)) return false;
-  what_if.layer = index;
-  if (dot == std::string_view::npos) return true;
-  if (scope.size() < dot + 3 || scope[dot + 1] != 'H' || !parse_index(scope.substr(dot + 2), index)) return false;
-  what_if.head = index;
-  return true;
+  if (const std::optional<HeadRef> head = parse_head(scope)) {
+    what_if.layer = head->layer;
+    what_if.head = head->head;
+    return true;
+  }
+  if (scope.starts_with('L')) what_if.layer = parse_index(scope.substr(1));
+  return what_if.layer.has_value();
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include "app/plot/plain_measure.h"
 #include "app/plot/recording_painter.h"
 #include "app/plot/theme.h"
-#include "app/session/command_arguments.h"
 #include "app/session/commands.h"
 #include "tests/support/catch.h"
 #include "tests/support/snapshots.h"
@@ -62,7 +61,7 @@ class HeadsBench {
     CATCH_REQUIRE_FALSE(words->empty());
     const Command* command = commands.find(words->front());
     CATCH_REQUIRE(command != nullptr);
-    const Result<void> checked = check_arguments(*command, std::span(*words).subspan(1));
+    const auto checked = command->arguments.read(command->name, std::span(*words).subspan(1));
     CATCH_CAPTURE((checked ? std::string() : describe(checked.error())));
     CATCH_REQUIRE(checked.has_value());
   }

@@ -11,6 +11,7 @@
 #include "app/panels/chrome/bars.h"
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
+#include "app/session/enum_words.h"
 
 namespace headroom {
 namespace {
@@ -71,7 +72,7 @@ std::vector<MenuItem> view_menu(const PanelContext& c) {
                    (item.command == "beside" && shown_beside(state.view));
   }
   for (MenuItem& item : map) {
-    item.checked = item.command == std::string("map ") + map_kind_name(state.view.map.kind) ||
+    item.checked = item.command == std::string("map ") + word_of(state.view.map.kind) ||
                    (item.command == "map.exclude-sink" && state.view.map.exclude_sink) ||
                    item.command == (state.view.map.scale ? scales[static_cast<std::size_t>(*state.view.map.scale)]
                                                          : "map.scale auto") ||

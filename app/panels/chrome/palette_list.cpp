@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/session/command_arguments.h"
+#include "app/session/quantities.h"
 #include "app/ui/file_list.h"
 #include "app/ui/fuzzy.h"
 
@@ -19,42 +20,12 @@ constexpr std::size_t kMostChoices = 64;
 
 std::string_view first_word(std::string_view line) { return line.substr(0, line.find(' ')); }
 
-// Alternatives of the argument at `index` in "linear|log10 PATH"; "[…]" marks an optional one.
-std::vector<std::string> alternatives(std::string_view arguments, std::size_t index) {
-  std::vector<std::string> out;
-  std::size_t at = 0, word = 0;
-  while (at < arguments.size()) {
-    std::size_t end = arguments.find(' ', at);
-    if (end == std::string_view::npos) end = arguments.size();
-    if (word == index) {
-      std::string_view part = arguments.substr(at, end - at);
-      if (part.starts_with('[')) part.remove_prefix(1);
-      if (part.ends_with(']')) part.remove_suffix(1);
-      std::size_t from = 0;
-      while (from <= part.size()) {
-        std::size_t bar = part.find('|', from);
-        if (bar == std::string_view::npos) bar = part.size();
-        out.emplace_back(part.substr(from, bar - from));
-        from = bar + 1;
-      }
-      return out;
-    }
-    ++word;
-    at = end + 1;
-  }
-  return out;
-}
-
-bool is_placeholder(std::string_view text) {
-  return text.empty() || std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-}
-
 }  // namespace
 
 std::string palette_arguments(const CommandTable& table, std::string_view query) {
   if (query.find(' ') == std::string_view::npos) return "";
   const Command* command = table.find(first_word(query));
-  return command != nullptr ? command->arguments : "";
+  return command != nullptr ? command->arguments.text() : "";
 }
 
 PaletteList palette_list(const CommandTable& table, const State& state, std::string_view query) {
@@ -89,7 +60,7 @@ PaletteList palette_list(const CommandTable& table, const State& state, std::str
     const bool has_entry = std::any_of(table.entries().begin(), table.entries().end(), [&](const CommandEntry& entry) {
       return first_word(entry.line) == command.name;
     });
-    if (!has_entry) consider(command.name, command.title, !command.arguments.empty());
+    if (!has_entry) consider(command.name, command.title, !command.arguments.text().empty());
   }
   for (Scored& scored : found) {
     scored.item.disabled = table.disabled_reason(state, scored.item.line);
@@ -111,7 +82,7 @@ PaletteList palette_list(const CommandTable& table, const State& state, std::str
     item.title = command->title;
     item.typed = true;
     const auto words = split_command_line(query);
-    fits = words && check_arguments(*command, std::span(*words).subspan(1)).has_value();
+    fits = words && command->arguments.read(command->name, std::span(*words).subspan(1)).has_value();
     item.disabled = words ? table.disabled_reason(state, query) : words.error().message;
     list.items.push_back(std::move(item));
   }
@@ -128,28 +99,29 @@ std::vector<std::string> palette_completions(const CommandTable& table, const St
   const std::size_t space = quoted && quote > 0 ? quote - 1 : query.rfind(' ');
   if (space == std::string_view::npos) {
     for (const Command& command : table.commands()) {
-      if (command.name.starts_with(query)) out.push_back(command.name + (command.arguments.empty() ? "" : " "));
+      if (command.name.starts_with(query)) out.push_back(command.name + (command.arguments.text().empty() ? "" : " "));
     }
     return out;
   }
   const Command* command = table.find(first_word(query));
   if (command == nullptr) return out;
-  std::size_t index = 0;
-  bool in_word = false;
-  for (const char c : query.substr(first_word(query).size(), space - first_word(query).size())) {
-    if (c != ' ' && !in_word) ++index;
-    in_word = c != ' ';
-  }
   const std::string_view last = query.substr(space + (quoted ? 2 : 1));
   const std::string before(query.substr(0, space + 1));
-  for (const std::string& choice : alternatives(command->arguments, index)) {
-    if (choice == "PATH" || choice == "FOLDER") {
+  const auto words = split_command_line(before);
+  if (!words) return out;
+  for (const std::string& choice : command->arguments.next(std::span(*words).subspan(1))) {
+    const Placeholder* placeholder = find_placeholder(choice);
+    const Completion completion = placeholder ? placeholder->completion : Completion::None;
+    if (completion == Completion::Path) {
       for (const std::string& path : complete_path(last)) {
         std::string word = quote_word(path);
         if (word.ends_with("/\"")) word.pop_back();  // it goes on
         out.push_back(before + word);
       }
-    } else if (choice.starts_with("L0.H0")) {
+    } else if (completion == Completion::Quantity) {
+      for (const QuantityInfo& info : quantity_infos())
+        if (info.name.starts_with(last) && out.size() < kMostChoices) out.push_back(before + info.name);
+    } else if (completion == Completion::Head) {
       const RunSnapshot* run = state.data();
       if (run == nullptr) continue;
       for (const std::int64_t layer : run->layers) {
@@ -158,7 +130,7 @@ std::vector<std::string> palette_completions(const CommandTable& table, const St
           if (name.starts_with(last) && out.size() < kMostChoices) out.push_back(before + name);
         }
       }
-    } else if (!is_placeholder(choice) && choice.starts_with(last)) {
+    } else if (placeholder == nullptr && choice.starts_with(last)) {
       out.push_back(before + choice);
     }
   }

@@ -18,6 +18,7 @@
 #include "app/panels/chrome/overlay.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/session/enum_words.h"
 #include "app/session/folder_reader.h"
 #include "app/session/saving.h"
 #include "app/ui/file_list.h"
@@ -65,8 +66,8 @@ void draw_kinds(PanelContext& context, Rect bar, const SaveWish& wish) {
   const bool swept = run && std::ranges::any_of(run->sweeps, [](const auto& sweep) { return sweep.has_value(); });
   for (const SaveKind kind : kSaveKinds)
     if (kind != SaveKind::Importance || swept || kind == wish.kind)
-      kinds.push_back({kTitles[static_cast<std::size_t>(kind)], std::string("save ") + save_kind_name(kind),
-                       kind == wish.kind, not_savable(context.state, kind)});
+      kinds.push_back({kTitles[static_cast<std::size_t>(kind)], std::string("save ") + word_of(kind), kind == wish.kind,
+                       not_savable(context.state, kind)});
   const float width = ui.segmented({bar.x0, bar.y0}, 24.0f, kinds);
   std::vector<Choice> parts;
   if (wish.kind == SaveKind::Picture) {
@@ -261,8 +262,7 @@ void draw_save(PanelContext& context, Rect window) {
   right -= cancel;
   ui.button(Rect::sized(right, y - 13.0f, cancel, 26.0f), "Cancel", "overlay.close");
   const auto save_line = [&](const std::string& as, bool replace) {
-    std::string line =
-        std::string("save ") + save_kind_name(wish.kind) + " " + quote_word(SavePlace{place.folder, as}.path());
+    std::string line = std::string("save ") + word_of(wish.kind) + " " + quote_word(SavePlace{place.folder, as}.path());
     if ((wish.kind == SaveKind::Picture || wish.kind == SaveKind::Table) && !wish.panel.empty())
       line += " " + wish.panel;
     return line + (replace ? " replace" : "");
@@ -281,7 +281,7 @@ void draw_save(PanelContext& context, Rect window) {
     selected = -1.0;
     ui.scroll_to("list", 0.0f, kFileRow);
   }
-  context.facts.set("save.kind", std::string(save_kind_name(wish.kind)));
+  context.facts.set("save.kind", std::string(word_of(wish.kind)));
   context.facts.set("save.path", path);
   context.facts.set("save.note", note);
   context.facts.set("save.there", there ? 1.0 : 0.0);

@@ -88,7 +88,7 @@ void describe_view(const ViewState& view, Facts& facts) {
 // Of the shown way.
 void describe_importance(const State& state, Facts& facts) {
   const ImportanceState& view = state.view.importance;
-  facts.set("importance.way", std::string(way_info(view.colour).word));
+  facts.set("importance.way", std::string(word_of(view.colour)));
   facts.set("importance.against", view.against);
   const RunEntry* run = state.shown();
   const std::optional<LossSweep> none, &sweep = run ? sweep_of(run->sweeps, view.colour) : none;

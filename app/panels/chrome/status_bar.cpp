@@ -91,7 +91,7 @@ void cell_parts(const PanelContext& context, const RunSnapshot& run, std::vector
 void importance_parts(const RunEntry& run, AblationWay way, HeadRef head, const Theme& theme,
                       std::vector<NamedValue>& parts) {
   const LossTable* table = table_of(run.sweeps, way);
-  const auto place = table ? table->place({head.layer, head.head}) : std::nullopt;
+  const auto place = table ? table->place(head) : std::nullopt;
   if (!place || !std::isfinite(table->delta[*place])) return;
   if (const double half = table->interval(*place); std::isfinite(half))
     parts.push_back({"±", fixed_text(half, 4), theme.text2});

@@ -8,6 +8,7 @@
 #include "app/plot/color_bar.h"
 #include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
+#include "app/session/enum_words.h"
 #include "app/session/importance.h"
 
 namespace headroom {
@@ -17,7 +18,7 @@ std::vector<MenuItem> way_menu(const std::string& quantity) {
   for (const AblationWay way : kAblationWays) {
     MenuItem item;
     item.title = way_info(way).title;
-    item.command = std::string("importance.colour ") + way_info(way).word;
+    item.command = std::string("importance.colour ") + word_of(way);
     item.checked = quantity == way_info(way).quantity;
     items.push_back(std::move(item));
   }

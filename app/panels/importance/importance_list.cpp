@@ -15,6 +15,7 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/session/enum_words.h"
 #include "core/base/format.h"
 
 namespace headroom {
@@ -79,8 +80,7 @@ void draw_list_row(PanelContext& context, const ImportanceView& view, const List
   Ui& ui = context.ui;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  const HeadIndex index = view.table->head_at(place);
-  const HeadRef head{index.layer, index.head};
+  const HeadRef head = view.table->head_at(place);
   const std::string name = head_text(head);
   const bool selected = context.state.view.selection.head == head, differs = view.differs(place);
   const Rect whole{row.x0 - 6.0f, row.y0, row.x1 + 6.0f, row.y1};
@@ -129,8 +129,8 @@ void draw_list_rows(PanelContext& context, const ImportanceView& view, Rect area
     draw_note(context, area, "No head is done yet.");
     return;
   }
-  context.facts.set("importance.top", head_name(view.table->head_at(order.front())));
-  context.facts.set("importance.least", head_name(view.table->head_at(order.back())));
+  context.facts.set("importance.top", head_text(view.table->head_at(order.front())));
+  context.facts.set("importance.least", head_text(view.table->head_at(order.back())));
   const ListColumns columns = list_columns(view, area.width());
   draw_list_header(context, view, columns, area.cut_top(22.0f));
   const auto room = static_cast<std::size_t>(std::max(0.0f, std::floor(area.height() / kListRow)));
@@ -232,8 +232,8 @@ std::string ablated_set_text(const ImportanceView& view, const RunEntry& run) {
   text += " " + signed_text(*run.data->next_token_loss - view.table->loss, 4);
   double sum = 0.0;
   for (std::size_t i = before; i < run.what_ifs.size(); ++i) {
-    const auto head = parse_head_names(run.what_ifs[i].substr(0, run.what_ifs[i].find(':')), ',', "");
-    const auto place = head ? view.table->place(head->front()) : std::nullopt;
+    const auto head = parse_head(run.what_ifs[i].substr(0, run.what_ifs[i].find(':')));
+    const auto place = head ? view.table->place(*head) : std::nullopt;
     sum += place ? view.table->delta[*place] : kNaN;
   }
   if (std::isfinite(sum) && heads > 1) text += ", one by one " + signed_text(sum, 4);
@@ -246,7 +246,7 @@ void draw_ablated_set(PanelContext& context, const ImportanceView& view, Rect ar
   const std::size_t count = context.state.view.heads.lasso.size();
   if (count > 0) {
     Rect row = area.cut_top(measure::kPanelControl);
-    const std::string line = std::string("lasso.ablate ") + way_info(view.way).word;
+    const std::string line = std::string("lasso.ablate ") + word_of(view.way);
     const std::string reason = context.commands.disabled_reason(context.state, line);
     const std::string title = "Ablate together";
     const float width = ui.button_width(title);

@@ -18,6 +18,7 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/session/enum_words.h"
 #include "app/ui/text_wrap.h"
 #include "core/base/format.h"
 
@@ -89,7 +90,7 @@ void draw_way_card(PanelContext& context, const ImportanceView& view, AblationWa
   const WayCard card = way_card_of(context, view, way);
   const std::optional<LossSweep>& sweep = sweep_of(view.run->sweeps, way);
   const bool chosen = view.way == way, usable = card.refused.empty();
-  const Interaction hit = ui.pressable(std::string("card ") + way_info(way).word, area, usable, Cursor::Hand);
+  const Interaction hit = ui.pressable(std::string("card ") + word_of(way), area, usable, Cursor::Hand);
   painter.fill_rect(area,
                     chosen                  ? theme.accent_soft
                     : hit.hovered && usable ? theme.hover
@@ -121,7 +122,7 @@ void draw_way_card(PanelContext& context, const ImportanceView& view, AblationWa
     painter.fill_rect(bar, theme.line);
     painter.fill_rect({bar.x0, bar.y0, bar.x0 + static_cast<float>(share) * bar.width(), bar.y1}, theme.accent);
   }
-  if (hit.clicked && usable) ui.run(std::string("importance.colour ") + way_info(way).word);
+  if (hit.clicked && usable) ui.run(std::string("importance.colour ") + word_of(way));
 }
 
 void draw_way_cards(PanelContext& context, const ImportanceView& view, Rect& body) {
@@ -152,7 +153,7 @@ void draw_action(PanelContext& context, const ImportanceView& view, Rect& body) 
   } else if (view.sweep && view.sweep->status == SweepStatus::Failed) {
     text = view.sweep->error ? view.sweep->error->message : "failed";
     color = theme.err;
-    button = "Try again", command = std::string("importance.run ") + way_info(view.way).word;
+    button = "Try again", command = std::string("importance.run ") + word_of(view.way);
   } else if (view.table) {
     const SweepEstimate& left = kept_estimate(context, view);
     const bool more = left.heads > 0 && view.run->model >= 0;
@@ -161,7 +162,7 @@ void draw_action(PanelContext& context, const ImportanceView& view, Rect& body) 
     color = theme.warn;
     if (more) {
       text += " · left: " + estimate_text(left);
-      button = "Continue", command = std::string("importance.run ") + way_info(view.way).word;
+      button = "Continue", command = std::string("importance.run ") + word_of(view.way);
     }
   } else {
     return;
@@ -209,15 +210,15 @@ void draw_nothing_yet(PanelContext& context, const ImportanceView& view, Rect bo
           "later.",
       theme.hint());
   if (estimate.heads >= kManyHeads)
-    say("That is long. Fewer heads: “importance.run " + std::string(info.word) +
-            " layer 0 1” takes layers, “importance.run " + info.word + " lasso” the lasso.",
+    say("That is long. Fewer heads: “importance.run " + std::string(word_of(view.way)) +
+            " layer 0 1” takes layers, “importance.run " + word_of(view.way) + " lasso” the lasso.",
         theme.hint());
   const std::string title =
       "Compute " + grouped_text(static_cast<std::int64_t>(estimate.heads)) + (estimate.heads == 1 ? " head" : " heads");
   const float width = ui.button_width(title);
   if (area.height() >= measure::kControl && area.width() >= width) {
     ui.button(Rect::sized(area.x0, area.y0, width, measure::kControl), title,
-              std::string("importance.run ") + info.word, ButtonStyle::Primary);
+              std::string("importance.run ") + word_of(view.way), ButtonStyle::Primary);
   }
 }
 

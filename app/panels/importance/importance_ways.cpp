@@ -11,6 +11,7 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/plot/number_text.h"
 #include "app/plot/series.h"
+#include "app/session/enum_words.h"
 #include "core/base/numbers.h"
 
 namespace headroom {
@@ -109,12 +110,11 @@ void draw_way(PanelContext& context, const ImportanceView& view, AblationWay way
     if (const auto place = table.place({selected->layer, selected->head}); place && std::isfinite(table.delta[*place]))
       painter.ring(frame.at(layers[*place], table.delta[*place]), 4.0f, theme.accent, 1.5f);
   draw_plot_axes(painter, frame, theme);
-  const Interaction hit = context.ui.interact(std::string("way ") + way_info(way).word, frame.inner, Cursor::Hand);
+  const Interaction hit = context.ui.interact(std::string("way ") + word_of(way), frame.inner, Cursor::Hand);
   if (!hit.hovered) return;
   const std::ptrdiff_t at = nearest_point(frame, layers, discs, context.ui.input.pointer, 7.0f);
   if (at < 0) return;
-  const HeadIndex found = table.head_at(static_cast<std::size_t>(at));
-  const HeadRef hovered{found.layer, found.head};
+  const HeadRef hovered = table.head_at(static_cast<std::size_t>(at));
   context.hover.head = hovered;
   const Vec2 p = frame.at(layers[static_cast<std::size_t>(at)], discs[static_cast<std::size_t>(at)]);
   context.ui.tooltip(Rect::sized(p.x - 5.0f, p.y - 5.0f, 10.0f, 10.0f),
@@ -154,7 +154,7 @@ void draw_importance_ways(PanelContext& context, const ImportanceView& view, Rec
   for (std::size_t i = 0; i < ways.size(); ++i) {
     const Rect part = area.cut_left(width);
     area.cut_left(gap);
-    context.ui.push_id(way_info(ways[i]).word);
+    context.ui.push_id(word_of(ways[i]));
     draw_way(context, view, ways[i], y, true, part);
     context.ui.pop_id();
   }

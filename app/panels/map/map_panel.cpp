@@ -33,6 +33,7 @@
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/plot/number_text.h"
+#include "app/session/enum_words.h"
 
 namespace headroom {
 namespace {
@@ -132,7 +133,7 @@ void set_view_facts(PanelContext& context, const MapLayout& layout, const MapSub
   facts.set("map.rows", static_cast<double>(layout.row_count()));
   facts.set("map.keys", static_cast<double>(layout.key_count()));
   facts.set("map.call", subject.layer ? subject.layer->call_name : "");
-  facts.set("map.kind", std::string(map_kind_name(subject.kind)));
+  facts.set("map.kind", std::string(word_of(subject.kind)));
   facts.set("map.scale", std::string(scale_word(range.scale.kind)));
   facts.set("map.range_low", static_cast<double>(range.scale.low));
   facts.set("map.range_high", static_cast<double>(range.scale.high));

@@ -12,6 +12,7 @@
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
 #include "app/plot/number_text.h"
+#include "app/session/enum_words.h"
 
 namespace headroom {
 namespace {
@@ -69,7 +70,7 @@ void draw_map_tool_bar(PanelContext& context, const Rect& bar, const MapSubject&
     for (const MapKind kind : order) {
       Choice choice;
       choice.title = kind_title(kind, differential);
-      choice.command = std::string("map ") + map_kind_name(kind);
+      choice.command = std::string("map ") + word_of(kind);
       choice.selected = subject.program && kind == subject.kind;
       choice.disabled = kind_disabled(subject, kind);
       if (all || choice.disabled.empty() || choice.selected) choices.push_back(std::move(choice));

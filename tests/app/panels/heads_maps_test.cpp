@@ -13,6 +13,7 @@
 #include "app/panels/heads/head_card.h"
 #include "app/panels/heads/heads_panel.h"
 #include "app/panels/heads/thumbnails.h"
+#include "app/session/enum_words.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;
@@ -195,8 +196,8 @@ CATCH_TEST_CASE("maps of all heads: no text of view or card is cut, outside or o
             bench.state.view.heads.maps_show = kind;
             holds(bench.draw(draw_with_card, frame),
                   std::string(model.kind) + " " + std::to_string(model.layers) + "×" + std::to_string(model.heads) +
-                      (by_value ? " by value " : " by layer ") + map_kind_name(kind) + " " +
-                      std::to_string(frame.width()) + "×" + std::to_string(frame.height()));
+                      (by_value ? " by value " : " by layer ") + word_of(kind) + " " + std::to_string(frame.width()) +
+                      "×" + std::to_string(frame.height()));
           }
       }
   }

@@ -117,6 +117,9 @@ CATCH_TEST_CASE("palette: completions of choices, heads, commands and paths") {
   CATCH_CHECK(palette_completions(table, state, "theme ") == Lines{"theme dark", "theme light", "theme toggle"});
   CATCH_CHECK(palette_completions(table, state, "map.po") == Lines{"map.pool "});
   CATCH_CHECK(palette_completions(table, state, "nothing x").empty());
+  CATCH_CHECK(palette_completions(table, state, "heads.x value_dr") == Lines{"heads.x value_drain"});
+  CATCH_CHECK(palette_completions(table, state, "heads.sort sink_score d") ==
+              Lines{"heads.sort sink_score descending"});
   show_run(state, small_run(false));
   CATCH_CHECK(palette_completions(table, state, "select L") == Lines{"select L0.H0"});
   CATCH_CHECK(palette_arguments(table, "map.scale l") == "linear|log10|symlog|auto|next");

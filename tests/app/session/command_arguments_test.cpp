@@ -12,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/enum_words.h"
 #include "app/session/session.h"
 #include "tests/app/session/session_bench.h"
+#include "tests/support/required.h"
 #include "tests/support/temp_folder.h"
 
 namespace headroom::test {
@@ -30,7 +32,7 @@ std::string example(const std::string& one) {
 bool takes_any_word(const std::vector<std::string>& allowed) {
   return std::ranges::any_of(allowed, [](const std::string& one) {
     const Placeholder* placeholder = find_placeholder(one);
-    return placeholder && placeholder->fits("banana!");
+    return placeholder && placeholder->read("banana!");
   });
 }
 
@@ -69,9 +71,7 @@ struct Kept {
 
 CATCH_TEST_CASE("Forms of arguments: alternatives, what may be left out, what may come again", "[session]") {
   const auto takes = [](const char* pattern, const Words& words) {
-    Command command;
-    command.name = "test", command.arguments = pattern;
-    return check_arguments(command, words).has_value();
+    return ArgumentPattern(pattern).read("test", words).has_value();
   };
   CATCH_CHECK(takes("", {}));
   CATCH_CHECK_FALSE(takes("", {"x"}));
@@ -94,25 +94,99 @@ CATCH_TEST_CASE("Forms of arguments: alternatives, what may be left out, what ma
                takes("L0.H0[Q,K]|none", {"none"})));
   for (const char* wrong : {"L3", "L3.H", "L3.H1[5]", "L3.H1[5,4", "L3.H1[a,4]", "l3.h1", ""})
     CATCH_CHECK_FALSE(takes("L0.H0[Q,K]|none", {wrong}));
-  Command command;
-  command.name = "map.range", command.arguments = "auto or LOW HIGH";
   const Words wrong{"much"};
-  const std::string said = describe(check_arguments(command, wrong).error());
+  const std::string said = describe(ArgumentPattern("auto or LOW HIGH").read("map.range", wrong).error());
   CATCH_CHECK(said ==
               "map.range: wrong arguments; expected auto or LOW HIGH (LOW: a number, HIGH: a number), found much");
+}
+
+CATCH_TEST_CASE("A line is read once: words become the values that the pattern has in their places", "[session]") {
+  const auto read = [](const char* pattern, const Words& words) {
+    return required(ArgumentPattern(pattern).read("test", words));
+  };
+  const Arguments indices = read("[QUERY|-] [KEY|-] or none", {"7", "-"});
+  CATCH_CHECK((indices.size() == 2 && indices.index(0) == 7 && indices.maybe_index(0) == 7));
+  CATCH_CHECK((indices.is(1, "-") && !indices.maybe_index(1) && !indices.maybe_index(2) && !indices.is(2, "-")));
+  CATCH_CHECK_THROWS_AS(indices.index(1), LogicError);
+  CATCH_CHECK_THROWS_AS(indices[2], LogicError);
+  CATCH_CHECK(read("auto or LOW HIGH", {"-1", "2e3"}).number(1) == 2000.0);
+  CATCH_CHECK_FALSE(read("PIXELS|fit", {"fit"}).maybe_number(0).has_value());
+
+  const HeadCell cell = read("L0.H0[Q,K]|none", {"L3.H11[5,4]"}).place(0);
+  CATCH_CHECK((cell.head == HeadRef{3, 11} && cell.query == 5 && cell.key == 4));
+  CATCH_CHECK_FALSE(read("L0.H0[Q,K]|none", {"L3.H11"}).place(0).query.has_value());
+  CATCH_CHECK(read("L0.H0|all", {"L3.H11"}).place(0).head == HeadRef{3, 11});
+  CATCH_CHECK_FALSE(ArgumentPattern("L0.H0|all").read("test", Words{"L3.H11,L4.H0"}).has_value());
+  const Arguments heads = read("off [lasso|L0.H0,L1.H2…]", {"off", "L0.H1,L2.H3", "lasso", "L4.H5"});
+  CATCH_CHECK(heads.heads(1) == std::vector<HeadRef>{{0, 1}, {2, 3}, {4, 5}});
+  CATCH_CHECK(heads.text(2) == "lasso L4.H5");
+
+  CATCH_CHECK(read(all_words<ScaleKind>().c_str(), {"symlog"}).choice<ScaleKind>(0) == ScaleKind::Symlog);
+  CATCH_CHECK_THROWS_AS(read("banana", {"banana"}).choice<ScaleKind>(0), LogicError);
+  for (const bool before : {false, true}) {
+    CATCH_CHECK((read("[on|off]", {"on"}).on(0, before) && !read("[on|off]", {"off"}).on(0, before)));
+    CATCH_CHECK(read("[on|off]", {}).on(0, before) == !before);
+    CATCH_CHECK(read("on|off|toggle", {"toggle"}).on(0, before) == !before);
+  }
+  CATCH_CHECK(read("QUANTITIES…", {"sink_score,top_key_mass[first,4]", "", "logit_max"}).names(0) ==
+              Words{"sink_score", "top_key_mass[first,4]", "logit_max"});
+  CATCH_CHECK(read("TEXT|none", {"none"}).is(0, "none"));
+
+  const Words found{"3", "x"};
+  CATCH_CHECK(describe(Arguments("zoom", found).wrong("less")) == "zoom: wrong arguments; expected less, found 3 x");
+}
+
+CATCH_TEST_CASE("Each placeholder refuses what is no such thing, and says why where there is more to say",
+                "[session]") {
+  struct Row {
+    const char* pattern;
+    Words wrong;
+    const char* said;
+  };
+  for (const Row& row :
+       {Row{"RUN", {"99999999999", "-1", "1.0", "one", ""}, "the number of a run"},
+        Row{"TOKEN", {"-1", "0x1", " 1", "99999999999999999999"}, "a whole number"},
+        Row{"X", {"inf", "nan", "1,5", "+1"}, "a number"}, Row{"CUDA", {"cuda", "cuda:", "cuda:-1", "cpu"}, "cuda:1"},
+        Row{"SHORTCUT", {"Ctrl+", "K+Ctrl"}, "Ctrl+K"},
+        Row{"L0.H0", {"L0", "L0.H0[1,0]", "L0.H0,L0.H1"}, "layer and head"},
+        Row{"L0.H0,L1.H2", {"", "L0.H0,", "L0.H0;L0.H1"}, "commas"},
+        Row{"QUANTITY", {"banana", "layer"}, "there is no quantity"}, Row{"QUANTITY", {"sink_score[third]"}, "third"},
+        Row{"QUANTITIES", {"logit_max,banana", "logit_max,top_key_mass[first"}, ""},
+        Row{"CHANGE", {"banana=1"}, "there is no what-if 'banana'"},
+        Row{"CHANGE", {"temperature=0"}, "a number above 0"},
+        Row{"CHANGE", {"-temperature=2", "L0.H0:temperature=2"}, "NAME=VALUE"},
+        Row{"-CHANGE", {"temperature=2", "-banana=1"}, "takes it back"}})
+    for (const std::string& word : row.wrong) {
+      CATCH_INFO(row.pattern << " " << word);
+      const auto result = ArgumentPattern(row.pattern).read("test", Words{word});
+      CATCH_REQUIRE_FALSE(result.has_value());
+      const std::string text = describe(result.error());
+      CATCH_INFO(text);
+      CATCH_CHECK(text.find(row.said) != std::string::npos);
+      CATCH_CHECK(text.find(std::string("expected ") + row.pattern) != std::string::npos);
+    }
+}
+
+CATCH_TEST_CASE("What may follow the words of a line is what completes it", "[session]") {
+  const ArgumentPattern pattern("[lasso|L0.H0,L1.H2…] or layer LAYER…");
+  CATCH_CHECK(pattern.next(Words{}) == Words{"lasso", "L0.H0,L1.H2", "layer"});
+  CATCH_CHECK(pattern.next(Words{"layer"}) == Words{"LAYER"});
+  CATCH_CHECK(pattern.next(Words{"layer", "1", "2"}) == Words{"LAYER"});
+  CATCH_CHECK(pattern.next(Words{"banana"}).empty());
+  CATCH_CHECK(ArgumentPattern("on|off").next(Words{"on"}).empty());
 }
 
 CATCH_TEST_CASE("The table says what each command takes in words that mean something", "[session]") {
   const CommandTable table = make_command_table();
   std::set<std::string> used;
   for (const Command& command : table.commands())
-    for (const ArgumentForm& form : argument_forms(command.arguments))
+    for (const ArgumentForm& form : command.arguments.forms())
       for (const auto& allowed : form.words)
         for (const std::string& one : allowed) {
           CATCH_INFO(command.name + " " + one);
           CATCH_CHECK_FALSE(one.empty());
           if (const Placeholder* placeholder = find_placeholder(one)) {
-            CATCH_CHECK(placeholder->fits(placeholder->example));
+            CATCH_CHECK(placeholder->read(placeholder->example));
             used.insert(one);
           } else {
             CATCH_CHECK(std::ranges::none_of(one, [](char c) { return c >= 'A' && c <= 'Z'; }));
@@ -127,7 +201,7 @@ CATCH_TEST_CASE("The table says what each command takes in words that mean somet
     CATCH_INFO(entry.line);
     const auto words = split_command_line(entry.line);
     CATCH_REQUIRE(words.has_value());
-    CATCH_CHECK(check_arguments(*table.find(words->front()), std::span(*words).subspan(1)).has_value());
+    CATCH_CHECK(table.find(words->front())->arguments.read("", std::span(*words).subspan(1)).has_value());
   }
 }
 
@@ -143,12 +217,12 @@ CATCH_TEST_CASE("Every command refuses nonsense, too few and too many arguments,
     const std::string said = describe(result.error());
     CATCH_INFO(said);
     CATCH_CHECK(said.starts_with(command.name + ": wrong arguments; expected "));
-    CATCH_CHECK(said.find(command.arguments) != std::string::npos);
+    CATCH_CHECK(said.find(command.arguments.text()) != std::string::npos);
     CATCH_CHECK(result.error().code == ErrorCode::InvalidArgument);
     ++lines;
   };
   for (const Command& command : bench->commands().commands()) {
-    const std::vector<ArgumentForm> forms = argument_forms(command.arguments);
+    const auto forms = command.arguments.forms();
     CATCH_INFO(command.name);
     if (std::ranges::none_of(forms, [](const ArgumentForm& form) { return form.words.empty(); })) refused(command, {});
     const bool repeats = std::ranges::any_of(forms, &ArgumentForm::last_repeats);
@@ -188,7 +262,7 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
       {"target", {{"target text", "no encoder"}}},
       {"target-ids", {{"target-ids 1,2", "no encoder"}}},
       {"layer.recompute", {{"layer.recompute 2", "0 to 1"}}},
-      {"device", {{"device cud", "cpu, cuda"}, {"device cuda:x", "cpu, cuda"}, {"device \"\"", "NAME"}}},
+      {"device", {{"device cud", "cuda:1"}, {"device cuda:x", "cuda:1"}, {"device \"\"", "cpu|cuda"}}},
       {"select",
        {{"select L2.H0", "L0.H0 to L1.H3"}, {"select L0.H9", "L0.H0 to L1.H3"}, {"select L0.H0[64,0]", "64"}}},
       {"pin", {{"pin 64 0", "64"}, {"pin - 99", "64"}}},
@@ -264,7 +338,7 @@ CATCH_TEST_CASE("Names, paths and places that do not exist are refused with what
       "wheel", "random",   "prompt.first", "prompt.built-in", "heads.threshold"};
   const Kept before(bench.state());
   for (const Command& command : bench->commands().commands()) {
-    const bool placeholder = std::ranges::any_of(argument_forms(command.arguments), [](const ArgumentForm& form) {
+    const bool placeholder = std::ranges::any_of(command.arguments.forms(), [](const ArgumentForm& form) {
       return std::ranges::any_of(form.words, [](const auto& allowed) {
         return std::ranges::any_of(allowed, [](const std::string& one) { return find_placeholder(one) != nullptr; });
       });

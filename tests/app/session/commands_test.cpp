@@ -68,7 +68,6 @@ CATCH_TEST_CASE("Every entry of the palette is a command that exists, with a tit
     CATCH_CHECK(names.insert(command.name).second);
     CATCH_CHECK_FALSE(command.title.empty());
     CATCH_CHECK_FALSE(command.group.empty());
-    CATCH_CHECK(command.run);
   }
   std::map<std::string, std::string> keys;
   std::set<std::string> lines;

@@ -1,6 +1,7 @@
 // What each head is worth, in a session: every change of the loss is that of a what-if run, a sweep that stops or gives
 // way goes on to the same numbers, files come back, and what cannot be computed says why.
 #include "app/session/importance.h"
+#include "app/session/enum_words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -65,13 +66,13 @@ CATCH_TEST_CASE("importance: every change of the loss is that of a what-if run t
     const bool pairs = std::string(demo) != "bytes/softmax";
     for (const AblationWay way : kAblationWays) {
       const AblationWayInfo& info = way_info(way);
-      CATCH_INFO(info.word);
+      CATCH_INFO(word_of(way));
       if (way == AblationWay::SecondOff && !pairs) {
-        CATCH_CHECK(bench.refusal(std::string("importance.run ") + info.word).find("these heads have one map") !=
+        CATCH_CHECK(bench.refusal(std::string("importance.run ") + word_of(way)).find("these heads have one map") !=
                     std::string::npos);
         continue;
       }
-      bench.run(std::string("importance.run ") + info.word);
+      bench.run(std::string("importance.run ") + word_of(way));
       CATCH_CHECK(bench.state().view.centre == CentreView::Importance);
       CATCH_CHECK(bench.state().view.importance.colour == way);
       CATCH_CHECK(status(bench, way) == SweepStatus::Done);
@@ -80,7 +81,7 @@ CATCH_TEST_CASE("importance: every change of the loss is that of a what-if run t
       CATCH_CHECK(found.loss == near(bench.state().data()->next_token_loss.value(), 1e-6));
       const QuantityRef quantity = parse_quantity(info.quantity).value();
       for (std::size_t i = 0; i < found.delta.size(); ++i) {
-        const HeadIndex at = found.head_at(i);
+        const HeadRef at = found.head_at(i);
         const HeadRef head{at.layer, at.head};
         CATCH_INFO(head_text(head));
         // The quantity of atlas, scatter plot and table is the same number.
@@ -396,11 +397,11 @@ CATCH_TEST_CASE("importance: what a sweep costs is said before it starts", "[ses
   CATCH_CHECK(no_importance(state).find("headroom ablate MODEL") != std::string::npos);
   CATCH_CHECK(no_importance(State{}) == "nothing is open");
   for (const AblationWay way : kAblationWays) {
-    CATCH_CHECK(parse_way(way_info(way).word) == way);
+    CATCH_CHECK(parse_word<AblationWay>(word_of(way)) == way);
     CATCH_CHECK(way_of_quantity(way_info(way).quantity) == way);
     CATCH_CHECK(required(parse_ablation_mode(way_info(way).mode)).change == way_info(way).change);
   }
-  CATCH_CHECK_FALSE(parse_way("zero").has_value());
+  CATCH_CHECK_FALSE(parse_word<AblationWay>("zero").has_value());
   CATCH_CHECK_FALSE(way_of_quantity("sink_score").has_value());
 }
 

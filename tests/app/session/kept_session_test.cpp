@@ -130,7 +130,7 @@ CATCH_TEST_CASE("kept session: the next start offers what was open and brings al
     CATCH_CHECK(bench.state().view.selection.head == HeadRef{1, 0});
     CATCH_CHECK(bench.state().view.heads.filter == "sink_score > 0.01");
     CATCH_CHECK(bench.state().recent.size() == 1);  // the checkpoint: the kept file is not one of the person's
-    bench->leave();
+    bench->keeping().leave();
     bench->finish_files();
   }
   options.own_name = "300-1";

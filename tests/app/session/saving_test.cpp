@@ -135,10 +135,10 @@ CATCH_TEST_CASE("saving: what a person asks for replaces nothing unasked, is tol
     bench.wait();
     CATCH_CHECK(std::filesystem::last_write_time(run) != written);
     // A picture is asked of the window; a script asks without a word to the person.
-    (void)bench->take_window_requests();
+    (void)bench->inbox().take_requests();
     bench->run_line("save picture " + folder.path().string() + "/a.png head");
     bench.run("export.panel map " + folder.path().string() + "/b.png");
-    const auto requests = bench->take_window_requests();
+    const auto requests = bench->inbox().take_requests();
     CATCH_REQUIRE(requests.size() == 2);
     CATCH_CHECK((requests[0].panel == "head" && requests[0].by_person && requests[1].panel == "map"));
     CATCH_CHECK_FALSE(requests[1].by_person);

@@ -24,7 +24,7 @@ class SessionBench {
  public:
   explicit SessionBench(std::filesystem::path config = {}) : SessionBench(options(std::move(config))) {}
   explicit SessionBench(Session::Options given) : session_(complete(std::move(given))) {
-    session_.load_compute_library();
+    session_.runner().compute().load();
     wait();
   }
 

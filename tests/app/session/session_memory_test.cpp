@@ -20,7 +20,7 @@ namespace {
 class Bench {
  public:
   explicit Bench(TraceSpan trace = {}) : session(options(std::move(trace))) {
-    session.load_compute_library();
+    session.runner().compute().load();
     wait();
     const auto demo =
         std::filesystem::path(HEADROOM_FIXTURES).parent_path().parent_path() / "assets" / "demo" / "bytes" / "diff_v2";

@@ -120,7 +120,7 @@ CATCH_TEST_CASE("An address opens with its place selected", "[session]") {
   CATCH_CHECK(bench.state().view.selection.query == 37);
   CATCH_CHECK(bench.state().view.selection.key == 5);
   bench.run("copy.address");
-  const auto requests = bench->take_window_requests();
+  const auto requests = bench->inbox().take_requests();
   CATCH_REQUIRE(requests.size() == 1);
   CATCH_CHECK(requests[0].text.ends_with("bytes/diff_v2::L1.H1[37,5]"));
 }
@@ -300,7 +300,7 @@ CATCH_TEST_CASE("Recent files are kept between sessions, and a missing one is ma
   std::filesystem::remove_all(copy);
   SessionBench bench(folder.path() / "config");
   CATCH_CHECK_FALSE(bench.state().settings.dark);
-  bench->refresh_start_page();
+  bench->documents().refresh_start_page();
   bench.wait();
   CATCH_REQUIRE(bench.state().recent.size() == 1);
   CATCH_CHECK(bench.state().recent[0].missing);

@@ -53,8 +53,8 @@ class KeptClipboard final : public Clipboard {
 class Monkey {
  public:
   explicit Monkey(unsigned seed) : session_(options()), hands_(seed, session_.commands()), core_(session_, clipboard_) {
-    session_.load_compute_library();
-    session_.refresh_start_page();
+    session_.runner().compute().load();
+    session_.documents().refresh_start_page();
     settle();
     resize();
   }
@@ -74,7 +74,7 @@ class Monkey {
     distances_ = distances_ || (core_.facts().find("compare.distances_known") &&
                                 *core_.facts().find("compare.distances_known") != "0");
     forget_frame(input_);
-    (void)session_.take_window_requests();
+    (void)session_.inbox().take_requests();
     if (const std::string line = hands_.upkeep(session_.state()); !line.empty()) {
       session_.run_line(line);
       settle();  // frames without a display are so many that nothing would be open in most of them

@@ -1,4 +1,7 @@
-// Opening and closing: checkpoints and run files on the I/O thread, recent files, demos.
+#include "app/session/documents.h"
+
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -12,12 +15,11 @@
 #include <system_error>
 #include <vector>
 
-#include "app/session/command_parts.h"
+#include "app/session/commands.h"
 #include "app/session/demos.h"
 #include "app/session/file_manager.h"
 #include "app/session/opened_path.h"
 #include "app/session/run_names.h"
-#include "app/session/session.h"
 #include "app/ui/file_list.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
@@ -34,6 +36,7 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+constexpr double kFileCheckSeconds = 2.0;
 constexpr std::int64_t kDefaultTokens = 512;
 constexpr double kUnaskedOperations = 2e12;  // seconds on any processor
 
@@ -84,9 +87,23 @@ bool is_folder_of_trainings(const std::string& path) {
   return std::filesystem::is_directory(path, ignored) && !is_model_folder(path) && !find_histories(path).empty();
 }
 
+bool changed_on_disk(const InputFile& file) {
+  if (file.replaced_on_disk()) return true;
+  struct stat now{};
+  if (::stat(file.path().c_str(), &now) != 0) return true;
+  return static_cast<std::uint64_t>(now.st_size) != file.size_bytes() ||
+         now.st_mtim.tv_sec * std::int64_t{1000000000} + now.st_mtim.tv_nsec != file.modified_ns();
+}
+
 }  // namespace
 
-void Session::open(const std::string& given, const OpenOptions& options) {
+Documents::Documents(const SessionParts& parts, Keeping& keeping, Runner& runner)
+    : SessionParts(parts),
+      keeping_(keeping),
+      runner_(runner),
+      trainings_(parts, runner.compute(), [this](const RecentFile& file) { keeping_.add_recent(file); }) {}
+
+void Documents::open(const std::string& given, const OpenOptions& options) {
   std::string path = given;
   OpenOptions opening = options;
   // An address: model/::L12.H5[37,0]
@@ -103,70 +120,65 @@ void Session::open(const std::string& given, const OpenOptions& options) {
       if (entry.opening) return;
       state_.model = entry.id;
       for (const RunEntry& run : state_.runs)
-        if (run.model == entry.id) show_run(run.id);
-      if (opening.head) set_head(opening.head);
+        if (run.model == entry.id) runner_.show_run(run.id);
+      if (opening.head) runner_.set_head(opening.head);
       return;
     }
   if (is_folder_of_trainings(path)) {
-    if (const Result<void> opened = open_training(path); !opened)
-      card("Cannot open " + opened_title(path), opened.error(), "");
+    open_training(path);
     return;
   }
-  ++pending_;
-  ++opening_;
+  inbox_.begin_opening();
   if (is_hdf5_file(path)) {
-    io_->post([this, path, opening] {
+    io_.post([this, path, opening] {
       const MutexLock lock(hdf5_);
       prepare_hdf5();
       if (is_ablation_file(path)) {
-        main_->post([this, path, opening, result = read_ablation(path)]() mutable {
+        inbox_.post([this, path, opening, result = read_ablation(path)]() mutable {
           ablation_opened(path, opening, std::move(result));
         });
         return;
       }
       if (is_training_file(path)) {
-        main_->post([this, path] {
-          --pending_;
-          --opening_;
-          if (const Result<void> opened = open_training(path); !opened)
-            card("Cannot open " + opened_title(path), opened.error(), "");
+        inbox_.post([this, path] {
+          inbox_.end_opening();
+          open_training(path);
         });
         return;
       }
       Result<std::shared_ptr<const RunSnapshot>> result = read_run(path);
-      main_->post([this, path, opening, result = std::move(result)]() mutable {
+      inbox_.post([this, path, opening, result = std::move(result)]() mutable {
         run_file_opened(path, opening, std::move(result));
       });
     });
     return;
   }
   ModelEntry placeholder;
-  placeholder.id = next_id_++;
+  placeholder.id = inbox_.next_id();
   placeholder.path = path;
   placeholder.config = options.config;
   placeholder.name = opened_title(path);
   placeholder.opening = true;
   state_.models.push_back(placeholder);
   name_models_and_runs(state_);
-  io_->post([this, path, opening, id = placeholder.id] {
+  io_.post([this, path, opening, id = placeholder.id] {
     const double begin_s = steady_seconds();
     Result<ModelEntry> result = read_model(path, opening.config);
     if (options_.trace) options_.trace("open", begin_s, steady_seconds());
-    main_->post(
+    inbox_.post(
         [this, id, opening, result = std::move(result)]() mutable { model_opened(id, opening, std::move(result)); });
   });
 }
 
-void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry> result) {
-  --pending_;
-  --opening_;
-  ModelEntry* placeholder = edit_model(id);
+void Documents::model_opened(int id, const OpenOptions& options, Result<ModelEntry> result) {
+  inbox_.end_opening();
+  ModelEntry* placeholder = state_.edit_model(id);
   if (!placeholder) return;
   if (!result) {
     const std::string line = open_line(placeholder->path, placeholder->config), name = placeholder->name;
     std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id == id; });
     name_models_and_runs(state_);
-    card("Cannot open " + name, result.error(), line);
+    inbox_.card("Cannot open " + name, result.error(), line);
     return;
   }
   result->id = id;
@@ -179,9 +191,9 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   const ModelEntry& kept = *state_.find_model(id);
   state_.model = id;
   for (const std::string& warning : kept.model->spec.warnings)
-    message(MessageLevel::Warning, kept.name + ": " + warning);
+    inbox_.message(MessageLevel::Warning, kept.name + ": " + warning);
   for (const std::string& warning : kept.model->checkpoint->warnings())
-    message(MessageLevel::Warning, kept.name + ": " + warning);
+    inbox_.message(MessageLevel::Warning, kept.name + ": " + warning);
   const ModelSpec& spec = kept.model->spec;
   RecentFile recent;
   recent.path = std::filesystem::absolute(kept.path).lexically_normal().string();
@@ -190,7 +202,7 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
                          spec.blocks.size(), static_cast<long long>(spec.num_heads), spec.kinds_text().c_str());
   recent.opened_unix = std::time(nullptr);
   recent.size_bytes = kept.size_bytes;
-  add_recent(recent);
+  keeping_.add_recent(recent);
   state_.prompt = default_prompt(kept);
   ++state_.prompt_serial;
   RunEntry run;
@@ -198,7 +210,7 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   run.status = RunStatus::Waiting;
   run.prompt_title = state_.prompt.title;
   run.prompt_serial = state_.prompt_serial;
-  show_run(add_run(run));
+  runner_.show_run(runner_.add_run(run));
   state_.view.selection = {};
   state_.view.selection.head = options.head;
   state_.view.selection.query = options.query;
@@ -215,18 +227,18 @@ void Session::model_opened(int id, const OpenOptions& options, Result<ModelEntry
   const auto tokens = static_cast<double>(
       state_.prompt.ids.empty() ? state_.prompt.max_tokens : static_cast<std::int64_t>(state_.prompt.ids.size()));
   if (2.0 * parameters * tokens > kUnaskedOperations) {
-    message(MessageLevel::Info, kept.name + " is large: choose a prompt and press Run");
+    inbox_.message(MessageLevel::Info, kept.name + " is large: choose a prompt and press Run");
     return;
   }
-  if (const Result<void> started = start_run(); !started) message(MessageLevel::Warning, describe(started.error()));
+  if (const Result<void> started = runner_.start_run(); !started)
+    inbox_.message(MessageLevel::Warning, describe(started.error()));
 }
 
-void Session::run_file_opened(const std::string& path, const OpenOptions& options,
-                              Result<std::shared_ptr<const RunSnapshot>> result) {
-  --pending_;
-  --opening_;
+void Documents::run_file_opened(const std::string& path, const OpenOptions& options,
+                                Result<std::shared_ptr<const RunSnapshot>> result) {
+  inbox_.end_opening();
   if (!result) {
-    card("Cannot open " + opened_title(path), result.error(), "open " + quote_word(path));
+    inbox_.card("Cannot open " + opened_title(path), result.error(), "open " + quote_word(path));
     return;
   }
   RunEntry run;
@@ -236,11 +248,10 @@ void Session::run_file_opened(const std::string& path, const OpenOptions& option
 }
 
 // Its numbers are loss changes: it is shown where they are.
-void Session::ablation_opened(const std::string& path, const OpenOptions& options, Result<OpenedAblation> result) {
-  --pending_;
-  --opening_;
+void Documents::ablation_opened(const std::string& path, const OpenOptions& options, Result<OpenedAblation> result) {
+  inbox_.end_opening();
   if (!result) {
-    card("Cannot open " + opened_title(path), result.error(), "open " + quote_word(path));
+    inbox_.card("Cannot open " + opened_title(path), result.error(), "open " + quote_word(path));
     return;
   }
   const auto way = std::ranges::find(kAblationWays, result->table.mode.change,
@@ -248,7 +259,7 @@ void Session::ablation_opened(const std::string& path, const OpenOptions& option
   if (way == kAblationWays.end()) {
     Error error(ErrorCode::Unsupported, "the window shows no loss changes of this kind");
     error.wanted("head=off, head=mean, hide-key=0 or second-map=off", result->table.mode.change).in_file(path);
-    card("Cannot open " + opened_title(path), error, "");
+    inbox_.card("Cannot open " + opened_title(path), error);
     return;
   }
   RunEntry run;
@@ -263,13 +274,14 @@ void Session::ablation_opened(const std::string& path, const OpenOptions& option
   run.sweeps[static_cast<std::size_t>(*way)] = std::move(sweep);
   run.data = with_loss_changes(*result->run, run.sweeps);
   if (result->sets > 0)
-    message(MessageLevel::Info, opened_title(path) + format(": %zu sets of heads in it are not shown", result->sets));
+    inbox_.message(MessageLevel::Info,
+                   opened_title(path) + format(": %zu sets of heads in it are not shown", result->sets));
   show_file_run(std::move(run), options);
   state_.view.centre = CentreView::Importance;
   state_.view.importance.colour = *way;
 }
 
-void Session::show_file_run(RunEntry run, const OpenOptions& options) {
+void Documents::show_file_run(RunEntry run, const OpenOptions& options) {
   const std::string path = run.path;
   run.status = RunStatus::Done;
   run.fraction = 1.0;
@@ -297,12 +309,12 @@ void Session::show_file_run(RunEntry run, const OpenOptions& options) {
   recent.opened_unix = std::time(nullptr);
   std::error_code ignored;
   recent.size_bytes = std::filesystem::file_size(path, ignored);
-  add_recent(recent);
-  show_run(add_run(std::move(run)));
-  if (options.head) set_head(options.head);
+  keeping_.add_recent(recent);
+  runner_.show_run(runner_.add_run(std::move(run)));
+  if (options.head) runner_.set_head(options.head);
 }
 
-PromptEntry Session::default_prompt(const ModelEntry& model) const {
+PromptEntry Documents::default_prompt(const ModelEntry& model) const {
   PromptEntry prompt;
   if (model.model->spec.capture) {
     prompt.title = "the capture's own tokens";
@@ -334,15 +346,15 @@ PromptEntry Session::default_prompt(const ModelEntry& model) const {
   return prompt;
 }
 
-void Session::show_file(const std::string& path) {
-  auto shown = std::make_shared<Result<void>>();
-  in_background([shown, path] { *shown = show_in_file_manager(desktop_of_environment(), path); },
-                [this, shown] {
-                  if (!*shown) message(MessageLevel::Warning, describe(shown->error()));
-                });
+void Documents::show_file(const std::string& path) {
+  inbox_.ask(
+      io_, [path] { return show_in_file_manager(desktop_of_environment(), path); },
+      [this](const Result<void>& shown) {
+        if (!shown) inbox_.message(MessageLevel::Warning, describe(shown.error()));
+      });
 }
 
-void Session::close_shown() {
+void Documents::close_shown() {
   if (state_.view.centre == CentreView::Training) {
     const std::vector<TrainingEntry> open = state_.trainings;
     for (const TrainingEntry& entry : open) remove_training(entry.id);
@@ -353,16 +365,10 @@ void Session::close_shown() {
   const int model = shown->model, id = shown->id;
   const auto belongs = [&](const RunEntry& run) { return run.id == id || (model >= 0 && run.model == model); };
   for (const RunEntry& run : state_.runs)
-    if (belongs(run)) {
-      if (const auto stop = stops_.find(run.id); stop != stops_.end()) *stop->second = true;
-      forget_sweeps(run.id);
-      inputs_.erase(run.id);
-      prompts_.erase(run.id);
-    }
+    if (belongs(run)) runner_.forget(run.id);
   std::erase_if(state_.runs, belongs);
   std::erase_if(state_.models, [&](const ModelEntry& entry) { return entry.id == model; });
-  undo_.clear();
-  redo_.clear();
+  history_.clear();
   state_.coming = -1;
   state_.view.centre = CentreView::Map;
   state_.view.other_run = -1;
@@ -373,26 +379,71 @@ void Session::close_shown() {
                                            [](const ModelEntry& entry) { return entry.model != nullptr; });
   state_.model = opened == state_.models.rend() ? -1 : opened->id;
   name_models_and_runs(state_);
-  if (!state_.runs.empty()) show_run(state_.runs.back().id);
+  if (!state_.runs.empty()) runner_.show_run(state_.runs.back().id);
   if (state_.runs.empty() && state_.models.empty() && !state_.trainings.empty())
     state_.view.centre = CentreView::Training;
   if (state_.nothing_open()) refresh_start_page();
 }
 
-void Session::refresh_start_page() {
-  ++pending_;
-  io_->post([this, recent = state_.recent, assets = options_.assets]() mutable {
-    std::error_code ignored;
-    for (RecentFile& file : recent) file.missing = !std::filesystem::exists(parse_opened_path(file.path).path, ignored);
-    std::vector<DemoEntry> demos = find_demos(assets);
-    main_->post([this, recent = std::move(recent), demos = std::move(demos)] {
-      --pending_;
-      for (RecentFile& file : state_.recent)
-        for (const RecentFile& looked : recent)
-          if (looked.path == file.path) file.missing = looked.missing;
-      state_.demos = demos;
+void Documents::refresh_start_page() {
+  using Looked = std::pair<std::vector<RecentFile>, std::vector<DemoEntry>>;
+  inbox_.ask(
+      io_,
+      [recent = state_.recent, assets = options_.assets]() mutable -> Looked {
+        std::error_code ignored;
+        for (RecentFile& file : recent)
+          file.missing = !std::filesystem::exists(parse_opened_path(file.path).path, ignored);
+        return {std::move(recent), find_demos(assets)};
+      },
+      [this](Looked found) {
+        for (RecentFile& file : state_.recent)
+          for (const RecentFile& looked : found.first)
+            if (looked.path == file.path) file.missing = looked.missing;
+        state_.demos = std::move(found.second);
+      });
+}
+
+void Documents::open_training(const std::string& path) {
+  if (const Result<void> opened = trainings_.open(path); !opened)
+    inbox_.card("Cannot open " + opened_title(path), opened.error());
+}
+
+void Documents::remove_training(int id) {
+  trainings_.remove(id);
+  if (state_.nothing_open()) refresh_start_page();
+}
+
+void Documents::set_prompt(PromptEntry prompt) {
+  state_.prompt = std::move(prompt);
+  ++state_.prompt_serial;
+  // What has run stays as it is, and shown.
+  RunEntry* waiting = state_.edit_run(state_.view.run);
+  if (!waiting || waiting->status != RunStatus::Waiting || waiting->model < 0) return;
+  waiting->prompt_title = state_.prompt.title;
+  waiting->prompt_serial = state_.prompt_serial;
+  name_models_and_runs(state_);
+  waiting->refused = false;
+  waiting->budget.reset();
+  waiting->offers.clear();
+}
+
+// The open checkpoints' files, now and then: what changed on disk is said, and the old view stays.
+void Documents::update(double now_s) {
+  if (now_s < next_file_check_s_) return;
+  next_file_check_s_ = now_s + kFileCheckSeconds;
+  for (const ModelEntry& entry : state_.models) {
+    if (!entry.model || entry.changed_on_disk || entry.opening) continue;
+    io_.post([this, id = entry.id, checkpoint = entry.model->checkpoint] {
+      if (std::ranges::none_of(checkpoint->files(), changed_on_disk)) return;
+      inbox_.post([this, id] {
+        ModelEntry* model = state_.edit_model(id);
+        if (!model || model->changed_on_disk) return;
+        model->changed_on_disk = true;
+        inbox_.message(MessageLevel::Warning,
+                       model->name + " changed on disk; what is shown is from before. Reload opens it again.");
+      });
     });
-  });
+  }
 }
 
 }  // namespace headroom

@@ -1,5 +1,5 @@
-// Histories of trainings: read and, while they grow, read again on the I/O thread; the checkpoints of the film strip
-// run on the compute thread, one after the other, so that a run that a person asks for waits for one of them at most.
+#include "app/session/trainings.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -20,7 +20,6 @@
 #include "app/session/commands.h"
 #include "app/session/film_strip.h"
 #include "app/session/run_names.h"
-#include "app/session/session.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
 #include "core/run/live_run.h"
@@ -82,53 +81,47 @@ std::vector<FilmFrame> film_of(const StoredHistory& history, std::vector<FilmFra
 
 }  // namespace
 
-TrainingEntry* Session::edit_training(int id) {
-  for (TrainingEntry& entry : state_.trainings)
-    if (entry.id == id) return &entry;
-  return nullptr;
-}
-
-Result<void> Session::open_training(const std::string& path) {
+Result<void> Trainings::open(const std::string& path) {
   const std::vector<std::filesystem::path> found = find_histories(path);
   if (found.empty()) {
     Error error(ErrorCode::NotFound, "here is no history of a training and no checkpoint of a step");
     return error.in_file(path).wanted("training.h5, trainer_state.json, or folders step_N or checkpoint-N", "none");
   }
-  training_opening_ = path;
+  opening_ = path;
   for (const std::filesystem::path& one : found) {
     const std::string text = one.string();
     if (const auto known = std::ranges::find(state_.trainings, text, &TrainingEntry::path);
         known != state_.trainings.end()) {
-      show_training_view();
+      show();
       continue;
     }
     TrainingEntry entry;
-    entry.id = next_id_++;
+    entry.id = inbox_.next_id();
     entry.path = text;
     entry.reading = true;
     state_.trainings.push_back(std::move(entry));
-    read_training(state_.trainings.back().id, /*again=*/false);
+    read(state_.trainings.back().id, /*again=*/false);
   }
   name_trainings(state_.trainings);
   return {};
 }
 
-void Session::show_training_view() {
+void Trainings::show() {
   if (state_.view.centre == CentreView::Training) return;
-  remember_view("training");
+  history_.remember("training");
   state_.view.centre = CentreView::Training;
 }
 
-void Session::read_training(int id, bool again) {
-  TrainingEntry* entry = edit_training(id);
+void Trainings::read(int id, bool again) {
+  TrainingEntry* entry = state_.edit_training(id);
   entry->reading = true;
-  if (!again) ++pending_, ++opening_;
+  if (!again) inbox_.begin_opening();
   const std::int64_t before = entry->data ? entry->data->modified_ns : 0;
-  io_->post([this, id, again, before, path = entry->path, width = state_.view.training.smooth,
-             head = address_of(state_.view.training.head)] {
+  io_.post([this, id, again, before, path = entry->path, width = state_.view.training.smooth,
+            head = address_of(state_.view.training.head)] {
     if (again && history_modified_ns(path) == before) {
-      main_->post([this, id] {
-        if (TrainingEntry* unchanged = edit_training(id)) unchanged->reading = false;
+      inbox_.post([this, id] {
+        if (TrainingEntry* unchanged = state_.edit_training(id)) unchanged->reading = false;
       });
       return;
     }
@@ -143,23 +136,22 @@ void Session::read_training(int id, bool again) {
     }();
     std::shared_ptr<const SmoothedHistory> smooth;
     if (read) smooth = smoothed(*read, width);
-    main_->post([this, id, again, read = std::make_shared<Result<StoredHistory>>(std::move(read)), smooth] {
-      if (!again) --pending_, --opening_;
-      training_read(id, again, std::move(*read), smooth);
+    inbox_.post([this, id, again, read = std::make_shared<Result<StoredHistory>>(std::move(read)), smooth] {
+      if (!again) inbox_.end_opening();
+      taken(id, again, std::move(*read), smooth);
     });
   });
 }
 
-void Session::training_read(int id, bool again, Result<StoredHistory> read,
-                            std::shared_ptr<const SmoothedHistory> smooth) {
-  TrainingEntry* entry = edit_training(id);
+void Trainings::taken(int id, bool again, Result<StoredHistory> read, std::shared_ptr<const SmoothedHistory> smooth) {
+  TrainingEntry* entry = state_.edit_training(id);
   if (!entry) return;
   entry->reading = false;
   if (!read) {
     if (again) return;  // it is being written: what was read stays
     const std::string path = entry->path;
     std::erase_if(state_.trainings, [&](const TrainingEntry& one) { return one.id == id; });
-    card("Cannot open " + opened_title(path), read.error(), "open " + quote_word(path));
+    inbox_.card("Cannot open " + opened_title(path), read.error(), "open " + quote_word(path));
     return;
   }
   entry->data = std::make_shared<const StoredHistory>(std::move(*read));
@@ -169,25 +161,25 @@ void Session::training_read(int id, bool again, Result<StoredHistory> read,
   if (again) return;
   entry->chosen = std::ranges::none_of(state_.trainings,
                                        [&](const TrainingEntry& one) { return one.chosen && same_kind(one, *entry); });
-  show_training_view();
+  show();
   state_.overlay = Overlay::None;
   const bool all = std::ranges::none_of(state_.trainings, [](const TrainingEntry& one) { return !one.data; });
-  if (!all || training_opening_.empty()) return;
+  if (!all || opening_.empty()) return;
   // One line of the recent files for what was opened at once.
   RecentFile recent;
-  recent.path = std::filesystem::absolute(training_opening_).lexically_normal().string();
+  recent.path = std::filesystem::absolute(opening_).lexically_normal().string();
   recent.name = opened_title(recent.path);
-  const std::size_t count = find_histories(training_opening_).size();
+  const std::size_t count = find_histories(opening_).size();
   recent.detail = count == 1 ? "training of " + entry->name + ", " + grouped_text(entry->data->step) + " steps"
                              : format("%zu trainings", count);
   recent.opened_unix = std::time(nullptr);
   std::error_code ignored;
-  if (const auto size = std::filesystem::file_size(training_opening_, ignored); !ignored) recent.size_bytes = size;
-  training_opening_.clear();
-  add_recent(recent);
+  if (const auto size = std::filesystem::file_size(opening_, ignored); !ignored) recent.size_bytes = size;
+  opening_.clear();
+  opened_(recent);
 }
 
-void Session::remove_training(int id) {
+void Trainings::remove(int id) {
   const TrainingEntry* found = state_.training(id);
   if (!found) return;
   const TrainingEntry removed = *found;
@@ -201,71 +193,69 @@ void Session::remove_training(int id) {
   if (!state_.trainings.empty()) return;
   state_.training_plays = false;
   if (state_.view.centre == CentreView::Training) state_.view.centre = CentreView::Map;
-  if (state_.nothing_open()) refresh_start_page();
 }
 
 // Once a frame: what is missing of what the training view shows is asked for.
-void Session::tend_trainings(double now_s) {
+void Trainings::update(double now_s) {
   if (state_.trainings.empty()) return;
-  if (now_s >= next_training_look_s_) {
-    next_training_look_s_ = now_s + kLookAgainSeconds;
+  if (now_s >= next_look_s_) {
+    next_look_s_ = now_s + kLookAgainSeconds;
     for (const TrainingEntry& entry : state_.trainings)
       if (entry.data && !entry.data->finished && !entry.data->diverged_step && !entry.reading)
-        read_training(entry.id, /*again=*/true);
+        read(entry.id, /*again=*/true);
   }
   if (state_.view.centre != CentreView::Training) {
     state_.training_plays = false;
-    if (film_stop_) *film_stop_ = true;
+    stop();
     return;
   }
   const HeadRef head = state_.training_head();
   for (TrainingEntry& entry : state_.trainings) {
     if (!entry.data) continue;
-    if (!entry.smoothing && entry.smoothed && entry.smoothed->width != state_.view.training.smooth)
-      smooth_training(entry);
+    if (!entry.smoothing && entry.smoothed && entry.smoothed->width != state_.view.training.smooth) smooth(entry);
     const HeadAddress address{head.layer, head.head};
     const StoredHistory& history = *entry.data;
     const bool has = head.layer < history.layers && head.head < history.heads && !history.sink_score.median.empty();
-    if (has && !entry.reading && !history.curves.contains(address)) read_training_head(entry, address);
+    if (has && !entry.reading && !history.curves.contains(address)) read_head(entry, address);
   }
-  play_training(now_s);
+  play(now_s);
   make_next_film_frame(head.layer);
 }
 
-void Session::smooth_training(TrainingEntry& entry) {
+void Trainings::smooth(TrainingEntry& entry) {
   entry.smoothing = true;
   const std::int64_t width = state_.view.training.smooth;
-  auto made = std::make_shared<std::shared_ptr<const SmoothedHistory>>();
-  in_background([made, data = entry.data, width] { *made = smoothed(*data, width); },
-                [this, id = entry.id, made] {
-                  TrainingEntry* one = edit_training(id);
-                  if (!one) return;
-                  one->smoothing = false;
-                  one->smoothed = *made;
-                });
+  inbox_.ask(
+      io_, [data = entry.data, width] { return smoothed(*data, width); },
+      [this, id = entry.id](std::shared_ptr<const SmoothedHistory> made) {
+        TrainingEntry* one = state_.edit_training(id);
+        if (!one) return;
+        one->smoothing = false;
+        one->smoothed = std::move(made);
+      });
 }
 
-void Session::read_training_head(TrainingEntry& entry, HeadAddress head) {
+void Trainings::read_head(TrainingEntry& entry, HeadAddress head) {
   entry.reading = true;
-  ++pending_;
-  io_->post([this, id = entry.id, data = entry.data, head] {
-    const MutexLock lock(hdf5_);
-    prepare_hdf5();
-    auto read = std::make_shared<Result<HeadCurves>>(read_head_curves(*data, head));
-    main_->post([this, id, data, head, read] {
-      --pending_;
-      TrainingEntry* one = edit_training(id);
-      if (!one || one->data != data) return;
-      one->reading = false;
-      auto with = std::make_shared<StoredHistory>(*data);
-      with->curves[head] = *read ? std::move(**read) : HeadCurves{};
-      if (!*read) message(MessageLevel::Warning, one->name + ": " + describe(read->error()));
-      one->data = std::move(with);
-    });
-  });
+  inbox_.ask(
+      io_,
+      [this, data = entry.data, head] {
+        const MutexLock lock(hdf5_);
+        prepare_hdf5();
+        return read_head_curves(*data, head);
+      },
+      [this, id = entry.id, data = entry.data, head](Result<HeadCurves> curves) {
+        TrainingEntry* one = state_.edit_training(id);
+        if (!one || one->data != data) return;
+        one->reading = false;
+        auto with = std::make_shared<StoredHistory>(*data);
+        with->curves[head] = curves ? std::move(*curves) : HeadCurves{};
+        if (!curves) inbox_.message(MessageLevel::Warning, one->name + ": " + describe(curves.error()));
+        one->data = std::move(with);
+      });
 }
 
-void Session::play_training(double now_s) {
+void Trainings::play(double now_s) {
   if (!state_.training_plays || now_s < next_play_s_) return;
   next_play_s_ = now_s + kPlaySeconds;
   const auto next = next_kept_step(state_, state_.training_step(), /*forward=*/true);
@@ -277,7 +267,7 @@ void Session::play_training(double now_s) {
 }
 
 // The picture nearest to the cursor first, then from the first checkpoint on.
-void Session::make_next_film_frame(std::int64_t layer) {
+void Trainings::make_next_film_frame(std::int64_t layer) {
   if (film_running_ || state_.device.loading || !state_.device.failed.empty()) return;
   TrainingEntry* wanted = nullptr;
   std::size_t index = 0;
@@ -309,36 +299,36 @@ void Session::make_next_film_frame(std::int64_t layer) {
   wanted->film[index].running = true;
   film_running_ = true;
   film_stop_ = std::make_shared<std::atomic<bool>>(false);
-  ++pending_;
-  compute_->post([this, id = wanted->id, request = std::move(request), stop = film_stop_] {
-    const KeptCheckpoint checkpoint = request.frame.checkpoint;
-    auto made = std::make_shared<Result<FilmResult>>([&]() -> Result<FilmResult> {
-      if (!backend_) return Error(ErrorCode::Device, "LibTorch is not loaded");
-      try {
-        return make_film_frame(*backend_, request, [stop] { return stop->load(); });
-      } catch (const std::bad_alloc&) {
-        return Error(ErrorCode::OutOfMemory, "out of memory");
-      }
-    }());
-    main_->post([this, id, checkpoint, made] {
-      --pending_;
-      film_running_ = false;
-      TrainingEntry* entry = edit_training(id);
-      if (!entry) return;
-      const auto frame =
-          std::ranges::find_if(entry->film, [&](const FilmFrame& one) { return one.checkpoint == checkpoint; });
-      if (frame == entry->film.end()) return;
-      frame->running = false;
-      if (*made) {
-        *frame = std::move((*made)->frame);
-        if (!(*made)->prompt.empty()) state_.film_prompt = (*made)->prompt;
-      } else if (made->error().code != ErrorCode::Cancelled) {
-        frame->failed = describe(made->error());
-        message(MessageLevel::Warning,
-                entry->name + ", step " + std::to_string(checkpoint.step) + ": " + frame->failed);
-      }
-    });
-  });
+  const KeptCheckpoint checkpoint = request.frame.checkpoint;
+  inbox_.ask(
+      compute_.worker(),
+      [this, request = std::move(request), stop = film_stop_] {
+        return without_exceptions([&]() -> Result<FilmResult> {
+          HEADROOM_TRY(ComputeBackend * backend, compute_.backend());
+          return make_film_frame(*backend, request, [stop] { return stop->load(); });
+        });
+      },
+      [this, id = wanted->id, checkpoint](Result<FilmResult> made) {
+        film_running_ = false;
+        TrainingEntry* entry = state_.edit_training(id);
+        if (!entry) return;
+        const auto frame =
+            std::ranges::find_if(entry->film, [&](const FilmFrame& one) { return one.checkpoint == checkpoint; });
+        if (frame == entry->film.end()) return;
+        frame->running = false;
+        if (made) {
+          *frame = std::move(made->frame);
+          if (!made->prompt.empty()) state_.film_prompt = made->prompt;
+        } else if (made.error().code != ErrorCode::Cancelled) {
+          frame->failed = describe(made.error());
+          inbox_.message(MessageLevel::Warning,
+                         entry->name + ", step " + std::to_string(checkpoint.step) + ": " + frame->failed);
+        }
+      });
+}
+
+void Trainings::stop() {
+  if (film_stop_) *film_stop_ = true;
 }
 
 std::optional<std::int64_t> next_kept_step(const State& state, std::int64_t step, bool forward) {

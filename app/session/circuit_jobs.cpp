@@ -1,5 +1,5 @@
-// The circuits of the shown run's checkpoint: measured layer by layer on a thread of their own, which LibTorch's runs
-// do not hold up.
+#include "app/session/circuit_jobs.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,9 +11,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "app/session/command_parts.h"
-#include "app/session/session.h"
 
 namespace headroom {
 namespace {
@@ -31,15 +28,21 @@ std::vector<std::int64_t> in_order(const ModelSpec& model, const std::optional<H
 
 }  // namespace
 
-Worker& Session::weights_worker() {
-  if (!weights_) weights_ = std::make_unique<Worker>([] { become_background_thread("weights", kWeightsNice); });
-  return *weights_;
+Worker& CircuitJobs::worker() {
+  if (!worker_) worker_ = std::make_unique<Worker>([] { become_background_thread("weights", kWeightsNice); });
+  return *worker_;
 }
 
-Result<void> Session::start_circuits() {
+CircuitJobs::~CircuitJobs() {
+  for (const auto& stop : {stop_, effect_stop_})
+    if (stop) *stop = true;
+  worker_.reset();
+}
+
+Result<void> CircuitJobs::start() {
   const ModelEntry* shown = state_.circuit_model();
   if (!shown || !shown->model) return Error(ErrorCode::InvalidArgument, "no checkpoint is open");
-  ModelEntry* model = edit_model(shown->id);
+  ModelEntry* model = state_.edit_model(shown->id);
   ModelCircuits& circuits = model->circuits;
   if (circuits.running || circuits.complete()) return {};
   const ModelSpec& spec = model->model->spec;
@@ -54,19 +57,19 @@ Result<void> Session::start_circuits() {
     state_.view.selection.head = HeadRef{circuits.heads->layers.back(), 0};
   std::vector<std::int64_t> layers = in_order(spec, state_.view.selection.head);
   std::erase_if(layers, [&](std::int64_t layer) { return circuits.done > 0 && circuits.layer(layer) != nullptr; });
-  circuits_stop_ = std::make_shared<std::atomic<bool>>(false);
-  ++pending_;
-  weights_worker().post([this, id = model->id, opened = model->model, layers, stop = circuits_stop_] {
-    const Result<void> result = measure_circuits_of(id, *opened, layers, *stop);
-    main_->post([this, id, result] {
-      --pending_;
-      ModelEntry* entry = edit_model(id);
+  stop_ = std::make_shared<std::atomic<bool>>(false);
+  inbox_.begin();
+  worker().post([this, id = model->id, opened = model->model, layers, stop = stop_] {
+    const Result<void> result = measure(id, *opened, layers, *stop);
+    inbox_.post([this, id, result] {
+      inbox_.end();
+      ModelEntry* entry = state_.edit_model(id);
       if (!entry) return;
       entry->circuits.running = false;
       entry->circuits.doing.clear();
       if (!result && result.error().code != ErrorCode::Cancelled) {
         entry->circuits.error = result.error();
-        message(MessageLevel::Error, entry->name + ": its circuits: " + describe(result.error()));
+        inbox_.message(MessageLevel::Error, entry->name + ": its circuits: " + describe(result.error()));
       }
     });
   });
@@ -74,12 +77,12 @@ Result<void> Session::start_circuits() {
 }
 
 // On the weights' thread.
-Result<void> Session::measure_circuits_of(int id, const OpenedModel& opened, const std::vector<std::int64_t>& layers,
-                                          const std::atomic<bool>& stop) {
+Result<void> CircuitJobs::measure(int id, const OpenedModel& opened, const std::vector<std::int64_t>& layers,
+                                  const std::atomic<bool>& stop) {
   const CircuitStop stopped = [&] { return stop.load(); };
   const auto give = [&](LayerCircuits measured, bool whole) {
-    main_->post([this, id, whole, layer = std::make_shared<const LayerCircuits>(std::move(measured))] {
-      take_circuits(id, layer, whole);
+    inbox_.post([this, id, whole, layer = std::make_shared<const LayerCircuits>(std::move(measured))] {
+      take(id, layer, whole);
     });
   };
   const bool paths =
@@ -97,8 +100,9 @@ Result<void> Session::measure_circuits_of(int id, const OpenedModel& opened, con
                                    const auto now = std::chrono::steady_clock::now();
                                    if (now - last < kProgressEvery) return;
                                    last = now;
-                                   main_->post([this, id, fraction] {
-                                     if (ModelEntry* entry = edit_model(id)) entry->circuits.fraction = 0.5 * fraction;
+                                   inbox_.post([this, id, fraction] {
+                                     if (ModelEntry* entry = state_.edit_model(id))
+                                       entry->circuits.fraction = 0.5 * fraction;
                                    });
                                  },
                                  stopped));
@@ -111,8 +115,8 @@ Result<void> Session::measure_circuits_of(int id, const OpenedModel& opened, con
   return {};
 }
 
-void Session::take_circuits(int model_id, const std::shared_ptr<const LayerCircuits>& layer, bool whole) {
-  ModelEntry* model = edit_model(model_id);
+void CircuitJobs::take(int model_id, const std::shared_ptr<const LayerCircuits>& layer, bool whole) {
+  ModelEntry* model = state_.edit_model(model_id);
   if (!model) return;
   ModelCircuits& circuits = model->circuits;
   circuits.layers[static_cast<std::size_t>(layer->layer)] = layer;
@@ -125,25 +129,19 @@ void Session::take_circuits(int model_id, const std::shared_ptr<const LayerCircu
     if (run.model == model_id) run.data = with_circuits(run.data, circuits);
 }
 
-void Session::keep_circuits_beside(RunEntry& run) const {
+void CircuitJobs::keep_beside(RunEntry& run) const {
   if (const ModelEntry* model = state_.find_model(run.model)) run.data = with_circuits(run.data, model->circuits);
 }
 
-bool Session::stop_circuits() {
+bool CircuitJobs::stop() {
   const ModelEntry* model = state_.circuit_model();
-  if (!model || !model->circuits.running || !circuits_stop_) return false;
-  *circuits_stop_ = true;
+  if (!model || !model->circuits.running || !stop_) return false;
+  *stop_ = true;
   return true;
 }
 
-void Session::stop_weights() {
-  for (const auto& stop : {circuits_stop_, effect_stop_})
-    if (stop) *stop = true;
-  weights_.reset();
-}
-
 // What the selected head writes after the chosen token, whenever one of the two is another.
-void Session::refresh_token_effect() {
+void CircuitJobs::update() {
   if (state_.view.centre != CentreView::Circuit || !state_.view.selection.head) return;
   const ModelEntry* shown = state_.circuit_model();
   const std::optional<std::int64_t> token = state_.circuit_token();
@@ -154,15 +152,15 @@ void Session::refresh_token_effect() {
   effect_asked_ = wanted;
   if (effect_stop_) *effect_stop_ = true;
   effect_stop_ = std::make_shared<std::atomic<bool>>(false);
-  ++pending_;
+  inbox_.begin();
   const TokenEffectRequest request{head.layer, head.head, *token};
-  weights_worker().post([this, id = shown->id, opened = shown->model, request, wanted, stop = effect_stop_] {
+  worker().post([this, id = shown->id, opened = shown->model, request, wanted, stop = effect_stop_] {
     auto effect = stop->load()
                       ? Result<TokenEffect>(Error(ErrorCode::Cancelled, "another one is asked for"))
                       : measure_token_effect(opened->source, opened->spec, request, [&] { return stop->load(); });
-    main_->post([this, id, wanted, effect = std::move(effect)] {
-      --pending_;
-      ModelEntry* model = edit_model(id);
+    inbox_.post([this, id, wanted, effect = std::move(effect)] {
+      inbox_.end();
+      ModelEntry* model = state_.edit_model(id);
       if (!model || wanted != effect_asked_) return;
       model->circuits.effect_refused = effect ? "" : describe(effect.error());
       if (effect) model->circuits.effect = std::make_shared<const TokenEffect>(*effect);

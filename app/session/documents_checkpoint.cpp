@@ -1,6 +1,7 @@
 // From a run file to the checkpoint that it was made from, found by its hash: the same prompt runs again there, with
 // its what-ifs, and what was looked at is shown.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
@@ -10,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/documents.h"
 #include "app/session/opened_path.h"
 #include "app/session/run_names.h"
-#include "app/session/session.h"
 #include "app/ui/file_list.h"
 #include "core/io/run_file.h"
 #include "core/run/same_checkpoint.h"
@@ -69,7 +70,7 @@ Result<void> check_candidate(const Candidate& candidate, const std::string& hash
 
 }  // namespace
 
-Result<void> Session::open_checkpoint(const std::string& path) {
+Result<void> Documents::open_checkpoint(const std::string& path) {
   const RunEntry* run = state_.shown();
   if (!run || run->model >= 0 || !run->data) return Error(ErrorCode::InvalidArgument, "no run file is shown");
   const std::string hashes = attribute_of(*run->data, "checkpoint_sha256");
@@ -80,34 +81,34 @@ Result<void> Session::open_checkpoint(const std::string& path) {
   state_.overlay = Overlay::None;
   state_.checkpoint_wanted.clear();
   const bool asked = !path.empty();
-  const auto candidates = std::make_shared<const std::vector<Candidate>>(asked ? std::vector<Candidate>{{path, ""}}
-                                                                               : candidates_of(state_, *run));
+  std::vector<Candidate> candidates = asked ? std::vector<Candidate>{{path, ""}} : candidates_of(state_, *run);
   struct Outcome {
     std::optional<Candidate> found;
     std::optional<Error> error;
   };
-  const auto outcome = std::make_shared<Outcome>();
-  message(MessageLevel::Info, "looking for the checkpoint of " + run->name);
-  in_background(
-      [candidates, outcome, hashes, asked] {
-        for (const Candidate& candidate : *candidates) {
-          const Result<void> checked = check_candidate(candidate, hashes, asked);
-          if (checked) {
-            outcome->found = candidate;
-            return;
-          }
-          outcome->error = checked.error();
+  inbox_.message(MessageLevel::Info, "looking for the checkpoint of " + run->name);
+  inbox_.ask(
+      io_,
+      [candidates = std::move(candidates), hashes, asked] {
+        Outcome outcome;
+        for (std::size_t i = 0; i < candidates.size() && !outcome.found; ++i) {
+          if (const Result<void> checked = check_candidate(candidates[i], hashes, asked))
+            outcome.found = candidates[i];
+          else
+            outcome.error = checked.error();
         }
+        return outcome;
       },
-      [this, outcome, asked, id = run->id] {
+      [this, asked, id = run->id](const Outcome& outcome) {
         const RunEntry* of = state_.run(id);
         if (!of || state_.view.run != id) return;  // the person looks at something else by now
-        if (outcome->found) {
-          checkpoint_found(id, outcome->found->path, outcome->found->config);
+        if (outcome.found) {
+          checkpoint_found(id, outcome.found->path, outcome.found->config);
         } else if (asked) {
-          card("Cannot open the checkpoint of " + of->name, *outcome->error, "run.checkpoint");
+          inbox_.card("Cannot open the checkpoint of " + of->name, *outcome.error, "run.checkpoint");
         } else {
-          message(MessageLevel::Info, "the checkpoint of " + of->name + " is not among what is open or was: choose it");
+          inbox_.message(MessageLevel::Info,
+                         "the checkpoint of " + of->name + " is not among what is open or was: choose it");
           state_.checkpoint_wanted = of->name;
           state_.overlay = Overlay::Files;
           state_.overlay_text = std::filesystem::path(of->path).parent_path().string();
@@ -116,7 +117,7 @@ Result<void> Session::open_checkpoint(const std::string& path) {
   return {};
 }
 
-void Session::checkpoint_found(int run_id, const std::string& path, const std::string& config) {
+void Documents::checkpoint_found(int run_id, const std::string& path, const std::string& config) {
   const RunEntry& run = *state_.run(run_id);
   SavedSession saved;
   saved.files = {{path, 0, config}};
@@ -134,8 +135,8 @@ void Session::checkpoint_found(int run_id, const std::string& path, const std::s
   saved.view = state_.view;
   saved.view.other_run = -1;
   if (!run.dtype.empty() && run.dtype != state_.settings.dtype)
-    message(MessageLevel::Info,
-            "the run file was computed in " + run.dtype + ", this run is in " + state_.settings.dtype);
+    inbox_.message(MessageLevel::Info,
+                   "the run file was computed in " + run.dtype + ", this run is in " + state_.settings.dtype);
   for (const ModelEntry& model : state_.models)
     if (model.path == path && model.config == config && model.model && !model.changed_on_disk) {
       // It is open: a run of its own stands beside those that it has.
@@ -145,7 +146,7 @@ void Session::checkpoint_found(int run_id, const std::string& path, const std::s
       waiting.status = RunStatus::Waiting;
       waiting.prompt_title = saved.prompt.title;
       const int model_id = model.id;
-      show_run(add_run(std::move(waiting)));
+      runner_.show_run(runner_.add_run(std::move(waiting)));
       take_up(saved, *state_.find_model(model_id));
       return;
     }

@@ -1,4 +1,5 @@
-// Runs: prompts to tokens, runs on the compute thread, what-ifs, layers measured again, export.
+#include "app/session/runner.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,11 +19,13 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/default_head.h"
+#include "app/session/importance.h"
 #include "app/session/run_names.h"
-#include "app/session/session.h"
 #include "core/base/format.h"
 #include "core/io/hdf5_error.h"
 #include "core/model/capture.h"
+#include "core/run/analysis.h"
 #include "core/run/capture_prompt.h"
 #include "core/run/make_prompt.h"
 #include "core/run/run_plan.h"
@@ -55,18 +58,6 @@ Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, cons
 
 constexpr double kRunInputsShare = 0.25, kWhatIfInputsShare = 0.125;
 
-// Exceptions of jobs end here; LibTorch's end inside of the backend.
-template <typename Body>
-auto without_exceptions(const Body& body) -> decltype(body()) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorCode::OutOfMemory, "out of memory");
-  } catch (const std::exception& error) {
-    return Error(ErrorCode::InvalidArgument, std::string("a bug of this program: ") + error.what());
-  }
-}
-
 // Sweeps of the run stay beside what it measures again.
 std::shared_ptr<const RunSnapshot> with_sweeps(const RunEntry& run, std::shared_ptr<const RunSnapshot> data) {
   const bool any = std::ranges::any_of(run.sweeps, [](const auto& sweep) { return sweep && sweep->table; });
@@ -82,31 +73,67 @@ std::string scoped(const std::string& change, const std::string& scope, HeadRef 
 
 }  // namespace
 
-void Session::set_prompt(PromptEntry prompt) {
-  state_.prompt = std::move(prompt);
-  ++state_.prompt_serial;
-  // What has run stays as it is, and shown.
-  RunEntry* waiting = edit_run(state_.view.run);
-  if (!waiting || waiting->status != RunStatus::Waiting || waiting->model < 0) return;
-  waiting->prompt_title = state_.prompt.title;
-  waiting->prompt_serial = state_.prompt_serial;
+int Runner::add_run(RunEntry entry) {
+  entry.id = inbox_.next_id();
+  state_.runs.push_back(std::move(entry));
   name_models_and_runs(state_);
-  waiting->refused = false;
-  waiting->budget.reset();
-  waiting->offers.clear();
+  return state_.runs.back().id;
 }
 
-Result<LiveRunRequest> Session::base_request(const ModelEntry& model) const {
-  LiveRunRequest request;
-  request.model = model.model;
-  request.tokenizer = model.tokenizer;
-  HEADROOM_TRY(request.dtype, parse_dtype(state_.settings.dtype));
-  request.device = state_.settings.device;
-  request.backend = state_.settings.backend;
-  return request;
+void Runner::show_run(int id) {
+  state_.view.run = id;
+  if (state_.view.centre == CentreView::Training) state_.view.centre = CentreView::Map;
+  const RunEntry* shown = state_.shown();
+  if (!shown) return;
+  if (state_.find_model(shown->model)) state_.model = shown->model;
+  if (state_.view.other_run == id) state_.view.other_run = -1;
+  select_default_head();
 }
 
-Result<void> Session::start_run(bool keep_maps) {
+void Runner::set_head(std::optional<HeadRef> head) {
+  if (head == state_.view.selection.head) return;
+  history_.remember("select");
+  state_.view.selection.head = head;
+  const LayerSnapshot* layer = state_.selected_layer();
+  if (!layer || !head) return;
+  // A map that the new head lacks gives way to the net map.
+  const std::int64_t index = layer->head_index(head->head);
+  if (index < 0) return;
+  const HeadProgram& program = layer->programs[static_cast<std::size_t>(index)];
+  const MapKind kind = state_.view.map.kind;
+  const bool second = kind == MapKind::Second || kind == MapKind::ScaledSecond;
+  if ((second && !program.has_second()) || (kind == MapKind::First && !program.has_second()))
+    state_.view.map.kind = MapKind::Net;
+  if (state_.view.centre == CentreView::WhatIf && !state_.view.what_if.changes.empty())
+    if (const Result<void> started = start_what_if(false); !started)
+      inbox_.message(MessageLevel::Warning, describe(started.error()));
+}
+
+// What is selected stays while it fits; else the head that is seen first.
+void Runner::select_default_head() {
+  const RunSnapshot* data = state_.data();
+  if (!data || data->layers.empty() || data->heads.empty()) return;
+  Selection& selection = state_.view.selection;
+  if (selection.head && std::ranges::count(data->layers, selection.head->layer) &&
+      std::ranges::count(data->heads, selection.head->head)) {
+    if (selection.query && *selection.query >= data->length) selection.query.reset();
+    if (selection.key && *selection.key >= data->length) selection.key.reset();
+    return;
+  }
+  selection = {};
+  selection.head = default_head(*data).value_or(HeadRef{data->layers.front(), data->heads.front()});
+}
+
+Result<void> Runner::change_set(const std::string& change, const std::vector<HeadRef>& heads) {
+  const RunEntry* base = state_.shown();
+  if (!base || !base->data || heads.empty()) return Error(ErrorCode::InvalidArgument, "no heads are in the lasso");
+  std::vector<std::string> changes;
+  for (const HeadRef head : heads) changes.push_back(head_text(head) + ":" + change);
+  HEADROOM_TRY(state_.view.other_run, start_changed(*base, changes, /*complete=*/true, heads.front()));
+  return {};
+}
+
+Result<void> Runner::start_run(bool keep_maps) {
   const ModelEntry* model = state_.find_model(state_.model);
   if (!model || !model->model) return Error(ErrorCode::InvalidArgument, "no checkpoint is open");
   HEADROOM_TRY(LiveRunRequest request, base_request(*model));
@@ -125,7 +152,7 @@ Result<void> Session::start_run(bool keep_maps) {
     follows_ = state_.view.run;
   }
   request.keep_maps = keep_maps;
-  request.keep_residual = edit_run(id)->keep_residual = state_.keep_residual;
+  request.keep_residual = state_.edit_run(id)->keep_residual = state_.keep_residual;
   inputs_.erase(id);
   if (state_.coming != id) {
     state_.view.map.window = {};
@@ -136,9 +163,9 @@ Result<void> Session::start_run(bool keep_maps) {
   return {};
 }
 
-void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt,
-                     std::shared_ptr<const Tokenizer> tokenizer, double inputs_share) {
-  RunEntry& run = *edit_run(run_id);
+void Runner::launch(int run_id, LiveRunRequest request, std::optional<PromptEntry> prompt,
+                    std::shared_ptr<const Tokenizer> tokenizer, double inputs_share) {
+  RunEntry& run = *state_.edit_run(run_id);
   const RunStatus before = run.status;
   run.refused = false;
   run.budget.reset();
@@ -151,43 +178,42 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
   run.dtype = state_.settings.dtype;
   run.backend = request.backend;
   name_models_and_runs(state_);
-  auto stop = std::make_shared<std::atomic<bool>>(false);
-  stops_[run_id] = stop;
-  ++pending_;
+  const ComputeThread::Stop stop = compute_.begin(run_id);
+  inbox_.begin();
   const bool again = run.data != nullptr;
   // What the run keeps already is not part of what is free, but of a number that is set.
   std::size_t own_bytes = 0;
   if (again && state_.settings.memory_gb <= 0.0)
     for (const auto& layer : run.data->data) own_bytes += layer ? layer->kept_bytes() : 0;
-  yield_sweeps();
-  compute_->post([this, run_id, again, before, own_bytes, inputs_share,
-                  question = budget_question(run_id, inputs_share), request = std::move(request),
-                  prompt = std::move(prompt), tokenizer = std::move(tokenizer), stop]() mutable {
+  sweeps_.give_way();
+  compute_.post([this, run_id, again, before, own_bytes, inputs_share, question = budget_question(run_id, inputs_share),
+                 request = std::move(request), prompt = std::move(prompt), tokenizer = std::move(tokenizer),
+                 stop]() mutable {
     const auto begin = Clock::now();
     const double begin_s = clock_seconds();
     auto last_layer_s = begin_s;
     auto compute = [&]() -> Result<std::shared_ptr<const RunSnapshot>> {
       if (*stop) return Error(ErrorCode::Cancelled, "cancelled");
-      if (!backend_) return Error(ErrorCode::Device, "LibTorch is not loaded");
+      HEADROOM_TRY(ComputeBackend * backend, compute_.backend());
       if (prompt) {
         HEADROOM_TRY(Prompt encoded, encode(*prompt, tokenizer.get(), request.model->spec));
         request.prompt = std::make_shared<const Prompt>(std::move(encoded));
-        main_->post([this, run_id, kept = request.prompt] { prompts_[run_id] = kept; });
+        inbox_.post([this, run_id, kept = request.prompt] { prompts_[run_id] = kept; });
       }
       // Room for what is kept is a matter of this moment, and a run that does not fit is not begun.
       if (inputs_share > 0.0) request.inputs = std::make_shared<LayerInputs>(0);
       release_spare_heap();
       question.free = free_memory();
-      question.threads = backend_->info().threads;
+      question.threads = backend->info().threads;
       const auto budget = std::make_shared<const RunBudget>(
           make_run_budget(request, static_cast<std::int64_t>(request.prompt->ids.size()), question));
       request.keep_bytes = budget->fit.keep_bytes + own_bytes;
       if (inputs_share > 0.0)
         request.inputs = std::make_shared<LayerInputs>(
             static_cast<std::size_t>(inputs_share * static_cast<double>(request.keep_bytes)));
-      main_->post([this, run_id, budget, inputs = inputs_share > 0.0 ? request.inputs : nullptr] {
+      inbox_.post([this, run_id, budget, inputs = inputs_share > 0.0 ? request.inputs : nullptr] {
         if (inputs) inputs_[run_id] = inputs;
-        if (RunEntry* entry = edit_run(run_id)) {
+        if (RunEntry* entry = state_.edit_run(run_id)) {
           entry->budget = budget;
           entry->refused = !budget->fit.fits;
         }
@@ -195,7 +221,7 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
       if (!budget->fit.fits) return over_budget(*budget);
       const PublishRun publish = [this, run_id, &last_layer_s](std::shared_ptr<const RunSnapshot> data) {
         if (options_.trace) options_.trace("layer", std::exchange(last_layer_s, clock_seconds()), clock_seconds());
-        main_->post([this, run_id, data = std::move(data)] { publish_run(run_id, data); });
+        inbox_.post([this, run_id, data = std::move(data)] { take(run_id, data); });
       };
       auto last_report = Clock::now() - std::chrono::seconds(1);
       const ProgressReport progress = [&](double fraction, const std::string& what) {
@@ -203,8 +229,8 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
         if (seconds_since(last_report) < 0.05 && fraction < 1.0) return;
         last_report = Clock::now();
         const double elapsed = seconds_since(begin);
-        main_->post([this, run_id, fraction, what, elapsed, again] {
-          RunEntry* entry = edit_run(run_id);
+        inbox_.post([this, run_id, fraction, what, elapsed, again] {
+          RunEntry* entry = state_.edit_run(run_id);
           if (!entry || entry->status != RunStatus::Running) return;
           entry->fraction = fraction;
           entry->doing = what;
@@ -213,23 +239,23 @@ void Session::launch(int run_id, LiveRunRequest request, std::optional<PromptEnt
           if (fraction > 0.05) entry->seconds_left = elapsed * (1.0 - fraction) / fraction;
         });
       };
-      return run_live(*backend_, request, publish, progress, [stop] { return stop->load(); });
+      return run_live(*backend, request, publish, progress, [stop] { return stop->load(); });
     };
     Result<std::shared_ptr<const RunSnapshot>> result = without_exceptions(compute);
     if (options_.trace) options_.trace("run", begin_s, clock_seconds());
     // One layer computed again is not the time of the run.
     const double seconds = again ? -1.0 : seconds_since(begin);
-    main_->post(
-        [this, run_id, result = std::move(result), seconds, before] { run_finished(run_id, result, seconds, before); });
+    inbox_.post(
+        [this, run_id, result = std::move(result), seconds, before] { finished(run_id, result, seconds, before); });
   });
 }
 
-void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
-  RunEntry* run = edit_run(run_id);
+void Runner::take(int run_id, std::shared_ptr<const RunSnapshot> data) {
+  RunEntry* run = state_.edit_run(run_id);
   if (!run) return;
   const bool first = !run->data;
   run->data = with_sweeps(*run, std::move(data));
-  keep_circuits_beside(*run);
+  circuits_.keep_beside(*run);
   if (first) name_models_and_runs(state_);
   if (state_.coming == run_id) {
     const std::optional<HeadRef>& head = state_.view.selection.head;
@@ -245,7 +271,7 @@ void Session::publish_run(int run_id, std::shared_ptr<const RunSnapshot> data) {
   }
 }
 
-void Session::show_coming() {
+void Runner::show_coming() {
   const int id = std::exchange(state_.coming, -1);
   if (state_.view.run != follows_) return;  // the person looks at something else by now
   const RunEntry *before = state_.run(follows_), *now = state_.run(id);
@@ -261,21 +287,26 @@ void Session::show_coming() {
   show_run(id);
 }
 
-void Session::forget_coming(int id) {
+void Runner::forget_coming(int id) {
   state_.coming = -1;
   if (const RunEntry* run = state_.run(id); !run || run->data) return;
-  forget_sweeps(id);
-  inputs_.erase(id);
-  prompts_.erase(id);
+  forget(id);
   std::erase_if(state_.runs, [&](const RunEntry& run) { return run.id == id; });
   name_models_and_runs(state_);
 }
 
-void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds,
-                           RunStatus before) {
-  --pending_;
-  stops_.erase(run_id);
-  RunEntry* run = edit_run(run_id);
+void Runner::forget(int id) {
+  compute_.stop(id);
+  sweeps_.forget(id);
+  inputs_.erase(id);
+  prompts_.erase(id);
+}
+
+void Runner::finished(int run_id, const Result<std::shared_ptr<const RunSnapshot>>& result, double seconds,
+                      RunStatus before) {
+  inbox_.end();
+  compute_.end(run_id);
+  RunEntry* run = state_.edit_run(run_id);
   if (!run) return;
   if (seconds >= 0.0) run->seconds = seconds;
   run->seconds_left.reset();
@@ -283,29 +314,30 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
     run->status = RunStatus::Done;
     run->fraction = 1.0;
     run->data = with_sweeps(*run, *result);
-    keep_circuits_beside(*run);
+    circuits_.keep_beside(*run);
     if (state_.coming == run_id) show_coming();
     for (const std::string_view note : run->data->notes) {
       const bool warns = note.starts_with(kWarningNote);
-      message(warns ? MessageLevel::Warning : MessageLevel::Info,
-              run->name + ": " + std::string(note.substr(warns ? kWarningNote.size() : 0)));
+      inbox_.message(warns ? MessageLevel::Warning : MessageLevel::Info,
+                     run->name + ": " + std::string(note.substr(warns ? kWarningNote.size() : 0)));
     }
     for (const std::string& weight : run->data->non_finite_weights)
-      message(MessageLevel::Warning, run->name + ": " + weight);
+      inbox_.message(MessageLevel::Warning, run->name + ": " + weight);
     if (run->data->non_finite_layer >= 0)
-      message(MessageLevel::Warning,
-              format("%s: from layer %lld on the residual stream holds NaN or infinity, and what is made of it is NaN",
-                     run->name.c_str(), static_cast<long long>(run->data->non_finite_layer)));
+      inbox_.message(
+          MessageLevel::Warning,
+          format("%s: from layer %lld on the residual stream holds NaN or infinity, and what is made of it is NaN",
+                 run->name.c_str(), static_cast<long long>(run->data->non_finite_layer)));
   } else if (result.error().code == ErrorCode::Cancelled) {
     run->status = RunStatus::Cancelled;
-    if (cancel_asked_s_ >= 0.0) cancel_seconds_ = clock_seconds() - cancel_asked_s_;
-    message(MessageLevel::Info, run->name + ": cancelled");
+    compute_.cancelled();
+    inbox_.message(MessageLevel::Info, run->name + ": cancelled");
   } else if (result.error().code == ErrorCode::OutOfMemory && run->budget) {
-    run_out_of_memory(*run, result.error(), before);
+    out_of_memory(*run, result.error(), before);
   } else {
     run->status = RunStatus::Failed;
     run->error = result.error();
-    card("The run of " + run->name + " failed", result.error(), run->quick ? "" : "run");
+    inbox_.card("The run of " + run->name + " failed", result.error(), run->quick ? "" : "run");
   }
   if (state_.view.run == run_id && result && chosen_by_program_) {
     state_.view.selection.head.reset();
@@ -313,12 +345,12 @@ void Session::run_finished(int run_id, const Result<std::shared_ptr<const RunSna
   }
   chosen_by_program_ = false;
   if (state_.coming == run_id) forget_coming(run_id);
-  if (auto next = when_done_.extract(run_id); !next.empty() && result) next.mapped()();
+  if (auto next = when_complete_.extract(run_id); !next.empty() && result) next.mapped()();
 }
 
 // What was finished stays. A run of a prompt says in its own place what it takes and what can be done; anything else in
 // a card, since something is shown there.
-void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus before) {
+void Runner::out_of_memory(RunEntry& run, const Error& error, RunStatus before) {
   const bool waits = run.refused && !run.data && run.base < 0;
   const bool shows = run.data != nullptr || run.base >= 0 || run.id == state_.coming;
   run.status = waits ? RunStatus::Waiting : run.refused && run.data ? before : RunStatus::Failed;
@@ -340,11 +372,12 @@ void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus bef
     run.offers.clear();  // they are about the prompt
   }
   if (!shows) {
-    message(MessageLevel::Error,
-            "The run of " + run.name + " was " + (run.refused ? "not started: " : "ended: ") + describe(error));
+    inbox_.message(MessageLevel::Error,
+                   "The run of " + run.name + " was " + (run.refused ? "not started: " : "ended: ") + describe(error));
     return;
   }
-  card(run.refused ? "Not enough memory for " + run.name : "The run of " + run.name + " ran out of memory", error, "");
+  inbox_.card(run.refused ? "Not enough memory for " + run.name : "The run of " + run.name + " ran out of memory",
+              error);
   state_.errors.back().offers = run.offers;
   if (before != RunStatus::Failed && run.status == before) {
     run.refused = false;
@@ -354,7 +387,7 @@ void Session::run_out_of_memory(RunEntry& run, const Error& error, RunStatus bef
 }
 
 // What the other runs keep counts where the memory for runs is set; what is free is free beside them.
-BudgetQuestion Session::budget_question(int run_id, double inputs_share) const {
+BudgetQuestion Runner::budget_question(int run_id, double inputs_share) const {
   BudgetQuestion question;
   question.memory_gb = state_.settings.memory_gb;
   question.inputs_share = inputs_share;
@@ -377,7 +410,7 @@ BudgetQuestion Session::budget_question(int run_id, double inputs_share) const {
 
 // What a run of the prompt would take, whenever the prompt, the checkpoint or a setting changes: its tokens are counted
 // on the I/O thread.
-void Session::refresh_estimate() {
+void Runner::update() {
   const ModelEntry* model = state_.find_model(state_.model);
   const bool ready = model && model->model && !model->opening;
   const Settings& settings = state_.settings;
@@ -395,35 +428,24 @@ void Session::refresh_estimate() {
   LiveRunRequest request = std::move(*base);
   request.inputs = std::make_shared<LayerInputs>(0);
   request.keep_residual = state_.keep_residual;
-  const auto made = std::make_shared<std::shared_ptr<const RunBudget>>();
-  in_background(
-      [made, request = std::move(request), prompt = state_.prompt, tokenizer = model->tokenizer,
+  inbox_.ask(
+      io_,
+      [request = std::move(request), prompt = state_.prompt, tokenizer = model->tokenizer,
        question = budget_question(-1, kRunInputsShare)]() mutable {
-        const auto estimate = [&]() -> Result<void> {
+        return without_exceptions([&]() -> Result<std::shared_ptr<const RunBudget>> {
           HEADROOM_TRY(const Prompt encoded, encode(prompt, tokenizer.get(), request.model->spec));
           question.free = free_memory();
-          *made = std::make_shared<const RunBudget>(
+          return std::make_shared<const RunBudget>(
               make_run_budget(request, static_cast<std::int64_t>(encoded.ids.size()), question));
-          return {};
-        };
-        (void)without_exceptions(estimate);  // the run itself says what is wrong with a prompt
+        });
       },
-      [this, made, serial] {
-        if (serial == estimate_serial_) state_.estimate = *made;
+      // The run itself says what is wrong with a prompt.
+      [this, serial](Result<std::shared_ptr<const RunBudget>> made) {
+        if (serial == estimate_serial_) state_.estimate = made ? std::move(*made) : nullptr;
       });
 }
 
-bool Session::cancel_run() {
-  bool any = false;
-  cancel_asked_s_ = clock_seconds();
-  for (const auto& [id, stop] : stops_) {
-    *stop = true;
-    any = true;
-  }
-  return any;
-}
-
-Result<void> Session::start_what_if(bool complete) {
+Result<void> Runner::start_what_if(bool complete) {
   const ViewState& view = state_.view;
   const RunEntry* base = state_.shown();
   if (!base || !base->data || !view.selection.head) return Error(ErrorCode::InvalidArgument, "no head is selected");
@@ -435,8 +457,8 @@ Result<void> Session::start_what_if(bool complete) {
   return {};
 }
 
-Result<int> Session::start_changed(const RunEntry& base, const std::vector<std::string>& what_ifs, bool complete,
-                                   HeadRef head) {
+Result<int> Runner::start_changed(const RunEntry& base, const std::vector<std::string>& what_ifs, bool complete,
+                                  HeadRef head) {
   const ModelEntry* model = state_.find_model(base.model);
   if (!model) return Error(ErrorCode::InvalidArgument, "a run file has no weights to run again; open its checkpoint");
   HEADROOM_TRY(LiveRunRequest request, base_request(*model));
@@ -483,8 +505,7 @@ Result<int> Session::start_changed(const RunEntry& base, const std::vector<std::
   // A quick one that is overtaken by the next is of no use any more.
   const int base_id = base.id;
   for (const RunEntry& other : state_.runs)
-    if (other.quick && other.base == base_id)
-      if (const auto stop = stops_.find(other.id); stop != stops_.end()) *stop->second = true;
+    if (other.quick && other.base == base_id) compute_.stop(other.id);
   std::erase_if(state_.runs, [&](const RunEntry& other) { return other.quick && other.base == base_id; });
   const int id = add_run(std::move(run));
   prompts_[id] = request.prompt;
@@ -492,7 +513,7 @@ Result<int> Session::start_changed(const RunEntry& base, const std::vector<std::
   return id;
 }
 
-Result<void> Session::recompute_layer(std::int64_t layer) {
+Result<void> Runner::recompute_layer(std::int64_t layer) {
   const RunEntry* run = state_.shown();
   if (!run || !run->data || run->model < 0)
     return Error(ErrorCode::InvalidArgument, "nothing that can be computed again is shown");
@@ -517,7 +538,8 @@ Result<void> Session::recompute_layer(std::int64_t layer) {
 }
 
 // The same run again, through analyze(): the file is the one that the command line writes, bit for bit.
-Result<void> Session::write_run(const std::string& path, bool replace) {
+Result<void> Runner::write_run(const std::string& path, bool replace,
+                               std::function<void(const Result<std::string>&)> told) {
   const RunEntry* run = state_.shown();
   if (!run || !run->data) return Error(ErrorCode::InvalidArgument, "no run is shown");
   const ModelEntry* model = state_.find_model(run->model);
@@ -538,31 +560,39 @@ Result<void> Session::write_run(const std::string& path, bool replace) {
   request->command_line = options_.command_line;
   request->program = options_.program;
   request->git_commit = options_.git_commit;
-  auto stop = std::make_shared<std::atomic<bool>>(false);
-  const int job = next_id_++;
-  stops_[job] = stop;
-  ++pending_;
-  message(MessageLevel::Info, "writing " + path);
-  yield_sweeps();
-  compute_->post([this, request, opened = model->model, stop, job, path, by_person = person_asks_] {
-    request->model = opened.get();
-    const MutexLock lock(hdf5_);
-    prepare_hdf5();
-    Result<AnalysisOutcome> outcome = backend_
-                                          ? analyze(*backend_, *request, {}, [stop] { return stop->load(); })
-                                          : Result<AnalysisOutcome>(Error(ErrorCode::Device, "LibTorch is not loaded"));
-    main_->post([this, outcome = std::move(outcome), job, path, by_person] {
-      --pending_;
-      stops_.erase(job);
-      if (outcome)
-        saved(SaveKind::Run, path, by_person, format("%.1f MB", static_cast<double>(outcome->size_bytes) / 1e6));
-      else if (outcome.error().code == ErrorCode::Cancelled)
-        message(MessageLevel::Info, "cancelled; " + path + " was not written");
-      else
-        not_saved(SaveKind::Run, path, by_person, outcome.error());
-    });
-  });
+  const int job = inbox_.next_id();
+  const ComputeThread::Stop stop = compute_.begin(job);
+  inbox_.message(MessageLevel::Info, "writing " + path);
+  sweeps_.give_way();
+  inbox_.ask(
+      compute_.worker(),
+      [this, request, opened = model->model, stop]() -> Result<AnalysisOutcome> {
+        request->model = opened.get();
+        const MutexLock lock(hdf5_);
+        prepare_hdf5();
+        HEADROOM_TRY(ComputeBackend * backend, compute_.backend());
+        return analyze(*backend, *request, {}, [stop] { return stop->load(); });
+      },
+      [this, job, path, told = std::move(told)](const Result<AnalysisOutcome>& outcome) {
+        compute_.end(job);
+        if (outcome)
+          told(format("%.1f MB", static_cast<double>(outcome->size_bytes) / 1e6));
+        else if (outcome.error().code == ErrorCode::Cancelled)
+          inbox_.message(MessageLevel::Info, "cancelled; " + path + " was not written");
+        else
+          told(outcome.error());
+      });
   return {};
+}
+
+Result<LiveRunRequest> Runner::base_request(const ModelEntry& model) const {
+  LiveRunRequest request;
+  request.model = model.model;
+  request.tokenizer = model.tokenizer;
+  HEADROOM_TRY(request.dtype, parse_dtype(state_.settings.dtype));
+  request.device = state_.settings.device;
+  request.backend = state_.settings.backend;
+  return request;
 }
 
 }  // namespace headroom

@@ -1,12 +1,14 @@
-// Saving what is shown, and telling of it.
+#include "app/session/saver.h"
+
 #include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "app/session/enum_words.h"
 #include "app/session/head_table.h"
 #include "app/session/saving.h"
-#include "app/session/session.h"
+#include "app/session/session_file.h"
 
 namespace headroom {
 namespace {
@@ -27,37 +29,40 @@ std::string capitalised_kind(SaveKind kind) {
 
 }  // namespace
 
-void Session::ask_save(SaveKind kind, std::string panel, std::string path) {
+void Saver::ask(SaveKind kind, std::string panel, std::string path) {
   state_.save = {kind, std::move(panel), std::move(path), "", state_.save.serial + 1};
   state_.overlay = Overlay::Save;
 }
 
-Result<void> Session::save(SaveKind kind, const std::string& panel, const std::string& given, bool replace) {
-  HEADROOM_TRY_VOID(check_save_ending(kind, std::string("save ") + save_kind_name(kind), given));
+Result<void> Saver::save(SaveKind kind, const std::string& panel, const std::string& given, bool replace) {
+  HEADROOM_TRY_VOID(check_save_ending(kind, std::string("save ") + word_of(kind), given));
   if (std::string reason = not_savable(state_, kind); !reason.empty())
     return Error(ErrorCode::InvalidArgument, std::string("no ") + save_kind_text(kind) + " to save: " + reason);
   const std::string path = whole_path(given);
   std::error_code ignored;
-  if (person_asks_ && !replace && std::filesystem::exists(path, ignored)) {
-    ask_save(kind, panel, path);
+  if (by_person_ && !replace && std::filesystem::exists(path, ignored)) {
+    ask(kind, panel, path);
     return {};
   }
   const auto tell = [&](const Result<void>& written) -> Result<void> {
     if (written) {
-      saved(kind, path, person_asks_);
+      saved(kind, path, by_person_);
       return {};
     }
-    if (!person_asks_) return written;
+    if (!by_person_) return written;
     not_saved(kind, path, /*by_person=*/true, written.error());
     return {};
   };
-  if (person_asks_) state_.overlay = Overlay::None;
+  if (by_person_) state_.overlay = Overlay::None;
   switch (kind) {
     case SaveKind::Run: {
-      Result<void> begun = write_run(path, replace);
+      const auto told = [this, path, by_person = by_person_](const Result<std::string>& size) {
+        size ? saved(SaveKind::Run, path, by_person, *size) : not_saved(SaveKind::Run, path, by_person, size.error());
+      };
+      Result<void> begun = runner_.write_run(path, replace, told);
       return begun ? begun : tell(begun);
     }
-    case SaveKind::Picture: request({WindowRequest::Kind::Screenshot, path, {}, panel, person_asks_}); return {};
+    case SaveKind::Picture: inbox_.request({WindowRequest::Kind::Screenshot, path, {}, panel, by_person_}); return {};
     case SaveKind::Table: {
       if (panel == "lasso")
         return tell(save_text(path, copy_lasso(*state_.data(), state_.view.heads, format_of(path))));
@@ -67,28 +72,33 @@ Result<void> Session::save(SaveKind kind, const std::string& panel, const std::s
     case SaveKind::Session: {
       HEADROOM_TRY(const SavedSession session, current_session(state_));
       const Result<void> written = save_session(path, session);
-      if (written && person_asks_) add_recent_session(path, session);
+      if (written && by_person_) keeping_.add_recent_session(path, session);
       return tell(written);
     }
-    case SaveKind::Importance: return export_importance(path, replace);
+    case SaveKind::Importance: {
+      return runner_.sweeps().save(path, replace, [this, path, by_person = by_person_](const Result<void>& written) {
+        written ? saved(SaveKind::Importance, path, by_person)
+                : not_saved(SaveKind::Importance, path, by_person, written.error());
+      });
+    }
   }
   return {};
 }
 
-void Session::saved(SaveKind kind, const std::string& path, bool by_person, const std::string& detail) {
-  if (by_person) state_.toast = Toast{next_id_++, capitalised_kind(kind) + " saved", path};
-  message(MessageLevel::Info,
-          "saved the " + std::string(save_kind_text(kind)) + " as " + path + (detail.empty() ? "" : ", " + detail));
+void Saver::saved(SaveKind kind, const std::string& path, bool by_person, const std::string& detail) {
+  if (by_person) state_.toast = Toast{inbox_.next_id(), capitalised_kind(kind) + " saved", path};
+  inbox_.message(MessageLevel::Info, "saved the " + std::string(save_kind_text(kind)) + " as " + path +
+                                         (detail.empty() ? "" : ", " + detail));
   if (!by_person) return;
-  state_.save_folders[save_kind_name(kind)] = std::filesystem::path(path).parent_path().string();
-  save_settings();
+  state_.save_folders[word_of(kind)] = std::filesystem::path(path).parent_path().string();
+  keeping_.save_settings();
 }
 
 // The panel comes back with what was typed; the card says the rest.
-void Session::not_saved(SaveKind kind, const std::string& path, bool by_person, const Error& error) {
-  card("Cannot save " + std::filesystem::path(path).filename().string(), error, "");
+void Saver::not_saved(SaveKind kind, const std::string& path, bool by_person, const Error& error) {
+  inbox_.card("Cannot save " + std::filesystem::path(path).filename().string(), error);
   if (!by_person || state_.overlay != Overlay::None || state_.save.serial == 0 || state_.save.kind != kind) return;
-  ask_save(kind, state_.save.panel, path);
+  ask(kind, state_.save.panel, path);
   state_.save.failed = describe(error);
 }
 

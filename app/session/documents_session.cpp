@@ -12,23 +12,22 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/commands.h"
+#include "app/session/documents.h"
 #include "app/session/opened_path.h"
 #include "app/session/run_names.h"
-#include "app/session/session.h"
 #include "core/base/format.h"
 #include "core/base/input_file.h"
 
 namespace headroom {
 
-Result<void> Session::open_session(const std::string& path, const std::string& relinked) {
+Result<void> Documents::open_session(const std::string& path, const std::string& relinked) {
   HEADROOM_TRY(SavedSession loaded, load_session(path));
-  for (const std::string& training : loaded.trainings)
-    if (const Result<void> opened = open_training(training); !opened)
-      card("Cannot open " + opened_title(training), opened.error(), "");
-  training_opening_.clear();
+  for (const std::string& training : loaded.trainings) open_training(training);
+  trainings_.forget_opening();
   if (loaded.files.empty()) {
-    add_recent_session(path, loaded);
-    remember_view("session");
+    keeping_.add_recent_session(path, loaded);
+    history_.remember("session");
     state_.view.training = loaded.view.training;
     return {};
   }
@@ -47,7 +46,7 @@ Result<void> Session::open_session(const std::string& path, const std::string& r
     error.advise("where it lies now: session.open " + quote_word(path) + " PATH");
     return error;
   }
-  add_recent_session(path, *session);
+  keeping_.add_recent_session(path, *session);
   OpenOptions options;
   options.session = session;
   options.config = shown.config;
@@ -55,29 +54,13 @@ Result<void> Session::open_session(const std::string& path, const std::string& r
   return {};
 }
 
-void Session::add_recent_session(const std::string& path, const SavedSession& session) {
-  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
-  if (!options_.kept.empty() && whole.parent_path() == options_.kept) return;  // not a file of the person's
-  RecentFile recent;
-  recent.path = whole.string();
-  recent.name = whole.filename().string();
-  recent.detail = "session of " +
-                  opened_title(session.files.empty() ? session.trainings.front() : session.files[session.shown].path);
-  if (!session.prompt.title.empty()) recent.detail += ", " + session.prompt.title;
-  recent.opened_unix = std::time(nullptr);
-  std::error_code ignored;
-  recent.size_bytes = std::filesystem::file_size(whole, ignored);
-  if (ignored) recent.size_bytes = 0;
-  add_recent(recent);
-}
-
 // The view of a saved session; what does not fit the checkpoint any more is left out by those who show it.
-void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
+void Documents::take_up(const SavedSession& saved, const ModelEntry& model) {
   const SavedSession::File& file = saved.files[saved.shown];
   if (file.size_bytes != 0 && file.size_bytes != model.size_bytes)
-    message(MessageLevel::Warning, format("%s is not the checkpoint of the session: %llu bytes then, %llu now",
-                                          model.name.c_str(), static_cast<unsigned long long>(file.size_bytes),
-                                          static_cast<unsigned long long>(model.size_bytes)));
+    inbox_.message(MessageLevel::Warning, format("%s is not the checkpoint of the session: %llu bytes then, %llu now",
+                                                 model.name.c_str(), static_cast<unsigned long long>(file.size_bytes),
+                                                 static_cast<unsigned long long>(model.size_bytes)));
   if (!saved.prompt.text.empty() || !saved.prompt.ids.empty()) set_prompt(saved.prompt);
   ViewState view = saved.view;
   view.run = state_.view.run;
@@ -89,54 +72,55 @@ void Session::take_up(const SavedSession& saved, const ModelEntry& model) {
   if (saved.view.centre == CentreView::Training && !state_.trainings.empty()) view.centre = CentreView::Training;
   state_.view = view;
   if (!saved.ran) return;
-  if (const Result<void> started = start_run(); !started) {
-    message(MessageLevel::Warning, describe(started.error()));
+  if (const Result<void> started = runner_.start_run(); !started) {
+    inbox_.message(MessageLevel::Warning, describe(started.error()));
     return;
   }
   state_.view.map.window = saved.view.map.window;  // a run begins with the whole map
   state_.view.centre = view.centre;
   const auto session = std::make_shared<const SavedSession>(saved);
-  when_done_[state_.view.run] = [this, session, base = state_.view.run] { take_up_what_ifs(*session, base); };
+  runner_.when_complete(state_.view.run, [this, session, base = state_.view.run] { take_up_what_ifs(*session, base); });
 }
 
 // The run as trained is there: what-ifs go on from its layers, first those of the run that was shown.
-void Session::take_up_what_ifs(const SavedSession& saved, int base_id) {
+void Documents::take_up_what_ifs(const SavedSession& saved, int base_id) {
   const RunEntry* base = state_.run(base_id);
   if (!base || state_.view.run != base_id) return;  // the person looks at something else by now
   if (saved.what_ifs.empty()) {
     take_up_beside(saved, base_id, base_id);
     return;
   }
-  const Result<int> started = start_changed(*base, saved.what_ifs, /*complete=*/true, {});
+  const Result<int> started = runner_.start_changed(*base, saved.what_ifs, /*complete=*/true, {});
   if (!started) {
-    card("The what-if of the session does not fit " + base->name, started.error(), "");
+    inbox_.card("The what-if of the session does not fit " + base->name, started.error());
     return;
   }
   state_.view.other_run = *started;
   const auto session = std::make_shared<const SavedSession>(saved);
-  when_done_[*started] = [this, session, base_id, id = *started] {
+  runner_.when_complete(*started, [this, session, base_id, id = *started] {
     if (state_.view.run != base_id) return;
     const ViewState before = state_.view;
-    show_run(id);
+    runner_.show_run(id);
     state_.view.map.window = before.map.window;
     state_.view.selection = before.selection;
     take_up_beside(*session, base_id, id);
-  };
+  });
 }
 
 // The loss changes of the run that is shown, which is complete; they are of another model where its loss is another.
-void Session::take_up_sweeps(const SavedSession& saved, int run_id) {
+void Documents::take_up_sweeps(const SavedSession& saved, int run_id) {
   constexpr double kSameLoss = 1e-3;  // nats; devices and types differ by less
-  RunEntry* run = edit_run(run_id);
+  RunEntry* run = state_.edit_run(run_id);
   if (!run || !run->data) return;
   for (const SavedSession::Sweep& sweep : saved.sweeps) {
     const LossTable& table = sweep.table;
     const double loss = run->data->next_token_loss.value_or(kNaN);
     if (table.layers != run->data->layers || table.heads != run->data->heads ||
         !(std::abs(table.loss - loss) < kSameLoss)) {
-      message(MessageLevel::Warning,
-              format("%s: the loss changes of the session are of a loss of %.4f nats, which is %.4f now; left out",
-                     way_info(sweep.way).title, table.loss, loss));
+      inbox_.message(
+          MessageLevel::Warning,
+          format("%s: the loss changes of the session are of a loss of %.4f nats, which is %.4f now; left out",
+                 way_info(sweep.way).title, table.loss, loss));
       continue;
     }
     LossSweep& taken = run->sweeps[static_cast<std::size_t>(sweep.way)].emplace();
@@ -147,7 +131,7 @@ void Session::take_up_sweeps(const SavedSession& saved, int run_id) {
 }
 
 // The other run of the same checkpoint, where one stood beside it: as trained, changed, or changed in one head.
-void Session::take_up_beside(const SavedSession& saved, int base_id, int shown_id) {
+void Documents::take_up_beside(const SavedSession& saved, int base_id, int shown_id) {
   take_up_sweeps(saved, shown_id);
   if (state_.view.centre == CentreView::Training) return;
   state_.view.centre = saved.view.centre == CentreView::Compare ? CentreView::Map : saved.view.centre;
@@ -165,9 +149,10 @@ void Session::take_up_beside(const SavedSession& saved, int base_id, int shown_i
   const std::vector<std::string> added(all.begin() + (further ? static_cast<std::ptrdiff_t>(saved.what_ifs.size()) : 0),
                                        all.end());
   const bool quick = saved.beside->quick && further && state_.view.selection.head;
-  const Result<int> started = start_changed(base, added, !quick, state_.view.selection.head.value_or(HeadRef{}));
+  const Result<int> started =
+      runner_.start_changed(base, added, !quick, state_.view.selection.head.value_or(HeadRef{}));
   if (!started) {
-    card("The what-if of the session does not fit " + base.name, started.error(), "");
+    inbox_.card("The what-if of the session does not fit " + base.name, started.error());
     return;
   }
   state_.view.other_run = *started;

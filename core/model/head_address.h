@@ -1,0 +1,33 @@
+// Heads and cells of their maps as they are written: "L17.H4", "L17.H4[37,5]", "L0.H0,L1.H2". Pure functions; safe from
+// any thread.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace headroom {
+
+struct HeadRef {
+  std::int64_t layer = 0, head = 0;
+  friend auto operator<=>(const HeadRef&, const HeadRef&) = default;
+};
+// A head, and a cell of its map where one is named: both or none.
+struct HeadCell {
+  HeadRef head;
+  std::optional<std::int64_t> query{}, key{};
+};
+
+[[nodiscard]] std::string head_text(HeadRef head);  // "L17.H4"
+[[nodiscard]] std::optional<HeadRef> parse_head(std::string_view text);
+[[nodiscard]] std::optional<HeadCell> parse_place(std::string_view text);
+// At least one head. InvalidArgument with the first text that names none, at `option` of the command line.
+[[nodiscard]] Result<std::vector<HeadRef>> parse_heads(std::string_view text, char separator = ',',
+                                                       std::string_view option = {});
+
+}  // namespace headroom
