@@ -2,6 +2,9 @@
 // noticed. A panel is a function of these and a rectangle; it changes nothing but through commands. Main thread only.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "app/session/facts.h"
@@ -16,18 +19,29 @@ class CompareCache;  // panels/parts/compare_cache.h
 class FolderReader;  // session/folder_reader.h
 class TokenCounter;  // session/token_counter.h
 
+// What panels say of themselves in this frame, for the bars and for each other. Nothing: the panel is not drawn.
+struct Readouts {
+  std::string map;           // how a cell of the map is to be read: "at 24 × 24 cells per texel, …"
+  std::string maps;          // the same of the thumbnails
+  std::string row_distance;  // of the head under the pointer
+  std::optional<std::int32_t> map_level;
+  double tiles_needed = 0.0, tiles_ready = 0.0;       // of the map
+  std::int64_t boundary = -1, residual_channel = -1;  // that the residual stream is looked at
+};
+
 struct PanelContext {
   Ui& ui;
   const State& state;
   TileStore& tiles;
   const CommandTable& commands;
-  Hover& hover;  // what is under the pointer in this frame
-  Facts& facts;
+  Hover& hover;                           // what is under the pointer in this frame
+  Facts& facts;                           // for scripts; no panel reads them
   RunCache* run_cache = nullptr;          // kept between frames; null: what it would hold is computed in each
   CompareCache* compare_cache = nullptr;  // the same; null: no row distances of heads
   FolderReader* folders = nullptr;        // of the file chooser; null: a folder is read while it is drawn
   TokenCounter* tokens = nullptr;         // of the prompt's editor; null: its text is counted while it is drawn
   std::vector<WantedTiles> wanted{};      // that maps in this frame lack; whoever drew it hands them to the tiles
+  Readouts readouts{};                    // of what is drawn in this frame
 
   [[nodiscard]] const Theme& theme() const { return ui.theme; }
   [[nodiscard]] Painter& painter() const { return ui.painter; }

@@ -26,86 +26,65 @@ constexpr int kSettingsVersion = 1;
 constexpr std::uintmax_t kLargestSettings = 4 << 20;
 constexpr std::size_t kRecentFiles = 20;
 
+// visit(group, name, field) for each: what writes them and what reads them go through these lists.
+template <typename Kept, typename Visit>
+void visit_kept(Kept& kept, const Visit& visit) {
+  visit("settings", "dark", kept.settings.dark);
+  visit("settings", "colours", kept.settings.colours);
+  visit("settings", "signed_colours", kept.settings.signed_colours);
+  visit("settings", "scale", kept.settings.scale);
+  visit("settings", "device", kept.settings.device);
+  visit("settings", "dtype", kept.settings.dtype);
+  visit("settings", "backend", kept.settings.backend);
+  visit("settings", "memory_gb", kept.settings.memory_gb);
+  visit("settings", "tile_mb", kept.settings.tile_mb);
+  visit("settings", "keys", kept.settings.keys);
+  visit("layout", "heads_width", kept.layout.heads_width);
+  visit("layout", "head_width", kept.layout.head_width);
+  visit("layout", "tokens_height", kept.layout.tokens_height);
+  visit("layout", "heads_folded", kept.layout.heads_folded);
+  visit("layout", "head_folded", kept.layout.head_folded);
+  visit("layout", "tokens_folded", kept.layout.tokens_folded);
+  visit("window", "width", kept.window_width);
+  visit("window", "height", kept.window_height);
+  visit("heads", "quantity", kept.heads.quantity);
+  visit("heads", "threshold", kept.heads.threshold);
+  visit("heads", "x", kept.heads.x);
+  visit("heads", "y", kept.heads.y);
+  visit("heads", "columns", kept.heads.columns);
+}
+
+template <typename File, typename Visit>
+void visit_recent(File& file, const Visit& visit) {
+  visit("path", file.path);
+  visit("name", file.name);
+  visit("detail", file.detail);
+  visit("opened", file.opened_unix);
+  visit("bytes", file.size_bytes);
+}
+
 json to_json(const KeptState& kept) {
-  json recent = json::array();
-  for (const RecentFile& file : kept.recent)
-    recent.push_back({{"path", file.path},
-                      {"name", file.name},
-                      {"detail", file.detail},
-                      {"opened", file.opened_unix},
-                      {"bytes", file.size_bytes}});
-  json prompts = json::array();
-  for (const PromptEntry& prompt : kept.recent_prompts) prompts.push_back(prompt_json(prompt));
-  const Settings& s = kept.settings;
-  const Layout& l = kept.layout;
-  return {{"version", kSettingsVersion},
-          {"settings",
-           {{"dark", s.dark},
-            {"colours", word_of(s.colours)},
-            {"signed_colours", word_of(s.signed_colours)},
-            {"scale", s.scale},
-            {"device", s.device},
-            {"dtype", s.dtype},
-            {"backend", s.backend},
-            {"memory_gb", s.memory_gb},
-            {"tile_mb", s.tile_mb},
-            {"keys", s.keys}}},
-          {"layout",
-           {{"heads_width", l.heads_width},
-            {"head_width", l.head_width},
-            {"tokens_height", l.tokens_height},
-            {"heads_folded", l.heads_folded},
-            {"head_folded", l.head_folded},
-            {"tokens_folded", l.tokens_folded}}},
-          {"window", {{"width", kept.window_width}, {"height", kept.window_height}}},
-          {"heads",
-           {{"quantity", kept.heads.quantity},
-            {"threshold", kept.heads.threshold},
-            {"x", kept.heads.x},
-            {"y", kept.heads.y},
-            {"columns", kept.heads.columns}}},
-          {"save_folders", kept.save_folders},
-          {"recent", recent},
-          {"prompts", prompts}};
+  json root = {{"version", kSettingsVersion},
+               {"save_folders", kept.save_folders},
+               {"recent", json::array()},
+               {"prompts", json::array()}};
+  visit_kept(kept,
+             [&](const char* group, const char* name, const auto& field) { root[group][name] = field_json(field); });
+  for (const RecentFile& file : kept.recent) {
+    json& entry = root["recent"].emplace_back();
+    visit_recent(file, [&](const char* name, const auto& field) { entry[name] = field; });
+  }
+  for (const PromptEntry& prompt : kept.recent_prompts) root["prompts"].push_back(prompt_json(prompt));
+  return root;
 }
 
 KeptState from_json(const json& root) {
   KeptState kept;
-  const json s = object_in(root, "settings");
-  read_value(s, "dark", kept.settings.dark);
-  std::string colours, signed_colours;
-  read_value(s, "colours", colours);
-  read_value(s, "signed_colours", signed_colours);
-  kept.settings.colours = parse_word<Colours>(colours).value_or(Colours::Headroom);
-  kept.settings.signed_colours = parse_word<SignedColours>(signed_colours).value_or(SignedColours::Headroom);
-  read_value(s, "scale", kept.settings.scale);
-  read_value(s, "device", kept.settings.device);
-  read_value(s, "dtype", kept.settings.dtype);
-  read_value(s, "backend", kept.settings.backend);
-  read_value(s, "memory_gb", kept.settings.memory_gb);
-  read_value(s, "tile_mb", kept.settings.tile_mb);
+  visit_kept(
+      kept, [&](const char* group, const char* name, auto& field) { read_field(object_in(root, group), name, field); });
   if (kept.settings.scale != 0.0) kept.settings.scale = std::clamp(kept.settings.scale, 0.5, 3.0);
   kept.settings.tile_mb = std::clamp(kept.settings.tile_mb, 8.0, 4096.0);
   kept.settings.memory_gb = std::clamp(kept.settings.memory_gb, 0.0, 4096.0);
-  if (s.contains("keys") && s["keys"].is_object())
-    for (const auto& [line, key] : s["keys"].items())
-      if (key.is_string()) kept.settings.keys[line] = key.get<std::string>();
-  const json l = object_in(root, "layout");
-  read_value(l, "heads_width", kept.layout.heads_width);
-  read_value(l, "head_width", kept.layout.head_width);
-  read_value(l, "tokens_height", kept.layout.tokens_height);
-  read_value(l, "heads_folded", kept.layout.heads_folded);
-  read_value(l, "head_folded", kept.layout.head_folded);
-  read_value(l, "tokens_folded", kept.layout.tokens_folded);
-  const json w = object_in(root, "window");
-  read_value(w, "width", kept.window_width);
-  read_value(w, "height", kept.window_height);
-  const json h = object_in(root, "heads");
-  read_value(h, "quantity", kept.heads.quantity);
-  read_value(h, "threshold", kept.heads.threshold);
-  read_value(h, "x", kept.heads.x);
-  read_value(h, "y", kept.heads.y);
-  read_value(h, "columns", kept.heads.columns);
   const json folders = object_in(root, "save_folders");
   for (const auto& [kind, folder] : folders.items())
     if (folder.is_string() && parse_word<SaveKind>(kind)) kept.save_folders[kind] = folder.get<std::string>();
@@ -113,11 +92,7 @@ KeptState from_json(const json& root) {
     for (const json& entry : root["recent"]) {
       if (!entry.is_object() || kept.recent.size() == kRecentFiles) continue;
       RecentFile file;
-      read_value(entry, "path", file.path);
-      read_value(entry, "name", file.name);
-      read_value(entry, "detail", file.detail);
-      read_value(entry, "opened", file.opened_unix);
-      read_value(entry, "bytes", file.size_bytes);
+      visit_recent(file, [&](const char* name, auto& field) { read_value(entry, name, field); });
       if (!file.path.empty()) kept.recent.push_back(std::move(file));
     }
   if (root.contains("prompts") && root["prompts"].is_array())

@@ -154,11 +154,7 @@ void token_parts(const PanelContext& context, const RunSnapshot& run, std::vecto
 // The boundary, token and channel that the panels of this frame look at.
 void residual_parts(const PanelContext& context, const RunSnapshot& run, std::vector<NamedValue>& parts) {
   const Theme& theme = context.theme();
-  const auto index = [&](const char* name) {
-    const std::string* text = context.facts.find(name);
-    return text ? std::strtoll(text->c_str(), nullptr, 10) : -1;
-  };
-  const std::int64_t boundary = index("residual.boundary"), channel = index("residual.channel"),
+  const std::int64_t boundary = context.readouts.boundary, channel = context.readouts.residual_channel,
                      token = context.state.hover.key.value_or(context.state.view.residual.token);
   const ResidualBoundary* at = run.boundary(boundary);
   if (!at || token >= at->rows) return;
@@ -205,12 +201,11 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
     };
     const bool maps = state.view.heads.view == HeadsView::Maps && state.view.centre != CentreView::Compare;
     add(table ? state.view.heads.sort : maps ? maps_quantity(state.view) : atlas_quantity(state.view));
-    if (const std::string* readout = context.facts.find("maps.readout"); maps && readout)
-      parts.push_back({"maps", *readout, theme.text2});
+    if (maps && !context.readouts.maps.empty()) parts.push_back({"maps", context.readouts.maps, theme.text2});
     if (state.view.centre == CentreView::Importance)
       importance_parts(*entry, state.view.importance.colour, *head, theme, parts);
-    if (const std::string* distance = context.facts.find("heads.distance"))
-      parts.push_back({"row distance", *distance, theme.accent});
+    if (!context.readouts.row_distance.empty())
+      parts.push_back({"row distance", context.readouts.row_distance, theme.accent});
     if (!table && state.view.heads.view == HeadsView::Scatter) {
       parts.pop_back();
       add(state.view.heads.x);
@@ -218,9 +213,7 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
     }
   } else {
     cell_parts(context, *run, parts);
-    if (const std::string* readout = context.facts.find("map.readout"); readout != nullptr && !readout->empty()) {
-      parts.push_back({"", *readout, theme.text2});
-    }
+    if (!context.readouts.map.empty()) parts.push_back({"", context.readouts.map, theme.text2});
   }
   if (entry->status == RunStatus::Running && run->finished_layers() > 0) {
     parts.push_back({std::to_string(run->finished_layers()) + " layers", "final, usable now", theme.ok});

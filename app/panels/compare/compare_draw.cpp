@@ -242,6 +242,8 @@ void set_pair_facts(PanelContext& context, const MapPair& pair, const MapLayout&
                (difference ? "mean of each" : "pooled " + pooling_title(context.state.view.map.pooling));
   }
   facts.set("map.readout", readout);
+  context.readouts.map = std::move(readout);
+  context.readouts.map_level = level;
 }
 
 }  // namespace headroom

@@ -544,7 +544,10 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
     if (const std::optional<AtlasCell> cell = atlas.layout.at(ui.input.pointer)) {
       const HeadRef head = atlas.head(*cell);
       context.hover.head = head;
-      if (atlas.distances) context.facts.set("heads.distance", number_text(row_distance_info(), atlas.value(*cell)));
+      if (atlas.distances) {
+        context.readouts.row_distance = number_text(row_distance_info(), atlas.value(*cell));
+        context.facts.set("heads.distance", context.readouts.row_distance);
+      }
       ui.tooltip(atlas.layout.cell(cell->row, cell->column),
                  atlas.distances ? distance_tip(atlas, *cell) : head_tip(run, column.ref, head));
       if (hit.clicked && atlas.measured(cell->row)) ui.run(select_command(state, head));

@@ -444,8 +444,10 @@ void describe(const Maps& maps, std::size_t there, std::size_t edges) {
   for (const auto& layer : maps.run.data)
     if (layer && layer->pooled) blocks = layer->pooled->blocks;
   if (blocks == 0 || maps.view().maps_show == MapKind::Logits) return;
-  facts.set("maps.readout", std::to_string(blocks) + " × " + std::to_string(blocks) + " blocks, largest of each" +
-                                (maps.layout.strip > 0.0f ? " · strip at left: key 0" : ""));
+  std::string& readout = maps.context.readouts.maps;
+  readout = std::to_string(blocks) + " × " + std::to_string(blocks) + " blocks, largest of each" +
+            (maps.layout.strip > 0.0f ? " · strip at left: key 0" : "");
+  facts.set("maps.readout", readout);
 }
 
 }  // namespace

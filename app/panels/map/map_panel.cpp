@@ -174,6 +174,7 @@ void set_readout(PanelContext& context, const MapLayout& layout, const MapSubjec
     }
   }
   context.facts.set("map.readout", readout);
+  context.readouts.map = std::move(readout);
 }
 
 void draw_notes(PanelContext& context, const MapLayout& layout, const MapSubject& subject, const MapRange& range,
@@ -271,6 +272,7 @@ void draw_pooled(PanelContext& context, const MapLayout& layout, const MapSubjec
     }
   }
   context.facts.set("map.readout", readout);
+  context.readouts.map = std::move(readout);
 }
 
 }  // namespace
@@ -411,6 +413,9 @@ void draw_map_panel(PanelContext& context, Rect frame) {
   facts.set("map.tiles_needed", static_cast<double>(progress.needed));
   facts.set("map.tiles_ready", static_cast<double>(progress.ready));
   facts.set("map.non_finite_rows", static_cast<double>(progress.non_finite_rows));
+  context.readouts.map_level = progress.level;
+  context.readouts.tiles_needed = static_cast<double>(progress.needed);
+  context.readouts.tiles_ready = static_cast<double>(progress.ready);
   set_readout(context, layout, subject, progress.level, marks);
   if (row.there) {
     facts.set("map.row", static_cast<double>(row.query));

@@ -35,11 +35,6 @@ std::int64_t tiles_of_level(std::int64_t length, std::int32_t level, bool causal
   return causal ? across * (across + 1) / 2 : across * across;
 }
 
-double fact(const Facts& facts, std::string_view name) {
-  const std::string* text = facts.find(name);
-  return text ? std::strtod(text->c_str(), nullptr) : std::nan("");
-}
-
 // Rows of a name, a value and a remark at the right; left out one by one when there is no more room below.
 class PlaceRows {
  public:
@@ -181,9 +176,7 @@ void draw_where_panel(PanelContext& context, Rect frame) {
 
     const MapWindow& w = layout.window;
     const double n = static_cast<double>(subject.length), queries = w.query1 - w.query0, keys = w.key1 - w.key0;
-    const double level_fact = fact(context.facts, "map.level");
-    const std::int32_t level =
-        std::isfinite(level_fact) ? static_cast<std::int32_t>(level_fact) : top_level(subject.length);
+    const std::int32_t level = context.readouts.map_level.value_or(top_level(subject.length));
     {
       PlaceRows rows(context, rest);
       const std::string side = grouped_text(std::int64_t{1} << level);
@@ -198,7 +191,7 @@ void draw_where_panel(PanelContext& context, Rect frame) {
     draw_tile_table(context, rest, subject, level, context.tiles.kept_by_level(subject.source->id));
     rest.cut_top(6);
     PlaceRows rows(context, rest);
-    const double needed = fact(context.facts, "map.tiles_needed"), ready = fact(context.facts, "map.tiles_ready");
+    const double needed = context.readouts.tiles_needed, ready = context.readouts.tiles_ready;
     if (needed > 0)
       rows.add(ready < needed ? "sharpening" : "sharp", short_text(ready) + " of " + short_text(needed) + " tiles", "",
                ready / needed);

@@ -319,6 +319,8 @@ void draw_residual_panel(PanelContext& context, Rect frame) {
     draw_card(plots, card.inset(measure::kPadding, 2.0f));
     context.facts.set("residual.boundary", static_cast<double>(view->boundary));
     context.facts.set("residual.channel", static_cast<double>(view->channel));
+    context.readouts.boundary = view->boundary;
+    context.readouts.residual_channel = view->channel;
     context.facts.set("residual.there", static_cast<double>(view->there));
   }
 }

@@ -55,6 +55,7 @@ class PanelBench : public CommandLookup {
     Ui ui(*painter, theme(), input, *memory_, *this, clipboard);
     Hover hover;
     PanelContext context{ui, state, tiles_, table, hover, facts, nullptr, nullptr, folders};
+    context.readouts = readouts;
     draw_(context);
     ui.finish();
     wants_text = ui.wants_text();
@@ -107,6 +108,7 @@ class PanelBench : public CommandLookup {
   State state;
   CommandTable table = make_command_table();
   Facts facts;
+  Readouts readouts;
   Input input;
   BenchClipboard clipboard;
   std::unique_ptr<RecordingPainter> painter;

@@ -213,7 +213,7 @@ CATCH_TEST_CASE("status bar: the cell under the pointer, exact") {
   show_run(bench.state, small_run(false));
   bench.state.hover.query = 2;
   bench.state.hover.key = 1;
-  bench.facts.set("map.readout", std::string("at 1 cell per pixel, exact"));
+  bench.readouts.map = "at 1 cell per pixel, exact";
   bench.frame();
   CATCH_CHECK(bench.shows("2 “x”"));
   CATCH_CHECK(bench.shows("1 “␣Public”"));

@@ -62,7 +62,7 @@ CATCH_TEST_CASE("bars, start page and overlays at all sizes, scales and themes")
                              names[static_cast<std::size_t>(overlay) % names.size()]);
               bench.state.hover.query = 3;
               bench.state.hover.key = 1;
-              bench.facts.set("map.readout", names[0]);
+              bench.readouts.map = names[0];
             }
             if (overlay % 4 == 3)
               bench.state.errors.push_back({1, names[0], Error(ErrorCode::Io, names[4]), "run", names[1]});
