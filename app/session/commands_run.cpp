@@ -67,7 +67,17 @@ void add_run_commands(CommandTable& table) {
                s.edit().settings.backend = a[0];
                s.save_settings();
              }});
+  table.add({"rounding",
+             "[on|off]",
+             "Measure what heads of the next run lose in bfloat16",
+             "Run",
+             {},
+             [](Session& s, const Arguments& a) {
+               bool& rounding = s.edit().rounding;
+               rounding = a.on(0, rounding);
+             }});
   table.add_entry({"run", "Run, or run again", "Run", "Ctrl+R"});
+  table.add_entry({"rounding", "Measure what heads of the next run lose in bfloat16", "Run", ""});
   table.add_entry({"run without-maps", "Run without keeping maps", "Run", ""});
   table.add_entry({"cancel", "Cancel what runs", "Run", ""});
   table.add_entry({"device cpu", "Device: CPU", "Run", ""});

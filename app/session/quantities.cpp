@@ -132,7 +132,7 @@ QuantityInfo make_info(const Quantity& quantity) {
   info.decimals = quantity_decimals(quantity.name);
   info.whole = quantity.type == ElementType::Int32;
   if (info.whole) info.decimals = 0;
-  info.percent = info.name.starts_with("rows_");
+  info.percent = info.name.starts_with("rows_") || info.name == "rounding_bias" || info.name == "rounding_noise";
   info.sink_null = info.name == "sink_score";
   if (info.name == "value_drain") info.reference = 1.0;
   for (const std::string_view axis : quantity.axes) info.axes.push_back(make_axis(axis));

@@ -37,7 +37,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 double clock_seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, const ModelSpec& model) {
@@ -101,9 +100,8 @@ void Runner::set_head(std::optional<HeadRef> head) {
   if (index < 0) return;
   const HeadProgram& program = layer->programs[static_cast<std::size_t>(index)];
   const MapKind kind = state_.view.map.kind;
-  const bool second = kind == MapKind::Second || kind == MapKind::ScaledSecond;
-  if ((second && !program.has_second()) || (kind == MapKind::First && !program.has_second()))
-    state_.view.map.kind = MapKind::Net;
+  const bool of_pairs = kind == MapKind::First || kind == MapKind::Second || kind == MapKind::ScaledSecond;
+  if (of_pairs && !program.has_second()) state_.view.map.kind = MapKind::Net;
   if (state_.view.centre == CentreView::WhatIf && !state_.view.what_if.changes.empty())
     if (const Result<void> started = start_what_if(false); !started)
       inbox_.message(MessageLevel::Warning, describe(started.error()));
@@ -153,6 +151,7 @@ Result<void> Runner::start_run(bool keep_maps) {
   }
   request.keep_maps = keep_maps;
   request.keep_residual = state_.edit_run(id)->keep_residual = state_.keep_residual;
+  request.rounding = state_.edit_run(id)->rounding = state_.rounding && request.dtype != ComputeDtype::BFloat16;
   inputs_.erase(id);
   if (state_.coming != id) {
     state_.view.map.window = {};
@@ -471,6 +470,7 @@ Result<int> Runner::start_changed(const RunEntry& base, const std::vector<std::s
   run.prompt_title = base.prompt_title;
   run.prompt_serial = base.prompt_serial;
   run.keep_residual = request.keep_residual = base.keep_residual;
+  run.rounding = request.rounding = base.rounding;
   run.what_ifs = base.what_ifs;
   std::int64_t changed = complete ? std::numeric_limits<std::int64_t>::max() : head.layer;
   for (const std::string& text : what_ifs) {
@@ -526,6 +526,7 @@ Result<void> Runner::recompute_layer(std::int64_t layer) {
     HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
     request.what_ifs.push_back(std::move(what_if));
   }
+  request.rounding = run->rounding;
   request.layers = {layer};
   request.last_layer = layer;
   if (const auto inputs = inputs_.find(run->id); inputs != inputs_.end()) {
@@ -556,6 +557,7 @@ Result<void> Runner::write_run(const std::string& path, bool replace,
   request->output = path;
   request->force = replace;
   request->hidden = run->keep_residual;
+  request->rounding = run->rounding;
   for (const InputFile& file : model->model->checkpoint->files()) request->inputs.push_back(file.path());
   request->command_line = options_.command_line;
   request->program = options_.program;

@@ -130,12 +130,15 @@ std::vector<MenuItem> run_menu(const PanelContext& c) {
   MenuItem keep = command_item(c, "residual.keep", "Keep the residual stream");
   keep.checked = c.state.keep_residual;
   keep.detail = residual_size_text(c.state);
+  MenuItem rounding = command_item(c, "rounding", "Measure rounding in bfloat16");
+  rounding.checked = c.state.rounding;
   return {command_item(c, "run"),
           command_item(c, "cancel"),
           command_item(c, "run.checkpoint"),
           submenu("Prompt", prompt_items(c), true),
           submenu("Device and type", device_items(c)),
           std::move(keep),
+          std::move(rounding),
           submenu("What-if", std::move(what_if), true),
           command_item(c, "importance", "Ablate every head…")};
 }

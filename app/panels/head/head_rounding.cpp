@@ -61,6 +61,10 @@ void draw_rounding(HeadPanelView& view, Rect area) {
                                                   fixed_text(100.0 * view.value("rounding_noise", only), 2) + " %",
                                               {0, 0, 0, 0}}}};
     draw_named_values(context, area.cut_top(18.0f), bias);
+  } else if (area.height() > 90.0f) {
+    const Rect line = area.cut_top(18.0f);
+    context.ui.label_at(line.x0, line.centre_y(), "bias of the sums: Run, Measure rounding; analyze --rounding",
+                        theme.hint(), line.width());
   }
   const std::span<const float> rows = view.layer.row_values("rows/rounds_to_one", view.head.head);
   const std::size_t count = view.series.rows();

@@ -76,7 +76,7 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
   add("sinks", "Sinks", "attention received by key", small_plot + (view.pair() ? 110.0f : 92.0f), small_more,
       draw_sinks);
   add("logits", "Logits", "largest and smallest per query", small_plot + 112.0f, small_more, draw_logits);
-  add("rounding", "Rounding in bfloat16", view.narrow ? "N₁" : "weights that round to the largest", small_plot + 36.0f,
+  add("rounding", "Rounding in bfloat16", view.narrow ? "N₁" : "weights that round to the largest", small_plot + 54.0f,
       small_more, draw_rounding);
   const bool implicit = !view.program.sums_to_one() && !series.implicit.empty();
   if (!series.gate.empty() || implicit)
