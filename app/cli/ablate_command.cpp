@@ -147,7 +147,7 @@ nlohmann::json ablation_json(const AblationRequest& request, const AblationOutco
     const AblatedSet& result = outcome.results[i];
     if (!result.done()) continue;
     nlohmann::json names = nlohmann::json::array();
-    for (const HeadIndex& head : result.heads) names.push_back(head_name(head));
+    for (const HeadRef& head : result.heads) names.push_back(head_text(head));
     results.push_back({{"heads", names},
                        {"delta_loss", result.delta_loss},
                        {"standard_error", spread.standard_error[i]},

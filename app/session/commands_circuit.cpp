@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/session/command_parts.h"
-#include "app/session/head_table.h"
-#include "app/session/quantities.h"
+#include "core/run/head_table.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

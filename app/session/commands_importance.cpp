@@ -9,8 +9,8 @@
 
 #include "app/session/command_parts.h"
 #include "app/session/importance.h"
-#include "app/session/quantities.h"
 #include "app/session/saving.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/session/command_parts.h"
-#include "app/session/quantities.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

@@ -5,20 +5,13 @@
 #include <set>
 #include <utility>
 
-#include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
 #include "app/session/state.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {
-
-constexpr std::array<AblationWayInfo, kAblationWays.size()> kWayInfos = {{
-    {"off", "head off", "output 0", "zero", "head=off", "delta_loss_off"},
-    {"mean", "mean of its rows", "one vector for all rows", "mean", "head=mean", "delta_loss_mean"},
-    {"hide-key0", "key 0 hidden", "rows renormalise", "hide-key", "hide-key=0", "delta_loss_hide_key0"},
-    {"second-off", "second map off", "first map alone", "second-map", "second-map=off", "delta_loss_second_off"},
-}};
 
 bool has_second_map(const LayerSnapshot& layer, std::size_t head) {
   return head < layer.programs.size() && layer.programs[head].has_second();
@@ -45,20 +38,6 @@ std::size_t sweep_bytes(const State& state, const RunEntry& run) {
 }
 
 }  // namespace
-
-const AblationWayInfo& way_info(AblationWay way) { return kWayInfos[static_cast<std::size_t>(way)]; }
-
-std::optional<AblationWay> parse_way(std::string_view word) {
-  for (const AblationWay way : kAblationWays)
-    if (way_info(way).word == word) return way;
-  return {};
-}
-
-std::optional<AblationWay> way_of_quantity(std::string_view name) {
-  for (const AblationWay way : kAblationWays)
-    if (way_info(way).quantity == name) return way;
-  return {};
-}
 
 const LossTable* table_of(const LossSweeps& sweeps, AblationWay way) {
   const std::optional<LossSweep>& sweep = sweep_of(sweeps, way);
@@ -108,16 +87,16 @@ SweepEstimate estimate_sweep(const std::map<std::int64_t, std::size_t>& left, st
   return estimate;
 }
 
-std::vector<HeadIndex> heads_to_do(const RunEntry& run, AblationWay way, const std::vector<HeadIndex>& only) {
-  std::vector<HeadIndex> left;
+std::vector<HeadRef> heads_to_do(const RunEntry& run, AblationWay way, const std::vector<HeadRef>& only) {
+  std::vector<HeadRef> left;
   if (!run.data) return left;
   const LossTable* table = table_of(run.sweeps, way);
-  const std::set<HeadIndex> among(only.begin(), only.end());
+  const std::set<HeadRef> among(only.begin(), only.end());
   for (const std::int64_t layer : run.data->layers) {
     const LayerSnapshot* snapshot = run.data->layer(layer);
     const std::vector<std::int64_t>& heads = snapshot ? snapshot->heads : run.data->heads;
     for (std::size_t h = 0; h < heads.size(); ++h) {
-      const HeadIndex head{layer, heads[h]};
+      const HeadRef head{layer, heads[h]};
       if (!among.empty() && !among.contains(head)) continue;
       if (way == AblationWay::SecondOff && snapshot && !has_second_map(*snapshot, h)) continue;
       const auto place = table ? table->place(head) : std::nullopt;
@@ -127,14 +106,13 @@ std::vector<HeadIndex> heads_to_do(const RunEntry& run, AblationWay way, const s
   return left;
 }
 
-std::map<std::int64_t, std::size_t> heads_left(const RunEntry& run, AblationWay way,
-                                               const std::vector<HeadIndex>& only) {
+std::map<std::int64_t, std::size_t> heads_left(const RunEntry& run, AblationWay way, const std::vector<HeadRef>& only) {
   std::map<std::int64_t, std::size_t> left;
-  for (const HeadIndex& head : heads_to_do(run, way, only)) ++left[head.layer];
+  for (const HeadRef& head : heads_to_do(run, way, only)) ++left[head.layer];
   return left;
 }
 
-SweepEstimate estimate_sweep(const State& state, AblationWay way, const std::vector<HeadIndex>& only) {
+SweepEstimate estimate_sweep(const State& state, AblationWay way, const std::vector<HeadRef>& only) {
   const RunEntry* run = state.shown();
   if (!run || !run->data) return {};
   SweepEstimate estimate =

@@ -95,7 +95,7 @@ Result<void> Session::start_importance(AblationWay way, const std::vector<HeadRe
   std::shared_ptr<SweepJob>& job = sweeps_[{run->id, way}];
   if (!job) job = std::make_shared<SweepJob>();
   // What is done stays, whatever is asked for now.
-  std::vector<HeadIndex> heads;
+  std::vector<HeadRef> heads;
   for (const HeadRef head : only) heads.push_back({head.layer, head.head});
   std::size_t asked = 0;
   for (const auto& [layer, count] : heads_left(*run, way, heads)) asked += count;

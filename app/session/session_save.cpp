@@ -4,9 +4,10 @@
 #include <system_error>
 #include <utility>
 
-#include "app/session/head_table.h"
 #include "app/session/saving.h"
 #include "app/session/session.h"
+#include "app/session/shown_table.h"
+#include "core/run/head_table.h"
 
 namespace headroom {
 namespace {

@@ -10,10 +10,6 @@
 
 namespace headroom {
 
-std::string head_text(HeadRef head) {
-  return format("L%lld.H%lld", static_cast<long long>(head.layer), static_cast<long long>(head.head));
-}
-
 const char* map_kind_name(MapKind kind) { return word_of(kind); }
 
 std::string atlas_quantity(const ViewState& view) {

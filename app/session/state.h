@@ -18,17 +18,12 @@
 #include "app/session/run_budget.h"
 #include "core/maps/map_tiles.h"
 #include "core/model/layer_facts.h"
+#include "core/run/head_ref.h"
 #include "core/run/live_run.h"
 #include "core/run/run_snapshot.h"
 #include "core/training/stored_history.h"
 
 namespace headroom {
-
-struct HeadRef {
-  std::int64_t layer = 0, head = 0;
-  friend auto operator<=>(const HeadRef&, const HeadRef&) = default;
-};
-[[nodiscard]] std::string head_text(HeadRef head);  // "L17.H4"
 
 // The one selection; every panel shows it.
 struct Selection {

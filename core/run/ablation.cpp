@@ -47,28 +47,28 @@ Result<void> check_predicts(const AnalysisRequest& run) {
 }
 
 Result<void> check_heads(const ModelSpec& model, const HeadSet& heads) {
-  for (const HeadIndex& head : heads) {
+  for (const HeadRef& head : heads) {
     const auto layers = static_cast<std::int64_t>(model.blocks.size());
     if (head.layer >= layers)
-      return refused("the model has no layer of " + head_name(head),
-                     format("L0 to L%lld", static_cast<long long>(layers - 1)), head_name(head));
+      return refused("the model has no layer of " + head_text(head),
+                     format("L0 to L%lld", static_cast<long long>(layers - 1)), head_text(head));
     HEADROOM_TRY_VOID(model.check_attends({&head.layer, 1}));
     const auto count =
         static_cast<std::int64_t>(model.blocks[static_cast<std::size_t>(head.layer)].attention.heads.size());
     if (head.head >= count)
-      return refused("the layer has no head " + head_name(head),
-                     format("H0 to H%lld", static_cast<long long>(count - 1)), head_name(head));
+      return refused("the layer has no head " + head_text(head),
+                     format("H0 to H%lld", static_cast<long long>(count - 1)), head_text(head));
   }
   return {};
 }
 
-WhatIf change_of(const HeadIndex& head, const AblationMode& mode) {
-  return *parse_what_if(head_name(head) + ":" + mode.change);
+WhatIf change_of(const HeadRef& head, const AblationMode& mode) {
+  return *parse_what_if(head_text(head) + ":" + mode.change);
 }
 
 std::vector<WhatIf> with_changes(const AblationRequest& request, const HeadSet& heads) {
   std::vector<WhatIf> what_ifs = request.run.what_ifs;
-  for (const HeadIndex& head : heads) what_ifs.push_back(change_of(head, request.mode));
+  for (const HeadRef& head : heads) what_ifs.push_back(change_of(head, request.mode));
   return what_ifs;
 }
 
@@ -77,7 +77,7 @@ Result<ModelVariant> make_variant(const AblationRequest& request, const HeadSet&
   run.what_ifs = with_changes(request, heads);
   HEADROOM_TRY(RunPlan plan, plan_run(run));
   std::set<std::int64_t> layers;
-  for (const HeadIndex& head : heads) layers.insert(head.layer);
+  for (const HeadRef& head : heads) layers.insert(head.layer);
   ModelVariant variant;
   for (const std::int64_t layer : layers)
     variant.layers.emplace_back(layer, std::move(plan.model.blocks[static_cast<std::size_t>(layer)].attention));
@@ -87,7 +87,7 @@ Result<ModelVariant> make_variant(const AblationRequest& request, const HeadSet&
 // All heads that were asked for, single ones first.
 Result<std::vector<AblatedSet>> make_sets(const AblationRequest& request, const RunPlan& plan, std::size_t& singles) {
   const ModelSpec& model = plan.model;
-  std::vector<HeadIndex> heads = request.heads;
+  std::vector<HeadRef> heads = request.heads;
   HEADROOM_TRY_VOID(check_heads(model, heads));
   std::vector<AblatedSet> sets;
   if (heads.empty() && request.sets.empty()) {
@@ -98,7 +98,7 @@ Result<std::vector<AblatedSet>> make_sets(const AblationRequest& request, const 
         if (check_heads(model, {{layer, head}})) of_layer.push_back({layer, head});
       // What fits them all is asked for once.
       const bool fits = !of_layer.empty() && make_variant(request, of_layer).has_value();
-      for (const HeadIndex& head : of_layer) {
+      for (const HeadRef& head : of_layer) {
         auto variant = fits ? Result<ModelVariant>(ModelVariant()) : make_variant(request, {head});
         if (variant)
           heads.push_back(head);
@@ -110,7 +110,7 @@ Result<std::vector<AblatedSet>> make_sets(const AblationRequest& request, const 
   }
   std::ranges::sort(heads);
   heads.erase(std::ranges::unique(heads).begin(), heads.end());
-  for (const HeadIndex& head : heads) sets.emplace_back().heads = {head};
+  for (const HeadRef& head : heads) sets.emplace_back().heads = {head};
   singles = sets.size();
   for (HeadSet set : request.sets) {
     HEADROOM_TRY_VOID(check_heads(model, set));
@@ -119,7 +119,7 @@ Result<std::vector<AblatedSet>> make_sets(const AblationRequest& request, const 
     HEADROOM_TRY_VOID(make_variant(request, set));
     sets.emplace_back().heads = std::move(set);
   }
-  for (const HeadIndex& head : request.heads) HEADROOM_TRY_VOID(make_variant(request, {head}));
+  for (const HeadRef& head : request.heads) HEADROOM_TRY_VOID(make_variant(request, {head}));
   return sets;
 }
 
@@ -230,23 +230,19 @@ double stream_bytes(const AblationRequest& request) {
 
 }  // namespace
 
-std::string head_name(const HeadIndex& head) {
-  return format("L%lld.H%lld", static_cast<long long>(head.layer), static_cast<long long>(head.head));
-}
-
 std::string set_name(const HeadSet& heads) {
   std::string name;
-  for (const HeadIndex& head : heads) name += (name.empty() ? "" : "+") + head_name(head);
+  for (const HeadRef& head : heads) name += (name.empty() ? "" : "+") + head_text(head);
   return name;
 }
 
-Result<std::vector<HeadIndex>> parse_head_names(std::string_view text, char separator, const char* option) {
-  std::vector<HeadIndex> heads;
+Result<std::vector<HeadRef>> parse_head_names(std::string_view text, char separator, const char* option) {
+  std::vector<HeadRef> heads;
   for (std::string_view rest = text;;) {
     const std::size_t end = std::min(rest.find(separator), rest.size());
     const std::string_view name = rest.substr(0, end);
     const std::size_t dot = name.find(".H");
-    HeadIndex head;
+    HeadRef head;
     const auto number = [](std::string_view digits, std::int64_t& value) {
       const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
       return !digits.empty() && parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size() && value >= 0;
@@ -276,10 +272,10 @@ Result<AblationMode> parse_ablation_mode(const std::string& text) {
   return error.at_tensor("--mode").wanted("zero, mean, second-map or hide-key[=KEYS]", text);
 }
 
-const AblatedSet* AblationOutcome::find(const HeadIndex& head) const {
+const AblatedSet* AblationOutcome::find(const HeadRef& head) const {
   const auto end = results.begin() + static_cast<std::ptrdiff_t>(singles);
-  const auto found = std::lower_bound(
-      results.begin(), end, head, [](const AblatedSet& set, const HeadIndex& to) { return set.heads.front() < to; });
+  const auto found = std::lower_bound(results.begin(), end, head,
+                                      [](const AblatedSet& set, const HeadRef& to) { return set.heads.front() < to; });
   return found != end && found->heads.front() == head ? &*found : nullptr;
 }
 
@@ -307,7 +303,7 @@ Result<AblationOutcome> ablate(ComputeBackend& backend, const AblationRequest& g
   // The table is of the layers that it needs.
   if (!request.heads.empty() && request.run.layers.empty()) {
     std::set<std::int64_t> layers;
-    for (const HeadIndex& head : request.heads) layers.insert(head.layer);
+    for (const HeadRef& head : request.heads) layers.insert(head.layer);
     HEADROOM_TRY_VOID(check_heads(request.run.model->spec, request.heads));
     request.run.layers.assign(layers.begin(), layers.end());
   }

@@ -3,7 +3,6 @@
 // et al. 2022, arXiv 2211.00593, §2.1). Compute thread only.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,18 +14,13 @@
 #include "core/base/numbers.h"
 #include "core/base/result.h"
 #include "core/run/analysis.h"
+#include "core/run/head_ref.h"
 #include "core/run/run_memory.h"
 
 namespace headroom {
 
-struct HeadIndex {
-  std::int64_t layer = 0, head = 0;
-  friend auto operator<=>(const HeadIndex&, const HeadIndex&) = default;
-};
-[[nodiscard]] std::string head_name(const HeadIndex& head);  // "L18.H8"
 // "L18.H8,L3.H2", or with '+' between them; InvalidArgument at `option`.
-[[nodiscard]] Result<std::vector<HeadIndex>> parse_head_names(std::string_view text, char separator,
-                                                              const char* option);
+[[nodiscard]] Result<std::vector<HeadRef>> parse_head_names(std::string_view text, char separator, const char* option);
 
 // How a head is taken away.
 struct AblationMode {
@@ -36,7 +30,7 @@ struct AblationMode {
 [[nodiscard]] Result<AblationMode> parse_ablation_mode(const std::string& text);
 
 // Heads that are taken away together; one of them alone where there is only one.
-using HeadSet = std::vector<HeadIndex>;
+using HeadSet = std::vector<HeadRef>;
 [[nodiscard]] std::string set_name(const HeadSet& heads);  // "L18.H7+L18.H8"
 
 struct AblationOutcome;
@@ -44,9 +38,9 @@ struct AblationOutcome;
 struct AblationRequest {
   AnalysisRequest run;  // its what-ifs are there in every run; its layers and heads are the ones of the table
   AblationMode mode;
-  std::vector<HeadIndex> heads;  // named ones in place of all of run.layers × run.heads
-  std::vector<HeadSet> sets;     // further ones
-  double memory_bytes = 0.0;     // that all of it may take
+  std::vector<HeadRef> heads;  // named ones in place of all of run.layers × run.heads
+  std::vector<HeadSet> sets;   // further ones
+  double memory_bytes = 0.0;   // that all of it may take
   // A sweep of the same run by the same mode that was stopped: what it has done is taken over, not computed again.
   std::shared_ptr<const AblationOutcome> before{};
 };
@@ -71,7 +65,7 @@ struct AblationOutcome {
   double seconds = 0.0;
 
   // Of a single head; null where it was not asked for.
-  [[nodiscard]] const AblatedSet* find(const HeadIndex& head) const;
+  [[nodiscard]] const AblatedSet* find(const HeadRef& head) const;
 };
 
 // One result more: outcome.results[index].

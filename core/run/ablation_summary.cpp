@@ -171,7 +171,7 @@ TokenSpread token_spread(const AblationOutcome& outcome) {
   return spread;
 }
 
-double sink_mass(const SummaryTable& table, const HeadIndex& head) {
+double sink_mass(const SummaryTable& table, const HeadRef& head) {
   const auto place = [](const std::vector<std::int64_t>& of, std::int64_t value) {
     return static_cast<std::size_t>(std::ranges::lower_bound(of, value) - of.begin());
   };

@@ -56,7 +56,7 @@ inline constexpr double kIntervalLevel = 0.05;  // of all intervals together
 [[nodiscard]] double error_of_blocks(std::span<const double> values, std::size_t blocks);
 
 // A head's sink mass: sink_score of its first map, of its second where that is its only one; NaN where it has none.
-[[nodiscard]] double sink_mass(const SummaryTable& table, const HeadIndex& head);
+[[nodiscard]] double sink_mass(const SummaryTable& table, const HeadRef& head);
 
 // Indices of finished single heads in `results`, the largest loss change first, at equal ones by head.
 [[nodiscard]] std::vector<std::size_t> by_importance(const AblationOutcome& outcome);

@@ -19,6 +19,7 @@
 #include "app/session/command_arguments.h"
 #include "app/session/commands.h"
 #include "tests/support/catch.h"
+#include "tests/support/shown_run.h"
 #include "tests/support/snapshots.h"
 
 namespace headroom::test {

@@ -10,6 +10,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/session/commands.h"
+#include "app/session/shown_table.h"
 
 namespace headroom {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "app/plot/color_bar.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
 #include "app/session/importance.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 

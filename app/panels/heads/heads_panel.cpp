@@ -15,8 +15,8 @@
 #include "app/panels/heads/layer_strip.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

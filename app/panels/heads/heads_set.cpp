@@ -12,7 +12,7 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/parts/run_cache.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -12,9 +12,9 @@
 #include "app/panels/importance/importance_view.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_title.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {
@@ -78,7 +78,7 @@ void draw_list_row(PanelContext& context, const ImportanceView& view, const List
   Ui& ui = context.ui;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  const HeadIndex index = view.table->head_at(place);
+  const HeadRef index = view.table->head_at(place);
   const HeadRef head{index.layer, index.head};
   const std::string name = head_text(head);
   const bool selected = context.state.view.selection.head == head, differs = view.differs(place);
@@ -128,8 +128,8 @@ void draw_list_rows(PanelContext& context, const ImportanceView& view, Rect area
     draw_note(context, area, "No head is done yet.");
     return;
   }
-  context.facts.set("importance.top", head_name(view.table->head_at(order.front())));
-  context.facts.set("importance.least", head_name(view.table->head_at(order.back())));
+  context.facts.set("importance.top", head_text(view.table->head_at(order.front())));
+  context.facts.set("importance.least", head_text(view.table->head_at(order.back())));
   const ListColumns columns = list_columns(view, area.width());
   draw_list_header(context, view, columns, area.cut_top(22.0f));
   const auto room = static_cast<std::size_t>(std::max(0.0f, std::floor(area.height() / kListRow)));

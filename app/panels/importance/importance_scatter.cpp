@@ -12,8 +12,8 @@
 
 #include "app/panels/parts/head_parts.h"
 #include "app/plot/label_layout.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
+#include "core/base/number_text.h"
 #include "core/run/ablation_summary.h"
 
 namespace headroom {
@@ -122,8 +122,8 @@ void draw_names(const LossScatter& scatter, LabelSpace& space, std::optional<std
   for (std::size_t i = 0; i < std::min(kNamedAbove, order.size()); ++i) want(order[i]);
   for (std::size_t i = 0; i < std::min(kNamedBelow, order.size()); ++i) want(order[order.size() - 1 - i]);
   for (const std::size_t place : wanted) {
-    const HeadIndex head = scatter.view.table->head_at(place);
-    const std::string text = head_name(head);
+    const HeadRef head = scatter.view.table->head_at(place);
+    const std::string text = head_text(head);
     const TextStyle style{Face::Mono, 11.0f, scatter.view.differs(place) ? theme.text : theme.text3};
     const float width = scatter.context.ui.width(text, style) + 6.0f;
     const Vec2 p = scatter.points[place];
@@ -242,7 +242,7 @@ void follow_pointer(const LossScatter& scatter) {
     if (distance < best) best = distance, nearest = i;
   }
   if (!nearest) return;
-  const HeadIndex at = scatter.view.table->head_at(*nearest);
+  const HeadRef at = scatter.view.table->head_at(*nearest);
   const HeadRef head{at.layer, at.head};
   context.hover.head = head;
   draw_interval(scatter, *nearest, context.theme().text);

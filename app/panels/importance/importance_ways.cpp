@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
 namespace headroom {
@@ -113,7 +113,7 @@ void draw_way(PanelContext& context, const ImportanceView& view, AblationWay way
   if (!hit.hovered) return;
   const std::ptrdiff_t at = nearest_point(frame, layers, discs, context.ui.input.pointer, 7.0f);
   if (at < 0) return;
-  const HeadIndex found = table.head_at(static_cast<std::size_t>(at));
+  const HeadRef found = table.head_at(static_cast<std::size_t>(at));
   const HeadRef hovered{found.layer, found.head};
   context.hover.head = hovered;
   const Vec2 p = frame.at(layers[static_cast<std::size_t>(at)], discs[static_cast<std::size_t>(at)]);

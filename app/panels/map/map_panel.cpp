@@ -31,7 +31,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/data_range.h"
 #include "app/panels/parts/panel_title.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

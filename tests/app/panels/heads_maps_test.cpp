@@ -13,6 +13,7 @@
 #include "app/panels/heads/head_card.h"
 #include "app/panels/heads/heads_panel.h"
 #include "app/panels/heads/thumbnails.h"
+#include "core/run/head_values.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;

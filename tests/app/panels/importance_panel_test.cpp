@@ -12,7 +12,7 @@
 #include "app/panels/heads/heads_panel.h"
 #include "app/panels/importance/importance_list.h"
 #include "app/panels/importance/importance_panel.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;
@@ -135,7 +135,7 @@ CATCH_TEST_CASE("importance: the list is in the order of the numbers, with inter
   float before = 0.0f;
   for (int i = 0; i < 8; ++i) {
     const std::size_t place = order[static_cast<std::size_t>(i)];
-    const float y = y_of(head_name(table.head_at(place)));
+    const float y = y_of(head_text(table.head_at(place)));
     CATCH_CHECK(y > before);
     before = y;
     CATCH_CHECK(painter.shows(signed_text(table.delta[place], 4)));
@@ -196,7 +196,7 @@ CATCH_TEST_CASE("importance: a card shows its way, a row selects, another opens 
               std::vector<std::string>{"importance.colour mean"});
   bench.draw(draw_importance_list, kSide);
   const LossTable& table = *table_of(state.runs.front().sweeps, AblationWay::Off);
-  const std::string top = head_name(table.head_at(table.by_change().front()));
+  const std::string top = head_text(table.head_at(table.by_change().front()));
   CATCH_CHECK(bench.click(draw_importance_list, kSide, at(top)) == std::vector<std::string>{"select " + top});
   bench.draw(draw_importance_list, kSide);
   const std::vector<std::string> table_lines = bench.click(draw_importance_list, kSide, at("show all in the table"));

@@ -12,14 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/quantities.h"
 #include "app/session/saving.h"
 #include "app/session/session_file.h"
 #include "core/run/ablation.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 #include "core/run/read_ablation.h"
 #include "tests/app/session/session_bench.h"
 #include "tests/support/near.h"
 #include "tests/support/required.h"
+#include "tests/support/shown_run.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/temp_folder.h"
 
@@ -80,7 +82,7 @@ CATCH_TEST_CASE("importance: every change of the loss is that of a what-if run t
       CATCH_CHECK(found.loss == near(bench.state().data()->next_token_loss.value(), 1e-6));
       const QuantityRef quantity = parse_quantity(info.quantity).value();
       for (std::size_t i = 0; i < found.delta.size(); ++i) {
-        const HeadIndex at = found.head_at(i);
+        const HeadRef at = found.head_at(i);
         const HeadRef head{at.layer, at.head};
         CATCH_INFO(head_text(head));
         // The quantity of atlas, scatter plot and table is the same number.

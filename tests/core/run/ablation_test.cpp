@@ -48,9 +48,9 @@ struct Swept {
   explicit Swept(const std::string& name) : live(name), plan(required(plan_run(live.analysis("unused.h5")))) {
     for (const std::int64_t layer : plan.request.layers)
       for (const std::int64_t head : plan.request.heads) heads.push_back({layer, head});
-    for (const HeadIndex& head : heads) sweep.first_layers.push_back(head.layer);
+    for (const HeadRef& head : heads) sweep.first_layers.push_back(head.layer);
     sweep.make = [this](std::size_t i) -> Result<ModelVariant> {
-      const WhatIf off = required(parse_what_if(head_name(heads[i]) + ":head=off"));
+      const WhatIf off = required(parse_what_if(head_text(heads[i]) + ":head=off"));
       const ModelSpec changed = required(apply_what_ifs(plan.model, {off})).model;
       const auto layer = static_cast<std::size_t>(heads[i].layer);
       return ModelVariant{{{heads[i].layer, changed.blocks[layer].attention}}};
@@ -62,7 +62,7 @@ struct Swept {
 
   LiveModel live;
   RunPlan plan;
-  std::vector<HeadIndex> heads;
+  std::vector<HeadRef> heads;
   VariantSweep sweep;
 };
 
@@ -199,7 +199,7 @@ CATCH_TEST_CASE("the table of a sweep: changes by head, errors by blocks of toke
   add_change(table, set);
   CATCH_CHECK(table.done == 2);
   CATCH_REQUIRE(table.place({5, 1}) == std::optional<std::size_t>(4));
-  CATCH_CHECK(table.head_at(4) == HeadIndex{5, 1});
+  CATCH_CHECK(table.head_at(4) == HeadRef{5, 1});
   CATCH_CHECK_FALSE(table.place({5, 2}).has_value());
   CATCH_CHECK(table.delta[4] == 3.0);
   CATCH_CHECK(table.error[4] == near(std::sqrt(0.5), 1e-12));
@@ -284,7 +284,7 @@ CATCH_TEST_CASE("rank correlations: ties share ranks and a third is held fixed")
 }
 
 CATCH_TEST_CASE("heads by name") {
-  CATCH_CHECK(required(parse_head_names("L18.H8,L3.H20", ',', "--heads")) == std::vector<HeadIndex>{{18, 8}, {3, 20}});
+  CATCH_CHECK(required(parse_head_names("L18.H8,L3.H20", ',', "--heads")) == std::vector<HeadRef>{{18, 8}, {3, 20}});
   for (const char* text : {"", "L1", "L1.H", "L.H2", "H1.L2", "L1.H2,", "L1.H-2", "L1.H2+L1.H3"})
     CATCH_CHECK(!parse_head_names(text, ',', "--heads"));
   CATCH_CHECK(set_name({{1, 2}, {0, 3}}) == "L1.H2+L0.H3");
