@@ -33,8 +33,8 @@
 #include "app/process/exit_codes.h"
 #include "app/process/report_error.h"
 #include "app/process/version.h"
-#include "app/session/quantities.h"
 #include "core/base/error.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "app/process/report_error.h"
 #include "core/base/error.h"
-#include "core/circuits/circuit_quantities.h"
+#include "core/measure/circuit_quantities.h"
 #include "core/measure/quantity_document.h"
 
 namespace headroom {

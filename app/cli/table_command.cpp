@@ -11,10 +11,11 @@
 #include <utility>
 
 #include "app/process/report_error.h"
-#include "app/session/head_table.h"
-#include "app/session/quantities.h"
 #include "core/base/result.h"
 #include "core/io/atomic_file.h"
+#include "core/run/head_table.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {

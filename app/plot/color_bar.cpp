@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include "app/plot/label_layout.h"
-#include "app/plot/number_text.h"
 #include "app/plot/ticks.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace headroom {
 
@@ -92,5 +95,9 @@ struct Color {
   };
   return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), channel(a.a, b.a)};
 }
+
+// The points inside a polygon (at least three corners; even-odd rule); points that are not finite are outside.
+// Positions in `points`, ascending.
+[[nodiscard]] std::vector<std::size_t> points_inside(std::span<const Vec2> polygon, std::span<const Vec2> points);
 
 }  // namespace headroom

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "app/plot/number_text.h"
 #include "app/plot/text_box.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

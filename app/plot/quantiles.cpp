@@ -51,6 +51,13 @@ double quantile(NumberView values, double p) {
   return of_sorted(sorted, p);
 }
 
+double median_of(std::span<const double> values, std::span<const std::size_t> places) {
+  std::vector<double> chosen;
+  chosen.reserve(places.size());
+  for (const std::size_t place : places) chosen.push_back(values[place]);
+  return quantile(chosen, 0.5);
+}
+
 std::vector<double> quantiles(NumberView values, std::span<const double> p) {
   std::vector<double> sorted = finite_values(values);
   std::sort(sorted.begin(), sorted.end());

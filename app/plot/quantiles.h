@@ -14,6 +14,8 @@ namespace headroom {
 // Quantiles of the finite values, p in [0, 1], interpolated linearly between order statistics; NaN where there are
 // none.
 [[nodiscard]] double quantile(NumberView values, double p);
+// The median of those at these places.
+[[nodiscard]] double median_of(std::span<const double> values, std::span<const std::size_t> places);
 [[nodiscard]] std::vector<double> quantiles(NumberView values, std::span<const double> p);
 
 struct Histogram {

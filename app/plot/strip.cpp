@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <map>
 
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
 namespace headroom {

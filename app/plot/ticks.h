@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/range.h"
+
 namespace headroom {
 
 struct Tick {
@@ -39,10 +41,7 @@ struct Axis {
   [[nodiscard]] std::vector<Tick> ticks(double least_gap) const;
 };
 
-// A range that encloses the values, widened to 1-2-5 ends (log: to the next 1, 2, 5); `fallback` where there is none.
-struct Range {
-  double low, high;
-};
+// A range that encloses the values, widened to 1-2-5 ends (log: to the next 1, 2, 5).
 [[nodiscard]] Range nice_range(double low, double high, bool log);
 
 }  // namespace headroom

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "app/session/commands.h"
-#include "app/session/quantities.h"
 #include "core/base/parse_number.h"
 #include "core/model/what_if.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "app/session/command_parts.h"
-#include "app/session/head_table.h"
-#include "app/session/quantities.h"
 #include "core/base/parse_number.h"
+#include "core/run/head_table.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

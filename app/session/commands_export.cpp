@@ -10,14 +10,16 @@
 #include <string_view>
 #include <utility>
 
-#include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
 #include "app/session/enum_words.h"
 #include "app/session/head_rows.h"
-#include "app/session/head_table.h"
-#include "app/session/quantities.h"
 #include "app/session/saving.h"
+#include "app/session/shown_table.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
+#include "core/run/head_table.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

@@ -11,8 +11,9 @@
 
 #include "app/session/command_parts.h"
 #include "app/session/enum_words.h"
-#include "app/session/head_filter.h"
-#include "app/session/quantities.h"
+#include "core/run/head_filter.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

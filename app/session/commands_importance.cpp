@@ -11,6 +11,7 @@
 #include "app/session/enum_words.h"
 #include "app/session/importance.h"
 #include "app/session/saving.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

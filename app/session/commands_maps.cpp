@@ -5,6 +5,7 @@
 
 #include "app/session/command_parts.h"
 #include "app/session/enum_words.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

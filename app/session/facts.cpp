@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/plot/number_text.h"
-#include "app/session/head_table.h"
+#include "core/base/number_text.h"
+#include "core/run/head_table.h"
 
 namespace headroom {
 namespace {

@@ -5,20 +5,13 @@
 #include <set>
 #include <utility>
 
-#include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
 #include "app/session/state.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {
-
-constexpr std::array<AblationWayInfo, kAblationWays.size()> kWayInfos = {{
-    {"head off", "output 0", "zero", "head=off", "delta_loss_off"},
-    {"mean of its rows", "one vector for all rows", "mean", "head=mean", "delta_loss_mean"},
-    {"key 0 hidden", "rows renormalise", "hide-key", "hide-key=0", "delta_loss_hide_key0"},
-    {"second map off", "first map alone", "second-map", "second-map=off", "delta_loss_second_off"},
-}};
 
 bool has_second_map(const LayerSnapshot& layer, std::size_t head) {
   return head < layer.programs.size() && layer.programs[head].has_second();
@@ -45,14 +38,6 @@ std::size_t sweep_bytes(const State& state, const RunEntry& run) {
 }
 
 }  // namespace
-
-const AblationWayInfo& way_info(AblationWay way) { return kWayInfos[static_cast<std::size_t>(way)]; }
-
-std::optional<AblationWay> way_of_quantity(std::string_view name) {
-  for (const AblationWay way : kAblationWays)
-    if (way_info(way).quantity == name) return way;
-  return {};
-}
 
 const LossTable* table_of(const LossSweeps& sweeps, AblationWay way) {
   const std::optional<LossSweep>& sweep = sweep_of(sweeps, way);

@@ -1,5 +1,5 @@
-// What each head is worth: the ways in which a head is taken away, sweeps over all heads as the window holds them, and
-// what is said of one before it starts. Plain values and pure functions; safe from any thread.
+// What each head is worth: sweeps over all heads as the window holds them, and what is said of one before it starts.
+// Plain values and pure functions; safe from any thread.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/run/ablation_way.h"
 #include "core/run/loss_table.h"
 #include "core/run/run_memory.h"
 #include "core/run/run_snapshot.h"
@@ -21,23 +21,6 @@ namespace headroom {
 
 struct State;
 struct RunEntry;
-
-enum class AblationWay : std::uint8_t { Off, Mean, HideKey0, SecondOff };
-inline constexpr std::array kAblationWays{AblationWay::Off, AblationWay::Mean, AblationWay::HideKey0,
-                                          AblationWay::SecondOff};
-struct AblationWayInfo {
-  const char* title;     // "key 0 hidden"
-  const char* what;      // "rows renormalise"
-  const char* mode;      // of core/run/ablation.h: "hide-key"
-  const char* change;    // of a head, as a what-if: "hide-key=0"
-  const char* quantity;  // "delta_loss_hide_key0"
-};
-[[nodiscard]] const AblationWayInfo& way_info(AblationWay way);
-// The way whose loss changes the quantity is; nothing for other quantities.
-[[nodiscard]] std::optional<AblationWay> way_of_quantity(std::string_view name);
-
-// Changes below it on one text may come from the choice of the text; up to it scales are linear. Nats.
-inline constexpr double kSmallLossChange = 0.01;
 
 enum class SweepStatus : std::uint8_t { Running, Done, Stopped, Failed };
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "app/session/quantities.h"
 #include "core/base/numbers.h"
 #include "core/circuits/circuit_file.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/plot/number_text.h"
 #include "app/session/enum_words.h"
 #include "app/session/json_values.h"
 #include "app/session/run_names.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

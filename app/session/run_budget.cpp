@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "app/plot/number_text.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

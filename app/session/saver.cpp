@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "app/session/enum_words.h"
-#include "app/session/head_table.h"
 #include "app/session/saving.h"
 #include "app/session/session_file.h"
+#include "app/session/shown_table.h"
+#include "core/run/head_table.h"
 
 namespace headroom {
 namespace {

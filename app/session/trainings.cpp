@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "app/session/film_strip.h"
 #include "app/session/run_names.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 #include "core/io/hdf5_error.h"
 #include "core/run/live_run.h"
 

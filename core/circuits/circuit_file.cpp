@@ -11,9 +11,9 @@
 
 #include "core/base/format.h"
 #include "core/base/utc.h"
-#include "core/circuits/circuit_quantities.h"
 #include "core/circuits/spectra.h"
 #include "core/io/circuits_schema.h"
+#include "core/measure/circuit_quantities.h"
 #include "core/run/provenance.h"
 #include "core/run/run_layout.h"
 

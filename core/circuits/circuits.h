@@ -1,5 +1,5 @@
 // What the heads of a layer can read and write, from weights alone (Elhage et al. 2021): spectra of OV and QK, how far
-// a head copies, what heads of a layer share. Definitions: core/circuits/circuit_quantities.h. Safe from any thread.
+// a head copies, what heads of a layer share. Definitions: core/measure/circuit_quantities.h. Safe from any thread.
 #pragma once
 
 #include <array>

@@ -48,4 +48,12 @@ Result<std::vector<HeadRef>> parse_heads(std::string_view text, char separator, 
   return heads;
 }
 
+std::optional<std::size_t> place_of(std::span<const std::int64_t> layers, std::span<const std::int64_t> heads,
+                                    HeadRef head) {
+  const auto layer = std::ranges::lower_bound(layers, head.layer);
+  const auto at = std::ranges::lower_bound(heads, head.head);
+  if (layer == layers.end() || *layer != head.layer || at == heads.end() || *at != head.head) return {};
+  return static_cast<std::size_t>(layer - layers.begin()) * heads.size() + static_cast<std::size_t>(at - heads.begin());
+}
+
 }  // namespace headroom

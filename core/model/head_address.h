@@ -3,8 +3,10 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,5 +31,14 @@ struct HeadCell {
 // At least one head. InvalidArgument with the first text that names none, at `option` of the command line.
 [[nodiscard]] Result<std::vector<HeadRef>> parse_heads(std::string_view text, char separator = ',',
                                                        std::string_view option = {});
+
+// Where a head's number stands in [layers, heads], row-major, whose axes ascend; nothing where it is on none of them.
+[[nodiscard]] std::optional<std::size_t> place_of(std::span<const std::int64_t> layers,
+                                                  std::span<const std::int64_t> heads, HeadRef head);
+// The head whose number stands there.
+[[nodiscard]] inline HeadRef head_at(std::span<const std::int64_t> layers, std::span<const std::int64_t> heads,
+                                     std::size_t place) {
+  return {layers[place / heads.size()], heads[place % heads.size()]};
+}
 
 }  // namespace headroom

@@ -10,17 +10,6 @@
 
 namespace headroom {
 
-std::optional<std::size_t> LossTable::place(const HeadRef& head) const {
-  const auto layer = std::ranges::lower_bound(layers, head.layer);
-  const auto at = std::ranges::lower_bound(heads, head.head);
-  if (layer == layers.end() || *layer != head.layer || at == heads.end() || *at != head.head) return {};
-  return static_cast<std::size_t>(layer - layers.begin()) * heads.size() + static_cast<std::size_t>(at - heads.begin());
-}
-
-HeadRef LossTable::head_at(std::size_t place) const {
-  return {layers[place / heads.size()], heads[place % heads.size()]};
-}
-
 double LossTable::half_width() const {
   if (blocks < 2) return kNaN;
   return student_point(kIntervalLevel / static_cast<double>(std::max<std::size_t>(1, asked)),

@@ -23,8 +23,8 @@ struct LossTable {
   std::size_t asked = 0, done = 0;  // single heads
 
   // Place of a head in [layers, heads]; nothing where it is on none of the axes.
-  [[nodiscard]] std::optional<std::size_t> place(const HeadRef& head) const;
-  [[nodiscard]] HeadRef head_at(std::size_t place) const;
+  [[nodiscard]] std::optional<std::size_t> place(const HeadRef& head) const { return place_of(layers, heads, head); }
+  [[nodiscard]] HeadRef head_at(std::size_t place) const { return headroom::head_at(layers, heads, place); }
   // Half of a 95 % interval in standard errors, Student's t with blocks − 1 degrees, corrected for all changes that
   // were asked for (Bonferroni), so that it does not move while they arrive; NaN without blocks.
   [[nodiscard]] double half_width() const;

@@ -18,6 +18,7 @@
 #include "app/plot/theme.h"
 #include "app/session/commands.h"
 #include "tests/support/catch.h"
+#include "tests/support/shown_run.h"
 #include "tests/support/snapshots.h"
 
 namespace headroom::test {

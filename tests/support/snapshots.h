@@ -1,4 +1,4 @@
-// Runs for tests of the window: filled with values that follow from layer, head and row by simple rules, so that a test
+// Runs for tests: filled with values that follow from layer, head and row by simple rules, so that a test
 // can say what must be on the screen. Header only; one thread.
 #pragma once
 
@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/state.h"
 #include "core/measure/quantity.h"
 #include "core/run/run_snapshot.h"
 
@@ -215,21 +214,6 @@ inline std::shared_ptr<const RunSnapshot> make_snapshot(const SnapshotOptions& o
   run->model_name = "test-model";
   run->model_kind = options.kind;
   return run;
-}
-
-// A state that shows this run with a head selected.
-inline State make_state(std::shared_ptr<const RunSnapshot> run, HeadRef head = {1, 1}) {
-  State state;
-  RunEntry entry;
-  entry.id = 1;
-  entry.name = "test-model";
-  entry.status = run->complete ? RunStatus::Done : RunStatus::Running;
-  entry.prompt_title = "a prompt";
-  if (run->layer(head.layer) != nullptr) state.view.selection.head = head;
-  entry.data = std::move(run);
-  state.runs.push_back(std::move(entry));
-  state.view.run = 1;
-  return state;
 }
 
 }  // namespace headroom::test

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "core/base/environment.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "app/panels/chrome/bars.h"
-#include "app/plot/number_text.h"
 #include "app/ui/file_list.h"
 #include "core/base/environment.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "app/session/command_arguments.h"
-#include "app/session/quantities.h"
 #include "app/ui/file_list.h"
 #include "app/ui/fuzzy.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

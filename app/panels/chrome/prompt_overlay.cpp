@@ -16,13 +16,13 @@
 #include "app/panels/chrome/overlay.h"
 #include "app/panels/chrome/prompt_side.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/commands.h"
 #include "app/session/enum_words.h"
 #include "app/session/prompt_entry.h"
 #include "app/session/token_counter.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/number_text.h"
 #include "core/text/prompt_ids.h"
 
 namespace headroom {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/prompt_entry.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

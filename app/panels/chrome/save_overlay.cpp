@@ -16,13 +16,13 @@
 #include "app/panels/chrome/bars.h"
 #include "app/panels/chrome/file_rows.h"
 #include "app/panels/chrome/overlay.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "app/session/enum_words.h"
 #include "app/session/folder_reader.h"
 #include "app/session/saving.h"
 #include "app/ui/file_list.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -13,10 +13,10 @@
 
 #include "app/panels/chrome/bars.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "app/ui/file_list.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -12,9 +12,9 @@
 #include "app/panels/chrome/bars.h"
 #include "app/session/enum_words.h"
 #include "app/session/facts.h"
-#include "app/session/quantities.h"
 #include "app/session/state.h"
 #include "core/base/format.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

@@ -15,11 +15,12 @@
 #include "app/panels/panel.h"
 #include "app/panels/tokens/pointed_attention.h"
 #include "app/panels/tokens/prediction_panel.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
-#include "app/session/quantities.h"
 #include "app/ui/text_wrap.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

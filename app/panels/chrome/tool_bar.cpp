@@ -11,11 +11,11 @@
 #include "app/panels/chrome/bars.h"
 #include "app/panels/map/memory_state.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/commands.h"
 #include "app/ui/text_wrap.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 #include "core/model/what_if_title.h"
 
 namespace headroom {

@@ -15,9 +15,10 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
-#include "app/plot/number_text.h"
-#include "app/session/head_table.h"
-#include "app/session/quantities.h"
+#include "core/base/number_text.h"
+#include "core/run/head_table.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

@@ -11,9 +11,9 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/commands.h"
+#include "core/base/number_text.h"
 #include "core/text/tokenizer.h"
 
 namespace headroom {

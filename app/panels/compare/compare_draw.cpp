@@ -18,8 +18,8 @@
 #include "app/panels/map/map_marks.h"
 #include "app/panels/map/map_tool_bar.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 

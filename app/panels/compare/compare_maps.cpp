@@ -16,8 +16,8 @@
 #include "app/panels/map/map_view_range.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/data_range.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

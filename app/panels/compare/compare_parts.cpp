@@ -8,9 +8,9 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/change_text.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 

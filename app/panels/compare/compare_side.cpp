@@ -18,9 +18,9 @@
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/parts/quick_layers.h"
-#include "app/plot/number_text.h"
-#include "app/session/quantities.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

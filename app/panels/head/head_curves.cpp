@@ -14,9 +14,9 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/row_axis.h"
-#include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_bounds.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

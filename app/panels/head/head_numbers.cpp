@@ -14,8 +14,9 @@
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/named_values.h"
-#include "app/plot/number_text.h"
 #include "app/plot/strip.h"
+#include "core/base/number_text.h"
+#include "core/run/head_values.h"
 
 namespace headroom {
 namespace {

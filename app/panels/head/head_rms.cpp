@@ -17,10 +17,10 @@
 #include "app/panels/parts/head_bounds.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/row_axis.h"
-#include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/series.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
 namespace headroom {

@@ -17,7 +17,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/named_values.h"
 #include "app/panels/parts/row_axis.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
+#include "app/plot/quantiles.h"
 #include "app/plot/series.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -15,10 +15,10 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/named_values.h"
-#include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 #include "core/measure/quantity.h"
 

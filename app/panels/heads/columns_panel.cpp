@@ -11,6 +11,7 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/session/commands.h"
+#include "app/session/shown_table.h"
 
 namespace headroom {
 namespace {

@@ -18,8 +18,9 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/run_cache.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
+#include "core/run/head_values.h"
 
 namespace headroom {
 namespace {

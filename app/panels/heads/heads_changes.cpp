@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "app/plot/color_bar.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
 #include "app/session/enum_words.h"
 #include "app/session/importance.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 

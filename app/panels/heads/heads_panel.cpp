@@ -16,8 +16,8 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_scope.h"
-#include "app/plot/number_text.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

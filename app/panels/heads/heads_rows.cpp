@@ -9,9 +9,10 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/series.h"
+#include "app/session/missing_value.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

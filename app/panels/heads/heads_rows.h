@@ -8,7 +8,7 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/run_cache.h"
-#include "app/session/head_filter.h"
+#include "core/run/head_filter.h"
 
 namespace headroom {
 

@@ -16,10 +16,11 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/plot/color_bar.h"
-#include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
 #include "app/plot/token_text.h"
+#include "app/session/missing_value.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

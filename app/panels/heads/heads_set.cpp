@@ -13,7 +13,7 @@
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/parts/run_cache.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

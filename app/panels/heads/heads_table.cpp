@@ -13,8 +13,9 @@
 
 #include "app/panels/heads/heads_rows.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
+#include "app/session/shown_table.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

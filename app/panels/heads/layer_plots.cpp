@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -16,11 +16,11 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "app/session/enum_words.h"
 #include "app/ui/text_wrap.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

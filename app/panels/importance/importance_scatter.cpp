@@ -12,8 +12,8 @@
 
 #include "app/panels/parts/head_parts.h"
 #include "app/plot/label_layout.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
+#include "core/base/number_text.h"
 #include "core/run/ablation_summary.h"
 
 namespace headroom {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 

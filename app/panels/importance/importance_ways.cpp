@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
 #include "app/session/enum_words.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
 namespace headroom {

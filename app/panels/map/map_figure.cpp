@@ -18,7 +18,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/change_text.h"
 #include "app/panels/parts/compare_cache.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

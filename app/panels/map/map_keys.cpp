@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/plot/number_text.h"
 #include "app/plot/theme.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -13,8 +13,8 @@
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
 #include "app/plot/label_layout.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

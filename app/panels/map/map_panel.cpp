@@ -32,8 +32,8 @@
 #include "app/panels/parts/data_range.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
-#include "app/plot/number_text.h"
 #include "app/session/enum_words.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

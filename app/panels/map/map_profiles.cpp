@@ -15,9 +15,9 @@
 #include "app/panels/map/map_range.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/plot/ticks.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -12,9 +12,9 @@
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/parts/data_range.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/theme.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -17,9 +17,9 @@
 #include "app/panels/map/map_range.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 #include "core/run/open_model.h"
 
 namespace headroom {

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "app/panels/map/memory_state.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
 namespace headroom {

@@ -11,8 +11,8 @@
 #include "app/panels/map/map_range.h"
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/session/enum_words.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -16,8 +16,8 @@
 #include "app/panels/panel.h"
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
-#include "app/plot/number_text.h"
 #include "app/plot/ticks.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

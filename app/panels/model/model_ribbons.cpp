@@ -11,9 +11,10 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
+#include "core/base/number_text.h"
+#include "core/run/head_values.h"
 
 namespace headroom {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "core/model/what_if_title.h"
 
 namespace headroom {

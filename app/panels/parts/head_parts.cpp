@@ -7,10 +7,12 @@
 #include <cstdint>
 
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/token_text.h"
+#include "app/session/missing_value.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/number_text.h"
+#include "core/run/head_values.h"
 
 namespace headroom {
 

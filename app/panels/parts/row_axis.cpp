@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

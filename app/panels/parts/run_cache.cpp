@@ -8,6 +8,8 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/quick_layers.h"
+#include "app/plot/quantiles.h"
+#include "core/run/head_values.h"
 
 namespace headroom {
 namespace {

@@ -18,8 +18,8 @@
 
 #include "app/panels/parts/head_series.h"
 #include "app/panels/parts/token_lines.h"
-#include "app/session/head_table.h"
 #include "core/compare/run_difference.h"
+#include "core/run/head_table.h"
 
 namespace headroom {
 

@@ -12,10 +12,10 @@
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/residual/residual_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
 #include "app/plot/text_box.h"
 #include "app/session/command_parts.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -16,9 +16,9 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/residual/residual_parts.h"
 #include "app/plot/color_bar.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/ticks.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstddef>
 
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/command_parts.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -14,9 +14,9 @@
 #include "app/panels/tokens/loss_plot.h"
 #include "app/panels/tokens/pointed_attention.h"
 #include "app/panels/tokens/tokens_experts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
 #include "app/session/command_parts.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

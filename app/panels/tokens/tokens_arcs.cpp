@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

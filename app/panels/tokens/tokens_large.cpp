@@ -22,8 +22,8 @@
 #include "app/panels/tokens/tokens_experts.h"
 #include "app/panels/tokens/tokens_minimap.h"
 #include "app/panels/tokens/tokens_tint.h"
-#include "app/plot/number_text.h"
 #include "app/session/command_parts.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -19,8 +19,8 @@
 #include "app/panels/tokens/tokens_minimap.h"
 #include "app/panels/tokens/tokens_sequences.h"
 #include "app/panels/tokens/tokens_tint.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

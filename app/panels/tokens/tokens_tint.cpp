@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "app/panels/panel.h"
-#include "app/plot/number_text.h"
 #include "app/plot/quantiles.h"
 #include "app/session/command_parts.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -15,7 +15,7 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/training/training_parts.h"
 #include "app/plot/color_bar.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
 namespace headroom {

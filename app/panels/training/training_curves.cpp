@@ -11,9 +11,9 @@
 
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/training/training_parts.h"
-#include "app/plot/number_text.h"
 #include "app/plot/series.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

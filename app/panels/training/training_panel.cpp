@@ -17,9 +17,9 @@
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/training/training_curves.h"
 #include "app/panels/training/training_parts.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "app/ui/text_wrap.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
 namespace headroom {

@@ -17,9 +17,9 @@
 #include "app/panels/parts/panel_scope.h"
 #include "app/panels/parts/panel_title.h"
 #include "app/panels/what_if/what_if_subject.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 #include "core/model/what_if_title.h"
 
 namespace headroom {

@@ -29,7 +29,7 @@
 #include "app/panels/what_if/what_if_change.h"
 #include "app/panels/what_if/what_if_plots.h"
 #include "app/panels/what_if/what_if_subject.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {

@@ -12,12 +12,12 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/change_text.h"
-#include "app/plot/number_text.h"
 #include "app/session/commands.h"
-#include "app/session/quantities.h"
 #include "core/base/format.h"
+#include "core/base/number_text.h"
 #include "core/base/numbers.h"
 #include "core/model/what_if_title.h"
+#include "core/run/quantity_info.h"
 
 namespace headroom {
 namespace {

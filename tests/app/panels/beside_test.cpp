@@ -12,7 +12,7 @@
 #include "app/panels/head/head_panel.h"
 #include "app/panels/heads/heads_panel.h"
 #include "app/panels/heads/heads_set.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/support/heads_bench.h"
 
 namespace headroom {

@@ -12,8 +12,9 @@
 
 #include "app/panels/circuit/circuit_panel.h"
 #include "app/panels/circuit/circuit_side.h"
-#include "app/session/quantities.h"
+#include "core/run/head_values.h"
 #include "core/run/open_model.h"
+#include "core/run/quantity_info.h"
 #include "tests/core/run/live_runs.h"
 #include "tests/support/heads_bench.h"
 #include "tests/support/required.h"

@@ -9,7 +9,7 @@
 
 #include "app/panels/compare/compare_geometry.h"
 #include "app/panels/compare/compare_side.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/app/panels/compare_bench.h"
 
 namespace headroom::test {

@@ -20,7 +20,7 @@
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/compare_cache.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/app/panels/compare_bench.h"
 
 namespace headroom::test {

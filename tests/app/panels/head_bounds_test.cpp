@@ -14,7 +14,7 @@
 #include "app/panels/head/head_panel.h"
 #include "app/panels/parts/head_bounds.h"
 #include "app/panels/parts/head_series.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/support/heads_bench.h"
 
 namespace headroom {

@@ -14,6 +14,7 @@
 #include "app/panels/heads/heads_panel.h"
 #include "app/panels/heads/thumbnails.h"
 #include "app/session/enum_words.h"
+#include "core/run/head_values.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;

@@ -12,7 +12,9 @@
 #include "app/panels/heads/heads_panel.h"
 #include "app/panels/model/model_panel.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/plot/number_text.h"
+#include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
+#include "core/run/head_values.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;

@@ -12,7 +12,7 @@
 #include "app/panels/heads/heads_panel.h"
 #include "app/panels/importance/importance_list.h"
 #include "app/panels/importance/importance_panel.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;

@@ -9,7 +9,7 @@
 #include "app/panels/map/map_layout.h"
 #include "app/panels/map/map_side.h"
 #include "app/panels/map/map_subject.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/app/panels/map_bench.h"
 #include "tests/support/catch.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/app/panels/map_bench.h"
 
 namespace headroom::test {

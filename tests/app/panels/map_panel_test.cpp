@@ -19,7 +19,7 @@
 #include "app/panels/map/map_geometry.h"
 #include "app/panels/map/map_layout.h"
 #include "app/panels/map/map_view_range.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/app/panels/map_bench.h"
 
 namespace headroom::test {

@@ -15,7 +15,7 @@
 #include "app/panels/residual/residual_panel.h"
 #include "app/panels/residual/residual_parts.h"
 #include "app/panels/residual/residual_view.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;

@@ -9,8 +9,8 @@
 #include "app/panels/parts/token_lines.h"
 #include "app/panels/tokens/tokens_panel.h"
 #include "app/panels/tokens/tokens_tint.h"
-#include "app/plot/number_text.h"
 #include "app/plot/token_text.h"
+#include "core/base/number_text.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;

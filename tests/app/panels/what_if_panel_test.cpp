@@ -16,7 +16,7 @@
 #include "app/panels/parts/change_text.h"
 #include "app/panels/parts/compare_cache.h"
 #include "app/panels/what_if/what_if_subject.h"
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "core/model/what_if_title.h"
 #include "tests/app/panels/compare_bench.h"
 

@@ -146,5 +146,13 @@ CATCH_TEST_CASE("Ranges of colours hold most values and say when they clip") {
   }
 }
 
+CATCH_TEST_CASE("Medians of some places ignore what has no value") {
+  const Doubles values = {3.0, kNaN, 1.0, 10.0};
+  const std::vector<std::size_t> all = {0, 1, 2, 3}, two = {0, 3}, none = {1};
+  CATCH_CHECK(median_of(values, all) == 3.0);
+  CATCH_CHECK(median_of(values, two) == 6.5);
+  CATCH_CHECK(std::isnan(median_of(values, none)));
+}
+
 }  // namespace
 }  // namespace headroom::test

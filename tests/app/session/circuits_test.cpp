@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "app/session/model_circuits.h"
-#include "app/session/quantities.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 #include "tests/app/session/session_bench.h"
 #include "tests/support/required.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 #include "tests/support/catch.h"
 #include "tests/support/snapshots.h"
 

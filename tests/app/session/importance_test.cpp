@@ -13,14 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/quantities.h"
 #include "app/session/saving.h"
 #include "app/session/session_file.h"
 #include "core/run/ablation.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 #include "core/run/read_ablation.h"
 #include "tests/app/session/session_bench.h"
 #include "tests/support/near.h"
 #include "tests/support/required.h"
+#include "tests/support/shown_run.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/temp_folder.h"
 

@@ -8,8 +8,9 @@
 #include <string_view>
 
 #include "app/session/commands.h"
-#include "app/session/head_table.h"
 #include "app/session/session.h"
+#include "app/session/shown_table.h"
+#include "core/run/head_table.h"
 #include "tests/app/session/session_bench.h"
 #include "tests/support/catch.h"
 #include "tests/support/temp_folder.h"

@@ -1,25 +1,25 @@
-#include "app/session/quantities.h"
+#include "core/run/quantity_info.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <system_error>
+#include <utility>
 
-#include "app/plot/number_text.h"
-#include "app/session/importance.h"
-#include "core/base/numbers.h"
-#include "core/circuits/circuit_quantities.h"
+#include "core/base/edit_distance.h"
+#include "core/base/number_text.h"
+#include "core/measure/circuit_quantities.h"
 #include "core/measure/quantity.h"
+#include "core/run/ablation_way.h"
 
 namespace headroom {
 namespace {
 
 using Group = QuantityGroup;
 
-// What the window adds to a quantity of the run file.
+// What is added to a quantity of the run file.
 struct Looks {
   std::string_view name, title, column;
   Group group;
@@ -224,22 +224,6 @@ std::optional<std::size_t> position_of(const QuantityAxis& axis, const std::stri
   return index;
 }
 
-// Edits that turn one word into the other, for "did you mean".
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 std::string nearest_name(std::string_view word) {
   const QuantityInfo* best = nullptr;
   std::size_t best_distance = 4;
@@ -264,17 +248,6 @@ const char* group_title(QuantityGroup group) {
     default: return "Gate";
   }
 }
-
-namespace {
-
-// [layers, heads, elements]; null where none were measured.
-const std::vector<double>* measured_beside(const RunSnapshot& run, const QuantityInfo& info) {
-  const auto found = run.beside.find(info.name);
-  const std::size_t size = run.layers.size() * run.heads.size() * info.elements();
-  return found != run.beside.end() && found->second.size() == size ? &found->second : nullptr;
-}
-
-}  // namespace
 
 std::size_t QuantityInfo::elements() const {
   std::size_t count = 1;
@@ -400,155 +373,22 @@ std::string quantity_heading(const QuantityRef& ref) {
   return title;
 }
 
+int quantity_decimals(std::string_view name) {
+  if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  const auto begins = [name](std::string_view part) { return name.substr(0, part.size()) == part; };
+  const auto holds = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (holds("position") || name == "kv_head" || name == "rounds_to_one") return 0;
+  if (begins("logit") || holds("distance") || begins("norm_gain") || begins("query_norm") || begins("key_norm"))
+    return 1;
+  if (begins("rows_below") || begins("rows_inside") || begins("rows_above") || holds("percent")) return 1;
+  if (begins("coherence") || begins("effective_keys") || name == "rounds_to_one_mean" || holds("kappa")) return 2;
+  if (begins("entropy") && !holds("normalized")) return 2;
+  return 3;
+}
+
 std::string number_text(const QuantityInfo& info, double value) {
   if (info.linear_to > 0.0 && !std::isnan(value)) return signed_text(value, info.decimals);
   return fixed_text(shown_value(info, value), info.decimals);
-}
-
-double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head) {
-  if (ref.info != nullptr && (ref.info->group == Group::Circuits || ref.info->group == Group::Importance)) {
-    const std::vector<double>* const values = measured_beside(run, *ref.info);
-    const auto at_layer = std::ranges::lower_bound(run.layers, layer);
-    const auto at_head = std::ranges::lower_bound(run.heads, head);
-    if (values == nullptr || at_layer == run.layers.end() || *at_layer != layer || at_head == run.heads.end() ||
-        *at_head != head)
-      return kNaN;
-    const auto row = static_cast<std::size_t>(at_layer - run.layers.begin()) * run.heads.size() +
-                     static_cast<std::size_t>(at_head - run.heads.begin());
-    return (*values)[row * ref.info->elements() + ref.index];
-  }
-  const LayerSnapshot* snapshot = run.layer(layer);
-  if (ref.info == nullptr || snapshot == nullptr) return kNaN;
-  const std::span<const double> values = snapshot->values(ref.info->name, head);
-  if (ref.index >= values.size()) return kNaN;
-  const double value = values[ref.index];
-  return ref.info->whole && value < 0.0 ? kNaN : value;
-}
-
-std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref) {
-  std::vector<double> values(run.layers.size() * run.heads.size(), kNaN);
-  if (ref.info == nullptr) return values;
-  if (ref.info->group == Group::Circuits || ref.info->group == Group::Importance) {
-    const std::vector<double>* const found = measured_beside(run, *ref.info);
-    for (std::size_t row = 0; found != nullptr && row < values.size(); ++row)
-      values[row] = (*found)[row * ref.info->elements() + ref.index];
-    return values;
-  }
-  for (std::size_t l = 0; l < run.layers.size() && l < run.data.size(); ++l) {
-    const LayerSnapshot* layer = run.data[l].get();
-    if (layer == nullptr || layer->heads.empty()) continue;
-    const auto found = layer->summary.find(ref.info->name);
-    if (found == layer->summary.end()) continue;
-    const std::size_t stride = found->second.size() / layer->heads.size();
-    if (ref.index >= stride) continue;
-    for (std::size_t h = 0; h < run.heads.size(); ++h) {
-      const std::int64_t at = h < layer->heads.size() && layer->heads[h] == run.heads[h]
-                                  ? static_cast<std::int64_t>(h)
-                                  : layer->head_index(run.heads[h]);
-      if (at < 0) continue;
-      const double value = found->second[static_cast<std::size_t>(at) * stride + ref.index];
-      values[l * run.heads.size() + h] = ref.info->whole && value < 0.0 ? kNaN : value;
-    }
-  }
-  return values;
-}
-
-std::int64_t rows_not_finite(const LayerSnapshot& layer, std::int64_t head) {
-  return std::ranges::count_if(layer.row_values("rows/weight_sum", head),
-                               [](float sum) { return !std::isfinite(sum); });
-}
-
-std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head) {
-  const LayerSnapshot* snapshot = run.layer(layer);
-  if (snapshot == nullptr) {
-    if (run.complete) return "The layer is not in this run.";
-    return "The layer is not computed yet.";
-  }
-  if (ref.info == nullptr) return "There is no such quantity.";
-  if (ref.info->group == Group::Circuits && !run.beside.contains(ref.info->name))
-    return "No circuits are measured: press O.";
-  const std::string& name = ref.info->name;
-  const std::string what = "A " + snapshot->kind + " head";
-  const std::int64_t index = snapshot->head_index(head);
-  const HeadProgram* program = index >= 0 && index < static_cast<std::int64_t>(snapshot->programs.size())
-                                   ? &snapshot->programs[static_cast<std::size_t>(index)]
-                                   : nullptr;
-  const bool pair = program && program->has_first() && program->has_second();
-  if (ref.info->group == Group::Importance) {
-    if (way_of_quantity(name) == AblationWay::SecondOff && program && !program->has_second())
-      return what + " has one map, and no second one.";
-    return run.beside.contains(name) ? "Its loss change is not computed yet."
-                                     : "No loss change is computed: press I and choose a way.";
-  }
-  if (name.starts_with("norm_gain") && !(program && program->post_norm))
-    return what + " has no norm of its own; only diff_v1 heads do.";
-  if (name == "gate_mean" && !(program && program->gated)) return what + " has no gate.";
-  if (name.starts_with("lambda") && !pair) return what + " has one map and no λ.";
-  if (ref.info->group == Group::Differential && !pair) return what + " has one map: there is nothing to subtract.";
-  if (ref.info->per_component() && ref.index >= ref.info->elements() / 2 && !pair)
-    return what + " has one map, and no second one.";
-  if (const std::int64_t lost = rows_not_finite(*snapshot, head); lost > 0)
-    return std::to_string(lost) + " of its " + std::to_string(snapshot->length) + " rows are not finite.";
-  if (ref.info->group == Group::Circuits)
-    return "It is not measured yet, or not defined for this head: the Circuit view says which.";
-  if (name == "induction_score") return "No token of the prompt that counts occurred before.";
-  if (name.starts_with("sink_score")) return "A what-if hides key 0.";
-  return "The value is not a number for this head.";
-}
-
-double null_level(const RunSnapshot& run, const QuantityRef& ref) {
-  return ref.info != nullptr && ref.info->sink_null ? run.sink_null : kNaN;
-}
-
-namespace {
-
-std::vector<std::string> with_values(const RunSnapshot& run, std::span<const std::string_view> names) {
-  std::vector<std::string> result;
-  for (const std::string_view name : names) {
-    const QuantityInfo* info = find_quantity_info(name);
-    if (info == nullptr) continue;
-    const std::vector<double> values = head_values(run, {info, info->default_index});
-    // Nothing but zeros (the negative mass of softmax heads) is no news.
-    if (std::ranges::any_of(values, [](double v) { return !std::isnan(v) && v != 0.0; })) result.emplace_back(name);
-  }
-  return result;
-}
-
-}  // namespace
-
-std::vector<std::string> circuit_columns(const RunSnapshot& run) {
-  static constexpr std::string_view kNames[] = {
-      "copying_score",        "ov_largest_singular_value", "ov_effective_rank", "qk_largest_singular_value",
-      "previous_token_score", "induction_score",           "sink_score",        "output_alignment_mean"};
-  return with_values(run, kNames);
-}
-
-std::vector<std::string> usual_columns(const RunSnapshot& run) {
-  static constexpr std::string_view kNames[] = {"sink_score",
-                                                "context_rms_relative_mean",
-                                                "weight_l2_mean",
-                                                "coherence_mean",
-                                                "value_drain",
-                                                "entropy_normalized_mean",
-                                                "effective_keys_mean",
-                                                "logit_max",
-                                                "induction_score",
-                                                "rows_inside_bound",
-                                                "lambda_mean",
-                                                "negative_mass_mean",
-                                                "map_cosine_mean",
-                                                "norm_gain_median",
-                                                "gate_mean"};
-  std::vector<std::string> columns = with_values(run, kNames);
-  return columns.empty() ? circuit_columns(run) : columns;  // beside circuits, before anything ran
-}
-
-std::vector<std::string> usual_numbers(const RunSnapshot& run) {
-  static constexpr std::string_view kNames[] = {
-      "sink_score",      "context_rms_relative_mean", "weight_l2_mean",      "coherence_mean",
-      "value_drain",     "entropy_normalized_mean",   "effective_keys_mean", "logit_max",
-      "induction_score", "previous_token_score",      "implicit_sink_mass",  "gate_mean"};
-  return with_values(run, kNames);
 }
 
 }  // namespace headroom

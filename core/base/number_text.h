@@ -1,5 +1,5 @@
-// Numbers as the window prints them: digits per quantity, U+2212 as minus, no sign on a
-// difference that rounds to zero. Pure functions; safe from any thread.
+// Numbers as people read them: U+2212 as minus, no sign on a difference that rounds to zero. Pure functions; safe from
+// any thread.
 #pragma once
 
 #include <array>
@@ -35,9 +35,5 @@ namespace headroom {
 [[nodiscard]] std::string estimated_seconds_text(double seconds);
 // "10⁻⁴", "10", "1" for a power of ten on a log axis.
 [[nodiscard]] std::string power_text(int exponent);
-
-// How many decimals a quantity of the run file is printed with in panels, by its name: three for what lives in
-// [0, 1], two for κ and effective keys, one for logits, distances and percentages.
-[[nodiscard]] int quantity_decimals(std::string_view name);
 
 }  // namespace headroom

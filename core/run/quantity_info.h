@@ -1,5 +1,5 @@
-// The quantities of heads as the window names and shows them: every root quantity of the run file, and the loss changes
-// of heads, which sweeps of the window give, with a short title, a group, digits, range and scale. An element of a
+// The quantities of heads as they are named and shown: every root quantity of the run file, those of circuits, and the
+// loss changes of heads, which sweeps give, with a short title, a group, digits, range and scale. An element of a
 // quantity with axes is named "sink_score[second]". Immutable; safe from any thread.
 #pragma once
 
@@ -11,9 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/plot/ticks.h"
+#include "core/base/range.h"
 #include "core/base/result.h"
-#include "core/run/run_snapshot.h"
 
 namespace headroom {
 
@@ -47,6 +46,10 @@ struct QuantityInfo {
 
   [[nodiscard]] bool per_component() const { return !axes.empty() && axes.front().name == "component"; }
   [[nodiscard]] std::size_t elements() const;
+  // Not in run files: later work on the model gives it (RunSnapshot::beside).
+  [[nodiscard]] bool beside_runs() const {
+    return group == QuantityGroup::Circuits || group == QuantityGroup::Importance;
+  }
 };
 
 // By group, in the order of the window.
@@ -78,30 +81,13 @@ struct QuantityRef {
 [[nodiscard]] std::string quantity_heading(const QuantityRef& ref);
 [[nodiscard]] std::string element_title(const QuantityInfo& info, std::size_t index);  // "second", "first, 4"
 
+// How many decimals a quantity of the run file is printed with, by its name: three for what lives in [0, 1], two for κ
+// and effective keys, one for logits, distances and percentages.
+[[nodiscard]] int quantity_decimals(std::string_view name);
 // As panels print it: digits per quantity, shares in % without the sign; "–" for not-a-number.
 [[nodiscard]] std::string number_text(const QuantityInfo& info, double value);
 [[nodiscard]] inline double shown_value(const QuantityInfo& info, double value) {
   return info.percent ? 100.0 * value : value;
 }
-
-// NaN where there is no value: not measured, not computed yet, absent map.
-[[nodiscard]] double head_value(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer, std::int64_t head);
-// [layers, heads] of the run, row-major.
-[[nodiscard]] std::vector<double> head_values(const RunSnapshot& run, const QuantityRef& ref);
-// One sentence why this head has no value, for the tooltip of a hatched cell.
-[[nodiscard]] std::string missing_reason(const RunSnapshot& run, const QuantityRef& ref, std::int64_t layer,
-                                         std::int64_t head = -1);
-// Rows of a head whose weights do not sum to a number, where the run kept its rows.
-[[nodiscard]] std::int64_t rows_not_finite(const LayerSnapshot& layer, std::int64_t head);
-// The level of uniform attention, NaN where the quantity has none.
-[[nodiscard]] double null_level(const RunSnapshot& run, const QuantityRef& ref);
-
-// Those of circuits, for the list beside them.
-[[nodiscard]] std::vector<std::string> circuit_columns(const RunSnapshot& run);
-
-// The columns of the table where none are chosen: those that have a value in this run.
-[[nodiscard]] std::vector<std::string> usual_columns(const RunSnapshot& run);
-// Numbers that the head panel begins with.
-[[nodiscard]] std::vector<std::string> usual_numbers(const RunSnapshot& run);
 
 }  // namespace headroom

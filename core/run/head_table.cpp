@@ -1,16 +1,13 @@
-#include "app/session/head_table.h"
+#include "core/run/head_table.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <numeric>
-#include <set>
 #include <utility>
 
-#include "app/plot/number_text.h"
-#include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
+#include "core/run/head_values.h"
 
 namespace headroom {
 namespace {
@@ -144,10 +141,6 @@ std::string csv_text(const std::string& text) {
   return quoted + '"';
 }
 
-HeadRef head_of_row(const RunSnapshot& run, std::size_t row) {
-  return {run.layers[row / run.heads.size()], run.heads[row % run.heads.size()]};
-}
-
 HeadTable make_head_table(const RunSnapshot& run, std::string_view filter, std::string_view sort, bool descending) {
   HeadTable table;
   Result<HeadFilter> parsed = HeadFilter::parse(filter);
@@ -186,13 +179,6 @@ HeadTable make_head_table(const RunSnapshot& run, std::string_view filter, std::
   return table;
 }
 
-double median_of(std::span<const double> values, std::span<const std::size_t> rows) {
-  std::vector<double> chosen;
-  chosen.reserve(rows.size());
-  for (const std::size_t row : rows) chosen.push_back(values[row]);
-  return quantile(chosen, 0.5);
-}
-
 std::optional<TableFormat> parse_table_format(std::string_view name) {
   if (name == "csv") return TableFormat::Csv;
   if (name == "tsv") return TableFormat::Tsv;
@@ -207,42 +193,6 @@ std::string head_table_text(const RunSnapshot& run, std::span<const std::size_t>
   if (format == TableFormat::Latex) return latex(run, rows, read);
   if (format == TableFormat::Markdown) return markdown(run, rows, read);
   return separated(run, rows, read, format);
-}
-
-std::vector<std::string> table_columns(const RunSnapshot& run, const HeadsState& view) {
-  std::vector<std::string> columns;
-  for (const std::string& name : view.columns)
-    if (parse_quantity(name)) columns.push_back(name);
-  return columns.empty() ? usual_columns(run) : columns;
-}
-
-Result<std::string> copy_heads(const RunSnapshot& run, const HeadsState& view, TableFormat format) {
-  const HeadTable table = make_head_table(run, view.filter, view.sort, view.descending);
-  if (table.error) return *table.error;
-  return head_table_text(run, table.rows, table_columns(run, view), format);
-}
-
-std::string copy_lasso(const RunSnapshot& run, const HeadsState& view, TableFormat format) {
-  std::vector<std::size_t> rows = make_head_table(run, "", view.sort, view.descending).rows;
-  const std::set<HeadRef> lasso(view.lasso.begin(), view.lasso.end());
-  std::erase_if(rows, [&](std::size_t row) { return !lasso.contains(head_of_row(run, row)); });
-  return head_table_text(run, rows, table_columns(run, view), format);
-}
-
-std::vector<std::size_t> points_inside(std::span<const Vec2> polygon, std::span<const Vec2> points) {
-  std::vector<std::size_t> inside;
-  if (polygon.size() < 3) return inside;
-  for (std::size_t p = 0; p < points.size(); ++p) {
-    const Vec2 at = points[p];
-    if (!std::isfinite(at.x) || !std::isfinite(at.y)) continue;
-    bool odd = false;
-    for (std::size_t i = 0, j = polygon.size() - 1; i < polygon.size(); j = i++) {
-      const Vec2 a = polygon[i], b = polygon[j];
-      if ((a.y > at.y) != (b.y > at.y) && at.x < (b.x - a.x) * (at.y - a.y) / (b.y - a.y) + a.x) odd = !odd;
-    }
-    if (odd) inside.push_back(p);
-  }
-  return inside;
 }
 
 }  // namespace headroom

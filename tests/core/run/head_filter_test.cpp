@@ -1,4 +1,4 @@
-#include "app/session/head_filter.h"
+#include "core/run/head_filter.h"
 
 #include <cmath>
 #include <cstddef>

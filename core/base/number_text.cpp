@@ -1,4 +1,4 @@
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 #include <algorithm>
 #include <array>
@@ -192,19 +192,6 @@ std::string power_text(int exponent) {
   std::string text = exponent < 0 ? "10⁻" : "10";
   for (const char digit : std::to_string(std::abs(exponent))) text += kDigits[static_cast<std::size_t>(digit - '0')];
   return text;
-}
-
-int quantity_decimals(std::string_view name) {
-  if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
-  const auto begins = [name](std::string_view part) { return name.substr(0, part.size()) == part; };
-  const auto holds = [name](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (holds("position") || name == "kv_head" || name == "rounds_to_one") return 0;
-  if (begins("logit") || holds("distance") || begins("norm_gain") || begins("query_norm") || begins("key_norm"))
-    return 1;
-  if (begins("rows_below") || begins("rows_inside") || begins("rows_above") || holds("percent")) return 1;
-  if (begins("coherence") || begins("effective_keys") || name == "rounds_to_one_mean" || holds("kappa")) return 2;
-  if (begins("entropy") && !holds("normalized")) return 2;
-  return 3;
 }
 
 }  // namespace headroom

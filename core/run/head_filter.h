@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/quantities.h"
+#include "core/run/quantity_info.h"
+#include "core/run/run_snapshot.h"
 
 namespace headroom {
 

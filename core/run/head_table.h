@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/head_filter.h"
-#include "app/session/state.h"
+#include "core/model/head_address.h"
+#include "core/run/head_filter.h"
+#include "core/run/run_snapshot.h"
 
 namespace headroom {
 
@@ -26,10 +27,9 @@ struct HeadTable {
 // finite value come last in either direction, equal ones in order of layer and head.
 [[nodiscard]] HeadTable make_head_table(const RunSnapshot& run, std::string_view filter, std::string_view sort,
                                         bool descending);
-[[nodiscard]] HeadRef head_of_row(const RunSnapshot& run, std::size_t row);
-
-// Medians over the finite values of these rows; NaN where there are none.
-[[nodiscard]] double median_of(std::span<const double> values, std::span<const std::size_t> rows);
+[[nodiscard]] inline HeadRef head_of_row(const RunSnapshot& run, std::size_t row) {
+  return head_at(run.layers, run.heads, row);
+}
 
 enum class TableFormat : std::uint8_t { Csv, Tsv, Latex, Markdown };
 // A cell of a CSV file: in quotes where it has to be (RFC 4180).
@@ -38,20 +38,9 @@ enum class TableFormat : std::uint8_t { Csv, Tsv, Latex, Markdown };
 [[nodiscard]] std::optional<TableFormat> parse_table_format(std::string_view name);
 
 // CSV and TSV: a line of names as in the run file after layer, head and kind, then every digit, "nan" where there is no
-// value. LaTeX: a booktabs table with the digits of the window and "--" where there is no value; Markdown: the same
-// with "–". Lines end with \n.
+// value. LaTeX: a booktabs table with as many digits as the window shows and "--" where there is no value; Markdown:
+// the same with "–". Lines end with \n.
 [[nodiscard]] std::string head_table_text(const RunSnapshot& run, std::span<const std::size_t> rows,
                                           std::span<const std::string> columns, TableFormat format);
-
-// What `heads.copy` copies: the rows and columns that this view shows. InvalidArgument for a filter that is wrong.
-[[nodiscard]] Result<std::string> copy_heads(const RunSnapshot& run, const HeadsState& view, TableFormat format);
-// The same of the heads in the lasso, whatever the filter says.
-[[nodiscard]] std::string copy_lasso(const RunSnapshot& run, const HeadsState& view, TableFormat format);
-// The columns of this view: the chosen ones that exist, or the usual ones.
-[[nodiscard]] std::vector<std::string> table_columns(const RunSnapshot& run, const HeadsState& view);
-
-// The heads inside a polygon (at least three corners; even-odd rule), by their points; points that are not finite are
-// outside. Positions in `points`, ascending.
-[[nodiscard]] std::vector<std::size_t> points_inside(std::span<const Vec2> polygon, std::span<const Vec2> points);
 
 }  // namespace headroom

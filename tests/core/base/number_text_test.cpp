@@ -1,5 +1,5 @@
 // Numbers as people read them: digits per quantity, the true minus, no sign on what rounds to zero.
-#include "app/plot/number_text.h"
+#include "core/base/number_text.h"
 
 #include <array>
 #include <cmath>
@@ -148,21 +148,6 @@ CATCH_TEST_CASE("Thousands, sizes, times and powers") {
   CATCH_CHECK(power_text(0) == "1");
   CATCH_CHECK(power_text(1) == "10");
   CATCH_CHECK(power_text(12) == "10¹²");
-}
-
-CATCH_TEST_CASE("Decimals belong to the quantity") {
-  for (const char* name : {"sink_score", "context_rms_relative_mean", "value_drain", "entropy_normalized_mean",
-                           "induction_score", "lambda_mean", "rows/weight_l2"}) {
-    CATCH_INFO(name);
-    CATCH_CHECK(quantity_decimals(name) == 3);
-  }
-  for (const char* name : {"coherence_mean", "effective_keys_mean", "entropy_mean"})
-    CATCH_CHECK(quantity_decimals(name) == 2);
-  for (const char* name : {"logit_max", "mean_distance", "rows_inside_bound", "logit_abs_max"}) {
-    CATCH_CHECK(quantity_decimals(name) == 1);
-  }
-  for (const char* name : {"top_sink_position", "kv_head", "rows/rounds_to_one"})
-    CATCH_CHECK(quantity_decimals(name) == 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "core/circuits/circuit_quantities.h"
+#include "core/measure/circuit_quantities.h"
 
 #include <utility>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kSpectrum = "spectrum", kOther = "head_other", kFromLayer = "from_layer",
                            kFromHead = "from_head";
 constexpr std::string_view kComposed = "[0, 1]";
-constexpr Reference kNotions = {"", "", "core/measure/CIRCUITS.md#circuits"};
+constexpr Reference kCircuitNotions = {"", "", "core/measure/CIRCUITS.md#circuits"};
 
 Quantity of_head(std::string_view name, std::vector<std::string_view> axes, std::string_view long_name,
                  std::string_view formula, std::string_view remark, std::string_view range,
@@ -36,7 +36,7 @@ Quantity of_layer(std::string_view name, ElementType type, std::string_view long
           .long_name = long_name,
           .formula = formula,
           .range = range,
-          .sources = {kNotions}};
+          .sources = {kCircuitNotions}};
 }
 
 std::vector<Quantity> scores() {
@@ -131,11 +131,11 @@ std::vector<Quantity> compositions() {
        .formula = "1/√D = √(mean of composition² over all rotations between the two matrices)",
        .remark = "whatever their singular values: E‖A R B‖² = ‖A‖²‖B‖²/D for a rotation R of equal chance",
        .range = kComposed,
-       .sources = {source::kElhage, kNotions}},
+       .sources = {source::kElhage, kCircuitNotions}},
   };
 }
 
-constexpr std::string_view kIntroduction = R"(# Circuits
+constexpr std::string_view kCircuitIntroduction = R"(# Circuits
 
 What `headroom circuits MODEL -o c.h5` writes, from the weights alone ([layout](../io/RUN_FILE.md#files-of-circuits)). This document is made
 from the table that the file is written from: `headroom quantities --circuits --markdown`.
@@ -157,7 +157,7 @@ compositions are those of (L₁ R_R₁ᵀ)ᵀ(L₂ R_R₂ᵀ), [d, d], in float3
 turned by a rotation inside the head.
 
 Refused, by name and with the reason: latent attention (a norm stands between the factors), keys and values of another layer, cross-attention,
-two maps with different values; through the vocabulary also encoders, several residual streams, a file without embedding or unembedding, and several norms: one
+two maps whose values differ; through the vocabulary also encoders, several residual streams, a file without embedding or unembedding, and several norms: one
 behind the embedding, or one over every sum.
 
 )";
@@ -182,7 +182,7 @@ const Quantity* find_circuit_quantity(std::string_view name) {
 std::string circuits_document() {
   std::vector<const Quantity*> all;
   for (const Quantity& quantity : circuit_quantities()) all.push_back(&quantity);
-  return std::string(kIntroduction) + quantities_markdown(all, false);
+  return std::string(kCircuitIntroduction) + quantities_markdown(all, false);
 }
 
 }  // namespace headroom

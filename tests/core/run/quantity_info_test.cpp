@@ -1,4 +1,4 @@
-#include "app/session/quantities.h"
+#include "core/run/quantity_info.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/circuits/circuit_quantities.h"
+#include "core/measure/circuit_quantities.h"
 #include "core/measure/quantity.h"
 #include "tests/support/catch.h"
 #include "tests/support/snapshots.h"
@@ -91,29 +91,6 @@ CATCH_TEST_CASE("what is no quantity is refused with the nearest name and the pl
   CATCH_CHECK(error("top_key_mass[first,3]").expected == "1, 2, 4, 8, 16");
 }
 
-CATCH_TEST_CASE("values of heads are those of the run file, with no value where a map or layer is absent") {
-  test::SnapshotOptions options;
-  options.finished = 3;
-  options.nan_quantity = "value_drain";
-  const auto run = make_snapshot(options);
-  const QuantityRef top = parse_quantity("top_key_mass[8]").value();
-  const std::vector<double> values = head_values(*run, top);
-  CATCH_REQUIRE(values.size() == 12);
-  CATCH_CHECK(values[1 * 3 + 2] == run->layer(1)->summary.at("top_key_mass")[2 * 10 + 3]);
-  CATCH_CHECK(head_value(*run, top, 1, 2) == values[5]);
-  CATCH_CHECK(std::isnan(values[9]));
-  CATCH_CHECK(std::isnan(head_value(*run, top, 3, 0)));
-  CATCH_CHECK(std::isnan(head_value(*run, parse_quantity("kv_head[second]").value(), 0, 0)));  // −1 in the file
-  CATCH_CHECK(std::isnan(head_value(*run, parse_quantity("value_drain").value(), 0, 0)));
-  CATCH_CHECK(head_value(*run, parse_quantity("kv_head").value(), 0, 2) == 1.0);
-
-  CATCH_CHECK(missing_reason(*run, parse_quantity("lambda_mean").value(), 0) == "A softmax head has one map and no λ.");
-  CATCH_CHECK(missing_reason(*run, parse_quantity("sink_score[1]").value(), 0).find("second") != std::string::npos);
-  CATCH_CHECK(missing_reason(*run, top, 3) == "The layer is not computed yet.");
-  CATCH_CHECK(null_level(*run, parse_quantity("sink_score").value()) == run->sink_null);
-  CATCH_CHECK(std::isnan(null_level(*run, top)));
-}
-
 CATCH_TEST_CASE("numbers have digits per quantity, shares in per cent") {
   CATCH_CHECK(number_text(*find_quantity_info("sink_score"), 0.79314) == "0.793");
   CATCH_CHECK(number_text(*find_quantity_info("coherence_mean"), 1.3249) == "1.32");
@@ -123,16 +100,17 @@ CATCH_TEST_CASE("numbers have digits per quantity, shares in per cent") {
   CATCH_CHECK(number_text(*find_quantity_info("lambda_mean"), std::nan("")) == "–");
 }
 
-CATCH_TEST_CASE("the usual columns have values in this run") {
-  test::SnapshotOptions options;
-  const auto has = [](const std::vector<std::string>& names, const char* name) {
-    return std::ranges::count(names, name) == 1;
-  };
-  const auto softmax = usual_columns(*make_snapshot(options));
-  CATCH_CHECK(has(softmax, "sink_score"));
-  CATCH_CHECK_FALSE(has(softmax, "lambda_mean"));
-  options.kind = "diff_v2";
-  CATCH_CHECK(has(usual_columns(*make_snapshot(options)), "lambda_mean"));
-  options.kind = "diff_v1";
-  CATCH_CHECK(has(usual_columns(*make_snapshot(options)), "norm_gain_median"));
+CATCH_TEST_CASE("decimals belong to the quantity") {
+  for (const char* name : {"sink_score", "context_rms_relative_mean", "value_drain", "entropy_normalized_mean",
+                           "induction_score", "lambda_mean", "rows/weight_l2"}) {
+    CATCH_INFO(name);
+    CATCH_CHECK(quantity_decimals(name) == 3);
+  }
+  for (const char* name : {"coherence_mean", "effective_keys_mean", "entropy_mean"})
+    CATCH_CHECK(quantity_decimals(name) == 2);
+  for (const char* name : {"logit_max", "mean_distance", "rows_inside_bound", "logit_abs_max"}) {
+    CATCH_CHECK(quantity_decimals(name) == 1);
+  }
+  for (const char* name : {"top_sink_position", "kv_head", "rows/rounds_to_one"})
+    CATCH_CHECK(quantity_decimals(name) == 0);
 }

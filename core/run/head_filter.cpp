@@ -1,4 +1,4 @@
-#include "app/session/head_filter.h"
+#include "core/run/head_filter.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +8,8 @@
 #include <optional>
 #include <system_error>
 #include <utility>
+
+#include "core/run/head_values.h"
 
 namespace headroom {
 
