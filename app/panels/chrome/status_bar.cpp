@@ -171,6 +171,19 @@ void residual_parts(const PanelContext& context, const RunSnapshot& run, std::ve
   parts.push_back({"median |h|", readout_text(at->median), theme.text});
 }
 
+// Where the head stands among all, which one is selected, and what a thumbnail is made of.
+void maps_parts(const PanelContext& context, HeadRef head, std::vector<NamedValue>& parts) {
+  const State& state = context.state;
+  const Theme& theme = context.theme();
+  if (const std::string* rank = context.facts.find("maps.rank")) parts.push_back({"rank", *rank, theme.text});
+  if (const auto& selected = state.view.selection.head; selected && *selected != head)
+    parts.push_back({"selected", head_text(*selected), theme.accent});
+  const auto atlas = parse_quantity(state.view.heads.quantity);
+  if (const std::string* over = context.facts.find("maps.over"); atlas && over)
+    parts.push_back({quantity_title(*atlas) + " > " + short_text(state.view.heads.threshold), *over, theme.text2});
+  if (const std::string* readout = context.facts.find("maps.readout")) parts.push_back({"maps", *readout, theme.text2});
+}
+
 std::vector<NamedValue> left_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
@@ -187,8 +200,12 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
   }
   const RunSnapshot* run = state.data();
   if (run == nullptr) return parts;
-  const bool on_head = state.hover.head && !state.hover.query && !state.hover.key;
-  const std::optional<HeadRef> head = state.hover.head ? state.hover.head : state.view.selection.head;
+  const bool maps = state.view.heads.view == HeadsView::Maps && state.view.centre != CentreView::Compare;
+  const std::optional<HeadRef> card = maps ? state.view.heads.maps_card : std::nullopt;
+  // A card that is kept is looked at, and so are the heads where no map is seen.
+  const bool on_head = ((state.hover.head || card) && !state.hover.query && !state.hover.key) ||
+                       (state.layout.maximised == "heads" && state.view.centre == CentreView::Map);
+  const std::optional<HeadRef> head = state.hover.head ? state.hover.head : card ? card : state.view.selection.head;
   const RunEntry* entry = state.shown();
   const bool table = state.view.heads.view == HeadsView::Table && state.view.centre == CentreView::Map;
   if (state.view.centre == CentreView::Residual) {
@@ -203,10 +220,8 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
       const double value = head_value(*run, *ref, head->layer, head->head);
       parts.push_back({quantity_title(*ref), number_text(*ref->info, value), theme.accent});
     };
-    const bool maps = state.view.heads.view == HeadsView::Maps && state.view.centre != CentreView::Compare;
     add(table ? state.view.heads.sort : maps ? maps_quantity(state.view) : atlas_quantity(state.view));
-    if (const std::string* readout = context.facts.find("maps.readout"); maps && readout)
-      parts.push_back({"maps", *readout, theme.text2});
+    if (maps) maps_parts(context, *head, parts);
     if (state.view.centre == CentreView::Importance)
       importance_parts(*entry, state.view.importance.colour, *head, theme, parts);
     if (const std::string* distance = context.facts.find("heads.distance"))
