@@ -23,6 +23,8 @@ class TokenCounter;  // session/token_counter.h
 struct Readouts {
   std::string map;           // how a cell of the map is to be read: "at 24 × 24 cells per texel, …"
   std::string maps;          // the same of the thumbnails
+  std::string maps_rank;     // of the head under the pointer by the quantity that orders them: "2 of 270"
+  std::string maps_over;     // heads over ε: "141 of 270"
   std::string row_distance;  // of the head under the pointer
   std::optional<std::int32_t> map_level;
   double tiles_needed = 0.0, tiles_ready = 0.0;       // of the map

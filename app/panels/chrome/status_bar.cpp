@@ -168,6 +168,21 @@ void residual_parts(const PanelContext& context, const RunSnapshot& run, std::ve
   parts.push_back({"median |h|", readout_text(at->median), theme.text});
 }
 
+// Where the head stands among all, which one is selected, and what a thumbnail is made of.
+void maps_parts(const PanelContext& context, HeadRef head, std::vector<NamedValue>& parts) {
+  const State& state = context.state;
+  const Theme& theme = context.theme();
+  const Readouts& said = context.readouts;
+  if (!said.maps_rank.empty()) parts.push_back({"rank", said.maps_rank, theme.text});
+  if (const auto& selected = state.view.selection.head; selected && *selected != head)
+    parts.push_back({"selected", head_text(*selected), theme.accent});
+  const auto atlas = parse_quantity(state.view.heads.quantity);
+  if (atlas && !said.maps_over.empty())
+    parts.push_back(
+        {quantity_title(*atlas) + " > " + short_text(state.view.heads.threshold), said.maps_over, theme.text2});
+  if (!said.maps.empty()) parts.push_back({"maps", said.maps, theme.text2});
+}
+
 std::vector<NamedValue> left_parts(const PanelContext& context) {
   const State& state = context.state;
   const Theme& theme = context.theme();
@@ -184,8 +199,12 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
   }
   const RunSnapshot* run = state.data();
   if (run == nullptr) return parts;
-  const bool on_head = state.hover.head && !state.hover.query && !state.hover.key;
-  const std::optional<HeadRef> head = state.hover.head ? state.hover.head : state.view.selection.head;
+  const bool maps = state.view.heads.view == HeadsView::Maps && state.view.centre != CentreView::Compare;
+  const std::optional<HeadRef> card = maps ? state.view.heads.maps_card : std::nullopt;
+  // A card that is kept is looked at, and so are the heads where no map is seen.
+  const bool on_head = ((state.hover.head || card) && !state.hover.query && !state.hover.key) ||
+                       (state.layout.maximised == "heads" && state.view.centre == CentreView::Map);
+  const std::optional<HeadRef> head = state.hover.head ? state.hover.head : card ? card : state.view.selection.head;
   const RunEntry* entry = state.shown();
   const bool table = state.view.heads.view == HeadsView::Table && state.view.centre == CentreView::Map;
   if (state.view.centre == CentreView::Residual) {
@@ -200,9 +219,8 @@ std::vector<NamedValue> left_parts(const PanelContext& context) {
       const double value = head_value(*run, *ref, head->layer, head->head);
       parts.push_back({quantity_title(*ref), number_text(*ref->info, value), theme.accent});
     };
-    const bool maps = state.view.heads.view == HeadsView::Maps && state.view.centre != CentreView::Compare;
     add(table ? state.view.heads.sort : maps ? maps_quantity(state.view) : atlas_quantity(state.view));
-    if (maps && !context.readouts.maps.empty()) parts.push_back({"maps", context.readouts.maps, theme.text2});
+    if (maps) maps_parts(context, *head, parts);
     if (state.view.centre == CentreView::Importance)
       importance_parts(*entry, state.view.importance.colour, *head, theme, parts);
     if (!context.readouts.row_distance.empty())

@@ -125,8 +125,8 @@ void draw_shares(const Card& card, std::span<const CardKey> keys, Rect column) {
   painter.text_at(column.x0, column.y0 + 6.0f, "Where it looks", theme.plot_title());
   context.ui.label_at(column.x0, column.y0 + 21.0f,
                       card.differential()
-                          ? (card.kind == MapKind::Second ? "share of the second map" : "share of the first map")
-                          : "share of all attention",
+                          ? (card.kind == MapKind::Second ? "received, second map" : "received, first map")
+                          : "attention received",
                       theme.hint(), column.width());
   float y = column.y0 + 40.0f;
   if (keys.empty()) {
@@ -247,6 +247,10 @@ void draw_head_card(PanelContext& context, Rect window) {
   window.cut_top(measure::kMenu), window.cut_bottom(measure::kStatusBar);
   float map = kMap;
   std::optional<Rect> frame;
+  Rect lower = window;
+  lower.y0 = std::max(window.y0, wish->below - 4.0f);
+  frame = place_card(wish->beside, card_size(map), lower);
+  if (frame) map -= 32.0f;
   for (; map >= kLeastMap && !frame; map -= 32.0f) frame = place_card(wish->beside, card_size(map), window);
   if (!frame) return;
   map += 32.0f;

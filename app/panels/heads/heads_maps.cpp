@@ -39,11 +39,12 @@ struct Maps {
 
   [[nodiscard]] const HeadsState& view() const { return context.state.view.heads; }
   [[nodiscard]] HeadRef head(std::size_t at) const { return head_of_row(run, layout.heads[at]); }
-  [[nodiscard]] ThumbnailView thumbnails() const {
-    ThumbnailView all{layout, scrolled, view().maps_show, {}, {}};
-    if (place) all.hovered = head(*place);
-    return all;
+  // Under the pointer, here or in another panel; else the one whose card is kept.
+  [[nodiscard]] std::optional<HeadRef> pointed() const {
+    if (place) return head(*place);
+    return context.state.hover.head ? context.state.hover.head : view().maps_card;
   }
+  [[nodiscard]] ThumbnailView thumbnails() const { return {layout, scrolled, view().maps_show, pointed(), {}}; }
 };
 
 MenuItem choice(std::string title, std::string command, bool checked, bool line = false) {
@@ -173,8 +174,13 @@ void draw_maps_labels(const Maps& maps) {
   const auto mine = selected ? row_of(maps.run, *selected) : std::nullopt;
   const std::size_t heads = maps.run.heads.size(), none = kNoHead;
   const std::size_t my_layer = mine ? *mine / heads : none, my_head = mine ? *mine % heads : none;
-  const auto style = [&](bool strong) {
-    return strong ? TextStyle{Face::MonoSemibold, 10.0f, theme.accent} : theme.tick();
+  const std::optional<HeadRef> pointed = maps.pointed();
+  const auto theirs = pointed ? row_of(maps.run, *pointed) : std::nullopt;
+  const std::size_t its_layer = theirs ? *theirs / heads : none, its_head = theirs ? *theirs % heads : none;
+  const std::size_t its_column = layout.across ? its_layer : its_head, its_row = layout.across ? its_head : its_layer;
+  const auto style = [&](bool strong, bool at = false) {
+    if (strong) return TextStyle{Face::MonoSemibold, 10.0f, theme.accent};
+    return at ? TextStyle{Face::MonoSemibold, 10.0f, theme.text} : theme.tick();
   };
   const auto layer_text = [&](std::size_t l) { return std::to_string(maps.run.layers[l]); };
   const auto head_name = [&](std::size_t h) { return "H" + std::to_string(maps.run.heads[h]); };
@@ -190,8 +196,8 @@ void draw_maps_labels(const Maps& maps) {
           std::abs(static_cast<float>(column) - static_cast<float>(strong)) * places.cell_width < least)
         continue;
       painter.text_at(places.cell(0, column).x0 + 0.5f * layout.size, y,
-                      layout.across ? layer_text(column) : head_name(column), style(column == strong),
-                      Painter::Align::Centre);
+                      layout.across ? layer_text(column) : head_name(column),
+                      style(column == strong, column == its_column), Painter::Align::Centre);
     }
     if (strong != none && strong < across) {
       const auto shown = thinned_positions(across, places.cell_width, least);
@@ -214,8 +220,8 @@ void draw_maps_labels(const Maps& maps) {
   for (const std::size_t at : thinned_positions(down, step, 13.0f)) {
     const float centre = places.grid.y0 + step * static_cast<float>(at) + 0.5f * layout.side() - maps.scrolled;
     if (centre < layout.view.y0 + 7.0f || centre > layout.view.y1 - 7.0f) continue;
-    painter.text_at(layout.view.x0 - 6.0f, centre, layout.across ? head_name(at) : layer_text(at), style(at == strong),
-                    Painter::Align::Right);
+    painter.text_at(layout.view.x0 - 6.0f, centre, layout.across ? head_name(at) : layer_text(at),
+                    style(at == strong, at == its_row), Painter::Align::Right);
   }
   painter.pop_clip();
 }
@@ -388,7 +394,7 @@ void wish_card(const Maps& maps) {
   if (!place) return;
   const Rect square = maps.layout.square(*place, maps.scrolled);
   if (square.y1 <= maps.layout.view.y0 || square.y0 >= maps.layout.view.y1) return;
-  maps.memory.head_card() = HeadCardWish{*head, square, kept == head};
+  maps.memory.head_card() = HeadCardWish{*head, square, maps.layout.view.y0 - 4.0f, kept == head};
 }
 
 void scroll_to_selection(const Maps& maps) {
@@ -440,6 +446,16 @@ void describe(const Maps& maps, std::size_t there, std::size_t edges) {
   facts.set("maps.edges", static_cast<double>(edges));
   facts.set("maps.across", maps.layout.across ? 1.0 : 0.0);
   facts.set("maps.first", maps.layout.heads.empty() ? "none" : head_text(maps.head(0)));
+  const std::optional<HeadRef> looked_at = maps.pointed() ? maps.pointed() : maps.context.state.view.selection.head;
+  const auto row = looked_at ? row_of(maps.run, *looked_at) : std::nullopt;
+  const std::vector<double>& values = maps.number.values;
+  if (maps.view().maps_by_value && row && *row < values.size() && std::isfinite(values[*row])) {
+    const auto larger = std::ranges::count_if(values, [&](double value) { return value > values[*row]; });
+    const auto all = std::ranges::count_if(values, [](double value) { return std::isfinite(value); });
+    std::string& rank = maps.context.readouts.maps_rank;
+    rank = grouped_text(larger + 1) + " of " + grouped_text(all);
+    facts.set("maps.rank", rank);
+  }
   std::int64_t blocks = 0;
   for (const auto& layer : maps.run.data)
     if (layer && layer->pooled) blocks = layer->pooled->blocks;
@@ -493,6 +509,9 @@ void draw_maps(PanelContext& context, RunCache& memory, Rect body) {
   for (const auto& layer : run.data) measured += layer ? run.heads.size() : 0;
   draw_count(maps, over, measured);
   context.facts.set("heads.count_over", static_cast<double>(over));
+  context.readouts.maps_over = grouped_text(static_cast<std::int64_t>(over)) + " of " +
+                               grouped_text(static_cast<std::int64_t>(measured)) + " heads";
+  context.facts.set("maps.over", context.readouts.maps_over);
   if (!maps.layout.plots.empty()) {
     const auto count = static_cast<std::size_t>(std::clamp(maps.layout.plots.height() / 72.0f, 1.0f, 3.0f));
     const std::vector<std::string> quantities = layer_plot_quantities(memory, maps_quantity(state.view), count);

@@ -201,16 +201,20 @@ void draw_head_row(Rows& table, std::size_t row, Rect line) {
     draw_cell(table, column, row, {column.span.x0, line.y0, column.span.x1, line.y1});
 }
 
-void draw_medians(Rows& table, Rect area) {
+std::size_t computed_heads(const RunSnapshot& run) {
+  std::size_t computed = 0;
+  for (const auto& layer : run.data) computed += layer != nullptr ? run.heads.size() : 0;
+  return computed;
+}
+
+void draw_medians(Rows& table, Rect area, std::size_t computed) {
   PanelContext& context = table.context;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
   painter.fill_rect({area.x0, area.y0, area.x1, area.y0 + 1.0f}, theme.line);
   area.cut_top(3.0f);
-  const RunSnapshot& run = *table.memory.run();
-  std::size_t computed = 0;
-  for (const auto& layer : run.data) computed += layer != nullptr ? run.heads.size() : 0;
-  for (int line = 0; line < 2; ++line) {
+  const bool all_shown = table.rows.size() == computed;  // one line says both
+  for (int line = all_shown ? 1 : 0; line < 2; ++line) {
     const Rect row = area.cut_top(19.0f);
     const std::string name =
         "median of " + grouped_text(static_cast<std::int64_t>(line == 0 ? table.rows.size() : computed));
@@ -276,8 +280,8 @@ void draw_head_rows(PanelContext& context, RunCache& memory, std::span<const std
   }
 
   if (options.medians && area.height() > 100.0f) {
-    Rect foot = area.cut_bottom(42.0f);
-    draw_medians(table, foot);
+    const std::size_t computed = computed_heads(run);
+    draw_medians(table, area.cut_bottom(rows.size() == computed ? 23.0f : 42.0f), computed);
   }
   if (rows.empty()) {
     draw_note(

@@ -14,7 +14,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kMostDots = 4096;
+constexpr std::size_t kMostDots = 4096, kMostLayerDiscs = 600;  // more heads than discs are points
 constexpr float kTitle = 18.0f, kBelow = 8.0f;
 
 struct LayerPlot {
@@ -99,7 +99,10 @@ void draw_plot(LayerPlot& plot, std::optional<HeadRef> hovered) {
         medians.clear();
       }
     }
-    if (heads > 1) painter.points(dots, theme.text3.faded(dots.size() > kMostDots ? 0.35f : 0.9f), 2.0f);
+    if (heads > 1 && dots.size() <= kMostLayerDiscs)
+      for (const Vec2 dot : dots) painter.disc(dot, 1.75f, theme.text3);
+    else if (heads > 1)
+      painter.points(dots, theme.text3.faded(dots.size() > kMostDots ? 0.35f : 0.9f), 2.0f);
     if (medians.size() > 1) painter.polyline(medians, theme.second, 2.0f);
     if (medians.size() == 1) painter.disc(medians.front(), 3.0f, theme.second);
     if (plot.column.ref.info->sink_null && view.threshold > plot.frame.y.low && view.threshold < plot.frame.y.high) {

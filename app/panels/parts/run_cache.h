@@ -47,7 +47,8 @@ struct SeenTokens {
 struct HeadCardWish {
   HeadRef head;
   Rect beside;
-  bool kept = false;  // stays until it is put away
+  float below = 0.0f;  // of the panel's controls and labels, which it leaves free where it can
+  bool kept = false;   // stays until it is put away
 };
 
 class RunCache {
