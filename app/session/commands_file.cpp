@@ -205,6 +205,12 @@ void add_file_commands(CommandTable& table) {
                return set_text(s, std::filesystem::path(a[0]).filename().string(), std::move(text),
                                a.maybe_index(1).value_or(0));
              }});
+  table.add({"prompt.browse", "", "Choose a text file as the prompt…", "Run", needs_model,
+             [](Session& s, Arguments) -> Result<void> {
+               s.edit().overlay = Overlay::PromptFile;
+               s.edit().overlay_text.clear();
+               return {};
+             }});
   table.add({"prompt.built-in", "gpl-3|demo [TOKENS]", "Use a built-in text", "Run", needs_model,
              [](Session& s, const Arguments& a) -> Result<void> {
                HEADROOM_TRY(PromptEntry prompt, built_in_prompt(s, a[0]));
@@ -292,6 +298,7 @@ void add_file_commands(CommandTable& table) {
   table.add_entry({"prompt.edit", "Edit the prompt…", "Run", "Ctrl+T"});
   table.add_entry({"prompt", "Prompt: a text", "Run", "", true});
   table.add_entry({"prompt-file", "Prompt: a text file", "Run", "", true});
+  table.add_entry({"prompt.browse", "Prompt: choose a text file…", "Run", ""});
   table.add_entry({"ids", "Prompt: token ids", "Run", "", true});
   table.add_entry({"target", "Prompt: what the decoder shall predict", "Run", "", true});
   table.add_entry({"target-ids", "Prompt: token ids of the decoder", "Run", "", true});

@@ -296,7 +296,7 @@ struct Message {
   std::string when;  // local time "09:41:07"
 };
 
-enum class Overlay : std::uint8_t { None, Palette, Keys, Settings, About, Log, Files, Prompt, Save };
+enum class Overlay : std::uint8_t { None, Palette, Keys, Settings, About, Log, Files, Prompt, Save, PromptFile };
 
 // What can be saved: session/saving.h.
 enum class SaveKind : std::uint8_t { Run, Picture, Table, Session, Importance };

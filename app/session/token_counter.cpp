@@ -11,6 +11,25 @@
 
 namespace headroom {
 
+namespace {
+
+constexpr std::size_t kFirstBeginning = std::size_t{1} << 18;
+constexpr std::size_t kUnsafeTokens = 64;  // at the cut, where the whole text may have others
+
+// Of the beginning of a text, without what the cut may have changed.
+std::shared_ptr<const TokenCount> count_beginning(const std::shared_ptr<const Tokenizer>& tokenizer,
+                                                  const std::string& text, std::size_t size, BosMode bos) {
+  auto made = std::make_shared<TokenCount>(*count_tokens(tokenizer, text.substr(0, size), bos));
+  made->beginning = true;
+  if (made->error || made->ends.size() <= kUnsafeTokens) return made;
+  made->ends.resize(made->ends.size() - kUnsafeTokens);
+  made->tokens -= static_cast<std::int64_t>(kUnsafeTokens);
+  made->text.resize(made->ends.back());
+  return made;
+}
+
+}  // namespace
+
 struct TokenCounter::Shared {
   Mutex mutex;
   std::function<void()> wake HEADROOM_GUARDED_BY(mutex);  // empty once the counter is gone
@@ -39,11 +58,38 @@ struct TokenCounter::Shared {
         mode = bos;
         begun = wanted;
       }
-      std::shared_ptr<const TokenCount> made = count_tokens(std::move(of), std::move(next), mode);
-      const MutexLock lock(mutex);
-      last = std::move(made);
-      if (wake) wake();
+      if (!count_beginnings(of, next, mode)) continue;
+      publish(count_tokens(std::move(of), std::move(next), mode));
     }
+  }
+
+  void publish(std::shared_ptr<const TokenCount> made) {
+    const MutexLock lock(mutex);
+    last = std::move(made);
+    if (wake) wake();
+  }
+
+  // Of a long text its beginnings first, each four times the one before, so that a number is there at once. False once
+  // another text is asked for.
+  [[nodiscard]] bool count_beginnings(const std::shared_ptr<const Tokenizer>& of, const std::string& whole,
+                                      BosMode mode) {
+    std::size_t size = kFirstBeginning, known = 0;
+    {
+      // What was counted before, of this text or of one that begins as it does, says more.
+      const MutexLock lock(mutex);
+      if (const std::size_t tokens = last && last->tokenizer == of ? last->ends_in(whole) : 0; tokens > 0)
+        known = last->ends[tokens - 1];
+    }
+    for (; size <= whole.size() / 2; size *= 4) {
+      if (size <= known) continue;
+      std::shared_ptr<const TokenCount> made = count_beginning(of, whole, size, mode);
+      const MutexLock lock(mutex);
+      if (asked || !wake) return false;
+      if (made->error) return true;  // the whole text says what is wrong with it
+      last = std::move(made);
+      wake();
+    }
+    return true;
   }
 };
 
@@ -82,6 +128,8 @@ std::shared_ptr<const TokenCount> count_tokens(std::shared_ptr<const Tokenizer> 
     }
     count->different = static_cast<std::int64_t>(std::set(encoding->ids.begin(), encoding->ids.end()).size());
     count->special = std::ranges::count(encoding->is_special, 1);
+    if (const auto unknown = count->tokenizer->unknown_id())
+      count->unknown = std::ranges::count(encoding->ids, *unknown);
     const auto longest =
         std::ranges::max_element(encoding->ranges, {}, [](const ByteRange& range) { return range.end - range.begin; });
     if (longest != encoding->ranges.end())

@@ -25,6 +25,8 @@ struct TokenCount {
   std::int64_t added = 0;                   // of them, at the beginning
   std::vector<std::size_t> ends;            // of each token: the byte of the text that it ends before; ascending
   std::int64_t different = 0, special = 0;  // ids that occur, and tokens that are special
+  std::int64_t unknown = 0;                 // of what the vocabulary cannot spell
+  bool beginning = false;                   // `text` is that of a longer one: all of this is at least so much
   std::string longest;                      // bytes of the token of most bytes
   std::string bos_text;                     // of the BOS token that stands in front; empty: none does
   std::optional<Error> error;               // why it has no tokens

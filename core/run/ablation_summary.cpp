@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -16,10 +17,15 @@ constexpr int kDraws = 10000;
 constexpr std::size_t kMostBlocks = 20, kFewestBlocks = 4, kLeastTokens = 8;
 constexpr double kPower = 0.8;
 
-std::vector<double> ranks(std::span<const double> values) {
+std::vector<std::size_t> ascending(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  return order;
+}
+
+std::vector<double> ranks(std::span<const double> values) {
+  const std::vector<std::size_t> order = ascending(values);
   std::vector<double> result(values.size());
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin + 1;
@@ -42,6 +48,32 @@ double pearson(std::span<const double> a, std::span<const double> b) {
   }
   return aa > 0.0 && bb > 0.0 ? ab / std::sqrt(aa * bb) : kNaN;
 }
+
+// The ranks in a draw with replacement, of which `times` says how often it holds each value: without sorting again.
+class DrawnRanks {
+ public:
+  explicit DrawnRanks(std::span<const double> values)
+      : values_(values), order_(ascending(values)), ranks_(values.size()) {}
+
+  // By value; of those that the draw does not hold they mean nothing.
+  [[nodiscard]] const std::vector<double>& of(std::span<const std::uint32_t> times) {
+    std::size_t before = 0;
+    for (std::size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
+      std::size_t equal = 0;
+      for (end = begin; end < order_.size() && values_[order_[end]] == values_[order_[begin]]; ++end)
+        equal += times[order_[end]];
+      const double rank = static_cast<double>(before) + (static_cast<double>(equal) - 1.0) / 2.0;
+      for (std::size_t i = begin; i < end; ++i) ranks_[order_[i]] = rank;
+      before += equal;
+    }
+    return ranks_;
+  }
+
+ private:
+  std::span<const double> values_;
+  std::vector<std::size_t> order_;
+  std::vector<double> ranks_;
+};
 
 double median(std::vector<double> values) {
   return values.empty() ? kNaN : quantiles(std::move(values), {0.5}).front();
@@ -80,6 +112,36 @@ Bootstrapped bootstrap(const std::vector<Head>& heads, const std::function<doubl
 
 double rank_correlation(std::span<const double> a, std::span<const double> b) { return pearson(ranks(a), ranks(b)); }
 
+Bootstrapped bootstrapped_rank_correlation(std::span<const double> a, std::span<const double> b,
+                                           const std::stop_token& stop) {
+  Bootstrapped result;
+  const std::size_t n = a.size();
+  if (n == 0) return result;
+  result.value = rank_correlation(a, b);
+  if (n < 3) return result;
+  DrawnRanks ranks_a(a), ranks_b(b);
+  std::mt19937_64 random(0);  // NOLINT(bugprone-random-generator-seed): the same interval every time
+  std::vector<std::uint32_t> times(n);
+  std::vector<double> drawn;
+  const double mean = (static_cast<double>(n) - 1.0) / 2.0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    if (stop.stop_requested()) return result;
+    std::ranges::fill(times, 0U);
+    for (std::size_t i = 0; i < n; ++i) ++times[random() % n];
+    const std::vector<double>&x = ranks_a.of(times), &y = ranks_b.of(times);
+    double xy = 0.0, xx = 0.0, yy = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double weight = times[i], dx = x[i] - mean, dy = y[i] - mean;
+      xy += weight * dx * dy, xx += weight * dx * dx, yy += weight * dy * dy;
+    }
+    if (xx > 0.0 && yy > 0.0) drawn.push_back(xy / std::sqrt(xx * yy));
+  }
+  if (drawn.empty()) return result;
+  const std::vector<double> ends = quantiles(std::move(drawn), {0.025, 0.975});
+  result.low = ends[0], result.high = ends[1];
+  return result;
+}
+
 double rank_correlation(std::span<const double> a, std::span<const double> b, std::span<const double> given) {
   const std::vector<double> x = ranks(a), y = ranks(b), z = ranks(given);
   const double xy = pearson(x, y), xz = pearson(x, z), yz = pearson(y, z);
@@ -115,13 +177,11 @@ SinkImportance sink_importance(const AblationOutcome& outcome) {
   result.sinks =
       static_cast<std::size_t>(std::ranges::count_if(heads, [&](const Head& head) { return head.sink > threshold; }));
   if (result.heads < 3) return result;
-  result.correlation =
-      bootstrap(heads, [&](std::span<const Head> of) { return rank_correlation(column(of, delta), column(of, sink)); });
+  result.correlation = bootstrapped_rank_correlation(column(heads, delta), column(heads, sink));
   result.at_equal_layer = bootstrap(heads, [&](std::span<const Head> of) {
     return rank_correlation(column(of, delta), column(of, sink), column(of, layer));
   });
-  result.of_magnitude = bootstrap(
-      heads, [&](std::span<const Head> of) { return rank_correlation(column(of, magnitude), column(of, sink)); });
+  result.of_magnitude = bootstrapped_rank_correlation(column(heads, magnitude), column(heads, sink));
   result.sink_median = of_group(heads, true, delta);
   result.other_median = of_group(heads, false, delta);
   result.sink_magnitude_median = of_group(heads, true, magnitude);

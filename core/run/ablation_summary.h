@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "core/run/ablation.h"
@@ -19,6 +20,10 @@ struct Bootstrapped {
 
 // Spearman's ρ: Pearson's correlation of ranks, equal values sharing their mean rank; NaN where a side is constant.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
+// Over the same draws of pairs as any other number here; without an interval for fewer than three pairs, and where
+// `stop` came before the last draw. Takes 20 ms for 270 pairs, a second for 16,384.
+[[nodiscard]] Bootstrapped bootstrapped_rank_correlation(std::span<const double> a, std::span<const double> b,
+                                                         const std::stop_token& stop = {});
 // The same at equal `given`: the partial correlation of the ranks.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b,
                                       std::span<const double> given);

@@ -43,6 +43,9 @@ class Bpe final : public TokenModel {
 
   [[nodiscard]] Result<void> encode(std::string_view word, std::vector<ModelToken>& out) const override;
   [[nodiscard]] const Vocabulary& vocabulary() const override { return vocabulary_; }
+  [[nodiscard]] std::optional<std::int32_t> unknown_id() const override {
+    return unk_id_ < 0 ? std::nullopt : std::optional(unk_id_);
+  }
   [[nodiscard]] std::string spelled(std::string_view token) const override;
   [[nodiscard]] bool takes_bytes() const override { return options_.byte_level; }
   [[nodiscard]] std::string kind() const override {

@@ -27,6 +27,7 @@ class PieceLookup final : public TokenModel {
   // Unknown parts that follow each other are one token.
   [[nodiscard]] Result<void> encode(std::string_view word, std::vector<ModelToken>& out) const override;
   [[nodiscard]] const Vocabulary& vocabulary() const override { return vocabulary_; }
+  [[nodiscard]] std::optional<std::int32_t> unknown_id() const override { return options_.unk_id; }
   [[nodiscard]] std::string spelled(std::string_view token) const override;
   [[nodiscard]] std::string kind() const override { return options_.characters ? "characters" : "words"; }
 

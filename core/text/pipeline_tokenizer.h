@@ -40,6 +40,7 @@ class PipelineTokenizer final : public Tokenizer {
   [[nodiscard]] std::string token_bytes(std::int32_t id) const override;
   [[nodiscard]] bool is_special(std::int32_t id) const override;
   [[nodiscard]] std::int64_t vocab_size() const override { return vocab_size_; }
+  [[nodiscard]] std::optional<std::int32_t> unknown_id() const override { return parts_.model->unknown_id(); }
   [[nodiscard]] std::string description() const override;
 
  private:

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ class TokenModel {
   [[nodiscard]] virtual Result<void> encode(std::string_view word, std::vector<ModelToken>& out) const = 0;
 
   [[nodiscard]] virtual const Vocabulary& vocabulary() const = 0;
+  // The token of what the vocabulary cannot spell; absent where it spells everything, leaves it out or refuses it.
+  [[nodiscard]] virtual std::optional<std::int32_t> unknown_id() const { return {}; }
   // The bytes that a token of the vocabulary stands for; U+2581 stays.
   [[nodiscard]] virtual std::string spelled(std::string_view token) const = 0;
   // Whether the vocabulary spells bytes in the characters of core/text/byte_level.h, and encode() takes bytes.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,8 @@ class Tokenizer {
   [[nodiscard]] virtual std::string token_bytes(std::int32_t id) const = 0;
   [[nodiscard]] virtual bool is_special(std::int32_t id) const = 0;
   [[nodiscard]] virtual std::int64_t vocab_size() const = 0;  // largest id + 1
+  // The token that stands for what the vocabulary cannot spell; absent where there is none.
+  [[nodiscard]] virtual std::optional<std::int32_t> unknown_id() const { return {}; }
   [[nodiscard]] virtual std::string description() const = 0;  // "tokenizer.json: byte-level BPE, 49152 tokens"
 };
 

@@ -32,6 +32,7 @@ class Unigram final : public TokenModel {
 
   [[nodiscard]] Result<void> encode(std::string_view word, std::vector<ModelToken>& out) const override;
   [[nodiscard]] const Vocabulary& vocabulary() const override { return vocabulary_; }
+  [[nodiscard]] std::optional<std::int32_t> unknown_id() const override { return options_.unk_id; }
   [[nodiscard]] std::string spelled(std::string_view token) const override;
   [[nodiscard]] std::string kind() const override { return "Unigram"; }
 

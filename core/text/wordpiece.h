@@ -28,6 +28,7 @@ class WordPiece final : public TokenModel {
 
   [[nodiscard]] Result<void> encode(std::string_view word, std::vector<ModelToken>& out) const override;
   [[nodiscard]] const Vocabulary& vocabulary() const override { return vocabulary_; }
+  [[nodiscard]] std::optional<std::int32_t> unknown_id() const override { return unk_id_; }
   [[nodiscard]] std::string spelled(std::string_view token) const override;
   [[nodiscard]] std::string kind() const override { return "WordPiece"; }
 
@@ -46,6 +47,7 @@ class WordLevel final : public TokenModel {
 
   [[nodiscard]] Result<void> encode(std::string_view word, std::vector<ModelToken>& out) const override;
   [[nodiscard]] const Vocabulary& vocabulary() const override { return vocabulary_; }
+  [[nodiscard]] std::optional<std::int32_t> unknown_id() const override { return unk_id_; }
   [[nodiscard]] std::string spelled(std::string_view token) const override { return std::string(token); }
   [[nodiscard]] std::string kind() const override { return "WordLevel"; }
 

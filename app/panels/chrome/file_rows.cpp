@@ -101,7 +101,7 @@ void draw_file_row(Ui& ui, Rect row, const FileItem& item, bool selected, bool h
   if (selected || hovered) ui.painter.fill_rect(row, selected ? theme.accent_soft : theme.raised);
   if (selected) ui.painter.fill_rect(Rect::sized(row.x0, row.y0, 3.0f, row.height()), theme.accent);
   const float y = row.centre_y();
-  const bool opens = item.opens() && taken, folder = item.folder();
+  const bool opens = (item.opens() || item.kind == FileKind::Text) && taken, folder = item.folder();
   if (folder) {
     ui.icon(Icon::Folder, {row.x0 + 18.0f, y}, 12.0f, item.opens() ? theme.accent : theme.text3);
   } else if (opens) {

@@ -65,11 +65,20 @@ void draw_files(PanelContext& context, Rect window) {
   const std::string folder_before = folder;
 
   const Rect box = begin_box(context, "files", window, {860.0f, 600.0f});
-  const bool checkpoint = !state.checkpoint_wanted.empty();
-  const std::string command = checkpoint ? "run.checkpoint " : "open.run ";
-  Rect rest = draw_box_title(context, box, checkpoint ? "Open the checkpoint" : "Open",
-                             checkpoint ? "that " + state.checkpoint_wanted + " was made from"
-                                        : std::string("a checkpoint, a model folder, a run file or a training"),
+  const bool prompt = state.overlay == Overlay::PromptFile;  // a text is wanted, for the editor of the prompt
+  const bool checkpoint = !prompt && !state.checkpoint_wanted.empty();
+  const auto takes = [prompt](const FileItem& item) { return prompt ? item.kind == FileKind::Text : item.opens(); };
+  const auto open_file = [&](const std::string& file) {
+    ui.run((prompt ? "prompt-file " : checkpoint ? "run.checkpoint " : "open.run ") + quote_word(file));
+    if (prompt) ui.run("prompt.edit");
+  };
+  Rect rest = draw_box_title(context, box,
+                             prompt       ? "Choose a text"
+                             : checkpoint ? "Open the checkpoint"
+                                          : "Open",
+                             prompt       ? std::string("that the model reads")
+                             : checkpoint ? "that " + state.checkpoint_wanted + " was made from"
+                                          : std::string("a checkpoint, a model folder, a run file or a training"),
                              "");
   const float margin = box.width() < 600.0f ? 12.0f : 24.0f;
   const Rect foot = rest.cut_bottom(44.0f);
@@ -107,7 +116,7 @@ void draw_files(PanelContext& context, Rect window) {
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
   std::shared_ptr<const FolderListing> listing = listing_of(context, folder, hidden != 0.0);
   if (listing && folder == submitted && (listing->error || listing->list.model)) {
-    ui.run(command + quote_word(folder));  // a file, a model, or what opening has a card for
+    open_file(folder);  // a file, a model, or what opening has a card for
     folder = left;
     listing = listing_of(context, folder, hidden != 0.0);
   }
@@ -163,7 +172,7 @@ void draw_files(PanelContext& context, Rect window) {
         Rect::sized(area.x0, area.y0 + kFileRow * static_cast<float>(i - top), area.width() - 12.0f, kFileRow);
     const Interaction hit = ui.interact(items[i].name, row);
     draw_file_row(ui, row, items[i], static_cast<double>(i) == selected, hit.hovered,
-                  items[i].opens() || items[i].folder(), now);
+                  takes(items[i]) || items[i].folder(), now);
     if (hit.pressed) selected = static_cast<double>(i);
     if (hit.double_clicked) open = true;
   }
@@ -187,7 +196,7 @@ void draw_files(PanelContext& context, Rect window) {
   const FileItem* item = at < items.size() ? &items[at] : nullptr;
   const float y = foot.centre_y();
   float right = foot.x1 - margin;
-  const bool opens = item != nullptr && (item->opens() || item->folder());
+  const bool opens = item != nullptr && (takes(*item) || item->folder());
   right -= 96.0f;
   const char* title = item != nullptr && item->kind == FileKind::Folder ? "Look inside" : "Open";
   if (ui.button(Rect::sized(right, y - 13.0f, 96.0f, 26.0f), title, "",
@@ -195,7 +204,7 @@ void draw_files(PanelContext& context, Rect window) {
       opens)
     open = true;
   right -= 88.0f;
-  ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", "overlay.close");
+  ui.button(Rect::sized(right, y - 13.0f, 80.0f, 26.0f), "Cancel", prompt ? "prompt.edit" : "overlay.close");
   right -= 16.0f;
   const float box_width = std::min(140.0f, right - foot.x0 - margin);
   if (box_width > 100.0f &&
@@ -206,11 +215,11 @@ void draw_files(PanelContext& context, Rect window) {
   const float note_x = foot.x0 + margin + box_width + 12.0f;
   std::string note;
   if (listing->list.left_out > 0) note = std::to_string(listing->list.left_out) + " more are not listed";
-  if (item != nullptr && item->folder() && item->opens()) note = "→ looks inside";
-  if (item != nullptr && !opens) note = "not a format that this program opens";
+  if (item != nullptr && item->folder() && takes(*item)) note = "→ looks inside";
+  if (item != nullptr && !opens) note = prompt ? "not a text" : "not a format that this program opens";
   if (!note.empty() && right - note_x > 60.0f) ui.label_at(note_x, y, note, theme.hint(), right - note_x);
-  if (open && item != nullptr && item->opens()) {
-    ui.run(command + quote_word((fs::path(folder) / item->name).string()));
+  if (open && item != nullptr && takes(*item)) {
+    open_file((fs::path(folder) / item->name).string());
   } else if ((open || enter) && item != nullptr && item->folder()) {
     folder = (fs::path(folder) / item->name).string();
   }

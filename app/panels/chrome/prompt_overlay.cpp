@@ -28,6 +28,10 @@
 namespace headroom {
 namespace {
 
+// A layer's matrices take 24 · tokens · hidden² operations, its causal maps and contexts 2 · tokens² · hidden.
+constexpr double kMatrixWork = 12.0;
+constexpr std::int64_t kLeastTimed = 64;  // shorter runs are mostly what every run begins with
+
 // What the tokenizer of the open model makes of the text; null without one, or before the first count is there.
 std::shared_ptr<const TokenCount> counted(const PanelContext& context, const ModelEntry* model, const std::string& text,
                                           BosMode bos) {
@@ -50,16 +54,42 @@ std::string caret_line(const TokenCount& count, std::span<const std::size_t> end
          grouped_text(static_cast<std::int64_t>(end));
 }
 
+// The time of a run of so many tokens, from the latest whole run of the model as things are set; NaN without one. Work
+// of a layer grows with tokens · hidden size for its matrices and with tokens² for its maps.
+double run_seconds(const State& state, const ModelEntry* model, std::int64_t tokens) {
+  if (!model || !model->model || tokens <= 0) return kNaN;
+  const double hidden = static_cast<double>(std::max<std::int64_t>(model->model->spec.hidden_size, 1));
+  const auto work = [hidden](std::int64_t n) {
+    const auto length = static_cast<double>(n);
+    return length * (kMatrixWork * hidden + length);
+  };
+  double seconds = kNaN;
+  for (const RunEntry& run : state.runs)
+    if (run.model == model->id && run.base < 0 && run.status == RunStatus::Done && run.seconds > 0.0 && run.data &&
+        run.data->length >= kLeastTimed && run.device == state.settings.device && run.dtype == state.settings.dtype)
+      seconds = run.seconds * work(tokens) / work(run.data->length);
+  return seconds;
+}
+
+// "all: about 4 min"; nothing where no run was timed.
+std::string all_text(const State& state, const ModelEntry* model, std::int64_t tokens) {
+  const double seconds = run_seconds(state, model, tokens);
+  return std::isfinite(seconds) ? "all: about " + estimated_seconds_text(seconds) : "";
+}
+
 // "first 512 of 7 639 tokens are read" with a button that reads all; true when it was pressed.
-bool draw_limit(PanelContext& context, Rect area, std::int64_t reads, std::int64_t tokens) {
+bool draw_limit(PanelContext& context, Rect area, std::int64_t reads, const TokenCount& count, const std::string& all) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   context.painter().fill_rect(area, theme.raised, measure::kRadius);
   context.painter().fill_rect({area.x0, area.y0, area.x0 + 3.0f, area.y1}, theme.warn);
   const Rect button = {area.x1 - 74.0f, area.y0 + 3.0f, area.x1 - 4.0f, area.y1 - 3.0f};
-  const std::string text = "first " + grouped_text(reads) + " of " + grouped_text(tokens) +
-                           (tokens == 1 ? " token is read" : " tokens are read");
-  ui.label_at(area.x0 + 12.0f, area.centre_y(), text, theme.body(theme.text), button.x0 - area.x0 - 20.0f);
+  const std::string text = "first " + grouped_text(reads) + " of " + (count.beginning ? "≥ " : "") +
+                           grouped_text(count.tokens) + (count.tokens == 1 ? " token is read" : " tokens are read");
+  const float left = area.x0 + 12.0f;
+  const float used = ui.label_at(left, area.centre_y(), text, theme.body(theme.text), button.x0 - 8.0f - left);
+  if (!all.empty() && left + used + 16.0f + ui.width(all, theme.hint()) <= button.x0 - 8.0f)
+    context.painter().text_at(left + used + 16.0f, area.centre_y(), all, theme.hint());
   return ui.button(button, "Use all", "");
 }
 
@@ -162,7 +192,9 @@ void draw_prompt(PanelContext& context, Rect window) {
   if (cut) {
     Rect line = rest.cut_bottom(30.0f);
     line.y0 += 4.0f;
-    if (draw_limit(context, line, reads, count->tokens)) {
+    const std::string all = count->beginning ? "" : all_text(context.state, model, count->tokens);
+    context.facts.set("prompt.all", all);
+    if (draw_limit(context, line, reads, *count, all)) {
       limit.clear();
       limit_typed = 1.0;
     }
@@ -209,7 +241,7 @@ void draw_prompt(PanelContext& context, Rect window) {
     if (count && count->error)
       problem = count->error->message;
     else if (count)
-      note = tokens_text(count->tokens) + (exact ? " · " : ", counting · ");
+      note = (count->beginning ? "≥ " : "") + tokens_text(count->tokens) + (exact ? " · " : ", counting · ");
     note += grouped_text(code_points(value)) + " characters";
     if (model && model->model && exact)
       if (const std::int64_t most = model->model->spec.max_positions; most > 0 && reads > most)
@@ -248,6 +280,10 @@ void draw_prompt(PanelContext& context, Rect window) {
     const bool clicked = ui.button(place, title, "", style);
     ui.tooltip(place, can ? key : problem);
     right -= 8.0f;
+    if (box.width() >= 900.0f) {
+      painter.text_at(right, y, key, theme.hint(), Painter::Align::Right);
+      right -= std::round(ui.width(key, theme.hint())) + 14.0f;
+    }
     return clicked;
   };
   const auto pressed = [&](Key key) {

@@ -59,8 +59,12 @@ void draw_tokens(PanelContext& context, Rect& area, PromptSide& side) {
   const Theme& theme = context.theme();
   const TokenCount& count = *side.count;
   draw_section(context, area, "Tokens", true);
-  draw_fact(context, area, "different", grouped_text(count.different) + " of " + grouped_text(count.tokens));
-  draw_fact(context, area, "special", grouped_text(count.special));
+  const std::string least = count.beginning ? "≥ " : "";
+  draw_fact(context, area, "different",
+            least + grouped_text(count.different) + " of " + least + grouped_text(count.tokens));
+  draw_fact(context, area, "unknown",
+            count.tokenizer && !count.tokenizer->unknown_id() ? "none can be" : least + grouped_text(count.unknown));
+  draw_fact(context, area, "special", least + grouped_text(count.special));
   draw_fact(context, area, "longest", count.longest.empty() ? "none" : visible_token(count.longest));
   const Rect row = area.cut_top(30.0f);
   ui.label_at(row.x0, row.centre_y(), "BOS", theme.body(theme.text2), row.width());
@@ -80,6 +84,7 @@ void draw_tokens(PanelContext& context, Rect& area, PromptSide& side) {
   ui.label_at(note.x0, note.centre_y(), what, theme.hint(), note.width());
   if (!side.exact) return;
   context.facts.set("prompt.different", static_cast<double>(count.different));
+  context.facts.set("prompt.unknown", static_cast<double>(count.unknown));
   context.facts.set("prompt.special", static_cast<double>(count.special));
   context.facts.set("prompt.bos", count.bos_text.empty() ? "none" : count.bos_text);
 }
@@ -88,11 +93,11 @@ void draw_tokens(PanelContext& context, Rect& area, PromptSide& side) {
 
 const PromptEntry* draw_prompt_side(PanelContext& context, Rect area, const std::string& typed, PromptSide& side) {
   const State& state = context.state;
-  const float tokens = side.count ? kBetween + kSectionTitle + 3.0f * kFact + 30.0f + kFact : 0.0f;
+  const float tokens = side.count ? kBetween + kSectionTitle + 4.0f * kFact + 30.0f + kFact : 0.0f;
   const float built_in = state.built_in_prompts.empty()
                              ? 0.0f
                              : kBetween + kSectionTitle + kEntry * static_cast<float>(state.built_in_prompts.size());
-  const float files = kBetween + kSectionTitle + kFact;
+  const float files = kBetween + kSectionTitle + kFact + measure::kControl + 4.0f;
   const PromptEntry* chosen = nullptr;
   const auto selected = [&](const PromptEntry& entry) {
     return !typed.empty() && (entry.ids.empty() ? entry.text == typed : ids_line(entry.ids) == typed);
@@ -122,8 +127,12 @@ const PromptEntry* draw_prompt_side(PanelContext& context, Rect area, const std:
   if (area.height() >= files + tokens) {
     draw_section(context, area, "From a file", true);
     const Rect row = area.cut_top(kFact);
-    context.ui.label_at(row.x0, row.centre_y(), "drop a text on the window, or prompt-file", context.theme().hint(),
+    context.ui.label_at(row.x0, row.centre_y(), "drop a text on the window, or choose one", context.theme().hint(),
                         row.width());
+    area.cut_top(4.0f);
+    const Rect button = area.cut_top(measure::kControl);
+    context.ui.button({button.x0, button.y0, button.x0 + context.ui.button_width("Browse…"), button.y1}, "Browse…",
+                      "prompt.browse");
   }
   if (side.count && area.height() >= tokens) draw_tokens(context, area, side);
   context.ui.pop_id();

@@ -152,6 +152,11 @@ void token_parts(const PanelContext& context, const RunSnapshot& run, std::vecto
                      theme.text2});
 }
 
+// Thousands apart, as in the panels.
+std::string grouped_readout(double value) {
+  return std::abs(value) >= 1000.0 && std::abs(value) < 1e6 ? grouped_text(std::lround(value)) : readout_text(value);
+}
+
 // The boundary, token and channel that the panels of this frame look at.
 void residual_parts(const PanelContext& context, const RunSnapshot& run, std::vector<NamedValue>& parts) {
   const Theme& theme = context.theme();
@@ -164,7 +169,7 @@ void residual_parts(const PanelContext& context, const RunSnapshot& run, std::ve
   parts.push_back({"token", std::to_string(token) + quoted_token(run, axis, token), theme.text});
   parts.push_back({"channel", std::to_string(channel), theme.text});
   const auto h = static_cast<double>(at->value(token, channel));
-  parts.push_back({"h", std::isfinite(h) ? readout_text(h) : "not kept", theme.accent});
+  parts.push_back({"h", std::isfinite(h) ? grouped_readout(h) : "not kept", theme.accent});
   parts.push_back({"median |h|", readout_text(at->median), theme.text});
 }
 

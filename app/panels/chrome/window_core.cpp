@@ -95,7 +95,8 @@ const Theme& WindowCore::theme() {
 bool WindowCore::overlay_waits() {
   const Overlay overlay = session_.state().overlay;
   if (overlay == Overlay::Prompt) return tokens_.waiting();
-  return (overlay == Overlay::Files || overlay == Overlay::Save) && folders_.waiting();
+  return (overlay == Overlay::Files || overlay == Overlay::PromptFile || overlay == Overlay::Save) &&
+         folders_.waiting();
 }
 
 std::string WindowCore::TableLookup::disabled_reason(std::string_view line) const {

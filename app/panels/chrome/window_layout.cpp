@@ -88,7 +88,7 @@ ViewPanels panels_of(const State& state) {
   ViewPanels panels{&kHeadsPanel, &kMapPanel, &kHeadPanel, 300.0f, differential ? 372.0f : 340.0f, 190.0f, 262.0f};
   if (shown_beside(view)) {
     panels.below = view.heads.lasso.empty() ? nullptr : &kHeadsSetPanel;
-    panels.below_share = 0.24f;
+    panels.below_share = 0.3f;
     panels.fold_heads_below = 0.0f;
     return panels;
   }

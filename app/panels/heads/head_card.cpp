@@ -17,6 +17,7 @@
 #include "app/panels/map/map_subject.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/key_hints.h"
 #include "app/panels/parts/run_cache.h"
 #include "app/plot/token_text.h"
 #include "core/base/number_text.h"
@@ -173,21 +174,10 @@ void draw_values(const Card& card, Rect column) {
 }
 
 void draw_hints(const Card& card, Rect row) {
-  Ui& ui = card.context.ui;
-  const Theme& theme = card.context.theme();
-  float x = row.x0;
-  const bool alone = card.context.state.layout.maximised == "heads";
-  std::vector<std::pair<std::string, std::string>> hints = {{"click", "select"}};
-  if (alone) hints.emplace_back("Enter", "open its map");
-  hints.emplace_back("Space", card.kept ? "put this card away" : "keep this card");
-  for (const auto& [key, text] : hints) {
-    const float wide = ui.key_cap_width(key) + 7.0f + ui.width(text, theme.hint());
-    if (x + wide > row.x1) return;
-    ui.key_cap({x, row.centre_y()}, key);
-    x += ui.key_cap_width(key) + 7.0f;
-    card.context.painter().text_at(x, row.centre_y(), text, theme.hint());
-    x += ui.width(text, theme.hint()) + 14.0f;
-  }
+  std::vector<KeyHint> hints = {{"click", "select"}};
+  if (card.context.state.layout.maximised == "heads") hints.push_back({"Enter", "open its map"});
+  hints.push_back({"Space", card.kept ? "put this card away" : "keep this card"});
+  draw_key_hints(card.context, row, hints);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/key_hints.h"
 #include "app/plot/color_bar.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
@@ -513,6 +514,11 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
   }
   const bool small = body.width() < 300.0f || body.height() < 300.0f;
   const float top = small ? 28.0f : 56.0f, right = small ? 34.0f : 70.0f;
+  if (body.height() >= 420.0f) {
+    std::vector<KeyHint> hints = {{"drag", "lasso"}, {"Shift", "add"}, {"Alt", "take away"}};
+    if (shown_beside(context.state.view) && !view.lasso.empty()) hints.push_back({"Arrows", "next of these heads"});
+    draw_key_hints(context, body.cut_bottom(26.0f), hints);
+  }
   Rect legend = body.cut_bottom(34.0f);
   body.cut_bottom(6.0f);
   const Rect y_axis = body.cut_left(15.0f);  // its name

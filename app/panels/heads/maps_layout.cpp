@@ -16,6 +16,8 @@ constexpr float kPlot = 84.0f, kLeastPlots = 96.0f;  // height that a plot below
 
 float gap_of(float size) { return size >= 24.0f ? 2.0f : size >= 12.0f ? 1.0f : 0.0f; }
 
+float strip_of(float size) { return size >= kLeastWithStrip ? kStrip + kStripGap : 0.0f; }
+
 // The largest whole size up to `most` that fits; at least the least thumbnail.
 template <typename Fits>
 float largest_size(float most, const Fits& fits) {
@@ -31,7 +33,7 @@ std::size_t columns_in(float width, float size) {
 
 void set_places(MapsLayout& layout, std::size_t rows, std::size_t columns, float below) {
   layout.gap = gap_of(layout.size);
-  layout.strip = layout.size >= kLeastWithStrip ? kStrip + kStripGap : 0.0f;
+  layout.strip = strip_of(layout.size);
   layout.numbers = layout.size >= kLeastWithNumber;
   layout.places.rows = rows, layout.places.columns = columns;
   layout.places.gap = layout.gap;
@@ -51,7 +53,7 @@ MapsLayout by_value(const MapsRequest& request) {
     const std::size_t columns = columns_in(request.body.width(), size);
     const std::size_t rows = (count + columns - 1) / columns;
     return size <= request.body.width() &&
-           static_cast<float>(rows) * (size + gap_of(size) + below(size)) <= request.body.height();
+           static_cast<float>(rows) * (size - strip_of(size) + gap_of(size) + below(size)) <= request.body.height();
   };
   const float most = count == 1 ? kOnlyThumbnail : kMostThumbnail;
   layout.size = request.wanted > 0.0f ? std::clamp(std::floor(request.wanted), kLeastThumbnail,

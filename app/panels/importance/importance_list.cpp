@@ -167,12 +167,15 @@ float paragraph_height(PanelContext& context, const std::string& text, const Tex
 // What an interval is of, how many leave out 0, and what one text cannot say.
 std::string caution(const ImportanceView& view) {
   const LossTable& table = *view.table;
+  const auto small = std::ranges::count_if(
+      table.delta, [](double delta) { return std::isfinite(delta) && std::abs(delta) < kSmallLossChange; });
   std::string text = "One text, " + grouped_text(static_cast<std::int64_t>(table.predictions)) +
-                     " predictions: changes within ±0.01 may come from the choice of the text.";
+                     " predictions: changes within ±0.01, here " + grouped_text(small) + " of " +
+                     grouped_text(static_cast<std::int64_t>(table.done)) + ", may come from the choice of the text.";
   if (table.blocks == 0) return text + " Too few predictions for intervals.";
   return text + format(
                     " ± is half of a 95 %% interval by %zu blocks of tokens, corrected for %zu heads: it leaves out 0 "
-                    "for %zu of %zu.",
+                    "for %zu of %zu, the others are dimmed.",
                     table.blocks, table.asked, table.count_differing(), table.done);
 }
 

@@ -1,15 +1,18 @@
 #include "app/panels/importance/importance_scatter.h"
 
 #include <algorithm>
+#include <any>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "app/panels/importance/rank_intervals.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/series.h"
@@ -25,6 +28,7 @@ struct LossScatter {
   PanelContext& context;
   const ImportanceView& view;
   const HeadColumn& x;
+  std::string x_name;
   double x_linear = 0.0;  // of a signed quantity across
   PlotFrame frame;
   ColorScale scale;          // of layers
@@ -149,22 +153,95 @@ void draw_names(const LossScatter& scatter, LabelSpace& space, std::optional<std
   }
 }
 
-// Rank correlations over all heads and over the halves of the model, beside the counts.
+constexpr const char *kHeading = "rank correlation, 95 %", *kOver = "over heads of one text";
+
+struct Correlation {
+  std::string name;
+  HeadPairs pairs;
+};
+
+// Over all heads, and over the halves of a model of several layers.
+std::vector<Correlation> correlations_of(const LossScatter& scatter) {
+  const std::vector<std::int64_t>& numbers = scatter.view.data->layers;
+  const std::size_t heads = scatter.view.data->heads.size(), layers = numbers.size(), half = (layers + 1) / 2;
+  const auto span = [&](std::size_t first, std::size_t last) {
+    return first == last ? std::to_string(numbers[first])
+                         : std::to_string(numbers[first]) + "–" + std::to_string(numbers[last]);
+  };
+  std::vector<Correlation> all{{"all", {}}};
+  if (layers > 1) {
+    all.push_back({"layers " + span(0, half - 1), {}});
+    all.push_back({"layers " + span(half, layers - 1), {}});
+  }
+  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
+    if (!std::isfinite(scatter.points[i].x)) continue;
+    const auto add = [&](HeadPairs& pairs) {
+      pairs.a.push_back(scatter.view.table->delta[i]);
+      pairs.b.push_back(scatter.x.values[i]);
+    };
+    add(all[0].pairs);
+    if (layers > 1) add(all[i / heads >= half ? 2 : 1].pairs);
+  }
+  return all;
+}
+
+RankIntervals::Answer kept_intervals(PanelContext& context, const std::vector<Correlation>& correlations) {
+  std::any& kept = context.ui.kept_value("rank intervals");
+  if (!kept.has_value()) kept = std::make_shared<RankIntervals>();
+  std::vector<HeadPairs> groups;
+  for (const Correlation& correlation : correlations) groups.push_back(correlation.pairs);
+  RankIntervals::Answer answer = (*std::any_cast<std::shared_ptr<RankIntervals>>(&kept))->of(groups);
+  if (answer.there < groups.size()) context.ui.wake_in(0.05);
+  return answer;
+}
+
+// "−0.22 … −0.05"; fewer than three heads have none.
+std::string interval_text(const Bootstrapped& number) {
+  if (!std::isfinite(number.low)) return "no interval";
+  return signed_text(number.low, 2) + " … " + signed_text(number.high, 2);
+}
+
+// Beside the counts: each correlation, below it over how many heads, and its interval.
+void draw_correlations(const LossScatter& scatter, const std::vector<Correlation>& lines,
+                       const RankIntervals::Answer& answer, Rect area, bool intervals) {
+  Painter& painter = scatter.context.painter();
+  const Theme& theme = scatter.context.theme();
+  const TextStyle mono{Face::Mono, 11.0f, theme.text}, small{Face::Mono, 10.0f, theme.text2};
+  const float value = scatter.context.ui.width("\u22120.00", mono);
+  float y = area.y0 + 8.0f;
+  const auto right = [&](float x, const std::string& text, const TextStyle& style) {
+    painter.text_at(x, y, text, style, Painter::Align::Right);
+  };
+  right(area.x1, intervals ? kHeading : "rank correlation", theme.hint());
+  if (intervals) y += 14.0f, right(area.x1, kOver, theme.hint());
+  std::string tip = "Spearman’s rank correlation of loss change and " + column_title(scatter.x_name) +
+                    ". The 95 % intervals\nare of other heads of such a model, not of other texts: percentiles of "
+                    "10 000 draws\nof as many heads with replacement.";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool there = i < answer.there;
+    const std::string n = "n " + grouped_text(static_cast<std::int64_t>(lines[i].pairs.a.size()));
+    const std::string number = there ? signed_text(answer.of[i].value, 2) : "…";
+    const std::string interval = there ? interval_text(answer.of[i]) : "…";
+    y += intervals ? 20.0f : 16.0f;
+    right(area.x1, number, mono);
+    right(area.x1 - value - 8.0f, lines[i].name, theme.hint());
+    if (intervals) {
+      y += 14.0f;
+      right(area.x1, interval, small);
+      right(area.x1 - scatter.context.ui.width(interval, small) - 10.0f, n, theme.hint());
+    }
+    tip += "\n" + lines[i].name + "  " + number + "  [" + interval + "]  " + n;
+  }
+  scatter.context.ui.tooltip(area, tip);
+}
+
+// How many heads have which change, and the rank correlations beside it.
 void draw_margin(const LossScatter& scatter, Rect margin, bool correlations) {
   Painter& painter = scatter.context.painter();
   const Theme& theme = scatter.context.theme();
   Ui& ui = scatter.context.ui;
-  const LossTable& table = *scatter.view.table;
-  std::vector<double> changes, across, halves[2][2];
-  const std::size_t heads = scatter.view.data->heads.size(), layers = scatter.view.data->layers.size();
-  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
-    if (!std::isfinite(scatter.points[i].x)) continue;
-    changes.push_back(table.delta[i]);
-    across.push_back(scatter.x.values[i]);
-    auto& half = halves[i / heads >= (layers + 1) / 2 ? 1 : 0];
-    half[0].push_back(table.delta[i]);
-    half[1].push_back(scatter.x.values[i]);
-  }
+  const std::vector<Correlation> lines = correlations_of(scatter);
+  const std::vector<double>& changes = lines.front().pairs.a;
   const Axis& axis = scatter.frame.y;
   const auto bins = static_cast<std::size_t>(std::clamp(scatter.frame.inner.height() / 9.0f, 8.0f, 60.0f));
   const Histogram counts = symlog_histogram(changes, axis.low, axis.high, axis.linear, bins);
@@ -173,35 +250,37 @@ void draw_margin(const LossScatter& scatter, Rect margin, bool correlations) {
     const Rect area{margin.x0, margin.y0, right, margin.y1};
     draw_bars(painter, horizontal_bars(counts, axis, area), area, theme.text3);
   };
-  scatter.context.facts.set("importance.rank_correlation", rank_correlation(changes, across));
-  if (!correlations || changes.size() < 3) return bars(margin.x1);
-  struct Correlation {
-    std::string name;
-    double value;
-  };
-  const auto& numbers = scatter.view.data->layers;
-  const auto span = [&](std::size_t first, std::size_t last) {
-    return first == last ? std::to_string(numbers[first])
-                         : std::to_string(numbers[first]) + "–" + std::to_string(numbers[last]);
-  };
-  std::vector<Correlation> lines{{"all", rank_correlation(changes, across)}};
-  if (layers > 1) {
-    lines.push_back({"layers " + span(0, (layers + 1) / 2 - 1), rank_correlation(halves[0][0], halves[0][1])});
-    lines.push_back({span((layers + 1) / 2, layers - 1), rank_correlation(halves[1][0], halves[1][1])});
+  if (changes.size() < 3) return bars(margin.x1);
+  const RankIntervals::Answer answer = kept_intervals(scatter.context, lines);
+  Facts& facts = scatter.context.facts;
+  facts.set("importance.intervals", static_cast<double>(answer.there));
+  if (answer.there > 0) {
+    facts.set("importance.rank_correlation", answer.of[0].value);
+    facts.set("importance.rank_correlation_low", answer.of[0].low);
+    facts.set("importance.rank_correlation_high", answer.of[0].high);
   }
-  const TextStyle mono{Face::Mono, 11.0f, theme.text};
+  if (!correlations) return bars(margin.x1);
+  const TextStyle mono{Face::Mono, 11.0f, theme.text}, small{Face::Mono, 10.0f, theme.text2};
   const float value = ui.width("\u22120.00", mono);
-  float y = margin.y0 + 8.0f, widest = ui.width("rank correlation", theme.hint());
-  for (const Correlation& line : lines) widest = std::max(widest, ui.width(line.name, theme.hint()) + value + 8.0f);
-  const float left = margin.width() - widest - 10.0f;
-  if (left < 24.0f || margin.height() < 90.0f) return bars(margin.x1);
-  bars(margin.x0 + left);
-  painter.text_at(margin.x1, y, "rank correlation", theme.hint(), Painter::Align::Right);
+  float narrow = ui.width("rank correlation", theme.hint());
+  float wide = std::max(ui.width(kHeading, theme.hint()), ui.width(kOver, theme.hint()));
   for (const Correlation& line : lines) {
-    y += 16.0f;
-    painter.text_at(margin.x1, y, signed_text(line.value, 2), mono, Painter::Align::Right);
-    painter.text_at(margin.x1 - value - 8.0f, y, line.name, theme.hint(), Painter::Align::Right);
+    narrow = std::max(narrow, ui.width(line.name, theme.hint()) + value + 8.0f);
+    const std::string n = "n " + grouped_text(static_cast<std::int64_t>(line.pairs.a.size()));
+    wide = std::max(wide, ui.width("\u22120.00 … \u22120.00", small) + ui.width(n, theme.hint()) + 10.0f);
   }
+  wide = std::max(wide, narrow);
+  constexpr float kLeastBars = 24.0f, kGap = 10.0f;
+  const bool intervals =
+      margin.width() - wide - kGap >= kLeastBars && margin.height() >= 30.0f + 34.0f * static_cast<float>(lines.size());
+  const float left = margin.width() - (intervals ? wide : narrow) - kGap;
+  if (left < kLeastBars || margin.height() < 90.0f) return bars(margin.x1);
+  bars(margin.x0 + left);
+  const float height =
+      intervals ? 30.0f + 34.0f * static_cast<float>(lines.size()) : 16.0f + 16.0f * static_cast<float>(lines.size());
+  draw_correlations(scatter, lines, answer,
+                    {margin.x0 + left + kGap, margin.y0, margin.x1, std::min(margin.y1, margin.y0 + height)},
+                    intervals);
 }
 
 void draw_layers(const LossScatter& scatter, Rect row, float label_room) {
@@ -261,9 +340,9 @@ void draw_importance_scatter(PanelContext& context, RunCache& memory, const Impo
   const Theme& theme = context.theme();
   Ui& ui = context.ui;
   const std::string against = context.state.view.importance.against;
-  LossScatter scatter{context, view, memory.column(against), 0.0, {}, layer_scale(*view.data, theme), {}, 0};
+  LossScatter scatter{context, view, memory.column(against), against, 0.0, {}, layer_scale(*view.data, theme), {}, 0};
   const bool wide = area.width() >= 560.0f;
-  const float margin = wide ? 148.0f : area.width() >= 380.0f ? 56.0f : 0.0f;
+  const float margin = area.width() >= 660.0f ? 190.0f : wide ? 148.0f : area.width() >= 380.0f ? 56.0f : 0.0f;
   Rect title = area.cut_top(22.0f);
   const float combo = std::min(230.0f, 0.48f * title.width());
   ui.combo("against", title.cut_right(combo), "across", column_heading(against),

@@ -201,7 +201,7 @@ std::optional<LensLayout> lay_out_lens(const MapLayout& layout, bool causal) {
   if (!causal || std::max(layout.cell_x, layout.cell_y) > 4.0f) return {};
   const Rect& map = layout.map;
   const float room = 0.36f * std::min(map.width(), map.height());
-  for (const std::int32_t cells : {17, 15})
+  for (const std::int32_t cells : {17, 15, 13, 11})
     for (const float cell : {10.0f, 9.0f, 8.0f}) {
       const float side = static_cast<float>(cells) * cell;
       if (side > room || layout.length <= cells) continue;

@@ -157,11 +157,13 @@ void draw_largest(Plots& plots, Rect area) {
       before = now;
     }
   }
+  const float line = frame.x.pixel(static_cast<double>(view.boundary));
+  space.block(Rect{line - 1.0f, frame.inner.y0, line + 1.0f, frame.inner.y1});
   const TextStyle style{Face::Mono, 10.0f, theme.text2};
   for (const auto& [centre, text] : labels) {
     const float width = plots.context.ui.width(text, style);
     std::vector<Rect> places;
-    for (const float dx : {-0.5f * width, 0.0f, -width})
+    for (const float dx : {-0.5f * width, 5.0f, -width - 5.0f})
       places.push_back(text_rect_at(centre.x + dx, centre.y - 12.0f, width, 10.0f));
     if (const std::ptrdiff_t chosen = space.place_first(places); chosen >= 0)
       draw_text_in(painter, places[static_cast<std::size_t>(chosen)], text, style);

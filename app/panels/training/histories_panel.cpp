@@ -344,8 +344,10 @@ void draw_values(Column& column, const std::vector<TrainingKind>& kinds) {
                   right(0) - each - row.x0 - 22.0f);
       const int decimals[] = {3, 2, 1, 2, 2};
       for (int k = 0; k < 5; ++k) {
-        const std::string text =
-            std::abs(values[k]) >= 1e4 ? short_text(values[k]) : value_or_dash(values[k], decimals[k]);
+        std::string text = std::abs(values[k]) >= 1e4 ? short_text(values[k]) : value_or_dash(values[k], decimals[k]);
+        // Scores live in [−1, 1]: without the zero they keep clear of the column before.
+        if (k >= 3 && std::abs(values[k]) < 1.0)
+          if (const std::size_t zero = text.find("0."); zero != std::string::npos) text.erase(zero, 1);
         column.text(row, right(k), text, {k == 3 ? Face::MonoSemibold : Face::Mono, 11.0f, ink}, each + 2.0f,
                     Painter::Align::Right);
       }

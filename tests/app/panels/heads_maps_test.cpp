@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/panels/chrome/status_bar.h"
 #include "app/panels/head/head_panel.h"
 #include "app/panels/heads/head_card.h"
 #include "app/panels/heads/heads_panel.h"
@@ -170,6 +171,50 @@ CATCH_TEST_CASE("maps of all heads: the card shows the head panel's numbers besi
     for (const CardKey& key : largest_keys(received, 5))
       CATCH_CHECK(std::ranges::find(on_card, std::to_string(key.key)) != on_card.end());
   }
+}
+
+CATCH_TEST_CASE(
+    "maps of all heads: a card that is kept is of a head that is looked at, in plots, labels and status bar") {
+  MapsBench bench(options_of(30, 9));
+  bench.state.layout.maximised = "heads";
+  const auto band_at = [&](float layer) {
+    const Rect target = bench.painter->maps().front().target;
+    const float pitch = (target.width() + 2.0f) / 30.0f, x = target.x0 + layer * pitch;
+    return std::ranges::any_of(bench.painter->shapes(), [&](const RecordedShape& shape) {
+      return shape.kind == RecordedShape::Kind::FillRect && std::abs(shape.bounds.x0 - x) < 1.0f &&
+             std::abs(shape.bounds.width() - pitch + 2.0f) < 1.0f && shape.bounds.y0 > target.y1 &&
+             shape.color == dark_theme().text.faded(0.07f);
+    });
+  };
+  const auto draw = [](PanelContext& context, Rect frame) {
+    draw_with_card(context, frame);
+    draw_status_bar(context, {0.0f, 876.0f, 1440.0f, 900.0f});
+  };
+  bench.draw(draw, kWide);
+  CATCH_CHECK_FALSE(band_at(3));
+  CATCH_CHECK(bench.painter->shows("L1.H0"));  // no map is seen: the status bar is of the selected head
+  bench.state.view.heads.maps_card = HeadRef{3, 2};
+  bench.draw(draw, kWide);
+  CATCH_CHECK(band_at(3));
+  CATCH_REQUIRE(text_fact(bench, "maps.readout").find(" blocks, largest of each") != std::string::npos);
+  CATCH_CHECK(bench.painter->shows(text_fact(bench, "maps.readout")));
+  CATCH_CHECK(bench.painter->shows("of 270 heads"));
+  bool strong = false;
+  for (const RecordedText* text : bench.painter->find("3"))
+    strong = strong || (text->text == "3" && text->style.face == Face::MonoSemibold);
+  CATCH_CHECK(strong);
+  // Dots are discs, and the card leaves the controls and the numbers of the layers free.
+  const auto dots = std::ranges::count_if(bench.painter->shapes(), [](const RecordedShape& shape) {
+    return shape.kind == RecordedShape::Kind::Disc && shape.width == 1.75f;
+  });
+  CATCH_CHECK(dots >= 540);
+  CATCH_CHECK(bench.painter->find("attention received").front()->baseline.y > bench.painter->maps().front().target.y0);
+  CATCH_CHECK(bench.painter->find("Where it looks").front()->baseline.y > bench.painter->maps().front().target.y0);
+  // By value: the place among all.
+  bench.state.view.heads.maps_by_value = true;
+  bench.draw(draw, kWide);
+  CATCH_CHECK(text_fact(bench, "maps.rank").ends_with(" of 270"));
+  CATCH_CHECK(bench.painter->shows(text_fact(bench, "maps.rank")));
 }
 
 CATCH_TEST_CASE("maps of all heads: no text of view or card is cut, outside or on another") {

@@ -310,12 +310,15 @@ CATCH_TEST_CASE("the table shows the sorted rows with the window's digits, and t
   }
   const std::vector<double> sinks = head_values(run, parse_quantity("sink_score").value());
   CATCH_CHECK(painter.shows("median of " + std::to_string(table.rows.size())));
+  CATCH_CHECK(painter.find("median of ").size() == 2);
   CATCH_CHECK(painter.shows(fixed_text(median_of(sinks, table.rows), 3)));
   CATCH_CHECK(bench.click(draw_heads_panel, frame, {40.0f, y}) ==
               std::vector<std::string>{"select " + head_text(head_of_row(run, table.rows[9]))});
   const RecordedText& title = *bench.painter->find("mean ρ").front();
   CATCH_CHECK(bench.click(draw_heads_panel, frame, {title.baseline.x + 4.0f, title.baseline.y - 3.0f}) ==
               std::vector<std::string>{"heads.sort context_rms_relative_mean"});
+  bench.state.view.heads.filter.clear();
+  CATCH_CHECK(bench.draw(draw_heads_panel, frame).find("median of ").size() == 1);  // of all, said once
 }
 
 CATCH_TEST_CASE("colours of a quantity: what it can be, or round ends about its values") {

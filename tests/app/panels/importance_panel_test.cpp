@@ -1,11 +1,14 @@
 // The importance view as it is drawn: no text leaves its panel at any size and in any state; what is not computed is
 // hatched and named, never 0; lists, cards and buttons say and ask for what they stand for.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "app/panels/importance/importance_list.h"
 #include "app/panels/importance/importance_panel.h"
 #include "core/base/number_text.h"
+#include "core/run/ablation_summary.h"
 #include "tests/support/heads_bench.h"
 
 using namespace headroom;
@@ -144,6 +148,45 @@ CATCH_TEST_CASE("importance: the list is in the order of the numbers, with inter
   CATCH_CHECK(painter.shows("more"));
   CATCH_CHECK(table.count_differing() == 10);
   CATCH_CHECK(painter.shows("95 %"));
+}
+
+CATCH_TEST_CASE("importance: rank correlations come with their intervals, drawn on another thread", "[importance]") {
+  test::SnapshotOptions options;
+  options.layers = 6, options.heads = 5, options.series = false;
+  HeadsBench bench(options);
+  State& state = importance_of(bench);
+  add_sweep(state, AblationWay::Off, SweepStatus::Done);
+  const auto there = [&] {
+    bench.draw(draw_importance_panel, kCentre);
+    return bench.fact("importance.intervals") == 3;
+  };
+  for (int i = 0; i < 3000 && !there(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CATCH_REQUIRE(there());
+  const LossTable& table = *table_of(state.runs.front().sweeps, AblationWay::Off);
+  std::vector<double> sinks;
+  for (std::size_t i = 0; i < 30; ++i) {
+    const HeadIndex head = table.head_at(i);
+    sinks.push_back(state.runs.front().data->at("sink_score", head.layer, head.head));
+  }
+  const auto shows = [&](const Bootstrapped& number) {
+    CATCH_CAPTURE(number.value, number.low, number.high);
+    CATCH_CHECK(bench.painter->shows(signed_text(number.value, 2)));
+    CATCH_CHECK(bench.painter->shows(signed_text(number.low, 2) + " … " + signed_text(number.high, 2)));
+  };
+  const Bootstrapped all = bootstrapped_rank_correlation(table.delta, sinks);
+  shows(all);
+  CATCH_CHECK(bench.fact("importance.rank_correlation_low") == all.low);
+  CATCH_CHECK(bench.fact("importance.rank_correlation_high") == all.high);
+  for (const std::size_t begin : {0, 15})
+    shows(
+        bootstrapped_rank_correlation(std::span(table.delta).subspan(begin, 15), std::span(sinks).subspan(begin, 15)));
+  CATCH_CHECK((bench.painter->shows("n 30") && bench.painter->shows("n 15")));
+  CATCH_CHECK(bench.painter->shows("over heads of one text"));
+  // How many changes are small stands below the list.
+  bench.draw(draw_importance_list, {1100, 69, 1600, 874});
+  const auto small = std::ranges::count_if(table.delta, [](double delta) { return std::abs(delta) < 0.01; });
+  CATCH_CHECK(small > 0);
+  CATCH_CHECK(bench.painter->shows(std::to_string(small) + " of 30"));
 }
 
 CATCH_TEST_CASE("importance: atlas and small plots hatch what is not computed, and it is never 0", "[importance]") {

@@ -59,7 +59,11 @@ CATCH_TEST_CASE("The parts of the map lie where the pictures have them") {
     CATCH_CHECK(layout.column_profile == Rect{572, 189, 612, 469});
     CATCH_CHECK(layout.bar.x0 == 630);
     CATCH_CHECK_FALSE(layout.exact());
-    CATCH_CHECK_FALSE(lay_out_lens(layout, true));
+    // A third of the map's side holds no more.
+    const auto lens = lay_out_lens(layout, true);
+    CATCH_REQUIRE(lens);
+    CATCH_CHECK(lens->cells == 11);
+    CATCH_CHECK(lens->cell == 9.0f);
   }
   CATCH_SECTION("24 × 24 cells with numbers and the overview") {
     const MapLayout layout = lay_out_map(request_of({301, 99, 1099, 774}, 512, {132, 156, 110, 134}));

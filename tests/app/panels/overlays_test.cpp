@@ -279,6 +279,26 @@ CATCH_TEST_CASE("files: folders by Enter, files are opened, typed letters find n
   CATCH_CHECK(bench.wrong() == "");
 }
 
+CATCH_TEST_CASE("files: for the prompt texts are taken, and the editor comes back") {
+  const test::TempFolder temp;
+  const std::string folder = temp.path().string();
+  temp.write("model.gguf", "x");
+  temp.write("poem.txt", "x");
+  OverlayBench bench(Overlay::PromptFile, folder);
+  test::show_run(bench.state, test::small_run(false));
+  bench.frame();
+  CATCH_CHECK(bench.shows("Choose a text"));
+  bench.type("m");
+  bench.key(Key::Enter);
+  CATCH_CHECK(bench.taken().empty());
+  CATCH_CHECK(bench.shows("not a text"));
+  bench.click(bench.place("poem.txt"), 2);
+  CATCH_CHECK(bench.taken() == Lines{"prompt-file " + folder + "/poem.txt", "prompt.edit"});
+  bench.click(bench.place("Cancel"));
+  CATCH_CHECK(bench.taken() == Lines{"prompt.edit"});
+  CATCH_CHECK(bench.wrong() == "");
+}
+
 CATCH_TEST_CASE("files: a typed path, and a folder that cannot be read") {
   const test::TempFolder temp;
   temp.write("a file.h5", "x");

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/number_text.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/app/session/word_tokenizer.h"
 #include "tests/support/catch.h"
@@ -121,6 +122,43 @@ CATCH_TEST_CASE("prompt: lines have their numbers, wrapped ones none") {
   CATCH_CHECK(line_of("3") == line_of("third"));
   CATCH_CHECK(line_of("3") - line_of("2") >= 36.0f);
   CATCH_CHECK(bench.wrong().empty());
+}
+
+CATCH_TEST_CASE("prompt: what all of a long text would take is said beside the button that reads it") {
+  PromptBench bench;
+  std::string text = "one";
+  for (int i = 0; i < 999; ++i) text += " two";
+  bench.state.prompt = of_text("", text, 100);
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK(bench.fact("prompt.all").empty());  // a run of four tokens says nothing of it
+  CATCH_CHECK(bench.shows("first 100 of 1"));
+  RunEntry& run = bench.state.runs.front();
+  auto longer = std::make_shared<RunSnapshot>(*run.data);
+  longer->length = 500;
+  run.data = longer;
+  run.status = RunStatus::Done, run.seconds = 8.0, run.base = -1, run.model = bench.state.models.front().id;
+  run.device = bench.state.settings.device, run.dtype = bench.state.settings.dtype;
+  bench.frame();
+  const auto hidden = static_cast<double>(bench.state.models.front().model->spec.hidden_size);
+  const double seconds = 8.0 * 1001.0 * (12.0 * hidden + 1001.0) / (500.0 * (12.0 * hidden + 500.0));
+  CATCH_CHECK((seconds > 16.0 && seconds < 33.0));
+  CATCH_CHECK(bench.fact("prompt.all") == "all: about " + estimated_seconds_text(seconds));
+  CATCH_CHECK(bench.shows(bench.fact("prompt.all")));
+  run.dtype = "another";
+  bench.frame();
+  CATCH_CHECK(bench.fact("prompt.all").empty());
+}
+
+CATCH_TEST_CASE("prompt: a file is chosen in the program's own panel; keys stand beside what they press") {
+  PromptBench bench;
+  bench.state.prompt = of_text("", "one two");
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK((bench.shows("Ctrl+Enter") && bench.shows("Ctrl+R")));
+  CATCH_CHECK(bench.shows("none can be"));  // this tokenizer has no unknown token
+  bench.click(bench.place("Browse…"));
+  CATCH_CHECK(bench.taken() == Lines{"prompt.browse"});
 }
 
 CATCH_TEST_CASE("prompt: nothing is cut or touches at any size") {

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -99,6 +101,53 @@ CATCH_TEST_CASE("token counter: of the texts that come while one is counted, onl
   // Of another tokenizer there is no count yet.
   CATCH_CHECK(counter.count(std::make_shared<WordTokenizer>(), "a") == nullptr);
   slow->let_go(100);
+}
+
+CATCH_TEST_CASE("token counter: a long text is counted from its beginning, at least so many at any time", "[tokens]") {
+  const auto tokenizer = std::make_shared<SlowTokenizer>();
+  std::string text;
+  while (text.size() < (std::size_t{3} << 20)) text += " word";
+  const auto words = static_cast<std::int64_t>(text.size() / 5);
+  TokenCounter counter;
+  CATCH_CHECK(counter.count(tokenizer, text) == nullptr);
+  std::int64_t before = 0;
+  for (const std::size_t size : {std::size_t{1} << 18, std::size_t{1} << 20}) {
+    CATCH_REQUIRE(comes([&] { return !tokenizer->texts().empty() && tokenizer->texts().back().size() == size; }));
+    tokenizer->let_go();
+    CATCH_REQUIRE(comes([&] {
+      const auto count = counter.count(tokenizer, text);
+      return count && count->tokens > before;
+    }));
+    const auto count = counter.count(tokenizer, text);
+    before = count->tokens;
+    CATCH_CHECK(count->beginning);
+    CATCH_CHECK((before < words && before > static_cast<std::int64_t>(size / 5) - 80));
+    CATCH_CHECK(count->ends_in(text) + 1 >= count->ends.size());
+    CATCH_CHECK(counter.waiting());
+  }
+  tokenizer->let_go();
+  CATCH_REQUIRE(comes([&] { return !counter.waiting(); }));
+  const auto whole = counter.count(tokenizer, text);
+  CATCH_CHECK((!whole->beginning && whole->tokens == words + 1 && whole->text == text));
+  // A change at its end begins where what is known ends.
+  text += " more";
+  (void)counter.count(tokenizer, text);
+  CATCH_REQUIRE(comes([&] { return tokenizer->texts().size() == 4; }));
+  CATCH_CHECK(tokenizer->texts().back() == text);
+  tokenizer->let_go();
+  CATCH_REQUIRE(comes([&] { return !counter.waiting(); }));
+}
+
+// Says that its third token stands for what it cannot spell.
+class UnknowingTokenizer final : public WordTokenizer {
+ public:
+  [[nodiscard]] std::optional<std::int32_t> unknown_id() const override { return 2; }
+};
+
+CATCH_TEST_CASE("token count: what the vocabulary cannot spell is counted", "[tokens]") {
+  CATCH_CHECK(count_tokens(std::make_shared<UnknowingTokenizer>(), "one two three")->unknown == 1);
+  CATCH_CHECK(count_tokens(std::make_shared<UnknowingTokenizer>(), "one")->unknown == 0);
+  CATCH_CHECK(count_tokens(std::make_shared<WordTokenizer>(), "one two three")->unknown == 0);
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// Rank correlations with their intervals over heads, on a thread of their own: 10,000 draws take longer than a frame.
+// Main thread only.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "app/session/worker.h"
+#include "core/run/ablation_summary.h"
+
+namespace headroom {
+
+// Two numbers of each head; finite, and as many of one as of the other.
+struct HeadPairs {
+  std::vector<double> a, b;
+  friend bool operator==(const HeadPairs&, const HeadPairs&) = default;
+};
+
+class RankIntervals {
+ public:
+  RankIntervals();
+  ~RankIntervals();  // stops what is being drawn
+  RankIntervals(const RankIntervals&) = delete;
+  RankIntervals& operator=(const RankIntervals&) = delete;
+
+  // The correlations of these groups, NaN of those that are not there yet. Other groups than before stop what is being
+  // drawn.
+  struct Answer {
+    std::vector<Bootstrapped> of;  // by group
+    std::size_t there = 0;         // how many of them, from the first
+  };
+  [[nodiscard]] Answer of(const std::vector<HeadPairs>& groups);
+
+ private:
+  struct Shared;
+
+  std::vector<HeadPairs> asked_;
+  std::shared_ptr<Shared> shared_;
+  std::stop_source stop_;
+  Worker worker_;
+};
+
+}  // namespace headroom
