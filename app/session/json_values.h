@@ -102,7 +102,8 @@ bool read_field(const nlohmann::json& object, const char* name, T& field) {
     if (!found->is_number_integer() || found->template get<std::int64_t>() < 0) return false;
     field = found->template get<std::int64_t>();
   } else if constexpr (std::is_same_v<T, std::map<std::string, std::string>>) {
-    for (const auto& [key, text] : object_in(object, name).items())
+    const nlohmann::json texts = object_in(object, name);  // outlives what goes through it
+    for (const auto& [key, text] : texts.items())
       if (text.is_string()) field[key] = text.template get<std::string>();
   } else {
     read_value(object, name, field);

@@ -103,8 +103,8 @@ void draw_overlay(PanelContext& context, Rect window) {
     case Overlay::Settings: draw_settings(context, window); break;
     case Overlay::About: draw_about(context, window); break;
     case Overlay::Log: draw_log(context, window); break;
-    case Overlay::Files:
-    case Overlay::PromptFile: draw_files(context, window); break;
+    case Overlay::PromptFile: keep_prompt(context); [[fallthrough]];
+    case Overlay::Files: draw_files(context, window); break;
     case Overlay::Prompt: draw_prompt(context, window); break;
     case Overlay::Save: draw_save(context, window); break;
   }

@@ -32,6 +32,9 @@ namespace {
 constexpr double kMatrixWork = 12.0;
 constexpr std::int64_t kLeastTimed = 64;  // shorter runs are mostly what every run begins with
 
+// What the editor was left with for another overlay: the text as typed, or nothing, where it was not open before.
+constexpr double kKept = 1.0, kNothingKept = 2.0;
+
 // What the tokenizer of the open model makes of the text; null without one, or before the first count is there.
 std::shared_ptr<const TokenCount> counted(const PanelContext& context, const ModelEntry* model, const std::string& text,
                                           BosMode bos) {
@@ -95,6 +98,16 @@ bool draw_limit(PanelContext& context, Rect area, std::int64_t reads, const Toke
 
 }  // namespace
 
+void keep_prompt(PanelContext& context) {
+  Ui& ui = context.ui;
+  for (const char* name : {"prompt text", "prompt ids", "prompt limit", "prompt target", "prompt target ids"})
+    (void)ui.kept_text(name);
+  for (const char* name : {"prompt by ids", "prompt limit typed", "prompt bos", "prompt parts", "prompt serial"})
+    (void)ui.kept_number(name);
+  double& away = ui.kept_number("prompt away");
+  away = ui.appeared("prompt") ? kNothingKept : away != 0.0 ? away : kKept;
+}
+
 void draw_prompt(PanelContext& context, Rect window) {
   Ui& ui = context.ui;
   Painter& painter = context.painter();
@@ -120,7 +133,11 @@ void draw_prompt(PanelContext& context, Rect window) {
     bos_word = static_cast<double>(entry.bos);
   };
   const bool first = ui.appeared("prompt");
-  if (first) take(prompt);
+  double &away = ui.kept_number("prompt away"), &serial = ui.kept_number("prompt serial");
+  const auto now = static_cast<double>(context.state.prompt_serial);
+  if (first || away == kNothingKept || (away == kKept && serial != now)) take(prompt);
+  away = 0.0;
+  serial = now;
   const ModelEntry* model = context.state.find_model(context.state.model);
   const bool decodes = model && model->model && model->model->spec.encoder;
   const Rect box = begin_box(context, "prompt", window, {1080.0f, 640.0f});

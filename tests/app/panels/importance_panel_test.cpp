@@ -165,7 +165,7 @@ CATCH_TEST_CASE("importance: rank correlations come with their intervals, drawn 
   const LossTable& table = *table_of(state.runs.front().sweeps, AblationWay::Off);
   std::vector<double> sinks;
   for (std::size_t i = 0; i < 30; ++i) {
-    const HeadIndex head = table.head_at(i);
+    const HeadRef head = table.head_at(i);
     sinks.push_back(state.runs.front().data->at("sink_score", head.layer, head.head));
   }
   const auto shows = [&](const Bootstrapped& number) {

@@ -150,7 +150,7 @@ CATCH_TEST_CASE("prompt: what all of a long text would take is said beside the b
   CATCH_CHECK(bench.fact("prompt.all").empty());
 }
 
-CATCH_TEST_CASE("prompt: a file is chosen in the program's own panel; keys stand beside what they press") {
+CATCH_TEST_CASE("prompt: a file is chosen in the program's own panel, and keys stand beside what they press") {
   PromptBench bench;
   bench.state.prompt = of_text("", "one two");
   bench.frame();
