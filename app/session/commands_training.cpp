@@ -1,6 +1,7 @@
 // Histories of trainings: what is open, the cursor, how curves are drawn, and the checkpoints that were kept.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>

@@ -1,5 +1,6 @@
 // What-ifs (core/io/RUN_FILE.md#what-ifs): a changed head program beside the one of the checkpoint.
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

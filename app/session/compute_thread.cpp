@@ -7,11 +7,11 @@ namespace {
 
 constexpr int kNice = 15;
 
+}  // namespace
+
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-}  // namespace
 
 ComputeThread::ComputeThread(const SessionParts& parts)
     : SessionParts(parts), worker_(std::make_unique<Worker>([] { become_background_thread("compute", kNice); })) {}

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
+#include <string>
+#include <utility>
 
 #include "app/session/session_parts.h"
 #include "app/session/worker.h"
@@ -43,6 +47,8 @@ class ComputeThread : private SessionParts {
   double cancel_asked_s_ = -1.0, cancel_seconds_ = 0.0;
   std::unique_ptr<Worker> worker_;  // last: its jobs use the others
 };
+
+[[nodiscard]] double clock_seconds();  // of the steady clock
 
 // Exceptions of jobs end here; LibTorch's end inside of the backend.
 template <typename Body>

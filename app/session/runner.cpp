@@ -37,7 +37,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-double clock_seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 Result<Prompt> encode(const PromptEntry& entry, const Tokenizer* tokenizer, const ModelSpec& model) {
   if (model.capture) return capture_prompt(*model.capture);

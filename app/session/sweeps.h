@@ -2,6 +2,7 @@
 // for meanwhile goes first: a sweep gives way, keeps what it has, and goes on behind it. Main thread only.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>

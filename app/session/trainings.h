@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "app/session/compute_thread.h"
 #include "app/session/session_parts.h"

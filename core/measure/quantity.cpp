@@ -58,6 +58,7 @@ std::span<const Quantity> head_quantities() {
   static const std::vector<Quantity> table = [] {
     std::vector<Quantity> all;
     append(all, summary_quantities());
+    append(all, rounding_quantities());
     append(all, differential_quantities());
     append(all, row_quantities());
     append(all, distribution_quantities());

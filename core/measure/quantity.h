@@ -80,6 +80,7 @@ inline constexpr std::int64_t kRanks = 16;
 
 // Parts of the table, by group.
 [[nodiscard]] std::vector<Quantity> summary_quantities();
+[[nodiscard]] std::vector<Quantity> rounding_quantities();
 [[nodiscard]] std::vector<Quantity> differential_quantities();
 [[nodiscard]] std::vector<Quantity> row_quantities();
 [[nodiscard]] std::vector<Quantity> distribution_quantities();  // keys, hist, maps, weights

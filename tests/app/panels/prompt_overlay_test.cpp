@@ -24,7 +24,12 @@ using Lines = std::vector<std::string>;
 
 struct PromptBench : PanelBench {
   explicit PromptBench(Vec2 size = {1440.0f, 900.0f}, float scale = 1.0f)
-      : PanelBench([](PanelContext& c) { draw_prompt(c, c.ui.input.window); }, size, scale) {
+      : PanelBench(
+            [](PanelContext& c) {
+              if (c.state.overlay == Overlay::PromptFile) return keep_prompt(c);
+              draw_prompt(c, c.ui.input.window);
+            },
+            size, scale) {
     show_run(state, small_run(false));
     state.models.front().tokenizer = std::make_shared<WordTokenizer>();
     state.overlay = Overlay::Prompt;
@@ -159,6 +164,43 @@ CATCH_TEST_CASE("prompt: a file is chosen in the program's own panel, and keys s
   CATCH_CHECK(bench.shows("none can be"));  // this tokenizer has no unknown token
   bench.click(bench.place("Browse…"));
   CATCH_CHECK(bench.taken() == Lines{"prompt.browse"});
+}
+
+CATCH_TEST_CASE("prompt: what was typed is there when no file was chosen after all, and gives way to one that was") {
+  PromptBench bench;
+  bench.state.prompt = of_text("", "one two");
+  bench.frame();
+  bench.frame();
+  const auto browse = [&](int frames) {
+    bench.state.overlay = Overlay::PromptFile;
+    for (int i = 0; i < frames; ++i) bench.frame();
+    bench.state.overlay = Overlay::Prompt;
+    bench.frame();
+    bench.frame();
+  };
+  bench.input.text = "typed";
+  bench.frame();
+  bench.frame();
+  CATCH_REQUIRE(bench.painter->shows("typed"));
+  browse(5);
+  CATCH_CHECK(bench.painter->shows("typed"));
+  bench.state.overlay = Overlay::PromptFile;
+  bench.frame();
+  bench.state.prompt = of_text("chosen.txt", "of a file");
+  ++bench.state.prompt_serial;
+  browse(2);
+  CATCH_CHECK_FALSE(bench.painter->shows("typed"));
+  CATCH_CHECK(bench.painter->shows("of a file"));
+  // From the palette, with no editor before it.
+  PromptBench alone;
+  alone.state.prompt = of_text("", "one two");
+  alone.state.overlay = Overlay::PromptFile;
+  alone.frame();
+  alone.frame();
+  alone.state.overlay = Overlay::Prompt;
+  alone.frame();
+  alone.frame();
+  CATCH_CHECK(alone.painter->shows("one two"));
 }
 
 CATCH_TEST_CASE("prompt: nothing is cut or touches at any size") {

@@ -1,4 +1,6 @@
 // Heads and cells as they are written, and words that are none.
+#include <vector>
+
 #include "core/model/head_address.h"
 
 #include "tests/support/catch.h"
