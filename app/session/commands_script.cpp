@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/session/command_parts.h"
+#include "core/base/parse_number.h"
 
 namespace headroom {
 namespace {
@@ -13,7 +14,8 @@ void add_pointer(CommandTable& table, const char* name, const char* arguments, c
   table.add({name, arguments, title, "Script", {}, [kind](Session& s, const Arguments& a) {
                WindowRequest request;
                request.kind = kind;
-               for (std::size_t i = 0; i < a.size(); ++i) request.numbers.push_back(a.number(i));
+               // Coordinates, counts and words such as 0|1|2: all are numbers as they are written.
+               for (std::size_t i = 0; i < a.size(); ++i) request.numbers.push_back(parse_finite(a[i]).value_or(0.0));
                s.request(std::move(request));
              }});
 }

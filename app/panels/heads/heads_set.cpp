@@ -72,7 +72,7 @@ void draw_set(PanelContext& context, RunCache& memory, const std::string& quanti
   take_pointer(context, run, layout, scrolled);
   const Ui& ui = context.ui;
   if (context.state.overlay == Overlay::None && !ui.wants_text() && !ui.popup_open())
-    select_by_arrows(context, run, layout);
+    select_by_arrows(context, run, layout, /*wraps=*/true);
   ThumbnailView view{layout, scrolled, context.state.view.heads.maps_show, {}, {}, /*frames=*/false};
   context.facts.set("set.there", static_cast<double>(draw_thumbnails(context, memory, view)));
   draw_thumbnail_names(context, run, view);

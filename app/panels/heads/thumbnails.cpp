@@ -332,7 +332,7 @@ void draw_thumbnail_names(PanelContext& context, const RunSnapshot& run, const T
   painter.pop_clip();
 }
 
-void select_by_arrows(PanelContext& context, const RunSnapshot& run, const MapsLayout& layout) {
+void select_by_arrows(PanelContext& context, const RunSnapshot& run, const MapsLayout& layout, bool wraps) {
   Ui& ui = context.ui;
   const std::optional<HeadRef>& selected = context.state.view.selection.head;
   const auto row = selected ? row_of(run, *selected) : std::nullopt;
@@ -344,8 +344,11 @@ void select_by_arrows(PanelContext& context, const RunSnapshot& run, const MapsL
   };
   for (const Arrow& arrow : {Arrow{Key::Left, -1, 0}, {Key::Right, 1, 0}, {Key::Up, 0, -1}, {Key::Down, 0, 1}}) {
     if (!ui.key(arrow.key)) continue;
-    if (const auto to = layout.beside(*from, arrow.right, arrow.down))
-      ui.run("select " + head_text(head_of_row(run, layout.heads[*to])));
+    auto to = layout.beside(*from, arrow.right, arrow.down);
+    // A row goes on in the next; before the first place there is none, whose number is beyond all.
+    const std::size_t along = *from + static_cast<std::size_t>(arrow.right);
+    if (!to && wraps && arrow.right != 0 && along < layout.heads.size() && layout.heads[along] != kNoHead) to = along;
+    if (to) ui.run("select " + head_text(head_of_row(run, layout.heads[*to])));
     ui.capture_keys();
     return;
   }

@@ -50,7 +50,8 @@ void draw_thumbnail_numbers(PanelContext& context, const RunSnapshot& run, const
 void draw_thumbnail_names(PanelContext& context, const RunSnapshot& run, const ThumbnailView& view);
 
 // The arrows select the next head in a place of the layout. Of a head that is in none they are left to the window.
-void select_by_arrows(PanelContext& context, const RunSnapshot& run, const MapsLayout& layout);
+// `wraps`: the end of a row goes on with the next row.
+void select_by_arrows(PanelContext& context, const RunSnapshot& run, const MapsLayout& layout, bool wraps = false);
 
 // ".54" of what lives in [0, 1], else three significant digits.
 [[nodiscard]] std::string corner_text(const QuantityInfo& info, double value);
