@@ -27,7 +27,7 @@ WITHOUT_EXPECTATION = {"quit"}
 # Of checkpoints that these files write; their scripts stand there.
 ELSEWHERE = {"target": "test_window_encoder_decoders.py", "target-ids": "test_window_encoder_decoders.py", "tokens.show": "test_window_models.py",
              "copy.path": "../app/panels/save_overlay_test.cpp", "toast.close": "../app/session/saving_test.cpp",
-             "session.last": "test_hands.py"}
+             "session.last": "test_hands.py", "prompt.browse": "../app/panels/prompt_overlay_test.cpp"}
 
 # (x0, y0, x1, y1): how long a run took and the time left, in the tool bar; memory in use, in the status bar.
 RUN_TIME, MEMORY = (560, 28, 1440, 69), (900, 872, 1440, 900)
@@ -254,8 +254,6 @@ def test_a_picture_that_cannot_be_written_ends_the_script(window):
     ("export.panel map build/window/x.pdf", ["line 4", "save picture writes a picture", ".png", "x.pdf"]),
     ("screenshot build/window/x.svg", ["line 4", ".png", "x.svg"]),
     ("export build/window/x.json", ["line 4", ".h5", "x.json"]),
-    ("heads.sort X", ["line 4", "heads.sort", "X"]),
-    ("heads.columns sink_score,banana", ["line 4", "banana"]),
     ("heads.filter banana > 3", ["line 4", "banana"]),
 ])
 def test_what_a_run_does_not_have_is_refused_with_what_there_is(window, line, words):
@@ -271,7 +269,9 @@ def test_what_a_run_does_not_have_is_refused_with_what_there_is(window, line, wo
     ("wait\ntheme blue\n", ["line 2", "dark|light|toggle", "found blue"]),
     ("wait\nsleep long\n", ["line 2", "sleep", "seconds"]),
     ("wait\ntokens.tint banana\n", ["line 2", "received|attention|lambda|rms|norm_gain|none", "found banana"]),
-    ("wait\nheads.sort sink_score foo\n", ["line 2", "NAME [ascending|descending]", "found sink_score foo"]),
+    ("wait\nheads.sort sink_score foo\n", ["line 2", "QUANTITY|head|kind [ascending|descending]", "found sink_score foo"]),
+    ("wait\nheads.sort X\n", ["line 2", "heads.sort", "there is no quantity “X”"]),
+    ("wait\nheads.columns sink_score,banana\n", ["line 2", "there is no quantity “banana”"]),
     ("wait\nmap weights\n", ["line 2", "net|first|second|scaled|logits", "found weights"]),
     ("wait\nexpect runs = 1\n", ["line 2", "expect", "==|!="]),
 ])
