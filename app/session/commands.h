@@ -58,7 +58,7 @@ class CommandWork {
  public:
   template <typename Work>
   CommandWork(Work work) {
-    work_ = [work](Session& session, const Arguments& arguments) {
+    work_ = [work = std::move(work)](Session& session, const Arguments& arguments) {
       if constexpr (std::is_invocable_v<Work, Session&>)
         return result_of(work, session);
       else

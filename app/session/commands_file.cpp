@@ -206,7 +206,7 @@ void add_file_commands(CommandTable& table) {
                                a.maybe_index(1).value_or(0));
              }});
   table.add({"prompt.browse", "", "Choose a text file as the prompt…", "Run", needs_model,
-             [](Session& s, Arguments) -> Result<void> {
+             [](Session& s, const Arguments&) -> Result<void> {
                s.edit().overlay = Overlay::PromptFile;
                s.edit().overlay_text.clear();
                return {};
