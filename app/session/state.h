@@ -68,7 +68,7 @@ struct MapView {
 
 struct HeadsState {
   HeadsView view = HeadsView::Atlas;
-  std::string quantity = "sink_score";  // of the root group; see session/quantities.h for the list
+  std::string quantity = "sink_score";  // of the root group; core/run/quantity_info.h has the list
   bool range_per_layer = false;
   double threshold = 0.3;
   bool by_value = false;  // atlas: heads of a layer sorted by value
@@ -124,7 +124,7 @@ struct CompareState {
   CompareMode mode = CompareMode::SideBySide;
   bool flipped = false;  // B is shown where A was
   double divider = 0.5;
-  std::string quantity = "row_distance";  // of the atlas; see session/quantities.h
+  std::string quantity = "row_distance";  // of the atlas; see core/run/quantity_info.h
   std::optional<ComparedSort> sort{};     // by magnitude; none: by what is known
   bool descending = true;
   friend bool operator==(const CompareState&, const CompareState&) = default;
