@@ -16,10 +16,20 @@ namespace {
 constexpr std::size_t kFirstBeginning = std::size_t{1} << 18;
 constexpr std::size_t kUnsafeTokens = 64;  // at the cut, where the whole text may have others
 
+// At most `size` bytes, which are fewer than the text's, to where a word ends: what a cut makes of half a word, or of
+// half a character, is no token of the text.
+std::size_t beginning_of(std::string_view text, std::size_t size) {
+  constexpr std::size_t kLongestWord = 4096;
+  const std::size_t blank = text.find_last_of(" \n", size);
+  if (blank != std::string_view::npos && blank > 0 && size - blank <= kLongestWord) return blank;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
+  return size;
+}
+
 // Of the beginning of a text, without what the cut may have changed.
 std::shared_ptr<const TokenCount> count_beginning(const std::shared_ptr<const Tokenizer>& tokenizer,
                                                   const std::string& text, std::size_t size, BosMode bos) {
-  auto made = std::make_shared<TokenCount>(*count_tokens(tokenizer, text.substr(0, size), bos));
+  auto made = std::make_shared<TokenCount>(*count_tokens(tokenizer, text.substr(0, beginning_of(text, size)), bos));
   made->beginning = true;
   if (made->error || made->ends.size() <= kUnsafeTokens) return made;
   made->ends.resize(made->ends.size() - kUnsafeTokens);

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <string>
-#include <utility>
 
 #include "app/panels/chrome/about_overlay.h"
 #include "app/panels/chrome/files_overlay.h"
@@ -78,21 +76,6 @@ Rect draw_box_title(PanelContext& context, Rect box, std::string_view title, std
   x += std::round(ui.label_at(x, y, title, heading, right - x)) + 12.0f;
   if (!hint.empty() && right - x > 60.0f) ui.label_at(x, y, hint, theme.body(theme.text2), right - x);
   return rest;
-}
-
-void draw_key_hints(PanelContext& context, Rect area,
-                    std::initializer_list<std::pair<const char*, const char*>> hints) {
-  Ui& ui = context.ui;
-  const TextStyle style = context.theme().hint();
-  const float y = std::round(area.centre_y());
-  float x = area.x0;
-  for (const auto& [key, what] : hints) {
-    const float cap = ui.key_cap_width(key), text = std::round(ui.width(what, style));
-    if (x + cap + 8.0f + text > area.x1) return;
-    ui.key_cap({x, y}, key);
-    context.painter().text_at(x + cap + 8.0f, y, what, style);
-    x += cap + 8.0f + text + 16.0f;
-  }
 }
 
 void draw_overlay(PanelContext& context, Rect window) {

@@ -1,9 +1,7 @@
 // What lies over the window: one box at a time, with a scrim under it. Main thread only.
 #pragma once
 
-#include <initializer_list>
 #include <string_view>
-#include <utility>
 
 #include "app/panels/panel.h"
 
@@ -19,7 +17,5 @@ void end_box(PanelContext& context);
 // The head of a box: title, hint, how it is closed. Returns what is left.
 [[nodiscard]] Rect draw_box_title(PanelContext& context, Rect box, std::string_view title, std::string_view hint,
                                   std::string_view close_line);
-// Key caps with what they do, from the left.
-void draw_key_hints(PanelContext& context, Rect area, std::initializer_list<std::pair<const char*, const char*>> hints);
 
 }  // namespace headroom

@@ -10,6 +10,7 @@
 #include "app/panels/chrome/overlay.h"
 #include "app/panels/chrome/palette_list.h"
 #include "app/panels/panel.h"
+#include "app/panels/parts/key_hints.h"
 #include "app/plot/token_text.h"
 #include "app/ui/text_wrap.h"
 
@@ -183,8 +184,8 @@ void draw_palette(PanelContext& context, Rect window) {
 
   if (foot.height() >= 24.0f) {
     painter.fill_rect({foot.x0 + 1.0f, foot.y0, foot.x1 - 1.0f, foot.y0 + 1.0f}, theme.line);
-    draw_key_hints(context, {foot.x0 + 19.0f, foot.y0, foot.x1 - 19.0f, foot.y1},
-                   {{"↑ ↓", "choose"}, {"Enter", "run"}, {"Tab", "complete the arguments"}, {"Esc", "close"}});
+    const KeyHint hints[] = {{"↑ ↓", "choose"}, {"Enter", "run"}, {"Tab", "complete the arguments"}, {"Esc", "close"}};
+    draw_key_hints(context, {foot.x0 + 19.0f, foot.y0, foot.x1 - 19.0f, foot.y1}, hints);
   }
   end_box(context);
 }
