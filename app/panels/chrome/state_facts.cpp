@@ -167,11 +167,12 @@ void describe_state(const State& state, Facts& facts) {
   facts.set("select.head", selection.head ? head_text(*selection.head) : "none");
   facts.set("select.query", selection.query ? static_cast<double>(*selection.query) : -1.0);
   facts.set("select.key", selection.key ? static_cast<double>(*selection.key) : -1.0);
-  if (data && selection.head)
+  // Only what the run measures: a fact that is NaN is a number that is not defined for this head.
+  if (const LayerSnapshot* layer = data && selection.head ? data->layer(selection.head->layer) : nullptr)
     for (const Quantity& quantity : head_quantities())
-      if (quantity.group.empty())
-        facts.set("head." + std::string(quantity.name),
-                  data->at(quantity.name, selection.head->layer, selection.head->head));
+      if (const auto values = layer->values(quantity.name, selection.head->head);
+          quantity.group.empty() && !values.empty())
+        facts.set("head." + std::string(quantity.name), values.front());
   facts.set("centre", std::string(EnumWords<CentreView>::words[static_cast<std::size_t>(state.view.centre)]));
   facts.set("circuit.token", static_cast<double>(state.circuit_token().value_or(-1)));
   describe_importance(state, facts);
