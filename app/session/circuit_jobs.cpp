@@ -29,7 +29,9 @@ std::vector<std::int64_t> in_order(const ModelSpec& model, const std::optional<H
 }  // namespace
 
 Worker& CircuitJobs::worker() {
-  if (!worker_) worker_ = std::make_unique<Worker>([] { become_background_thread("weights", kWeightsNice); });
+  if (!worker_)
+    worker_ =
+        std::make_unique<Worker>(WorkerOptions{.at_start = [] { become_background_thread("weights", kWeightsNice); }});
   return *worker_;
 }
 

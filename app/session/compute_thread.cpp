@@ -14,7 +14,9 @@ double clock_seconds() {
 }
 
 ComputeThread::ComputeThread(const SessionParts& parts)
-    : SessionParts(parts), worker_(std::make_unique<Worker>([] { become_background_thread("compute", kNice); })) {}
+    : SessionParts(parts),
+      worker_(std::make_unique<Worker>(WorkerOptions{.at_start = [] { become_background_thread("compute", kNice); }})) {
+}
 
 void ComputeThread::finish() {
   for (const auto& [job, stop] : stops_) *stop = true;

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "app/session/session_parts.h"
-#include "app/session/worker.h"
+#include "core/base/worker.h"
 #include "core/run/compute.h"
 
 namespace headroom {
@@ -26,7 +26,7 @@ class ComputeThread : private SessionParts {
 
   void load();    // LibTorch; a card where it cannot be loaded
   void finish();  // stops what runs and waits for it; at the end
-  void post(Worker::Job job) { worker_->post(std::move(job)); }
+  void post(std::function<void()> job) { worker_->post(std::move(job)); }
   [[nodiscard]] Worker& worker() { return *worker_; }
   // In jobs alone. Device where LibTorch is not loaded.
   [[nodiscard]] Result<ComputeBackend*> backend() const;

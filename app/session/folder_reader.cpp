@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "app/session/worker.h"
 #include "core/base/mutex.h"
+#include "core/base/worker.h"
 
 namespace headroom {
 namespace {

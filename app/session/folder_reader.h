@@ -1,5 +1,6 @@
 // Folders as the file chooser shows them, each read on a thread of its own: one that answers slowly or never holds up
-// neither the window nor opening nor leaving the program. Main thread only; `wake` and `read` are called on the others.
+// neither the window nor opening nor leaving the program. No Worker (core/base/worker.h): its end waits for the running
+// job, and a disk that hangs never ends one. Main thread only; `wake` and `read` are called on the others.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 
 #include "app/session/main_queue.h"
 #include "app/session/state.h"
-#include "app/session/worker.h"
+#include "core/base/worker.h"
 
 namespace headroom {
 

@@ -19,7 +19,7 @@ Session::Session(Options options)
       commands_(make_command_table()),
       inbox_(state_, options_.wake),
       history_(state_),
-      io_(std::make_unique<Worker>([] { become_background_thread("files", 0); })),
+      io_(std::make_unique<Worker>(WorkerOptions{.at_start = [] { become_background_thread("files", 0); }})),
       keeping_(parts()),
       tiles_(static_cast<std::size_t>(state_.settings.tile_mb * 1048576.0), 1, options_.wake,
              [] { become_background_thread("tiles", kTileNice); }),

@@ -10,8 +10,8 @@
 #include "app/session/history.h"
 #include "app/session/inbox.h"
 #include "app/session/state.h"
-#include "app/session/worker.h"
 #include "core/base/mutex.h"
+#include "core/base/worker.h"
 
 namespace headroom {
 

@@ -152,7 +152,7 @@ std::shared_ptr<const TokenCount> count_tokens(std::shared_ptr<const Tokenizer> 
 }
 
 TokenCounter::TokenCounter(std::function<void()> wake)
-    : shared_(std::make_shared<Shared>()), worker_([] { become_background_thread("tokens", 5); }) {
+    : shared_(std::make_shared<Shared>()), worker_({.at_start = [] { become_background_thread("tokens", 5); }}) {
   const MutexLock lock(shared_->mutex);
   shared_->wake = wake ? std::move(wake) : [] {};
 }

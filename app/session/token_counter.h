@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/worker.h"
 #include "core/base/error.h"
+#include "core/base/worker.h"
 #include "core/text/tokenizer.h"
 
 namespace headroom {

@@ -1,42 +1,31 @@
 // The worker that computes row distances, head by head.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <thread>
-#include <tuple>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
 #include "core/compare/run_difference.h"
 
 #include "core/base/mutex.h"
+#include "core/base/worker.h"
 
 namespace headroom {
 namespace {
 
-using Source = std::shared_ptr<const MapSource>;
+using Clock = std::chrono::steady_clock;
+using PairKey = Worker::Key;  // ids of two sources, a head
 
 constexpr auto kBetweenWakes = std::chrono::milliseconds(60);
 constexpr std::size_t kMostKept = 200000;  // distances of pairs that were compared before
 
-struct PairKey {
-  std::uint64_t a = 0, b = 0;
-  std::int64_t head = 0;
-  friend auto operator<=>(const PairKey&, const PairKey&) = default;
-};
-
-struct Job {
-  PairKey key;
-  Source a, b;
-};
+bool same_source(const PairKey& key) { return key[0] == key[1]; }
 
 }  // namespace
 
@@ -56,41 +45,28 @@ struct DifferenceJobs::State {
   std::shared_ptr<const HeadDifferences> results = std::make_shared<HeadDifferences>();
 
   Mutex mutex;
-  std::condition_variable_any changed;
-  std::deque<Job> waiting HEADROOM_GUARDED_BY(mutex);
   std::vector<std::pair<PairKey, RowDistance>> finished HEADROOM_GUARDED_BY(mutex);
-  PairKey running HEADROOM_GUARDED_BY(mutex);
-  std::atomic<bool> give_up{false};
-  std::jthread worker;  // last: it uses all the others
+  Clock::time_point last_wake = Clock::now() - kBetweenWakes;  // of the worker's thread
+  Worker worker;                                               // last: its jobs use all the others
 
-  void work(const std::stop_token& token) {
+  State(std::function<void()> on_result, std::function<void()> start_thread)
+      : wake(std::move(on_result)), worker({.at_start = std::move(start_thread)}) {}
+
+  // On the worker's thread.
+  void compute(const PairKey& key, const MapSource& of_a, const MapSource& of_b, const std::stop_token& token) {
     const kernels::ParallelFor alone = [](std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
       for (std::int64_t task = 0; task < tasks; ++task) body(task);
     };
-    const kernels::StopRequested stop = [&] { return token.stop_requested() || give_up.load(); };
-    auto last_wake = std::chrono::steady_clock::now() - kBetweenWakes;
-    while (true) {
-      Job job;
-      {
-        const MutexLock lock(mutex);
-        if (!changed.wait(mutex, token, [&]() HEADROOM_REQUIRES(mutex) { return !waiting.empty(); })) return;
-        job = std::move(waiting.front());
-        waiting.pop_front();
-        running = job.key;
-        give_up = false;
-      }
-      const auto distance = row_distance(*job.a, *job.b, job.key.head, distance_rows(job.a->length), alone, stop);
-      bool last = false;
-      {
-        const MutexLock lock(mutex);
-        running = {};
-        if (distance) finished.emplace_back(job.key, *distance);
-        last = waiting.empty();
-      }
-      if (distance && wake && (last || std::chrono::steady_clock::now() - last_wake >= kBetweenWakes)) {
-        last_wake = std::chrono::steady_clock::now();
-        wake();
-      }
+    const auto distance = row_distance(of_a, of_b, static_cast<std::int64_t>(key[2]), distance_rows(of_a.length), alone,
+                                       [&] { return token.stop_requested(); });
+    if (!distance) return;
+    {
+      const MutexLock lock(mutex);
+      finished.emplace_back(key, *distance);
+    }
+    if (wake && (worker.waiting() == 0 || Clock::now() - last_wake >= kBetweenWakes)) {
+      last_wake = Clock::now();
+      wake();
     }
   }
 
@@ -98,25 +74,19 @@ struct DifferenceJobs::State {
     auto next = std::make_shared<HeadDifferences>(*results);
     next->known = 0;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (keys[i].a == keys[i].b) {
+      if (same_source(keys[i])) {
         next->heads[i].distance = {0.0, a->length};
       } else if (const auto found = kept.find(keys[i]); found != kept.end()) {
         next->heads[i].distance = found->second;
       }
-      next->known += keys[i].a == keys[i].b || kept.contains(keys[i]) ? 1 : 0;
+      next->known += same_source(keys[i]) || kept.contains(keys[i]) ? 1 : 0;
     }
     results = std::move(next);
   }
 };
 
 DifferenceJobs::DifferenceJobs(std::function<void()> wake, const std::function<void()>& start_thread)
-    : state_(std::make_unique<State>()) {
-  state_->wake = std::move(wake);
-  state_->worker = std::jthread([state = state_.get(), start_thread](const std::stop_token& token) {
-    if (start_thread) start_thread();
-    state->work(token);
-  });
-}
+    : state_(std::make_unique<State>(std::move(wake), start_thread)) {}
 
 DifferenceJobs::~DifferenceJobs() = default;
 
@@ -130,7 +100,7 @@ void DifferenceJobs::compare(const std::shared_ptr<const RunSnapshot>& a, const 
   if (state.kept.size() > kMostKept) state.kept.clear();
   auto next = std::make_shared<HeadDifferences>();
   state.keys.clear();
-  std::vector<std::tuple<bool, bool, Job>> jobs;  // not the first head, not of its layer
+  std::vector<std::pair<int, Worker::Wanted>> jobs;  // 0 the first head, 1 of its layer, 2 elsewhere
   if (a && b && a->length == b->length) {
     for (const auto& layer : a->data) {
       const LayerSnapshot* other = layer ? b->layer(layer->layer) : nullptr;
@@ -142,35 +112,31 @@ void DifferenceJobs::compare(const std::shared_ptr<const RunSnapshot>& a, const 
           ++next->without_maps;
           continue;
         }
-        const PairKey key{layer->maps->id, other->maps->id, head};
+        const PairKey key{layer->maps->id, other->maps->id, static_cast<std::uint64_t>(head)};
         next->heads.push_back({layer->layer, head, {}});
         state.keys.push_back(key);
-        if (key.a == key.b || state.kept.contains(key)) continue;
-        const bool is_first = first && *first == std::pair(layer->layer, head);
-        jobs.emplace_back(!is_first, !(first && first->first == layer->layer), Job{key, layer->maps, other->maps});
+        if (same_source(key) || state.kept.contains(key)) continue;
+        const int place = !first || first->first != layer->layer ? 2 : first->second != head ? 1 : 0;
+        jobs.emplace_back(place, Worker::Wanted{key,
+                                                [&state, key, of_a = layer->maps,
+                                                 of_b = other->maps](const std::stop_token& token) -> Result<void> {
+                                                  state.compute(key, *of_a, *of_b, token);
+                                                  return {};
+                                                }});
       }
     }
   }
-  std::ranges::stable_sort(jobs, [](const auto& x, const auto& y) {
-    return std::tuple(std::get<0>(x), std::get<1>(x)) < std::tuple(std::get<0>(y), std::get<1>(y));
-  });
+  std::ranges::stable_sort(jobs, {}, [](const auto& job) { return job.first; });
   state.results = std::move(next);
   state.publish();
-  {
+  std::vector<Worker::Wanted> wanted;
+  {  // one that ends between this and want() is computed twice, to the same number
     const MutexLock lock(state.mutex);
-    state.waiting.clear();
-    bool goes_on = false;
-    for (auto& [later, elsewhere, job] : jobs) {
-      if (job.key == state.running) {
-        goes_on = true;
-        continue;
-      }
-      const bool done = std::ranges::any_of(state.finished, [&](const auto& entry) { return entry.first == job.key; });
-      if (!done) state.waiting.push_back(std::move(job));
-    }
-    if (!goes_on) state.give_up = true;
+    for (auto& [place, job] : jobs)
+      if (std::ranges::none_of(state.finished, [&](const auto& entry) { return entry.first == job.key; }))
+        wanted.push_back(std::move(job));
   }
-  state.changed.notify_all();
+  state.worker.want(std::move(wanted));
 }
 
 bool DifferenceJobs::collect() {

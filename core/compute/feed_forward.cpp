@@ -12,7 +12,7 @@
 
 #include <ATen/ATen.h>
 
-#include "core/base/serial_queue.h"
+#include "core/base/worker.h"
 #include "core/compute/reading_thread.h"
 
 namespace headroom {
@@ -142,7 +142,7 @@ Result<at::Tensor> run_experts(const WeightProvider& weights, const ExpertsSpec&
                                const std::function<bool(double share)>& go_on) {
   const std::vector<std::size_t> used = used_experts(routing.experts);
   MlpWeights read;
-  SerialQueue queue(1);  // after `read`: its job writes there
+  Worker queue({.most_waiting = 1});  // after `read`: its job writes there
   const auto begin = [&](std::size_t i) {
     return queue.submit([&, i](const std::stop_token&) -> Result<void> {
       const ReadingThread here;

@@ -32,7 +32,7 @@ Result<void> WeightReader::read(std::size_t index, const std::stop_token& token)
   return {};
 }
 
-Result<void> WeightReader::wait(const SerialQueue::StopRequested& stop) {
+Result<void> WeightReader::wait(const Worker::StopRequested& stop) {
   HEADROOM_TRY_VOID(begun_);
   const StageTimer timer(&stages_.wait_weights);
   HEADROOM_TRY_VOID(queue_.finish(stop));
@@ -40,14 +40,14 @@ Result<void> WeightReader::wait(const SerialQueue::StopRequested& stop) {
   return {};
 }
 
-Result<BlockWeights> WeightReader::take_block(const SerialQueue::StopRequested& stop) {
+Result<BlockWeights> WeightReader::take_block(const Worker::StopRequested& stop) {
   HEADROOM_TRY_VOID(wait(stop));
   BlockWeights taken = std::exchange(block_, {});
   if (static_cast<std::int64_t>(next_++) != last_) begun_ = begin();
   return taken;
 }
 
-Result<HeadWeights> WeightReader::take_head(const SerialQueue::StopRequested& stop) {
+Result<HeadWeights> WeightReader::take_head(const Worker::StopRequested& stop) {
   HEADROOM_TRY_VOID(wait(stop));
   return std::exchange(head_, {});
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "core/base/serial_queue.h"
+#include "core/base/worker.h"
 #include "core/compute/block.h"
 #include "core/compute/weights.h"
 #include "core/run/stages.h"
@@ -22,12 +22,12 @@ class WeightReader {
 
   // Blocks are taken in order, then the head; taking one starts the reading of what follows. An error of reading comes
   // back where its weights are taken; Cancelled when `stop` says so first.
-  [[nodiscard]] Result<BlockWeights> take_block(const SerialQueue::StopRequested& stop);
-  [[nodiscard]] Result<HeadWeights> take_head(const SerialQueue::StopRequested& stop);
+  [[nodiscard]] Result<BlockWeights> take_block(const Worker::StopRequested& stop);
+  [[nodiscard]] Result<HeadWeights> take_head(const Worker::StopRequested& stop);
 
  private:
   Result<void> begin();
-  Result<void> wait(const SerialQueue::StopRequested& stop);
+  Result<void> wait(const Worker::StopRequested& stop);
   Result<void> read(std::size_t index, const std::stop_token& token);
 
   const WeightLoader& loader_;
@@ -39,7 +39,7 @@ class WeightReader {
   BlockWeights block_;  // these three belong to the queue's thread while it reads
   HeadWeights head_;
   double read_seconds_ = 0.0;
-  SerialQueue queue_{1};  // last: its jobs use the others
+  Worker queue_{{.most_waiting = 1}};  // last: its jobs use the others
 };
 
 }  // namespace headroom

@@ -6,14 +6,21 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <stop_token>
 #include <thread>
 #include <tuple>
 #include <utility>
 
 #include "core/base/mutex.h"
+#include "core/base/result.h"
+#include "core/base/worker.h"
 
 namespace headroom {
 namespace {
@@ -24,8 +31,6 @@ using MapValues = std::shared_ptr<const std::vector<float>>;
 // Tiles of fewer cells take tens of milliseconds: coarse ones of them come first. Of the others the coarser one takes
 // longer, and the picture is there sooner when the finer ones come first.
 constexpr double kQuickCells = 4096.0 * 4096.0;
-// What is computed goes on for this long after it was last wanted: also_want() follows want().
-constexpr auto kGrace = std::chrono::milliseconds(5);
 constexpr std::size_t kKeptLines = 64;
 
 std::int64_t tile_cells(std::int32_t level) { return std::int64_t{kTileSize} << level; }
@@ -46,6 +51,13 @@ bool inside(const MapSource& source, const TileKey& key) {
   if (key.level < 0 || key.level > top_level(source.length) + kCoarserLevels) return false;
   const std::int64_t across = tiles_across(source.length, key.level);
   return key.row >= 0 && key.column >= 0 && key.row < across && key.column < across && source.find(key.head) != nullptr;
+}
+
+// Whether two tiles are the same, which is all that the worker asks.
+Worker::Key worker_key(const TileKey& key) {
+  const auto bits = [](auto value, int shift) { return static_cast<std::uint64_t>(value) << shift; };
+  return {key.source, bits(key.head, 32) | bits(key.map, 24) | bits(key.pooling, 16) | bits(key.level, 0),
+          bits(key.row, 32) | bits(key.column, 0)};
 }
 
 // One row or column of a map.
@@ -191,29 +203,30 @@ struct TileStore::State {
   std::map<Line, KeptLine> lines;
   std::uint64_t line_uses = 0, frame = 0;
 
-  mutable Mutex mutex;
-  std::condition_variable_any changed;
   struct Job {
     Source source;
     TileKey key;
     double cells = 0.0;
+    [[nodiscard]] bool quick() const { return cells <= kQuickCells; }
   };
-  std::vector<Job> waiting HEADROOM_GUARDED_BY(mutex);  // most urgent first
-  std::set<TileKey> wanted HEADROOM_GUARDED_BY(mutex);  // in this frame
-  std::set<TileKey> replaced
-      HEADROOM_GUARDED_BY(mutex);  // waited when the frame began: stale where they are not wanted again
-  std::set<TileKey> finished_keys
-      HEADROOM_GUARDED_BY(mutex);  // computed and not taken in yet, and the one that is being computed
   struct LineJob {
     Source source;
     std::uint64_t frame = 0;  // that asked last
     std::uint64_t order = 0;
   };
+  struct Running {
+    TileKey key;
+    std::stop_token told;  // that nobody wants it any more
+  };
+  mutable Mutex mutex;
+  std::set<TileKey> wanted HEADROOM_GUARDED_BY(mutex);   // in this frame
+  std::set<TileKey> waiting HEADROOM_GUARDED_BY(mutex);  // of those, what has not begun
+  std::optional<Running> running HEADROOM_GUARDED_BY(mutex);
+  std::set<TileKey> finished_keys HEADROOM_GUARDED_BY(mutex);  // computed and not taken in yet
   std::map<Line, LineJob> line_jobs HEADROOM_GUARDED_BY(mutex);
   std::set<Line> line_keys
       HEADROOM_GUARDED_BY(mutex);  // computed and not taken in yet, and those that are being computed
   std::uint64_t line_orders HEADROOM_GUARDED_BY(mutex) = 0;
-  Clock::time_point want_time HEADROOM_GUARDED_BY(mutex);
   std::vector<std::shared_ptr<const Tile>> finished HEADROOM_GUARDED_BY(mutex);
   std::vector<std::pair<Line, MapValues>> finished_lines HEADROOM_GUARDED_BY(mutex);
   std::uint64_t computed HEADROOM_GUARDED_BY(mutex) = 0;
@@ -221,81 +234,85 @@ struct TileStore::State {
   std::uint64_t serial HEADROOM_GUARDED_BY(mutex) = 0;
   Trace trace HEADROOM_GUARDED_BY(mutex);
 
-  std::function<void()> wake;  // set before the threads start
-  std::unique_ptr<Lanes> lanes;
-  std::jthread worker;  // last: it uses all the others
+  std::function<void()> wake;
+  Lanes lanes;
+  std::stop_source ends;
+  Worker worker;  // last: its jobs use all the others. Tiles are wanted of it, lines submitted: those come first
 
-  void begin_frame() HEADROOM_REQUIRES(mutex) {
-    settle_replaced();
-    for (const Job& job : waiting) replaced.insert(job.key);
-    waiting.clear();
-    wanted.clear();
-  }
-  [[nodiscard]] std::uint64_t stale() const HEADROOM_REQUIRES(mutex) {
-    std::uint64_t count = 0;
-    for (const TileKey& key : replaced) count += wanted.contains(key) ? 0 : 1;
-    return count;
-  }
-  void settle_replaced() HEADROOM_REQUIRES(mutex) {
-    dropped += stale();
-    replaced.clear();
-  }
+  State(std::size_t most_bytes, int threads, std::function<void()> on_result, const std::function<void()>& start_thread)
+      : budget(most_bytes),
+        wake(std::move(on_result)),
+        lanes(threads, start_thread),
+        worker({.at_start = start_thread}) {}
 
   // Main thread.
-  void add_wanted(const Source& source, std::span<const TileKey> keys) HEADROOM_REQUIRES(mutex) {
-    want_time = Clock::now();
+  void want(std::span<const WantedTiles> tiles_wanted) {
+    std::vector<Job> jobs;
+    {
+      const MutexLock lock(mutex);
+      wanted.clear();
+      for (const WantedTiles& of : tiles_wanted)
+        if (of.source) add_wanted(of.source, of.keys, jobs);
+      for (const TileKey& key : waiting) dropped += wanted.contains(key) ? 0 : 1;
+      waiting.clear();
+      for (const Job& job : jobs)
+        if (!running || running->key != job.key || running->told.stop_requested()) waiting.insert(job.key);
+    }
+    sort_by_urgency(jobs);
+    std::vector<Worker::Wanted> list;
+    list.reserve(jobs.size());
+    for (const Job& job : jobs)
+      list.push_back({worker_key(job.key), [this, job](const std::stop_token& token) -> Result<void> {
+                        run_tile(job, token);
+                        return {};
+                      }});
+    worker.want(std::move(list));
+  }
+  void add_wanted(const Source& source, std::span<const TileKey> keys, std::vector<Job>& jobs)
+      HEADROOM_REQUIRES(mutex) {
     for (const TileKey& key : keys) {
       if (key.source != source->id || !inside(*source, key) || !wanted.insert(key).second) continue;
       if (tiles.contains(key) || finished_keys.contains(key)) continue;
-      waiting.push_back({source, key, cells_of(*source, key)});
+      jobs.push_back({source, key, cells_of(*source, key)});
     }
   }
   // Where tile priority is decided.
-  void sort_waiting() HEADROOM_REQUIRES(mutex) {
-    const auto urgency = [](const Job& job) {
-      const bool quick = job.cells <= kQuickCells;
-      return std::tuple(!quick, quick ? -job.key.level : job.key.level);
-    };
-    std::ranges::stable_sort(waiting, {}, urgency);
+  static void sort_by_urgency(std::vector<Job>& jobs) {
+    std::ranges::stable_sort(jobs, {}, [](const Job& job) {
+      return std::tuple(!job.quick(), job.quick() ? -job.key.level : job.key.level);
+    });
   }
 
-  void work(const std::stop_token& token) {
+  // The worker's thread, from here on.
+  void run_tile(const Job& job, const std::stop_token& token) {
     const MutexLock lock(mutex);
-    const auto asked = [&]() HEADROOM_REQUIRES(mutex) { return !line_jobs.empty() || !waiting.empty(); };
-    while (changed.wait(mutex, token, asked)) {
-      if (token.stop_requested()) return;
-      if (!line_jobs.empty()) {
-        run_line(token);
-        continue;
-      }
-      const Job job = waiting.front();
-      waiting.erase(waiting.begin());
-      finished_keys.insert(job.key);
-      const Trace traced = trace;
-      std::shared_ptr<Tile> tile;
-      {
-        const MutexUnlock unlocked(mutex);
-        const double begin_s = now_seconds();
-        tile = compute(job, token);
-        if (traced) traced(tile ? "tile" : "tile given up", begin_s, now_seconds());
-      }
-      if (tile) {
-        tile->serial = ++serial;
-        ++computed;
-        finished.push_back(std::move(tile));
-      } else {
-        finished_keys.erase(job.key);
-        // Wanted again while it was being given up.
-        if (wanted.contains(job.key)) waiting.insert(waiting.begin(), job);
-        continue;
-      }
+    waiting.erase(job.key);
+    if (finished_keys.contains(job.key)) return;  // it ended while it was wanted again
+    running = {job.key, token};
+    const Trace traced = trace;
+    std::shared_ptr<Tile> tile;
+    {
       const MutexUnlock unlocked(mutex);
-      if (wake) wake();
+      const double begin_s = now_seconds();
+      tile = compute(job, token);
+      if (traced) traced(tile ? "tile" : "tile given up", begin_s, now_seconds());
     }
+    running.reset();
+    if (!tile) return;
+    ++computed;
+    tile->serial = ++serial;
+    finished_keys.insert(job.key);
+    finished.push_back(std::move(tile));
+    const MutexUnlock unlocked(mutex);
+    if (wake) wake();
+  }
+
+  void run_lines() HEADROOM_REQUIRES(mutex) {
+    while (!line_jobs.empty() && !ends.stop_requested()) run_line();
   }
 
   // The line that was asked for last.
-  void run_line(const std::stop_token& token) HEADROOM_REQUIRES(mutex) {
+  void run_line() HEADROOM_REQUIRES(mutex) {
     const auto latest = std::ranges::max_element(line_jobs, {}, [](const auto& job) { return job.second.order; });
     const Line line = latest->first;
     const Source source = latest->second.source;
@@ -306,7 +323,7 @@ struct TileStore::State {
     {
       const MutexUnlock unlocked(mutex);
       const double begin_s = now_seconds();
-      values = compute_line(*source, line, token);
+      values = compute_line(*source, line);
       if (traced) traced(line.is_row ? "row" : "column", begin_s, now_seconds());
     }
     if (!values) return;
@@ -315,8 +332,8 @@ struct TileStore::State {
     if (wake) wake();
   }
 
-  // Null where it was stopped.
-  MapValues compute_line(const MapSource& source, const Line& line, const std::stop_token& token) {
+  // Null where the store ends.
+  MapValues compute_line(const MapSource& source, const Line& line) {
     kernels::WindowRequest request;
     request.map = line.map;
     request.row_begin = line.is_row ? line.index : 0;
@@ -327,13 +344,13 @@ struct TileStore::State {
     kernels::WindowCells cells;
     cells.mean = values->data();
     cells.stride = request.keys;
-    const auto stop = [&] { return token.stop_requested(); };
+    const auto stop = [&] { return ends.stop_requested(); };
     if (!source.window_of(line.head, request, cells, parallel(), stop)) return nullptr;
     return values;
   }
 
-  [[nodiscard]] kernels::ParallelFor parallel() const {
-    return [this](std::int64_t tasks, const std::function<void(std::int64_t)>& body) { lanes->run(tasks, body); };
+  [[nodiscard]] kernels::ParallelFor parallel() {
+    return [this](std::int64_t tasks, const std::function<void(std::int64_t)>& body) { lanes.run(tasks, body); };
   }
 
   // Null where it was given up because nobody wants it any more.
@@ -368,19 +385,14 @@ struct TileStore::State {
         case Pooling::Positive: cells.positive = at; break;
         case Pooling::Negative: cells.negative = at; break;
       }
-      const auto stop = [&] { return token.stop_requested() || given_up(job); };
+      // What is quick is kept, wanted or not: the way back needs it.
+      const auto stop = [&] { return job.quick() ? ends.stop_requested() : token.stop_requested(); };
       if (!source.window_of(job.key.head, request, cells, parallel(), stop)) return nullptr;
       const MutexLock lock(mutex);
-      while (!line_jobs.empty() && !token.stop_requested()) run_line(token);
+      run_lines();
     }
     tile->values = std::move(values);
     return tile;
-  }
-
-  [[nodiscard]] bool given_up(const Job& job) const {
-    if (job.cells <= kQuickCells) return false;
-    const MutexLock lock(mutex);
-    return !wanted.contains(job.key) && Clock::now() - want_time > kGrace;
   }
 
   // Main thread only, from here on.
@@ -418,9 +430,12 @@ struct TileStore::State {
     {
       const MutexLock lock(mutex);
       if (line_keys.contains(line)) return nullptr;
-      line_jobs[line] = {source, frame, ++line_orders};
+      if (!line_jobs.insert_or_assign(line, LineJob{source, frame, ++line_orders}).second) return nullptr;
     }
-    changed.notify_all();
+    worker.post([this] {
+      const MutexLock lock(mutex);
+      run_lines();
+    });
     return nullptr;
   }
 
@@ -433,17 +448,9 @@ struct TileStore::State {
 
 TileStore::TileStore(std::size_t budget_bytes, int threads, std::function<void()> wake,
                      const std::function<void()>& start_thread)
-    : state_(std::make_unique<State>()) {
-  state_->budget = budget_bytes;
-  state_->wake = std::move(wake);
-  state_->lanes = std::make_unique<Lanes>(threads, start_thread);
-  state_->worker = std::jthread([state = state_.get(), start_thread](const std::stop_token& token) {
-    if (start_thread) start_thread();
-    state->work(token);
-  });
-}
+    : state_(std::make_unique<State>(budget_bytes, threads, std::move(wake), start_thread)) {}
 
-TileStore::~TileStore() = default;
+TileStore::~TileStore() { state_->ends.request_stop(); }
 
 void TileStore::set_trace(Trace trace) {
   const MutexLock lock(state_->mutex);
@@ -465,16 +472,7 @@ std::shared_ptr<const Tile> TileStore::find_covering(const TileKey& key) {
   return nullptr;
 }
 
-void TileStore::want(std::span<const WantedTiles> wanted) {
-  {
-    const MutexLock lock(state_->mutex);
-    state_->begin_frame();
-    for (const WantedTiles& of : wanted)
-      if (of.source) state_->add_wanted(of.source, of.keys);
-    state_->sort_waiting();
-  }
-  state_->changed.notify_all();
-}
+void TileStore::want(std::span<const WantedTiles> wanted) { state_->want(wanted); }
 
 bool TileStore::collect() {
   std::vector<std::shared_ptr<const Tile>> tiles;
@@ -509,7 +507,7 @@ TileStore::Statistics TileStore::statistics() const {
   const MutexLock lock(state_->mutex);
   statistics.waiting = state_->waiting.size() + state_->line_jobs.size();
   statistics.computed = state_->computed;
-  statistics.dropped = state_->dropped + state_->stale();
+  statistics.dropped = state_->dropped;
   return statistics;
 }
 

@@ -47,9 +47,9 @@ Recorder::Recorder(RunFileWriter& writer, const RunShape& shape, const kernels::
       outcome_(outcome),
       progress_(progress),
       stop_(stop),
-      queue_(kWaiting) {}
+      queue_({.most_waiting = kWaiting}) {}
 
-Result<void> Recorder::submit(SerialQueue::Job job) {
+Result<void> Recorder::submit(Worker::Job job) {
   return queue_.submit(
       [this, job = std::move(job)](const std::stop_token& token) {
         const StageTimer writing(&write_seconds_);
@@ -59,7 +59,7 @@ Result<void> Recorder::submit(SerialQueue::Job job) {
       stop_);
 }
 
-Result<void> Recorder::on_start(SerialQueue::Job write) { return submit(std::move(write)); }
+Result<void> Recorder::on_start(Worker::Job write) { return submit(std::move(write)); }
 
 Result<void> Recorder::finish() {
   {

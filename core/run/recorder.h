@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/serial_queue.h"
+#include "core/base/worker.h"
 #include "core/run/analysis.h"
 #include "core/run/run_layout.h"
 
@@ -27,7 +27,7 @@ class Recorder final : public ForwardObserver {
            AnalysisOutcome& outcome, const ProgressReport& progress, const kernels::StopRequested& stop);
 
   // Something to do before the first layer, on the same thread; `write` may run long and is given the queue's token.
-  Result<void> on_start(SerialQueue::Job write);
+  Result<void> on_start(Worker::Job write);
   // Waits until everything is written: the first error, of whatever job.
   Result<void> finish();
 
@@ -45,7 +45,7 @@ class Recorder final : public ForwardObserver {
   [[nodiscard]] bool stop_requested() const override;
 
  private:
-  Result<void> submit(SerialQueue::Job job);
+  Result<void> submit(Worker::Job job);
   Result<void> write_layer(const LayerRecord& record);
   Result<void> write_quantities(const LayerRecord& record, const MeasuredLayer& measured, std::int64_t l);
   Result<void> write_layer_datasets(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l);
@@ -67,7 +67,7 @@ class Recorder final : public ForwardObserver {
   std::vector<float> residual_magnitudes_;
   std::vector<std::pair<double, std::int64_t>> residual_largest_;  // (value, flat index), by magnitude
   double write_seconds_ = 0.0;                                     // of the queue's thread
-  SerialQueue queue_;                                              // last: its jobs use the others
+  Worker queue_;                                                   // last: its jobs use the others
 };
 
 }  // namespace headroom

@@ -1,5 +1,6 @@
 // Several trainings at a time, each on a thread of its own, while the caller's thread takes what ends, writes it down
-// (HDF5 is the caller's) and shows how far they are. Owned by the caller's thread.
+// (HDF5 is the caller's) and shows how far they are. No Workers (core/base/worker.h): threads that get free take the
+// next training of one list, which queues of their own would not share. Owned by the caller's thread.
 #pragma once
 
 #include <atomic>

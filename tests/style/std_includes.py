@@ -100,7 +100,7 @@ shared_mutex: shared_lock shared_mutex
 span: as_bytes as_writable_bytes dynamic_extent span
 sstream: istringstream ostringstream stringbuf stringstream
 stdexcept: domain_error invalid_argument length_error logic_error out_of_range overflow_error range_error runtime_error
-stop_token thread: stop_callback stop_source stop_token
+stop_token thread: nostopstate stop_callback stop_source stop_token
 string: basic_string getline stod stof stoi stol stoll stoul stoull string string_literals to_string u16string u32string u8string
   wstring
 string string_view: char_traits

@@ -11,7 +11,7 @@ struct RankIntervals::Shared {
   std::vector<Bootstrapped> done HEADROOM_GUARDED_BY(mutex);  // of the first groups
 };
 
-RankIntervals::RankIntervals() : worker_([] { become_background_thread("ranks", 5); }) {}
+RankIntervals::RankIntervals() : worker_({.at_start = [] { become_background_thread("ranks", 5); }}) {}
 
 RankIntervals::~RankIntervals() { stop_.request_stop(); }
 

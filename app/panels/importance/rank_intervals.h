@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "app/session/worker.h"
+#include "core/base/worker.h"
 #include "core/run/ablation_summary.h"
 
 namespace headroom {
