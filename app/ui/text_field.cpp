@@ -343,8 +343,19 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
     const std::string fitting = elide_end(options.hint, inner.width(), measure(), hint.face, hint.size);
     painter.text({inner.x0, baseline(first_y)}, fitting, hint);
   }
+  const bool blanks = options.blanks && options.mono && !options.multiline;
+  const std::size_t first = blanks ? std::min(text.find_first_not_of(' '), text.size()) : 0;
+  const std::size_t last = blanks ? std::max(first, text.find_last_not_of(' ') + 1) : text.size();
+  if (blanks) {
+    const auto draw_blank = [&](std::size_t at) {
+      const float x = inner.x0 - (field != nullptr ? field->scroll_x : 0.0f) + set.width(text.substr(0, at));
+      if (x < inner.x1) painter.text({x, baseline(first_y)}, "␣", {style.face, style.size, theme.text3});
+    };
+    for (std::size_t at = 0; at < first; ++at) draw_blank(at);
+    for (std::size_t at = last; at < text.size(); ++at) draw_blank(at);
+  }
   if (field == nullptr) {
-    const std::string valid = to_valid_utf8(text);
+    const std::string valid = to_valid_utf8(text.substr(first, last - first));
     if (options.multiline) {
       const auto most = static_cast<std::size_t>(std::max(1.0f, std::floor(inner.height() / kLine)));
       // No more of it than can be seen is broken into lines.
@@ -358,11 +369,10 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
         draw_number(valid, lines[row].begin, y);
         draw_read(painter, set, valid, lines[row], {inner.x0, baseline(y)}, options.read_to, theme);
       }
-    } else if (!valid.empty()) {
-      const std::string shown = shown_text(valid);
-      painter.text({inner.x0, baseline(first_y)}, elide_end(shown, inner.width(), measure(), style.face, style.size),
-                   style);
-      if (width(shown, style) > inner.width()) tooltip(area, shown);
+    } else if (const std::string shown = shown_text(valid); !shown.empty()) {
+      const float from = inner.x0 + set.width(text.substr(0, first)), room = inner.x1 - from;
+      painter.text({from, baseline(first_y)}, elide_end(shown, room, measure(), style.face, style.size), style);
+      if (width(shown, style) > room) tooltip(area, shown);
     }
   } else {
     result.caret = field->edit.caret();
@@ -403,6 +413,7 @@ TextFieldResult Ui::text_field(std::string_view name, Rect area, std::string& va
         seen.end = set.at(text, line, field->scroll_x + inner.width());
         if (seen.end > seen.begin && x_of(seen.end) > inner.x1 + 0.5f) seen.end = field->edit.previous(seen.end);
       }
+      seen.begin = std::clamp(first, seen.begin, seen.end);  // blanks before it are drawn
       draw_read(painter, set, text, seen, {x_of(seen.begin), baseline(y)}, options.read_to, theme);
       if (row == caret_row && caret_on) {
         const float half = std::round(0.66f * options.size);

@@ -91,6 +91,7 @@ struct TextFieldOptions {
   bool line_numbers = false;                // at the left, of a multiline text's own lines
   bool keeps_tab = false;                   // Tab is its own, and does not leave it
   bool bare = false;                        // no ground and no frame; the text begins at the area's left edge
+  bool blanks = false;                      // those that a line of mono text begins or ends with are seen, as ␣
   float size = 12.0f;                       // of the letters
 };
 

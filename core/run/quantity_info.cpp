@@ -173,6 +173,7 @@ std::vector<QuantityInfo> make_infos() {
     info.natural = look.natural;
     info.log = look.log;
     info.centred = look.centred;
+    if (info.name == "copying_score") info.threshold = 0.9;
     if (look.group == Group::Circuits && !look.natural) info.decimals = look.log ? 2 : 1;
     infos.push_back(std::move(info));
   }

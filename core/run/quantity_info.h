@@ -43,6 +43,7 @@ struct QuantityInfo {
   double linear_to = 0.0;           // > 0: signed and spans decades, shown linear to ± this and logarithmic beyond
   bool sink_null = false;           // uniform attention gives H_n/n
   std::optional<double> reference;  // a value with a meaning, drawn as a line: 1 for the value drain
+  std::optional<double> threshold;  // over which heads are counted, in place of the one that people choose
 
   [[nodiscard]] bool per_component() const { return !axes.empty() && axes.front().name == "component"; }
   [[nodiscard]] std::size_t elements() const;

@@ -13,6 +13,7 @@
 
 #include "app/panels/chrome/bars.h"
 #include "app/panels/panel.h"
+#include "app/panels/parts/head_parts.h"
 #include "app/panels/tokens/pointed_attention.h"
 #include "app/panels/tokens/prediction_panel.h"
 #include "app/plot/token_text.h"
@@ -182,9 +183,9 @@ void maps_parts(const PanelContext& context, HeadRef head, std::vector<NamedValu
   if (const auto& selected = state.view.selection.head; selected && *selected != head)
     parts.push_back({"selected", head_text(*selected), theme.accent});
   const auto atlas = parse_quantity(state.view.heads.quantity);
-  if (atlas && !said.maps_over.empty())
-    parts.push_back(
-        {quantity_title(*atlas) + " > " + short_text(state.view.heads.threshold), said.maps_over, theme.text2});
+  const auto threshold = atlas ? threshold_of(atlas->info, state.view.heads) : std::nullopt;
+  if (threshold && !said.maps_over.empty())
+    parts.push_back({quantity_title(*atlas) + " > " + short_text(*threshold), said.maps_over, theme.text2});
   if (!said.maps.empty()) parts.push_back({"maps", said.maps, theme.text2});
 }
 

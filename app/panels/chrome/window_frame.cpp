@@ -34,6 +34,7 @@ bool goes_on_over_an_overlay(std::string_view line) {
 void draw_rail(PanelContext& context, const PanelSlot& slot) {
   const Rect frame = slot.rect;
   const std::string name = slot.name, title = slot.panel->title;
+  const auto& head = context.state.view.selection.head;
   Ui& ui = context.ui;
   context.painter().begin_panel("rail " + name, frame);
   context.painter().fill_rect(frame, context.theme().panel);
@@ -41,8 +42,17 @@ void draw_rail(PanelContext& context, const PanelSlot& slot) {
   if (hit.hovered) context.painter().fill_rect(frame, context.theme().hover);
   ui.icon(Icon::ChevronRight, {frame.centre_x(), frame.y0 + 15.0f}, 10.0f, context.theme().text2);
   TextStyle style{Face::SansMedium, 12.0f, context.theme().text2};
-  if (frame.height() > 40.0f + ui.width(title, style))
-    context.painter().text({frame.centre_x() - 4.0f, frame.y0 + 32.0f}, title, style, -1.57079633f);
+  // Downwards; the chosen head, which the folded panel would show, behind it.
+  constexpr float kDown = -1.57079633f;
+  float at = frame.y0 + 32.0f;
+  const auto draw = [&](const std::string& text, const TextStyle& in) {
+    const float width = ui.width(text, in);
+    if (at + width + 8.0f > frame.y1) return;
+    context.painter().text({frame.centre_x() - 4.0f, at}, text, in, kDown);
+    at += width + 10.0f;
+  };
+  draw(title, style);
+  if (name == "heads" && head) draw(head_text(*head), context.theme().value());
   ui.tooltip(frame, "Unfold " + title);
   if (hit.clicked) ui.run("panel.fold " + name);
   context.painter().end_panel();

@@ -104,7 +104,7 @@ void draw_token_field(PanelContext& context, const ModelEntry& model, std::optio
   TextFieldOptions options;
   options.prefix = "token";
   options.hint = "a text or an id";
-  options.mono = true;
+  options.mono = options.blanks = true;
   if (context.ui.text_field("token", field, typed, options).submitted && !typed.empty())
     context.ui.run("circuit.token " + quote_word(typed));
 }

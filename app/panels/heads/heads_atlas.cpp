@@ -45,7 +45,7 @@ struct Atlas {
   AtlasLayout layout;
   std::vector<std::size_t> order;  // by cell: the row of the head, in [layers, heads] of the run
   std::size_t computed = 0, over = 0;
-  bool threshold_shown = false;
+  std::optional<double> threshold;  // where the range holds it
   std::optional<Distances> distances;
 
   // What is shown is a signed change, which has no threshold: a layer has a sum.
@@ -53,6 +53,7 @@ struct Atlas {
   [[nodiscard]] HeadRef head(AtlasCell cell) const {
     return head_of_row(run, order[cell.row * layout.columns + cell.column]);
   }
+  [[nodiscard]] bool own_threshold() const { return column.ref.info != nullptr && column.ref.info->threshold; }
   // The row below which the dash of stale layers runs; nothing where no row is below it.
   [[nodiscard]] std::optional<std::size_t> dash() const {
     const std::optional<std::int64_t> layer = stale_below(context.state);
@@ -264,10 +265,10 @@ void draw_cells(Atlas& atlas) {
   if (layout.cell_width >= kNumberCellWidth && layout.cell_height >= kNumberCellHeight &&
       state.layout.maximised == "heads" && atlas.column.ref.info != nullptr && !state.view.heads.range_per_layer)
     draw_cell_numbers(atlas);
-  if (atlas.threshold_shown) {
+  if (atlas.threshold) {
     std::vector<std::uint8_t> flags(atlas.order.size());
     for (std::size_t cell = 0; cell < flags.size(); ++cell)
-      flags[cell] = atlas.column.values[atlas.order[cell]] > state.view.heads.threshold ? 1 : 0;
+      flags[cell] = atlas.column.values[atlas.order[cell]] > *atlas.threshold ? 1 : 0;
     const float width = layout.gap > 0.0f ? 1.5f : 1.0f, back = 0.5f * layout.gap;
     for (const Edge& edge : contour(layout, flags))
       painter.line({edge.from.x - back, edge.from.y - back}, {edge.to.x - back, edge.to.y - back}, theme.mark, width);
@@ -310,8 +311,9 @@ void draw_counts(const Atlas& atlas) {
   Painter& painter = atlas.context.painter();
   const Theme& theme = atlas.context.theme();
   const AtlasLayout& layout = atlas.layout;
-  if (layout.counts.empty() || !atlas.threshold_shown) return;
-  painter.text_at(layout.counts.x1, layout.head_labels.centre_y(), "> ε", theme.hint(), Painter::Align::Right);
+  if (layout.counts.empty() || !atlas.threshold) return;
+  const std::string over = atlas.own_threshold() ? short_text(*atlas.threshold) : "ε";
+  painter.text_at(layout.counts.x1, layout.head_labels.centre_y(), "> " + over, theme.hint(), Painter::Align::Right);
   for (std::size_t row = 0; row < layout.rows; ++row) {
     const Rect line = layout.row_rect(row);
     if (layout.cell_height >= 4.0f)
@@ -320,7 +322,7 @@ void draw_counts(const Atlas& atlas) {
           theme.grid);
     std::size_t count = 0;
     for (std::size_t h = 0; h < layout.columns; ++h)
-      if (atlas.column.values[row * layout.columns + h] > atlas.context.state.view.heads.threshold) ++count;
+      if (atlas.column.values[row * layout.columns + h] > *atlas.threshold) ++count;
     const float share = static_cast<float>(count) / static_cast<float>(layout.columns);
     const float inset = std::min(3.0f, 0.15f * layout.cell_height);
     const Rect bar{layout.counts.x0, line.y0 + inset, layout.counts.x0 + share * layout.counts.width(),
@@ -328,7 +330,7 @@ void draw_counts(const Atlas& atlas) {
     if (count > 0) painter.fill_rect(bar, theme.text3);
     atlas.context.ui.tooltip({layout.counts.x0, line.y0, layout.counts.x1, line.y1},
                              layer_title(atlas.run, atlas.run.layers[row]) + ": " + std::to_string(count) + " of " +
-                                 std::to_string(layout.columns) + " heads over ε");
+                                 std::to_string(layout.columns) + " heads over " + over);
   }
 }
 
@@ -376,7 +378,8 @@ void draw_bar(Atlas& atlas, Rect area) {
   }
   const bool small = area.height() < 70.0f;
   const ColorScale scale = atlas.range.scale;
-  const std::string epsilon = "ε " + short_text(view.threshold);
+  const std::string epsilon =
+      (atlas.own_threshold() ? "" : "ε ") + short_text(atlas.threshold.value_or(view.threshold));
 
   if (view.range_per_layer) {
     ColorBarSpec spec;
@@ -398,7 +401,7 @@ void draw_bar(Atlas& atlas, Rect area) {
   spec.whole = info->whole;
   if (!small) spec.histogram = &counts;
   spec.histogram_height = small ? 0.0f : 20.0f;
-  if (atlas.threshold_shown) spec.threshold = view.threshold;
+  spec.threshold = atlas.threshold;
   const double null = null_level(atlas.run, atlas.column.ref);
   if (null >= static_cast<double>(scale.low) && null <= static_cast<double>(scale.high)) spec.null_level = null;
 
@@ -420,9 +423,10 @@ void draw_bar(Atlas& atlas, Rect area) {
     }
     return;
   }
+  const bool movable = threshold_of(info, view) && !atlas.own_threshold();
   const Rect handle{bar.bar.x0, bar.histogram.empty() ? bar.bar.y0 - 6.0f : bar.histogram.y0, bar.bar.x1,
                     bar.bar.y1 + 2.0f};
-  const Interaction hit = context.ui.interact("threshold", handle, Cursor::ResizeHorizontal);
+  const Interaction hit = movable ? context.ui.interact("threshold", handle, Cursor::ResizeHorizontal) : Interaction{};
   if (hit.held || hit.pressed) {
     const double wanted = color_bar_value(bar, spec, context.ui.input.pointer);
     const double step =
@@ -430,16 +434,17 @@ void draw_bar(Atlas& atlas, Rect area) {
     const double rounded = std::round(wanted / step) * step;
     if (rounded != view.threshold) context.ui.run("heads.threshold " + full_text(rounded));
   }
-  context.ui.tooltip(handle, "Drag to set the threshold ε");
+  if (movable) context.ui.tooltip(handle, "Drag to set the threshold ε");
 
-  std::string above = std::to_string(atlas.over) + " of " + std::to_string(atlas.computed) + " above";
+  std::string above;
+  if (threshold_of(info, view)) above = std::to_string(atlas.over) + " of " + std::to_string(atlas.computed) + " above";
   const TextStyle count_style = theme.hint(), epsilon_style{Face::SansMedium, 11.0f, theme.text};
   float count_width = context.ui.width(above, count_style);
   if (count_width > text_row.width()) above.clear(), count_width = 0.0f;
   if (!above.empty()) painter.text_at(text_row.x1, text_row.centre_y(), above, count_style, Painter::Align::Right);
   const float epsilon_width = context.ui.width(epsilon, epsilon_style);
   const float room = text_row.x1 - count_width - measure::kGap - epsilon_width;
-  if (atlas.threshold_shown && bar.threshold && room >= text_row.x0)
+  if (atlas.threshold && bar.threshold && room >= text_row.x0)
     painter.text_at(std::clamp(*bar.threshold - 0.5f * epsilon_width, text_row.x0, room), text_row.centre_y(), epsilon,
                     epsilon_style);
 
@@ -460,7 +465,11 @@ void draw_bar(Atlas& atlas, Rect area) {
     context.ui.label({area.x0 + 12.0f, y + 4.0f},
                      "uniform attention: " + readout_text(null) + " at n = " + grouped_text(atlas.run.length),
                      theme.hint(), area.width() - 12.0f);
-  } else if (!atlas.threshold_shown) {
+  } else if (info->centred) {
+    const auto below = std::ranges::count_if(atlas.column.values, [](double value) { return value < 0.0; });
+    context.ui.label({area.x0, y + 4.0f}, std::to_string(below) + " of " + std::to_string(atlas.computed) + " below 0",
+                     theme.hint(), area.width());
+  } else if (!atlas.threshold) {
     context.ui.label({area.x0, y + 4.0f}, "ε " + short_text(view.threshold) + " is outside this range", theme.hint(),
                      area.width());
   }
@@ -513,19 +522,19 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
       {},
       0,
       0,
-      false,
+      {},
       std::move(distances)};
   atlas.order = cell_order(run, column, state.view.heads.by_value);
-  const double threshold = state.view.heads.threshold;
-  atlas.threshold_shown = column.ref.info != nullptr && !atlas.distances && !atlas.changes() &&
-                          threshold >= static_cast<double>(atlas.range.scale.low) &&
-                          threshold <= static_cast<double>(atlas.range.scale.high);
+  const auto threshold = threshold_of(column.ref.info, state.view.heads);
+  if (threshold && !atlas.distances && *threshold >= static_cast<double>(atlas.range.scale.low) &&
+      *threshold <= static_cast<double>(atlas.range.scale.high))
+    atlas.threshold = threshold;
   for (std::size_t l = 0; l < run.layers.size(); ++l)
     if (atlas.finished(l)) atlas.computed += run.heads.size();
   for (const double value : column.values)
-    if (std::isfinite(value) && value > threshold) ++atlas.over;
+    if (threshold && std::isfinite(value) && value > *threshold) ++atlas.over;
   context.facts.set("heads.count_over", static_cast<double>(atlas.over));
-  context.facts.set("heads.threshold", threshold);
+  context.facts.set("heads.threshold", threshold.value_or(std::nan("")));
   context.facts.set("heads.quantity", atlas_quantity(state.view));
 
   draw_atlas_controls(atlas, controls);

@@ -228,10 +228,10 @@ void draw_maps_labels(const Maps& maps) {
 
 // Between heads over the atlas's threshold and the others, as there; the number of its edges.
 std::size_t draw_contour(const Maps& maps) {
-  if (maps.atlas.ref.info == nullptr) return 0;
+  const auto threshold = threshold_of(maps.atlas.ref.info, maps.view());
+  if (!threshold) return 0;
   std::vector<std::uint8_t> over(maps.atlas.values.size());
-  for (std::size_t row = 0; row < over.size(); ++row)
-    over[row] = maps.atlas.values[row] > maps.view().threshold ? 1 : 0;
+  for (std::size_t row = 0; row < over.size(); ++row) over[row] = maps.atlas.values[row] > *threshold ? 1 : 0;
   const std::vector<Edge> edges = maps_contour(maps.layout, over);
   const Rect view = maps.layout.view;
   const float back = 0.5f * maps.layout.gap, width = maps.layout.size >= 24.0f ? 2.0f : 1.0f;
@@ -298,9 +298,9 @@ void draw_missing(const Maps& maps, const Missing& missing) {
 // "α₀ > 0.3 above the line" where the last row leaves room.
 void draw_count(const Maps& maps, std::size_t over, std::size_t measured) {
   const MapsLayout& layout = maps.layout;
-  if (!maps.view().maps_by_value || maps.number.ref != maps.atlas.ref || maps.atlas.ref.info == nullptr) return;
-  const std::string first =
-                        quantity_title(maps.atlas.ref) + " > " + short_text(maps.view().threshold) + " before the line",
+  const auto threshold = threshold_of(maps.atlas.ref.info, maps.view());
+  if (!maps.view().maps_by_value || maps.number.ref != maps.atlas.ref || !threshold) return;
+  const std::string first = quantity_title(maps.atlas.ref) + " > " + short_text(*threshold) + " before the line",
                     second = std::to_string(over) + " of " + std::to_string(measured) + " heads";
   const Theme& theme = maps.context.theme();
   const float width = maps.context.ui.width(first, theme.hint());
@@ -497,15 +497,15 @@ void draw_maps(PanelContext& context, RunCache& memory, Rect body) {
   const Missing missing = missing_of(maps, there);
   thumbnails.covered = missing.box;
   if (state.view.heads.maps_number != "none")
-    draw_thumbnail_numbers(context, run, maps.number, thumbnails, state.view.heads.threshold);
+    draw_thumbnail_numbers(context, run, maps.number, thumbnails, threshold_of(maps.number.ref.info, state.view.heads));
   draw_thumbnail_names(context, run, thumbnails);
   const std::size_t edges = draw_contour(maps);
   draw_maps_labels(maps);
   draw_missing(maps, missing);
   std::size_t over = 0, measured = 0;
-  for (const double value : maps.atlas.values) {
-    if (std::isfinite(value) && value > state.view.heads.threshold) ++over;
-  }
+  const auto threshold = threshold_of(maps.atlas.ref.info, state.view.heads);
+  for (const double value : maps.atlas.values)
+    if (threshold && std::isfinite(value) && value > *threshold) ++over;
   for (const auto& layer : run.data) measured += layer ? run.heads.size() : 0;
   draw_count(maps, over, measured);
   context.facts.set("heads.count_over", static_cast<double>(over));

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostDots = 4096, kMostLayerDiscs = 600;  // more heads than discs are points
 constexpr float kTitle = 18.0f, kBelow = 8.0f;
+constexpr float kGridPitch = 12.0f;  // of layers: closer ones have no lines
 
 struct LayerPlot {
   PanelContext& context;
@@ -28,6 +29,9 @@ struct LayerPlot {
     const auto heads = static_cast<float>(run.heads.size());
     return columns.left + columns.pitch * static_cast<float>(layer) +
            columns.size * (static_cast<float>(head) + 0.5f) / heads;
+  }
+  [[nodiscard]] float middle_of(std::size_t layer) const {
+    return columns.left + columns.pitch * static_cast<float>(layer) + 0.5f * columns.size;
   }
   [[nodiscard]] bool shows(double value) const {
     return std::isfinite(value) && (!frame.y.log || value > 0.0) && value >= std::min(frame.y.low, frame.y.high) &&
@@ -81,6 +85,11 @@ void draw_plot(LayerPlot& plot, std::optional<HeadRef> hovered) {
   draw_plot_ground(painter, plot.frame, theme);
   {
     DataClip clip(painter, plot.frame.inner);
+    if (plot.columns.pitch >= kGridPitch)
+      for (std::size_t layer = 0; layer < plot.run.layers.size(); ++layer) {
+        const float x = std::round(plot.middle_of(layer));
+        painter.line({x, plot.frame.inner.y0}, {x, plot.frame.inner.y1}, theme.grid);
+      }
     draw_bands(plot, hovered, theme.text.faded(0.07f));
     draw_bands(plot, context.state.view.selection.head, theme.accent.faded(0.12f));
     const std::size_t heads = plot.run.heads.size();
@@ -91,9 +100,7 @@ void draw_plot(LayerPlot& plot, std::optional<HeadRef> hovered) {
         if (plot.shows(values[head])) dots.push_back({plot.x_of(layer, head), plot.frame.y.pixel(values[head])});
       const double median = quantile(values, 0.5);
       if (plot.shows(median)) {
-        medians.push_back(
-            {plot.columns.left + plot.columns.pitch * static_cast<float>(layer) + 0.5f * plot.columns.size,
-             plot.frame.y.pixel(median)});
+        medians.push_back({plot.middle_of(layer), plot.frame.y.pixel(median)});
       } else if (medians.size() > 1) {
         painter.polyline(medians, theme.second, 2.0f);
         medians.clear();

@@ -281,7 +281,7 @@ std::string corner_text(const QuantityInfo& info, double value) {
 }
 
 void draw_thumbnail_numbers(PanelContext& context, const RunSnapshot& run, const HeadColumn& column,
-                            const ThumbnailView& view, double threshold) {
+                            const ThumbnailView& view, std::optional<double> threshold) {
   if (!view.layout.numbers || column.ref.info == nullptr) return;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
@@ -295,7 +295,7 @@ void draw_thumbnail_numbers(PanelContext& context, const RunSnapshot& run, const
       if (square.y1 > layout.view.y1 + 0.5f || square.y0 < layout.view.y0 - 0.5f) continue;
       if (square.overlaps(view.covered)) continue;
       const std::string text = corner_text(*column.ref.info, column.values[head]);
-      const bool over = column.values[head] > threshold;
+      const bool over = threshold && column.values[head] > *threshold;
       const TextStyle style{over ? Face::MonoSemibold : Face::Mono, 10.0f, over ? theme.text : theme.text2};
       const float width = context.ui.width(text, style);
       if (width > 0.75f * square.width()) continue;

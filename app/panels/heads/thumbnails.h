@@ -45,7 +45,7 @@ std::size_t draw_thumbnails(PanelContext& context, RunCache& memory, const Thumb
 
 // In the corner that causal maps leave free: the quantity's number of each head, those over `threshold` stronger.
 void draw_thumbnail_numbers(PanelContext& context, const RunSnapshot& run, const HeadColumn& column,
-                            const ThumbnailView& view, double threshold);
+                            const ThumbnailView& view, std::optional<double> threshold);
 // Below the thumbnails, where the layout has names.
 void draw_thumbnail_names(PanelContext& context, const RunSnapshot& run, const ThumbnailView& view);
 

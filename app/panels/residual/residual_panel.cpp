@@ -54,10 +54,10 @@ PlotFrame begin_plot(Plots& plots, Rect area, const std::string& title, const st
   PanelContext& context = plots.context;
   const Theme& theme = plots.theme();
   const Rect head = area.cut_top(kTitle);
-  const float from = head.x0 + kLeft, room = head.x1 - from;
+  const float from = head.x0 + kLeft, right = head.x1 - measure::kPadding, room = right - from;
   const float width = context.ui.label_at(from, head.y0 + 7.0f, title, theme.plot_title(), room);
   if (!hint.empty() && context.ui.width(hint, theme.hint()) <= room - width - 14.0f)
-    plots.painter().text_at(head.x1 - 4.0f, head.y0 + 7.0f, hint, theme.hint(), Painter::Align::Right);
+    plots.painter().text_at(right, head.y0 + 7.0f, hint, theme.hint(), Painter::Align::Right);
   AxisSpec x = axis_spec(0.0, static_cast<double>(std::max<std::int64_t>(1, plots.view.boundaries - 1)));
   x.whole = x.high_label = true;
   AxisSpec y = axis_spec(range.low, range.high, log);

@@ -12,6 +12,8 @@
 
 #include "app/panels/circuit/circuit_panel.h"
 #include "app/panels/circuit/circuit_side.h"
+#include "app/panels/heads/heads_panel.h"
+#include "app/panels/parts/head_parts.h"
 #include "core/run/head_values.h"
 #include "core/run/open_model.h"
 #include "core/run/quantity_info.h"
@@ -115,6 +117,31 @@ CATCH_TEST_CASE("circuits: a differential head shows both maps, V1 both value bl
   CATCH_CHECK(head_value(run, copying, 0, 1) == v1.state.models[0].circuits.layers[0]->heads[1].copying);
   CATCH_CHECK(std::isnan(head_value(run, copying, 1, 1)));
   CATCH_CHECK(head_values(run, required(parse_quantity("qk_effective_rank[second]")))[1] > 1.0);
+}
+
+CATCH_TEST_CASE("circuits: the atlas counts copying heads over 0.9, whatever ε is, and numbers about zero have no ε",
+                "[circuit]") {
+  const auto made = bench_of("softmax", 2);
+  HeadsBench& bench = *made;
+  HeadsState& heads = bench.state.view.heads;
+  heads.quantity = "copying_score";
+  for (const double epsilon : {0.3, 0.7}) {
+    heads.threshold = epsilon;
+    const RecordingPainter& drawn = bench.draw(draw_heads_panel, {0, 0, 300, 800});
+    int over = 0, below = 0;
+    for (const double score : head_values(*bench.state.runs[0].data, required(parse_quantity("copying_score"))))
+      over += score > 0.9 ? 1 : 0, below += score < 0.0 ? 1 : 0;
+    CATCH_CHECK(bench.fact("heads.count_over") == over);
+    CATCH_CHECK(bench.fact("heads.threshold") == 0.9);
+    CATCH_CHECK(drawn.shows("> 0.9"));
+    CATCH_CHECK(drawn.shows(std::to_string(below) + " of 8 below 0"));
+    CATCH_CHECK_FALSE(drawn.shows("ε"));
+  }
+  CATCH_CHECK(threshold_of(find_quantity_info("sink_score"), heads) == 0.7);
+  CATCH_CHECK(threshold_of(find_quantity_info("sink_score_net"), heads) == 0.7);
+  CATCH_CHECK(threshold_of(find_quantity_info("context_rms_relative_mean"), heads) == 0.7);
+  CATCH_CHECK_FALSE(threshold_of(find_quantity_info("output_alignment_mean"), heads));
+  CATCH_CHECK_FALSE(threshold_of(nullptr, heads));
 }
 
 }  // namespace headroom::test

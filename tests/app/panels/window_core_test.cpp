@@ -78,6 +78,17 @@ CATCH_TEST_CASE("F6 gives the panels that are shown the focus in reading order, 
   CATCH_CHECK(bench.fact("focus") == "none");
 }
 
+CATCH_TEST_CASE("The rail of the folded heads names the chosen one", "[window core]") {
+  CoreBench bench("bytes/diff_v2");
+  bench.session().run("select L1.H2");
+  bench.session().run("panel.fold heads");
+  bench.frame();
+  const Rect rail = window_layout(bench.window(), bench.state()).heads.rect;
+  CATCH_REQUIRE((rail.width() > 10.0f && rail.width() < 40.0f));
+  const auto named = bench.painter->find("L1.H2");
+  CATCH_CHECK(std::ranges::any_of(named, [&](const RecordedText* text) { return rail.contains(text->baseline); }));
+}
+
 CATCH_TEST_CASE("Tab reaches the controls of a panel, and Enter presses the one with the ring", "[window core]") {
   CoreBench bench("bytes/diff_v2");
   bench.key("Tab");

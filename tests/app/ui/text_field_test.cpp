@@ -1,4 +1,3 @@
-#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -159,6 +158,28 @@ CATCH_TEST_CASE("text field: hint, prefix, clear button") {
   field.bench.press({288, 112});
   field.bench.release();
   CATCH_CHECK(field.value.empty());
+}
+
+CATCH_TEST_CASE(
+    "text field: blanks at the ends of a token are seen where its field asks for it, with and without the keyboard") {
+  Field field;
+  field.options.mono = true;
+  field.value = "  a b ";
+  for (const bool blanks : {false, true}) {
+    field.options.blanks = blanks;
+    for (const bool focused : {false, true}) {
+      CATCH_INFO(blanks << focused);
+      if (focused) field.bench.click(field.area.centre());
+      field.bench.frame();
+      const auto seen = field.bench.painter->find("␣");
+      CATCH_CHECK(seen.size() == (blanks ? 3 : 0));
+      if (!seen.empty()) CATCH_CHECK(std::abs(seen[2]->baseline.x - seen[0]->baseline.x - 5 * 7.2f) < 0.1f);
+      CATCH_CHECK(field.bench.painter->shows("a b"));
+      CATCH_CHECK(field.bench.painter->violations().empty());
+      if (focused) field.bench.key(Key::Escape);
+    }
+  }
+  CATCH_CHECK(field.value == "  a b ");
 }
 
 CATCH_TEST_CASE("text field: several lines wrap, the caret goes up and down at its place") {
