@@ -11,6 +11,7 @@
 
 #include "app/session/command_parts.h"
 #include "app/session/enum_words.h"
+#include "app/session/head_threshold.h"
 #include "core/run/head_filter.h"
 #include "core/run/head_values.h"
 #include "core/run/quantity_info.h"
@@ -28,11 +29,6 @@ std::string heads_reason(const State& state) { return state.heads_shown() ? "" :
 std::string threshold_reason(const State& state) {
   if (std::string reason = needs_data(state); !reason.empty()) return reason;
   return atlas_quantity(state.view) == kRowDistance ? "the atlas shows row distances, which have no threshold" : "";
-}
-
-double threshold_value(const RunSnapshot& data, const State& state, HeadRef head) {
-  const auto quantity = parse_quantity(atlas_quantity(state.view));
-  return quantity ? head_value(data, *quantity, head.layer, head.head) : std::nan("");
 }
 
 // All heads, layer by layer.
@@ -58,13 +54,16 @@ Result<void> step(Session& session, int layers, int heads) {
 Result<void> step_over(Session& session, int direction) {
   const State& state = session.state();
   const RunSnapshot& data = *state.data();
+  const auto quantity = parse_quantity(atlas_quantity(state.view));
+  const auto threshold = quantity ? threshold_of(quantity->info, state.view.heads) : std::nullopt;
+  if (!threshold) return Error(ErrorCode::NotFound, "the quantity that is shown has no threshold");
   std::vector<HeadRef> heads = all_heads(data);
   if (direction < 0) std::ranges::reverse(heads);
   const HeadRef from = state.view.selection.head.value_or(heads.front());
   const auto after = [&](HeadRef head) { return direction > 0 ? head > from : head < from; };
   for (const bool wrapped : {false, true})
     for (const HeadRef head : heads)
-      if ((wrapped || after(head)) && threshold_value(data, state, head) > state.view.heads.threshold) {
+      if ((wrapped || after(head)) && head_value(data, *quantity, head.layer, head.head) > *threshold) {
         session.runner().set_head(head);
         return {};
       }

@@ -262,7 +262,7 @@ struct TileStore::State {
     std::vector<Worker::Wanted> list;
     list.reserve(jobs.size());
     for (const Job& job : jobs)
-      list.push_back({worker_key(job.key), [this, job](const std::stop_token& token) -> Result<void> {
+      list.push_back({worker_key(job.key), [this, job](const std::stop_token& token) noexcept -> Result<void> {
                         run_tile(job, token);
                         return {};
                       }});

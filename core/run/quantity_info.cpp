@@ -135,6 +135,7 @@ QuantityInfo make_info(const Quantity& quantity) {
   info.percent = info.name.starts_with("rows_") || info.name == "rounding_bias" || info.name == "rounding_noise";
   info.sink_null = info.name == "sink_score";
   if (info.name == "value_drain") info.reference = 1.0;
+  if (info.name == "copying_score") info.threshold = 0.9;
   for (const std::string_view axis : quantity.axes) info.axes.push_back(make_axis(axis));
   for (const QuantityAxis& axis : info.axes)
     info.default_index = info.default_index * axis.labels.size() + usual_position(axis);
@@ -173,7 +174,6 @@ std::vector<QuantityInfo> make_infos() {
     info.natural = look.natural;
     info.log = look.log;
     info.centred = look.centred;
-    if (info.name == "copying_score") info.threshold = 0.9;
     if (look.group == Group::Circuits && !look.natural) info.decimals = look.log ? 2 : 1;
     infos.push_back(std::move(info));
   }

@@ -13,10 +13,10 @@
 
 #include "app/panels/chrome/bars.h"
 #include "app/panels/panel.h"
-#include "app/panels/parts/head_parts.h"
 #include "app/panels/tokens/pointed_attention.h"
 #include "app/panels/tokens/prediction_panel.h"
 #include "app/plot/token_text.h"
+#include "app/session/head_threshold.h"
 #include "app/ui/text_wrap.h"
 #include "core/base/format.h"
 #include "core/base/number_text.h"

@@ -21,6 +21,7 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/quick_layers.h"
 #include "app/plot/color_bar.h"
+#include "app/session/head_threshold.h"
 #include "app/session/importance.h"
 #include "core/base/number_text.h"
 #include "core/run/head_values.h"

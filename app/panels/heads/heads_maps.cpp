@@ -19,6 +19,7 @@
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/quick_layers.h"
 #include "app/plot/color_bar.h"
+#include "app/session/head_threshold.h"
 #include "core/base/number_text.h"
 
 namespace headroom {

@@ -1,6 +1,6 @@
 #include "app/panels/importance/rank_intervals.h"
 
-#include <utility>
+#include <stop_token>
 
 #include "core/base/mutex.h"
 
@@ -13,22 +13,21 @@ struct RankIntervals::Shared {
 
 RankIntervals::RankIntervals() : worker_({.at_start = [] { become_background_thread("ranks", 5); }}) {}
 
-RankIntervals::~RankIntervals() { stop_.request_stop(); }
+RankIntervals::~RankIntervals() = default;
 
 RankIntervals::Answer RankIntervals::of(const std::vector<HeadPairs>& groups) {
   if (groups != asked_ || !shared_) {
-    stop_.request_stop();
-    stop_ = std::stop_source();
     asked_ = groups;
     shared_ = std::make_shared<Shared>();
-    worker_.post([groups, shared = shared_, stop = stop_.get_token()] {
-      for (const HeadPairs& group : groups) {
-        Bootstrapped made = bootstrapped_rank_correlation(group.a, group.b, stop);
-        if (stop.stop_requested()) return;
-        const MutexLock lock(shared->mutex);
-        shared->done.push_back(made);
-      }
-    });
+    worker_.want({{{++times_asked_}, [groups, shared = shared_](const std::stop_token& stop) noexcept -> Result<void> {
+                     for (const HeadPairs& group : groups) {
+                       Bootstrapped made = bootstrapped_rank_correlation(group.a, group.b, stop);
+                       if (stop.stop_requested()) break;
+                       const MutexLock lock(shared->mutex);
+                       shared->done.push_back(made);
+                     }
+                     return {};
+                   }}});
   }
   const MutexLock lock(shared_->mutex);
   Answer answer{shared_->done, shared_->done.size()};

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <stop_token>
 #include <vector>
 
 #include "core/base/worker.h"
@@ -38,7 +38,7 @@ class RankIntervals {
 
   std::vector<HeadPairs> asked_;
   std::shared_ptr<Shared> shared_;
-  std::stop_source stop_;
+  std::uint64_t times_asked_ = 0;
   Worker worker_;
 };
 

@@ -71,13 +71,6 @@ std::string column_title(std::string_view name) {
   return ref ? quantity_title(*ref) : visible_token(name);
 }
 
-std::optional<double> threshold_of(const QuantityInfo* info, const HeadsState& view) {
-  if (info == nullptr) return {};
-  if (info->threshold) return info->threshold;
-  if (info->centred && info->group != QuantityGroup::Sinks) return {};
-  return view.threshold;
-}
-
 ColumnRange column_range(const HeadColumn& column, const Theme& theme, bool log) {
   ColumnRange range;
   range.scale.map = theme.sequential();

@@ -30,10 +30,6 @@ struct ColumnRange {
 };
 [[nodiscard]] ColumnRange column_range(const HeadColumn& column, const Theme& theme, bool log = false);
 
-// Over which heads are counted and surrounded: the quantity's own number, else the ε that was chosen. Numbers about
-// zero have none, but for shares of a sink, which ε is about.
-[[nodiscard]] std::optional<double> threshold_of(const QuantityInfo* info, const HeadsState& view);
-
 // What a head's tooltip says: its name, the value, the pair of a differential head; why there is no value.
 [[nodiscard]] std::string head_tip(const RunSnapshot& run, const QuantityRef& ref, HeadRef head);
 

@@ -13,7 +13,7 @@
 #include "app/panels/circuit/circuit_panel.h"
 #include "app/panels/circuit/circuit_side.h"
 #include "app/panels/heads/heads_panel.h"
-#include "app/panels/parts/head_parts.h"
+#include "app/session/head_threshold.h"
 #include "core/run/head_values.h"
 #include "core/run/open_model.h"
 #include "core/run/quantity_info.h"
@@ -125,7 +125,7 @@ CATCH_TEST_CASE("circuits: the atlas counts copying heads over 0.9, whatever ε 
   HeadsBench& bench = *made;
   HeadsState& heads = bench.state.view.heads;
   heads.quantity = "copying_score";
-  for (const double epsilon : {0.3, 0.7}) {
+  for (const double epsilon : {0.3, -0.2}) {  // what the scores lie about
     heads.threshold = epsilon;
     const RecordingPainter& drawn = bench.draw(draw_heads_panel, {0, 0, 300, 800});
     int over = 0, below = 0;
@@ -137,9 +137,9 @@ CATCH_TEST_CASE("circuits: the atlas counts copying heads over 0.9, whatever ε 
     CATCH_CHECK(drawn.shows(std::to_string(below) + " of 8 below 0"));
     CATCH_CHECK_FALSE(drawn.shows("ε"));
   }
-  CATCH_CHECK(threshold_of(find_quantity_info("sink_score"), heads) == 0.7);
-  CATCH_CHECK(threshold_of(find_quantity_info("sink_score_net"), heads) == 0.7);
-  CATCH_CHECK(threshold_of(find_quantity_info("context_rms_relative_mean"), heads) == 0.7);
+  CATCH_CHECK(threshold_of(find_quantity_info("sink_score"), heads) == -0.2);
+  CATCH_CHECK(threshold_of(find_quantity_info("sink_score_net"), heads) == -0.2);
+  CATCH_CHECK(threshold_of(find_quantity_info("context_rms_relative_mean"), heads) == -0.2);
   CATCH_CHECK_FALSE(threshold_of(find_quantity_info("output_alignment_mean"), heads));
   CATCH_CHECK_FALSE(threshold_of(nullptr, heads));
 }

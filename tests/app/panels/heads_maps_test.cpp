@@ -208,6 +208,12 @@ CATCH_TEST_CASE(
     return shape.kind == RecordedShape::Kind::Disc && shape.width == 1.75f;
   });
   CATCH_CHECK(dots >= 540);
+  // A line for each layer through each of the plots.
+  const auto lines = std::ranges::count_if(bench.painter->shapes(), [&](const RecordedShape& shape) {
+    return shape.kind == RecordedShape::Kind::Line && shape.color == dark_theme().grid &&
+           shape.bounds.width() == 0.0f && shape.bounds.y0 > bench.painter->maps().front().target.y1;
+  });
+  CATCH_CHECK((lines > 0 && lines % 30 == 0));
   CATCH_CHECK(bench.painter->find("attention received").front()->baseline.y > bench.painter->maps().front().target.y0);
   CATCH_CHECK(bench.painter->find("Where it looks").front()->baseline.y > bench.painter->maps().front().target.y0);
   // By value: the place among all.

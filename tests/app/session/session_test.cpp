@@ -17,7 +17,10 @@
 
 #include "app/session/script.h"
 #include "core/io/run_file.h"
+#include "core/run/head_values.h"
+#include "core/run/quantity_info.h"
 #include "tests/app/session/session_bench.h"
+#include "tests/support/required.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
@@ -285,6 +288,25 @@ CATCH_TEST_CASE("Shift and arrows go to the next head over the threshold, and ro
     const HeadRef now = *bench.state().view.selection.head;
     CATCH_CHECK(std::ranges::count(over, now) == 1);
   }
+}
+
+CATCH_TEST_CASE("Stepping over the threshold goes by the shown quantity's own, and says where there is none",
+                "[session]") {
+  SessionBench bench;
+  bench.demo("backcopy/softmax");  // its head's copying score lies between ε and 0.9
+  bench.run("run");
+  bench.run("circuit on");
+  bench.wait();
+  bench.run("heads.quantity copying_score");
+  const double score = head_value(*bench.state().data(), required(parse_quantity("copying_score")), 0, 0);
+  CATCH_REQUIRE((score > bench.state().view.heads.threshold && score < 0.9));
+  CATCH_CHECK(bench.refusal("select.next-over").find("no head is over") != std::string::npos);
+  bench.run("heads.quantity output_alignment_mean");
+  CATCH_CHECK(bench.refusal("select.next-over").find("has no threshold") != std::string::npos);
+  bench.run("heads.quantity sink_score");
+  bench.run("heads.threshold 0.01");
+  bench.run("select.next-over");
+  CATCH_CHECK(bench.state().view.selection.head == HeadRef{0, 0});
 }
 
 CATCH_TEST_CASE("Recent files are kept between sessions, and a missing one is marked, not dropped", "[session]") {
