@@ -218,6 +218,7 @@ class Application {
     Input input = loop_.begin_frame(theme.bg);
     if (script_) synthetic_.apply(input);
     if (random_) random_->play(input);
+    if (pointer_away_) input.pointer = Input{}.pointer, input.pointer_inside = false;
     shown_window_ = input.window;
     if (session_.state().developer) developer_.draw(input);
     // As the window is made: before the scale that the settings add.
@@ -289,9 +290,14 @@ class Application {
           loop_.window().set_clipboard_text(request.text);
           break;
         case WindowRequest::Kind::Screenshot:
+          // The last frame shows what asked for the picture (the palette, a menu) and what the pointer lies on. A
+          // script means what its pointer shows.
           session_.edit().taking_picture = true;
-          frame();  // the last one shows what asked for the picture: the palette, a menu
-          session_.edit().taking_picture = false;
+          pointer_away_ = request.by_person;
+          frame();
+          if (pointer_away_) frame();  // without what was seen because of it in the one before
+          session_.edit().taking_picture = pointer_away_ = false;
+          dirty_ = std::max(dirty_, 2);
           screenshot(request);
           break;
         case WindowRequest::Kind::NativeDialog: ask_desktop(); break;
@@ -427,6 +433,7 @@ class Application {
   int dirty_ = kSettlingFrames;
   int frames_since_line_ = 0;
   bool holding_ = false, open_demo_ = false, quit_ = false;
+  bool pointer_away_ = false;  // for a picture
   double ui_wait_s_ = 0.0, ui_due_s_ = 0.0, first_frame_s_ = 0.0;
   int exit_code_ = 0;
   Vec2 last_size_;

@@ -216,6 +216,24 @@ def test_a_picture_is_of_the_window_without_what_asked_for_it(sits, tmp_path):
     assert len(np.unique(wide.reshape(-1, 3), axis=0)) > 300, "the map is covered"
 
 
+def test_a_picture_shows_nothing_of_the_pointer(sits, tmp_path):
+    """Saved while the pointer rests on the map, then on a head, then outside: the same picture."""
+    person = sits(DEMO / "bytes" / "softmax")
+    person.resizes(1440, 900)
+    pictures = []
+    for k, at in enumerate(((700, 500), (60, 180), (760, 899))):
+        person.does("mousemove", "--window", person.id, *map(str, at))
+        person.settle(1.0)  # a tooltip comes after a rest
+        person.commands(f"screenshot at{k}.png")
+        person.settle()
+        pictures.append(np.asarray(Image.open(tmp_path / f"at{k}.png").convert("RGB")).astype(int))
+    person.leaves()
+    for k in (0, 1):
+        # The status bar has the memory that is taken at its right end.
+        different = abs(pictures[k] - pictures[2]).max(axis=2)[:-26]
+        assert different.max() < 8, (k, np.argwhere(different >= 8)[[0, -1]].tolist())
+
+
 @pytest.mark.parametrize("end", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
 def test_a_crash_loses_nothing(sits, tmp_path, end):
     """Its report, the offer at the next start, and the session as the person had it."""
