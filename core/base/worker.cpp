@@ -122,7 +122,10 @@ void Worker::work(const std::stop_token& token) {
         job = std::move(submitted_.front());
         submitted_.pop_front();
       } else {
-        job = std::move(wanted_.front().job);
+        job = [wanted = std::move(wanted_.front().job)](const std::stop_token& stop) noexcept -> Result<void> {
+          wanted(stop);
+          return {};
+        };
         running_key_ = wanted_.front().key;
         wanted_.pop_front();
       }

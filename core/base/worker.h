@@ -37,7 +37,7 @@ class Worker {
   using Key = std::array<std::uint64_t, 3>;
   struct Wanted {
     Key key;
-    Job job;
+    std::function<void(const std::stop_token& token)> job;  // reports by itself and throws nothing
   };
 
   explicit Worker(WorkerOptions options = {});
@@ -51,8 +51,7 @@ class Worker {
   // For a worker without a bound: a job that reports by itself and throws nothing.
   void post(std::function<void()> job);
   // Takes the place of what was wanted before, the most urgent first. The one that runs goes on if it is among them,
-  // else its token is told; waits for nothing. After an error or exception of any job nothing is wanted any more, and
-  // only submit() and finish() say why: jobs of an owner who calls neither report by themselves and are noexcept.
+  // else its token is told; waits for nothing.
   void want(std::vector<Wanted> jobs);
   // Waits until all jobs are done, with the same errors as submit().
   Result<void> finish(const StopRequested& stop = {});

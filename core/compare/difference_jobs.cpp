@@ -117,12 +117,9 @@ void DifferenceJobs::compare(const std::shared_ptr<const RunSnapshot>& a, const 
         state.keys.push_back(key);
         if (same_source(key) || state.kept.contains(key)) continue;
         const int place = !first || first->first != layer->layer ? 2 : first->second != head ? 1 : 0;
-        jobs.emplace_back(place, Worker::Wanted{key,
-                                                [&state, key, of_a = layer->maps, of_b = other->maps](
-                                                    const std::stop_token& token) noexcept -> Result<void> {
-                                                  state.compute(key, *of_a, *of_b, token);
-                                                  return {};
-                                                }});
+        jobs.emplace_back(
+            place, Worker::Wanted{key, [&state, key, of_a = layer->maps, of_b = other->maps](
+                                           const std::stop_token& token) { state.compute(key, *of_a, *of_b, token); }});
       }
     }
   }

@@ -19,7 +19,6 @@
 #include <utility>
 
 #include "core/base/mutex.h"
-#include "core/base/result.h"
 #include "core/base/worker.h"
 
 namespace headroom {
@@ -262,10 +261,7 @@ struct TileStore::State {
     std::vector<Worker::Wanted> list;
     list.reserve(jobs.size());
     for (const Job& job : jobs)
-      list.push_back({worker_key(job.key), [this, job](const std::stop_token& token) noexcept -> Result<void> {
-                        run_tile(job, token);
-                        return {};
-                      }});
+      list.push_back({worker_key(job.key), [this, job](const std::stop_token& token) { run_tile(job, token); }});
     worker.want(std::move(list));
   }
   void add_wanted(const Source& source, std::span<const TileKey> keys, std::vector<Job>& jobs)

@@ -19,14 +19,13 @@ RankIntervals::Answer RankIntervals::of(const std::vector<HeadPairs>& groups) {
   if (groups != asked_ || !shared_) {
     asked_ = groups;
     shared_ = std::make_shared<Shared>();
-    worker_.want({{{++times_asked_}, [groups, shared = shared_](const std::stop_token& stop) noexcept -> Result<void> {
+    worker_.want({{{++times_asked_}, [groups, shared = shared_](const std::stop_token& stop) {
                      for (const HeadPairs& group : groups) {
                        Bootstrapped made = bootstrapped_rank_correlation(group.a, group.b, stop);
-                       if (stop.stop_requested()) break;
+                       if (stop.stop_requested()) return;
                        const MutexLock lock(shared->mutex);
                        shared->done.push_back(made);
                      }
-                     return {};
                    }}});
   }
   const MutexLock lock(shared_->mutex);
