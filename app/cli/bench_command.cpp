@@ -89,6 +89,9 @@ Result<BenchmarkRequest> kernel_request(const BenchArguments& arguments) {
                                                           : kBudgetSeconds;
   request.threads = arguments.threads;
   request.target = arguments.target;
+  request.device = arguments.device;
+  request.dtype = arguments.dtype;
+  if (request.device != "cpu" && !quick_table) request.lengths = {2048, 8192, 32768, 131072};
   request.window = !arguments.no_window;
   request.outliers = arguments.outliers;
   return request;

@@ -15,7 +15,7 @@ struct BenchArguments {
   std::string shapes;  // "32x8x128@4096,diff_v2:8x8x64"; empty: the table
   std::int64_t repeats = 0, threads = 0;
   double budget_seconds = 0.0;
-  std::string target;
+  std::string target, device = "cpu", dtype = "float32";
   bool quick = false, outliers = false, no_window = false, json = false;
   std::string model;  // empty: no model
   CheckpointOptions options;

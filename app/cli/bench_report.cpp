@@ -31,11 +31,14 @@ std::string machine_lines(const BenchFacts& facts) {
   const BenchmarkMachine& machine = facts.report.machine;
   std::string text =
       escape_for_terminal(machine.processor) +
-      format(", %lld threads, LibTorch %s (%s), kernels %s, float32, causal, inputs %s, headroom %s, %s\n",
+      format(", %lld threads, LibTorch %s (%s), kernels %s, %s, causal, inputs %s, headroom %s, %s\n",
              static_cast<long long>(machine.threads), machine.torch_version.c_str(), machine.torch_capability.c_str(),
-             machine.kernel_target.c_str(), facts.report.data.c_str(), kVersion, facts.date.c_str());
-  text += format("Multiply-adds in registers: %.0f GFLOP/s on one thread, %.0f on all\n", machine.peak_gflops_one,
-                 machine.peak_gflops_all);
+             machine.kernel_target.c_str(), machine.dtype.c_str(), facts.report.data.c_str(), kVersion,
+             facts.date.c_str());
+  text += machine.device == "cpu"
+              ? format("Multiply-adds in registers: %.0f GFLOP/s on one thread, %.0f on all\n",
+                       machine.peak_gflops_one, machine.peak_gflops_all)
+              : format("LibTorch's product of two matrices of 8192²: %.0f GFLOP/s\n", machine.peak_gflops_all);
   for (const std::string& note : machine.notes) text += "note: " + note + "\n";
   return text;
 }
@@ -225,6 +228,8 @@ std::string bench_json(const BenchFacts& facts) {
                      {"torch_version", machine.torch_version},
                      {"torch_capability", machine.torch_capability},
                      {"kernel_target", machine.kernel_target},
+                     {"device", machine.device},
+                     {"dtype", machine.dtype},
                      {"peak_gflops_one", machine.peak_gflops_one},
                      {"peak_gflops_all", machine.peak_gflops_all},
                      {"notes", machine.notes}};

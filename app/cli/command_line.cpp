@@ -250,7 +250,7 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
   CLI::Option* shapes = command->add_option(
       "--shapes", arguments.shapes,
       "list of [KIND:]HEADSxKV_HEADSxHEAD_DIM[@LENGTH], KIND softmax, diff_v2 or diff_v1; e.g. 32x8x128,diff_v2:8x8x64@2048 "
-      "(default: a table of nine, n = 1024 to 8192)");
+      "(default: a table of nine, n = 1024 to 8192; on a CUDA device of four, n = 2048 to 131072)");
   shapes->check(nothing)->excludes(model);
   model->check(nothing)->type_name(kPathValue);
   command
@@ -266,6 +266,12 @@ void add_bench(CLI::App& app, BenchArguments& arguments) {
       ->check(CLI::Range(1, 1024));
   command->add_option("--target", arguments.target, "instructions, e.g. AVX2; holds LibTorch to them too")
       ->check(nothing);
+  command->add_option("--device", arguments.device, "cpu (default) or cuda: the fused kernels of that device")
+      ->type_name("DEVICE:{cpu,cuda}")
+      ->excludes(model);
+  command->add_option("--dtype", arguments.dtype, "float32 (default) or bfloat16: queries, keys and values")
+      ->check(CLI::IsMember({"float32", "bfloat16"}))
+      ->excludes(model);
   command->add_flag("--no-window", arguments.no_window, "leave out the window of a map of 131,072 tokens");
   command->add_option("--text", prompt.text, "the prompt of --model")->needs(model);
   command->add_option("--text-file", prompt.text_file, "file with the prompt; - is standard input")

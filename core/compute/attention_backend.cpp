@@ -66,24 +66,6 @@ Result<void> check_options(AttentionBackend backend, const ForwardOptions& optio
   return {};
 }
 
-Error status_error(const kernels::KernelStatus& status) {
-  const auto code = [&] {
-    switch (status.code) {
-      case StatusCode::Unsupported: return ErrorCode::Unsupported;
-      case StatusCode::InvalidArgument: return ErrorCode::InvalidArgument;
-      case StatusCode::OutOfMemory: return ErrorCode::OutOfMemory;
-      case StatusCode::Cancelled: return ErrorCode::Cancelled;
-      case StatusCode::Device:
-      case StatusCode::Ok: break;
-    }
-    return ErrorCode::Device;
-  }();
-  Error error(code,
-              std::string("the backend cuda cannot run: ") + status.text + (*status.call ? ", in " : "") + status.call);
-  if (code != ErrorCode::Cancelled) error.at_tensor("--backend").advise("--backend blocked runs on the same device");
-  return error;
-}
-
 Result<AttentionBackend> named_backend(const std::string& name) {
   for (const AttentionBackend backend : kBackends)
     if (name == attention_backend_name(backend)) return backend;
@@ -152,6 +134,24 @@ kernels::KernelStatus run_cuda(std::span<HeadJob<Input, float>> jobs, at::Device
 }
 
 }  // namespace
+
+Error status_error(const kernels::KernelStatus& status) {
+  const auto code = [&] {
+    switch (status.code) {
+      case StatusCode::Unsupported: return ErrorCode::Unsupported;
+      case StatusCode::InvalidArgument: return ErrorCode::InvalidArgument;
+      case StatusCode::OutOfMemory: return ErrorCode::OutOfMemory;
+      case StatusCode::Cancelled: return ErrorCode::Cancelled;
+      case StatusCode::Device:
+      case StatusCode::Ok: break;
+    }
+    return ErrorCode::Device;
+  }();
+  Error error(code,
+              std::string("the backend cuda cannot run: ") + status.text + (*status.call ? ", in " : "") + status.call);
+  if (code != ErrorCode::Cancelled) error.at_tensor("--backend").advise("--backend blocked runs on the same device");
+  return error;
+}
 
 const char* attention_backend_name(AttentionBackend backend) {
   switch (backend) {

@@ -17,6 +17,7 @@
 #include "core/compute/parallel.h"
 #include "core/run/compute.h"
 #include "kernels/attention.h"
+#include "kernels/status.h"
 
 namespace headroom {
 
@@ -24,6 +25,9 @@ namespace headroom {
 inline constexpr std::int64_t kReferenceLength = 4096;
 
 [[nodiscard]] const char* attention_backend_name(AttentionBackend backend);
+
+// What a CUDA kernel says, as an error that names the backend.
+[[nodiscard]] Error status_error(const kernels::KernelStatus& status);
 
 // InvalidArgument for a name that is none and for a backend that cannot do what the other options ask; Device and
 // Unsupported with the reason where this machine or this build lacks it.

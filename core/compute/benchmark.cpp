@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
+#include <c10/core/DeviceGuard.h>
 #include <time.h>
 
 #include <algorithm>
@@ -16,12 +17,15 @@
 #include <vector>
 
 #include "core/base/format.h"
+#include "core/compute/attention_backend.h"
 #include "core/compute/benchmark_case.h"
+#include "core/compute/device.h"
 #include "core/compute/parallel.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/peak.h"
 #include "kernels/cpu/target.h"
 #include "kernels/cpu/window.h"
+#include "kernels/cuda/window.h"
 
 namespace headroom {
 namespace {
@@ -32,7 +36,7 @@ constexpr std::int64_t kFewestRounds = 3;
 constexpr double kSdpasPerRound = 6.5;  // about, all variants together
 constexpr std::int64_t kAccuracyLength = 1024;
 constexpr std::int64_t kWindowLength = 131072, kWindowDim = 128, kWindowCells = 1024, kWindowRounds = 50;
-constexpr double kWindowGoal = 0.005;
+constexpr double kWindowGoal = 0.005, kWindowGoalCuda = 0.016;
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -63,7 +67,8 @@ std::string processor_name() {
 }
 
 // Two softmax shapes of large models and a small one, h = 8, and pairs.
-std::vector<BenchmarkShape> table_of_shapes() {
+std::vector<BenchmarkShape> table_of_shapes(bool cuda) {
+  if (cuda) return {{"softmax", 32, 32, 64}, {"softmax", 32, 8, 128}, {"diff_v2", 16, 8, 128}, {"diff_v1", 16, 16, 64}};
   return {{"softmax", 32, 8, 128}, {"softmax", 16, 16, 64}, {"softmax", 8, 2, 64},
           {"softmax", 8, 8, 64},   {"softmax", 8, 8, 128},  {"diff_v2", 8, 8, 64},
           {"diff_v2", 8, 8, 128},  {"diff_v1", 8, 8, 64},   {"diff_v1", 8, 8, 128}};
@@ -123,8 +128,13 @@ class Settings {
 
 class Benchmark {
  public:
-  Benchmark(const BenchmarkRequest& request, const Progress& progress, const kernels::StopRequested& stop)
-      : request_(request), progress_(progress), stop_(stop) {}
+  Benchmark(const BenchmarkRequest& request, at::Device device, const Progress& progress,
+            const kernels::StopRequested& stop)
+      : request_(request),
+        device_(device),
+        place_(at::TensorOptions().device(device).dtype(request.dtype == "bfloat16" ? at::kBFloat16 : at::kFloat)),
+        progress_(progress),
+        stop_(stop) {}
 
   Result<BenchmarkReport> run() {
     describe_machine();
@@ -140,12 +150,12 @@ class Benchmark {
       }
       // Half of an equal share: the longer ones after it need more.
       const double slice = 0.5 * left() / static_cast<double>(shapes.size() - i);
-      if (!measure_case(shapes[i], slice)) return cancelled();
-      measure_accuracy(shapes[i]);
+      HEADROOM_TRY_VOID(measure_case(shapes[i], slice));
+      HEADROOM_TRY_VOID(measure_accuracy(shapes[i]));
     }
     if (request_.window) {
       progress_(spent() / request_.budget_seconds, "window");
-      if (!measure_window()) return cancelled();
+      HEADROOM_TRY_VOID(measure_window());
     }
     compare_lengths();
     progress_(1.0, "done");
@@ -163,7 +173,7 @@ class Benchmark {
   // By cost: those that may not fit come last.
   [[nodiscard]] std::vector<BenchmarkShape> planned_cases() const {
     std::vector<BenchmarkShape> cases;
-    for (BenchmarkShape shape : request_.shapes.empty() ? table_of_shapes() : request_.shapes) {
+    for (BenchmarkShape shape : request_.shapes.empty() ? table_of_shapes(device_.is_cuda()) : request_.shapes) {
       if (shape.length > 0) {
         cases.push_back(shape);
         continue;
@@ -184,6 +194,15 @@ class Benchmark {
     machine.torch_capability = at::get_cpu_capability();
     machine.kernel_target = kernels::cpu_kernel_target();
     machine.threads = at::get_num_threads();
+    machine.device = request_.device;
+    machine.dtype = request_.dtype;
+    if (device_.is_cuda()) {
+      machine.processor = device_description(device_);
+      machine.torch_capability = machine.kernel_target = "CUDA";
+      progress_(0.0, "peak of products of matrices");
+      machine.peak_gflops_all = peak_of_products();
+      return;
+    }
     avx2_ = machine.kernel_target == "AVX2";
     if (avx2_ && machine.torch_capability != "AVX2")
       machine.notes.push_back("the kernels use AVX2 and LibTorch " + machine.torch_capability +
@@ -191,6 +210,22 @@ class Benchmark {
     progress_(0.0, "peak of multiply-adds");
     machine.peak_gflops_one = peak_gflops(1);
     machine.peak_gflops_all = machine.threads == 1 ? machine.peak_gflops_one : peak_gflops(machine.threads);
+  }
+
+  // What LibTorch's product of two matrices reaches on the device, in the type of the table.
+  [[nodiscard]] double peak_of_products() const {
+    constexpr std::int64_t kSize = 8192, kTries = 9;
+    const at::Tensor a = at::randn({kSize, kSize}, place_), b = at::randn({kSize, kSize}, place_);
+    at::Tensor c = at::empty_like(a);
+    std::vector<double> tries;
+    for (std::int64_t round = -2; round < kTries; ++round) {
+      wait_for(device_);
+      const double begin = wall_seconds();
+      at::mm_out(c, a, b);
+      wait_for(device_);
+      if (round >= 0) tries.push_back(2.0 * kSize * kSize * kSize / (wall_seconds() - begin) * 1e-9);
+    }
+    return median(tries);
   }
 
   // Each thread by its own clock, so that other programs on the machine do not lower it; tries of some milliseconds.
@@ -234,8 +269,8 @@ class Benchmark {
                   request_.budget_seconds);
   }
 
-  bool measure_case(const BenchmarkShape& shape, double slice) {
-    BenchmarkInputs inputs(shape, request_.outliers);
+  Result<void> measure_case(const BenchmarkShape& shape, double slice) {
+    BenchmarkInputs inputs(shape, place_, request_.outliers);
     const std::vector<BenchmarkInputs::Variant> variants = inputs.variants(avx2_, stop_);
     std::vector<std::vector<double>> wall(variants.size()), cpu(variants.size());
     const double begin = wall_seconds();
@@ -243,7 +278,9 @@ class Benchmark {
       const double before = wall_seconds();
       for (std::size_t v = 0; v < variants.size(); ++v) {
         const double wall_begin = wall_seconds(), cpu_begin = cpu_seconds();
-        if (stopped() || !variants[v].run() || stopped()) return false;
+        if (stopped()) return cancelled();
+        HEADROOM_TRY_VOID(variants[v].run());
+        if (stopped()) return cancelled();
         if (round == 0) continue;
         wall[v].push_back(wall_seconds() - wall_begin);
         cpu[v].push_back(cpu_seconds() - cpu_begin);
@@ -252,7 +289,7 @@ class Benchmark {
       if (round >= kFewestRounds && now + (now - before) - begin > slice) break;
     }
     add_case(inputs, shape, variants, wall, cpu);
-    return true;
+    return {};
   }
 
   void add_case(const BenchmarkInputs& inputs, const BenchmarkShape& shape,
@@ -281,35 +318,47 @@ class Benchmark {
   }
 
   // Once for each kind of heads: the error hardly depends on the length.
-  void measure_accuracy(const BenchmarkShape& measured) {
+  Result<void> measure_accuracy(const BenchmarkShape& measured) {
     for (const BenchmarkAccuracy& known : report_.accuracy)
-      if (same_heads(known.shape, measured)) return;
+      if (same_heads(known.shape, measured)) return {};
     BenchmarkShape shape = measured;
     shape.length = std::min(shape.length, kAccuracyLength);
-    report_.accuracy.push_back(BenchmarkInputs(shape, request_.outliers).accuracy());
+    HEADROOM_TRY(BenchmarkAccuracy accuracy, BenchmarkInputs(shape, place_, request_.outliers).accuracy());
+    report_.accuracy.push_back(std::move(accuracy));
+    return {};
   }
 
   // The last 1024 rows of one head of 131,072 tokens, each time another stretch of its keys.
-  bool measure_window() {
-    auto inputs = at::randn({2, kWindowLength, kWindowDim}, at::kFloat);
+  Result<void> measure_window() {
+    return place_.dtype() == at::kFloat ? measure_window_of<float>() : measure_window_of<kernels::BFloat16>();
+  }
+
+  template <typename Input>
+  Result<void> measure_window_of() {
+    const at::Tensor inputs = at::randn({2, kWindowLength, kWindowDim}, place_);
     const at::Tensor query = inputs[0], key = inputs[1];
     const std::int64_t first_row = kWindowLength - kWindowCells;
     const double scale = 1.0 / std::sqrt(static_cast<double>(kWindowDim));
     std::vector<double> lse(static_cast<std::size_t>(kWindowLength));
     for (std::int64_t row = first_row; row < kWindowLength; row += 64) {
-      if (stopped()) return false;
-      const at::Tensor scores = at::mul(at::matmul(query.narrow(0, row, 64), key.t()), scale);
-      const at::Tensor rows = at::arange(row, row + 64).unsqueeze(1), keys = at::arange(kWindowLength).unsqueeze(0);
-      const at::Tensor sums = scores.masked_fill(keys > rows, -INFINITY).to(at::kDouble).logsumexp(1).contiguous();
+      if (stopped()) return cancelled();
+      const auto positions = at::TensorOptions().dtype(at::kLong).device(device_);
+      const at::Tensor scores =
+          at::mul(at::matmul(query.narrow(0, row, 64).to(at::kFloat), key.to(at::kFloat).t()), scale);
+      const at::Tensor rows = at::arange(row, row + 64, positions).unsqueeze(1),
+                       keys = at::arange(kWindowLength, positions).unsqueeze(0);
+      const at::Tensor sums =
+          scores.masked_fill(keys > rows, -INFINITY).to(at::kDouble).logsumexp(1).to(at::kCPU).contiguous();
       std::copy_n(sums.const_data_ptr<double>(), 64, lse.begin() + row);
     }
-    kernels::HeadProblem<float> problem;
+    kernels::HeadProblem<Input> problem;
     problem.mask.length = kWindowLength;
     problem.head_dim = problem.value_dim = kWindowDim;
     problem.scale = scale;
-    problem.maps[0] = {query.const_data_ptr<float>(),
-                       key.const_data_ptr<float>(),
-                       key.const_data_ptr<float>(),
+    const auto numbers = [](const at::Tensor& t) { return static_cast<const Input*>(t.const_data_ptr()); };
+    problem.maps[0] = {numbers(query),
+                       numbers(key),
+                       numbers(key),
                        kWindowDim,
                        kWindowDim,
                        kWindowDim};
@@ -321,10 +370,8 @@ class Benchmark {
     for (std::int64_t round = -3; round < kWindowRounds; ++round) {
       window.key_begin = (round + 3) * (first_row - kWindowCells) / (kWindowRounds + 3);
       const double begin = wall_seconds();
-      if (!kernels::cpu_window<float>(problem, {lse.data(), nullptr}, window,
-                                      {.mean = cells.data(), .stride = kWindowCells}, run_tasks, stop_) ||
-          stopped())
-        return false;
+      HEADROOM_TRY_VOID(fill_window<Input>(problem, {lse.data(), nullptr}, window,
+                                           {.mean = cells.data(), .stride = kWindowCells}));
       if (round >= 0) times.push_back(wall_seconds() - begin);
     }
     BenchmarkWindow result{kWindowLength, kWindowDim, kWindowCells, kWindowCells, kWindowRounds};
@@ -333,9 +380,23 @@ class Benchmark {
     result.best_seconds = *std::ranges::min_element(times);
     result.gflops = 2.0 * kWindowCells * kWindowCells * kWindowDim / result.best_seconds * 1e-9;
     result.peak_fraction = result.gflops / report_.machine.peak_gflops_all;
-    result.goal_seconds = kWindowGoal;
+    result.goal_seconds = device_.is_cuda() ? kWindowGoalCuda : kWindowGoal;
     report_.window = result;
-    return true;
+    return {};
+  }
+
+  template <typename Input>
+  Result<void> fill_window(const kernels::HeadProblem<Input>& problem, const kernels::WindowLse& lse,
+                           const kernels::WindowRequest& window, const kernels::WindowCells& cells) const {
+    if (device_.is_cpu()) {
+      if (!kernels::cpu_window<Input>(problem, lse, window, cells, run_tasks, stop_)) return cancelled();
+    } else {
+      const kernels::KernelStatus status =
+          kernels::cuda_window<Input>(problem, lse, window, cells, kernels::StreamView(nullptr), stop_);
+      if (!status.ok()) return status_error(status);
+    }
+    if (stopped()) return cancelled();
+    return {};
   }
 
   void compare_lengths() {
@@ -352,6 +413,8 @@ class Benchmark {
   }
 
   const BenchmarkRequest& request_;
+  const at::Device device_;
+  const at::TensorOptions place_;
   const Progress& progress_;
   const kernels::StopRequested& stop_;
   const double begin_ = wall_seconds();
@@ -366,7 +429,9 @@ Result<BenchmarkReport> run_benchmark(const BenchmarkRequest& request, const Pro
   for (const BenchmarkShape& shape : request.shapes) HEADROOM_TRY_VOID(check_shape(shape));
   Settings settings(request);
   HEADROOM_TRY_VOID(settings.hold());
-  return Benchmark(request, progress, stop).run();
+  HEADROOM_TRY(const at::Device device, open_device(request.device));
+  const c10::DeviceGuard guard(device);
+  return Benchmark(request, device, progress, stop).run();
 }
 
 }  // namespace headroom

@@ -1,34 +1,60 @@
 #include "core/compute/benchmark_case.h"
 
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
-#include "core/compute/parallel.h"
+#include "core/compute/attention_backend.h"
+#include "core/compute/device.h"
 #include "core/measure/quantity.h"
-#include "kernels/cpu/attention.h"
 #include "kernels/reference/attention.h"
 
 namespace headroom {
 namespace {
 
 constexpr double kLambda = 0.4;
-constexpr std::int64_t kFlash = 1;  // at::native's SDPBackend::flash_attention
 
 struct Goals {
   double row_statistics, everything;
 };
-constexpr Goals kGoals{0.75, 1.15}, kGoalsAvx2{0.8, 1.25};
+constexpr Goals kGoals{0.75, 1.15}, kGoalsAvx2{0.8, 1.25}, kGoalsCuda{1.25, 2.0};
 
-bool takes_flash(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+// What LibTorch would use (at::native's SDPBackend).
+const char* sdpa_choice(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
+  constexpr const char* kNames[] = {"math", "flash", "efficient", "cudnn"};
   const bool grouped = query.size(1) != key.size(1);
-  return at::_fused_sdp_choice(query, key, value, {}, 0.0, true, std::nullopt, grouped) == kFlash;
+  const std::int64_t choice = at::_fused_sdp_choice(query, key, value, {}, 0.0, true, std::nullopt, grouped);
+  return choice >= 0 && choice < std::ssize(kNames) ? kNames[choice] : "math";
 }
+
+bool fused(const std::string& choice) { return choice != "math"; }
+
+// Holds LibTorch's attention to its flash kernels or to cuDNN's, for a scope; on the CPU it has one.
+class HoldSdpa {
+ public:
+  explicit HoldSdpa(bool cudnn) {
+    at::globalContext().setSDPUseCuDNN(cudnn);
+    at::globalContext().setSDPUseFlash(!cudnn);
+    at::globalContext().setSDPUseMemEfficient(!cudnn);
+  }
+  ~HoldSdpa() {
+    at::globalContext().setSDPUseCuDNN(cudnn_);
+    at::globalContext().setSDPUseFlash(flash_);
+    at::globalContext().setSDPUseMemEfficient(efficient_);
+  }
+  HoldSdpa(const HoldSdpa&) = delete;
+  HoldSdpa& operator=(const HoldSdpa&) = delete;
+
+ private:
+  const bool cudnn_ = at::globalContext().userEnabledCuDNNSDP(), flash_ = at::globalContext().userEnabledFlashSDP(),
+             efficient_ = at::globalContext().userEnabledMemEfficientSDP();
+};
 
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
   return at::scaled_dot_product_attention(query, key, value, {}, 0.0, true, std::nullopt, query.size(1) != key.size(1));
@@ -58,14 +84,16 @@ double attention_operations(const BenchmarkShape& shape) {
   return static_cast<double>(shape.heads) * maps * (2.0 * d + 2.0 * value_dim) * n * n / 2.0;
 }
 
-BenchmarkInputs::BenchmarkInputs(const BenchmarkShape& shape, bool outliers)
+BenchmarkInputs::BenchmarkInputs(const BenchmarkShape& shape, at::TensorOptions place, bool outliers)
     : shape_(shape),
       map_count_(shape.kind == "softmax" ? 1 : 2),
-      value_dim_(shape.kind == "diff_v1" ? 2 * shape.head_dim : shape.head_dim) {
+      value_dim_(shape.kind == "diff_v1" ? 2 * shape.head_dim : shape.head_dim),
+      place_(place) {
   const std::int64_t n = shape.length, d = shape.head_dim;
-  auto generator = at::detail::createCPUGenerator(1);
+  at::Generator generator = at::globalContext().defaultGenerator(place.device()).clone();
+  generator.set_current_seed(1);
   const auto random = [&](std::int64_t heads, std::int64_t channels) {
-    return at::randn({1, heads, n, channels}, generator, at::TensorOptions().dtype(at::kFloat));
+    return at::randn({1, heads, n, channels}, generator, place);
   };
   const auto projected = [&](std::int64_t heads) {
     at::Tensor x = random(heads, d);
@@ -77,13 +105,14 @@ BenchmarkInputs::BenchmarkInputs(const BenchmarkShape& shape, bool outliers)
     maps_.push_back({projected(shape.heads), shared_key ? maps_[0].key : projected(shape.kv_heads)});
   }
   value_ = random(shape.kv_heads, value_dim_);
-  context_ = at::empty({n, shape.heads, value_dim_}, at::kFloat);
+  context_ = at::empty({n, shape.heads, value_dim_}, place.dtype(at::kFloat));
   lambda_.assign(static_cast<std::size_t>(n), kLambda);
   choose_sdpa();
 }
 
 // The fastest way through LibTorch's attention that yields every map's context.
 void BenchmarkInputs::choose_sdpa() {
+  const HoldSdpa hold(false);
   at::Tensor query = maps_[0].query;
   if (shape_.kind == "diff_v2") {
     // In the order of the layer's projection: the two maps of a head are neighbours, so that groups stay together.
@@ -94,8 +123,8 @@ void BenchmarkInputs::choose_sdpa() {
     const std::int64_t d = shape_.head_dim;
     yardstick_ = "one call for each map, its values twice as wide as its keys";
     for (const Map& map : maps_) sdpa_calls_.push_back({map.query, map.key, value_});
-    if (!takes_flash(maps_[0].query, maps_[0].key, value_)) {
-      // Values as wide as the keys are what LibTorch's flash kernel takes; without it the maps lie in memory whole.
+    if (!fused(sdpa_choice(maps_[0].query, maps_[0].key, value_))) {
+      // Values as wide as the keys are what LibTorch's flash kernels take; without them the maps lie in memory whole.
       yardstick_ = "two calls for each map, one for each half of its values, which are twice as wide as its keys";
       sdpa_calls_.clear();
       for (const Map& map : maps_)
@@ -106,7 +135,8 @@ void BenchmarkInputs::choose_sdpa() {
     yardstick_ = "one call";
     sdpa_calls_ = {{query, maps_[0].key, value_}};
   }
-  if (shape_.heads != shape_.kv_heads && !takes_flash(sdpa_calls_[0].query, sdpa_calls_[0].key, sdpa_calls_[0].value)) {
+  if (shape_.heads != shape_.kv_heads &&
+      !fused(sdpa_choice(sdpa_calls_[0].query, sdpa_calls_[0].key, sdpa_calls_[0].value))) {
     yardstick_ += ", keys and values repeated for each query head beforehand";
     for (Call& call : sdpa_calls_) {
       const std::int64_t group = call.query.size(1) / call.key.size(1);
@@ -114,26 +144,32 @@ void BenchmarkInputs::choose_sdpa() {
       call.value = call.value.repeat_interleave(group, 1);
     }
   }
-  sdpa_backend_ = takes_flash(sdpa_calls_[0].query, sdpa_calls_[0].key, sdpa_calls_[0].value) ? "flash" : "math";
+  const Call& call = sdpa_calls_[0];
+  sdpa_backend_ = sdpa_choice(call.query, call.key, call.value);
+  const HoldSdpa other(true);
+  has_cudnn_ = std::string_view(sdpa_choice(call.query, call.key, call.value)) == "cudnn";
 }
 
-void BenchmarkInputs::run_sdpa() const {
+void BenchmarkInputs::run_sdpa(bool cudnn) const {
+  const HoldSdpa hold(cudnn);
   for (const Call& call : sdpa_calls_) (void)attend(call.query, call.key, call.value);
 }
 
 // Head 0's context by the yardstick, [n, value_dim].
 at::Tensor BenchmarkInputs::sdpa_context() const {
+  const HoldSdpa hold(false);
   std::vector<at::Tensor> found;
   for (const Call& call : sdpa_calls_) found.push_back(attend(call.query, call.key, call.value)[0]);
   if (map_count_ == 1) return found[0][0].contiguous();
-  if (shape_.kind == "diff_v2") return (found[0][0] - kLambda * found[0][1]).contiguous();
+  if (shape_.kind == "diff_v2") return (found[0][0].to(at::kFloat) - kLambda * found[0][1].to(at::kFloat)).contiguous();
   std::vector<at::Tensor> maps[2];
   for (std::size_t call = 0; call < found.size(); ++call) maps[call / (found.size() / 2)].push_back(found[call][0]);
-  return (at::cat(maps[0], 1) - kLambda * at::cat(maps[1], 1)).contiguous();
+  return (at::cat(maps[0], 1).to(at::kFloat) - kLambda * at::cat(maps[1], 1).to(at::kFloat)).contiguous();
 }
 
 // As many maps with values as wide as the keys: two thirds of the multiplications of a V1 head.
 void BenchmarkInputs::run_narrow_sdpa() const {
+  const HoldSdpa hold(false);
   for (const Map& map : maps_) (void)attend(map.query, map.key, value_.narrow(3, 0, shape_.head_dim));
 }
 
@@ -147,11 +183,12 @@ kernels::HeadProblem<Input> BenchmarkInputs::problem(std::int64_t head, const Ma
   problem.value_dim = value_dim_;
   problem.scale = 1.0 / std::sqrt(static_cast<double>(shape_.head_dim));
   if (map_count_ == 2) problem.lambda = lambda_.data();
+  const auto numbers = [](const at::Tensor& t) { return static_cast<const Input*>(t.const_data_ptr()); };
   for (int m = 0; m < map_count_; ++m) {
     const at::Tensor query = maps[m].query.select(1, head), key = maps[m].key.select(1, kv), v = value.select(1, kv);
-    problem.maps[static_cast<std::size_t>(m)] = {query.const_data_ptr<Input>(),
-                                                 key.const_data_ptr<Input>(),
-                                                 v.const_data_ptr<Input>(),
+    problem.maps[static_cast<std::size_t>(m)] = {numbers(query),
+                                                 numbers(key),
+                                                 numbers(v),
                                                  query.stride(1),
                                                  key.stride(1),
                                                  v.stride(1)};
@@ -159,20 +196,31 @@ kernels::HeadProblem<Input> BenchmarkInputs::problem(std::int64_t head, const Ma
   return problem;
 }
 
-bool BenchmarkInputs::run_kernels(const kernels::StatisticsRequest& request, const kernels::StopRequested& stop) {
-  std::vector<kernels::HeadJob<float>> jobs(static_cast<std::size_t>(shape_.heads));
+template <typename Input>
+Result<void> BenchmarkInputs::run_jobs(std::vector<kernels::HeadJob<Input, float>>& jobs,
+                                       const kernels::StopRequested& stop) const {
+  const at::Device device = place_.device();
+  const AttentionBackend backend = device.is_cpu() ? AttentionBackend::Cpu : AttentionBackend::Cuda;
+  return run_attention_backend<Input, float>(backend, jobs, device, stop, {});
+}
+
+template <typename Input>
+Result<void> BenchmarkInputs::run_kernels(const kernels::StatisticsRequest& request,
+                                          const kernels::StopRequested& stop) {
+  std::vector<kernels::HeadJob<Input, float>> jobs(static_cast<std::size_t>(shape_.heads));
   for (std::int64_t h = 0; h < shape_.heads; ++h) {
-    kernels::HeadJob<float>& job = jobs[static_cast<std::size_t>(h)];
-    job.problem = problem<float>(h, maps_.data(), value_);
+    kernels::HeadJob<Input, float>& job = jobs[static_cast<std::size_t>(h)];
+    job.problem = problem<Input>(h, maps_.data(), value_);
     job.request = request;
     job.context = context_.mutable_data_ptr<float>() + h * value_dim_;
     job.context_stride = shape_.heads * value_dim_;
   }
-  return kernels::cpu_attention<float>(jobs, run_tasks, stop);
+  return run_jobs(jobs, stop);
 }
 
 std::vector<BenchmarkInputs::Variant> BenchmarkInputs::variants(bool avx2, const kernels::StopRequested& stop) {
-  const Goals goals = avx2 ? kGoalsAvx2 : kGoals;
+  const bool cuda = place_.device().is_cuda();
+  const Goals goals = cuda ? kGoalsCuda : avx2 ? kGoalsAvx2 : kGoals;
   kernels::StatisticsRequest context, rows, everything, rounds, histograms;
   context.wanted = 0;
   rows.wanted = kernels::kRowStatistics;
@@ -184,22 +232,22 @@ std::vector<BenchmarkInputs::Variant> BenchmarkInputs::variants(bool avx2, const
   histograms.logit_bins = logit_bins();
   histograms.log10_weight_bins = log10_weight_bins();
   const auto measured = [&](const kernels::StatisticsRequest& request) {
-    return [this, request, stop] { return run_kernels(request, stop); };
+    return [this, request, stop] {
+      return place_.dtype() == at::kFloat ? run_kernels<float>(request, stop)
+                                          : run_kernels<kernels::BFloat16>(request, stop);
+    };
+  };
+  const auto finished = [device = place_.device()](const auto& attention) {
+    return [device, attention]() -> Result<void> {
+      attention();
+      wait_for(device);
+      return {};
+    };
   };
   std::vector<Variant> variants;
-  variants.push_back({"sdpa",
-                      [this] {
-                        run_sdpa();
-                        return true;
-                      },
-                      {}});
-  if (shape_.kind == "diff_v1")
-    variants.push_back({"sdpa_narrow_values",
-                        [this] {
-                          run_narrow_sdpa();
-                          return true;
-                        },
-                        {}});
+  variants.push_back({"sdpa", finished([this] { run_sdpa(false); }), {}});
+  if (has_cudnn_) variants.push_back({"sdpa_cudnn", finished([this] { run_sdpa(true); }), {}});
+  if (shape_.kind == "diff_v1") variants.push_back({"sdpa_narrow_values", finished([this] { run_narrow_sdpa(); }), {}});
   // A pair's row statistics include those of the net map, which take the second pass: the goal is for one map.
   const std::optional<double> row_goal = map_count_ == 1 ? std::optional(goals.row_statistics) : std::nullopt;
   variants.push_back({"context", measured(context), {}});
@@ -210,28 +258,33 @@ std::vector<BenchmarkInputs::Variant> BenchmarkInputs::variants(bool avx2, const
   return variants;
 }
 
-BenchmarkAccuracy BenchmarkInputs::accuracy() const {
+template <typename Input>
+Result<BenchmarkAccuracy> BenchmarkInputs::accuracy_of() const {
   const std::int64_t n = shape_.length;
+  const auto wide_of = [](const at::Tensor& t) { return t.to(at::kCPU, at::kDouble); };
   std::vector<Map> wide;
-  for (const Map& map : maps_) wide.push_back({map.query.to(at::kDouble), map.key.to(at::kDouble)});
-  const at::Tensor wide_value = value_.to(at::kDouble);
+  for (const Map& map : maps_) wide.push_back({wide_of(map.query), wide_of(map.key)});
+  const at::Tensor wide_value = wide_of(value_);
   kernels::StatisticsRequest request;
   request.wanted = kernels::kRowStatistics | kernels::kColumnSums;
   kernels::HeadStatistics exact;
   std::vector<double> exact_context(static_cast<std::size_t>(n * value_dim_));
   kernels::reference_attention(problem<double>(0, wide.data(), wide_value), request, exact, exact_context);
 
-  std::vector<float> context(exact_context.size());
-  std::vector<kernels::HeadJob<float>> jobs(1);
-  jobs[0].problem = problem<float>(0, maps_.data(), value_);
+  const at::Tensor context = at::empty({n, value_dim_}, place_.dtype(at::kFloat));
+  std::vector<kernels::HeadJob<Input, float>> jobs(1);
+  jobs[0].problem = problem<Input>(0, maps_.data(), value_);
   jobs[0].request = request;
-  jobs[0].context = context.data();
+  jobs[0].context = context.mutable_data_ptr<float>();
   jobs[0].context_stride = value_dim_;
+  HEADROOM_TRY_VOID(run_jobs(jobs, {}));
   BenchmarkAccuracy accuracy;
   accuracy.shape = shape_;
-  if (!kernels::cpu_attention<float>(jobs, run_tasks, {})) return accuracy;
-  accuracy.context_error = worst_row(exact_context, context.data(), n, value_dim_);
-  accuracy.sdpa_context_error = worst_row(exact_context, sdpa_context().const_data_ptr<float>(), n, value_dim_);
+  const auto error_of = [&](const at::Tensor& found) {
+    return worst_row(exact_context, found.to(at::kCPU, at::kFloat).contiguous().const_data_ptr<float>(), n, value_dim_);
+  };
+  accuracy.context_error = error_of(context);
+  accuracy.sdpa_context_error = error_of(sdpa_context());
   // The maps' own sums, which are positive; net ones may cancel to nothing.
   for (std::size_t m = 0; m < static_cast<std::size_t>(map_count_); ++m) {
     const std::vector<double>& sums = exact.maps[m].column_sum;
@@ -240,6 +293,10 @@ BenchmarkAccuracy BenchmarkInputs::accuracy() const {
           std::max(accuracy.column_sum_error, std::abs(jobs[0].statistics.maps[m].column_sum[j] - sums[j]) / sums[j]);
   }
   return accuracy;
+}
+
+Result<BenchmarkAccuracy> BenchmarkInputs::accuracy() const {
+  return place_.dtype() == at::kFloat ? accuracy_of<float>() : accuracy_of<kernels::BFloat16>();
 }
 
 }  // namespace headroom

@@ -1,5 +1,5 @@
-// One shape of the benchmark: its inputs, LibTorch's attention on them and the cpu backend's, and how far the latter is
-// from the reference. Compute thread only.
+// One shape of the benchmark: its inputs, LibTorch's attention on them and the fused kernels of the device, and how far
+// the latter are from the reference. Compute thread only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/run/benchmark.h"
 #include "kernels/attention.h"
 
@@ -22,37 +23,45 @@ class BenchmarkInputs {
  public:
   // Independent N(0, 1), the same for the same shape; with `outliers` queries and keys are N(0, 1) + N(0, 100) ·
   // B(0.001) (FlashAttention-3, arXiv 2407.08608 §4.3).
-  explicit BenchmarkInputs(const BenchmarkShape& shape, bool outliers = false);
+  BenchmarkInputs(const BenchmarkShape& shape, at::TensorOptions place, bool outliers);
 
   struct Variant {
     std::string name;
-    std::function<bool()> run;  // false: stopped
+    std::function<Result<void>()> run;
     std::optional<double> goal;
   };
-  // The first is LibTorch's attention. `avx2`: the goals of that instruction set.
+  // The first is LibTorch's attention, by its flash kernels where they take the shape. Each returns when its work is done.
+  // `avx2`: the goals of that instruction set.
   [[nodiscard]] std::vector<Variant> variants(bool avx2, const kernels::StopRequested& stop);
 
   [[nodiscard]] const std::string& yardstick() const { return yardstick_; }
   [[nodiscard]] const std::string& sdpa_backend() const { return sdpa_backend_; }
 
   // Of the first head.
-  [[nodiscard]] BenchmarkAccuracy accuracy() const;
+  [[nodiscard]] Result<BenchmarkAccuracy> accuracy() const;
 
  private:
   struct Map {
     at::Tensor query, key;  // [1, heads, n, d], [1, kv_heads, n, d]
   };
   void choose_sdpa();
-  void run_sdpa() const;
+  void run_sdpa(bool cudnn) const;
   void run_narrow_sdpa() const;
   [[nodiscard]] at::Tensor sdpa_context() const;
-  [[nodiscard]] bool run_kernels(const kernels::StatisticsRequest& request, const kernels::StopRequested& stop);
+  template <typename Input>
+  [[nodiscard]] Result<void> run_jobs(std::vector<kernels::HeadJob<Input, float>>& jobs,
+                                      const kernels::StopRequested& stop) const;
+  template <typename Input>
+  [[nodiscard]] Result<void> run_kernels(const kernels::StatisticsRequest& request, const kernels::StopRequested& stop);
+  template <typename Input>
+  [[nodiscard]] Result<BenchmarkAccuracy> accuracy_of() const;
   template <typename Input>
   [[nodiscard]] kernels::HeadProblem<Input> problem(std::int64_t head, const Map* maps, const at::Tensor& value) const;
 
   BenchmarkShape shape_;
   int map_count_ = 1;
   std::int64_t value_dim_ = 0;
+  at::TensorOptions place_;
   std::vector<Map> maps_;
   at::Tensor value_, context_;  // [1, kv_heads, n, value_dim], [n, heads, value_dim]
   std::vector<double> lambda_;
@@ -61,6 +70,7 @@ class BenchmarkInputs {
   };
   std::vector<Call> sdpa_calls_;
   std::string yardstick_, sdpa_backend_;
+  bool has_cudnn_ = false;
 };
 
 }  // namespace headroom

@@ -2,12 +2,15 @@
 
 #include <ATen/Context.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
 
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
 #include <system_error>
+
+#include "kernels/cuda/attention.h"
 
 namespace headroom {
 namespace {
@@ -64,11 +67,22 @@ Result<at::Device> open_device(const std::string& name) {
   return at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
 }
 
+std::string device_description(at::Device device) {
+  return device.is_cuda() ? kernels::cuda_device_name(device.index()) : "";
+}
+
+void wait_for(at::Device device) {
+  if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+}
+
 std::vector<std::string> list_devices(std::string& cuda_note) {
   std::vector<std::string> names = {"cpu"};
   cuda_note = open_cuda_library();
   if (cuda_note.empty())
-    for (int i = 0; i < device_count(); ++i) names.push_back("cuda:" + std::to_string(i));
+    for (int i = 0; i < device_count(); ++i) {
+      const std::string name = kernels::cuda_device_name(i);
+      names.push_back("cuda:" + std::to_string(i) + (name.empty() ? "" : " " + name));
+    }
   return names;
 }
 

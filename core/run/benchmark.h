@@ -23,6 +23,8 @@ struct BenchmarkRequest {
   std::int64_t rounds = 15;       // at most; after one that is not counted
   double budget_seconds = 120.0;  // what does not fit is skipped, and said to be
   std::int64_t threads = 0;       // 0: LibTorch's default
+  std::string device = "cpu";     // or a CUDA device: its fused kernels beside LibTorch's there
+  std::string dtype = "float32";  // of queries, keys and values; or "bfloat16"
   std::string target;             // instructions of the cpu backend; empty: the best
   bool window = true;
   bool outliers = false;  // queries and keys from the mixture of FlashAttention-3, not N(0, 1)
@@ -34,7 +36,7 @@ struct BenchmarkTime {
 };
 
 struct BenchmarkVariant {
-  std::string name;  // "sdpa", "context", "row_statistics", "everything", "rounds_to_one", "histograms", …
+  std::string name;  // "sdpa", "sdpa_cudnn", "context", "row_statistics", "everything", "rounds_to_one", "histograms", …
   BenchmarkTime time;
   double ratio_median = 0.0, ratio_best = 0.0, ratio_cpu = 0.0;  // to "sdpa"
   double gflops = 0.0;         // best; counted as the attention alone, half of it masked
@@ -46,7 +48,7 @@ struct BenchmarkCase {
   BenchmarkShape shape;
   std::int64_t rounds = 0;
   std::string yardstick;                   // what "sdpa" is here
-  std::string sdpa_backend;                // "flash" or "math"
+  std::string sdpa_backend;                // "flash", "efficient", "cudnn" or "math"
   std::vector<BenchmarkVariant> variants;  // the first is "sdpa"
 };
 
@@ -79,7 +81,10 @@ struct BenchmarkMachine {
   std::string processor, torch_version, torch_capability, kernel_target;
   std::vector<std::string> notes;
   std::int64_t threads = 0;
-  double peak_gflops_one = 0.0, peak_gflops_all = 0.0;  // float multiply-adds in registers, measured at start
+  std::string device, dtype;
+  // Measured at start. On the CPU float multiply-adds in registers; on a CUDA device products of matrices of 8192² by
+  // LibTorch in the table's type, and 0 for one thread.
+  double peak_gflops_one = 0.0, peak_gflops_all = 0.0;
 };
 
 struct BenchmarkReport {

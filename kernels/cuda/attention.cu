@@ -1,6 +1,8 @@
 // The kernels on a device: launches, memory and copies on the caller's stream.
 #include "kernels/cuda/attention.h"
 
+#include <cuda_runtime.h>
+
 #include "kernels/cuda/cuda_machine.cuh"
 #include "kernels/cuda/heads.h"
 #include "kernels/cuda/window.h"
@@ -9,6 +11,11 @@
 namespace headroom::kernels {
 
 KernelStatus cuda_ready() { return cuda::device_ready(); }
+
+std::string cuda_device_name(int device) {
+  cudaDeviceProp properties{};
+  return cudaGetDeviceProperties(&properties, device) == cudaSuccess ? properties.name : "";
+}
 
 template <typename Input>
 KernelStatus cuda_attention(std::span<HeadJob<Input, float>> jobs, StreamView stream, const StopRequested& stop) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "kernels/attention.h"
 #include "kernels/status.h"
@@ -28,6 +29,9 @@ class StreamView {
 
 // Ok when this build has CUDA, and a driver and a device of compute capability 8.0 or more are there; else why not.
 KernelStatus cuda_ready();
+
+// The name of a device, "NVIDIA H100 80GB HBM3"; empty where there is none.
+std::string cuda_device_name(int device);
 
 // Fills context and statistics of every job, head_dim 16 … 256 in any step, any value_dim. In device memory: query, key
 // and value of the problems, and context. In host memory: λ, hidden and induction keys, and the statistics. The work is

@@ -1,6 +1,7 @@
 // The names of kernels/cuda in a build without CUDA.
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "kernels/cuda/attention.h"
 
@@ -16,6 +17,8 @@ constexpr KernelStatus kNoCuda{StatusCode::Unsupported,
 }  // namespace
 
 KernelStatus cuda_ready() { return kNoCuda; }
+
+std::string cuda_device_name(int) { return ""; }
 
 KernelStatus DeviceBuffer::allocate(std::size_t) { return kNoCuda; }
 KernelStatus DeviceBuffer::upload(const void*) { return kNoCuda; }
