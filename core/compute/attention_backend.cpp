@@ -130,7 +130,7 @@ template <typename Input>
 kernels::KernelStatus run_cuda(std::span<HeadJob<Input, float>> jobs, at::Device device, const StopRequested& stop) {
   const c10::DeviceGuard guard(device);
   // LibTorch works on the default stream unless it is told otherwise, and nobody here does.
-  return kernels::cuda_attention(jobs, kernels::StreamView(nullptr), stop);
+  return kernels::cuda_attention(jobs, kernels::StreamView(nullptr), stop, run_tasks);
 }
 
 }  // namespace

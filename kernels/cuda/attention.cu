@@ -18,11 +18,12 @@ std::string cuda_device_name(int device) {
 }
 
 template <typename Input>
-KernelStatus cuda_attention(std::span<HeadJob<Input, float>> jobs, StreamView stream, const StopRequested& stop) {
+KernelStatus cuda_attention(std::span<HeadJob<Input, float>> jobs, StreamView stream, const StopRequested& stop,
+                            const ParallelFor& parallel) {
   HEADROOM_KERNEL_TRY(cuda::device_ready());
   cuda::CudaMachine machine(stream);
   HEADROOM_KERNEL_TRY(machine.status());
-  return cuda::run_heads(machine, jobs, stop);
+  return cuda::run_heads(machine, jobs, stop, parallel);
 }
 
 template <typename Input>
@@ -34,9 +35,12 @@ KernelStatus cuda_window(const HeadProblem<Input>& problem, const WindowLse& lse
   return cuda::run_window(machine, problem, lse, request, cells, stop);
 }
 
-template KernelStatus cuda_attention(std::span<HeadJob<float, float>>, StreamView, const StopRequested&);
-template KernelStatus cuda_attention(std::span<HeadJob<BFloat16, float>>, StreamView, const StopRequested&);
-template KernelStatus cuda_attention(std::span<HeadJob<Float16, float>>, StreamView, const StopRequested&);
+template KernelStatus cuda_attention(std::span<HeadJob<float, float>>, StreamView, const StopRequested&,
+                                     const ParallelFor&);
+template KernelStatus cuda_attention(std::span<HeadJob<BFloat16, float>>, StreamView, const StopRequested&,
+                                     const ParallelFor&);
+template KernelStatus cuda_attention(std::span<HeadJob<Float16, float>>, StreamView, const StopRequested&,
+                                     const ParallelFor&);
 template KernelStatus cuda_window(const HeadProblem<float>&, const WindowLse&, const WindowRequest&, const WindowCells&,
                                   StreamView, const StopRequested&);
 template KernelStatus cuda_window(const HeadProblem<BFloat16>&, const WindowLse&, const WindowRequest&,

@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/cuda/cuda_machine.cuh"
 
@@ -15,6 +16,17 @@ KernelStatus attribute(cudaDeviceAttr which, int& value) {
   int device = 0;
   HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaGetDevice(&device)));
   return HEADROOM_CUDA_STATUS(cudaDeviceGetAttribute(&value, which, device));
+}
+
+// Else a pool gives all of its memory back whenever the stream is waited for, and the next call maps it anew.
+KernelStatus keep_memory() {
+  constexpr std::uint64_t kKept = 256u << 20;
+  int device = 0;
+  cudaMemPool_t pool = nullptr;
+  HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaGetDevice(&device)));
+  HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaDeviceGetDefaultMemPool(&pool, device)));
+  std::uint64_t kept = kKept;
+  return HEADROOM_CUDA_STATUS(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
 }
 
 }  // namespace
@@ -35,6 +47,7 @@ CudaMachine::CudaMachine(StreamView stream) : stream_(static_cast<cudaStream_t>(
   int bytes = 0;
   status_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, bytes);
   shared_limit_ = static_cast<std::size_t>(bytes);
+  if (status_.ok()) status_ = keep_memory();
 }
 
 KernelStatus CudaMachine::allocate(std::size_t bytes, void** memory) {

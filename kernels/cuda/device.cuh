@@ -91,6 +91,13 @@ class CudaDevice {
     return result;
   }
 
+  // The first `bytes` of 16 from global to shared memory, zeros behind them, both aligned; there after wait_copies(), for
+  // the others of the block after the barrier that follows it.
+  __device__ static void copy_async(std::uint16_t* to, const void* from, int bytes) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address(to)), "l"(from), "r"(bytes) : "memory");
+  }
+  __device__ static void wait_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
   // 8 aligned bytes to shared memory; four neighbouring numbers from global memory at once.
   __device__ static void store_shared(std::uint16_t* to, std::uint32_t left, std::uint32_t right) {
     *reinterpret_cast<uint2*>(to) = make_uint2(left, right);

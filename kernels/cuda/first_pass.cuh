@@ -9,10 +9,10 @@
 
 namespace headroom::kernels::cuda {
 
-// Shared memory of the first pass, in 16-bit elements: queries, keys, values.
+// Shared memory of the first pass, in 16-bit elements: queries, keys, values, r_j² of the keys.
 template <class Input>
 constexpr HEADROOM_BOTH int first_pass_elements(int slab, int values) {
-  return 2 * tile_elements<Input>(slab) + tile_elements<Input>(values);
+  return 2 * tile_elements<Input>(slab) + tile_elements<Input>(values) + 2 * kTile;
 }
 
 // What a thread keeps of its two rows; sums over its own columns until finish_rows().
@@ -36,7 +36,8 @@ HEADROOM_DEVICE float row_sum(Device& device, float value) {
 }
 
 // Moves the reference to the largest logit so far, NaN where one is; out: what sums and outputs are multiplied by.
-template <class Device>
+// kAll: every entry of the tile is visible.
+template <bool kAll, class Device>
 HEADROOM_DEVICE void move_reference(Device& device, const float (&score)[kColumns][4], std::uint32_t seen,
                                     RowSums& rows, float (&factor)[2]) {
   HEADROOM_UNROLL
@@ -46,7 +47,7 @@ HEADROOM_DEVICE void move_reference(Device& device, const float (&score)[kColumn
     for (int n = 0; n < kColumns; ++n) {
       HEADROOM_UNROLL
       for (int e = 2 * r; e < 2 * r + 2; ++e)
-        if (bit(seen, n * 4 + e)) largest = device.max_or_nan(largest, score[n][e]);
+        if (kAll || bit(seen, n * 4 + e)) largest = device.max_or_nan(largest, score[n][e]);
     }
     largest = device.max_or_nan(rows.reference[r], row_max(device, largest));
     // Until a row sees its first key both are −∞; a difference of 0 would do as well, all sums are 0.
@@ -61,23 +62,27 @@ HEADROOM_DEVICE void move_reference(Device& device, const float (&score)[kColumn
   }
 }
 
-// Logits become exponentials, in place, and are added to the rows' sums.
-template <class Device>
-HEADROOM_DEVICE void add_tile(Device& device, float (&score)[kColumns][4], std::uint32_t seen, bool statistics,
+// Logits become exponentials, in place, and are added to the rows' sums. `value_square`: of the tile's keys.
+template <bool kAll, bool kStatistics, class Device>
+HEADROOM_DEVICE void add_tile(Device& device, float (&score)[kColumns][4], std::uint32_t seen,
                               const float* value_square, int row, int column, RowSums& rows) {
   float sum[2] = {}, logits[2] = {}, squares[2] = {}, distance[2] = {}, energy[2] = {};
   const float start[2] = {static_cast<float>(row - column), static_cast<float>(row + 8 - column)};
+  // A row of −∞ alone has the reference −∞.
+  float shift[2];
+  HEADROOM_UNROLL
+  for (int r = 0; r < 2; ++r) shift[r] = rows.reference[r] == -device.infinity() ? 0.0f : rows.reference[r];
+  value_square += device.lane() % 4 * 2;
   HEADROOM_UNROLL
   for (int n = 0; n < kColumns; ++n) {
     HEADROOM_UNROLL
     for (int e = 0; e < 4; ++e) {
       const int r = e / 2;
-      // A row of −∞ alone has the reference −∞.
-      const float x = rows.reference[r] == -device.infinity() ? score[n][e] : score[n][e] - rows.reference[r];
-      const bool visible = bit(seen, n * 4 + e);
+      const float x = score[n][e] - shift[r];
+      const bool visible = kAll || bit(seen, n * 4 + e);
       const float p = visible ? device.exp2(x) : 0.0f;
       sum[r] += p;
-      if (statistics && visible) {
+      if (kStatistics && visible) {
         rows.minimum[r] = -device.max_or_nan(-rows.minimum[r], -score[n][e]);
         const float square = p * p;
         squares[r] += square;
@@ -93,7 +98,7 @@ HEADROOM_DEVICE void add_tile(Device& device, float (&score)[kColumns][4], std::
   HEADROOM_UNROLL
   for (int r = 0; r < 2; ++r) {
     rows.sum[r] += sum[r];
-    if (!statistics) continue;
+    if constexpr (!kStatistics) continue;
     rows.squares[r] += squares[r];
     rows.logits[r] += logits[r];
     rows.distance[r] += distance[r];
@@ -241,6 +246,7 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
   Half* query_tile = device.template shared<Half>();
   Half* key_tile = query_tile + tile_elements<Input>(arguments.slab);
   Half* value_tile = key_tile + tile_elements<Input>(arguments.slab);
+  Half* squares_tile = value_tile + tile_elements<Input>(kValues);
   const int query = tile * kTile, channels = smaller(kValues, (head.value_dim - channel + 15) / 16 * 16);
   const int row = query + device.warp() * 16 + device.lane() / 4, column = device.lane() % 4 * 2;
   const bool statistics = head.row_statistics && channel == 0;
@@ -257,21 +263,40 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
     rows.reference[r] = rows.raw[r] = -device.infinity();
     rows.minimum[r] = device.infinity();
   }
+  Operand<Input> values = map.value;
+  values.copies = values.copies && *map.odd_count == 0;  // none to be read as 0
+  const bool squares = statistics && map.value_square != nullptr;
   load_resident(device, arguments, head, map.query, query, query_tile);
   const TileRange keys = key_range(mask, query);
+  // Values are on their way while scores are multiplied, the next keys while values are.
+  if (arguments.resident && keys.begin < keys.end) load_whole(device, arguments, head, map.key, keys.begin, key_tile);
   HEADROOM_ROLLED
   for (int key = keys.begin; key < keys.end; key += kTile) {
-    device.sync();  // until nobody reads the last values
-    load_tile<NotFinite::Zeroed>(device, value_tile, plane_stride(kValues), map.value, key, mask.length, channel,
+    device.wait_copies();
+    device.sync();  // until the keys are there and nobody reads the last values
+    load_tile<NotFinite::Zeroed>(device, value_tile, plane_stride(kValues), values, key, mask.length, channel,
                                  head.value_dim, channels);
+    if (squares && device.thread() < kTile / 4)
+      device.copy_async(squares_tile + device.thread() * 8, map.value_square + key + device.thread() * 4, 16);
     float score[kColumns][4];
-    products(device, arguments, head, map.query, query, query_tile, map.key, key, key_tile, score);
+    if (arguments.resident)
+      multiply_tiles(device, arguments, head, query_tile, key_tile, score);
+    else
+      products(device, arguments, head, map.query, query, query_tile, map.key, key, key_tile, score);
+    device.wait_copies();
+    device.sync();  // until the values are there and nobody reads the keys
+    if (arguments.resident && key + kTile < keys.end)
+      load_whole(device, arguments, head, map.key, key + kTile, key_tile);
     add_bias<true>(head, row, key + column, score);
-    const std::uint32_t seen = all_visible(mask, query, key) ? ~0u : visible_bits<true>(mask, row, key + column);
+    const bool all = all_visible(mask, query, key);
+    const std::uint32_t seen = all ? ~0u : visible_bits<true>(mask, row, key + column);
     if (statistics && head.scaling.capped) raise_raw(device, score, seen, head.scaling.raw, rows);
     to_logits(device, head.scaling, score);
     float factor[2];
-    move_reference(device, score, seen, rows, factor);
+    if (all)
+      move_reference<true>(device, score, seen, rows, factor);
+    else
+      move_reference<false>(device, score, seen, rows, factor);
     if (device.any(factor[0] != 1.0f || factor[1] != 1.0f)) {
       HEADROOM_UNROLL
       for (int n = 0; n < kValues / 8; ++n) {
@@ -279,8 +304,15 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
         for (int e = 0; e < 4; ++e) output[n][e] *= factor[e / 2];
       }
     }
-    const float* value_square = statistics ? map.value_square + key + column : nullptr;
-    add_tile(device, score, seen, statistics, value_square, row, key + column, rows);
+    const float* value_square = reinterpret_cast<const float*>(squares_tile);
+    if (all && squares)
+      add_tile<true, true>(device, score, seen, value_square, row, key + column, rows);
+    else if (all)
+      add_tile<true, false>(device, score, seen, value_square, row, key + column, rows);
+    else if (squares)
+      add_tile<false, true>(device, score, seen, value_square, row, key + column, rows);
+    else
+      add_tile<false, false>(device, score, seen, value_square, row, key + column, rows);
     multiply_values<Input, kValues>(device, score, value_tile, channels, output);
   }
   float factor[2];

@@ -26,9 +26,12 @@ bool pair(const HeadProblem<Input>& problem) {
 }
 
 template <class Input>
-Operand<Input> operand(const Input* data, std::int64_t stride) {
-  const bool aligned = reinterpret_cast<std::uintptr_t>(data) % (4 * sizeof(Input)) == 0 && stride % 4 == 0;
-  return {data, stride, aligned};
+Operand<Input> operand(const Input* data, std::int64_t stride, std::int64_t channels) {
+  const auto aligned = [&](std::int64_t group) {
+    return reinterpret_cast<std::uintptr_t>(data) % (static_cast<std::size_t>(group) * sizeof(Input)) == 0 &&
+           stride % group == 0;
+  };
+  return {data, stride, aligned(4), sizeof(Input) == 2 && aligned(8) && channels % 8 == 0};
 }
 
 Bins bins_of(const UniformBins& bins, double unit) {
@@ -272,9 +275,9 @@ HeadParameters<Input> parameters(const HeadJob<Input, float>& job, const HeadPla
     if (!given.present()) continue;
     const MapPlan& map = plan.maps[m];
     MapParameters<Input>& to = head.maps[m];
-    to.query = operand(given.query, given.query_stride);
-    to.key = operand(given.key, given.key_stride);
-    to.value = operand(given.value, given.value_stride);
+    to.query = operand(given.query, given.query_stride, problem.head_dim);
+    to.key = operand(given.key, given.key_stride, problem.head_dim);
+    to.value = operand(given.value, given.value_stride, problem.value_dim);
     to.rows = (plan.keep_rows ? regions.outputs : regions.scratch).template device<float>(map.rows);
     to.energy = regions.outputs.device<float>(map.energy);
     to.value_square = regions.scratch.device<float>(map.value_square);

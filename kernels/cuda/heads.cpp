@@ -30,40 +30,47 @@ double work_of(const HeadJob<Input, float>& job) {
 
 template <class Input>
 SharedUse first_pass_shared(std::int64_t head_dim, int values, std::size_t limit) {
-  return use_shared(head_dim, 1, limit,
-                    [&](int slab, int) { return first_pass_elements<Input>(slab, values) * sizeof(Half); });
+  return use_shared(head_dim, 1, 1, limit,
+                    [&](int slab, int, int) { return first_pass_elements<Input>(slab, values) * sizeof(Half); });
 }
 
 template <class Input>
 class Batch {
  public:
-  Batch(Machine& machine, std::span<HeadJob<Input, float>> jobs)
-      : machine_(machine), jobs_(jobs), regions_{Region(machine), Region(machine), Region(machine)} {}
+  Batch(Machine& machine, std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel)
+      : machine_(machine), parallel_(parallel), jobs_(jobs), regions_{Region(machine), Region(machine), Region(machine)} {}
 
   KernelStatus run() {
     const Part heads = regions_.inputs.template reserve<HeadParameters<Input>>(static_cast<std::int64_t>(jobs_.size()));
-    for (HeadJob<Input, float>& job : jobs_) {
-      resize(job);
-      plans_.push_back(reserve(job, value_chunk(job.problem), regions_));
-    }
+    for_each_head([&](std::size_t h) { resize(jobs_[h]); });
+    for (HeadJob<Input, float>& job : jobs_) plans_.push_back(reserve(job, value_chunk(job.problem), regions_));
     if (std::all_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job.problem.mask.length == 0; }))
       return {};
     HEADROOM_KERNEL_TRY(regions_.inputs.allocate(true));
     HEADROOM_KERNEL_TRY(regions_.outputs.allocate(true));
     HEADROOM_KERNEL_TRY(regions_.scratch.allocate(false));
-    for (std::size_t h = 0; h < jobs_.size(); ++h) heads_.push_back(parameters(jobs_[h], plans_[h], regions_));
+    heads_.resize(jobs_.size());
+    for_each_head([&](std::size_t h) { heads_[h] = parameters(jobs_[h], plans_[h], regions_); });
     std::copy(heads_.begin(), heads_.end(), regions_.inputs.template host<HeadParameters<Input>>(heads));
     HEADROOM_KERNEL_TRY(regions_.inputs.upload());
     arguments_.heads = regions_.inputs.template device<HeadParameters<Input>>(heads);
     HEADROOM_KERNEL_TRY(launch());
     HEADROOM_KERNEL_TRY(regions_.outputs.download());
     HEADROOM_KERNEL_TRY(machine_.wait());
-    for (std::size_t h = 0; h < jobs_.size(); ++h) finish(jobs_[h], plans_[h], regions_);
+    for_each_head([&](std::size_t h) { finish(jobs_[h], plans_[h], regions_); });
     return {};
   }
 
  private:
   using Head = HeadParameters<Input>;
+
+  template <class Body>
+  void for_each_head(const Body& body) const {
+    const auto one = [&](std::int64_t h) { body(static_cast<std::size_t>(h)); };
+    const auto heads = static_cast<std::int64_t>(jobs_.size());
+    if (parallel_) return parallel_(heads, one);
+    for (std::int64_t h = 0; h < heads; ++h) one(h);
+  }
 
   // Wide chunks read the scores less often; the choice depends on this head alone.
   int value_chunk(const HeadProblem<Input>& problem) const {
@@ -99,8 +106,8 @@ class Batch {
     HEADROOM_KERNEL_TRY(launch_second_pass());
     if (largest([](const Head& head) { return head.net_rows != nullptr; }) > 0) {
       const SharedUse shared =
-          use_shared(largest([](const Head& head) { return head.head_dim; }), 2, machine_.shared_limit(),
-                     [](int slab, int own) { return net_rows_bytes<Input>(slab, own); });
+          use_shared(largest([](const Head& head) { return head.head_dim; }), 2, kStreamed<Input>,
+                     machine_.shared_limit(), net_rows_bytes<Input>);
       if (shared.slab == 0) return kLittleShared;
       HEADROOM_KERNEL_TRY(launch(Kernel::NetRows, tiles(), 1, shared));
     }
@@ -133,8 +140,9 @@ class Batch {
       const int bins = largest(
           [&](const Head& head) { return takes_part(head) ? head.logit_bins.bins + head.weight_bins.bins : 0; });
       if (head_dim == 0) continue;
-      const SharedUse shared = use_shared(head_dim, net ? 2 : 1, machine_.shared_limit(),
-                                          [&](int slab, int own) { return second_pass_bytes<Input>(slab, own, bins); });
+      const SharedUse shared = use_shared(
+          head_dim, net ? 2 : 1, kStreamed<Input>, machine_.shared_limit(),
+          [&](int slab, int own, int streamed) { return second_pass_bytes<Input>(slab, own, streamed, bins); });
       if (shared.slab == 0) return kLittleShared;
       HEADROOM_KERNEL_TRY(launch(net ? Kernel::NetSecondPass : Kernel::SecondPass, tiles(), 1, shared));
     }
@@ -142,6 +150,7 @@ class Batch {
   }
 
   Machine& machine_;
+  const ParallelFor& parallel_;
   std::span<HeadJob<Input, float>> jobs_;
   Regions regions_;
   std::vector<HeadPlan> plans_;
@@ -153,7 +162,7 @@ class Batch {
 
 template <class Input>
 KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, const StopRequested& stop,
-                       double batch_work) {
+                       const ParallelFor& parallel, double batch_work) {
   for (const HeadJob<Input, float>& job : jobs) HEADROOM_KERNEL_TRY(check(job));
   for (std::size_t begin = 0; begin < jobs.size();) {
     if (stop && stop()) return {StatusCode::Cancelled, "stopped"};
@@ -165,15 +174,18 @@ KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, 
       ++end;
     } while (end < jobs.size() && end - begin < 1024 && work + work_of(jobs[end]) <= batch_work &&
              bytes + bytes_of(jobs[end]) <= kBatchBytes);
-    Batch<Input> batch(machine, jobs.subspan(begin, end - begin));
+    Batch<Input> batch(machine, jobs.subspan(begin, end - begin), parallel);
     HEADROOM_KERNEL_TRY(batch.run());
     begin = end;
   }
   return {};
 }
 
-template KernelStatus run_heads(Machine&, std::span<HeadJob<float, float>>, const StopRequested&, double);
-template KernelStatus run_heads(Machine&, std::span<HeadJob<BFloat16, float>>, const StopRequested&, double);
-template KernelStatus run_heads(Machine&, std::span<HeadJob<Float16, float>>, const StopRequested&, double);
+template KernelStatus run_heads(Machine&, std::span<HeadJob<float, float>>, const StopRequested&, const ParallelFor&,
+                                double);
+template KernelStatus run_heads(Machine&, std::span<HeadJob<BFloat16, float>>, const StopRequested&, const ParallelFor&,
+                                double);
+template KernelStatus run_heads(Machine&, std::span<HeadJob<Float16, float>>, const StopRequested&, const ParallelFor&,
+                                double);
 
 }  // namespace headroom::kernels::cuda

@@ -15,6 +15,6 @@ inline constexpr double kBatchWork = 4e12;
 
 template <class Input>
 KernelStatus run_heads(Machine& machine, std::span<HeadJob<Input, float>> jobs, const StopRequested& stop,
-                       double batch_work = kBatchWork);
+                       const ParallelFor& parallel = {}, double batch_work = kBatchWork);
 
 }  // namespace headroom::kernels::cuda

@@ -14,8 +14,14 @@
 
 namespace headroom::kernels::cuda {
 
+#ifndef VARIANT
+#define VARIANT 3
+#endif
 template <class Input, Kernel kKernel>
-__global__ void __launch_bounds__(kThreads) run(const Arguments<Input> arguments) {
+inline constexpr int kLeastBlocks = kKernel == Kernel::FirstPass128 && sizeof(Input) == 2 ? VARIANT : 1;
+
+template <class Input, Kernel kKernel>
+__global__ void __launch_bounds__(kThreads, kLeastBlocks<Input, kKernel>) run(const Arguments<Input> arguments) {
   CudaDevice device;
   if constexpr (kKernel == Kernel::ValueSquares) value_squares(device, arguments);
   if constexpr (kKernel == Kernel::FirstPass64) first_pass<Input, 64>(device, arguments);

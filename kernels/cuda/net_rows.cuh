@@ -8,10 +8,10 @@
 
 namespace headroom::kernels::cuda {
 
-// Shared memory in bytes: `own` tiles of queries, one of keys.
+// Shared memory in bytes: `own` tiles of queries, `streamed` of keys.
 template <class Input>
-constexpr HEADROOM_BOTH int net_rows_bytes(int slab, int own) {
-  return (own + 1) * tile_elements<Input>(slab) * 2;
+constexpr HEADROOM_BOTH int net_rows_bytes(int slab, int own, int streamed) {
+  return (own + streamed) * tile_elements<Input>(slab) * 2;
 }
 
 template <class Input, class Device>
@@ -24,7 +24,7 @@ HEADROOM_DEVICE void net_rows(Device& device, const Arguments<Input>& arguments)
   Half* query_tiles[2];
   query_tiles[0] = device.template shared<Half>();
   query_tiles[1] = query_tiles[0] + (arguments.resident ? tile_elements<Input>(arguments.slab) : 0);
-  Half* key_tile = query_tiles[1] + tile_elements<Input>(arguments.slab);
+  Half* key_tiles = query_tiles[1] + tile_elements<Input>(arguments.slab);
   const int query = tile * kTile;
   const int row = query + device.warp() * 16 + device.lane() / 4, column = device.lane() % 4 * 2;
   const bool same_values = head.maps[0].value.data == head.maps[1].value.data;
@@ -46,14 +46,28 @@ HEADROOM_DEVICE void net_rows(Device& device, const Arguments<Input>& arguments)
 
   float sums[kNetRowArrays][2] = {};
   const TileRange keys = key_range(mask, query);
+  // Maps of one group share their keys.
+  const bool same_keys = head.maps[0].key.data == head.maps[1].key.data;
+  const int turns = same_keys ? 1 : 2;
+  Stream<Input> stream(key_tiles, arguments.slab);
+  const auto load = [&](int n, Half* to) {
+    const int key = keys.begin + n / turns * kTile;
+    if (key < keys.end) load_whole(device, arguments, head, head.maps[n % turns].key, key, to);
+  };
   HEADROOM_ROLLED
   for (int key = keys.begin; key < keys.end; key += kTile) {
     const std::uint32_t seen = all_visible(mask, query, key) ? ~0u : visible_bits<true>(mask, row, key + column);
     float score[2][kColumns][4];
+    const Half* there = nullptr;
     HEADROOM_UNROLL
     for (int m = 0; m < 2; ++m) {
-      products(device, arguments, head, head.maps[m].query, query, query_tiles[m], head.maps[m].key, key, key_tile,
-               score[m]);
+      if (arguments.resident) {
+        if (m < turns) there = stream.next(device, load);
+        multiply_tiles(device, arguments, head, query_tiles[m], there, score[m]);
+      } else {
+        products(device, arguments, head, head.maps[m].query, query, query_tiles[m], head.maps[m].key, key, key_tiles,
+                 score[m]);
+      }
       add_bias<true>(head, row, key + column, score[m]);
       to_logits(device, head.scaling, score[m]);
     }

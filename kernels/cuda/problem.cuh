@@ -64,12 +64,13 @@ struct Bins {
   float scale = 0.0f, offset = 0.0f;
 };
 
-// Rows `stride` elements apart; quads: four channels can be read at once.
+// Rows `stride` elements apart; quads: four channels can be read at once; copies: eight can be copied as they are, into
+// shared memory, behind the threads' backs.
 template <class Input>
 struct Operand {
   const Input* data = nullptr;
   std::int64_t stride = 0;
-  bool quads = false;
+  bool quads = false, copies = false;
 };
 
 template <class Input>

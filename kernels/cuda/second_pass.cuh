@@ -13,10 +13,12 @@ namespace headroom::kernels::cuda {
 enum QueryValue { kQueryMax1, kQueryTotal1, kQueryMax2, kQueryTotal2, kQueryLambda };
 inline constexpr int kQueryValues = kQueryLambda + 1;
 
-// Shared memory of the second pass in bytes: `own` tiles of keys, one of queries, query values, pooling, histograms.
+// Shared memory of the second pass in bytes: `own` tiles of keys, `streamed` of queries, the values of two tiles of
+// queries, pooling, histograms.
 template <class Input>
-constexpr HEADROOM_BOTH int second_pass_bytes(int slab, int own, int bins) {
-  return (own + 1) * tile_elements<Input>(slab) * 2 + (kQueryValues + kPooledKinds) * kTile * 4 + 2 * bins * 4;
+constexpr HEADROOM_BOTH int second_pass_bytes(int slab, int own, int streamed, int bins) {
+  return (own + streamed) * tile_elements<Input>(slab) * 2 + (2 * kQueryValues + kPooledKinds) * kTile * 4 +
+         2 * bins * 4;
 }
 
 template <class Input>
@@ -24,21 +26,29 @@ HEADROOM_DEVICE int histogram_bins(const HeadParameters<Input>& head) {
   return head.logit_bins.bins + head.weight_bins.bins;
 }
 
-template <class Input, class Device>
-HEADROOM_DEVICE void load_query_values(Device& device, const HeadParameters<Input>& head, int query, float* values) {
-  const int i = query + device.thread() % kTile;
-  const bool inside = i < head.mask.length;
-  HEADROOM_ROLLED
-  for (int m = device.thread() / kTile; m < 2; m += kThreads / kTile) {
-    const float* rows = head.maps[m].rows;
-    const bool present = inside && rows != nullptr;
-    float* to = values + 2 * m * kTile + device.thread() % kTile;
-    to[0] = present ? row_reference(device, head.maps[m], head.mask.length, i) : 0.0f;
-    to[kTile] = present ? rows[kLogTotal * static_cast<std::int64_t>(head.mask.length) + i] : 0.0f;
+// A thread's part of the values of a tile's queries, on its way from global to shared memory: of the map thread / kTile
+// those of the query thread % kTile, and λ.
+struct QueryValuesInFlight {
+  float reference = 0.0f, total = 0.0f, lambda = 0.0f;
+
+  template <class Input, class Device>
+  HEADROOM_DEVICE void read(Device& device, const HeadParameters<Input>& head, int query) {
+    static_assert(kThreads == 2 * kTile);
+    const int i = query + device.thread() % kTile;
+    const MapParameters<Input>& map = head.maps[device.thread() / kTile];
+    const bool inside = i < head.mask.length, present = inside && map.rows != nullptr;
+    reference = present ? row_reference(device, map, head.mask.length, i) : 0.0f;
+    total = present ? map.rows[kLogTotal * static_cast<std::int64_t>(head.mask.length) + i] : 0.0f;
+    lambda = inside && head.lambda != nullptr ? head.lambda[i] : 0.0f;
   }
-  if (device.thread() < kTile)
-    values[kQueryLambda * kTile + device.thread()] = inside && head.lambda != nullptr ? head.lambda[i] : 0.0f;
-}
+  template <class Device>
+  HEADROOM_DEVICE void write(Device& device, float* values) const {
+    float* to = values + 2 * (device.thread() / kTile) * kTile + device.thread() % kTile;
+    to[0] = reference;
+    to[kTile] = total;
+    if (device.thread() < kTile) values[kQueryLambda * kTile + device.thread()] = lambda;
+  }
+};
 
 template <class Device>
 HEADROOM_DEVICE int bin_of(Device& device, const Bins& bins, float value) {
@@ -46,8 +56,9 @@ HEADROOM_DEVICE int bin_of(Device& device, const Bins& bins, float value) {
   return static_cast<int>(device.min(device.max(bins.scale * value + bins.offset, 0.0f), last));
 }
 
-// Logits become weights, in place, and are counted. `first`: the thread's column 0 in the tile of queries.
-template <class Input, class Device>
+// Logits become weights, in place, and are counted. `first`: the thread's column 0 in the tile of queries. kAll: every
+// entry of the tile is visible, and nothing is counted.
+template <bool kAll, class Input, class Device>
 HEADROOM_DEVICE void to_weights(Device& device, const HeadParameters<Input>& head, const MapParameters<Input>& map,
                                 const float* maxima, const float* totals, std::uint32_t seen, int query, int first,
                                 int* counts, float (&score)[kColumns][4]) {
@@ -61,6 +72,10 @@ HEADROOM_DEVICE void to_weights(Device& device, const HeadParameters<Input>& hea
       HEADROOM_UNROLL
       for (int e = q; e < 4; e += 2) {
         const float z = score[n][e], below = z - maxima[at], exponent = below - totals[at];
+        if constexpr (kAll) {
+          score[n][e] = device.exp2(exponent);
+          continue;
+        }
         score[n][e] = 0.0f;
         if (!bit(seen, n * 4 + e)) continue;
         score[n][e] = device.exp2(exponent);
@@ -69,27 +84,25 @@ HEADROOM_DEVICE void to_weights(Device& device, const HeadParameters<Input>& hea
         if (logit_bins.bins > 0) device.count_shared(counts + bin_of(device, logit_bins, z));
         if (weight_bins.bins > 0) device.count_shared(counts + logit_bins.bins + bin_of(device, weight_bins, exponent));
       }
-      if (map.rounds_to_one != nullptr && ones > 0) device.add(map.rounds_to_one + query + at, ones);
+      if (!kAll && map.rounds_to_one != nullptr && ones > 0) device.add(map.rounds_to_one + query + at, ones);
     }
   }
 }
 
-// The weights of one map, keys in rows and queries in columns; zeros where the head has no such map.
+// The products of one map become its weights, keys in rows and queries in columns.
 template <class Input, class Device>
-HEADROOM_DEVICE void score_queries(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
-                                   int map, int own, int query, Half* key_tile, Half* query_tile, const float* values,
-                                   int* counts, std::uint32_t seen, int first, float (&score)[kColumns][4]) {
+HEADROOM_DEVICE void weigh_queries(Device& device, const HeadParameters<Input>& head, int map, int own, int query,
+                                   const float* values, int* counts, bool all, std::uint32_t seen, int first,
+                                   float (&score)[kColumns][4]) {
   const MapParameters<Input>& given = head.maps[map];
-  if (given.query.data == nullptr) {
-    HEADROOM_UNROLL
-    for (int n = 0; n < kColumns; ++n) score[n][0] = score[n][1] = score[n][2] = score[n][3] = 0.0f;
-    return;
-  }
-  products(device, arguments, head, given.key, own, key_tile, given.query, query, query_tile, score);
   add_bias<false>(head, own + device.warp() * 16 + device.lane() / 4, query + first, score);
   to_logits(device, head.scaling, score);
-  to_weights(device, head, given, values + 2 * map * kTile, values + (2 * map + 1) * kTile, seen, query, first, counts,
-             score);
+  const float *maxima = values + 2 * map * kTile, *totals = values + (2 * map + 1) * kTile;
+  const bool counted = given.rounds_to_one != nullptr || histogram_bins(head) > 0;
+  if (all && !counted)
+    to_weights<true>(device, head, given, maxima, totals, seen, query, first, counts, score);
+  else
+    to_weights<false>(device, head, given, maxima, totals, seen, query, first, counts, score);
 }
 
 // Sums and maxima of a thread's two keys over some queries.
@@ -107,8 +120,8 @@ struct KeySums {
   }
 };
 
-// The weights of queries [low, high) of the tile, 0 … kTile. A λ of NaN reaches what its row sees.
-template <bool kNet, class Device>
+// The weights of queries [low, high) of the tile, 0 … kTile; kWhole: all of it. A λ of NaN reaches what its row sees.
+template <bool kNet, bool kWhole, class Device>
 HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4],
                                  const float (&a2)[kNet ? kColumns : 1][4], const float* lambda, std::uint32_t seen,
                                  int first, int low, int high, KeySums<kNet>& sums) {
@@ -118,7 +131,7 @@ HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4],
     HEADROOM_UNROLL
     for (int e = 0; e < 4; ++e) {
       const int at = first + n * 8 + e % 2, key = e / 2;
-      if (at < low || at >= high) continue;
+      if (!kWhole && (at < low || at >= high)) continue;
       const float first_weight = a1[n][e];
       sums.values[kPoolSum1][key] += first_weight;
       sums.values[kPoolMax1][key] = device.max_or_nan(sums.values[kPoolMax1][key], first_weight);
@@ -214,9 +227,10 @@ HEADROOM_DEVICE void second_pass(Device& device, const Arguments<Input>& argumen
   Half* key_tiles[2];
   key_tiles[0] = device.template shared<Half>();
   key_tiles[1] = key_tiles[0] + (kNet && arguments.resident ? tile_elements<Input>(arguments.slab) : 0);
-  Half* query_tile = key_tiles[1] + tile_elements<Input>(arguments.slab);
-  float* values = reinterpret_cast<float*>(query_tile + tile_elements<Input>(arguments.slab));
-  float* stage = values + kQueryValues * kTile;
+  Half* query_tiles = key_tiles[1] + tile_elements<Input>(arguments.slab);
+  const int streamed = arguments.resident ? kStreamed<Input> : 1;
+  float* const all_values = reinterpret_cast<float*>(query_tiles + streamed * tile_elements<Input>(arguments.slab));
+  float* stage = all_values + 2 * kQueryValues * kTile;
   int* counts = reinterpret_cast<int*>(stage + kPooledKinds * kTile);
   const int bins = histogram_bins(head);
   HEADROOM_ROLLED
@@ -231,22 +245,54 @@ HEADROOM_DEVICE void second_pass(Device& device, const Arguments<Input>& argumen
   pooled.clear();
   const TileRange queries = query_range(mask, own);
   int block = head.pool_size > 0 ? queries.begin / head.pool_size : 0;
+  Stream<Input> stream(query_tiles, arguments.slab);
+  // Of a pair the queries of its maps in turn.
+  const auto load = [&](int n, Half* to) {
+    const int query = queries.begin + n / (kNet ? 2 : 1) * kTile;
+    const MapParameters<Input>& map = head.maps[kNet ? n % 2 : 0];
+    if (query < queries.end && map.query.data != nullptr) load_whole(device, arguments, head, map.query, query, to);
+  };
+  const auto multiply = [&](int map, int query, float (&score)[kColumns][4]) {
+    const MapParameters<Input>& given = head.maps[map];
+    if (arguments.resident) {
+      const Half* there = stream.next(device, load);
+      if (given.query.data != nullptr) {
+        multiply_tiles(device, arguments, head, key_tiles[map], there, score);
+        return;
+      }
+    } else if (given.query.data != nullptr) {
+      products(device, arguments, head, given.key, own, key_tiles[map], given.query, query, query_tiles, score);
+      return;
+    }
+    clear(device, score);
+  };
+  QueryValuesInFlight next_values;
+  next_values.read(device, head, queries.begin);
   HEADROOM_ROLLED
-  for (int query = queries.begin; query < queries.end; query += kTile) {
-    device.sync();  // until nobody reads the last tile's values
-    load_query_values(device, head, query, values);
-    const std::uint32_t seen = all_visible(mask, query, own) ? ~0u : visible_bits<false>(mask, key, query + first);
+  for (int query = queries.begin, turn = 0; query < queries.end; query += kTile, turn ^= 1) {
+    float* const values = all_values + turn * kQueryValues * kTile;  // nobody reads those of two tiles before
+    next_values.write(device, values);
+    next_values.read(device, head, query + kTile);
+    const bool all = all_visible(mask, query, own);
+    const std::uint32_t seen = all ? ~0u : visible_bits<false>(mask, key, query + first);
     float a1[kColumns][4], a2[kNet ? kColumns : 1][4];
-    score_queries(device, arguments, head, 0, own, query, key_tiles[0], query_tile, values, counts, seen, first, a1);
-    if constexpr (kNet)
-      score_queries(device, arguments, head, 1, own, query, key_tiles[1], query_tile, values, counts + bins, seen,
-                    first, a2);
+    multiply(0, query, a1);  // with the barrier behind which the values are there
+    if (head.maps[0].query.data != nullptr)
+      weigh_queries(device, head, 0, own, query, values, counts, all, seen, first, a1);
+    if constexpr (kNet) {
+      multiply(1, query, a2);
+      weigh_queries(device, head, 1, own, query, values, counts + bins, all, seen, first, a2);
+    }
     const int tile_end = smaller(kTile, queries.end - query);
     for (int low = 0; low < tile_end;) {
       const int boundary = head.pool_size > 0 ? (block + 1) * head.pool_size - query : kTile + 1;
       const int high = smaller(tile_end, boundary);
       KeySums<kNet> part;
-      sum_queries<kNet>(device, a1, a2, values + kQueryLambda * kTile, seen, first, low, high, part);
+      const float* lambda = values + kQueryLambda * kTile;
+      if (low == 0 && high == kTile)
+        sum_queries<kNet, true>(device, a1, a2, lambda, seen, first, low, high, part);
+      else
+        sum_queries<kNet, false>(device, a1, a2, lambda, seen, first, low, high, part);
       columns.add(part);
       low = high;
       if (head.pool_size == 0) continue;

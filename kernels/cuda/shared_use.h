@@ -21,14 +21,17 @@ struct SharedUse {
   std::size_t bytes = 0;
 };
 
-// bytes(slab, own): with `own` tiles of the block's rows, of which there are `maps` where they stay.
+// bytes(slab, own, streamed): with `own` tiles of the block's rows, of which there are `maps` where they stay, and
+// `streamed` of the others, more than one where the block's own stay.
 template <class Bytes>
-[[nodiscard]] SharedUse use_shared(std::int64_t head_dim, int maps, std::size_t limit, const Bytes& bytes) {
+[[nodiscard]] SharedUse use_shared(std::int64_t head_dim, int maps, int streamed, std::size_t limit,
+                                   const Bytes& bytes) {
   const int widest = std::min(static_cast<int>((head_dim + 15) / 16 * 16), kLargestSlab);
-  const auto size = [&](int slab, int own) { return static_cast<std::size_t>(bytes(slab, own)); };
-  if (head_dim <= widest && size(widest, maps) <= limit) return {widest, true, size(widest, maps)};
+  const auto size = [&](int slab, int own, int others) { return static_cast<std::size_t>(bytes(slab, own, others)); };
+  if (head_dim <= widest && size(widest, maps, streamed) <= limit)
+    return {widest, true, size(widest, maps, streamed)};
   for (int slab = widest; slab >= 16; slab = slab == 16 ? 0 : (slab / 2 + 15) / 16 * 16)
-    if (size(slab, 1) <= limit) return {slab, false, size(slab, 1)};
+    if (size(slab, 1, 1) <= limit) return {slab, false, size(slab, 1, 1)};
   return {};
 }
 

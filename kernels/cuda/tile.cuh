@@ -95,41 +95,80 @@ HEADROOM_DEVICE void store_quad(Device& device, const Input (&quad)[4], Half* to
                       quad[2].bits | static_cast<std::uint32_t>(quad[3].bits) << 16);
 }
 
+// Four channels of a row, zeros from the `left`th on.
+template <class Device, class Input>
+HEADROOM_DEVICE void read_quad(Device& device, const Input* from, bool whole, int left, Input (&quad)[4]) {
+  if (left >= 4 && whole) {
+    device.load_quad(quad, from);
+    return;
+  }
+  HEADROOM_UNROLL
+  for (int x = 0; x < 4; ++x) quad[x] = x < left ? from[x] : Input{};
+}
+
 // Rows [row, row + kTile) and channels [channel, channel + channels) of an operand, zeros beyond its ends; `channels`
-// is a multiple of 16. Without barriers.
+// is a multiple of 16, up to 128. Without barriers; there after wait_copies() and one. A thread stays in its columns and
+// has several rows in flight.
 template <NotFinite kNotFinite, class Device, class Input>
 HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Operand<Input> operand, int row,
                                int end_row, int channel, int end_channel, int channels) {
-  const int quads = channels / 4;
-  HEADROOM_ROLLED
-  for (int item = device.thread(); item < kTile * quads; item += kThreads) {
-    const int r = item / quads, c = item % quads * 4;
-    const int left = row + r < end_row ? end_channel - (channel + c) : 0;
-    const Input* from = operand.data + (row + r) * operand.stride + channel + c;
-    Input quad[4] = {};
-    if (left >= 4 && operand.quads) {
-      device.load_quad(quad, from);
-    } else {
-      HEADROOM_UNROLL
-      for (int x = 0; x < 4; ++x)
-        if (x < left) quad[x] = from[x];
+  if constexpr (sizeof(Input) == 2) {
+    if (operand.copies) {
+      const int columns = channels / 8, rows = kThreads / columns;
+      const int first = device.thread() / columns, c = device.thread() % columns * 8;
+      if (first >= rows) return;
+      const Input* from = operand.data + (row + first) * operand.stride + channel + c;
+      const std::int64_t step = rows * operand.stride;
+      const int end = channel + c < end_channel ? end_row - row : 0;
+      HEADROOM_ROLLED
+      for (int r = first; r < kTile; r += rows, from += step)
+        device.copy_async(tile + r * stride + c, r < end ? from : operand.data, r < end ? 16 : 0);
+      return;
     }
-    if constexpr (kNotFinite == NotFinite::Bounded) bound(device, quad);
-    if constexpr (kNotFinite == NotFinite::Zeroed) zero_odd(quad);
-    store_quad(device, quad, tile + r * stride + c, kTile * stride);
+  }
+  constexpr int kBatch = 4;
+  const int columns = channels / 4, rows = kThreads / columns;
+  const int first = device.thread() / columns, c = device.thread() % columns * 4;
+  if (first >= rows) return;
+  HEADROOM_ROLLED
+  for (int start = first; start < kTile; start += kBatch * rows) {
+    Input quads[kBatch][4];
+    HEADROOM_UNROLL
+    for (int b = 0; b < kBatch; ++b) {
+      const int r = start + b * rows;
+      const int left = r < kTile && row + r < end_row ? end_channel - (channel + c) : 0;
+      read_quad(device, operand.data + (row + r) * operand.stride + channel + c, operand.quads, left, quads[b]);
+    }
+    HEADROOM_UNROLL
+    for (int b = 0; b < kBatch; ++b) {
+      const int r = start + b * rows;
+      if (r >= kTile) continue;
+      if constexpr (kNotFinite == NotFinite::Bounded) bound(device, quads[b]);
+      if constexpr (kNotFinite == NotFinite::Zeroed) zero_odd(quads[b]);
+      store_quad(device, quads[b], tile + r * stride + c, kTile * stride);
+    }
   }
 }
 
-// accumulator += Σ of the products of terms that count, the smallest first.
+// accumulator += Σ of the products of terms that count, the smallest first. The tensor cores cut what they add to the
+// largest of a sum: three terms are added up on their own, and rounded when they are added.
 template <class Input, class Device>
 HEADROOM_DEVICE void multiply_terms(Device& device, float (&accumulator)[4],
                                     const std::uint32_t (&a)[Terms<Input>::kCount][4],
                                     const std::uint32_t (&b)[Terms<Input>::kCount][4], int first) {
-  HEADROOM_UNROLL
-  for (int sum = Terms<Input>::kCount - 1; sum >= 0; --sum) {
+  using Format = typename Terms<Input>::Format;
+  if constexpr (Terms<Input>::kCount == 1) {
+    device.multiply(Format{}, accumulator, a[0], b[0][first], b[0][first + 1]);
+  } else {
+    float part[4] = {};
     HEADROOM_UNROLL
-    for (int p = 0; p <= sum; ++p)
-      device.multiply(typename Terms<Input>::Format{}, accumulator, a[p], b[sum - p][first], b[sum - p][first + 1]);
+    for (int sum = Terms<Input>::kCount - 1; sum >= 0; --sum) {
+      HEADROOM_UNROLL
+      for (int p = 0; p <= sum; ++p)
+        device.multiply(Format{}, part, a[p], b[sum - p][first], b[sum - p][first + 1]);
+    }
+    HEADROOM_UNROLL
+    for (int e = 0; e < 4; ++e) accumulator[e] += part[e];
   }
 }
 
@@ -157,30 +196,15 @@ HEADROOM_DEVICE void multiply_slab(Device& device, float (&score)[kColumns][4], 
   }
 }
 
-// The tile of products q·k between rows [a_row, …) of `a`, one warp's 16 in each warp, and rows [b_row, …) of `b`.
-// `a_tile` holds the rows of `a` already where they are resident. Begins and ends so that the caller may fill other
-// shared memory before it and read it after it.
-template <class Input, class Device>
-HEADROOM_DEVICE void products(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
-                              const Operand<Input>& a, int a_row, Half* a_tile, const Operand<Input>& b, int b_row,
-                              Half* b_tile, float (&score)[kColumns][4]) {
+template <class Device>
+HEADROOM_DEVICE void clear(Device&, float (&score)[kColumns][4]) {
   HEADROOM_UNROLL
-  for (int n = 0; n < kColumns; ++n) {
-    HEADROOM_UNROLL
-    for (int e = 0; e < 4; ++e) score[n][e] = 0.0f;
-  }
-  const int stride = plane_stride(arguments.slab);
-  HEADROOM_ROLLED
-  for (int channel = 0; channel < head.head_dim; channel += arguments.slab) {
-    const int channels = smaller(arguments.slab, (head.head_dim - channel + 15) / 16 * 16);
-    device.sync();  // until nobody reads the last tile
-    if (!arguments.resident)
-      load_tile<NotFinite::Bounded>(device, a_tile, stride, a, a_row, head.mask.length, channel, head.head_dim,
-                                    channels);
-    load_tile<NotFinite::Bounded>(device, b_tile, stride, b, b_row, head.mask.length, channel, head.head_dim, channels);
-    device.sync();
-    multiply_slab<Input>(device, score, a_tile, b_tile, stride, channels);
-  }
+  for (int n = 0; n < kColumns; ++n) score[n][0] = score[n][1] = score[n][2] = score[n][3] = 0.0f;
+}
+
+// Products of bounded infinities become infinite again.
+template <class Input, class Device>
+HEADROOM_DEVICE void restore_infinite(Device& device, float (&score)[kColumns][4]) {
   if constexpr (Terms<Input>::kCount > 1) {
     HEADROOM_UNROLL
     for (int n = 0; n < kColumns; ++n) {
@@ -191,6 +215,42 @@ HEADROOM_DEVICE void products(Device& device, const Arguments<Input>& arguments,
       }
     }
   }
+}
+
+HEADROOM_DEVICE int whole_steps(int channels) { return (channels + 15) / 16 * 16; }
+
+// The tile of products of two tiles that lie in shared memory with all their channels.
+template <class Input, class Device>
+HEADROOM_DEVICE void multiply_tiles(Device& device, const Arguments<Input>& arguments,
+                                    const HeadParameters<Input>& head, const Half* a_tile, const Half* b_tile,
+                                    float (&score)[kColumns][4]) {
+  clear(device, score);
+  multiply_slab<Input>(device, score, a_tile, b_tile, plane_stride(arguments.slab), whole_steps(head.head_dim));
+  restore_infinite<Input>(device, score);
+}
+
+// The tile of products q·k between rows [a_row, …) of `a`, one warp's 16 in each warp, and rows [b_row, …) of `b`.
+// `a_tile` holds the rows of `a` already where they are resident. Begins and ends so that the caller may fill other
+// shared memory before it and read it after it.
+template <class Input, class Device>
+HEADROOM_DEVICE void products(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
+                              const Operand<Input>& a, int a_row, Half* a_tile, const Operand<Input>& b, int b_row,
+                              Half* b_tile, float (&score)[kColumns][4]) {
+  clear(device, score);
+  const int stride = plane_stride(arguments.slab);
+  HEADROOM_ROLLED
+  for (int channel = 0; channel < head.head_dim; channel += arguments.slab) {
+    const int channels = smaller(arguments.slab, whole_steps(head.head_dim - channel));
+    device.sync();  // until nobody reads the last tile
+    if (!arguments.resident)
+      load_tile<NotFinite::Bounded>(device, a_tile, stride, a, a_row, head.mask.length, channel, head.head_dim,
+                                    channels);
+    load_tile<NotFinite::Bounded>(device, b_tile, stride, b, b_row, head.mask.length, channel, head.head_dim, channels);
+    device.wait_copies();
+    device.sync();
+    multiply_slab<Input>(device, score, a_tile, b_tile, stride, channels);
+  }
+  restore_infinite<Input>(device, score);
 }
 
 // What the distance of query i and key j adds to their product.
@@ -215,24 +275,72 @@ HEADROOM_DEVICE void add_bias(const HeadParameters<Input>& head, int row, int co
   }
 }
 
+// Rows of queries or keys with all their channels.
+template <class Input, class Device>
+HEADROOM_DEVICE void load_whole(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
+                                const Operand<Input>& a, int a_row, Half* a_tile) {
+  load_tile<NotFinite::Bounded>(device, a_tile, plane_stride(arguments.slab), a, a_row, head.mask.length, 0,
+                                head.head_dim, whole_steps(head.head_dim));
+}
+
 // The block's own rows, before the first products.
 template <class Input, class Device>
 HEADROOM_DEVICE void load_resident(Device& device, const Arguments<Input>& arguments, const HeadParameters<Input>& head,
                                    const Operand<Input>& a, int a_row, Half* a_tile) {
-  if (arguments.resident)
-    load_tile<NotFinite::Bounded>(device, a_tile, plane_stride(arguments.slab), a, a_row, head.mask.length, 0,
-                                  head.head_dim, (head.head_dim + 15) / 16 * 16);
+  if (arguments.resident) load_whole(device, arguments, head, a, a_row, a_tile);
 }
+
+// How many tiles of the rows that a block walks over lie in shared memory: where they are copied as they are, the next
+// one is on its way while one is multiplied.
+template <class Input>
+inline constexpr int kStreamed = sizeof(Input) == 2 ? 2 : 1;
+
+// Those tiles, of a block whose own rows are resident.
+template <class Input>
+class Stream {
+ public:
+  HEADROOM_DEVICE Stream(Half* tiles, int slab) : tiles_(tiles), elements_(tile_elements<Input>(slab)) {}
+
+  // Whole block, once for each tile in turn: load(n, to) fills the memory of the nth one, and does nothing beyond the
+  // last. Returns the next one, for whose reading everything is done.
+  template <class Device, class Load>
+  HEADROOM_DEVICE const Half* next(Device& device, const Load& load) {
+    Half* const tile = place(count_);
+    if constexpr (kStreamed<Input> == 1) {
+      device.sync();  // until nobody reads the last one
+      load(count_, tile);
+    } else if (count_ == 0) {
+      load(0, tile);
+    }
+    device.wait_copies();
+    device.sync();
+    if constexpr (kStreamed<Input> > 1) load(count_ + 1, place(count_ + 1));
+    ++count_;
+    return tile;
+  }
+
+ private:
+  HEADROOM_DEVICE Half* place(int n) const { return tiles_ + n % kStreamed<Input> * elements_; }
+
+  Half* tiles_;
+  int elements_, count_ = 0;
+};
 
 // Products become logits in base 2, in place.
 template <class Device>
 HEADROOM_DEVICE void to_logits(Device& device, const Scaling& scaling, float (&score)[kColumns][4]) {
+  if (scaling.capped) {
+    HEADROOM_UNROLL
+    for (int n = 0; n < kColumns; ++n) {
+      HEADROOM_UNROLL
+      for (int e = 0; e < 4; ++e) score[n][e] = scaling.cap_outer * device.tanh(scaling.cap_inner * score[n][e]);
+    }
+    return;
+  }
   HEADROOM_UNROLL
   for (int n = 0; n < kColumns; ++n) {
     HEADROOM_UNROLL
-    for (int e = 0; e < 4; ++e)
-      score[n][e] = scaling.capped ? scaling.cap_outer * device.tanh(scaling.cap_inner * score[n][e])
-                                   : scaling.logit * score[n][e];
+    for (int e = 0; e < 4; ++e) score[n][e] *= scaling.logit;
   }
 }
 

@@ -78,8 +78,8 @@ KernelStatus run_window(Machine& machine, const HeadProblem<Input>& problem, con
   arguments.reduction = static_cast<int>(std::min<std::int64_t>(request.reduction, problem.mask.length));
   arguments.group = cells_in_tile(arguments.reduction);
   const SharedUse shared = use_shared(
-      problem.head_dim, needs.first && needs.second ? 2 : 1, machine.shared_limit(),
-      [&](int slab, int own) { return window_bytes<Input>(slab, own, arguments.group, arguments.reduction > 1); });
+      problem.head_dim, needs.first && needs.second ? 2 : 1, 1, machine.shared_limit(),
+      [&](int slab, int own, int) { return window_bytes<Input>(slab, own, arguments.group, arguments.reduction > 1); });
   if (shared.slab == 0) return kLittleShared;
   arguments.scores.slab = shared.slab;
   arguments.scores.resident = shared.resident;

@@ -26,7 +26,7 @@ KernelStatus DeviceBuffer::download(void*) const { return kNoCuda; }
 void DeviceBuffer::release() {}
 
 template <typename Input>
-KernelStatus cuda_attention(std::span<HeadJob<Input, float>>, StreamView, const StopRequested&) {
+KernelStatus cuda_attention(std::span<HeadJob<Input, float>>, StreamView, const StopRequested&, const ParallelFor&) {
   return kNoCuda;
 }
 
@@ -36,9 +36,12 @@ KernelStatus cuda_window(const HeadProblem<Input>&, const WindowLse&, const Wind
   return kNoCuda;
 }
 
-template KernelStatus cuda_attention(std::span<HeadJob<float, float>>, StreamView, const StopRequested&);
-template KernelStatus cuda_attention(std::span<HeadJob<BFloat16, float>>, StreamView, const StopRequested&);
-template KernelStatus cuda_attention(std::span<HeadJob<Float16, float>>, StreamView, const StopRequested&);
+template KernelStatus cuda_attention(std::span<HeadJob<float, float>>, StreamView, const StopRequested&,
+                                     const ParallelFor&);
+template KernelStatus cuda_attention(std::span<HeadJob<BFloat16, float>>, StreamView, const StopRequested&,
+                                     const ParallelFor&);
+template KernelStatus cuda_attention(std::span<HeadJob<Float16, float>>, StreamView, const StopRequested&,
+                                     const ParallelFor&);
 template KernelStatus cuda_window(const HeadProblem<float>&, const WindowLse&, const WindowRequest&, const WindowCells&,
                                   StreamView, const StopRequested&);
 template KernelStatus cuda_window(const HeadProblem<BFloat16>&, const WindowLse&, const WindowRequest&,

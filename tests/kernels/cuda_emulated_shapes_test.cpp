@@ -303,11 +303,11 @@ CATCH_TEST_CASE("emulated CUDA: many small batches give the bits of one, with a 
     jobs[h] = {problems[h], full_request(), contexts[h].data(), problems[h].value_dim, {}};
   int looks = 0;
   const auto look = [&] { return ++looks == 7; };
-  CATCH_REQUIRE(kernels::cuda::run_heads<BFloat16>(machine, jobs, look, 1.0).ok());
+  CATCH_REQUIRE(kernels::cuda::run_heads<BFloat16>(machine, jobs, look, {}, 1.0).ok());
   CATCH_CHECK(looks == 4);
   for (std::size_t h = 0; h < 4; ++h) CATCH_CHECK(same(jobs[h].statistics, expected.statistics[h]));
   CATCH_CHECK(contexts == expected.contexts);
-  CATCH_CHECK(kernels::cuda::run_heads<BFloat16>(machine, jobs, look, 1.0).code == StatusCode::Cancelled);
+  CATCH_CHECK(kernels::cuda::run_heads<BFloat16>(machine, jobs, look, {}, 1.0).code == StatusCode::Cancelled);
   CATCH_CHECK(looks == 7);
 }
 

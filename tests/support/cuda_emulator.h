@@ -143,6 +143,19 @@ class EmulatedDevice {
   [[nodiscard]] float high_of(Format, std::uint32_t pair) const {
     return static_cast<float>(element<Format>(pair, 1));
   }
+  // Nothing arrives before it is waited for.
+  void copy_async(std::uint16_t* to, const void* from, int bytes) {
+    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || reinterpret_cast<std::uintptr_t>(from) % 16 != 0)
+      throw std::runtime_error("a misaligned copy of 16 bytes");
+    copies_.push_back({to, from, bytes});
+  }
+  void wait_copies() {
+    for (const Copy& copy : copies_) {
+      std::memset(copy.to, 0, 16);
+      std::memcpy(copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
+    }
+    copies_.clear();
+  }
   void store_shared(std::uint16_t* to, std::uint32_t left, std::uint32_t right) const {
     if (reinterpret_cast<std::uintptr_t>(to) % 8 != 0) throw std::runtime_error("a misaligned store of 8 bytes");
     const std::uint32_t both[2] = {left, right};
@@ -238,8 +251,15 @@ class EmulatedDevice {
     std::memcpy(to, result.value, sizeof to);
   }
 
+  struct Copy {
+    std::uint16_t* to;
+    const void* from;
+    int bytes;
+  };
+
   EmulatedBlock& block_;
   int thread_;
+  std::vector<Copy> copies_;
 };
 
 inline void EmulatedBlock::run(int threads, std::array<int, 3> block, std::size_t shared_bytes,
