@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <vector>
 
 #include "kernels/cuda/cuda_machine.cuh"
 
@@ -16,6 +19,61 @@ KernelStatus attribute(cudaDeviceAttr which, int& value) {
   int device = 0;
   HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaGetDevice(&device)));
   return HEADROOM_CUDA_STATUS(cudaDeviceGetAttribute(&value, which, device));
+}
+
+// Page-locked memory, which a device writes several times as fast as other memory and which is slow to make: what was
+// used is kept for the next call. Safe from any thread.
+class HostMemory {
+ public:
+  KernelStatus take(std::size_t bytes, void** memory) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto fits = [&](const Block& block) { return block.bytes >= bytes && block.bytes / 4 <= bytes; };
+      const auto found = std::find_if(free_.begin(), free_.end(), fits);
+      if (found != free_.end()) {
+        *memory = found->memory;
+        used_.push_back(*found);
+        free_.erase(found);
+        return {};
+      }
+    }
+    const std::size_t whole = (bytes + kStep - 1) / kStep * kStep;
+    HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaHostAlloc(memory, whole, cudaHostAllocPortable)));
+    const std::lock_guard lock(mutex_);
+    used_.push_back({*memory, whole});
+    return {};
+  }
+
+  void give_back(void* memory) {
+    const std::lock_guard lock(mutex_);
+    const auto found =
+        std::find_if(used_.begin(), used_.end(), [&](const Block& block) { return block.memory == memory; });
+    free_.push_back(*found);
+    used_.erase(found);
+    std::size_t kept = 0;
+    for (const Block& block : free_) kept += block.bytes;
+    // The oldest go first.
+    for (; kept > kKept; free_.erase(free_.begin())) {
+      kept -= free_.front().bytes;
+      (void)HEADROOM_CUDA_STATUS(cudaFreeHost(free_.front().memory));
+    }
+  }
+
+ private:
+  struct Block {
+    void* memory;
+    std::size_t bytes;
+  };
+  static constexpr std::size_t kStep = 1 << 20, kKept = 256u << 20;
+
+  std::mutex mutex_;
+  std::vector<Block> free_, used_;
+};
+
+// Not destroyed: at the program's end the driver may be gone, and its memory with it.
+HostMemory& host_memory() {
+  static HostMemory& memory = *new HostMemory;
+  return memory;
 }
 
 // Else a pool gives all of its memory back whenever the stream is waited for, and the next call maps it anew.
@@ -56,6 +114,10 @@ KernelStatus CudaMachine::allocate(std::size_t bytes, void** memory) {
 
 // In the stream's order, behind what uses it. At the program's end the driver may be gone; so is the memory then.
 void CudaMachine::release(void* memory) { (void)HEADROOM_CUDA_STATUS(cudaFreeAsync(memory, stream_)); }
+
+KernelStatus CudaMachine::allocate_host(std::size_t bytes, void** memory) { return host_memory().take(bytes, memory); }
+
+void CudaMachine::release_host(void* memory) { host_memory().give_back(memory); }
 
 KernelStatus CudaMachine::zero(void* memory, std::size_t bytes) {
   return HEADROOM_CUDA_STATUS(cudaMemsetAsync(memory, 0, bytes, stream_));

@@ -21,6 +21,8 @@ class CudaMachine : public Machine {
   [[nodiscard]] std::size_t shared_limit() const override { return shared_limit_; }
   KernelStatus allocate(std::size_t bytes, void** memory) override;
   void release(void* memory) override;
+  KernelStatus allocate_host(std::size_t bytes, void** memory) override;
+  void release_host(void* memory) override;
   KernelStatus zero(void* memory, std::size_t bytes) override;
   KernelStatus upload(void* to, const void* from, std::size_t bytes) override;
   KernelStatus download(void* to, const void* from, std::size_t bytes) override;

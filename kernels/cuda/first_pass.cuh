@@ -118,8 +118,9 @@ HEADROOM_DEVICE void raise_raw(Device& device, const float (&score)[kColumns][4]
   }
 }
 
-// output += weights · values. The accumulators of two groups of 8 keys are the rows' fragment for 16 keys.
-template <class Input, int kValues, class Device>
+// output += weights · values. The accumulators of two groups of 8 keys are the rows' fragment for 16 keys. kWhole: all
+// channels of the chunk are there, and no branch stands between the products.
+template <class Input, int kValues, bool kWhole, class Device>
 HEADROOM_DEVICE void multiply_values(Device& device, const float (&weight)[kColumns][4], const Half* values,
                                      int channels, float (&output)[kValues / 8][4]) {
   constexpr int kTerms = Terms<Input>::kCount, kStride = plane_stride(kValues), kPlane = kTile * kStride;
@@ -138,7 +139,7 @@ HEADROOM_DEVICE void multiply_values(Device& device, const float (&weight)[kColu
     }
     HEADROOM_UNROLL
     for (int n = 0; n < kValues / 8; n += 2) {
-      if (n * 8 >= channels) continue;
+      if (!kWhole && n * 8 >= channels) continue;
       std::uint32_t columns[kTerms][4];
       HEADROOM_UNROLL
       for (int p = 0; p < kTerms; ++p)
@@ -313,7 +314,11 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
       add_tile<false, true>(device, score, seen, value_square, row, key + column, rows);
     else
       add_tile<false, false>(device, score, seen, value_square, row, key + column, rows);
-    multiply_values<Input, kValues>(device, score, value_tile, channels, output);
+    // Of three terms the products hide what a branch costs, and registers are short.
+    if (Terms<Input>::kCount == 1 && channels == kValues)
+      multiply_values<Input, kValues, true>(device, score, value_tile, channels, output);
+    else
+      multiply_values<Input, kValues, false>(device, score, value_tile, channels, output);
   }
   float factor[2];
   finish_rows(device, head, map, row, rows, map.rows != nullptr && channel == 0, factor);

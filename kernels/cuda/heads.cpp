@@ -46,9 +46,9 @@ class Batch {
     for (HeadJob<Input, float>& job : jobs_) plans_.push_back(reserve(job, value_chunk(job.problem), regions_));
     if (std::all_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job.problem.mask.length == 0; }))
       return {};
-    HEADROOM_KERNEL_TRY(regions_.inputs.allocate(true));
-    HEADROOM_KERNEL_TRY(regions_.outputs.allocate(true));
-    HEADROOM_KERNEL_TRY(regions_.scratch.allocate(false));
+    HEADROOM_KERNEL_TRY(regions_.inputs.allocate(Image::Up));
+    HEADROOM_KERNEL_TRY(regions_.outputs.allocate(Image::Down));
+    HEADROOM_KERNEL_TRY(regions_.scratch.allocate(Image::None));
     heads_.resize(jobs_.size());
     for_each_head([&](std::size_t h) { heads_[h] = parameters(jobs_[h], plans_[h], regions_); });
     std::copy(heads_.begin(), heads_.end(), regions_.inputs.template host<HeadParameters<Input>>(heads));

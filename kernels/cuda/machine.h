@@ -38,6 +38,9 @@ class Machine {
   [[nodiscard]] virtual std::size_t shared_limit() const = 0;  // bytes that one block can have
   virtual KernelStatus allocate(std::size_t bytes, void** memory) = 0;
   virtual void release(void* memory) = 0;  // once the stream is past what uses it
+  // On the host, for what comes back; whatever lies in it.
+  virtual KernelStatus allocate_host(std::size_t bytes, void** memory) = 0;
+  virtual void release_host(void* memory) = 0;
   virtual KernelStatus zero(void* memory, std::size_t bytes) = 0;
   virtual KernelStatus upload(void* to, const void* from, std::size_t bytes) = 0;    // `from` may change on return
   virtual KernelStatus download(void* to, const void* from, std::size_t bytes) = 0;  // waits for the stream

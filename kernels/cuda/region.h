@@ -1,4 +1,5 @@
-// A piece of device memory handed out in parts, with an image of it on the host where one is asked for. One thread.
+// A piece of device memory handed out in parts, with an image of it on the host: of what goes up, zeroed, or of what
+// comes down. One thread.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,8 @@ namespace headroom::kernels::cuda {
 // A part of a Region; none: a null pointer.
 using Part = std::optional<std::size_t>;
 
+enum class Image { None, Up, Down };
+
 class Region {
  public:
   explicit Region(Machine& machine) : machine_(machine) {}
@@ -20,6 +23,7 @@ class Region {
   Region& operator=(const Region&) = delete;
   ~Region() {
     if (memory_ != nullptr) machine_.release(memory_);
+    if (down_ != nullptr) machine_.release_host(down_);
   }
 
   // Before allocate().
@@ -30,12 +34,13 @@ class Region {
     return offset;
   }
 
-  // All parts, zeroed; with an image, that one too.
-  KernelStatus allocate(bool image) {
+  // All parts, zeroed.
+  KernelStatus allocate(Image image) {
     if (size_ == 0) return {};
     HEADROOM_KERNEL_TRY(machine_.allocate(size_, &memory_));
     HEADROOM_KERNEL_TRY(machine_.zero(memory_, size_));
-    if (image) image_.assign(size_, std::byte{0});
+    if (image == Image::Up) up_.assign(size_, std::byte{0});
+    if (image == Image::Down) HEADROOM_KERNEL_TRY(machine_.allocate_host(size_, &down_));
     return {};
   }
 
@@ -45,11 +50,12 @@ class Region {
   }
   template <class T>
   [[nodiscard]] T* host(const Part& part) {
-    return part ? reinterpret_cast<T*>(image_.data() + *part) : nullptr;
+    std::byte* const image = down_ != nullptr ? static_cast<std::byte*>(down_) : up_.data();
+    return part ? reinterpret_cast<T*>(image + *part) : nullptr;
   }
 
-  KernelStatus upload() { return size_ == 0 ? KernelStatus{} : machine_.upload(memory_, image_.data(), size_); }
-  KernelStatus download() { return size_ == 0 ? KernelStatus{} : machine_.download(image_.data(), memory_, size_); }
+  KernelStatus upload() { return size_ == 0 ? KernelStatus{} : machine_.upload(memory_, up_.data(), size_); }
+  KernelStatus download() { return size_ == 0 ? KernelStatus{} : machine_.download(down_, memory_, size_); }
 
  private:
   static constexpr std::size_t kAlignment = 256;
@@ -57,7 +63,8 @@ class Region {
   Machine& machine_;
   std::size_t size_ = 0;
   void* memory_ = nullptr;
-  std::vector<std::byte> image_;
+  std::vector<std::byte> up_;
+  void* down_ = nullptr;
 };
 
 }  // namespace headroom::kernels::cuda

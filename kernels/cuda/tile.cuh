@@ -180,7 +180,9 @@ HEADROOM_DEVICE void multiply_slab(Device& device, float (&score)[kColumns][4], 
   const int lane = device.lane(), plane = kTile * stride;
   const Half* a_row = a + (device.warp() * 16 + lane % 16) * stride + lane / 16 * 8;
   const Half* b_row = b + (lane % 8 + lane / 16 * 8) * stride + lane / 8 % 2 * 8;
-  HEADROOM_ROLLED
+  // Several at once hide what it takes to read and to multiply; of three terms each is six products.
+  [[maybe_unused]] constexpr int kAtOnce = kTerms == 1 ? 4 : 1;
+  HEADROOM_UNROLL_BY(kAtOnce)
   for (int k = 0; k < channels; k += 16) {
     std::uint32_t rows[kTerms][4];
     HEADROOM_UNROLL

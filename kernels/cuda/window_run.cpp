@@ -92,8 +92,8 @@ KernelStatus run_window(Machine& machine, const HeadProblem<Input>& problem, con
       needs.second ? regions.inputs.reserve<float>(2 * request.rows) : Part{},
   };
   const Part out = regions.outputs.reserve<float>(kCellArrays * cell_count);
-  HEADROOM_KERNEL_TRY(regions.inputs.allocate(true));
-  HEADROOM_KERNEL_TRY(regions.outputs.allocate(true));
+  HEADROOM_KERNEL_TRY(regions.inputs.allocate(Image::Up));
+  HEADROOM_KERNEL_TRY(regions.outputs.allocate(Image::Down));
   *regions.inputs.host<HeadParameters<Input>>(head) = parameters(job, plan, regions);
   for (std::size_t m = 0; m < 2; ++m) {
     if (!totals[m]) continue;

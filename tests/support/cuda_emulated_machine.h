@@ -46,6 +46,8 @@ class EmulatedMachine : public kernels::cuda::Machine {
     memory -= blocks_.at(block).bytes;
     blocks_.erase(block);
   }
+  KernelStatus allocate_host(std::size_t bytes, void** to) override { return allocate(bytes, to); }
+  void release_host(void* block) override { release(block); }
   KernelStatus zero(void* to, std::size_t bytes) override {
     HEADROOM_KERNEL_TRY(may_fail());
     std::memset(to, 0, bytes);
