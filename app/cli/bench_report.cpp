@@ -29,15 +29,14 @@ std::string shape_text(const BenchmarkShape& shape) {
 
 std::string machine_lines(const BenchFacts& facts) {
   const BenchmarkMachine& machine = facts.report.machine;
-  std::string text =
-      escape_for_terminal(machine.processor) +
-      format(", %lld threads, LibTorch %s (%s), kernels %s, %s, causal, inputs %s, headroom %s, %s\n",
-             static_cast<long long>(machine.threads), machine.torch_version.c_str(), machine.torch_capability.c_str(),
-             machine.kernel_target.c_str(), machine.dtype.c_str(), facts.report.data.c_str(), kVersion,
-             facts.date.c_str());
+  std::string text = escape_for_terminal(machine.processor) +
+                     format(", %lld threads, LibTorch %s (%s), kernels %s, %s, causal, inputs %s, headroom %s, %s\n",
+                            static_cast<long long>(machine.threads), machine.torch_version.c_str(),
+                            machine.torch_capability.c_str(), machine.kernel_target.c_str(), machine.dtype.c_str(),
+                            facts.report.data.c_str(), kVersion, facts.date.c_str());
   text += machine.device == "cpu"
-              ? format("Multiply-adds in registers: %.0f GFLOP/s on one thread, %.0f on all\n",
-                       machine.peak_gflops_one, machine.peak_gflops_all)
+              ? format("Multiply-adds in registers: %.0f GFLOP/s on one thread, %.0f on all\n", machine.peak_gflops_one,
+                       machine.peak_gflops_all)
               : format("LibTorch's product of two matrices of 8192²: %.0f GFLOP/s\n", machine.peak_gflops_all);
   for (const std::string& note : machine.notes) text += "note: " + note + "\n";
   return text;

@@ -356,12 +356,7 @@ class Benchmark {
     problem.head_dim = problem.value_dim = kWindowDim;
     problem.scale = scale;
     const auto numbers = [](const at::Tensor& t) { return static_cast<const Input*>(t.const_data_ptr()); };
-    problem.maps[0] = {numbers(query),
-                       numbers(key),
-                       numbers(key),
-                       kWindowDim,
-                       kWindowDim,
-                       kWindowDim};
+    problem.maps[0] = {numbers(query), numbers(key), numbers(key), kWindowDim, kWindowDim, kWindowDim};
     std::vector<float> cells(static_cast<std::size_t>(kWindowCells * kWindowCells));
     kernels::WindowRequest window;
     window.row_begin = first_row;
@@ -370,8 +365,8 @@ class Benchmark {
     for (std::int64_t round = -3; round < kWindowRounds; ++round) {
       window.key_begin = (round + 3) * (first_row - kWindowCells) / (kWindowRounds + 3);
       const double begin = wall_seconds();
-      HEADROOM_TRY_VOID(fill_window<Input>(problem, {lse.data(), nullptr}, window,
-                                           {.mean = cells.data(), .stride = kWindowCells}));
+      HEADROOM_TRY_VOID(
+          fill_window<Input>(problem, {lse.data(), nullptr}, window, {.mean = cells.data(), .stride = kWindowCells}));
       if (round >= 0) times.push_back(wall_seconds() - begin);
     }
     BenchmarkWindow result{kWindowLength, kWindowDim, kWindowCells, kWindowCells, kWindowRounds};

@@ -186,12 +186,8 @@ kernels::HeadProblem<Input> BenchmarkInputs::problem(std::int64_t head, const Ma
   const auto numbers = [](const at::Tensor& t) { return static_cast<const Input*>(t.const_data_ptr()); };
   for (int m = 0; m < map_count_; ++m) {
     const at::Tensor query = maps[m].query.select(1, head), key = maps[m].key.select(1, kv), v = value.select(1, kv);
-    problem.maps[static_cast<std::size_t>(m)] = {numbers(query),
-                                                 numbers(key),
-                                                 numbers(v),
-                                                 query.stride(1),
-                                                 key.stride(1),
-                                                 v.stride(1)};
+    problem.maps[static_cast<std::size_t>(m)] = {numbers(query),  numbers(key),  numbers(v),
+                                                 query.stride(1), key.stride(1), v.stride(1)};
   }
   return problem;
 }

@@ -30,8 +30,8 @@ class BenchmarkInputs {
     std::function<Result<void>()> run;
     std::optional<double> goal;
   };
-  // The first is LibTorch's attention, by its flash kernels where they take the shape. Each returns when its work is done.
-  // `avx2`: the goals of that instruction set.
+  // The first is LibTorch's attention, by its flash kernels where they take the shape. Each returns when its work is
+  // done. `avx2`: the goals of that instruction set.
   [[nodiscard]] std::vector<Variant> variants(bool avx2, const kernels::StopRequested& stop);
 
   [[nodiscard]] const std::string& yardstick() const { return yardstick_; }

@@ -36,7 +36,8 @@ struct BenchmarkTime {
 };
 
 struct BenchmarkVariant {
-  std::string name;  // "sdpa", "sdpa_cudnn", "context", "row_statistics", "everything", "rounds_to_one", "histograms", …
+  std::string
+      name;  // "sdpa", "sdpa_cudnn", "context", "row_statistics", "everything", "rounds_to_one", "histograms", …
   BenchmarkTime time;
   double ratio_median = 0.0, ratio_best = 0.0, ratio_cpu = 0.0;  // to "sdpa"
   double gflops = 0.0;         // best; counted as the attention alone, half of it masked

@@ -36,9 +36,10 @@ std::string cuda_device_name(int device);
 // Fills context and statistics of every job, head_dim 16 … 256 in any step, any value_dim. In device memory: query, key
 // and value of the problems, and context. In host memory: λ, hidden and induction keys, and the statistics. The work is
 // ordered after what `stream` holds, and the call returns when it is done: it synchronises the stream. `stop` is polled
-// between batches of heads; what is done on the host for each head goes through `parallel` where there is one; a stopped call returns Cancelled and leaves the remaining outputs undefined. Scratch memory
-// grows with length · heads of a batch, never with length². The same bits for every call and every order of jobs.
-// Input: float, BFloat16, Float16.
+// between batches of heads; what is done on the host for each head goes through `parallel` where there is one; a
+// stopped call returns Cancelled and leaves the remaining outputs undefined. Scratch memory grows with length · heads
+// of a batch, never with length². The same bits for every call and every order of jobs. Input: float, BFloat16,
+// Float16.
 template <typename Input>
 KernelStatus cuda_attention(std::span<HeadJob<Input, float>> jobs, StreamView stream, const StopRequested& stop,
                             const ParallelFor& parallel = {});

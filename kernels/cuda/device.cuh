@@ -91,8 +91,8 @@ class CudaDevice {
     return result;
   }
 
-  // The first `bytes` of 16 from global to shared memory, zeros behind them, both aligned; there after wait_copies(), for
-  // the others of the block after the barrier that follows it.
+  // The first `bytes` of 16 from global to shared memory, zeros behind them, both aligned; there after wait_copies(),
+  // for the others of the block after the barrier that follows it.
   __device__ static void copy_async(std::uint16_t* to, const void* from, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address(to)), "l"(from), "r"(bytes) : "memory");
   }

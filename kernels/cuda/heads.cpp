@@ -38,7 +38,10 @@ template <class Input>
 class Batch {
  public:
   Batch(Machine& machine, std::span<HeadJob<Input, float>> jobs, const ParallelFor& parallel)
-      : machine_(machine), parallel_(parallel), jobs_(jobs), regions_{Region(machine), Region(machine), Region(machine)} {}
+      : machine_(machine),
+        parallel_(parallel),
+        jobs_(jobs),
+        regions_{Region(machine), Region(machine), Region(machine)} {}
 
   KernelStatus run() {
     const Part heads = regions_.inputs.template reserve<HeadParameters<Input>>(static_cast<std::int64_t>(jobs_.size()));
@@ -105,9 +108,8 @@ class Batch {
     HEADROOM_KERNEL_TRY(launch(Kernel::OddContexts, warps, 2, {}));
     HEADROOM_KERNEL_TRY(launch_second_pass());
     if (largest([](const Head& head) { return head.net_rows != nullptr; }) > 0) {
-      const SharedUse shared =
-          use_shared(largest([](const Head& head) { return head.head_dim; }), 2, kStreamed<Input>,
-                     machine_.shared_limit(), net_rows_bytes<Input>);
+      const SharedUse shared = use_shared(largest([](const Head& head) { return head.head_dim; }), 2, kStreamed<Input>,
+                                          machine_.shared_limit(), net_rows_bytes<Input>);
       if (shared.slab == 0) return kLittleShared;
       HEADROOM_KERNEL_TRY(launch(Kernel::NetRows, tiles(), 1, shared));
     }

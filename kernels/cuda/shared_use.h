@@ -28,8 +28,7 @@ template <class Bytes>
                                    const Bytes& bytes) {
   const int widest = std::min(static_cast<int>((head_dim + 15) / 16 * 16), kLargestSlab);
   const auto size = [&](int slab, int own, int others) { return static_cast<std::size_t>(bytes(slab, own, others)); };
-  if (head_dim <= widest && size(widest, maps, streamed) <= limit)
-    return {widest, true, size(widest, maps, streamed)};
+  if (head_dim <= widest && size(widest, maps, streamed) <= limit) return {widest, true, size(widest, maps, streamed)};
   for (int slab = widest; slab >= 16; slab = slab == 16 ? 0 : (slab / 2 + 15) / 16 * 16)
     if (size(slab, 1, 1) <= limit) return {slab, false, size(slab, 1, 1)};
   return {};

@@ -107,8 +107,8 @@ HEADROOM_DEVICE void read_quad(Device& device, const Input* from, bool whole, in
 }
 
 // Rows [row, row + kTile) and channels [channel, channel + channels) of an operand, zeros beyond its ends; `channels`
-// is a multiple of 16, up to 128. Without barriers; there after wait_copies() and one. A thread stays in its columns and
-// has several rows in flight.
+// is a multiple of 16, up to 128. Without barriers; there after wait_copies() and one. A thread stays in its columns
+// and has several rows in flight.
 template <NotFinite kNotFinite, class Device, class Input>
 HEADROOM_DEVICE void load_tile(Device& device, Half* tile, int stride, const Operand<Input> operand, int row,
                                int end_row, int channel, int end_channel, int channels) {
@@ -164,8 +164,7 @@ HEADROOM_DEVICE void multiply_terms(Device& device, float (&accumulator)[4],
     HEADROOM_UNROLL
     for (int sum = Terms<Input>::kCount - 1; sum >= 0; --sum) {
       HEADROOM_UNROLL
-      for (int p = 0; p <= sum; ++p)
-        device.multiply(Format{}, part, a[p], b[sum - p][first], b[sum - p][first + 1]);
+      for (int p = 0; p <= sum; ++p) device.multiply(Format{}, part, a[p], b[sum - p][first], b[sum - p][first + 1]);
     }
     HEADROOM_UNROLL
     for (int e = 0; e < 4; ++e) accumulator[e] += part[e];

@@ -20,14 +20,15 @@ namespace headroom::test {
 inline constexpr double kTolerance = 1e-5;
 inline constexpr double kCountShare = 1e-3;  // of entries that may round across the edge of a bin
 
-// On a device the tensor cores cut what they align, where a float32 sum is rounded: each of the up to 16 sums of a product
-// of 256 channels may be off by 2⁻²³ of its largest term. On an H100 the largest error of the table was 1.1e-5.
+// On a device the tensor cores cut what they align, where a float32 sum is rounded: each of the up to 16 sums of a
+// product of 256 channels may be off by 2⁻²³ of its largest term. On an H100 the largest error of the table was 1.1e-5.
 inline constexpr double kDeviceTolerance = 3e-5;
 
 // The weights that meet the values are rounded to the input's format, as in every flash attention: by at most half a
-// step of each. A context is off by that much of Σ aⱼ|vⱼ|, of both maps of a pair, however far their difference cancels.
+// step of each. A context is off by that much of Σ aⱼ|vⱼ|, of both maps of a pair, however far their difference
+// cancels.
 template <class Input>
-inline constexpr double kContextTolerance = kTolerance;
+inline constexpr double kContextTolerance = 0.0;  // none beyond that of the arithmetic
 template <>
 inline constexpr double kContextTolerance<kernels::BFloat16> = 4e-3;
 template <>

@@ -11,6 +11,7 @@ import checkpoints as C
 from command import Outcome, check_error_object, open_terminal, read_all, refused_both_ways
 
 SMALL = ["--repeats", "2", "--budget", "60", "--no-window"]
+NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 SHAPE = {"kind", "heads", "kv_heads", "head_dim", "length"}
 VARIANTS = ["sdpa", "context", "row_statistics", "everything", "rounds_to_one", "histograms"]
 TOP = {"headroom", "git_commit", "date", "machine", "data", "cases", "scaling", "accuracy", "window", "model", "skipped", "seconds",
@@ -52,8 +53,9 @@ def test_json_has_every_member(command):
     found = bench(command, "--shapes", "4x2x16@48,diff_v2:2x1x16@48,diff_v1:2x2x16@48,softmax:4x2x16@96", *SMALL)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found["date"])
     machine = found["machine"]
-    assert set(machine) == {"processor", "threads", "torch_version", "torch_capability", "kernel_target", "peak_gflops_one",
-                            "peak_gflops_all", "notes"}
+    assert set(machine) == {"processor", "threads", "torch_version", "torch_capability", "kernel_target", "device", "dtype",
+                            "peak_gflops_one", "peak_gflops_all", "notes"}
+    assert (machine["device"], machine["dtype"]) == ("cpu", "float32")
     assert machine["threads"] >= 1 and machine["peak_gflops_one"] > 0 and machine["peak_gflops_all"] > 0
     assert [(c["kind"], c["heads"], c["kv_heads"], c["head_dim"], c["length"]) for c in found["cases"]] == [
         ("softmax", 4, 2, 16, 48), ("diff_v2", 2, 1, 16, 48), ("diff_v1", 2, 2, 16, 48), ("softmax", 4, 2, 16, 96)]
@@ -154,6 +156,9 @@ USAGE = {
     "budget_nan": (["--budget", "nan"], "--budget"),
     "threads_zero": (["--threads", "0"], "--threads"),
     "target": (["--target", "AVX9"], "AVX9"),
+    "device": (["--device", "gpu"], "gpu"),
+    "dtype": (["--dtype", "float8"], "float8"),
+    "model_and_device": (["--model", "MODEL", "--ids", "1", "--device", "cuda"], "--device"),
     "prompt_without_model": (["--ids", "1,2"], "--model"),
     "model_without_prompt": (["--model", "MODEL"], "--ids"),
     "model_and_shapes": (["--model", "MODEL", "--ids", "1", "--shapes", "8x8x64"], "--shapes"),
@@ -177,10 +182,23 @@ def test_other_refusals(command, model, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_narrow_inputs_are_rounded_and_their_statistics_are_not(command):
+    found = bench(command, "--shapes", "2x1x16@128,diff_v2:2x2x16@128", *SMALL, "--dtype", "bfloat16")
+    assert found["machine"]["dtype"] == "bfloat16"
+    for entry in found["accuracy"]:
+        # LibTorch's contexts are bfloat16 themselves; ours are float32 sums of the same products.
+        assert 1e-4 < entry["sdpa_context_error"] < 2e-2 and 0 < entry["context_error"] < 1e-5 and 0 < entry["column_sum_error"] < 1e-5
+
+
+def test_a_device_that_is_not_there_is_an_error(command):
+    refused_both_ways(command, 7, ["cuda"], "bench", "--device", "cuda", *SMALL, env=NO_GPU)
+
+
 def test_help_names_every_option(command):
     outcome = command("bench", "--help")
     assert outcome.code == 0, outcome
-    for word in ("--shapes", "--repeats", "--budget", "--quick", "--outliers", "--threads", "--target", "--no-window", "--model", "--text", "--text-file",
+    for word in ("--shapes", "--repeats", "--budget", "--quick", "--outliers", "--threads", "--target", "--device", "--dtype", "--no-window", "--model", "--text",
+                 "--text-file",
                  "--ids", "--ids-file", "--max-tokens", "--folder", "--json", "--config", "--lenient"):
         assert re.search(rf"(^|[\s,\[]){re.escape(word)}\b", outcome.text), word
 

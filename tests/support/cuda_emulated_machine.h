@@ -25,6 +25,7 @@ class EmulatedMachine : public kernels::cuda::Machine {
   using KernelStatus = kernels::KernelStatus;
 
   bool reversed = false;                  // order of threads in a block, and of blocks
+  bool cut_sums = false;                  // as EmulatedBlock's
   std::size_t shared_bytes = 163 * 1024;  // of an A100
   std::size_t largest_memory = 0, memory = 0;
   std::map<Kernel, int> launches;
@@ -113,6 +114,7 @@ class EmulatedMachine : public kernels::cuda::Machine {
     HEADROOM_KERNEL_TRY(may_fail());
     if (shared > shared_bytes) return {kernels::StatusCode::Device, "more shared memory than there is", "launch"};
     block_.reversed = reversed;
+    block_.cut_sums = cut_sums;
     const int count = grid.x * grid.y * grid.z;
     for (int turn = 0; turn < count; ++turn) {
       const int b = reversed ? count - 1 - turn : turn;

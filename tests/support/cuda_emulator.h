@@ -1,10 +1,11 @@
 // The primitives of kernels/cuda/device.cuh on the processor, so that the very same kernels run without a GPU: one
 // block at a time, each thread a fiber, warps in step at their collectives. Fragment layouts are written from the PTX
 // ISA (ldmatrix, and "Matrix Fragments for mma.m16n8k16 with floating point type"), not from the kernels. What it
-// cannot show: speed, memory ordering between barriers, and the last bits of the device's exp2 and of its tensor cores'
-// sums (here exact products, added in double and rounded once). One thread.
+// cannot show: speed, memory ordering between barriers, and the last bits of the device's exp2. Sums of the tensor
+// cores are exact and rounded once, or with `cut_sums` cut as on a device. One thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -27,6 +28,9 @@ class EmulatedBlock {
  public:
   // Threads in reverse order give the same results unless a barrier is missing.
   bool reversed = false;
+  // Terms are cut to 2⁻²⁵ of the largest, their sum to a float, both towards 0: what an H100's contexts are off by, and
+  // none of its bits. Else sums are exact, and rounded.
+  bool cut_sums = false;
 
   void run(int threads, std::array<int, 3> block, std::size_t shared_bytes,
            const std::function<void(EmulatedDevice&)>& kernel);
@@ -106,8 +110,8 @@ class EmulatedDevice {
       float d[4];
     };
     const Operands mine{{a[0], a[1], a[2], a[3]}, {b0, b1}, {c[0], c[1], c[2], c[3]}};
-    const Result result =
-        exchange_all<Result>(3, mine, [](const std::array<Operands, 32>& in, std::array<Result, 32>& out) {
+    const Result result = exchange_all<Result>(
+        3, mine, [cut = block_.cut_sums](const std::array<Operands, 32>& in, std::array<Result, 32>& out) {
           double matrix_a[16][16], matrix_b[16][8];
           for (int thread = 0; thread < 32; ++thread) {
             const Operands& one = in[static_cast<std::size_t>(thread)];
@@ -123,9 +127,9 @@ class EmulatedDevice {
           for (int thread = 0; thread < 32; ++thread)
             for (int i = 0; i < 4; ++i) {
               const int row = i < 2 ? thread >> 2 : (thread >> 2) + 8, column = thread % 4 * 2 + (i & 1);
-              double sum = static_cast<double>(in[static_cast<std::size_t>(thread)].c[i]);
-              for (int k = 0; k < 16; ++k) sum += matrix_a[row][k] * matrix_b[k][column];
-              out[static_cast<std::size_t>(thread)].d[i] = static_cast<float>(sum);
+              double terms[17] = {static_cast<double>(in[static_cast<std::size_t>(thread)].c[i])};
+              for (int k = 0; k < 16; ++k) terms[k + 1] = matrix_a[row][k] * matrix_b[k][column];
+              out[static_cast<std::size_t>(thread)].d[i] = cut ? cut_sum(terms) : exact_sum(terms);
             }
         });
     std::memcpy(c, result.d, sizeof c);
@@ -193,6 +197,21 @@ class EmulatedDevice {
   }
 
  private:
+  static float exact_sum(const double (&terms)[17]) {
+    double sum = 0.0;
+    for (const double term : terms) sum += term;
+    return static_cast<float>(sum);
+  }
+  static float cut_sum(const double (&terms)[17]) {
+    double largest = 0.0, sum = 0.0;
+    for (const double term : terms) largest = std::max(largest, std::abs(term));
+    if (largest == 0.0 || !std::isfinite(largest)) return exact_sum(terms);
+    const double unit = std::ldexp(1.0, std::ilogb(largest) - 25);
+    for (const double term : terms) sum += std::trunc(term / unit) * unit;
+    const float nearest = static_cast<float>(sum);
+    return std::abs(static_cast<double>(nearest)) > std::abs(sum) ? std::nextafter(nearest, 0.0f) : nearest;
+  }
+
   template <class Format>
   static double element(std::uint32_t pair, int index) {
     return static_cast<double>(widen(Format{static_cast<std::uint16_t>(index == 0 ? pair : pair >> 16)}));
