@@ -83,7 +83,7 @@ CATCH_TEST_CASE("benchmark: every case has every variant, and ratios are those o
 
 CATCH_TEST_CASE("benchmark: goals (kernels/README.md#speed) from n = 2048 on, for AVX2 those of AVX2") {
   const auto variants_of = [](const BenchmarkShape& shape, bool avx2) {
-    return BenchmarkInputs(shape).variants(avx2, {});
+    return BenchmarkInputs(shape, at::kFloat, false).variants(avx2, {});
   };
   const auto goal = [](const auto& variants, const char* name) {
     return std::ranges::find(variants, name, [](const auto& variant) { return variant.name; })->goal;
