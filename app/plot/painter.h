@@ -11,6 +11,7 @@
 
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
+#include "app/plot/picture.h"
 
 namespace headroom {
 
@@ -85,6 +86,9 @@ class Painter {
   // The cells of `source` (in cells of the image: x right, y down; may be fractions) fill `target`, each cell one flat
   // colour.
   virtual void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) = 0;
+
+  // The whole picture fills `target`.
+  virtual void picture(Rect target, const RgbPicture& picture) = 0;
 
   // Dashes of `on` and gaps of `off`; drawn with line().
   void dashed_line(Vec2 from, Vec2 to, Color color, float width, float on, float off);

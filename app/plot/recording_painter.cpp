@@ -135,6 +135,7 @@ std::vector<std::string> RecordingPainter::violations() const {
 
 void RecordingPainter::clear() {
   texts_.clear(), panels_.clear(), shapes_.clear(), maps_.clear();
+  pictures_.clear();
   clips_.clear(), open_.clear(), misuses_.clear();
   layers_ = 1;
 }
@@ -243,6 +244,13 @@ void RecordingPainter::map(Rect target, const MapImage& image, Rect source, cons
                                                                    static_cast<std::size_t>(image.height));
   if (!sized || !image.values) misuses_.push_back("a map's values do not match its size");
   maps_.push_back({target, source, image, shading, clips_.empty() ? kEverything : clips_.back(), panel(), layer()});
+}
+
+void RecordingPainter::picture(Rect target, const RgbPicture& picture) {
+  const bool sized = picture.rgb && picture.rgb->size() == std::size_t{3} * static_cast<std::size_t>(picture.width) *
+                                                               static_cast<std::size_t>(picture.height);
+  if (!is_finite(target) || !sized) misuses_.push_back("a picture's pixels do not match its size, or its place");
+  pictures_.push_back({target, picture, panel(), layer()});
 }
 
 }  // namespace headroom

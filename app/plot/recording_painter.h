@@ -50,6 +50,12 @@ struct RecordedMap {
   int panel = -1, layer = 0;
 };
 
+struct RecordedPicture {
+  Rect target;
+  RgbPicture picture;
+  int panel = -1, layer = 0;
+};
+
 // begin_panel("overlay: …") starts a layer of its own that may cover the others: texts are compared within a layer
 // only.
 class RecordingPainter final : public Painter {
@@ -61,6 +67,7 @@ class RecordingPainter final : public Painter {
   [[nodiscard]] const std::vector<RecordedPanel>& panels() const { return panels_; }
   [[nodiscard]] const std::vector<RecordedShape>& shapes() const { return shapes_; }
   [[nodiscard]] const std::vector<RecordedMap>& maps() const { return maps_; }
+  [[nodiscard]] const std::vector<RecordedPicture>& pictures() const { return pictures_; }
   // Texts that hold `part`, and whether any does.
   [[nodiscard]] std::vector<const RecordedText*> find(std::string_view part) const;
   [[nodiscard]] bool shows(std::string_view part) const { return !find(part).empty(); }
@@ -89,6 +96,7 @@ class RecordingPainter final : public Painter {
   void points(std::span<const Vec2> centres, Color color, float size) override;
   void text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) override;
   void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) override;
+  void picture(Rect target, const RgbPicture& picture) override;
 
  private:
   void add(RecordedShape::Kind kind, std::span<const Vec2> points, Rect bounds, Color color, float width);
@@ -104,6 +112,7 @@ class RecordingPainter final : public Painter {
   std::vector<RecordedPanel> panels_;
   std::vector<RecordedShape> shapes_;
   std::vector<RecordedMap> maps_;
+  std::vector<RecordedPicture> pictures_;
   std::vector<Rect> clips_;
   std::vector<int> open_;
   std::vector<std::string> misuses_;

@@ -102,6 +102,24 @@ void add_export_commands(CommandTable& table) {
                return s.saver().save(kind, whole ? "" : part, a[1], replace);
              }});
   table.add_entry({"save", "Save…", "Export", "Ctrl+S"});
+  table.add({"picture.size",
+             "1|2|3",
+             "Pictures: times the pixels of the screen",
+             "Export",
+             {},
+             [](Session& s, const Arguments& a) {
+               s.edit().settings.picture.size = a[0].front() - '0';
+               s.save_settings();
+             }});
+  table.add({"picture.theme", "shown|light|dark", "Pictures: theme", "Export", {}, [](Session& s, const Arguments& a) {
+               s.edit().settings.picture.theme = a.choice<PictureTheme>(0);
+               s.save_settings();
+             }});
+  for (const char* line : {"picture.size 1", "picture.size 2", "picture.size 3"})
+    table.add_entry({line, format("Pictures of %c × the pixels of the screen", line[13]), "Export", ""});
+  table.add_entry({"picture.theme shown", "Pictures in the theme of the screen", "Export", ""});
+  table.add_entry({"picture.theme light", "Pictures in the light theme", "Export", ""});
+  table.add_entry({"picture.theme dark", "Pictures in the dark theme", "Export", ""});
   add_saving(table, "export", "[PATH]", SaveKind::Run, "Save the run as HDF5…", needs_checkpoint);
   table.add_entry({"export", "Save the run as HDF5…", "Export", "Ctrl+E"});
   table.add({"copy", "[QUERY KEY]", "Copy the value under the pointer", "Export", needs_head,

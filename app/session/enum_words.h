@@ -71,6 +71,10 @@ struct EnumWords<BosMode> {
 };
 
 template <>
+struct EnumWords<PictureTheme> {
+  static constexpr std::array<const char*, 3> words{"shown", "light", "dark"};
+};
+template <>
 struct EnumWords<SaveKind> {
   static constexpr std::array<const char*, 5> words{"run", "picture", "table", "session", "importance"};
 };

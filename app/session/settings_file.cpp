@@ -33,6 +33,8 @@ void visit_kept(Kept& kept, const Visit& visit) {
   visit("settings", "colours", kept.settings.colours);
   visit("settings", "signed_colours", kept.settings.signed_colours);
   visit("settings", "scale", kept.settings.scale);
+  visit("settings", "picture_size", kept.settings.picture.size);
+  visit("settings", "picture_theme", kept.settings.picture.theme);
   visit("settings", "device", kept.settings.device);
   visit("settings", "dtype", kept.settings.dtype);
   visit("settings", "backend", kept.settings.backend);
@@ -82,6 +84,7 @@ KeptState from_json(const json& root) {
   KeptState kept;
   visit_kept(
       kept, [&](const char* group, const char* name, auto& field) { read_field(object_in(root, group), name, field); });
+  kept.settings.picture.size = std::clamp<std::int64_t>(kept.settings.picture.size, 1, kLargestPicture);
   if (kept.settings.scale != 0.0) kept.settings.scale = std::clamp(kept.settings.scale, 0.5, 3.0);
   kept.settings.tile_mb = std::clamp(kept.settings.tile_mb, 8.0, 4096.0);
   kept.settings.memory_gb = std::clamp(kept.settings.memory_gb, 0.0, 4096.0);

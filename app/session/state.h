@@ -13,6 +13,7 @@
 
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
+#include "app/plot/picture.h"
 #include "app/session/importance.h"
 #include "app/session/model_circuits.h"
 #include "app/session/run_budget.h"
@@ -331,8 +332,19 @@ struct DemoEntry {
   std::string variants;             // folder with the others
 };
 
+enum class PictureTheme : std::uint8_t { AsShown, Light, Dark };
+
+// How pictures of the window are saved, whatever is on the screen.
+struct PictureLook {
+  std::int64_t size = 1;  // times the pixels of the screen, up to kLargestPicture
+  PictureTheme theme = PictureTheme::AsShown;
+  friend bool operator==(const PictureLook&, const PictureLook&) = default;
+};
+inline constexpr std::int64_t kLargestPicture = 3;
+
 struct Settings {
   bool dark = true;
+  PictureLook picture;
   Colours colours = Colours::Headroom;  // of maps
   SignedColours signed_colours = SignedColours::Headroom;
   double scale = 0.0;  // 0: the monitor's
@@ -392,9 +404,10 @@ struct State {
   std::string overlay_text;       // what is typed in the palette, the folder of the file panel
   std::string checkpoint_wanted;  // of which run the file panel asks for the checkpoint; empty: it opens anything
   SaveWish save;
+  std::optional<RgbPicture> save_preview;  // what a picture would show, small; made by what shows the window
   std::map<std::string, std::string, std::less<>> save_folders;  // the last one, by the kind's word
   std::optional<Toast> toast;
-  bool taking_picture = false;  // in this frame: what speaks to the person stays away
+  bool taking_picture = false;  // in this frame: what speaks to the person stays away, and settings.picture holds
   bool can_undo = false, can_redo = false;
   double memory_bytes = 0.0;   // resident, for the status bar
   bool developer = false;      // the developer panel is shown

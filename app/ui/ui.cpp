@@ -33,6 +33,11 @@ WidgetId mix_id(WidgetId scope, std::string_view name) {
 }
 
 UiStatePtr make_ui_state() { return UiStatePtr(new UiState); }
+UiStatePtr copy_at_rest(const UiState& memory) {
+  UiStatePtr copy(new UiState(memory));
+  copy->menu = {};
+  return copy;
+}
 void UiStateDeleter::operator()(UiState* memory) const { delete memory; }
 
 Ui::Ui(Painter& frame_painter, const Theme& frame_theme, const Input& frame_input, UiState& memory,

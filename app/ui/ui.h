@@ -116,6 +116,8 @@ struct UiStateDeleter {
 };
 using UiStatePtr = std::unique_ptr<UiState, UiStateDeleter>;
 [[nodiscard]] UiStatePtr make_ui_state();
+// The same with every menu closed and nothing in hand: for a frame that the person does not see.
+[[nodiscard]] UiStatePtr copy_at_rest(const UiState& memory);
 
 enum class StopKind : std::uint8_t { Panel, Press, Slider, Field };  // what Tab reaches
 

@@ -15,11 +15,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "app/panels/chrome/save_overlay.h"
 #include "app/panels/chrome/window_core.h"
 #include "app/panels/chrome/window_layout.h"
 #include "app/process/crash_report.h"
@@ -43,8 +46,9 @@
 namespace headroom {
 namespace {
 
-constexpr double kIdleSeconds = 1.0;  // between looks at files that may have changed
-constexpr int kSettlingFrames = 3;    // hover shows in the frame after
+constexpr double kIdleSeconds = 1.0;     // between looks at files that may have changed
+constexpr int kSettlingFrames = 3;       // hover shows in the frame after
+constexpr double kPictureSeconds = 5.0;  // that a picture waits for its cells at most
 
 double now_seconds() { return Trace::now_us() * 1e-6; }
 
@@ -180,8 +184,8 @@ class Application {
 
  private:
   void step() {
-    const bool working =
-        dirty_ > 0 || hands_pending() || !requests_.empty() || (script_ && !script_->finished() && !holding_);
+    const bool working = dirty_ > 0 || picture_ || hands_pending() || !requests_.empty() ||
+                         (script_ && !script_->finished() && !holding_);
     const double due = std::min({ui_wait_s_, kIdleSeconds, script_ ? 0.02 : kIdleSeconds});
     const bool event = loop_.wait(working ? 0.0 : due);
     const bool changed = session_.update(now_seconds());
@@ -193,11 +197,14 @@ class Application {
       quit_ = true;
     }
     open_demo();
-    if (dirty_ > 0 || hands_pending()) {
+    if (picture_) {
+      take_picture();
+    } else if (dirty_ > 0 || hands_pending()) {
       frame();
       --dirty_;
+      preview();
     }
-    handle_requests();
+    if (!picture_) handle_requests();
     step_script();
   }
 
@@ -208,14 +215,15 @@ class Application {
     session_.run_line("open.run " + quote_word(session_.state().demos.front().path));
   }
 
-  void frame() {
+  // `times`: of the window's pixels, in a frame that is not shown.
+  void frame(int times = 1, bool shown = true) {
     const double begin_s = now_seconds();
     const Theme& theme = core_.theme();
     GlfwWindow& window = loop_.window();
     const float wanted = scale_wanted();
     if (wanted != window.ui_scale()) window.set_ui_scale(wanted);
     loop_.painter().set_theme(theme);
-    Input input = loop_.begin_frame(theme.bg);
+    Input input = loop_.begin_frame(theme.bg, times);
     if (script_) synthetic_.apply(input);
     if (random_) random_->play(input);
     if (pointer_away_) input.pointer = Input{}.pointer, input.pointer_inside = false;
@@ -232,6 +240,7 @@ class Application {
     ui_due_s_ = now_seconds() + ui_wait_s_;
     window.set_cursor(result.cursor);
     if (script_ || arguments_.print_facts) describe_session();
+    if (!shown) return;
     loop_.end_frame();
     const double end_s = now_seconds();
     frame_ms_.push_back(1e3 * (end_s - begin_s));
@@ -289,22 +298,60 @@ class Application {
           copied_ = request.text;
           loop_.window().set_clipboard_text(request.text);
           break;
-        case WindowRequest::Kind::Screenshot:
-          // The last frame shows what asked for the picture (the palette, a menu) and what the pointer lies on. A
-          // script means what its pointer shows.
-          session_.edit().taking_picture = true;
-          pointer_away_ = request.by_person;
-          frame();
-          if (pointer_away_) frame();  // without what was seen because of it in the one before
-          session_.edit().taking_picture = pointer_away_ = false;
-          dirty_ = std::max(dirty_, 2);
-          screenshot(request);
-          break;
+        case WindowRequest::Kind::Screenshot: picture_ = request, picture_until_s_ = 0.0; return;
         case WindowRequest::Kind::NativeDialog: ask_desktop(); break;
         case WindowRequest::Kind::Times: print_times(request.text); break;
         default: break;
       }
     }
+  }
+
+  // Frames that nobody sees, until the cells that more pixels show are there: the last one of the window shows what
+  // asked for the picture (the palette, a menu) and what the pointer lies on. A script means what its pointer shows.
+  void take_picture() {
+    const PictureLook& look = session_.state().settings.picture;
+    session_.edit().taking_picture = true;
+    pointer_away_ = picture_->by_person;
+    const auto hidden = [&] { frame(static_cast<int>(look.size), /*shown=*/false); };
+    if (picture_until_s_ == 0.0) {
+      picture_until_s_ = now_seconds() + kPictureSeconds;
+      if (pointer_away_) hidden();  // without what is seen because of it in the next one
+    }
+    hidden();
+    const bool ready = look.size == 1 || session_.tiles().statistics().waiting == 0;
+    if (ready || now_seconds() >= picture_until_s_) {
+      screenshot(*picture_, static_cast<float>(look.size));
+      picture_.reset();
+      dirty_ = kSettlingFrames;
+    }
+    session_.edit().taking_picture = pointer_away_ = false;
+  }
+
+  // What the save panel is about to save, as often as it would be another picture.
+  void preview() {
+    State& state = session_.edit();
+    const bool asked = state.overlay == Overlay::Save && state.save.kind == SaveKind::Picture;
+    const PictureTheme look = state.settings.picture.theme;
+    const auto key = std::tuple(state.save.serial, state.save.panel, look, state.settings.dark, shown_window_.width(),
+                                shown_window_.height(), asked);
+    if (key == previewed_) return;
+    previewed_ = key;
+    if (!asked) return state.save_preview.reset();
+    state.taking_picture = true;
+    const Theme theme = core_.theme();
+    state.taking_picture = false;
+    loop_.painter().set_theme(theme);
+    loop_.begin_hidden_frame(theme.bg);
+    core_.draw_for_picture(loop_.painter(), shown_window_);
+    const float scale = loop_.window().scale();
+    if (auto image = loop_.capture()) {
+      if (!state.save.panel.empty()) *image = cropped(*image, panel_rect(state.save.panel), scale);
+      const auto most = [&](float size) { return static_cast<std::int32_t>(std::lround(size * scale)); };
+      state.save_preview = shrunk(image->rgb, image->width, image->height, most(kPreviewWidth), most(kPreviewHeight));
+      state.save_preview->id = preview_id_;
+      state.save_preview->generation = ++preview_generation_;
+    }
+    dirty_ = std::max(dirty_, 2);
   }
 
   void ask_desktop() {
@@ -322,9 +369,8 @@ class Application {
   }
 
   // In logical pixels; the whole picture where the rectangle is empty: the panel is not shown.
-  PixelImage cropped(const PixelImage& image, Rect rect) const {
+  static PixelImage cropped(const PixelImage& image, Rect rect, float scale) {
     if (rect.empty()) return image;
-    const float scale = loop_.window().scale();
     const int x0 = std::clamp(static_cast<int>(std::lround(rect.x0 * scale)), 0, image.width),
               x1 = std::clamp(static_cast<int>(std::lround(rect.x1 * scale)), x0, image.width);
     const int y0 = std::clamp(static_cast<int>(std::lround(rect.y0 * scale)), 0, image.height),
@@ -337,10 +383,10 @@ class Application {
     return part;
   }
 
-  void screenshot(const WindowRequest& request) {
+  void screenshot(const WindowRequest& request, float times) {
     const std::string &path = request.text, &panel = request.panel;
     auto image = loop_.capture();
-    if (image && !panel.empty()) *image = cropped(*image, panel_rect(panel));
+    if (image && !panel.empty()) *image = cropped(*image, panel_rect(panel), loop_.window().scale() * times);
     Result<void> written;
     if (image) {
       std::error_code ignored;
@@ -369,7 +415,7 @@ class Application {
                   core_.overlay_waits();
     around.opening = session_.inbox().opening();
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
-    around.request_pending = hands_pending() || !requests_.empty();
+    around.request_pending = hands_pending() || picture_ || !requests_.empty();
     around.now_s = now_seconds();
     const double step_s = now_seconds();
     const Result<bool> stepped = script_->step(session_, core_.facts(), around);
@@ -433,7 +479,12 @@ class Application {
   int dirty_ = kSettlingFrames;
   int frames_since_line_ = 0;
   bool holding_ = false, open_demo_ = false, quit_ = false;
-  bool pointer_away_ = false;  // for a picture
+  std::optional<WindowRequest> picture_;  // being taken
+  double picture_until_s_ = 0.0;
+  std::tuple<int, std::string, PictureTheme, bool, float, float, bool> previewed_{};
+  const std::uint64_t preview_id_ = next_image_id();
+  std::uint64_t preview_generation_ = 0;
+  bool pointer_away_ = false;  // for it
   double ui_wait_s_ = 0.0, ui_due_s_ = 0.0, first_frame_s_ = 0.0;
   int exit_code_ = 0;
   Vec2 last_size_;

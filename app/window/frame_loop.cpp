@@ -41,6 +41,14 @@ struct FrameLoop::State {
   FrameTimes times;
   std::int64_t frames = 0;
 
+  void begin(Color clear_color, int enlarged) {
+    begun_us = Trace::now_us();
+    background = clear_color;
+    width = std::max(1, window->framebuffer_width()) * enlarged;
+    height = std::max(1, window->framebuffer_height()) * enlarged;
+    painter->begin_frame(width, height, window->scale() * static_cast<float>(enlarged));
+  }
+
   void draw() {
     glDisable(GL_SCISSOR_TEST);
     glViewport(0, 0, width, height);
@@ -74,15 +82,12 @@ GlfwWindow& FrameLoop::window() { return *state_->window; }
 ImguiPainter& FrameLoop::painter() { return *state_->painter; }
 bool FrameLoop::wait(double seconds) { return state_->window->wait(seconds); }
 
-Input FrameLoop::begin_frame(Color background) {
-  State& s = *state_;
-  s.begun_us = Trace::now_us();
-  s.background = background;
-  s.width = std::max(1, s.window->framebuffer_width());
-  s.height = std::max(1, s.window->framebuffer_height());
-  s.painter->begin_frame(s.width, s.height, s.window->scale());
-  return s.window->take_input();
+Input FrameLoop::begin_frame(Color background, int times) {
+  state_->begin(background, times);
+  return state_->window->take_input();
 }
+
+void FrameLoop::begin_hidden_frame(Color background) { state_->begin(background, 1); }
 
 void FrameLoop::end_frame() {
   State& s = *state_;
@@ -105,6 +110,14 @@ void FrameLoop::end_frame() {
 
 Result<PixelImage> FrameLoop::capture() {
   State& s = *state_;
+  GLint largest = 0;
+  glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
+  if (std::max(s.width, s.height) > largest) {
+    Error error(ErrorCode::Device, "the picture is larger than the graphics can draw");
+    error.wanted("at most " + std::to_string(largest) + " pixels in each direction",
+                 std::to_string(s.width) + " × " + std::to_string(s.height));
+    return error.advise("picture.size 1 saves the pixels of the screen");
+  }
   // A picture of its own: parts of a window that lie outside the screen or below others have no pixels.
   const auto framebuffer = GlFramebuffer::make();
   const auto colors = GlRenderbuffer::make();

@@ -54,13 +54,16 @@ class FrameLoop {
   // if something is due.
   bool wait(double seconds);
 
-  // Makes the painter ready and returns the input since the last frame. The pointer is in logical pixels.
-  Input begin_frame(Color background);
+  // Makes the painter ready and returns the input since the last frame. The pointer is in logical pixels. `times`: a
+  // frame of so many times the window's pixels, which is captured and not shown: end_frame() does not follow.
+  Input begin_frame(Color background, int times = 1);
+  // For a frame that is captured and not shown, and to which the person's events do not belong.
+  void begin_hidden_frame(Color background);
   // Renders and presents; waits for the screen where vertical sync is on.
   void end_frame();
 
-  // Pixels of the last frame, after end_frame() and before the next begin_frame(): renders it again and reads it back.
-  // Device if GL reports an error.
+  // Pixels of the last frame, before the next begin_frame(): renders it, again if it was shown, and reads it back.
+  // Device if GL reports an error, and where the graphics have no room for so many pixels.
   [[nodiscard]] Result<PixelImage> capture();
 
   [[nodiscard]] const FrameTimes& times() const;

@@ -23,6 +23,7 @@ namespace headroom {
 namespace {
 
 constexpr int kLayerCount = 3;
+constexpr std::int64_t kKeptFrames = 120;  // that a texture of a picture outlives its last use
 constexpr std::size_t kManyPoints = 3000;  // from here on a vertex buffer and a draw call of their own
 
 constexpr float kLargeArea = 40000.0f;  // device pixels
@@ -52,6 +53,13 @@ struct ImguiPainter::State {
     Color color;
   };
 
+  // A texture of a picture, and the frame that drew it last.
+  struct ShownPicture {
+    std::uint64_t id = 0, generation = 0;
+    GlTexture texture;
+    std::int64_t last_frame = 0;
+  };
+
   // What a draw callback of the list does when its turn comes.
   struct Command {
     State* state;
@@ -72,6 +80,8 @@ struct ImguiPainter::State {
   Color empty, hatch;
   Mesh mesh;
   std::vector<Vec2> device_points;
+  std::vector<ShownPicture> pictures;
+  std::int64_t frame = 0;
 
   ImDrawList& list() { return lists.list(static_cast<int>(layer)); }
   const Rect& clip() { return clips[static_cast<std::size_t>(layer)].back(); }
@@ -202,6 +212,8 @@ void ImguiPainter::begin_frame(int width, int height, float scale) {
   s.width = std::max(width, 1);
   s.height = std::max(height, 1);
   s.scale = scale;
+  ++s.frame;
+  std::erase_if(s.pictures, [&](const State::ShownPicture& shown) { return s.frame - shown.last_frame > kKeptFrames; });
   s.fonts.trim();
   s.atlas.begin_frame();
   s.maps->begin_frame(s.report);
@@ -411,6 +423,34 @@ void ImguiPainter::map(Rect target, const MapImage& image, Rect source, const Ma
   ImguiDrawLists::push_texture(list, kept);
   list.PrimReserve(6, 4);
   list.PrimRectUV({seen.x0, seen.y0}, {seen.x1, seen.y1}, {0.0f, 1.0f}, {1.0f, 0.0f}, IM_COL32_WHITE);
+  ImguiDrawLists::pop_texture(list);
+}
+
+void ImguiPainter::picture(Rect target, const RgbPicture& picture) {
+  State& s = *state_;
+  const Rect device_target = s.device(target);
+  if (!picture.rgb || target.empty() || s.outside(device_target)) return;
+  auto shown = std::ranges::find(s.pictures, picture.id, &State::ShownPicture::id);
+  if (shown == s.pictures.end()) shown = s.pictures.insert(shown, {picture.id, ~picture.generation, GlTexture::make()});
+  shown->last_frame = s.frame;
+  if (shown->generation != picture.generation) {
+    shown->generation = picture.generation;
+    glBindTexture(GL_TEXTURE_2D, shown->texture.name());
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, picture.width, picture.height, 0, GL_RGB, GL_UNSIGNED_BYTE,
+                 picture.rgb->data());
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glBindTexture(GL_TEXTURE_2D, 0);
+  }
+  ImDrawList& list = s.list();
+  ImguiDrawLists::push_texture(list, shown->texture.name());
+  list.PrimReserve(6, 4);
+  list.PrimRectUV({device_target.x0, device_target.y0}, {device_target.x1, device_target.y1}, {0.0f, 0.0f},
+                  {1.0f, 1.0f}, IM_COL32_WHITE);
   ImguiDrawLists::pop_texture(list);
 }
 

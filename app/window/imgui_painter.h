@@ -60,6 +60,7 @@ class ImguiPainter final : public Painter {
   void points(std::span<const Vec2> centres, Color color, float size) override;
   void text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) override;
   void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) override;
+  void picture(Rect target, const RgbPicture& picture) override;
 
   // What it costs: of the last render() the draw calls, vertices and indices; maps uploaded since the beginning; bytes
   // of textures now.

@@ -234,6 +234,38 @@ def test_a_picture_shows_nothing_of_the_pointer(sits, tmp_path):
         assert different.max() < 8, (k, np.argwhere(different >= 8)[[0, -1]].tolist())
 
 
+def test_a_picture_has_the_size_and_the_theme_that_are_asked_for(sits, tmp_path):
+    """For a paper: twice the pixels, in the light theme, of what stands dark on the screen."""
+    home = tmp_path / "home"
+    person = sits(DEMO / "bytes" / "diff_v2")
+    person.resizes(1440, 900)
+    person.commands("select L1.H0")
+    saved = {}
+    for name, lines in (("shown", []), ("paper", ["picture.size 2", "picture.theme light"]), ("large", ["picture.size 3"])):
+        for line in lines:
+            person.commands(line)
+        person.commands(f"screenshot {tmp_path}/{name}.png")
+        hands.until((tmp_path / f"{name}.png").exists, f"no picture {name}", 60)
+        person.settle()
+        saved[name] = np.asarray(Image.open(tmp_path / f"{name}.png").convert("RGB")).astype(int)
+    # The panel's own buttons, and what it says of them.
+    person.keys("ctrl+s")
+    person.settle()
+    facts = person.leaves()
+    assert facts["theme"] == "dark" and facts["errors"] == "0", facts
+    assert facts["save.pixels"] == "4320 × 2700", facts["save.pixels"]
+    height, width, _ = saved["shown"].shape
+    assert (width, height) == (1440, 900)
+    assert saved["paper"].shape == (1800, 2880, 3) and saved["large"].shape == (2700, 4320, 3)
+    background = {name: np.median(picture[-12:, 400:800].reshape(-1, 3), axis=0).mean() for name, picture in saved.items()}
+    assert background["shown"] < 60 and background["paper"] > 200 and background["large"] > 200, background
+    # Not the same pixels twice: lines and letters are drawn at that size.
+    paper = saved["paper"]
+    twice = (paper[::2, ::2] == paper[1::2, 1::2]).all(axis=2)
+    assert 0.5 < twice.mean() < 0.999, twice.mean()
+    assert not home.exists() or not list(home.glob("*.png"))
+
+
 @pytest.mark.parametrize("end", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
 def test_a_crash_loses_nothing(sits, tmp_path, end):
     """Its report, the offer at the next start, and the session as the person had it."""

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "app/panels/chrome/bars.h"
 #include "app/panels/chrome/file_rows.h"
 #include "app/panels/chrome/overlay.h"
+#include "app/panels/chrome/window_layout.h"
 #include "app/session/commands.h"
 #include "app/session/enum_words.h"
 #include "app/session/folder_reader.h"
@@ -88,6 +90,57 @@ void draw_kinds(PanelContext& context, Rect bar, const SaveWish& wish) {
   }
 }
 
+// How a picture is saved, and how many pixels it will have.
+void draw_picture_look(PanelContext& context, Rect bar, Rect window, const SaveWish& wish) {
+  Ui& ui = context.ui;
+  const PictureLook& look = context.state.settings.picture;
+  const Theme& theme = context.theme();
+  const auto title = [&](const char* text) {
+    bar.cut_left(ui.label_at(bar.x0, bar.y0 + 12.0f, text, theme.body(theme.text2), bar.width()) + 8.0f);
+  };
+  std::vector<Choice> sizes, themes;
+  for (std::int64_t size = 1; size <= kLargestPicture; ++size)
+    sizes.push_back({std::to_string(size) + "×", "picture.size " + std::to_string(size), look.size == size, ""});
+  for (const PictureTheme one : {PictureTheme::AsShown, PictureTheme::Light, PictureTheme::Dark})
+    themes.push_back({one == PictureTheme::AsShown ? "as shown" : word_of(one),
+                      std::string("picture.theme ") + word_of(one), look.theme == one, ""});
+  ui.push_id("look");
+  title("size");
+  bar.cut_left(ui.segmented({bar.x0, bar.y0}, 24.0f, sizes) + 20.0f);
+  title("theme");
+  ui.push_id("theme");
+  bar.cut_left(ui.segmented({bar.x0, bar.y0}, 24.0f, themes) + 20.0f);
+  ui.pop_id();
+  ui.pop_id();
+  Rect part = window;
+  const WindowLayout layout = window_layout(window, context.state);
+  for (const PanelSlot* slot : layout.slots())
+    if (wish.panel == slot->name && !slot->rect.empty()) part = slot->rect;
+  const float pixels = context.painter().scale() * static_cast<float>(look.size);
+  const std::string text = std::to_string(std::lround(part.width() * pixels)) + " × " +
+                           std::to_string(std::lround(part.height() * pixels)) + " pixels";
+  context.facts.set("save.pixels", text.substr(0, text.find(" pixels")));
+  const TextStyle style = theme.body(theme.text3);
+  if (ui.width(text, style) <= bar.width())
+    ui.label_at(bar.x1 - ui.width(text, style), bar.y0 + 12.0f, text, style, bar.width());
+}
+
+// What the picture will show, without this panel.
+void draw_preview(PanelContext& context, Rect area, float margin) {
+  const Theme& theme = context.theme();
+  Painter& painter = context.painter();
+  painter.fill_rect({area.x0 - 16.0f, area.y0 - 4.0f, area.x0 - 15.0f, area.y1 + 12.0f}, theme.line);
+  area.x1 += 16.0f - margin;
+  const std::optional<RgbPicture>& preview = context.state.save_preview;
+  if (!preview || !preview->rgb || area.empty()) return;
+  const float fit = std::min({1.0f / painter.scale(), area.width() / static_cast<float>(preview->width),
+                              area.height() / static_cast<float>(preview->height)});
+  const Rect frame = Rect::sized(area.x0, area.y0, std::floor(fit * static_cast<float>(preview->width)),
+                                 std::floor(fit * static_cast<float>(preview->height)));
+  painter.picture(frame, *preview);
+  painter.stroke_rect(frame.inset(-1.0f), theme.line);
+}
+
 // At the right of the name: endings of the kind, where there are several.
 void choose_ending(PanelContext& context, Rect& row, SaveKind kind, std::string& name) {
   if (kind != SaveKind::Table) return;
@@ -145,6 +198,10 @@ void draw_save(PanelContext& context, Rect window) {
   if (box.height() >= 240.0f) {
     const Rect bar = rest.cut_top(44.0f);
     draw_kinds(context, {bar.x0 + margin, bar.y0 + 12.0f, bar.x1 - margin, bar.y1}, wish);
+    if (wish.kind == SaveKind::Picture && box.height() >= 320.0f) {
+      const Rect look = rest.cut_top(36.0f);
+      draw_picture_look(context, {look.x0 + margin, look.y0 + 6.0f, look.x1 - margin, look.y1}, window, wish);
+    }
   }
   Rect below = rest.cut_bottom(low ? 64.0f : 92.0f);
 
@@ -154,6 +211,8 @@ void draw_save(PanelContext& context, Rect window) {
     draw_places(context, {places.x0 + 14.0f, places.y0 + 8.0f, places.x1 - 12.0f, places.y1 - 4.0f}, save_places(state),
                 folder);
   }
+  if (wish.kind == SaveKind::Picture && box.width() >= 760.0f && rest.height() >= 120.0f)
+    draw_preview(context, rest.cut_right(kPreviewWidth + margin + 16.0f).inset(16.0f, 12.0f), margin);
   Rect path_row = rest.cut_top(38.0f);
   path_row = {path_row.x0 + 12.0f, path_row.y0 + 8.0f, path_row.x1 - margin, path_row.y1 - 4.0f};
   TextFieldOptions path_options;

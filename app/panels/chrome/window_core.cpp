@@ -84,9 +84,34 @@ FrameResult WindowCore::draw(Painter& painter, const Input& input) {
   return result;
 }
 
+void WindowCore::draw_for_picture(Painter& painter, Rect window) {
+  State& state = session_.edit();
+  const Overlay overlay = std::exchange(state.overlay, Overlay::None);
+  const bool taking = std::exchange(state.taking_picture, true);
+  const Hover hover = std::exchange(state.hover, {});
+  const Facts facts = facts_;
+  const std::vector<std::string> panels = state.panels_shown;
+  const std::vector<WantedTiles> wanted = wanted_;
+  UiStatePtr memory = copy_at_rest(*memory_);
+  std::swap(memory, memory_);
+  Input input;
+  input.window = window;
+  (void)draw(painter, input);
+  std::swap(memory, memory_);
+  wanted_ = wanted;
+  facts_ = facts;
+  state.panels_shown = panels;
+  state.hover = hover;
+  state.taking_picture = taking;
+  state.overlay = overlay;
+}
+
 const Theme& WindowCore::theme() {
   const Settings& settings = session_.state().settings;
-  theme_ = settings.dark ? dark_theme() : light_theme();
+  bool dark = settings.dark;
+  if (session_.state().taking_picture && settings.picture.theme != PictureTheme::AsShown)
+    dark = settings.picture.theme == PictureTheme::Dark;
+  theme_ = dark ? dark_theme() : light_theme();
   theme_.colours = settings.colours;
   theme_.signed_colours = settings.signed_colours;
   return theme_;

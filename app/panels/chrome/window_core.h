@@ -35,6 +35,9 @@ class WindowCore {
   using Choose = std::function<void(std::vector<std::string>& lines)>;
   [[nodiscard]] FrameResult frame(Painter& painter, const Input& input, const Choose& choose = {});
 
+  // The window as a picture of it is saved, without what lies over it and what the pointer does; nothing comes of it.
+  void draw_for_picture(Painter& painter, Rect window);
+
   // Of the last frame.
   [[nodiscard]] Facts& facts() { return facts_; }
   [[nodiscard]] const Theme& theme();

@@ -41,6 +41,12 @@ class CoreBench {
     session_.wait();
     return result;
   }
+  // What a picture of the window has, and nothing else comes of.
+  [[nodiscard]] std::unique_ptr<RecordingPainter> picture() {
+    auto page = std::make_unique<RecordingPainter>(measure_, input_.window, scale_);
+    core_.draw_for_picture(*page, input_.window);
+    return page;
+  }
   // In device pixels, as a person makes a window that size at that scale.
   void resize(Vec2 size, float scale) {
     scale_ = scale;

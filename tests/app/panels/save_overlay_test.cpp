@@ -1,6 +1,8 @@
 // The save panel as a person uses it: what it suggests, what Enter does, what it asks before something is replaced.
 #include "app/panels/chrome/save_overlay.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -145,6 +147,32 @@ CATCH_TEST_CASE("save: what cannot be saved so is said, and nothing is") {
   CATCH_CHECK(nothing.taken().empty());
 }
 
+CATCH_TEST_CASE("save: of a picture its look is chosen, its pixels are said, and what it shows is seen") {
+  const TempFolder temp;
+  SaveBench bench(SaveKind::Picture, temp.path().string());
+  bench.state.save.panel.clear();
+  bench.frame();
+  CATCH_CHECK((bench.shows("1440 × 900 pixels") && bench.painter->pictures().empty()));
+  bench.click(bench.place("3×"));
+  bench.click(bench.place("light"));
+  CATCH_CHECK(bench.taken() == Lines{"picture.size 3", "picture.theme light"});
+  bench.state.settings.picture = {3, PictureTheme::Light};
+  const std::vector<std::uint8_t> pixels(std::size_t{1440} * 900 * 3, 100);
+  bench.state.save_preview = shrunk(pixels, 1440, 900, 216, 200);
+  bench.frame();
+  CATCH_CHECK(bench.shows("4320 × 2700 pixels"));
+  CATCH_REQUIRE(bench.painter->pictures().size() == 1);
+  const Rect shown = bench.painter->pictures()[0].target;
+  CATCH_CHECK((shown.width() == 216.0f && shown.height() == 135.0f));
+  CATCH_CHECK((shown.x0 > 290.0f && shown.x1 < 1150.0f && shown.y0 > 150.0f && shown.y1 < 750.0f));
+  CATCH_CHECK(bench.wrong() == "");
+  // Tables have no look.
+  SaveBench table(SaveKind::Table, temp.path().string());
+  table.state.save_preview = bench.state.save_preview;
+  table.frame();
+  CATCH_CHECK((table.painter->pictures().empty() && !table.shows("pixels")));
+}
+
 CATCH_TEST_CASE("save: the panel and the note of what was saved at all sizes, and the note goes after eight seconds") {
   const TempFolder temp;
   temp.write("a.png", "x");
@@ -152,6 +180,7 @@ CATCH_TEST_CASE("save: the panel and the note of what was saved at all sizes, an
     for (const float scale : {0.75f, 1.0f, 2.0f})
       for (const SaveKind kind : {SaveKind::Run, SaveKind::Picture, SaveKind::Table, SaveKind::Session}) {
         SaveBench bench(kind, temp.path().string(), size, scale);
+        bench.state.save_preview = shrunk(std::vector<std::uint8_t>(std::size_t{60} * 90 * 3, 100), 60, 90, 216, 200);
         for (const std::string& name : test::hostile_names()) {
           bench.state.toast = Toast{3, "Picture saved", "/home/" + name + "/" + name + ".png"};
           bench.state.runs[0].name = name;

@@ -112,6 +112,37 @@ CATCH_TEST_CASE("Tab reaches the controls of a panel, and Enter presses the one 
   bench.key("Esc");
 }
 
+CATCH_TEST_CASE("A picture for the save panel is of the window below it, and leaves the frame as it was",
+                "[window core]") {
+  CoreBench bench("bytes/diff_v2");
+  bench.session().run("select L1.H0");
+  bench.point({700, 400});
+  bench.frame();
+  const std::string query = bench.fact("hover.query");
+  bench.session().run("save picture");
+  bench.session()->edit().settings.picture.theme = PictureTheme::Light;
+  bench.frame();
+  const std::string name = bench.fact("save.path"), drawn = bench.fact("drawn");
+  CATCH_REQUIRE(bench.painter->shows("what is on the screen, or what was measured"));
+  const auto page = bench.picture();
+  CATCH_CHECK_FALSE(page->shows("what is on the screen, or what was measured"));
+  CATCH_CHECK(page->shows("L1.H0"));
+  const auto grounds = [](const RecordingPainter& painter, const Theme& theme) {
+    return std::ranges::count_if(painter.shapes(), [&](const RecordedShape& shape) {
+      return shape.kind == RecordedShape::Kind::FillRect && shape.color == theme.panel;
+    });
+  };
+  CATCH_CHECK((grounds(*page, light_theme()) > 0 && grounds(*page, dark_theme()) == 0));
+  CATCH_CHECK((bench.state().overlay == Overlay::Save && !bench.state().taking_picture));
+  CATCH_CHECK((bench.fact("save.path") == name && bench.fact("drawn") == drawn));
+  bench.frame();
+  CATCH_CHECK((grounds(*bench.painter, dark_theme()) > 0 && grounds(*bench.painter, light_theme()) == 0));
+  CATCH_CHECK(bench.painter->shows("what is on the screen, or what was measured"));
+  // What is typed still goes to the name.
+  bench.key("x");
+  CATCH_CHECK(bench.fact("overlay") != "0");
+}
+
 CATCH_TEST_CASE("A text that is dropped becomes the prompt of the model that is open", "[window core]") {
   const TempFolder folder;
   const std::string text = folder.write("my notes.txt", "a text of my own").string();

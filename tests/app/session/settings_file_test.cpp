@@ -25,6 +25,7 @@ KeptState example() {
   KeptState kept;
   kept.settings.dark = false;
   kept.settings.scale = 1.5;
+  kept.settings.picture = {3, PictureTheme::Light};
   kept.settings.colours = Colours::Cividis;
   kept.settings.signed_colours = SignedColours::Vik;
   kept.settings.dtype = "bfloat16";
@@ -76,12 +77,13 @@ CATCH_TEST_CASE("Wrong types and absurd values of single settings are passed ove
   const TempFolder folder;
   write(
       settings_path(folder.path()),
-      R"({"version": 1, "settings": {"dark": "yes", "scale": 99, "tile_mb": -5, "dtype": 7, "memory_gb": 1e300, "keys": {"a": 1}},
+      R"({"version": 1, "settings": {"dark": "yes", "scale": 99, "picture_size": 40, "picture_theme": "neon", "tile_mb": -5, "dtype": 7, "memory_gb": 1e300, "keys": {"a": 1}},
             "layout": [], "recent": [1, {"path": 5}, {"path": "/ok"}]})");
   const LoadedState loaded = load_settings(folder.path());
   CATCH_CHECK(loaded.note.empty());
   CATCH_CHECK(loaded.kept.settings.dark);
   CATCH_CHECK(loaded.kept.settings.scale == 3.0);
+  CATCH_CHECK(loaded.kept.settings.picture == PictureLook{3, PictureTheme::AsShown});
   CATCH_CHECK(loaded.kept.settings.tile_mb == 8.0);
   CATCH_CHECK(loaded.kept.settings.memory_gb == 4096.0);
   CATCH_CHECK(loaded.kept.settings.dtype == "float32");
