@@ -115,11 +115,6 @@ void add_export_commands(CommandTable& table) {
                s.edit().settings.picture.theme = a.choice<PictureTheme>(0);
                s.save_settings();
              }});
-  for (const char* line : {"picture.size 1", "picture.size 2", "picture.size 3"})
-    table.add_entry({line, format("Pictures of %c × the pixels of the screen", line[13]), "Export", ""});
-  table.add_entry({"picture.theme shown", "Pictures in the theme of the screen", "Export", ""});
-  table.add_entry({"picture.theme light", "Pictures in the light theme", "Export", ""});
-  table.add_entry({"picture.theme dark", "Pictures in the dark theme", "Export", ""});
   add_saving(table, "export", "[PATH]", SaveKind::Run, "Save the run as HDF5…", needs_checkpoint);
   table.add_entry({"export", "Save the run as HDF5…", "Export", "Ctrl+E"});
   table.add({"copy", "[QUERY KEY]", "Copy the value under the pointer", "Export", needs_head,
