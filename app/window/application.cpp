@@ -198,13 +198,14 @@ class Application {
       quit_ = true;
     }
     open_demo();
-    if (picture_) {
-      take_picture();
-    } else if (dirty_ > 0 || hands_pending()) {
+    // A script means what its pointer shows: no frame of the window stands between its picture and that.
+    const bool of_script = picture_ && !picture_->by_person;
+    if (!of_script && (dirty_ > 0 || hands_pending())) {
       frame();
       --dirty_;
       preview();
     }
+    if (picture_) take_picture();
     if (!picture_) handle_requests();
     step_script();
   }
@@ -216,18 +217,17 @@ class Application {
     session_.run_line("open.run " + quote_word(session_.state().demos.front().path));
   }
 
-  // `times`: of the window's pixels, in a frame that is not shown.
-  void frame(int times = 1, bool shown = true) {
+  // `hidden_times`: of the window's pixels, in a frame that is not shown; 0: it is.
+  void frame(int hidden_times = 0) {
     const double begin_s = now_seconds();
     const Theme& theme = core_.theme();
     GlfwWindow& window = loop_.window();
     const float wanted = scale_wanted();
     if (wanted != window.ui_scale()) window.set_ui_scale(wanted);
     loop_.painter().set_theme(theme);
-    Input input = loop_.begin_frame(theme.bg, times);
+    Input input = loop_.begin_frame(theme.bg, std::max(1, hidden_times));
     if (script_) synthetic_.apply(input);
     if (random_) random_->play(input);
-    if (pointer_away_) input.pointer = Input{}.pointer, input.pointer_inside = false;
     shown_window_ = input.window;
     if (session_.state().developer) developer_.draw(input);
     // As the window is made: before the scale that the settings add.
@@ -241,7 +241,7 @@ class Application {
     ui_due_s_ = now_seconds() + ui_wait_s_;
     window.set_cursor(result.cursor);
     if (script_ || arguments_.print_facts) describe_session();
-    if (!shown) return;
+    if (hidden_times > 0) return;
     loop_.end_frame();
     const double end_s = now_seconds();
     frame_ms_.push_back(1e3 * (end_s - begin_s));
@@ -307,25 +307,38 @@ class Application {
     }
   }
 
-  // Frames that nobody sees, until the cells that more pixels show are there: the last one of the window shows what
-  // asked for the picture (the palette, a menu) and what the pointer lies on. A script means what its pointer shows.
+  // Frames that nobody sees, until the cells that more pixels show are there; the window goes on meanwhile.
   void take_picture() {
-    const PictureLook& look = session_.state().settings.picture;
-    session_.edit().taking_picture = true;
-    pointer_away_ = picture_->by_person;
-    const auto hidden = [&] { frame(static_cast<int>(look.size), /*shown=*/false); };
-    if (picture_until_s_ == 0.0) {
-      picture_until_s_ = now_seconds() + kPictureSeconds;
-      if (pointer_away_) hidden();  // without what is seen because of it in the next one
+    const int size = static_cast<int>(session_.state().settings.picture.size);
+    const auto complete = [&] { return size == 1 || session_.tiles().statistics().waiting == 0; };
+    if (picture_until_s_ == 0.0) picture_until_s_ = now_seconds() + kPictureSeconds;
+    // Before and after: what comes while it is drawn is not in it.
+    bool ready = complete();
+    if (picture_->by_person) {
+      std::vector<WantedTiles> wanted = draw_hidden(size);
+      if (size > 1) core_.want_for_picture(std::move(wanted));
+    } else {
+      session_.edit().taking_picture = true;
+      frame(size);
+      session_.edit().taking_picture = false;
     }
-    hidden();
-    const bool ready = look.size == 1 || session_.tiles().statistics().waiting == 0;
-    if (ready || now_seconds() >= picture_until_s_) {
-      screenshot(*picture_, static_cast<float>(look.size));
-      picture_.reset();
-      dirty_ = kSettlingFrames;
-    }
-    session_.edit().taking_picture = pointer_away_ = false;
+    ready = ready && complete();
+    if (!ready && now_seconds() < picture_until_s_) return;
+    screenshot(*picture_, static_cast<float>(size));
+    picture_.reset();
+    core_.want_for_picture({});
+    dirty_ = kSettlingFrames;
+  }
+
+  // As draw_for_picture(), of `times` the window's pixels, for capture().
+  std::vector<WantedTiles> draw_hidden(int times) {
+    State& state = session_.edit();
+    state.taking_picture = true;
+    const Theme theme = core_.theme();
+    state.taking_picture = false;
+    loop_.painter().set_theme(theme);
+    loop_.begin_hidden_frame(theme.bg, times);
+    return core_.draw_for_picture(loop_.painter(), shown_window_);
   }
 
   // What the save panel is about to save, as often as it would be another picture.
@@ -338,12 +351,7 @@ class Application {
     if (key == previewed_) return;
     previewed_ = key;
     if (!asked) return state.save_preview.reset();
-    state.taking_picture = true;
-    const Theme theme = core_.theme();
-    state.taking_picture = false;
-    loop_.painter().set_theme(theme);
-    loop_.begin_hidden_frame(theme.bg);
-    core_.draw_for_picture(loop_.painter(), shown_window_);
+    (void)draw_hidden(1);
     const float scale = loop_.window().scale();
     if (auto image = loop_.capture()) {
       if (!state.save.panel.empty()) *image = cropped(*image, panel_rect(state.save.panel), scale);
@@ -485,7 +493,6 @@ class Application {
   std::tuple<int, std::string, PictureTheme, bool, float, float, bool> previewed_{};
   const std::uint64_t preview_id_ = next_image_id();
   std::uint64_t preview_generation_ = 0;
-  bool pointer_away_ = false;  // for it
   double ui_wait_s_ = 0.0, ui_due_s_ = 0.0, first_frame_s_ = 0.0;
   int exit_code_ = 0;
   Vec2 last_size_;

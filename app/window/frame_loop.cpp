@@ -87,7 +87,7 @@ Input FrameLoop::begin_frame(Color background, int times) {
   return state_->window->take_input();
 }
 
-void FrameLoop::begin_hidden_frame(Color background) { state_->begin(background, 1); }
+void FrameLoop::begin_hidden_frame(Color background, int times) { state_->begin(background, times); }
 
 void FrameLoop::end_frame() {
   State& s = *state_;

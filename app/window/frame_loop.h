@@ -58,7 +58,7 @@ class FrameLoop {
   // frame of so many times the window's pixels, which is captured and not shown: end_frame() does not follow.
   Input begin_frame(Color background, int times = 1);
   // For a frame that is captured and not shown, and to which the person's events do not belong.
-  void begin_hidden_frame(Color background);
+  void begin_hidden_frame(Color background, int times);
   // Renders and presents; waits for the screen where vertical sync is on.
   void end_frame();
 

@@ -340,11 +340,11 @@ class Benchmark {
     const std::int64_t first_row = kWindowLength - kWindowCells;
     const double scale = 1.0 / std::sqrt(static_cast<double>(kWindowDim));
     std::vector<double> lse(static_cast<std::size_t>(kWindowLength));
+    const at::Tensor wide_keys = key.to(at::kFloat).t();
     for (std::int64_t row = first_row; row < kWindowLength; row += 64) {
       if (stopped()) return cancelled();
       const auto positions = at::TensorOptions().dtype(at::kLong).device(device_);
-      const at::Tensor scores =
-          at::mul(at::matmul(query.narrow(0, row, 64).to(at::kFloat), key.to(at::kFloat).t()), scale);
+      const at::Tensor scores = at::mul(at::matmul(query.narrow(0, row, 64).to(at::kFloat), wide_keys), scale);
       const at::Tensor rows = at::arange(row, row + 64, positions).unsqueeze(1),
                        keys = at::arange(kWindowLength, positions).unsqueeze(0);
       const at::Tensor sums =

@@ -83,7 +83,10 @@ KernelStatus keep_memory() {
   cudaMemPool_t pool = nullptr;
   HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaGetDevice(&device)));
   HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaDeviceGetDefaultMemPool(&pool, device)));
-  std::uint64_t kept = kKept;
+  std::uint64_t kept = 0;
+  HEADROOM_KERNEL_TRY(HEADROOM_CUDA_STATUS(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept)));
+  if (kept >= kKept) return {};  // somebody else keeps more
+  kept = kKept;
   return HEADROOM_CUDA_STATUS(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
 }
 

@@ -266,7 +266,6 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
   }
   Operand<Input> values = map.value;
   values.copies = values.copies && *map.odd_count == 0;  // none to be read as 0
-  const bool squares = statistics && map.value_square != nullptr;
   load_resident(device, arguments, head, map.query, query, query_tile);
   const TileRange keys = key_range(mask, query);
   // Values are on their way while scores are multiplied, the next keys while values are.
@@ -277,7 +276,7 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
     device.sync();  // until the keys are there and nobody reads the last values
     load_tile<NotFinite::Zeroed>(device, value_tile, plane_stride(kValues), values, key, mask.length, channel,
                                  head.value_dim, channels);
-    if (squares && device.thread() < kTile / 4)
+    if (statistics && device.thread() < kTile / 4)
       device.copy_async(squares_tile + device.thread() * 8, map.value_square + key + device.thread() * 4, 16);
     float score[kColumns][4];
     if (arguments.resident)
@@ -306,11 +305,11 @@ HEADROOM_DEVICE void first_pass(Device& device, const Arguments<Input>& argument
       }
     }
     const float* value_square = reinterpret_cast<const float*>(squares_tile);
-    if (all && squares)
+    if (all && statistics)
       add_tile<true, true>(device, score, seen, value_square, row, key + column, rows);
     else if (all)
       add_tile<true, false>(device, score, seen, value_square, row, key + column, rows);
-    else if (squares)
+    else if (statistics)
       add_tile<false, true>(device, score, seen, value_square, row, key + column, rows);
     else
       add_tile<false, false>(device, score, seen, value_square, row, key + column, rows);

@@ -89,7 +89,7 @@ void check_case(const AttentionCase& shape, std::int64_t length, std::uint64_t s
     jobs[0] = {problem.get(), full_request(), static_cast<float*>(on_device.data()), problem.get().value_dim, {}};
     require_ok(kernels::cuda_attention<Input>(jobs, kDefaultStream, {}));
     require_ok(on_device.download(context.data()));
-    check_answer<Input>(tensors.wide(head), full_request(), jobs[0].statistics, context, kDeviceTolerance);
+    check_answer<Input>(tensors.wide(head), full_request(), jobs[0].statistics, context, kDeviceTolerance<Input>);
   }
 }
 
@@ -152,7 +152,7 @@ CATCH_TEST_CASE("CUDA device: a window of every map") {
   for (std::int64_t i = 0; i < 150; ++i)
     for (std::int64_t j = 0; j < 150; ++j) {
       const double found = static_cast<double>(mean[static_cast<std::size_t>(i * 150 + j)]);
-      CATCH_CHECK((j > i ? std::isnan(found) : std::abs(found - dense.net(i, j)) <= kDeviceTolerance));
+      CATCH_CHECK((j > i ? std::isnan(found) : std::abs(found - dense.net(i, j)) <= kTolerance));
     }
 }
 

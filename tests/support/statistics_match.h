@@ -122,12 +122,11 @@ class Match {
   return match.report();
 }
 
-// The same for one array, a context for example; `scale` as in Match::values().
+// The same for one array, a context for example.
 [[nodiscard]] inline std::string array_mismatch(std::string_view name, std::span<const double> found,
-                                                std::span<const double> expected, double tolerance,
-                                                double scale = 0.0) {
+                                                std::span<const double> expected, double tolerance) {
   Match match(tolerance);
-  match.values(name, found, expected, scale);
+  match.values(name, found, expected);
   return match.report();
 }
 

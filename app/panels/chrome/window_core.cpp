@@ -35,8 +35,19 @@ WindowCore::WindowCore(Session& session, Clipboard& clipboard)
 
 FrameResult WindowCore::frame(Painter& painter, const Input& input, const Choose& choose) {
   FrameResult result = draw_settled(painter, input, choose);
-  session_.tiles().want(wanted_);
+  want();
   return result;
+}
+
+void WindowCore::want() {
+  std::vector<WantedTiles> all = wanted_;
+  all.insert(all.end(), wanted_for_picture_.begin(), wanted_for_picture_.end());
+  session_.tiles().want(all);
+}
+
+void WindowCore::want_for_picture(std::vector<WantedTiles> wanted) {
+  wanted_for_picture_ = std::move(wanted);
+  want();
 }
 
 FrameResult WindowCore::draw_settled(Painter& painter, const Input& input, const Choose& choose) {
@@ -84,26 +95,27 @@ FrameResult WindowCore::draw(Painter& painter, const Input& input) {
   return result;
 }
 
-void WindowCore::draw_for_picture(Painter& painter, Rect window) {
+std::vector<WantedTiles> WindowCore::draw_for_picture(Painter& painter, Rect window) {
   State& state = session_.edit();
   const Overlay overlay = std::exchange(state.overlay, Overlay::None);
   const bool taking = std::exchange(state.taking_picture, true);
   const Hover hover = std::exchange(state.hover, {});
   const Facts facts = facts_;
   const std::vector<std::string> panels = state.panels_shown;
-  const std::vector<WantedTiles> wanted = wanted_;
+  std::vector<WantedTiles> wanted = wanted_;
   UiStatePtr memory = copy_at_rest(*memory_);
   std::swap(memory, memory_);
   Input input;
   input.window = window;
   (void)draw(painter, input);
   std::swap(memory, memory_);
-  wanted_ = wanted;
+  std::swap(wanted, wanted_);
   facts_ = facts;
   state.panels_shown = panels;
   state.hover = hover;
   state.taking_picture = taking;
   state.overlay = overlay;
+  return wanted;
 }
 
 const Theme& WindowCore::theme() {

@@ -35,8 +35,11 @@ class WindowCore {
   using Choose = std::function<void(std::vector<std::string>& lines)>;
   [[nodiscard]] FrameResult frame(Painter& painter, const Input& input, const Choose& choose = {});
 
-  // The window as a picture of it is saved, without what lies over it and what the pointer does; nothing comes of it.
-  void draw_for_picture(Painter& painter, Rect window);
+  // The window as a picture of it is saved, without what lies over it and what the pointer does. Nothing comes of it;
+  // what of its maps is not there yet is returned.
+  std::vector<WantedTiles> draw_for_picture(Painter& painter, Rect window);
+  // Besides what each frame wants, until others take their place.
+  void want_for_picture(std::vector<WantedTiles> wanted);
 
   // Of the last frame.
   [[nodiscard]] Facts& facts() { return facts_; }
@@ -48,6 +51,7 @@ class WindowCore {
   // Draws, runs what was asked for, and draws again as things are then.
   [[nodiscard]] FrameResult draw_settled(Painter& painter, const Input& input, const Choose& choose);
   [[nodiscard]] FrameResult draw(Painter& painter, const Input& input);
+  void want();
 
   class TableLookup final : public CommandLookup {
    public:
@@ -70,6 +74,7 @@ class WindowCore {
   TokenCounter tokens_;
   Facts facts_;
   std::vector<WantedTiles> wanted_;  // of the last frame
+  std::vector<WantedTiles> wanted_for_picture_;
 };
 
 }  // namespace headroom
