@@ -8,10 +8,10 @@
 
 packages_to_build=(g++ cmake ninja-build pkgconf libeigen3-dev libhdf5-dev libcli11-dev nlohmann-json3-dev libpcre2-dev libutf8proc-dev
   libhwy-dev libssl-dev zlib1g-dev python3 python3-venv libglfw3-dev libimgui-dev libepoxy-dev libgl-dev libpng-dev
-  libfreetype-dev libharfbuzz-dev libfontconfig-dev libfribidi-dev libgl1-mesa-dri fonts-inter fonts-jetbrains-mono
+  libcairo2-dev libfreetype-dev libharfbuzz-dev libfontconfig-dev libfribidi-dev libgl1-mesa-dri fonts-inter fonts-jetbrains-mono
   fonts-dejavu-core)
-packages_to_test=(catch2 hdf5-tools xvfb xauth xdotool openbox appstream desktop-file-utils fish libglib2.0-bin libxml2-utils
-  mandoc shared-mime-info zsh)
+packages_to_test=(catch2 hdf5-tools xvfb xauth xdotool openbox appstream desktop-file-utils fish libglib2.0-bin librsvg2-bin
+  libxml2-utils mandoc poppler-utils qpdf shared-mime-info zsh)
 torch_requirement='torch==2.11.0'
 # With --no-deps these two complete torch for C++ on the CPU: libtorch_cpu itself is linked against them.
 torch_cpu_requirements=('nvidia-cuda-runtime==13.0.96' 'nvidia-cuda-cupti==13.0.85')

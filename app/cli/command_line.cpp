@@ -23,9 +23,11 @@
 #include "app/cli/doctor_command.h"
 #include "app/cli/documents_command.h"
 #include "app/cli/families_command.h"
+#include "app/cli/figure_command.h"
 #include "app/cli/inspect_command.h"
 #include "app/cli/quantities_command.h"
 #include "app/cli/reproduce_command.h"
+#include "app/cli/shell_word.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/table_command.h"
 #include "app/cli/tokenize_command.h"
@@ -41,13 +43,7 @@ namespace {
 
 std::string joined(int argc, char** argv) {
   std::string line;
-  for (int i = 0; i < argc; ++i) {
-    std::string word = argv[i];
-    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$*?;&|<>()") == std::string::npos;
-    for (std::size_t at = word.find('\''); at != std::string::npos; at = word.find('\'', at + 4))
-      word.replace(at, 1, "'\\''");
-    line += (i ? " " : "") + (plain ? word : "'" + word + "'");
-  }
+  for (int i = 0; i < argc; ++i) line += (i ? " " : "") + shell_word(argv[i]);
   return line;
 }
 
@@ -427,6 +423,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   CircuitsArguments circuits;
   CompareArguments compare;
   TableArguments table;
+  FigureArguments figure;
   QuantitiesArguments quantities;
   FamiliesArguments families;
   TokenizeArguments tokenize;
@@ -442,6 +439,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_circuits(app, circuits);
   add_compare(app, compare);
   add_table(app, table);
+  add_figure(app, figure);
   add_quantities(app, quantities);
   add_families(app, families);
   add_tokenize(app, tokenize);
@@ -462,12 +460,16 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     return usage_error(error.what(), json);
   }
   for (bool* choice :
-       {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &table.json,
+       {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &table.json, &figure.json,
         &quantities.json, &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
   if (app.got_subcommand("table")) return run_table(table);
+  if (app.got_subcommand("figure")) {
+    figure.words.assign(argv + 1, argv + argc);
+    return run_figure(figure);
+  }
   if (app.got_subcommand("quantities")) return run_quantities(quantities);
   if (app.got_subcommand("families")) return run_families(families);
   if (app.got_subcommand("tokenize")) return run_tokenize(tokenize);

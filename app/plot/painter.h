@@ -1,26 +1,30 @@
 // What panels and plots draw with, whatever shows it: a window, a record for tests, a page of a paper. Coordinates are
-// logical pixels (UI scale 100 %); the painter rounds edges to device pixels, so that hairlines are crisp at any scale.
-// Main thread only.
+// logical pixels (UI scale 100 %), on a page points of 1/72 inch; on a screen the painter rounds edges to device
+// pixels, so that hairlines are crisp at any scale. Main thread only.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
 #include "app/plot/picture.h"
+#include "app/plot/ticks.h"
 
 namespace headroom {
 
-enum class Face : std::uint8_t { Sans, SansMedium, SansSemibold, Mono, MonoSemibold };
+enum class Face : std::uint8_t { Sans, SansMedium, SansSemibold, Mono, MonoSemibold, SansItalic, SansBold };
 
 struct TextStyle {
   Face face = Face::Sans;
   float size = 12.0f;  // logical pixels
   Color color;
+  float halo = 0.0f;  // of text_halo()
 };
 
 // Widths of text as it will be drawn, shaping and fall-back fonts included. Control characters have no width: panels
@@ -42,6 +46,20 @@ struct MapImage {
 };
 
 [[nodiscard]] std::uint64_t next_image_id();
+
+// What is drawn between begin_plot() and end_plot(), for files that carry their numbers with them: the axes lead from
+// marks back to values.
+struct PlotTag {
+  std::string id;    // "a"; unique on a page
+  std::string kind;  // "rms"
+  std::optional<Axis> x, y;
+};
+// Marks of one quantity inside a plot, one drawing call each.
+struct SeriesTag {
+  std::string quantity;  // as the run file names it
+  std::string head;      // "L17.H4"; empty: of several
+  std::string name;      // what the marks are: "rows", "median"
+};
 
 enum class NanStyle : std::uint8_t { Masked, Hatched };  // masked: the colour `empty`; infinities are always hatched
 
@@ -66,6 +84,11 @@ class Painter {
   virtual void begin_panel(std::string_view /*name*/, Rect /*frame*/) {}
   virtual void end_panel() {}
 
+  virtual void begin_plot(const PlotTag& /*tag*/) {}
+  virtual void end_plot() {}
+  virtual void begin_series(const SeriesTag& /*tag*/) {}
+  virtual void end_series() {}
+
   virtual void push_clip(Rect clip) = 0;  // intersected with the current one
   virtual void pop_clip() = 0;
 
@@ -83,6 +106,11 @@ class Painter {
   // the screen.
   virtual void text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) = 0;
 
+  // White that reaches `style.halo` beyond the letters of such a text, over lines that pass below it: on a page, before
+  // the text is drawn.
+  virtual void text_halo(Vec2 /*baseline*/, std::string_view /*text*/, const TextStyle& /*style*/,
+                         float /*angle*/ = 0.0f) {}
+
   // The cells of `source` (in cells of the image: x right, y down; may be fractions) fill `target`, each cell one flat
   // colour.
   virtual void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) = 0;
@@ -90,7 +118,8 @@ class Painter {
   // The whole picture fills `target`.
   virtual void picture(Rect target, const RgbPicture& picture) = 0;
 
-  // Dashes of `on` and gaps of `off`; drawn with line().
+  // Dashes of `on` and gaps of `off` along all of the points; drawn with line() where the painter has nothing better.
+  virtual void dashed_polyline(std::span<const Vec2> points, Color color, float width, float on, float off);
   void dashed_line(Vec2 from, Vec2 to, Color color, float width, float on, float off);
   // Text whose vertical centre is `y` (baseline = y + 0.36 · size), its left end, centre or right end at `x`.
   enum class Align : std::uint8_t { Left, Centre, Right };

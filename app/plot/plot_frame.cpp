@@ -76,6 +76,24 @@ std::vector<AxisMark> marks_of(const Axis& axis, const AxisSpec& spec, double ga
 
 }  // namespace
 
+AxisSpec axis_spec(double low, double high, bool log) {
+  AxisSpec spec;
+  spec.low = low;
+  spec.high = high;
+  spec.log = log;
+  return spec;
+}
+
+AxisSpec signed_axis(double low, double high, double linear) {
+  // A little beyond the outermost value, in what the axis shows.
+  const auto beyond = [linear](double value) { return symlog_value(symlog_place(value, linear) * 1.06, linear); };
+  AxisSpec spec;
+  spec.low = beyond(std::min(low, -2.0 * linear));
+  spec.high = beyond(std::max(high, 2.0 * linear));
+  spec.linear = linear;
+  return spec;
+}
+
 Rect PlotFrame::right_margin(float gap, float width) const {
   return {inner.x1 + gap, inner.y0, std::max(inner.x1 + gap, std::min(inner.x1 + gap + width, outer.x1)), inner.y1};
 }

@@ -26,6 +26,10 @@ struct AxisSpec {
   float least_gap = 0.0f;  // pixels between ticks; 0: 40 for x, 26 for y
 };
 
+[[nodiscard]] AxisSpec axis_spec(double low, double high, bool log = false);
+// Of signed values, linear within ± `linear` and logarithmic beyond: zero and one decade at least are in it.
+[[nodiscard]] AxisSpec signed_axis(double low, double high, double linear);
+
 // Room inside the outer rectangle that the axes leave free, in pixels; `left` and `bottom` fix what is otherwise
 // measured (several plots one above the other keep their axes in line).
 struct PlotRoom {

@@ -79,25 +79,8 @@ void draw_dashed_curve(Painter& painter, const PlotFrame& frame, NumberView x, N
                        float on, float off) {
   if (frame.inner.empty() || !(on > 0.0f) || !(off > 0.0f)) return;
   const DataClip clip(painter, frame.inner);
-  for (const std::vector<Vec2>& piece : curve_pieces(frame, x, y)) {
-    // The pattern runs on over the corners; what lies outside the frame only moves it.
-    float phase = 0.0f;
-    for (std::size_t i = 1; i < piece.size(); ++i) {
-      const Vec2 way = piece[i] - piece[i - 1];
-      const float length = std::hypot(way.x, way.y), period = on + off;
-      if (!(length > 0.0f)) continue;
-      if (length > 10000.0f * period) {
-        painter.line(piece[i - 1], piece[i], color, width);
-        continue;
-      }
-      for (float start = -phase; start < length; start += period) {
-        const float from = std::max(0.0f, start), to = std::min(length, start + on);
-        if (to > from)
-          painter.line(piece[i - 1] + way * (from / length), piece[i - 1] + way * (to / length), color, width);
-      }
-      phase = std::fmod(phase + length, period);
-    }
-  }
+  for (const std::vector<Vec2>& piece : curve_pieces(frame, x, y))
+    painter.dashed_polyline(piece, color, width, on, off);
 }
 
 std::vector<std::vector<Vec2>> band_polygons(const PlotFrame& frame, NumberView x, NumberView low, NumberView high) {

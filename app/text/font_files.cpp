@@ -31,7 +31,9 @@ int weight_of(Face face) {
     case Face::SansMedium: return FC_WEIGHT_MEDIUM;
     case Face::SansSemibold:
     case Face::MonoSemibold: return FC_WEIGHT_DEMIBOLD;
+    case Face::SansBold: return FC_WEIGHT_BOLD;
     case Face::Sans:
+    case Face::SansItalic:
     case Face::Mono: break;
   }
   return FC_WEIGHT_REGULAR;
@@ -42,11 +44,15 @@ const char* style_of(Face face) {
     case Face::SansMedium: return "Medium";
     case Face::SansSemibold:
     case Face::MonoSemibold: return "SemiBold";
+    case Face::SansItalic: return "Italic";
+    case Face::SansBold: return "Bold";
     case Face::Sans:
     case Face::Mono: break;
   }
   return "Regular";
 }
+
+int slant_of(Face face) { return face == Face::SansItalic ? FC_SLANT_ITALIC : FC_SLANT_ROMAN; }
 
 std::optional<FontFile> file_of(FcPattern* pattern) {
   FcChar8* path = nullptr;
@@ -61,12 +67,12 @@ std::optional<FontFile> file_of(FcPattern* pattern) {
 }
 
 // fontconfig's best match. `exact`: only if its family is the one that was asked for.
-std::optional<FontFile> match_family(const char* family, int weight, bool exact) {
+std::optional<FontFile> match_family(const char* family, int weight, bool exact, int slant = FC_SLANT_ROMAN) {
   Pattern wanted(FcPatternCreate());
   if (!wanted) return {};
   FcPatternAddString(wanted.get(), FC_FAMILY, text(family));
   FcPatternAddInteger(wanted.get(), FC_WEIGHT, weight);
-  FcPatternAddInteger(wanted.get(), FC_SLANT, FC_SLANT_ROMAN);
+  FcPatternAddInteger(wanted.get(), FC_SLANT, slant);
   FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
   FcConfigSubstitute(nullptr, wanted.get(), FcMatchPattern);
   FcDefaultSubstitute(wanted.get());
@@ -98,8 +104,8 @@ std::optional<FontFile> design_font(Face face) {
     return match_family("JetBrains Mono", weight_of(face), true);
   }
   if (auto file = first_readable({kInter + ("Inter-" + style + ".otf")})) return file;
-  if (auto file = match_family("Inter", weight_of(face), true)) return file;
-  return match_family("Inter Variable", weight_of(face), true);
+  if (auto file = match_family("Inter", weight_of(face), true, slant_of(face))) return file;
+  return match_family("Inter Variable", weight_of(face), true, slant_of(face));
 }
 
 std::optional<FontFile> dejavu(bool mono, bool bold) {
@@ -114,14 +120,14 @@ bool is_mono(Face face) { return face == Face::Mono || face == Face::MonoSemibol
 
 std::vector<FontFile> find_face_files(Face face) {
   const bool mono = is_mono(face);
-  const bool bold = weight_of(face) == FC_WEIGHT_DEMIBOLD;
+  const bool bold = weight_of(face) >= FC_WEIGHT_DEMIBOLD;
   std::vector<FontFile> files;
   const auto add = [&files](const std::optional<FontFile>& file) {
     if (file && std::find(files.begin(), files.end(), *file) == files.end()) files.push_back(*file);
   };
   add(design_font(face));
   if (files.empty()) add(dejavu(mono, bold));
-  if (files.empty()) add(match_family(mono ? "monospace" : "sans-serif", weight_of(face), false));
+  if (files.empty()) add(match_family(mono ? "monospace" : "sans-serif", weight_of(face), false, slant_of(face)));
   // Symbols that the face itself lacks: in its own width first, then in the other.
   add(dejavu(mono, false));
   add(dejavu(!mono, false));

@@ -11,7 +11,7 @@
 
 namespace headroom {
 
-inline constexpr std::size_t kFaceCount = 5;  // of enum Face
+inline constexpr std::size_t kFaceCount = 7;  // of enum Face
 
 // `index` as FreeType takes it: the face in a collection, and the named instance in the upper 16 bits.
 struct FontFile {

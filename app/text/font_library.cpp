@@ -137,11 +137,11 @@ struct FontLibrary::State {
     return runs;
   }
 
-  void append_boxes(std::span<const char32_t> text, ShapedText& out) const {
-    for (const char32_t c : text) {
-      if (selector(c)) continue;
-      out.glyphs.push_back({kBoxFont, static_cast<std::uint32_t>(c), out.width, 0.0f});
-      out.width += box_advance(c);
+  static void append_boxes(std::span<const char32_t> text, std::size_t begin, std::size_t end, ShapedText& out) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (selector(text[i])) continue;
+      out.glyphs.push_back({kBoxFont, static_cast<std::uint32_t>(text[i]), out.width, 0.0f, i});
+      out.width += box_advance(text[i]);
     }
   }
 
@@ -166,11 +166,11 @@ struct FontLibrary::State {
     constexpr float kEm = 1.0f / static_cast<float>(kShapeUnits);
     for (unsigned i = 0; i < count; ++i) {
       if (infos[i].codepoint == 0) {  // a mark that the font of its base lacks
-        append_boxes(text.subspan(infos[i].cluster, 1), out);
+        append_boxes(text, infos[i].cluster, infos[i].cluster + 1, out);
         continue;
       }
       out.glyphs.push_back({run.font, infos[i].codepoint, out.width + static_cast<float>(places[i].x_offset) * kEm,
-                            -static_cast<float>(places[i].y_offset) * kEm});
+                            -static_cast<float>(places[i].y_offset) * kEm, infos[i].cluster});
       out.width += static_cast<float>(places[i].x_advance) * kEm;
     }
   }
@@ -178,11 +178,12 @@ struct FontLibrary::State {
   ShapedText shape(std::string_view bytes, Face face) {
     std::u32string text;
     text.reserve(bytes.size());
-    while (!bytes.empty()) {
-      const Utf8Scalar scalar = decode_utf8(bytes);
+    std::vector<std::size_t> places;  // in bytes, of each character and of the end
+    for (std::size_t at = 0; at < bytes.size();) {
+      const Utf8Scalar scalar = decode_utf8(bytes.substr(at));
       const char32_t c = scalar.valid ? scalar.code_point : 0xfffd;
-      if (!invisible(c)) text.push_back(c);
-      bytes.remove_prefix(scalar.size_bytes);
+      if (!invisible(c)) text.push_back(c), places.push_back(at);
+      at += scalar.size_bytes;
     }
     ShapedText out;
     const std::span<const char32_t> characters(text);
@@ -190,12 +191,13 @@ struct FontLibrary::State {
     for (const BidiRun& part : bidi_runs(characters)) {
       for (const FontRun& run : font_runs(characters, part, face)) {
         if (run.font == kBoxFont) {
-          append_boxes(characters.subspan(run.begin, run.end - run.begin), out);
+          append_boxes(characters, run.begin, run.end, out);
         } else {
           append_run(characters, run, part.right_to_left, run.font == own, out);
         }
       }
     }
+    for (PlacedGlyph& glyph : out.glyphs) glyph.cluster = places[glyph.cluster];
     return out;
   }
 };
@@ -234,6 +236,8 @@ const ShapedText& FontLibrary::shape(std::string_view text, Face face) const {
   return found->second->shaped;
 }
 
+const FontFace& FontLibrary::font(std::uint32_t number) const { return *state_->fonts[number]; }
+
 float FontLibrary::width(std::string_view text, Face face, float size) const { return shape(text, face).width * size; }
 
 GlyphPicture FontLibrary::rasterise(const GlyphKey& wanted) const {
@@ -258,8 +262,8 @@ void FontLibrary::trim() {
 }
 
 std::vector<std::string> FontLibrary::describe() const {
-  static constexpr std::array<const char*, kFaceCount> kNames = {"Sans", "Sans medium", "Sans semibold", "Mono",
-                                                                 "Mono semibold"};
+  static constexpr std::array<const char*, kFaceCount> kNames = {
+      "Sans", "Sans medium", "Sans semibold", "Mono", "Mono semibold", "Sans italic", "Sans bold"};
   std::vector<std::string> lines;
   std::vector<bool> named(state_->fonts.size());
   const auto text_of = [this](std::uint32_t font) {

@@ -19,6 +19,7 @@ struct PlacedGlyph {
   std::uint32_t font = 0;   // FontLibrary's number of the font file; kBoxFont: no font has it
   std::uint32_t glyph = 0;  // index in that font; the code point for kBoxFont
   float x = 0.0f, y = 0.0f;
+  std::size_t cluster = 0;  // byte of the text where the character begins that it draws (the first of several)
 };
 
 struct ShapedText {
@@ -48,6 +49,8 @@ struct GlyphPicture {
   std::vector<std::uint8_t> pixels;
 };
 
+class FontFace;
+
 class FontLibrary final : public TextMeasure {
  public:
   // Inter and JetBrains Mono, else DejaVu, else what fontconfig calls sans-serif and monospace; a face without its
@@ -63,6 +66,8 @@ class FontLibrary final : public TextMeasure {
   [[nodiscard]] const ShapedText& shape(std::string_view text, Face face) const;
   [[nodiscard]] float width(std::string_view text, Face face, float size) const override;
 
+  // The font of a placed glyph's number, but for kBoxFont: for painters that draw glyphs themselves.
+  [[nodiscard]] const FontFace& font(std::uint32_t number) const;
   [[nodiscard]] GlyphPicture rasterise(const GlyphKey& key) const;
 
   // Drops shaped texts that were not asked for since the last call, once there are many of them.

@@ -41,12 +41,14 @@ ARROWS = {
     "app/process": "core/base",
     "app/plot": "core/base",
     "app/text": "app/plot core/base",
+    "app/figures": "app/plot core/base core/model core/measure core/run",
+    "app/paper": "app/plot app/text core/base",
     "app/ui": "app/plot core/base",
     "app/session": "app/plot app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits core/training",
-    "app/panels": "app/plot app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/training",
+    "app/panels": "app/plot app/figures app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/training",
     "app/gl": "app/plot app/text core/base",
     "app/window": "app/process app/plot app/text app/ui app/session app/panels app/gl core/base",
-    "app/cli": "app/process app/session core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/training core/reproduce",
+    "app/cli": "app/process app/plot app/text app/figures app/paper app/session core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/training core/reproduce",
     "app": "app/process app/cli app/window",
 }
 # Inside app/panels: which of its folders a folder may include, beside what app/panels may and the files right in it.

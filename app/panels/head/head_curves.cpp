@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "app/figures/row_axis.h"
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/panels/parts/row_axis.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/series.h"
 #include "core/base/number_text.h"

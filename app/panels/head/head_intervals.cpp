@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <string>
 
+#include "app/figures/head_bounds.h"
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
-#include "app/panels/parts/head_bounds.h"
 #include "core/base/number_text.h"
 
 namespace headroom {

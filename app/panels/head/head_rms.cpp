@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "app/figures/head_bounds.h"
+#include "app/figures/row_axis.h"
 #include "app/panels/head/head_intervals.h"
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
-#include "app/panels/parts/head_bounds.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/panels/parts/row_axis.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/series.h"

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include "app/figures/row_axis.h"
 #include "app/panels/head/head_curves.h"
 #include "app/panels/head/head_intervals.h"
 #include "app/panels/head/head_lambda.h"
@@ -16,7 +17,6 @@
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/named_values.h"
-#include "app/panels/parts/row_axis.h"
 #include "core/base/number_text.h"
 
 namespace headroom {

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/head_series.h"
 #include "app/panels/parts/data_range.h"
-#include "app/panels/parts/head_series.h"
 #include "app/plot/painter.h"
 #include "app/session/state.h"
 #include "core/compare/run_difference.h"

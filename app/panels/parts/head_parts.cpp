@@ -146,24 +146,6 @@ std::string select_command(const State& state, HeadRef head) {
   return state.view.selection.head == head ? "select none" : "select " + head_text(head);
 }
 
-AxisSpec axis_spec(double low, double high, bool log) {
-  AxisSpec spec;
-  spec.low = low;
-  spec.high = high;
-  spec.log = log;
-  return spec;
-}
-
-AxisSpec signed_axis(double low, double high, double linear) {
-  // A little beyond the outermost value, in what the axis shows.
-  const auto beyond = [linear](double value) { return symlog_value(symlog_place(value, linear) * 1.06, linear); };
-  AxisSpec spec;
-  spec.low = beyond(std::min(low, -2.0 * linear));
-  spec.high = beyond(std::max(high, 2.0 * linear));
-  spec.linear = linear;
-  return spec;
-}
-
 void draw_sort_arrow(Painter& painter, Vec2 centre, bool descending, Color color) {
   const float down = descending ? 1.0f : -1.0f;
   const std::array<Vec2, 3> triangle = {{{centre.x - 3.5f, centre.y - 2.5f * down},

@@ -43,8 +43,4 @@ void draw_note(PanelContext& context, Rect area, std::string_view first, std::st
 // Beside the title of the sorted column.
 void draw_sort_arrow(Painter& painter, Vec2 centre, bool descending, Color color);
 
-[[nodiscard]] AxisSpec axis_spec(double low, double high, bool log = false);
-// Of signed values, linear within ± `linear` and logarithmic beyond: zero and one decade at least are in it.
-[[nodiscard]] AxisSpec signed_axis(double low, double high, double linear);
-
 }  // namespace headroom

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/parts/head_series.h"
+#include "app/figures/head_series.h"
 #include "app/panels/parts/token_lines.h"
 #include "core/compare/run_difference.h"
 #include "core/run/head_table.h"

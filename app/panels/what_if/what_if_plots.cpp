@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "app/figures/row_axis.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
-#include "app/panels/parts/row_axis.h"
 #include "app/panels/what_if/what_if_subject.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/series.h"

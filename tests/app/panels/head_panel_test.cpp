@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "app/figures/head_series.h"
 #include "app/panels/head/head_panel.h"
-#include "app/panels/parts/head_series.h"
 #include "core/base/number_text.h"
 #include "tests/support/heads_bench.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/parts/head_series.h"
+#include "app/figures/head_series.h"
 #include "app/plot/number_view.h"
 #include "app/plot/plot_frame.h"
 #include "app/plot/quantiles.h"

@@ -1,4 +1,4 @@
-#include "app/panels/parts/head_bounds.h"
+#include "app/figures/head_bounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "app/panels/parts/head_series.h"
+#include "app/figures/head_series.h"
 #include "core/base/numbers.h"
 
 namespace headroom {

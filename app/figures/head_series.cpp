@@ -1,11 +1,11 @@
-#include "app/panels/parts/head_series.h"
+#include "app/figures/head_series.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
-#include "app/panels/parts/row_axis.h"
+#include "app/figures/row_axis.h"
 #include "core/base/numbers.h"
 
 namespace headroom {

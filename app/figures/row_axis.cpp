@@ -1,10 +1,9 @@
-#include "app/panels/parts/row_axis.h"
+#include "app/figures/row_axis.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 
-#include "app/panels/parts/head_parts.h"
 #include "app/plot/series.h"
 #include "core/base/number_text.h"
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "app/figures/head_series.h"
+#include "app/figures/row_axis.h"
 #include "app/panels/head/head_panel.h"
-#include "app/panels/parts/head_series.h"
-#include "app/panels/parts/row_axis.h"
 #include "tests/support/heads_bench.h"
 
 namespace headroom::test {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "app/panels/parts/head_bounds.h"
+#include "app/figures/head_bounds.h"
 #include "app/plot/quantiles.h"
 #include "core/run/run_snapshot.h"
 

@@ -1,0 +1,31 @@
+// `headroom figure RUN… KIND -o OUT`: a figure for a paper, made of run files alone. Main thread only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace headroom {
+
+struct FigureArguments {
+  std::vector<std::string> places;  // run files and one kind
+  std::filesystem::path output;
+  std::string heads, layers, only_heads, rows, keys, cell, range, scale;
+  std::vector<std::string> quantities;
+  std::string width, height, theme = "paper", colour_map, letters = "a", title, caption, data;
+  double epsilon = 0.3, text_size = 7.0, dots_per_inch = 0.0;  // 0: 600, of a PNG 300
+  std::int64_t top = 12;
+  bool names = false, list = false, force = false, json = false;
+  std::vector<std::string> words;  // of the command line, from "figure" on
+};
+
+void add_figure(CLI::App& app, FigureArguments& arguments);
+// 0, or the code of the error that it reported.
+[[nodiscard]] int run_figure(const FigureArguments& arguments);
+
+}  // namespace headroom

@@ -1,0 +1,95 @@
+// A figure: panels as values, made of run files by the kinds (figure_kinds.h), placed on a page and drawn on any
+// painter. A panel knows no widget, no window and no file format. Values are immutable once made; layout is pure and
+// safe from any thread, drawing is as the painter says.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/figures/figure_data.h"
+#include "app/figures/page_style.h"
+#include "app/figures/rich_text.h"
+#include "core/base/result.h"
+#include "core/model/head_address.h"
+#include "core/run/quantity_info.h"
+#include "core/run/run_snapshot.h"
+
+namespace headroom {
+
+// One run file.
+struct FigureRun {
+  std::filesystem::path path;
+  std::shared_ptr<const RunSnapshot> run;
+
+  [[nodiscard]] std::string name() const { return path.filename().string(); }  // in messages
+};
+
+// What is asked for; what is left empty is the kind's choice.
+struct FigureChoice {
+  std::string kind;
+  std::vector<HeadRef> heads;                    // the first is *the* head
+  std::vector<std::int64_t> layers, only_heads;  // what is drawn of the others
+  std::vector<QuantityRef> quantities;
+  std::optional<std::array<std::int64_t, 2>> rows, keys;  // half open
+  std::optional<std::array<std::int64_t, 2>> cell;        // lens of a map
+  std::optional<double> low, high;                        // of colours, or of the value axis
+  std::optional<ScaleKind> scale;
+  std::optional<double> width_mm, height_mm;
+  Colours colours = Colours::Headroom;
+  SignedColours signed_colours = SignedColours::Headroom;
+  double epsilon = 0.3;
+  std::int64_t top = 12;
+  bool names = false;  // model · head at the right
+};
+
+// Around an inner rectangle, in points.
+struct PanelRoom {
+  float left = 0.0f, right = 0.0f, top = 0.0f, bottom = 0.0f;  // top: below the title line
+};
+struct PanelFrame {
+  Rect outer, inner;
+};
+
+class FigurePanel {
+ public:
+  virtual ~FigurePanel() = default;
+
+  // `inner`: about how large the inner rectangle will be.
+  [[nodiscard]] virtual PanelRoom room(const Page& page, Vec2 inner) const = 0;
+  // Below this the panel cannot be read.
+  [[nodiscard]] virtual Vec2 least_inner(const Page& page) const {
+    return {page.style.mm(14.0f), page.style.mm(10.0f)};
+  }
+  // All but letter and titles.
+  virtual void draw(Painter& painter, const PanelFrame& frame, const Page& page) const = 0;
+  virtual void add_data(FigureData& data) const = 0;
+  // One paragraph in the markup of rich_text.h: what the picture does not say.
+  [[nodiscard]] virtual std::string caption() const = 0;
+
+  std::string kind, name;  // "sinks", "layers": what a composed figure asks for
+  std::string letter;      // empty: none
+  RichText title, right;   // the y title after the letter; head or group at the right end
+  float weight = 1.0f;     // share of the row's width
+};
+
+struct Figure {
+  std::vector<std::unique_ptr<FigurePanel>> panels;
+  std::vector<std::vector<std::size_t>> rows;  // panels side by side, from the top
+  double width_mm = 84.0, height_mm = 58.0;    // as asked for, else the kind's own
+  std::vector<std::string> notes;              // for stderr: what was chosen or left out
+};
+
+// Panels side by side where the figure is at least that wide, else below each other; its height is that of a row, times
+// rows, where none is asked for.
+void arrange(Figure& figure, const FigureChoice& choice, double usual_width_mm, double side_by_side_from_mm,
+             double row_height_mm);
+void set_letters(Figure& figure, std::string_view form);  // "a", "A", "(a)", "none"
+
+}  // namespace headroom

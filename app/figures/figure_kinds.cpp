@@ -1,0 +1,110 @@
+#include "app/figures/figure_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/edit_distance.h"
+#include "core/base/number_text.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::array kKinds = {
+    FigureKind{"rms", "context RMS ρᵢ of heads over visible keys against their intervals", true, check_rms, make_rms},
+    FigureKind{"atlas", "one cell per head, coloured by a quantity; contour and counts above its threshold", false,
+               check_atlas, make_atlas},
+};
+
+// "0–29", "0, 4–7".
+std::string ranges_text(std::span<const std::int64_t> indices) {
+  std::string text;
+  for (std::size_t i = 0; i < indices.size();) {
+    std::size_t end = i + 1;
+    while (end < indices.size() && indices[end] == indices[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : ", ") + std::to_string(indices[i]);
+    if (end - i > 1) text += "–" + std::to_string(indices[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+Error not_there(const FigureRun& run, const std::string& what) {
+  return {ErrorCode::InvalidArgument, what + ": " + run.name() + " has layers " + ranges_text(run.run->layers) +
+                                          " and heads " + ranges_text(run.run->heads)};
+}
+
+bool has(std::span<const std::int64_t> indices, std::int64_t index) {
+  return std::ranges::find(indices, index) != indices.end();
+}
+
+}  // namespace
+
+std::span<const FigureKind> figure_kinds() { return kKinds; }
+
+Result<const FigureKind*> find_figure_kind(std::string_view name) {
+  const FigureKind* nearest = nullptr;
+  std::size_t least = 0;
+  for (const FigureKind& kind : kKinds) {
+    if (name == kind.name) return &kind;
+    const std::size_t distance = edit_distance(name, kind.name);
+    if (nearest == nullptr || distance < least) nearest = &kind, least = distance;
+  }
+  return Error(ErrorCode::InvalidArgument,
+               "kind \"" + std::string(name) + "\": not known; nearest: " + (nearest ? nearest->name : ""));
+}
+
+std::string head_name(const HeadRef& head) { return head_text(head); }
+
+Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoice& choice,
+                                          std::vector<HeadRef> usual) {
+  for (const HeadRef& head : choice.heads)
+    if (!has(run.run->layers, head.layer) || !has(run.run->heads, head.head)) return not_there(run, head_name(head));
+  return choice.heads.empty() ? std::move(usual) : choice.heads;
+}
+
+Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice) {
+  DrawnHeads drawn{choice.layers, choice.only_heads};
+  for (const std::int64_t layer : drawn.layers)
+    if (!has(run.run->layers, layer)) return not_there(run, "layer " + std::to_string(layer));
+  for (const std::int64_t head : drawn.heads)
+    if (!has(run.run->heads, head)) return not_there(run, "head " + std::to_string(head));
+  if (drawn.layers.empty()) drawn.layers = run.run->layers;
+  if (drawn.heads.empty()) drawn.heads = run.run->heads;
+  return drawn;
+}
+
+std::string run_sentence(const RunSnapshot& run) {
+  const auto attribute = [&](std::string_view name) {
+    const auto found = run.attributes.find(name);
+    return found == run.attributes.end() ? std::string() : found->second;
+  };
+  std::string text = run.model_name.empty() ? attribute("model_id") : run.model_name;
+  text += ", " + grouped_text(run.length) + " tokens";
+  if (const std::string dtype = attribute("dtype_compute"); !dtype.empty()) text += ", computed in " + dtype;
+  if (attribute("bos_added") == "0") text += ", no BOS";
+  for (const std::string& what_if : run.what_ifs) text += ", " + what_if;
+  text += ".";
+  // Of several files the hash of the first stands for all: NAME HASH, one a line.
+  const std::string checkpoint = attribute("checkpoint_sha256");
+  const std::size_t blank = checkpoint.find(' ');
+  std::string hashes;
+  if (const std::string prompt = attribute("prompt_sha256"); prompt.size() >= 12)
+    hashes = "text " + prompt.substr(0, 12);
+  if (blank != std::string::npos && checkpoint.size() >= blank + 13)
+    hashes += (hashes.empty() ? "" : ", ") + std::string("checkpoint ") + checkpoint.substr(blank + 1, 12);
+  if (const std::string source = attribute("source"); !source.empty())
+    hashes = source + (hashes.empty() ? "" : ", ") + hashes;
+  return hashes.empty() ? text : text + " " + hashes + ".";
+}
+
+Error lacks(const FigureRun& run, std::string_view kind, std::string_view dataset, std::string_view why,
+            std::string_view hint) {
+  Error error(ErrorCode::Unsupported, std::string(kind) + " needs " + std::string(dataset) + "; " + run.name() +
+                                          " has none" + (why.empty() ? "" : " (" + std::string(why) + ")"));
+  return error.advise(hint);
+}
+
+}  // namespace headroom

@@ -1,0 +1,51 @@
+// The kinds of figures: what each needs of a run file, and how it is made. Each is one source in kinds/. Pure functions
+// of runs; safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/figures/figure.h"
+
+namespace headroom {
+
+struct FigureKind {
+  const char* name;     // "rms"
+  const char* summary;  // one line, for --list and help
+  bool several;         // takes several runs
+  // Why this run cannot be drawn so, and what to do: nothing where it can.
+  Result<void> (*check)(const FigureRun& run, const FigureChoice& choice);
+  Result<Figure> (*make)(std::span<const FigureRun> runs, const FigureChoice& choice);
+};
+
+[[nodiscard]] std::span<const FigureKind> figure_kinds();
+// InvalidArgument names the nearest.
+[[nodiscard]] Result<const FigureKind*> find_figure_kind(std::string_view name);
+
+// What kinds share: the heads that are asked for, else `usual`; and the layers and heads that are drawn.
+// InvalidArgument says what the file has.
+[[nodiscard]] Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoice& choice,
+                                                        std::vector<HeadRef> usual);
+struct DrawnHeads {
+  std::vector<std::int64_t> layers, heads;
+  [[nodiscard]] bool whole(const RunSnapshot& run) const { return layers == run.layers && heads == run.heads; }
+};
+[[nodiscard]] Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] std::string head_name(const HeadRef& head);  // "L18.H6"
+// Model, text and precision in one sentence: "SmolLM2-135M-Instruct, 512 tokens, float32."; with the first digits of
+// the hashes.
+[[nodiscard]] std::string run_sentence(const RunSnapshot& run);
+// A dataset that a kind needs and the file lacks.
+[[nodiscard]] Error lacks(const FigureRun& run, std::string_view kind, std::string_view dataset, std::string_view why,
+                          std::string_view hint);
+
+// The makers, one for each source of kinds/.
+[[nodiscard]] Result<void> check_rms(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_atlas(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& choice);
+
+}  // namespace headroom

@@ -1,0 +1,147 @@
+#include "app/figures/figure_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/number_text.h"
+
+namespace headroom {
+namespace {
+
+// Millimetres, of a panel's title line: baseline, where the inner rectangle begins, edges, letter to title.
+constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f, kGap = 5.0f;
+
+float title_width(const FigurePanel& panel, const Page& page) {
+  const PageStyle& style = page.style;
+  const float letter = panel.letter.empty() ? 0.0f : style.mm(kAfterLetter);
+  const float right = panel.right.empty() ? 0.0f : style.mm(2.0f) + rich_width(page.measure, panel.right, style.head());
+  return style.mm(2.0f * kEdge) + letter + rich_width(page.measure, panel.title, style.title()) + right;
+}
+
+float right_edge(const Page& page) { return page.style.mm(kEdge); }
+
+struct Row {
+  std::vector<PanelRoom> room;
+  float top = 0.0f, bottom = 0.0f, fixed = 0.0f;  // fixed: all widths but those of the inner rectangles
+};
+
+Row measure_row(const Figure& figure, const std::vector<std::size_t>& panels, const Page& page, Vec2 inner) {
+  Row row;
+  for (const std::size_t index : panels) {
+    PanelRoom room = figure.panels[index]->room(page, inner);
+    room.left += right_edge(page), room.right += right_edge(page), room.bottom += page.style.mm(1.0f);
+    row.top = std::max(row.top, room.top), row.bottom = std::max(row.bottom, room.bottom);
+    row.fixed += room.left + room.right;
+    row.room.push_back(room);
+  }
+  row.top += page.style.mm(kTitleLine);
+  row.fixed += page.style.mm(kGap) * static_cast<float>(panels.size() - 1);
+  return row;
+}
+
+Error too_small(const char* what, double asked, double least) {
+  Error error(ErrorCode::InvalidArgument, std::string("the figure does not fit: ") + fixed_text(asked, 0) +
+                                              " mm is too " + what + "; at least " + fixed_text(std::ceil(least), 0) +
+                                              " mm");
+  return error;
+}
+
+}  // namespace
+
+void arrange(Figure& figure, const FigureChoice& choice, double usual_width_mm, double side_by_side_from_mm,
+             double row_height_mm) {
+  figure.width_mm = choice.width_mm.value_or(usual_width_mm);
+  figure.rows.clear();
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    if (i == 0 || figure.width_mm < side_by_side_from_mm) figure.rows.emplace_back();
+    figure.rows.back().push_back(i);
+  }
+  figure.height_mm = choice.height_mm.value_or(row_height_mm * static_cast<double>(figure.rows.size()));
+}
+
+void set_letters(Figure& figure, std::string_view form) {
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    std::string letter(1, static_cast<char>((form == "A" ? 'A' : 'a') + i % 26));
+    if (form == "(a)") letter = "(" + letter + ")";
+    figure.panels[i]->letter = form == "none" || figure.panels.size() < 2 ? std::string() : letter;
+  }
+}
+
+Result<std::vector<PanelFrame>> lay_out_figure(const Figure& figure, double width_mm, double height_mm,
+                                               const Page& page) {
+  const PageStyle& style = page.style;
+  const auto points = [](double mm) { return static_cast<float>(mm * 72.0 / 25.4); };
+  const float width = points(width_mm), height = points(height_mm);
+  const auto rows = static_cast<float>(figure.rows.size());
+  std::vector<PanelFrame> frames(figure.panels.size());
+  float least_width = 0.0f, least_height = 0.0f, top = 0.0f;
+  for (const std::vector<std::size_t>& panels : figure.rows) {
+    float weights = 0.0f, least_inner_height = 0.0f, needed = 0.0f;
+    for (const std::size_t index : panels) weights += figure.panels[index]->weight;
+    // What ticks take depends a little on the size that they leave.
+    Vec2 guess{0.7f * width / static_cast<float>(panels.size()), 0.6f * height / rows};
+    Row row = measure_row(figure, panels, page, guess);
+    guess = {std::max(1.0f, (width - row.fixed) / static_cast<float>(panels.size())),
+             std::max(1.0f, height / rows - row.top - row.bottom)};
+    row = measure_row(figure, panels, page, guess);
+    const float inner = width - row.fixed;
+    float x = 0.0f;
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+      const FigurePanel& panel = *figure.panels[panels[i]];
+      const float share = inner * panel.weight / weights;
+      const Vec2 least = panel.least_inner(page);
+      // Its title may be what asks for the most.
+      const float own_least = std::max(least.x, title_width(panel, page) - row.room[i].left - row.room[i].right);
+      needed = std::max(needed, row.fixed + own_least * weights / panel.weight);
+      least_inner_height = std::max(least_inner_height, least.y);
+      PanelFrame& frame = frames[panels[i]];
+      const float outer = row.room[i].left + share + row.room[i].right;
+      frame.outer = {x, top, x + outer, top + height / rows};
+      frame.inner = {x + row.room[i].left, top + row.top, x + outer - row.room[i].right,
+                     top + height / rows - row.bottom};
+      x += outer + style.mm(kGap);
+    }
+    least_width = std::max(least_width, needed);
+    least_height = std::max(least_height, row.top + row.bottom + least_inner_height);
+    top += height / rows;
+  }
+  const auto millimetres = [](float value) { return static_cast<double>(value) * 25.4 / 72.0; };
+  if (least_width > width + 0.01f) return too_small("narrow", width_mm, millimetres(least_width));
+  if (least_height * rows > height + 0.01f) return too_small("low", height_mm, millimetres(least_height * rows));
+  return frames;
+}
+
+void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page) {
+  const PageStyle& style = page.style;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    const FigurePanel& panel = *figure.panels[i];
+    const PanelFrame& frame = frames[i];
+    painter.begin_panel("panel " + std::to_string(i), frame.outer);
+    const float baseline = frame.outer.y0 + style.mm(kBaseline), x = frame.outer.x0 + style.mm(kEdge);
+    if (!panel.letter.empty()) painter.text({x, baseline}, panel.letter, style.letter());
+    draw_rich(painter, {x + (panel.letter.empty() ? 0.0f : style.mm(kAfterLetter)), baseline}, panel.title,
+              style.title());
+    if (!panel.right.empty())
+      draw_rich(painter, {frame.outer.x1 - style.mm(kEdge), baseline}, panel.right, style.head(),
+                Painter::Align::Right);
+    panel.draw(painter, frame, page);
+    painter.end_panel();
+  }
+}
+
+std::string figure_caption(const Figure& figure) {
+  std::string text;
+  for (const auto& panel : figure.panels) {
+    if (!text.empty()) text += "\n";
+    if (!panel->letter.empty()) text += panel->letter + ", ";
+    text += panel->caption();
+  }
+  return text;
+}
+
+}  // namespace headroom

@@ -1,0 +1,21 @@
+// Where the panels of a figure stand on its page, and drawing all of it. Pure layout.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/figures/figure.h"
+
+namespace headroom {
+
+// In a row all inner rectangles share top and bottom; panels that stand below each other share the left edge of their
+// letters. InvalidArgument where the page is too small, with the least size that fits (millimetres).
+[[nodiscard]] Result<std::vector<PanelFrame>> lay_out_figure(const Figure& figure, double width_mm, double height_mm,
+                                                             const Page& page);
+void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page);
+
+// Of the whole figure, one paragraph for each panel, in the markup of rich_text.h.
+[[nodiscard]] std::string figure_caption(const Figure& figure);
+
+}  // namespace headroom

@@ -1,0 +1,396 @@
+// Context RMS of heads against the interval of each: ρᵢ over nᵢ, both axes logarithmic.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/figures/figure_kinds.h"
+#include "app/figures/head_series.h"
+#include "app/figures/page_axes.h"
+#include "app/plot/label_layout.h"
+#include "app/plot/quantiles.h"
+#include "app/plot/series.h"
+#include "core/base/number_text.h"
+#include "core/base/numbers.h"
+
+namespace headroom {
+namespace {
+
+constexpr const char* kRho = "rows/context_rms_relative";
+constexpr std::int64_t kLeastRows = 30;                               // eligible, for a median line
+constexpr std::int64_t kRowsInWindow = 15;                            // of a running median
+constexpr std::size_t kBins = 45;                                     // of the margin's histogram
+constexpr float kMarginGap = 1.2f, kMargin = 9.0f, kToShares = 1.6f;  // millimetres
+
+// Median of the eligible rows with n in [n/1.33, 1.33 n], at 49 places evenly spaced in log n.
+struct RunningMedian {
+  std::vector<double> n, value;
+};
+
+RunningMedian running_median(const std::vector<double>& visible, const std::vector<double>& values, double from) {
+  RunningMedian median;
+  const double last = *std::ranges::max_element(visible);
+  for (int i = 0; i < 49; ++i) {
+    const double n = from * std::pow(last / from, i / 48.0);
+    std::vector<double> window;
+    for (std::size_t k = 0; k < visible.size(); ++k)
+      if (visible[k] >= n / 1.33 && visible[k] <= 1.33 * n) window.push_back(values[k]);
+    if (std::ssize(window) < kRowsInWindow) continue;
+    median.n.push_back(n);
+    median.value.push_back(quantile(window, 0.5));
+  }
+  return median;
+}
+
+struct RmsRow {
+  std::int64_t row = 0;
+  double n = 0.0, rho = 0.0, low = kNaN, high = kNaN;  // ends of the row's own interval
+  bool counted = true;
+};
+
+class RmsPanel final : public FigurePanel {
+ public:
+  HeadRef head;
+  std::vector<RmsRow> drawn;  // ρ > 0 and finite
+  std::int64_t zero = 0, not_finite = 0, eligible = 0, min_row = 1;
+  double last_n = 2.0, own_low = kNaN, own_high = kNaN;  // of the interval, at the last row, where it is a curve
+  bool own_per_row = false, own_over_root = true;
+  std::string low_name, high_name, premise, sentence;
+  RowShares shares;
+  RunningMedian median;
+  Histogram counts;
+  PageAxis x, y;
+
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    const float shares_width = std::max(page.measure.width("above", Face::Sans, page.style.size()),
+                                        page.measure.width("22.2 %", Face::Sans, page.style.size()));
+    return {left_of_axis(y, inner.y, page), page.style.mm(kMarginGap + kMargin + kToShares) + shares_width, 0.0f,
+            below_axis(x, page)};
+  }
+
+  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
+    const Rect& inner = frame.inner;
+    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
+    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    LabelSpace space(inner, page.style.pt(1.0f));
+    painter.push_clip(inner);
+    draw_interval(painter, along, up, page);
+    painter.pop_clip();
+    draw_rows(painter, along, up, page);
+    draw_bounds(painter, inner, along, up, page, space);
+    draw_median(painter, along, up, page);
+    draw_notes(painter, inner, along, up, page, space);
+    draw_margin(painter, frame, up, page);
+    draw_x_axis(painter, inner, x, page);
+    draw_y_axis(painter, inner, y, page);
+    painter.end_plot();
+  }
+
+  void add_data(FigureData& data) const override {
+    const auto mark = [&](const char* series, const char* form) {
+      FigureMark one;
+      one.panel = letter, one.series = series, one.kind = form, one.layer = head.layer, one.head = head.head;
+      return one;
+    };
+    for (const RmsRow& row : drawn) {
+      FigureMark one = mark(row.counted ? "rows" : "rows not counted", "point");
+      one.row = row.row, one.x = row.n, one.y = row.rho, one.low = row.low, one.high = row.high;
+      data.add(std::move(one));
+    }
+    for (std::size_t i = 0; i < median.n.size(); ++i) {
+      FigureMark one = mark("median", "line");
+      one.x = median.n[i], one.y = median.value[i];
+      data.add(std::move(one));
+    }
+    for (std::size_t i = 0; i < counts.bins(); ++i) {
+      FigureMark one = mark("histogram", "bar");
+      one.low = counts.edges[i], one.high = counts.edges[i + 1], one.n = std::llround(counts.counts[i]);
+      data.add(std::move(one));
+    }
+  }
+
+  std::string caption() const override { return sentence; }
+
+ private:
+  [[nodiscard]] double low_at(double n) const { return own_over_root ? own_low / std::sqrt(n) : own_low; }
+
+  void draw_interval(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
+    if (!own_per_row) {
+      std::vector<Vec2> wash;
+      for (int i = 0; i <= 64; ++i) {
+        const double n = std::pow(last_n, i / 64.0);
+        wash.push_back({along.pixel(n), std::min(up.pixel(std::max(low_at(n), y.low)), up.from)});
+      }
+      wash.push_back({along.to, up.pixel(own_high)});
+      wash.push_back({along.from, up.pixel(own_high)});
+      painter.fill_polygon(wash, ink::kInterval);
+      return;
+    }
+    // Each row's own ends: short strokes, never a curve of the mean.
+    painter.begin_series({"", head_name(head), "own interval"});
+    for (const RmsRow& row : drawn)
+      for (const double end : {row.low, row.high}) {
+        if (!(end > y.low)) continue;
+        const Vec2 at{along.pixel(row.n), up.pixel(end)};
+        const float half = page.style.pt(1.1f);
+        painter.line({at.x - half, at.y}, {at.x + half, at.y}, ink::kLambda.mark.faded(0.6f), page.style.pt(0.5f));
+      }
+    painter.end_series();
+  }
+
+  void draw_rows(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
+    const bool few = last_n <= 100.0;
+    const float radius = page.style.pt(few ? 1.2f : 0.85f);
+    for (const bool counted : {false, true}) {
+      painter.begin_series({kRho, head_name(head), counted ? "rows" : "rows not counted"});
+      const Color color = counted ? ink::kHead.mark : ink::kNotCounted.mark;
+      for (const RmsRow& row : drawn)
+        if (row.counted == counted)
+          painter.disc({along.pixel(row.n), up.pixel(row.rho)}, radius, color.faded(few ? 0.95f : 0.55f));
+      painter.end_series();
+    }
+  }
+
+  void draw_bounds(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                   LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    const float width = style.pt(0.7f);
+    for (const RmsRow& row : drawn)
+      space.block(Rect::sized(along.pixel(row.n) - 1.0f, up.pixel(row.rho) - 1.0f, 2.0f, 2.0f));
+    painter.begin_series({"", "", "bounds"});
+    std::vector<Vec2> low;
+    for (int i = 0; i <= 64; ++i) {
+      const double n = std::pow(last_n, i / 64.0), value = 1.0 / std::sqrt(n);
+      if (value >= y.low) low.push_back({along.pixel(n), up.pixel(value)});
+    }
+    const float top = up.pixel(1.0);
+    painter.polyline(low, ink::kBlack, width);
+    painter.dashed_line({inner.x0, top}, {inner.x1 + style.mm(kMarginGap + kMargin), top}, ink::kBlack, width,
+                        style.pt(5.0f), style.pt(3.0f));
+    painter.end_series();
+    space.block_line(low, style.pt(2.0f));
+    space.block(Rect{inner.x0, top - 1.0f, inner.x1, top + 1.0f});
+    if (low.size() < 2) return;
+    // Below the line, where it is free: the name of the bound.
+    const RichText bound = rich("1/√{*n*_{*i*}}");
+    const float name_width = rich_width(page.measure, bound, style.text()), height = style.size();
+    for (const float share : {0.30f, 0.22f, 0.40f, 0.15f, 0.50f, 0.60f, 0.70f}) {
+      const Vec2 at = low[static_cast<std::size_t>(share * static_cast<float>(low.size() - 1))];
+      const Rect box =
+          Rect::sized(at.x - name_width - style.pt(3.0f), at.y + style.pt(1.0f), name_width, height * 1.15f);
+      if (!space.place(OrientedBox::of(box))) continue;
+      draw_rich(painter, {box.x0, box.y0 + 0.88f * height}, bound, style.text());
+      return;
+    }
+  }
+
+  void draw_median(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
+    std::vector<Vec2> line;
+    for (std::size_t i = 0; i < median.n.size(); ++i)
+      line.push_back({along.pixel(median.n[i]), up.pixel(median.value[i])});
+    if (line.size() < 2) return;
+    painter.begin_series({kRho, head_name(head), "median"});
+    painter.polyline(line, ink::kHeadMedian, page.style.pt(1.0f));
+    painter.end_series();
+  }
+
+  void draw_notes(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                  LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    const float height = style.size();
+    const auto put = [&](const RichText& text, Color color, std::span<const Vec2> places) {
+      const float width = rich_width(page.measure, text, style.text());
+      for (const Vec2& at : places) {
+        const Rect box = Rect::sized(at.x, at.y - 0.8f * height, width, 1.1f * height);
+        if (!space.place(OrientedBox::of(box))) continue;
+        draw_rich(painter, at, text, style.on_lines(color));
+        return;
+      }
+    };
+    std::vector<Vec2> places;
+    if (min_row > 1 && std::ranges::any_of(drawn, [](const RmsRow& row) { return !row.counted; })) {
+      for (const float share : {0.88f, 0.8f, 0.7f, 0.95f, 0.6f, 0.5f, 0.4f})
+        places.push_back({inner.x0 + style.pt(3.0f), inner.y0 + share * inner.height()});
+      put(rich("*n*_{*i*} < " + std::to_string(min_row) + ": not counted"), ink::kNotCounted.text, places);
+    }
+    if (median.n.size() < 2) return;
+    places.clear();
+    const float width = page.measure.width("median", Face::Sans, height);
+    for (std::size_t i = 0; i < median.n.size(); ++i) {
+      const float px = std::min(along.pixel(median.n[i]), inner.x1 - width), py = up.pixel(median.value[i]);
+      for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f}) places.push_back({px, py + rise * height});
+    }
+    put(rich("median"), ink::kHeadMedian, places);
+  }
+
+  void draw_margin(Painter& painter, const PanelFrame& frame, const Axis& up, const Page& page) const {
+    const PageStyle& style = page.style;
+    const Rect& inner = frame.inner;
+    const Rect margin = Rect::sized(inner.x1 + style.mm(kMarginGap), inner.y0, style.mm(kMargin), inner.height());
+    painter.line({margin.x0, margin.y0}, {margin.x0, margin.y1}, Color::hex(0xbbbbbb), style.pt(0.5f));
+    painter.begin_series({kRho, head_name(head), "histogram"});
+    const float gap = style.pt(0.15f);
+    for (const Rect& bar : horizontal_bars(counts, up, margin))
+      painter.fill_rect({bar.x0, bar.y0 + gap, bar.x1, bar.y1 - gap}, ink::kHead.mark.faded(0.8f));
+    painter.end_series();
+    // Shares beside what they are of, apart from each other.
+    const auto percent = [](double share) { return fixed_text(100.0 * share, 1) + " %"; };
+    const float line = 1.25f * style.size(), x0 = margin.x1 + style.mm(kToShares);
+    const double middle = std::sqrt(std::max(y.low, low_at(last_n)) * own_high);
+    struct Share {
+      const char* name;
+      std::string value;
+      float at;
+    };
+    const std::vector<Share> all = {
+        {"above", percent(shares.above), std::max(inner.y0, up.pixel(own_high) - 0.2f * line)},
+        {"inside", percent(shares.inside), up.pixel(own_per_row ? std::sqrt(y.low * own_high) : middle)},
+        {"below", percent(shares.below), inner.y1 - 2.2f * line}};
+    std::vector<float> wanted;
+    for (const Share& share : all) wanted.push_back(std::clamp(share.at, inner.y0, inner.y1));
+    const std::vector<float> places = spread_labels(wanted, 2.3f * line, inner.y0, inner.y1 - 1.6f * line);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!std::isfinite(shares.inside) || std::isnan(places[i])) continue;
+      painter.text({x0, places[i] + 0.3f * line}, all[i].name, style.text(ink::kNote));
+      painter.text({x0, places[i] + 1.3f * line}, all[i].value, style.text());
+    }
+    const std::string rows = grouped_text(eligible) + (eligible == 1 ? " row" : " rows");
+    const float width = page.measure.width(rows, Face::Sans, style.size());
+    painter.text({std::max(margin.x0, frame.outer.x1 - style.mm(0.8f) - width), frame.outer.y1 - style.mm(1.2f)}, rows,
+                 style.text(ink::kNote));
+  }
+};
+
+// The head that has the most rows outside, where none is named: what there is to see.
+std::vector<HeadRef> usual_head(const RunSnapshot& run) {
+  HeadRef best{run.layers.front(), run.heads.front()};
+  double most = -1.0;
+  for (const std::int64_t layer : run.layers)
+    for (const std::int64_t head : run.heads) {
+      const double inside = run.at("rows_inside_bound", layer, head, 2);
+      if (std::isfinite(inside) && 1.0 - inside > most) most = 1.0 - inside, best = {layer, head};
+    }
+  return {best};
+}
+
+std::string rms_sentence(const RmsPanel& panel, const RunSnapshot& run, bool softmax) {
+  const auto percent = [](double share) { return fixed_text(100.0 * share, 1) + " %"; };
+  std::string text = "Context RMS *ρ*_{*i*} = RMS_{*i*}/*r̄*_{*i*} of " + head_name(panel.head) +
+                     " over visible keys *n*_{*i*}; " + grouped_text(panel.eligible) + " rows with *n*_{*i*} ≥ " +
+                     std::to_string(panel.min_row) + " count" + (panel.min_row > 1 ? " (grey: the others)" : "") + ". ";
+  text += "Solid 1/√{*n*_{*i*}}, dashed 1: softmax’s interval for uncorrelated values";
+  if (!softmax) text += "; violet: the ends of each row’s own interval, of which the shares are";
+  if (std::isfinite(panel.shares.inside))
+    text += "; " + percent(panel.shares.above) + " of rows above, " + percent(panel.shares.inside) + " inside, " +
+            percent(panel.shares.below) + " below";
+  text += "." + panel.premise;
+  if (panel.zero > 0)
+    text += " " + std::to_string(panel.zero) + " rows with *ρ*_{*i*} = 0 stand at the foot of the axis.";
+  if (panel.not_finite > 0)
+    text += " " + std::to_string(panel.not_finite) + " rows without a finite value are left out.";
+  if (!panel.median.n.empty())
+    text += " Dark line: median of the counted rows with *n* within a factor 1.33, where there are at least 15.";
+  return text + " " + run_sentence(run);
+}
+
+std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
+  const LayerSnapshot& layer = *run.layer(head.layer);
+  const HeadSeries series = make_head_series(run, layer, head.head);
+  auto panel = std::make_unique<RmsPanel>();
+  panel->kind = "rms", panel->name = head_name(head), panel->head = head;
+  panel->title = rich("context RMS in units of the values, *ρ*_{*i*}");
+  panel->right = rich(head_name(head));
+  panel->min_row = series.min_row;
+  panel->last_n = std::max(2.0, *std::ranges::max_element(series.visible));
+  const RowIntervals& intervals = series.intervals[static_cast<std::size_t>(RmsTab::Relative)];
+  const RowInterval& own = intervals.own();
+  const bool softmax = own.name == "softmax";
+  panel->own_per_row = own.low.per_row() || own.high.per_row();
+  panel->own_over_root = own.low.over_root;
+  panel->own_low = own.low.value, panel->own_high = own.high.value;
+  panel->shares = own.shares;
+  std::vector<double> n, counted;
+  double low = kInfinity, high = 0.0;
+  for (std::size_t i = 0; i < series.rho.size(); ++i) {
+    const auto rho = static_cast<double>(series.rho[i]);
+    const bool counts = series.faint[i] == 0;
+    panel->eligible += counts ? 1 : 0;
+    if (!std::isfinite(rho)) {
+      ++panel->not_finite;
+      continue;
+    }
+    if (rho <= 0.0) {
+      ++panel->zero;
+      continue;
+    }
+    panel->drawn.push_back({static_cast<std::int64_t>(i), series.visible[i], rho, own.low.at(i, series.visible[i]),
+                            own.high.at(i, series.visible[i]), counts});
+    if (counts) n.push_back(series.visible[i]), counted.push_back(rho);
+    low = std::min(low, rho), high = std::max(high, rho);
+  }
+  double highest = 1.0;
+  if (panel->own_per_row)
+    for (const RmsRow& row : panel->drawn)
+      if (std::isfinite(row.high)) highest = std::max(highest, row.high);
+  if (panel->own_per_row) panel->own_high = highest;
+  low = std::min({low, 1.0 / std::sqrt(panel->last_n), high > 0.0 ? high : 1.0});
+  const Range range = roomy_range(low, std::max(high, highest), true);
+  panel->y = {range.low / 1.08, range.high * 1.06, true};
+  panel->x = {1.0, panel->last_n, true};
+  panel->x.high_label = true;
+  panel->x.title = rich("visible keys *n*_{*i*}");
+  if (std::ssize(counted) >= kLeastRows)
+    panel->median = running_median(n, counted, static_cast<double>(std::max<std::int64_t>(series.min_row, 1)));
+  panel->counts = histogram(counted, panel->y.low, panel->y.high, kBins, true);
+  const double share = run.at("value_mean_share", head.layer, head.head);
+  if (std::isfinite(share)) {
+    const double product = share * panel->last_n;
+    panel->premise = " The premise " + std::string(product < 0.1 ? "holds" : "fails") +
+                     " here (*m*·*n* = " + short_text(product) + ", limit 0.1).";
+  }
+  panel->sentence = rms_sentence(*panel, run, softmax);
+  return panel;
+}
+
+}  // namespace
+
+Result<void> check_rms(const FigureRun& run, const FigureChoice& choice) {
+  HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(run, choice, usual_head(*run.run)));
+  for (const HeadRef& head : heads) {
+    const LayerSnapshot* layer = run.run->layer(head.layer);
+    if (layer == nullptr || layer->row_values(kRho, head.head).empty())
+      return lacks(run, "rms", "/rows/context_rms_relative", "written with --only summary",
+                   "run analyze again without --only summary");
+  }
+  return {};
+}
+
+Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& choice) {
+  Figure figure;
+  std::size_t heads_drawn = 0;
+  for (const FigureRun& run : runs) {
+    HEADROOM_TRY_VOID(check_rms(run, choice));
+    HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(run, choice, usual_head(*run.run)));
+    if (choice.heads.empty())
+      figure.notes.push_back(run.name() + ": " + head_name(heads.front()) +
+                             " has the most rows outside its interval; --head chooses another");
+    for (const HeadRef& head : heads) {
+      auto panel = rms_panel(*run.run, head);
+      if (panel->drawn.empty())
+        return Error(ErrorCode::Unsupported,
+                     head_name(head) + ": no row of " + run.name() + " has a finite context RMS above 0");
+      figure.panels.push_back(std::move(panel));
+      ++heads_drawn;
+    }
+  }
+  arrange(figure, choice, heads_drawn > 1 ? 174.0 : 84.0, 120.0, 58.0);
+  return figure;
+}
+
+}  // namespace headroom

@@ -1,0 +1,94 @@
+"""What a figure's SVG says: its plots with their axes, and the numbers that the marks stand for."""
+import dataclasses
+import json
+import math
+import xml.etree.ElementTree as xml
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@dataclasses.dataclass
+class Axis:
+    scale: str
+    low: float
+    high: float
+    start: float
+    end: float
+
+    @classmethod
+    def parse(cls, text):
+        scale, *numbers = text.split()
+        return cls(scale, *map(float, numbers))
+
+    def _place(self, value):
+        if self.scale == "log":
+            return math.log(value)
+        if self.scale.startswith("symlog:"):
+            linear = float(self.scale.split(":")[1])
+            return value / linear if abs(value) <= linear else math.copysign(1 + math.log10(abs(value) / linear), value)
+        return value
+
+    def value(self, pixel):
+        low, high = self._place(self.low), self._place(self.high)
+        place = low + (pixel - self.start) / (self.end - self.start) * (high - low)
+        if self.scale == "log":
+            return math.exp(place)
+        if self.scale.startswith("symlog:"):
+            linear = float(self.scale.split(":")[1])
+            return place * linear if abs(place) <= 1 else math.copysign(linear * 10 ** (abs(place) - 1), place)
+        return place
+
+    def off(self, value, expected):
+        """How far apart two values are, in parts of the axis."""
+        return abs(self._place(value) - self._place(expected)) / abs(self._place(self.high) - self._place(self.low))
+
+
+@dataclasses.dataclass
+class Series:
+    quantity: str
+    head: str
+    name: str
+    marks: list  # elements
+
+
+class Plot:
+    def __init__(self, element):
+        self.id, self.kind = element.get("id"), element.get("data-kind")
+        self.x = Axis.parse(element.get("data-x")) if element.get("data-x") else None
+        self.y = Axis.parse(element.get("data-y")) if element.get("data-y") else None
+        self.series = [Series(g.get("data-quantity", ""), g.get("data-head", ""), g.get("data-name", ""), list(g))
+                       for g in element.iter(SVG + "g") if g.get("class") == "series"]
+
+    def named(self, name, head=None):
+        found = [s for s in self.series if s.name == name and head in (None, s.head)]
+        assert len(found) == 1, f"{len(found)} series {name!r} of {head} among {[(s.name, s.head) for s in self.series]}"
+        return found[0]
+
+    def points(self, series):
+        """[(x, y)] of discs and rings."""
+        return [(self.x.value(float(mark.get("cx"))), self.y.value(float(mark.get("cy")))) for mark in series.marks
+                if mark.tag == SVG + "circle"]
+
+    def line(self, series):
+        """[(x, y)] of the corners of the series' lines, one after the other."""
+        corners = []
+        for mark in series.marks:
+            if mark.tag == SVG + "path":
+                for corner in mark.get("d").replace("M", " L").replace("Z", "").split("L")[1:]:
+                    x, y = map(float, corner.split())
+                    corners.append((self.x.value(x), self.y.value(y)))
+        return corners
+
+
+class Figure:
+    def __init__(self, path):
+        self.root = xml.parse(path).getroot()
+        self.plots = [Plot(g) for g in self.root.iter(SVG + "g") if g.get("data-kind")]
+        self.width, self.height = self.root.get("width"), self.root.get("height")
+        self.title = self.root.findtext(SVG + "title")
+        self.description = self.root.findtext(SVG + "desc")
+        self.keys = json.loads(self.root.findtext(SVG + "metadata"))
+        self.texts = [(p.get("aria-label"), float(p.get("data-size"))) for p in self.root.iter(SVG + "path") if p.get("aria-label")]
+
+    def plot(self, kind, place=0):
+        return [p for p in self.plots if p.kind == kind][place]
