@@ -16,9 +16,10 @@
 
 #include "app/cli/shell_word.h"
 #include "app/figures/caption_text.h"
+#include "app/figures/composed.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/figure_layout.h"
-#include "app/figures/page_length.h"
+#include "app/figures/figure_options.h"
 #include "app/paper/page_file.h"
 #include "app/plot/recording_painter.h"
 #include "app/process/report_error.h"
@@ -38,125 +39,6 @@ Error in_figure(Error error) {
   return error;
 }
 
-Error bad_option(const std::string& option, const std::string& expected, const std::string& found) {
-  Error error(ErrorCode::InvalidArgument, option + " \"" + found + "\" cannot be read");
-  return error.wanted(expected, found);
-}
-
-std::optional<double> number_of(std::string_view text) {
-  double value = 0.0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(value)) return {};
-  return value;
-}
-
-std::optional<std::int64_t> index(std::string_view text) {
-  std::int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) return {};
-  return value;
-}
-
-std::vector<std::string_view> parts(std::string_view text, char separator) {
-  std::vector<std::string_view> result;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, from), text.size());
-    result.push_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return result;
-}
-
-// "0,3-9"; nothing of an empty text.
-Result<std::vector<std::int64_t>> index_list(const std::string& option, const std::string& text) {
-  std::vector<std::int64_t> result;
-  if (text.empty()) return result;
-  for (const std::string_view part : parts(text, ',')) {
-    const auto ends = parts(part, '-');
-    const auto first = index(ends.front()), last = index(ends.back());
-    if (!first || !last || *last < *first || *last - *first > 100000 || ends.size() > 2)
-      return bad_option(option, "indices and ranges, e.g. 0,3-9", text);
-    for (std::int64_t i = *first; i <= *last; ++i) result.push_back(i);
-  }
-  std::ranges::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
-
-using Pair = std::optional<std::array<std::int64_t, 2>>;
-
-Result<Pair> index_pair(const std::string& option, const std::string& text, char separator, bool ascending) {
-  if (text.empty()) return Pair{};
-  const auto ends = parts(text, separator);
-  const auto first = index(ends.front()), last = index(ends.back());
-  if (ends.size() != 2 || !first || !last || (ascending && *last <= *first))
-    return bad_option(option, std::string("A") + separator + "B" + (ascending ? ", A below B" : ""), text);
-  return Pair{{*first, *last}};
-}
-
-Result<void> read_range(const std::string& text, FigureChoice& choice) {
-  if (text.empty()) return {};
-  const auto ends = parts(text, ',');
-  const auto end_of = [&](std::string_view end) { return end == "auto" ? std::optional<double>() : number_of(end); };
-  choice.low = end_of(ends.front()), choice.high = end_of(ends.back());
-  const bool known =
-      ends.size() == 2 && (choice.low || ends.front() == "auto") && (choice.high || ends.back() == "auto");
-  if (!known || (choice.low && choice.high && !(*choice.high > *choice.low)))
-    return bad_option("--range", "LO,HI, LO below HI, or auto for one end", text);
-  return {};
-}
-
-Result<void> read_colours(const std::string& name, FigureChoice& choice) {
-  static constexpr std::array<std::pair<std::string_view, Colours>, 5> kSequential = {{{"headroom", Colours::Headroom},
-                                                                                       {"viridis", Colours::Viridis},
-                                                                                       {"cividis", Colours::Cividis},
-                                                                                       {"magma", Colours::Magma},
-                                                                                       {"grey", Colours::Grey}}};
-  if (name.empty()) return {};
-  for (const auto& [known, colours] : kSequential)
-    if (name == known) choice.colours = colours;
-  if (name == "puor") choice.signed_colours = SignedColours::PuOr;
-  if (name == "vik") choice.signed_colours = SignedColours::Vik;
-  const bool known = name == "puor" || name == "vik" ||
-                     std::ranges::any_of(kSequential, [&](const auto& one) { return one.first == name; });
-  if (known) return {};
-  Error error(ErrorCode::InvalidArgument, "colour map \"" + name + "\": not known");
-  error.wanted("headroom, viridis, cividis, magma, grey; signed: headroom, puor, vik", name);
-  return error.advise(
-      "maps whose lightness goes up and down, such as jet and rainbow, show edges that are not in the data");
-}
-
-Result<FigureChoice> read_choice(const FigureArguments& arguments, const std::string& kind) {
-  FigureChoice choice;
-  choice.kind = kind;
-  if (!arguments.heads.empty()) {
-    HEADROOM_TRY(choice.heads, parse_heads(arguments.heads, ',', "--head"));
-  }
-  HEADROOM_TRY(choice.layers, index_list("--layers", arguments.layers));
-  HEADROOM_TRY(choice.only_heads, index_list("--heads", arguments.only_heads));
-  for (const std::string& quantity : arguments.quantities) {
-    HEADROOM_TRY(const QuantityRef ref, parse_quantity(quantity));
-    choice.quantities.push_back(ref);
-  }
-  HEADROOM_TRY(choice.rows, index_pair("--rows", arguments.rows, ':', true));
-  HEADROOM_TRY(choice.keys, index_pair("--keys", arguments.keys, ':', true));
-  HEADROOM_TRY(choice.cell, index_pair("--cell", arguments.cell, ',', false));
-  HEADROOM_TRY_VOID(read_range(arguments.range, choice));
-  HEADROOM_TRY_VOID(read_colours(arguments.colour_map, choice));
-  if (arguments.scale == "linear") choice.scale = ScaleKind::Linear;
-  if (arguments.scale == "log") choice.scale = ScaleKind::Log10;
-  if (arguments.scale == "symlog") choice.scale = ScaleKind::Symlog;
-  if (!arguments.width.empty()) {
-    HEADROOM_TRY(choice.width_mm, page_length(arguments.width));
-  }
-  if (!arguments.height.empty()) {
-    HEADROOM_TRY(choice.height_mm, page_length(arguments.height));
-  }
-  if (arguments.theme == "slides" && !choice.width_mm) choice.width_mm = 240.0;
-  choice.epsilon = arguments.epsilon, choice.top = arguments.top, choice.names = arguments.names;
-  return choice;
-}
-
 Result<std::string> hash_of(const std::filesystem::path& path) {
   HEADROOM_TRY(const InputFile file, InputFile::open(path));
   Sha256 hash;
@@ -174,6 +56,7 @@ Result<std::string> hash_of(const std::filesystem::path& path) {
 struct Places {
   std::vector<FigureRun> runs;
   std::string kind;
+  std::filesystem::path file;  // of a composed figure, in place of both
 };
 
 Result<Places> read_places(const FigureArguments& arguments) {
@@ -185,6 +68,10 @@ Result<Places> read_places(const FigureArguments& arguments) {
       places.kind = place;
     else
       files.emplace_back(place);
+  }
+  if (places.kind.empty() && files.size() == 1 && files.front().extension() == ".json") {
+    places.file = files.front();
+    return places;
   }
   if (places.kind.empty() && !arguments.list) {
     // A word that is no file was meant as a kind.
@@ -290,55 +177,104 @@ std::string data_head(const FileKeys& keys) {
   return text;
 }
 
-Result<void> print_figure(const FigureArguments& arguments) {
-  HEADROOM_TRY(const Places places, read_places(arguments));
-  if (arguments.list) return list_kinds(arguments, places.runs), Result<void>();
-  const std::optional<PageFormat> format = page_format(arguments.output.string());
-  if (!arguments.output.empty() && !format)
-    return bad_option("--output", "a name that ends in .pdf, .svg or .png", arguments.output.string());
-  if (arguments.output.empty() && arguments.caption.empty() && arguments.data.empty()) {
-    Error error(ErrorCode::InvalidArgument, "nothing is asked for");
-    return error.advise("-o FILE writes the figure, --caption text and --data FILE what belongs to it");
+// What is drawn, before it is laid out.
+struct Asked {
+  Figure figure;
+  std::vector<FigureRun> runs;
+  std::string name, theme;  // of the kind or the figure file
+};
+
+Result<Asked> make_figure(const FigureArguments& arguments, const Places& places) {
+  if (!places.file.empty()) {
+    HEADROOM_TRY(ComposedFigure composed,
+                 read_composed(places.file, arguments.options.width, arguments.options.height));
+    set_letters(composed.figure, arguments.letters == "a" ? composed.letters : arguments.letters);
+    return Asked{std::move(composed.figure), std::move(composed.runs), places.file.filename().string(), composed.theme};
   }
   HEADROOM_TRY(const FigureKind* const kind, find_figure_kind(places.kind));
   if (places.runs.size() > 1 && !kind->several)
     return Error(ErrorCode::InvalidArgument, std::string(kind->name) + " is drawn of one run file");
-  HEADROOM_TRY(const FigureChoice choice, read_choice(arguments, places.kind));
+  HEADROOM_TRY(const FigureChoice choice, read_choice(arguments.options, places.kind));
   HEADROOM_TRY(Figure figure, kind->make(places.runs, choice));
   set_letters(figure, arguments.letters);
-  HEADROOM_TRY(const auto fonts, FontLibrary::create());
-  Page page{*fonts, {}};
-  page.style.times = arguments.theme == "slides" ? 2.0f : 1.0f;
-  page.style.text_size = static_cast<float>(arguments.text_size);
-  HEADROOM_TRY(const std::vector<PanelFrame> frames, lay_out_figure(figure, figure.width_mm, figure.height_mm, page));
-  const std::string caption = figure_caption(figure);
-  HEADROOM_TRY(const FileKeys keys, file_keys(arguments, places.runs));
+  return Asked{std::move(figure), places.runs, kind->name, arguments.options.theme};
+}
+
+PageInfo page_info(const FigureArguments& arguments, const Asked& asked, std::optional<PageFormat> format,
+                   const std::string& caption, const FileKeys& keys) {
   PageInfo info;
-  info.width = figure.width_mm * kPointsPerMillimetre, info.height = figure.height_mm * kPointsPerMillimetre;
+  info.width = asked.figure.width_mm * kPointsPerMillimetre,
+  info.height = asked.figure.height_mm * kPointsPerMillimetre;
   info.dots_per_inch = arguments.dots_per_inch > 0.0 ? arguments.dots_per_inch
                        : format == PageFormat::Png   ? 300.0
                                                      : 600.0;
-  info.title = std::string("headroom figure ") + kind->name + ": " + places.runs.front().name();
+  info.title = "headroom figure " + asked.name;
+  if (!asked.runs.empty()) {
+    info.title += ": " + asked.runs.front().name();
+    info.created_utc = attribute(*asked.runs.front().run, "created_utc");
+  }
   info.description = plain_caption(caption);
-  info.created_utc = attribute(*places.runs.front().run, "created_utc");
   info.keys = keys;
-  std::vector<std::string> warnings = layout_warnings(
-      figure, frames, page, {0.0f, 0.0f, static_cast<float>(info.width), static_cast<float>(info.height)});
-  if (arguments.text_size < 6.0)
-    warnings.push_back("text of " + std::to_string(static_cast<int>(arguments.text_size)) +
-                       " pt is below the 6 pt that journals ask for");
-  std::vector<std::filesystem::path> inputs;
-  for (const FigureRun& run : places.runs) inputs.push_back(run.path);
-  std::size_t size = 0;
+  return info;
+}
+
+struct Report {
+  std::size_t bytes = 0, marks = 0;
+  std::vector<std::string> warnings;
+};
+
+void print_report(const FigureArguments& arguments, const Asked& asked, const Report& report, const FileKeys& keys,
+                  const FontLibrary& fonts) {
+  nlohmann::ordered_json json = {
+      {"path", arguments.output.string()},   {"bytes", report.bytes},       {"width_mm", asked.figure.width_mm},
+      {"height_mm", asked.figure.height_mm}, {"kind", asked.name},          {"marks", report.marks},
+      {"warnings", report.warnings},         {"notes", asked.figure.notes}, {"fonts", fonts.describe()}};
+  json["panels"] = nlohmann::ordered_json::array();
+  for (const auto& panel : asked.figure.panels)
+    json["panels"].push_back({{"letter", panel->letter}, {"kind", panel->kind}, {"name", panel->name}});
+  json["keys"] = nlohmann::ordered_json::object();
+  for (const auto& [key, value] : keys) json["keys"][key] = value;
+  std::printf("%s\n", json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+}
+
+Result<void> print_figure(const FigureArguments& arguments) {
+  const std::optional<PageFormat> format = page_format(arguments.output.string());
+  if (!arguments.output.empty() && !format)
+    return Error(ErrorCode::InvalidArgument, "the figure's file has no ending of a known format")
+        .wanted("a name that ends in .pdf, .svg or .png", arguments.output.string());
+  HEADROOM_TRY(const Places places, read_places(arguments));
+  if (arguments.list) return list_kinds(arguments, places.runs), Result<void>();
+  if (arguments.output.empty() && arguments.caption.empty() && arguments.data.empty()) {
+    Error error(ErrorCode::InvalidArgument, "nothing is asked for");
+    return error.advise("-o FILE writes the figure, --caption text and --data FILE what belongs to it");
+  }
+  HEADROOM_TRY(Asked asked, make_figure(arguments, places));
+  HEADROOM_TRY(const auto fonts, FontLibrary::create());
+  Page page{*fonts, {}};
+  page.style.times = asked.theme == "slides" ? 2.0f : 1.0f;
+  page.style.text_size = static_cast<float>(arguments.text_size);
+  HEADROOM_TRY(const std::vector<PanelFrame> frames, lay_out_figure(asked.figure, page));
+  const std::string caption = figure_caption(asked.figure);
+  HEADROOM_TRY(const FileKeys keys, file_keys(arguments, asked.runs));
+  const PageInfo info = page_info(arguments, asked, format, caption, keys);
+  Report report;
+  report.warnings = layout_warnings(asked.figure, frames, page,
+                                    {0.0f, 0.0f, static_cast<float>(info.width), static_cast<float>(info.height)});
+  if (arguments.text_size < 6.0) report.warnings.emplace_back("text below 6 pt is below what journals ask for");
+  std::vector<std::filesystem::path> inputs{places.file};
+  if (places.file.empty()) inputs.clear();
+  for (const FigureRun& run : asked.runs) inputs.push_back(run.path);
   if (format) {
-    HEADROOM_TRY(PageBytes made, make_page(*format, info, *fonts,
-                                           [&](Painter& painter) { draw_figure(painter, figure, frames, page); }));
-    for (std::string& warning : made.warnings) warnings.push_back(std::move(warning));
+    HEADROOM_TRY(PageBytes made, make_page(*format, info, *fonts, [&](Painter& painter) {
+                   draw_figure(painter, asked.figure, frames, page);
+                 }));
+    for (std::string& warning : made.warnings) report.warnings.push_back(std::move(warning));
     HEADROOM_TRY_VOID(write_file(arguments.output, made.bytes, arguments.force, inputs));
-    size = made.bytes.size();
+    report.bytes = made.bytes.size();
   }
   FigureData data;
-  for (const auto& panel : figure.panels) panel->add_data(data);
+  for (const auto& panel : asked.figure.panels) panel->add_data(data);
+  report.marks = data.marks().size();
   if (!arguments.data.empty()) {
     const std::string text = data_head(keys) + data.csv();
     if (arguments.data == "-")
@@ -348,25 +284,10 @@ Result<void> print_figure(const FigureArguments& arguments) {
   }
   if (!arguments.caption.empty())
     std::printf("%s\n", (arguments.caption == "latex" ? latex_caption(caption, keys) : plain_caption(caption)).c_str());
-  for (const std::string& note : figure.notes) std::fprintf(stderr, "headroom: [figure] %s\n", note.c_str());
-  for (const std::string& warning : warnings) std::fprintf(stderr, "headroom: [figure] warning: %s\n", warning.c_str());
-  if (arguments.json) {
-    nlohmann::ordered_json report = {{"path", arguments.output.string()},
-                                     {"bytes", size},
-                                     {"width_mm", figure.width_mm},
-                                     {"height_mm", figure.height_mm},
-                                     {"kind", kind->name},
-                                     {"marks", data.marks().size()},
-                                     {"warnings", warnings},
-                                     {"notes", figure.notes},
-                                     {"fonts", fonts->describe()}};
-    report["panels"] = nlohmann::ordered_json::array();
-    for (const auto& panel : figure.panels)
-      report["panels"].push_back({{"letter", panel->letter}, {"name", panel->name}});
-    report["keys"] = nlohmann::ordered_json::object();
-    for (const auto& [key, value] : keys) report["keys"][key] = value;
-    std::printf("%s\n", report.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
-  }
+  for (const std::string& note : asked.figure.notes) std::fprintf(stderr, "headroom: [figure] %s\n", note.c_str());
+  for (const std::string& warning : report.warnings)
+    std::fprintf(stderr, "headroom: [figure] warning: %s\n", warning.c_str());
+  if (arguments.json) print_report(arguments, asked, report, keys, *fonts);
   return {};
 }
 

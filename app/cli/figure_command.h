@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "app/figures/figure_options.h"
+
 namespace CLI {
 class App;
 }
@@ -15,12 +17,10 @@ namespace headroom {
 struct FigureArguments {
   std::vector<std::string> places;  // run files and one kind
   std::filesystem::path output;
-  std::string heads, layers, only_heads, rows, keys, cell, range, scale;
-  std::vector<std::string> quantities;
-  std::string width, height, theme = "paper", colour_map, letters = "a", title, caption, data;
-  double epsilon = 0.3, text_size = 7.0, dots_per_inch = 0.0;  // 0: 600, of a PNG 300
-  std::int64_t top = 12;
-  bool names = false, list = false, force = false, json = false;
+  FigureOptions options;
+  std::string letters = "a", caption, data;
+  double text_size = 7.0, dots_per_inch = 0.0;  // 0: 600, of a PNG 300
+  bool list = false, force = false, json = false;
   std::vector<std::string> words;  // of the command line, from "figure" on
 };
 

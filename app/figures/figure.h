@@ -76,13 +76,16 @@ class FigurePanel {
   std::string kind, name;  // "sinks", "layers": what a composed figure asks for
   std::string letter;      // empty: none
   RichText title, right;   // the y title after the letter; head or group at the right end
+  RichText brief;          // the title where that has no room; empty: there is no shorter one
   float weight = 1.0f;     // share of the row's width
 };
 
 struct Figure {
   std::vector<std::unique_ptr<FigurePanel>> panels;
   std::vector<std::vector<std::size_t>> rows;  // panels side by side, from the top
-  double width_mm = 84.0, height_mm = 58.0;    // as asked for, else the kind's own
+  double width_mm = 84.0, height_mm = 58.0;    // as asked for, else the kind's own; height 0: as its rows ask for
+  std::vector<float> row_heights_mm;           // of inner rectangles; empty: rows of one height fill the page
+  float gap_mm = 5.0f;                         // between panels
   std::vector<std::string> notes;              // for stderr: what was chosen or left out
 };
 

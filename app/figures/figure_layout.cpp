@@ -14,13 +14,13 @@ namespace headroom {
 namespace {
 
 // Millimetres, of a panel's title line: baseline, where the inner rectangle begins, edges, letter to title.
-constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f, kGap = 5.0f;
+constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f;
 
-float title_width(const FigurePanel& panel, const Page& page) {
+float title_width(const FigurePanel& panel, const RichText& title, const Page& page) {
   const PageStyle& style = page.style;
   const float letter = panel.letter.empty() ? 0.0f : style.mm(kAfterLetter);
   const float right = panel.right.empty() ? 0.0f : style.mm(2.0f) + rich_width(page.measure, panel.right, style.head());
-  return style.mm(2.0f * kEdge) + letter + rich_width(page.measure, panel.title, style.title()) + right;
+  return style.mm(2.0f * kEdge) + letter + rich_width(page.measure, title, style.title()) + right;
 }
 
 float right_edge(const Page& page) { return page.style.mm(kEdge); }
@@ -40,7 +40,7 @@ Row measure_row(const Figure& figure, const std::vector<std::size_t>& panels, co
     row.room.push_back(room);
   }
   row.top += page.style.mm(kTitleLine);
-  row.fixed += page.style.mm(kGap) * static_cast<float>(panels.size() - 1);
+  row.fixed += page.style.mm(figure.gap_mm) * static_cast<float>(panels.size() - 1);
   return row;
 }
 
@@ -72,47 +72,55 @@ void set_letters(Figure& figure, std::string_view form) {
   }
 }
 
-Result<std::vector<PanelFrame>> lay_out_figure(const Figure& figure, double width_mm, double height_mm,
-                                               const Page& page) {
+Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page) {
   const PageStyle& style = page.style;
   const auto points = [](double mm) { return static_cast<float>(mm * 72.0 / 25.4); };
-  const float width = points(width_mm), height = points(height_mm);
+  const auto millimetres = [](float value) { return static_cast<double>(value) * 25.4 / 72.0; };
+  const float width = points(figure.width_mm), height = points(figure.height_mm);
   const auto rows = static_cast<float>(figure.rows.size());
   std::vector<PanelFrame> frames(figure.panels.size());
   float least_width = 0.0f, least_height = 0.0f, top = 0.0f;
-  for (const std::vector<std::size_t>& panels : figure.rows) {
+  for (std::size_t r = 0; r < figure.rows.size(); ++r) {
+    const std::vector<std::size_t>& panels = figure.rows[r];
+    const bool fixed_height = r < figure.row_heights_mm.size();
     float weights = 0.0f, least_inner_height = 0.0f, needed = 0.0f;
     for (const std::size_t index : panels) weights += figure.panels[index]->weight;
     // What ticks take depends a little on the size that they leave.
-    Vec2 guess{0.7f * width / static_cast<float>(panels.size()), 0.6f * height / rows};
+    const auto count = static_cast<float>(panels.size());
+    Vec2 guess{0.7f * width / count, fixed_height ? style.mm(figure.row_heights_mm[r]) : 0.6f * height / rows};
     Row row = measure_row(figure, panels, page, guess);
-    guess = {std::max(1.0f, (width - row.fixed) / static_cast<float>(panels.size())),
-             std::max(1.0f, height / rows - row.top - row.bottom)};
+    guess.x = std::max(1.0f, (width - row.fixed) / count);
+    if (!fixed_height) guess.y = std::max(1.0f, height / rows - row.top - row.bottom);
     row = measure_row(figure, panels, page, guess);
     const float inner = width - row.fixed;
+    const float tall = fixed_height ? row.top + style.mm(figure.row_heights_mm[r]) + row.bottom : height / rows;
     float x = 0.0f;
     for (std::size_t i = 0; i < panels.size(); ++i) {
       const FigurePanel& panel = *figure.panels[panels[i]];
       const float share = inner * panel.weight / weights;
       const Vec2 least = panel.least_inner(page);
       // Its title may be what asks for the most.
-      const float own_least = std::max(least.x, title_width(panel, page) - row.room[i].left - row.room[i].right);
+      const RichText& shortest = panel.brief.empty() ? panel.title : panel.brief;
+      const float own_least =
+          std::max(least.x, title_width(panel, shortest, page) - row.room[i].left - row.room[i].right);
       needed = std::max(needed, row.fixed + own_least * weights / panel.weight);
       least_inner_height = std::max(least_inner_height, least.y);
       PanelFrame& frame = frames[panels[i]];
       const float outer = row.room[i].left + share + row.room[i].right;
-      frame.outer = {x, top, x + outer, top + height / rows};
-      frame.inner = {x + row.room[i].left, top + row.top, x + outer - row.room[i].right,
-                     top + height / rows - row.bottom};
-      x += outer + style.mm(kGap);
+      frame.outer = {x, top, x + outer, top + tall};
+      frame.inner = {x + row.room[i].left, top + row.top, x + outer - row.room[i].right, top + tall - row.bottom};
+      x += outer + style.mm(figure.gap_mm);
     }
     least_width = std::max(least_width, needed);
     least_height = std::max(least_height, row.top + row.bottom + least_inner_height);
-    top += height / rows;
+    top += tall;
+    if (fixed_height && r + 1 < figure.rows.size()) top += style.mm(0.5f * figure.gap_mm);
   }
-  const auto millimetres = [](float value) { return static_cast<double>(value) * 25.4 / 72.0; };
-  if (least_width > width + 0.01f) return too_small("narrow", width_mm, millimetres(least_width));
-  if (least_height * rows > height + 0.01f) return too_small("low", height_mm, millimetres(least_height * rows));
+  if (least_width > width + 0.01f) return too_small("narrow", figure.width_mm, millimetres(least_width));
+  if (figure.height_mm <= 0.0)
+    figure.height_mm = millimetres(top);
+  else if (least_height * rows > height + 0.01f)
+    return too_small("low", figure.height_mm, millimetres(least_height * rows));
   return frames;
 }
 
@@ -124,8 +132,9 @@ void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFr
     painter.begin_panel("panel " + std::to_string(i), frame.outer);
     const float baseline = frame.outer.y0 + style.mm(kBaseline), x = frame.outer.x0 + style.mm(kEdge);
     if (!panel.letter.empty()) painter.text({x, baseline}, panel.letter, style.letter());
-    draw_rich(painter, {x + (panel.letter.empty() ? 0.0f : style.mm(kAfterLetter)), baseline}, panel.title,
-              style.title());
+    const bool fits = panel.brief.empty() || title_width(panel, panel.title, page) <= frame.outer.width() + 0.01f;
+    draw_rich(painter, {x + (panel.letter.empty() ? 0.0f : style.mm(kAfterLetter)), baseline},
+              fits ? panel.title : panel.brief, style.title());
     if (!panel.right.empty())
       draw_rich(painter, {frame.outer.x1 - style.mm(kEdge), baseline}, panel.right, style.head(),
                 Painter::Align::Right);

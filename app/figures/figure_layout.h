@@ -11,8 +11,8 @@ namespace headroom {
 
 // In a row all inner rectangles share top and bottom; panels that stand below each other share the left edge of their
 // letters. InvalidArgument where the page is too small, with the least size that fits (millimetres).
-[[nodiscard]] Result<std::vector<PanelFrame>> lay_out_figure(const Figure& figure, double width_mm, double height_mm,
-                                                             const Page& page);
+// The figure's height is set where it follows from its rows.
+[[nodiscard]] Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page);
 void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page);
 
 // Of the whole figure, one paragraph for each panel, in the markup of rich_text.h.

@@ -322,3 +322,74 @@ def test_slides_are_twice_as_large(figure):
     assert slides.width == "240mm"
     size = dict(paper.texts)["L1.H2"]
     assert dict(slides.texts)["L1.H2"] == pytest.approx(2 * size)
+
+
+# --- composed figures
+
+
+@pytest.fixture
+def compose(command, runs, tmp_path):
+    """compose(text, *arguments) → outcome, path: draws a figure file beside a copy of the softmax run."""
+    shutil.copy(runs["softmax"], tmp_path / "run.h5")
+
+    def call(text, *arguments, ending="svg"):
+        (tmp_path / "figure.json").write_text(text)
+        path = tmp_path / f"composed.{ending}"
+        return command("figure", tmp_path / "figure.json", *arguments, "-o", path), path
+
+    return call
+
+
+COMPOSED = """// two rows
+{"width": "174mm", "gap": "6mm", "run": "run.h5", "head": "L1.H2", "rows": [
+  {"height": "40mm", "panels": [{"kind": "rms", "width": 2}, {"kind": "atlas", "quantity": "sink_score", "width": 1}]},
+  {"height": "30mm", "panels": [{"kind": "rms", "head": "L0.H0"}, {"text": "words and *n*"}]}]}
+"""
+
+
+def test_composed_figures_share_rows_and_say_what_single_ones_say(command, runs, compose):
+    outcome, path = compose(COMPOSED, "--data", "-")
+    assert outcome.code == 0 and "warning" not in outcome.errors, outcome
+    svg = Figure(path)
+    assert svg.width == "174mm" and [p.id for p in svg.plots] == ["panel-a", "panel-b", "panel-c"]
+    labels = [text for text, _ in svg.texts]
+    assert ["a", "b", "c", "d"] == [text for text in labels if text in "abcd"] and "words and " in labels
+    # Inner rectangles of a row end on one line; in the first one is twice as wide as the other.
+    a, b, c = svg.plots
+    height = (a.y.start - a.y.end) * 25.4 / 72
+    assert height == pytest.approx(40, abs=1e-3) and (c.y.start - c.y.end) * 25.4 / 72 == pytest.approx(30, abs=1e-3)
+    assert (a.x.end - a.x.start) == pytest.approx(2 * (b.x.end - b.x.start), rel=1e-5)
+    # The head is green wherever it is.
+    assert any(mark.get("stroke") == "#009e73" for mark in svg.root.iter(SVG + "rect"))
+    data = pandas.read_csv(io.StringIO(outcome.text), comment="#")
+    single = table(command, runs["softmax"], "rms", "--head", "L1.H2")
+    found = data[data["panel"] == "a"].drop(columns="panel").reset_index(drop=True)
+    pandas.testing.assert_frame_equal(found, single.drop(columns="panel"), check_dtype=False)
+
+
+def test_composed_figures_give_the_same_bytes_and_pages_of_any_format(compose):
+    first = {}
+    for ending in ("pdf", "svg", "png"):
+        outcome, path = compose(COMPOSED, "--force", ending=ending)
+        assert outcome.code == 0, outcome
+        first[ending] = path.read_bytes()
+        assert compose(COMPOSED, "--force", ending=ending)[1].read_bytes() == first[ending]
+
+
+@pytest.mark.parametrize(("old", "new", "code", "words"), [
+    ('"rows": [', '"rows": [,', 3, ["line 2, column"]),
+    ('"kind": "rms", "width": 2', '"kind": "rms", "widht": 2', 2, ["widht", "nearest: width"]),
+    ('"kind": "atlas"', '"kind": "atals"', 2, ["atals", "nearest: atlas"]),
+    ('"run.h5"', '"gone.h5"', 5, ["gone.h5"]),
+    ('"174mm"', '"174"', 2, ["174"]),
+    ('"40mm"', '"tall"', 2, ["height", "tall"]),
+    ('"head": "L1.H2"', '"head": "L9.H2"', 2, ["L9.H2", "layers 0–1"]),
+    ('"width": 2', '"width": 0', 2, ["width"]),
+    ('"width": 2', '"panel": "z"', 2, ["panel", "z"]),
+    ('"gap": "6mm"', '"epsilon": "much"', 2, ["epsilon", "much"]),
+])
+def test_composed_figures_that_cannot_be_read(compose, tmp_path, old, new, code, words):
+    assert old in COMPOSED
+    outcome, path = compose(COMPOSED.replace(old, new, 1))
+    refused(outcome, code, *words)
+    assert not path.exists()

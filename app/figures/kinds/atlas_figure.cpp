@@ -37,22 +37,26 @@ class AtlasPanel final : public FigurePanel {
   bool bar_in_title = false;
   std::string sentence;
 
+  // Counts above the cells and the colour bar below them lie in the inner rectangle, so that beside other panels all of
+  // it is as high as these.
   PanelRoom room(const Page& page, Vec2) const override {
     PanelRoom room;
     room.left = page.style.title_size() * 1.2f + left_of_axis(head_axis(), 40.0f, page);
     room.right = page.style.pt(bar_in_title ? 7.0f : 2.0f);
-    room.top = threshold ? page.style.mm(kCounts + kCountsGap) : bar_in_title ? page.style.mm(2.0f) : 0.0f;
-    room.bottom = below_axis(layer_axis(), page) + (bar_in_title ? 0.0f : page.style.mm(1.6f) + page_bar_height(page));
+    room.top = bar_in_title ? page.style.mm(2.0f) : 0.0f;
+    room.bottom = below_axis(layer_axis(), page);
     return room;
   }
 
   Vec2 least_inner(const Page& page) const override {
     return {page.style.mm(0.45f) * static_cast<float>(layers.size()),
-            page.style.mm(heads.size() > 1 ? 0.25f : 2.0f) * static_cast<float>(heads.size())};
+            page.style.mm(heads.size() > 1 ? 0.25f : 2.0f) * static_cast<float>(heads.size()) + counts_height(page) +
+                bar_height(page)};
   }
 
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
-    const Rect& inner = frame.inner;
+    const Rect inner{frame.inner.x0, frame.inner.y0 + counts_height(page), frame.inner.x1,
+                     frame.inner.y1 - bar_height(page)};
     const Axis across = placed_axis(layer_axis(), inner.x0, inner.x1),
                down = placed_axis(head_axis(), inner.y0, inner.y1);
     painter.begin_plot({letter.empty() ? "a" : letter, kind, across, down});
@@ -91,6 +95,12 @@ class AtlasPanel final : public FigurePanel {
   std::string caption() const override { return sentence; }
 
  private:
+  [[nodiscard]] float counts_height(const Page& page) const {
+    return threshold ? page.style.mm(kCounts + kCountsGap) : 0.0f;
+  }
+  [[nodiscard]] float bar_height(const Page& page) const {
+    return bar_in_title ? 0.0f : page.style.mm(1.6f) + page_bar_height(page);
+  }
   [[nodiscard]] double value(std::size_t l, std::size_t h) const { return values[l * heads.size() + h]; }
   [[nodiscard]] bool over(std::ptrdiff_t l, std::ptrdiff_t h) const {
     if (l < 0 || h < 0 || l >= std::ssize(layers) || h >= std::ssize(heads)) return false;
@@ -265,6 +275,7 @@ Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& c
     if (panel->threshold) {
       panel->title =
           rich("heads of the layer with ") + rich_title(panel->bar.title) + rich(" > " + short_text(*panel->threshold));
+      panel->brief = rich_title(panel->bar.title) + rich(" > " + short_text(*panel->threshold));
       panel->right = rich(std::to_string(above) + " of " + std::to_string(finite) + " heads");
     }
     panel->sentence = atlas_sentence(*panel, run, above, finite);

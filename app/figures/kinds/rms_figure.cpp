@@ -262,7 +262,7 @@ class RmsPanel final : public FigurePanel {
     }
     const std::string rows = grouped_text(eligible) + (eligible == 1 ? " row" : " rows");
     const float width = page.measure.width(rows, Face::Sans, style.size());
-    painter.text({std::max(margin.x0, frame.outer.x1 - style.mm(0.8f) - width), frame.outer.y1 - style.mm(1.2f)}, rows,
+    painter.text({std::max(margin.x0, frame.outer.x1 - style.mm(0.8f) - width), inner.y1 + below_axis(x, page)}, rows,
                  style.text(ink::kNote));
   }
 };
@@ -305,6 +305,7 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   auto panel = std::make_unique<RmsPanel>();
   panel->kind = "rms", panel->name = head_name(head), panel->head = head;
   panel->title = rich("context RMS in units of the values, *ρ*_{*i*}");
+  panel->brief = rich("context RMS *ρ*_{*i*}");
   panel->right = rich(head_name(head));
   panel->min_row = series.min_row;
   panel->last_n = std::max(2.0, *std::ranges::max_element(series.visible));

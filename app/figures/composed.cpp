@@ -1,0 +1,277 @@
+#include "app/figures/composed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "app/figures/figure_kinds.h"
+#include "app/figures/figure_options.h"
+#include "app/figures/page_length.h"
+#include "core/base/edit_distance.h"
+#include "core/base/input_file.h"
+#include "core/base/number_text.h"
+
+namespace headroom {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+constexpr std::string_view kOptions[] = {"head",  "layers", "heads",      "quantity", "keys", "cell",
+                                         "range", "scale",  "colour_map", "epsilon",  "top",  "names"};
+
+// Words in a cell of their own.
+class TextPanel final : public FigurePanel {
+ public:
+  std::string words;
+
+  PanelRoom room(const Page&, Vec2) const override { return {}; }
+  Vec2 least_inner(const Page& page) const override {
+    float widest = 0.0f;
+    for (std::string_view rest = words; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      widest = std::max(widest, rich_width(page.measure, rich(rest.substr(0, end)), page.style.text()));
+      rest.remove_prefix(std::min(rest.size(), end + 1));
+    }
+    return {widest, page.style.size()};
+  }
+  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
+    float y = frame.inner.y0 + page.style.size();
+    for (std::string_view rest = words; !rest.empty(); y += 1.35f * page.style.size()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      draw_rich(painter, {frame.inner.x0, y}, rich(rest.substr(0, end)), page.style.text());
+      rest.remove_prefix(std::min(rest.size(), end + 1));
+    }
+  }
+  void add_data(FigureData&) const override {}
+  std::string caption() const override { return {}; }
+};
+
+class Reader {
+ public:
+  explicit Reader(std::filesystem::path file) : file_(std::move(file)) {}
+
+  Result<ComposedFigure> read(const std::string& width, const std::string& height) {
+    HEADROOM_TRY(const std::string text, read_text_file(file_, kMostBytes));
+    Json json;
+    try {
+      json = Json::parse(text, nullptr, true, true);
+    } catch (const Json::parse_error& error) {
+      // "[json.exception.parse_error.101] parse error at line 3, column 5: …"
+      const std::string what = error.what();
+      const std::size_t from = what.find("line ");
+      return Error(ErrorCode::Corrupt,
+                   "the figure file is no JSON: " + (from == std::string::npos ? what : what.substr(from)))
+          .in_file(file_.string());
+    }
+    HEADROOM_TRY_VOID(known(json, "the figure", {"width", "height", "gap", "letters", "theme", "run", "runs", "rows"}));
+    HEADROOM_TRY(const std::string own_width, text_of(json, "width", "174mm"));
+    HEADROOM_TRY(composed_.figure.width_mm, page_length(width.empty() ? own_width : width));
+    HEADROOM_TRY(composed_.letters, text_of(json, "letters", "a"));
+    HEADROOM_TRY(composed_.theme, text_of(json, "theme", "paper"));
+    if (composed_.theme != "paper" && composed_.theme != "slides")
+      return wrong("theme", "paper or slides", composed_.theme);
+    if (json.contains("gap")) {
+      HEADROOM_TRY(const double gap, millimetres(json, "gap"));
+      composed_.figure.gap_mm = static_cast<float>(gap);
+    }
+    if (!json.contains("rows") || !json["rows"].is_array() || json["rows"].empty())
+      return wrong("rows", "a list of rows, each with its panels",
+                   json.contains("rows") ? json["rows"].dump() : "none");
+    for (const Json& row : json["rows"]) HEADROOM_TRY_VOID(read_row(json, row));
+    if (!height.empty()) {
+      HEADROOM_TRY(composed_.figure.height_mm, page_length(height));
+      composed_.figure.row_heights_mm.clear();
+    } else if (json.contains("height")) {
+      HEADROOM_TRY(composed_.figure.height_mm, millimetres(json, "height"));
+      composed_.figure.row_heights_mm.clear();
+    } else {
+      composed_.figure.height_mm = 0.0;  // follows from the rows
+    }
+    return std::move(composed_);
+  }
+
+ private:
+  [[nodiscard]] Error wrong(const std::string& member, const std::string& expected, const std::string& found) const {
+    Error error(ErrorCode::InvalidArgument, "member \"" + member + "\" of the figure file cannot be used");
+    return error.wanted(expected, found).in_file(file_.string());
+  }
+
+  // Refuses members that nothing reads.
+  Result<void> known(const Json& object, const std::string& of, std::vector<std::string_view> names) const {
+    names.insert(names.end(), std::begin(kOptions), std::end(kOptions));
+    if (!object.is_object()) return wrong(of, "an object", object.dump());
+    for (const auto& [name, value] : object.items()) {
+      if (std::ranges::find(names, name) != names.end()) continue;
+      const std::string_view nearest =
+          *std::ranges::min_element(names, {}, [&](std::string_view other) { return edit_distance(name, other); });
+      return Error(ErrorCode::InvalidArgument,
+                   of + " has a member \"" + name + "\" that is not known; nearest: " + std::string(nearest))
+          .in_file(file_.string());
+    }
+    return {};
+  }
+
+  Result<std::string> text_of(const Json& object, const std::string& member, const std::string& usual) const {
+    if (!object.contains(member)) return usual;
+    const Json& value = object[member];
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_number()) return full_text(value.get<double>());
+    return wrong(member, "a text", value.dump());
+  }
+
+  // A length with its unit, without the bounds of a page.
+  Result<double> millimetres(const Json& object, const std::string& member) const {
+    HEADROOM_TRY(const std::string text, text_of(object, member, ""));
+    double value = 0.0;
+    std::size_t used = 0;
+    try {
+      value = std::stod(text, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    const std::string unit = text.substr(std::min(used, text.size()));
+    const double factor = unit == "mm"   ? 1.0
+                          : unit == "cm" ? 10.0
+                          : unit == "in" ? 25.4
+                          : unit == "pt" ? 25.4 / 72.0
+                                         : 0.0;
+    if (used == 0 || factor == 0.0 || !(value >= 0.0) || !(value * factor < 1000.0))
+      return wrong(member, "a length with mm, cm, in or pt", text);
+    return value * factor;
+  }
+
+  // The options of a panel: its own, else the figure's.
+  Result<FigureOptions> options(const Json& figure, const Json& panel) const {
+    FigureOptions options;
+    const auto member = [&](const char* name) -> const Json* {
+      return panel.contains(name) ? &panel[name] : figure.contains(name) ? &figure[name] : nullptr;
+    };
+    const std::pair<const char*, std::string*> texts[] = {
+        {"head", &options.heads},       {"layers", &options.layers},
+        {"heads", &options.only_heads}, {"keys", &options.keys},
+        {"cell", &options.cell},        {"range", &options.range},
+        {"scale", &options.scale},      {"colour_map", &options.colour_map}};
+    for (const auto& [name, to] : texts)
+      if (member(name) != nullptr) {
+        HEADROOM_TRY(*to, text_of(panel.contains(name) ? panel : figure, name, ""));
+      }
+    if (panel.contains("rows")) {
+      HEADROOM_TRY(options.rows, text_of(panel, "rows", ""));
+    }
+    if (const Json* quantity = member("quantity")) {
+      if (!quantity->is_string()) return wrong("quantity", "a text", quantity->dump());
+      std::string rest = quantity->get<std::string>();
+      // Commas inside brackets belong to a quantity.
+      std::size_t from = 0, depth = 0;
+      for (std::size_t i = 0; i <= rest.size(); ++i) {
+        if (i < rest.size() && rest[i] == '[') ++depth;
+        if (i < rest.size() && rest[i] == ']') --depth;
+        if (i < rest.size() && (rest[i] != ',' || depth > 0)) continue;
+        options.quantities.push_back(rest.substr(from, i - from));
+        from = i + 1;
+      }
+    }
+    const auto number = [&](const char* name, auto& to) -> Result<void> {
+      const Json* value = member(name);
+      if (value == nullptr) return {};
+      if (!value->is_number()) return wrong(name, "a number", value->dump());
+      to = value->get<std::remove_reference_t<decltype(to)>>();
+      return {};
+    };
+    HEADROOM_TRY_VOID(number("epsilon", options.epsilon));
+    HEADROOM_TRY_VOID(number("top", options.top));
+    if (const Json* names = member("names")) options.names = names->is_boolean() && names->get<bool>();
+    return options;
+  }
+
+  Result<std::vector<FigureRun>> runs_of(const Json& figure, const Json& panel) {
+    const Json& object = panel.contains("run") || panel.contains("runs") ? panel : figure;
+    std::vector<std::string> names;
+    if (object.contains("run") && object["run"].is_string()) names.push_back(object["run"].get<std::string>());
+    if (object.contains("runs") && object["runs"].is_array())
+      for (const Json& name : object["runs"])
+        if (name.is_string()) names.push_back(name.get<std::string>());
+    if (names.empty()) return wrong("run", "the path of a run file", "none");
+    std::vector<FigureRun> runs;
+    for (const std::string& name : names) {
+      const std::filesystem::path path = file_.parent_path() / name;
+      const auto opened = std::ranges::find(composed_.runs, path, &FigureRun::path);
+      if (opened != composed_.runs.end()) {
+        runs.push_back(*opened);
+        continue;
+      }
+      HEADROOM_TRY(auto run, read_run(path));
+      composed_.runs.push_back({path, std::move(run)});
+      runs.push_back(composed_.runs.back());
+    }
+    return runs;
+  }
+
+  Result<void> read_row(const Json& figure, const Json& row) {
+    HEADROOM_TRY_VOID(known(row, "a row", {"height", "panels"}));
+    if (!row.contains("panels") || !row["panels"].is_array() || row["panels"].empty())
+      return wrong("panels", "a list of panels", row.dump());
+    composed_.figure.rows.emplace_back();
+    double height = 40.0;
+    if (row.contains("height")) {
+      HEADROOM_TRY(height, millimetres(row, "height"));
+    }
+    composed_.figure.row_heights_mm.push_back(static_cast<float>(height));
+    for (const Json& panel : row["panels"]) {
+      HEADROOM_TRY(std::unique_ptr<FigurePanel> made, read_panel(figure, panel));
+      if (panel.contains("width")) {
+        if (!panel["width"].is_number() || !(panel["width"].get<double>() > 0.0))
+          return wrong("width", "of a panel a share above 0", panel["width"].dump());
+        made->weight = panel["width"].get<float>();
+      }
+      composed_.figure.rows.back().push_back(composed_.figure.panels.size());
+      composed_.figure.panels.push_back(std::move(made));
+    }
+    return {};
+  }
+
+  Result<std::unique_ptr<FigurePanel>> read_panel(const Json& figure, const Json& panel) {
+    HEADROOM_TRY_VOID(known(panel, "a panel", {"kind", "panel", "width", "rows", "run", "runs", "text", "empty"}));
+    if (panel.contains("text") || panel.contains("empty")) {
+      auto text = std::make_unique<TextPanel>();
+      HEADROOM_TRY(text->words, text_of(panel, "text", ""));
+      return std::unique_ptr<FigurePanel>(std::move(text));
+    }
+    HEADROOM_TRY(const std::string name, text_of(panel, "kind", ""));
+    HEADROOM_TRY(const FigureKind* const kind, find_figure_kind(name));
+    HEADROOM_TRY(const FigureOptions asked, options(figure, panel));
+    HEADROOM_TRY(const FigureChoice choice, read_choice(asked, name));
+    HEADROOM_TRY(const std::vector<FigureRun> runs, runs_of(figure, panel));
+    HEADROOM_TRY(Figure made, kind->make(runs, choice));
+    for (std::string& note : made.notes) composed_.figure.notes.push_back(std::move(note));
+    HEADROOM_TRY(const std::string which, text_of(panel, "panel", ""));
+    set_letters(made, "a");
+    std::string names;
+    for (auto& one : made.panels) {
+      if (which.empty() || one->letter == which || one->name == which) return std::move(one);
+      names += (names.empty() ? "" : ", ") + one->letter + " (" + one->name + ")";
+    }
+    return wrong("panel", names, which);
+  }
+
+  std::filesystem::path file_;
+  ComposedFigure composed_;
+};
+
+}  // namespace
+
+Result<ComposedFigure> read_composed(const std::filesystem::path& file, const std::string& width,
+                                     const std::string& height) {
+  return Reader(file).read(width, height);
+}
+
+}  // namespace headroom

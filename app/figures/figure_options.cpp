@@ -1,0 +1,140 @@
+#include "app/figures/figure_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "app/figures/page_length.h"
+
+namespace headroom {
+namespace {
+
+Error bad_option(const std::string& option, const std::string& expected, const std::string& found) {
+  Error error(ErrorCode::InvalidArgument, option + " \"" + found + "\" cannot be read");
+  return error.wanted(expected, found);
+}
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0.0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+std::optional<std::int64_t> index(std::string_view text) {
+  std::int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) return {};
+  return value;
+}
+
+std::vector<std::string_view> parts(std::string_view text, char separator) {
+  std::vector<std::string_view> result;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, from), text.size());
+    result.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return result;
+}
+
+// "0,3-9"; nothing of an empty text.
+Result<std::vector<std::int64_t>> index_list(const std::string& option, const std::string& text) {
+  std::vector<std::int64_t> result;
+  if (text.empty()) return result;
+  for (const std::string_view part : parts(text, ',')) {
+    const auto ends = parts(part, '-');
+    const auto first = index(ends.front()), last = index(ends.back());
+    if (!first || !last || *last < *first || *last - *first > 100000 || ends.size() > 2)
+      return bad_option(option, "indices and ranges, e.g. 0,3-9", text);
+    for (std::int64_t i = *first; i <= *last; ++i) result.push_back(i);
+  }
+  std::ranges::sort(result);
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+using Pair = std::optional<std::array<std::int64_t, 2>>;
+
+Result<Pair> index_pair(const std::string& option, const std::string& text, char separator, bool ascending) {
+  if (text.empty()) return Pair{};
+  const auto ends = parts(text, separator);
+  const auto first = index(ends.front()), last = index(ends.back());
+  if (ends.size() != 2 || !first || !last || (ascending && *last <= *first))
+    return bad_option(option, std::string("A") + separator + "B" + (ascending ? ", A below B" : ""), text);
+  return Pair{{*first, *last}};
+}
+
+Result<void> read_range(const std::string& text, FigureChoice& choice) {
+  if (text.empty()) return {};
+  const auto ends = parts(text, ',');
+  const auto end_of = [&](std::string_view end) { return end == "auto" ? std::optional<double>() : number_of(end); };
+  choice.low = end_of(ends.front()), choice.high = end_of(ends.back());
+  const bool known =
+      ends.size() == 2 && (choice.low || ends.front() == "auto") && (choice.high || ends.back() == "auto");
+  if (!known || (choice.low && choice.high && !(*choice.high > *choice.low)))
+    return bad_option("--range", "LO,HI, LO below HI, or auto for one end", text);
+  return {};
+}
+
+Result<void> read_colours(const std::string& name, FigureChoice& choice) {
+  static constexpr std::array<std::pair<std::string_view, Colours>, 5> kSequential = {{{"headroom", Colours::Headroom},
+                                                                                       {"viridis", Colours::Viridis},
+                                                                                       {"cividis", Colours::Cividis},
+                                                                                       {"magma", Colours::Magma},
+                                                                                       {"grey", Colours::Grey}}};
+  if (name.empty()) return {};
+  for (const auto& [known, colours] : kSequential)
+    if (name == known) choice.colours = colours;
+  if (name == "puor") choice.signed_colours = SignedColours::PuOr;
+  if (name == "vik") choice.signed_colours = SignedColours::Vik;
+  const bool known = name == "puor" || name == "vik" ||
+                     std::ranges::any_of(kSequential, [&](const auto& one) { return one.first == name; });
+  if (known) return {};
+  Error error(ErrorCode::InvalidArgument, "colour map \"" + name + "\": not known");
+  error.wanted("headroom, viridis, cividis, magma, grey; signed: headroom, puor, vik", name);
+  return error.advise(
+      "maps whose lightness goes up and down, such as jet and rainbow, show edges that are not in the data");
+}
+
+}  // namespace
+
+Result<FigureChoice> read_choice(const FigureOptions& options, const std::string& kind) {
+  FigureChoice choice;
+  choice.kind = kind;
+  if (!options.heads.empty()) {
+    HEADROOM_TRY(choice.heads, parse_heads(options.heads, ',', "--head"));
+  }
+  HEADROOM_TRY(choice.layers, index_list("--layers", options.layers));
+  HEADROOM_TRY(choice.only_heads, index_list("--heads", options.only_heads));
+  for (const std::string& quantity : options.quantities) {
+    HEADROOM_TRY(const QuantityRef ref, parse_quantity(quantity));
+    choice.quantities.push_back(ref);
+  }
+  HEADROOM_TRY(choice.rows, index_pair("--rows", options.rows, ':', true));
+  HEADROOM_TRY(choice.keys, index_pair("--keys", options.keys, ':', true));
+  HEADROOM_TRY(choice.cell, index_pair("--cell", options.cell, ',', false));
+  HEADROOM_TRY_VOID(read_range(options.range, choice));
+  HEADROOM_TRY_VOID(read_colours(options.colour_map, choice));
+  if (options.scale == "linear") choice.scale = ScaleKind::Linear;
+  if (options.scale == "log") choice.scale = ScaleKind::Log10;
+  if (options.scale == "symlog") choice.scale = ScaleKind::Symlog;
+  if (!options.width.empty()) {
+    HEADROOM_TRY(choice.width_mm, page_length(options.width));
+  }
+  if (!options.height.empty()) {
+    HEADROOM_TRY(choice.height_mm, page_length(options.height));
+  }
+  if (options.theme == "slides" && !choice.width_mm) choice.width_mm = 240.0;
+  choice.epsilon = options.epsilon, choice.top = options.top, choice.names = options.names;
+  return choice;
+}
+
+}  // namespace headroom
