@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/cli/figure_again.h"
 #include "app/cli/shell_word.h"
 #include "app/figures/caption_text.h"
 #include "app/figures/composed.h"
@@ -26,8 +27,6 @@
 #include "app/process/version.h"
 #include "app/text/font_library.h"
 #include "core/base/error.h"
-#include "core/base/input_file.h"
-#include "core/checkpoint/sha256.h"
 #include "core/io/atomic_file.h"
 
 namespace headroom {
@@ -37,19 +36,6 @@ namespace {
 Error in_figure(Error error) {
   if (!error.message.starts_with("[figure] ")) error.message = "[figure] " + error.message;
   return error;
-}
-
-Result<std::string> hash_of(const std::filesystem::path& path) {
-  HEADROOM_TRY(const InputFile file, InputFile::open(path));
-  Sha256 hash;
-  std::vector<std::byte> piece(std::size_t{1} << 20);
-  for (std::uint64_t at = 0; at < file.size_bytes(); at += piece.size()) {
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), file.size_bytes() - at));
-    const std::span<std::byte> part(piece.data(), size);
-    HEADROOM_TRY_VOID(file.read_at(at, part));
-    hash.update(part);
-  }
-  return hash.finish_hex();
 }
 
 // The kind is the first place that is a kind's name; a file of that name is written ./map.
@@ -134,7 +120,7 @@ Result<FileKeys> file_keys(const FigureArguments& arguments, const std::vector<F
     to += (to.empty() || text.empty() ? "" : " ") + text;
   };
   for (const FigureRun& run : runs) {
-    HEADROOM_TRY(const std::string hash, hash_of(run.path));
+    HEADROOM_TRY(const std::string hash, hash_of_file(run.path));
     join(hashes, hash);
     join(models, attribute(*run.run, "model_id"));
     std::string checkpoint = attribute(*run.run, "checkpoint_sha256");
@@ -294,7 +280,13 @@ Result<void> print_figure(const FigureArguments& arguments) {
 }  // namespace
 
 int run_figure(const FigureArguments& arguments) {
-  const Result<void> printed = print_figure(arguments);
+  Result<void> printed;
+  if (arguments.from.empty()) {
+    printed = print_figure(arguments);
+  } else {
+    const Result<FigureArguments> again = arguments_again(arguments);
+    printed = again ? print_figure(*again) : Result<void>(again.error());
+  }
   return printed ? 0 : report_error(in_figure(printed.error()), arguments.json);
 }
 

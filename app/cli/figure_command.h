@@ -15,8 +15,8 @@ class App;
 namespace headroom {
 
 struct FigureArguments {
-  std::vector<std::string> places;  // run files and one kind
-  std::filesystem::path output;
+  std::vector<std::string> places;     // run files and one kind
+  std::filesystem::path output, from;  // from: a figure that is drawn again
   FigureOptions options;
   std::string letters = "a", caption, data;
   double text_size = 7.0, dots_per_inch = 0.0;  // 0: 600, of a PNG 300

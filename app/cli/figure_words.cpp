@@ -12,8 +12,11 @@ void add_figure(CLI::App& app, FigureArguments& arguments) {
   command
       ->add_option("places", arguments.places,
                    "run files, and the kind of figure: headroom figure RUN --list names them")
-      ->type_name(kFileValue)
-      ->required();
+      ->type_name(kFileValue);
+  command
+      ->add_option("--from", arguments.from,
+                   "draw the figure of a PDF, SVG or PNG again, from the run files that it names")
+      ->type_name(kFileValue);
   command->add_option("-o,--output", arguments.output, "file to write: .pdf, .svg or .png")->type_name(kFileValue);
   command->add_flag("--list", arguments.list, "the kinds, and what a file lacks for those it cannot be drawn as");
   command->add_option("--head", arguments.options.heads,
@@ -46,6 +49,8 @@ void add_figure(CLI::App& app, FigureArguments& arguments) {
   command->add_flag("--names", arguments.options.names, "the model's name beside the head's");
   command->add_option("--epsilon", arguments.options.epsilon, "sink scores above it count (default: 0.3)");
   command->add_option("--top", arguments.options.top, "heads that are listed (default: 12)")->check(CLI::Range(1, 100));
+  command->add_option("--points", arguments.options.points, "auto (default: above 20,000 one picture), vector or image")
+      ->check(CLI::IsMember({"auto", "vector", "image"}));
   command->add_option("--dpi", arguments.dots_per_inch, "of images (default: 600, of a PNG file 300)")
       ->check(CLI::Range(50.0, 2400.0));
   command->add_option("--caption", arguments.caption, "print the caption: text or latex")

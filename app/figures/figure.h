@@ -44,10 +44,18 @@ struct FigureChoice {
   std::optional<double> width_mm, height_mm;
   Colours colours = Colours::Headroom;
   SignedColours signed_colours = SignedColours::Headroom;
+  enum class Points : std::uint8_t { Auto, Vector, Image } points = Points::Auto;
   double epsilon = 0.3;
   std::int64_t top = 12;
   bool names = false;  // model · head at the right
 };
+
+// Above this many marks a panel's points are one picture, unless vectors are asked for.
+inline constexpr std::size_t kMostVectorMarks = 20000;
+[[nodiscard]] inline bool as_image(const FigureChoice& choice, std::size_t marks) {
+  return choice.points == FigureChoice::Points::Image ||
+         (choice.points == FigureChoice::Points::Auto && marks > kMostVectorMarks);
+}
 
 // Around an inner rectangle, in points.
 struct PanelRoom {

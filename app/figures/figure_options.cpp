@@ -126,6 +126,8 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   if (options.scale == "linear") choice.scale = ScaleKind::Linear;
   if (options.scale == "log") choice.scale = ScaleKind::Log10;
   if (options.scale == "symlog") choice.scale = ScaleKind::Symlog;
+  if (options.points == "vector") choice.points = FigureChoice::Points::Vector;
+  if (options.points == "image") choice.points = FigureChoice::Points::Image;
   if (!options.width.empty()) {
     HEADROOM_TRY(choice.width_mm, page_length(options.width));
   }

@@ -15,7 +15,7 @@ namespace headroom {
 struct FigureOptions {
   std::string heads, layers, only_heads, rows, keys, cell, range, scale;
   std::vector<std::string> quantities;
-  std::string width, height, theme = "paper", colour_map;
+  std::string width, height, theme = "paper", colour_map, points;
   double epsilon = 0.3;
   std::int64_t top = 12;
   bool names = false;

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "app/paper/cairo_handles.h"
+#include "app/paper/drawn_layer.h"
 #include "app/paper/map_pixels.h"
 #include "app/text/font_face.h"
 
@@ -260,6 +261,18 @@ void CairoPainter::image(Rect target, std::span<const std::uint8_t> rgb, std::in
 void CairoPainter::map(Rect target, const MapImage& map, Rect source, const MapShading& shading) {
   const RgbGrid grid = map_pixels(map, source, shading, target, dots_per_inch_);
   image(target, grid.rgb, grid.width, grid.height);
+}
+
+void CairoPainter::rasterised(Rect area, const std::function<void(Painter&)>& draw) {
+  if (pixels_) return draw(*this);
+  const CairoSurface layer = drawn_layer(area, library_, dots_per_inch_, draw);
+  if (!layer) return;
+  cairo_save(context_);
+  cairo_translate(context_, static_cast<double>(area.x0), static_cast<double>(area.y0));
+  cairo_scale(context_, 72.0 / dots_per_inch_, 72.0 / dots_per_inch_);
+  cairo_set_source_surface(context_, layer.get(), 0.0, 0.0);
+  cairo_paint(context_);
+  cairo_restore(context_);
 }
 
 void CairoPainter::picture(Rect target, const RgbPicture& picture) {

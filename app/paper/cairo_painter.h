@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ class CairoPainter final : public Painter {
   void text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) override;
   void text_halo(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) override;
   void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) override;
+  void rasterised(Rect area, const std::function<void(Painter&)>& draw) override;
   void picture(Rect target, const RgbPicture& picture) override;
 
  private:

@@ -17,10 +17,11 @@ void flush(png_structp) {}
 
 // Everything that libpng may jump out of; owns nothing that would be lost.
 bool write(png_structp png, png_infop info, std::span<png_bytep> rows, std::span<png_text> texts, std::int32_t width,
-           std::int32_t height, double dots_per_inch) {
+           std::int32_t height, bool alpha, double dots_per_inch) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
-  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8, PNG_COLOR_TYPE_RGB,
-               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8,
+               alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
   png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
   if (dots_per_inch > 0.0) {
     const auto per_metre = static_cast<png_uint_32>(std::lround(dots_per_inch / 0.0254));
@@ -35,13 +36,15 @@ bool write(png_structp png, png_infop info, std::span<png_bytep> rows, std::span
 
 }  // namespace
 
-std::string png_bytes(std::span<const std::uint8_t> rgb, std::int32_t width, std::int32_t height, double dots_per_inch,
-                      const FileKeys& keys) {
+std::string png_bytes(std::span<const std::uint8_t> pixels, std::int32_t width, std::int32_t height,
+                      double dots_per_inch, const FileKeys& keys) {
   std::string bytes;
+  const auto count = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  const bool alpha = pixels.size() == 4 * count;
+  const std::size_t stride = (alpha ? 4 : 3) * static_cast<std::size_t>(width);
   std::vector<png_bytep> rows;
-  for (std::int32_t y = 0; y < height; ++y)
-    rows.push_back(const_cast<png_bytep>(rgb.data() + std::size_t{3} * static_cast<std::size_t>(y) *
-                                                          static_cast<std::size_t>(width)));
+  for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y)
+    rows.push_back(const_cast<png_bytep>(pixels.data() + stride * y));
   std::vector<png_text> texts;
   for (const auto& [key, text] : keys) {
     png_text one{};
@@ -58,7 +61,7 @@ std::string png_bytes(std::span<const std::uint8_t> rgb, std::int32_t width, std
   bool written = false;
   if (info != nullptr) {
     png_set_write_fn(png, &bytes, append, flush);
-    written = write(png, info, rows, texts, width, height, dots_per_inch);
+    written = write(png, info, rows, texts, width, height, alpha, dots_per_inch);
   }
   png_destroy_write_struct(&png, &info);
   return written ? bytes : std::string();

@@ -12,9 +12,9 @@ namespace headroom {
 // Keys and texts in UTF-8, in order.
 using FileKeys = std::vector<std::pair<std::string, std::string>>;
 
-// `rgb`: 8 bits each, row-major, top row first. `dots_per_inch` ≤ 0: not said. The same input gives the same bytes.
-// Empty where libpng fails, which it does for want of memory alone.
-[[nodiscard]] std::string png_bytes(std::span<const std::uint8_t> rgb, std::int32_t width, std::int32_t height,
+// `pixels`: RGB, or RGBA with straight alpha, 8 bits each, row-major, top row first. `dots_per_inch` ≤ 0: not said. The
+// same input gives the same bytes. Empty where libpng fails, which it does for want of memory alone.
+[[nodiscard]] std::string png_bytes(std::span<const std::uint8_t> pixels, std::int32_t width, std::int32_t height,
                                     double dots_per_inch = 0.0, const FileKeys& keys = {});
 
 }  // namespace headroom

@@ -1,5 +1,6 @@
 #include "app/paper/svg_painter.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "app/paper/drawn_layer.h"
 #include "app/paper/map_pixels.h"
 #include "app/paper/png_image.h"
 #include "app/paper/svg_text.h"
@@ -152,20 +154,44 @@ void SvgPainter::text_halo(Vec2 baseline, std::string_view text, const TextStyle
            "\" fill=\"#ffffff\" stroke=\"#ffffff\" stroke-width=\"" + number(2.0f * style.halo) + "\"/>\n";
 }
 
-void SvgPainter::image(Rect target, std::span<const std::uint8_t> rgb, std::int32_t width, std::int32_t height) {
+void SvgPainter::image(Rect target, const std::string& png) {
   body_ += "<image x=\"" + number(target.x0) + "\" y=\"" + number(target.y0) + "\" width=\"" + number(target.width()) +
            "\" height=\"" + number(target.height()) +
            "\" preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" href=\"data:image/png;base64," +
-           base64(png_bytes(rgb, width, height)) + "\"/>\n";
+           base64(png) + "\"/>\n";
 }
 
 void SvgPainter::map(Rect target, const MapImage& map, Rect source, const MapShading& shading) {
   const RgbGrid grid = map_pixels(map, source, shading, target, dots_per_inch_);
-  if (grid.width > 0) image(target, grid.rgb, grid.width, grid.height);
+  if (grid.width > 0) image(target, png_bytes(grid.rgb, grid.width, grid.height));
+}
+
+void SvgPainter::rasterised(Rect area, const std::function<void(Painter&)>& draw) {
+  const CairoSurface layer = drawn_layer(area, fonts_, dots_per_inch_, draw);
+  if (!layer) return;
+  const int width = cairo_image_surface_get_width(layer.get()), height = cairo_image_surface_get_height(layer.get()),
+            stride = cairo_image_surface_get_stride(layer.get());
+  std::vector<std::uint8_t> rgba;
+  rgba.reserve(std::size_t{4} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  for (int y = 0; y < height; ++y) {
+    const auto* row = reinterpret_cast<const std::uint32_t*>(cairo_image_surface_get_data(layer.get()) +
+                                                             static_cast<std::ptrdiff_t>(y) * stride);
+    for (int x = 0; x < width; ++x) {
+      const std::uint32_t alpha = row[x] >> 24;
+      for (const int shift : {16, 8, 0}) {
+        const std::uint32_t channel = row[x] >> shift & 255u;
+        rgba.push_back(
+            static_cast<std::uint8_t>(alpha == 0 ? 0 : std::min(255u, (channel * 255u + alpha / 2) / alpha)));
+      }
+      rgba.push_back(static_cast<std::uint8_t>(alpha));
+    }
+  }
+  const auto points = [&](int pixels) { return static_cast<float>(pixels * 72.0 / dots_per_inch_); };
+  image(Rect::sized(area.x0, area.y0, points(width), points(height)), png_bytes(rgba, width, height));
 }
 
 void SvgPainter::picture(Rect target, const RgbPicture& picture) {
-  if (picture.rgb) image(target, *picture.rgb, picture.width, picture.height);
+  if (picture.rgb) image(target, png_bytes(*picture.rgb, picture.width, picture.height));
 }
 
 }  // namespace headroom

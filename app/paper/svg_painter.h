@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,10 +45,11 @@ class SvgPainter final : public Painter {
   void text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) override;
   void text_halo(Vec2 baseline, std::string_view text, const TextStyle& style, float angle = 0.0f) override;
   void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) override;
+  void rasterised(Rect area, const std::function<void(Painter&)>& draw) override;
   void picture(Rect target, const RgbPicture& picture) override;
 
  private:
-  void image(Rect target, std::span<const std::uint8_t> rgb, std::int32_t width, std::int32_t height);
+  void image(Rect target, const std::string& png);
   void path(std::span<const Vec2> points, bool closed, const std::string& paint);
 
   const FontLibrary& fonts_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -114,6 +115,9 @@ class Painter {
   // The cells of `source` (in cells of the image: x right, y down; may be fractions) fill `target`, each cell one flat
   // colour.
   virtual void map(Rect target, const MapImage& image, Rect source, const MapShading& shading) = 0;
+
+  // What `draw` draws into `area`, as one picture where a page would else hold too many marks.
+  virtual void rasterised(Rect /*area*/, const std::function<void(Painter&)>& draw) { draw(*this); }
 
   // The whole picture fills `target`.
   virtual void picture(Rect target, const RgbPicture& picture) = 0;

@@ -324,6 +324,50 @@ def test_slides_are_twice_as_large(figure):
     assert dict(slides.texts)["L1.H2"] == pytest.approx(2 * size)
 
 
+# --- drawn again, many points
+
+
+@pytest.mark.parametrize("ending", ["pdf", "svg", "png"])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_figure_is_drawn_again_from_what_its_file_says(command, runs, figure, tmp_path, name, ending):
+    run, _ = KINDS[name]
+    first = figure(name, ending)
+    # Beside a copy of the run under its name.
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    shutil.copy(first, moved / f"figure.{ending}")
+    shutil.copy(runs[run], moved / runs[run].name)
+    outcome = command("figure", "--from", moved / f"figure.{ending}", "-o", tmp_path / f"again.{ending}")
+    assert outcome.code == 0, outcome
+    assert (tmp_path / f"again.{ending}").read_bytes() == first.read_bytes()
+    # A run of that name with other numbers is not taken for it.
+    shutil.copy(runs["summary"], moved / runs[run].name)
+    refused(command("figure", "--from", moved / f"figure.{ending}", "-o", tmp_path / f"wrong.{ending}"), 5, runs[run].name, "SHA-256")
+
+
+def test_files_that_are_no_figures_are_not_drawn_again(command, runs, figure, tmp_path):
+    other = tmp_path / "other.svg"
+    other.write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    refused(command("figure", "--from", other, "-o", tmp_path / "out.pdf"), 3, "does not say how it was made")
+    refused(command("figure", "--from", runs["softmax"], "-o", tmp_path / "out.pdf"), 3, "does not say")
+    cut = tmp_path / "cut.png"
+    cut.write_bytes(figure("rms", "png").read_bytes()[:60])
+    refused(command("figure", "--from", cut, "-o", tmp_path / "out.pdf"), 3, "does not say")
+
+
+def test_many_points_are_one_picture_at_their_places(figure, tmp_path):
+    vectors, pixels = figure("rms", "svg", "--points", "vector").read_text(), figure("rms", "svg", "--points", "image").read_text()
+    assert vectors.count("<circle") >= 150 and "<circle" not in pixels and pixels.count("<image") == 2
+    expected = grey(figure("rms", "png"), 2)
+    for ending, convert in (("svg", lambda a, b: ["rsvg-convert", "-w", "992", "-h", "685", "-b", "white", "-o", b, a]),
+                            ("pdf", lambda a, b: ["pdftocairo", "-png", "-singlefile", "-scale-to-x", "992", "-scale-to-y", "685", a,
+                                                  str(b)[:-4]])):
+        out = tmp_path / "drawn.png"
+        subprocess.run(convert(figure("rms", ending, "--points", "image"), out), check=True, capture_output=True)
+        # Letters of poppler stand on whole pixels; what must not be is points that are gone or moved.
+        assert (abs(grey(out, 2) - expected) > 48).mean() < 0.012, ending
+
+
 # --- composed figures
 
 

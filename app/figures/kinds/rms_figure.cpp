@@ -60,7 +60,7 @@ class RmsPanel final : public FigurePanel {
   std::vector<RmsRow> drawn;  // ρ > 0 and finite
   std::int64_t zero = 0, not_finite = 0, eligible = 0, min_row = 1;
   double last_n = 2.0, own_low = kNaN, own_high = kNaN;  // of the interval, at the last row, where it is a curve
-  bool own_per_row = false, own_over_root = true;
+  bool own_per_row = false, own_over_root = true, image = false;
   std::string low_name, high_name, premise, sentence;
   RowShares shares;
   RunningMedian median;
@@ -118,6 +118,7 @@ class RmsPanel final : public FigurePanel {
   std::string caption() const override { return sentence; }
 
  private:
+  [[nodiscard]] bool few() const { return last_n <= 100.0; }
   [[nodiscard]] double low_at(double n) const { return own_over_root ? own_low / std::sqrt(n) : own_low; }
 
   void draw_interval(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
@@ -134,25 +135,35 @@ class RmsPanel final : public FigurePanel {
     }
     // Each row's own ends: short strokes, never a curve of the mean.
     painter.begin_series({"", head_name(head), "own interval"});
-    for (const RmsRow& row : drawn)
-      for (const double end : {row.low, row.high}) {
-        if (!(end > y.low)) continue;
-        const Vec2 at{along.pixel(row.n), up.pixel(end)};
-        const float half = page.style.pt(1.1f);
-        painter.line({at.x - half, at.y}, {at.x + half, at.y}, ink::kLambda.mark.faded(0.6f), page.style.pt(0.5f));
-      }
+    const auto strokes = [&](Painter& to) {
+      const float half = page.style.pt(1.1f);
+      for (const RmsRow& row : drawn)
+        for (const double end : {row.low, row.high}) {
+          if (!(end > y.low)) continue;
+          const Vec2 at{along.pixel(row.n), up.pixel(end)};
+          to.line({at.x - half, at.y}, {at.x + half, at.y}, ink::kLambda.mark.faded(0.6f), page.style.pt(0.5f));
+        }
+    };
+    if (image)
+      painter.rasterised({along.from, up.to, along.to, up.from}, strokes);
+    else
+      strokes(painter);
     painter.end_series();
   }
 
   void draw_rows(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
-    const bool few = last_n <= 100.0;
-    const float radius = page.style.pt(few ? 1.2f : 0.85f);
+    const float radius = page.style.pt(few() ? 1.2f : 0.85f);
     for (const bool counted : {false, true}) {
       painter.begin_series({kRho, head_name(head), counted ? "rows" : "rows not counted"});
-      const Color color = counted ? ink::kHead.mark : ink::kNotCounted.mark;
-      for (const RmsRow& row : drawn)
-        if (row.counted == counted)
-          painter.disc({along.pixel(row.n), up.pixel(row.rho)}, radius, color.faded(few ? 0.95f : 0.55f));
+      const Color color = (counted ? ink::kHead.mark : ink::kNotCounted.mark).faded(few() ? 0.95f : 0.55f);
+      const auto discs = [&](Painter& to) {
+        for (const RmsRow& row : drawn)
+          if (row.counted == counted) to.disc({along.pixel(row.n), up.pixel(row.rho)}, radius, color);
+      };
+      if (image)
+        painter.rasterised({along.from - radius, up.to - radius, along.to + radius, up.from + radius}, discs);
+      else
+        discs(painter);
       painter.end_series();
     }
   }
@@ -386,6 +397,7 @@ Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& cho
       if (panel->drawn.empty())
         return Error(ErrorCode::Unsupported,
                      head_name(head) + ": no row of " + run.name() + " has a finite context RMS above 0");
+      panel->image = as_image(choice, panel->drawn.size());
       figure.panels.push_back(std::move(panel));
       ++heads_drawn;
     }

@@ -1,0 +1,118 @@
+#include "app/cli/figure_again.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "app/figures/figure_kinds.h"
+#include "app/paper/page_keys.h"
+#include "core/base/input_file.h"
+#include "core/checkpoint/sha256.h"
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The words of a line that shell_word() made.
+std::vector<std::string> shell_words(std::string_view line) {
+  std::vector<std::string> words;
+  bool quoted = false, open = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (!open && c != ' ') words.emplace_back(), open = true;
+    if (c == '\'')
+      quoted = !quoted;
+    else if (c == ' ' && !quoted)
+      open = false;
+    else if (c == '\\' && !quoted && i + 1 < line.size())
+      words.back() += line[++i];
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+std::string key_of(const FileKeys& keys, std::string_view name) {
+  for (const auto& [key, value] : keys)
+    if (key == name) return value;
+  return {};
+}
+
+// By its name where the content is right, else whatever file has the content.
+Result<fs::path> find_run_file(const std::string& name, const std::string& hash, std::span<const fs::path> folders) {
+  for (const fs::path& folder : folders)
+    if (const auto found = hash_of_file(folder / name); found && *found == hash) return folder / name;
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+      if (entry.path().extension() == ".h5") files.push_back(entry.path());
+    std::ranges::sort(files);
+    for (const fs::path& file : files)
+      if (const auto found = hash_of_file(file); found && *found == hash) return file;
+  }
+  Error error(ErrorCode::NotFound,
+              "the run file " + name + " of the figure is neither beside it nor in the current folder");
+  return error.wanted("a file with SHA-256 " + hash, "none");
+}
+
+}  // namespace
+
+Result<std::string> hash_of_file(const fs::path& path) {
+  HEADROOM_TRY(const InputFile file, InputFile::open(path));
+  Sha256 hash;
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  for (std::uint64_t at = 0; at < file.size_bytes(); at += piece.size()) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), file.size_bytes() - at));
+    const std::span<std::byte> part(piece.data(), size);
+    HEADROOM_TRY_VOID(file.read_at(at, part));
+    hash.update(part);
+  }
+  return hash.finish_hex();
+}
+
+Result<FigureArguments> arguments_again(const FigureArguments& given) {
+  HEADROOM_TRY(const FileKeys keys, read_page_keys(given.from));
+  std::vector<std::string> words = shell_words(key_of(keys, "command"));
+  if (words.empty() || words.front() != "figure")
+    return Error(ErrorCode::Corrupt, "the figure names a command that makes none: " + key_of(keys, "command"))
+        .in_file(given.from.string());
+  FigureArguments again;
+  again.words = words;
+  CLI::App app;
+  add_figure(app, again);
+  std::ranges::reverse(words);  // as CLI11 takes a list
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    return Error(ErrorCode::Corrupt, std::string("the command that the figure names cannot be read: ") + error.what())
+        .in_file(given.from.string());
+  }
+  const std::vector<std::string> hashes = shell_words(key_of(keys, "run_sha256"));
+  const fs::path folders[] = {given.from.parent_path().empty() ? "." : given.from.parent_path(), "."};
+  std::size_t run = 0;
+  for (std::string& place : again.places) {
+    if (find_figure_kind(place)) continue;
+    if (place.ends_with(".json")) {
+      place = (folders[0] / place).string();
+      continue;
+    }
+    if (run >= hashes.size()) break;
+    HEADROOM_TRY(const fs::path found, find_run_file(place, hashes[run++], folders));
+    place = found.string();
+  }
+  again.output = given.output, again.data = given.data, again.caption = given.caption;
+  again.force = given.force, again.json = given.json;
+  return again;
+}
+
+}  // namespace headroom
