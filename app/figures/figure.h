@@ -65,6 +65,12 @@ struct PanelFrame {
   Rect outer, inner;
 };
 
+// The name of a series in its colour.
+struct SeriesName {
+  RichText text;
+  Color color;
+};
+
 class FigurePanel {
  public:
   virtual ~FigurePanel() = default;
@@ -86,6 +92,8 @@ class FigurePanel {
   RichText title, right;   // the y title after the letter; head or group at the right end
   RichText brief;          // the title where that has no room; empty: there is no shorter one
   float weight = 1.0f;     // share of the row's width
+  // Left of `right`, in the title line: of series that have no room for a name beside them.
+  std::vector<SeriesName> names;
 };
 
 struct Figure {
@@ -93,6 +101,7 @@ struct Figure {
   std::vector<std::vector<std::size_t>> rows;  // panels side by side, from the top
   double width_mm = 84.0, height_mm = 58.0;    // as asked for, else the kind's own; height 0: as its rows ask for
   std::vector<float> row_heights_mm;           // of inner rectangles; empty: rows of one height fill the page
+  std::vector<float> row_shares;               // of what rows without such heights leave for them; empty: all alike
   float gap_mm = 5.0f;                         // between panels
   std::vector<std::string> notes;              // for stderr: what was chosen or left out
 };

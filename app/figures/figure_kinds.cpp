@@ -16,6 +16,14 @@ constexpr std::array kKinds = {
     FigureKind{"rms", "context RMS ρᵢ of heads over visible keys against their intervals", true, check_rms, make_rms},
     FigureKind{"atlas", "one cell per head, coloured by a quantity; contour and counts above its threshold", false,
                check_atlas, make_atlas},
+    FigureKind{"sinks", "sink scores by layer, attention on the top keys, value drain of the largest sinks", false,
+               check_sinks, make_sinks},
+    FigureKind{"scatter", "one point per head, a quantity over another, coloured by layer or a third", false,
+               check_scatter, make_scatter},
+    FigureKind{"logits", "largest and smallest logits of heads by layer, and how the logits are distributed", false,
+               check_logits, make_logits},
+    FigureKind{"rms-layers", "context RMS of all rows by layer, and the rows outside their interval", false,
+               check_rms_layers, make_rms_layers},
 };
 
 // "0–29", "0, 4–7".

@@ -47,5 +47,13 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_atlas(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_sinks(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_sinks(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_scatter(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_logits(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_logits(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_rms_layers(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoice& choice);
 
 }  // namespace headroom

@@ -14,13 +14,16 @@ namespace headroom {
 namespace {
 
 // Millimetres, of a panel's title line: baseline, where the inner rectangle begins, edges, letter to title.
-constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f;
+constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f, kBetweenNames = 1.8f;
 
 float title_width(const FigurePanel& panel, const RichText& title, const Page& page) {
   const PageStyle& style = page.style;
   const float letter = panel.letter.empty() ? 0.0f : style.mm(kAfterLetter);
   const float right = panel.right.empty() ? 0.0f : style.mm(2.0f) + rich_width(page.measure, panel.right, style.head());
-  return style.mm(2.0f * kEdge) + letter + rich_width(page.measure, title, style.title()) + right;
+  float names = 0.0f;
+  for (const SeriesName& name : panel.names)
+    names += style.mm(kBetweenNames) + rich_width(page.measure, name.text, style.text());
+  return style.mm(2.0f * kEdge) + letter + rich_width(page.measure, title, style.title()) + names + right;
 }
 
 float right_edge(const Page& page) { return page.style.mm(kEdge); }
@@ -42,6 +45,24 @@ Row measure_row(const Figure& figure, const std::vector<std::size_t>& panels, co
   row.top += page.style.mm(kTitleLine);
   row.fixed += page.style.mm(figure.gap_mm) * static_cast<float>(panels.size() - 1);
   return row;
+}
+
+// Rows are equally high, or their inner rectangles are as their shares say.
+std::vector<float> row_heights(const Figure& figure, float width, float height, const Page& page) {
+  const auto rows = static_cast<float>(figure.rows.size());
+  std::vector<float> heights(figure.rows.size(), height / rows);
+  if (figure.row_shares.size() != figure.rows.size()) return heights;
+  float shares = 0.0f, left = height;
+  std::vector<float> around;
+  for (std::size_t r = 0; r < figure.rows.size(); ++r) {
+    shares += figure.row_shares[r];
+    const Row row = measure_row(figure, figure.rows[r], page, {0.7f * width, 0.6f * height / rows});
+    around.push_back(row.top + row.bottom);
+    left -= around.back();
+  }
+  for (std::size_t r = 0; r < figure.rows.size(); ++r)
+    heights[r] = around[r] + std::max(1.0f, left) * figure.row_shares[r] / shares;
+  return heights;
 }
 
 Error too_small(const char* what, double asked, double least) {
@@ -77,7 +98,7 @@ Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page)
   const auto points = [](double mm) { return static_cast<float>(mm * 72.0 / 25.4); };
   const auto millimetres = [](float value) { return static_cast<double>(value) * 25.4 / 72.0; };
   const float width = points(figure.width_mm), height = points(figure.height_mm);
-  const auto rows = static_cast<float>(figure.rows.size());
+  const std::vector<float> heights = row_heights(figure, width, height, page);
   std::vector<PanelFrame> frames(figure.panels.size());
   float least_width = 0.0f, least_height = 0.0f, top = 0.0f;
   for (std::size_t r = 0; r < figure.rows.size(); ++r) {
@@ -87,13 +108,13 @@ Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page)
     for (const std::size_t index : panels) weights += figure.panels[index]->weight;
     // What ticks take depends a little on the size that they leave.
     const auto count = static_cast<float>(panels.size());
-    Vec2 guess{0.7f * width / count, fixed_height ? style.mm(figure.row_heights_mm[r]) : 0.6f * height / rows};
+    Vec2 guess{0.7f * width / count, fixed_height ? style.mm(figure.row_heights_mm[r]) : 0.6f * heights[r]};
     Row row = measure_row(figure, panels, page, guess);
     guess.x = std::max(1.0f, (width - row.fixed) / count);
-    if (!fixed_height) guess.y = std::max(1.0f, height / rows - row.top - row.bottom);
+    if (!fixed_height) guess.y = std::max(1.0f, heights[r] - row.top - row.bottom);
     row = measure_row(figure, panels, page, guess);
     const float inner = width - row.fixed;
-    const float tall = fixed_height ? row.top + style.mm(figure.row_heights_mm[r]) + row.bottom : height / rows;
+    const float tall = fixed_height ? row.top + style.mm(figure.row_heights_mm[r]) + row.bottom : heights[r];
     float x = 0.0f;
     for (std::size_t i = 0; i < panels.size(); ++i) {
       const FigurePanel& panel = *figure.panels[panels[i]];
@@ -112,15 +133,15 @@ Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page)
       x += outer + style.mm(figure.gap_mm);
     }
     least_width = std::max(least_width, needed);
-    least_height = std::max(least_height, row.top + row.bottom + least_inner_height);
+    least_height = std::max(least_height, (row.top + row.bottom + least_inner_height) * height / tall);
     top += tall;
     if (fixed_height && r + 1 < figure.rows.size()) top += style.mm(0.5f * figure.gap_mm);
   }
   if (least_width > width + 0.01f) return too_small("narrow", figure.width_mm, millimetres(least_width));
   if (figure.height_mm <= 0.0)
     figure.height_mm = millimetres(top);
-  else if (least_height * rows > height + 0.01f)
-    return too_small("low", figure.height_mm, millimetres(least_height * rows));
+  else if (least_height > height + 0.01f)
+    return too_small("low", figure.height_mm, millimetres(least_height));
   return frames;
 }
 
@@ -135,6 +156,12 @@ void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFr
     const bool fits = panel.brief.empty() || title_width(panel, panel.title, page) <= frame.outer.width() + 0.01f;
     draw_rich(painter, {x + (panel.letter.empty() ? 0.0f : style.mm(kAfterLetter)), baseline},
               fits ? panel.title : panel.brief, style.title());
+    float right = frame.outer.x1 - style.mm(kEdge);
+    if (!panel.right.empty()) right -= rich_width(page.measure, panel.right, style.head()) + style.mm(kBetweenNames);
+    for (auto name = panel.names.rbegin(); name != panel.names.rend(); ++name) {
+      draw_rich(painter, {right, baseline}, name->text, style.text(name->color), Painter::Align::Right);
+      right -= rich_width(page.measure, name->text, style.text()) + style.mm(kBetweenNames);
+    }
     if (!panel.right.empty())
       draw_rich(painter, {frame.outer.x1 - style.mm(kEdge), baseline}, panel.right, style.head(),
                 Painter::Align::Right);

@@ -23,9 +23,10 @@ std::vector<PageTick> placed(const Axis& axis, const std::vector<Tick>& ticks) {
   return result;
 }
 
-// Digits 1, 2, 5 of each decade, or 1 alone of every `every`th.
+// Digits 1, 2, 5 of each decade, or 1 alone of every `every`th: always so above four decades.
 std::vector<PageTick> decade_ticks(const Axis& axis, bool all_digits, int every) {
   const bool powers = std::log10(axis.high / axis.low) > 4.0 || axis.high >= 1e6 || axis.low < 1e-4;
+  if (std::log10(axis.high / axis.low) > 4.0) all_digits = false;
   std::vector<PageTick> ticks;
   for (int e = static_cast<int>(std::floor(std::log10(axis.low) - 1e-9));
        e <= static_cast<int>(std::floor(std::log10(axis.high) + 1e-9)); ++e)
@@ -73,6 +74,13 @@ void add_last(std::vector<PageTick>& ticks, const Axis& axis, double last, bool 
     ticks.insert(ticks.begin(), label(std::ceil(axis.low)));
 }
 
+void name_places(std::vector<PageTick>& ticks, const std::vector<std::int64_t>& names) {
+  for (PageTick& tick : ticks) {
+    const auto place = static_cast<std::size_t>(std::llround(std::max(tick.value, 0.0)));
+    if (place < names.size() && !tick.label.empty()) tick.label = rich(std::to_string(names[place]));
+  }
+}
+
 }  // namespace
 
 Axis placed_axis(const PageAxis& axis, float from, float to) {
@@ -116,19 +124,28 @@ std::vector<PageTick> page_ticks(const PageAxis& spec, float from, float to, boo
       add_last(ticks, axis, std::floor(spec.high), true);
     else if (spec.high_label)
       add_last(ticks, axis, spec.high, false);
+    if (spec.whole) name_places(ticks, spec.indices);
     if (apart(ticks, horizontal, page)) return ticks;
   }
   return {};
 }
 
 float left_of_axis(const PageAxis& y, float height, const Page& page) {
+  if (y.bare) return page.style.pt(kTick);
   float widest = 0.0f;
   for (const PageTick& tick : page_ticks(y, height, 0.0f, false, page))
     widest = std::max(widest, rich_width(page.measure, tick.label, page.style.text()));
   return page.style.pt(kTick + kToLabel) + widest;
 }
 
+PageAxis layer_axis(const std::vector<std::int64_t>& layers) {
+  PageAxis axis{-0.7, static_cast<double>(layers.size()) - 0.3};
+  axis.whole = true, axis.indices = layers, axis.title = rich("layer");
+  return axis;
+}
+
 float below_axis(const PageAxis& x, const Page& page) {
+  if (x.bare) return page.style.pt(kTick);
   const float labels = page.style.pt(kTick + kToLabel) + kTextHeight * page.style.size();
   return labels + (x.title.empty() ? 0.0f : page.style.pt(kToTitle) + page.style.title_size() * (kTextHeight + 0.28f));
 }
@@ -139,9 +156,10 @@ void draw_x_axis(Painter& painter, const Rect& inner, const PageAxis& x, const P
   const float labels = inner.y1 + style.pt(kTick + kToLabel) + kTextHeight * style.size();
   for (const PageTick& tick : page_ticks(x, inner.x0, inner.x1, true, page)) {
     painter.line({tick.place, inner.y1}, {tick.place, inner.y1 + style.pt(kTick)}, ink::kBlack, style.pt(kStroke));
+    if (x.bare) continue;
     draw_rich(painter, {tick.place, labels}, tick.label, style.text(), Painter::Align::Centre);
   }
-  if (!x.title.empty())
+  if (!x.title.empty() && !x.bare)
     draw_rich(painter, {inner.centre_x(), labels + style.pt(kToTitle) + kTextHeight * style.title_size()}, x.title,
               style.title(), Painter::Align::Centre);
 }
@@ -151,6 +169,7 @@ void draw_y_axis(Painter& painter, const Rect& inner, const PageAxis& y, const P
   painter.line({inner.x0, inner.y0}, {inner.x0, inner.y1}, ink::kBlack, style.pt(kStroke));
   for (const PageTick& tick : page_ticks(y, inner.y1, inner.y0, false, page)) {
     painter.line({inner.x0 - style.pt(kTick), tick.place}, {inner.x0, tick.place}, ink::kBlack, style.pt(kStroke));
+    if (y.bare) continue;
     draw_rich(painter, {inner.x0 - style.pt(kTick + kToLabel), tick.place + 0.5f * kTextHeight * style.size()},
               tick.label, style.text(), Painter::Align::Right);
   }

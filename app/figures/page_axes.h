@@ -2,6 +2,7 @@
 // safe from any thread.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "app/figures/page_style.h"
@@ -16,7 +17,9 @@ struct PageAxis {
   double linear = 0.0;      // > 0: symlog
   bool whole = false;       // indices: the first and the last are labelled
   bool high_label = false;  // the end is labelled even where no step falls on it
+  bool bare = false;        // ticks alone: another panel has the same axis with its numbers
   RichText title = {};
+  std::vector<std::int64_t> indices = {};  // whole: what the places are called, where not 0, 1, …
 };
 
 struct PageTick {
@@ -34,6 +37,9 @@ struct PageTick {
 // What ticks and labels take beside the inner rectangle.
 [[nodiscard]] float left_of_axis(const PageAxis& y, float height, const Page& page);
 [[nodiscard]] float below_axis(const PageAxis& x, const Page& page);
+
+// One place for each layer, with room at both ends.
+[[nodiscard]] PageAxis layer_axis(const std::vector<std::int64_t>& layers);
 
 void draw_x_axis(Painter& painter, const Rect& inner, const PageAxis& x, const Page& page);
 void draw_y_axis(Painter& painter, const Rect& inner, const PageAxis& y, const Page& page);

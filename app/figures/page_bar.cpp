@@ -31,7 +31,16 @@ PageAxis axis_of(const PageBar& bar) {
   return axis;
 }
 
+Color table_color(const PageBar& bar, float place) {
+  return color_table(
+      bar.scale.map)[static_cast<std::size_t>(std::lround((bar.from + (1.0f - bar.from) * place) * 255.0f))];
+}
+
 }  // namespace
+
+Color bar_color(const PageBar& bar, double value) {
+  return table_color(bar, scale_position(bar.scale, static_cast<float>(value)));
+}
 
 PageBar quantity_bar(const QuantityRef& quantity, const std::vector<double>& values, const FigureChoice& choice) {
   const QuantityInfo& info = *quantity.info;
@@ -80,8 +89,7 @@ void draw_page_bar(Painter& painter, const Rect& area, const PageBar& bar, const
   // Each step reaches below the next, so that viewers show no seams.
   for (std::size_t i = 0; i < kSteps; ++i) {
     const float from = static_cast<float>(i) / kSteps;
-    const Color color =
-        color_table(bar.scale.map)[static_cast<std::size_t>(std::lround((from + 0.5f / kSteps) * 255.0f))];
+    const Color color = table_color(bar, from + 0.5f / kSteps);
     painter.fill_rect({box.x0 + from * box.width(), box.y0, box.x1, box.y1}, color);
   }
   painter.stroke_rect(box, ink::kBlack, style.pt(0.4f));

@@ -14,6 +14,7 @@ struct PageBar {
   ColorScale scale = {};
   std::string title = {};  // as the tables have it: "α₀"
   bool whole = false;      // indices: layers
+  float from = 0.0f;       // where in the map the low end stands: points on paper need more than its first colours
   bool clips_low = false, clips_high = false;
   std::optional<double> threshold = {}, null_level = {};  // a line; a triangle
 };
@@ -24,6 +25,7 @@ struct PageBar {
                                    const FigureChoice& choice);
 
 // With the names of threshold and null above and the labels below; the part below the bar.
+[[nodiscard]] Color bar_color(const PageBar& bar, double value);
 [[nodiscard]] float page_bar_height(const Page& page);
 [[nodiscard]] float page_bar_below(const Page& page);
 // The bar above its labels at the foot of the rectangle; names above it where the rectangle has room.

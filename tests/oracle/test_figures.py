@@ -46,6 +46,14 @@ KINDS = {
     "rms_own": ("diff_v2", ["--head", "L0.H1"]),
     "atlas": ("softmax", ["--head", "L1.H2"]),
     "atlas_several": ("softmax", ["--quantity", "sink_score,context_rms_relative_mean,effective_keys_mean,logit_abs_max"]),
+    "sinks": ("softmax", []),
+    "sinks_pair": ("diff_v2", ["--head", "L1.H2"]),
+    "scatter": ("softmax", ["--head", "L1.H2"]),
+    "scatter_three": ("diff_v2", ["--quantity", "lambda_mean,rows_inside_bound,logit_abs_max"]),
+    "logits": ("softmax", ["--head", "L1.H2,L0.H1"]),
+    "logits_pair": ("diff_v2", []),
+    "rms-layers": ("softmax", []),
+    "rms-layers_own": ("diff_v2", []),
 }
 
 
@@ -293,6 +301,13 @@ def test_list_says_what_a_file_lacks(command, runs):
     ("softmax", ["atlas", "--quantity", "lambda_mean"], 4, ["lambda_mean", "no head"]),
     ("summary", ["rms"], 4, ["/rows/context_rms_relative", "--only summary"]),
     ("softmax", ["rms", "--width", "30mm"], 2, ["too narrow", "at least"]),
+    ("softmax", ["sinks", "--head", "L1.H9"], 2, ["L1.H9", "heads 0–3"]),
+    ("softmax", ["sinks", "--layers", "9"], 2, ["layer 9", "layers 0–1"]),
+    ("softmax", ["scatter", "--quantity", "sink_score"], 2, ["[figure]", "two quantities", "--quantity X,Y"]),
+    ("softmax", ["scatter", "--quantity", "sink_score,lambda_mean"], 4, ["lambda_mean", "no head"]),
+    ("softmax", ["logits", "--head", "L0.H0,L0.H1,L0.H2,L0.H3"], 2, ["at most three"]),
+    ("summary", ["rms-layers"], 4, ["/rows/context_rms_relative", "--only summary"]),
+    ("softmax", ["rms-layers", "--heads", "7"], 2, ["head 7", "heads 0–3"]),
     ("softmax", ["rms", "-o", "out.gif"], 2, [".pdf, .svg or .png"]),
 ], ids=lambda value: "-".join(value) if isinstance(value, list) else None)
 def test_refusals(command, runs, tmp_path, run, arguments, code, words):

@@ -1,0 +1,465 @@
+// One point per head: one quantity over another, coloured by layer or by a third.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/figures/figure_kinds.h"
+#include "app/figures/page_axes.h"
+#include "app/figures/page_bar.h"
+#include "app/figures/page_labels.h"
+#include "app/plot/label_layout.h"
+#include "core/base/number_text.h"
+#include "core/base/numbers.h"
+#include "core/run/head_values.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kMostNamed = 6;
+constexpr std::size_t kMostWithRims = 2000;  // points
+constexpr float kTitleLineMm = 6.2f;         // above every inner rectangle
+constexpr float kBarLow = 0.17f;             // of the map: paler points would be lost on paper
+
+struct ScatterPoint {
+  HeadRef head;
+  double x = 0.0, y = 0.0, color = 0.0;
+};
+
+// A value of one axis with a meaning: a line across the plot.
+struct ScatterLevel {
+  bool of_x = true;
+  double value = 0.0;
+  RichText name;
+  Color color;
+  float on = 5.0f, off = 3.0f;
+};
+
+class ScatterPanel final : public FigurePanel {
+ public:
+  QuantityRef quantity_x, quantity_y;
+  std::vector<ScatterPoint> drawn;
+  std::vector<ScatterLevel> levels;
+  std::vector<HeadRef> chosen, extremes;
+  std::optional<PageBar> bar;
+  RichText bar_name;
+  PageAxis x, y;
+  std::string sentence;
+
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    PanelRoom room{left_of_axis(y, inner.y, page), page.style.pt(3.0f), page.style.pt(1.0f), below_axis(x, page)};
+    const Rect there{0.0f, 0.0f, inner.x, inner.y};
+    if (bar && !free_corner(there, page, 0.12f)) room.top = strip_height(page);
+    return room;
+  }
+  Vec2 least_inner(const Page& page) const override { return {page.style.mm(24.0f), page.style.mm(18.0f)}; }
+
+  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
+    const PageStyle& style = page.style;
+    const Rect& inner = frame.inner;
+    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
+    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    LabelSpace space(inner, style.pt(1.6f));
+    draw_levels(painter, inner, along, up, page, space);
+    draw_points(painter, along, up, page, space);
+    if (bar) draw_bar(painter, frame, page, space);
+    name_heads(painter, along, up, page, space);
+    name_levels(painter, inner, along, up, page, space);
+    draw_x_axis(painter, inner, x, page);
+    draw_y_axis(painter, inner, y, page);
+    painter.end_plot();
+  }
+
+  void add_data(FigureData& data) const override {
+    for (const ScatterPoint& point : drawn) {
+      FigureMark mark;
+      mark.panel = letter, mark.series = quantity_text(quantity_x) + "," + quantity_text(quantity_y);
+      mark.kind = "point", mark.layer = point.head.layer, mark.head = point.head.head;
+      mark.x = point.x, mark.y = point.y;
+      data.add(std::move(mark));
+    }
+  }
+
+  std::string caption() const override { return sentence; }
+
+ private:
+  [[nodiscard]] float radius(const Page& page) const {
+    return page.style.pt(drawn.size() > kMostWithRims ? 0.7f : drawn.size() > 600 ? 1.0f : 1.3f);
+  }
+  [[nodiscard]] float strip_height(const Page& page) const {
+    return page.style.mm(2.0f) + page_bar_below(page) + page.style.pt(2.0f);
+  }
+  [[nodiscard]] static float bar_width(const Rect& inner, const Page& page) {
+    return std::clamp(0.33f * inner.width(), page.style.mm(12.0f), page.style.mm(30.0f));
+  }
+
+  // The bar with its name and labels in a corner: top right, top left, bottom right, bottom left.
+  [[nodiscard]] Rect corner_of(const Rect& inner, std::size_t corner, const Page& page) const {
+    const PageStyle& style = page.style;
+    const float high = style.mm(2.0f) + page_bar_below(page);
+    const float wide = rich_width(page.measure, bar_name, style.text()) + style.pt(3.0f) + bar_width(inner, page);
+    const float aside = style.pt(6.0f), x0 = corner % 2 == 0 ? inner.x1 - aside - wide : inner.x0 + aside;
+    const float y0 = corner < 2 ? inner.y0 + style.pt(5.0f) : inner.y1 - style.pt(5.0f) - high;
+    return Rect::sized(x0, y0, wide, high);
+  }
+  // One in which nothing is drawn, with so much of its size around it to spare.
+  [[nodiscard]] std::optional<std::size_t> free_corner(const Rect& inner, const Page& page, float spare) const {
+    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
+    for (std::size_t corner = 0; corner < 4; ++corner) {
+      const Rect there = corner_of(inner, corner, page);
+      const Rect wanted =
+          there.inset(-spare * there.width() - page.style.pt(6.0f), -spare * there.height() - page.style.pt(4.0f));
+      const bool taken =
+          there.width() > 0.7f * inner.width() || there.height() > 0.35f * inner.height() ||
+          std::ranges::any_of(
+              drawn, [&](const ScatterPoint& p) { return wanted.contains({along.pixel(p.x), up.pixel(p.y)}); }) ||
+          std::ranges::any_of(levels, [&](const ScatterLevel& level) {
+            const float at = level.of_x ? along.pixel(level.value) : up.pixel(level.value);
+            return level.of_x ? at > wanted.x0 && at < wanted.x1 : at > wanted.y0 && at < wanted.y1;
+          });
+      if (!taken) return corner;
+    }
+    return {};
+  }
+
+  void draw_bar(Painter& painter, const PanelFrame& frame, const Page& page, LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    const Rect& inner = frame.inner;
+    Rect area;
+    const bool strip = inner.y0 - frame.outer.y0 >= style.mm(kTitleLineMm) + strip_height(page) - style.pt(0.5f);
+    const std::optional<std::size_t> corner = free_corner(inner, page, 0.0f);
+    if (strip || !corner) {
+      area = corner_of(inner, 0, page);
+      area = area.shifted(inner.x1 - style.pt(6.0f) - area.x1, inner.y0 - strip_height(page) - area.y0);
+    } else {
+      area = corner_of(inner, *corner, page);
+    }
+    space.block(area.inset(-style.pt(5.0f), -style.pt(1.0f)));
+    const float from = area.x1 - bar_width(inner, page);
+    draw_page_bar(painter, Rect{from, area.y0, area.x1, area.y1}, *bar, page);
+    const float middle = area.y0 + 0.5f * style.mm(2.0f);
+    draw_rich(painter, {from - style.pt(3.0f), middle + 0.36f * style.size()}, bar_name, style.text(),
+              Painter::Align::Right);
+  }
+
+  void draw_levels(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                   LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    const float half = style.pt(0.4f);
+    for (const ScatterLevel& level : levels) {
+      painter.begin_series({quantity_text(level.of_x ? quantity_x : quantity_y), "", plain_text(level.name)});
+      if (level.of_x) {
+        const float at = along.pixel(level.value);
+        painter.dashed_line({at, inner.y0}, {at, inner.y1}, level.color, style.pt(0.7f), style.pt(level.on),
+                            style.pt(level.off));
+        space.block(Rect{at - half, inner.y0, at + half, inner.y1});
+      } else {
+        const float at = up.pixel(level.value);
+        painter.dashed_line({inner.x0, at}, {inner.x1, at}, level.color, style.pt(0.7f), style.pt(level.on),
+                            style.pt(level.off));
+        space.block(Rect{inner.x0, at - half, inner.x1, at + half});
+      }
+      painter.end_series();
+    }
+  }
+
+  void draw_points(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
+    const float size = radius(page), rim = page.style.pt(0.3f);
+    for (const ScatterPoint& point : drawn) {
+      const Vec2 at{along.pixel(point.x), up.pixel(point.y)};
+      if (drawn.size() <= kMostWithRims) painter.disc(at, size + rim, ink::kWhite);
+      const Color color = bar ? bar_color(*bar, point.color) : ink::kPoint;
+      painter.begin_series({quantity_text(quantity_y), head_name(point.head), "head"});
+      painter.disc(at, size, color);
+      painter.end_series();
+      space.block(Rect{at.x - size, at.y - size, at.x + size, at.y + size});
+    }
+    for (const HeadRef& head : chosen)
+      if (const ScatterPoint* point = find(head)) {
+        const Vec2 at{along.pixel(point->x), up.pixel(point->y)};
+        const float ring = page.style.pt(2.6f);
+        painter.ring(at, ring + page.style.pt(0.5f), ink::kWhite, page.style.pt(0.6f));
+        painter.ring(at, ring, head == chosen.front() ? ink::kHead.mark : ink::kBlack, page.style.pt(0.9f));
+        space.block(Rect{at.x - ring, at.y - ring, at.x + ring, at.y + ring});
+      }
+  }
+
+  [[nodiscard]] const ScatterPoint* find(const HeadRef& head) const {
+    const auto found = std::ranges::find(drawn, head, &ScatterPoint::head);
+    return found == drawn.end() ? nullptr : &*found;
+  }
+
+  // Of places for a name those that lie nearer to its point than to any other.
+  [[nodiscard]] std::vector<Vec2> nearest_places(std::vector<Vec2> places, const ScatterPoint& own, float width,
+                                                 const Axis& along, const Axis& up, const Page& page) const {
+    std::erase_if(places, [&](const Vec2& place) {
+      const auto away = [&](const ScatterPoint& point) {
+        const Vec2 at{along.pixel(point.x), up.pixel(point.y)};
+        const float size = page.style.size();
+        return std::hypot(at.x - std::clamp(at.x, place.x, place.x + width),
+                          at.y - std::clamp(at.y, place.y - 0.75f * size, place.y));
+      };
+      const float mine = away(own);
+      return std::ranges::any_of(
+          drawn, [&](const ScatterPoint& point) { return point.head != own.head && away(point) < mine - 0.01f; });
+    });
+    return places;
+  }
+
+  void name_heads(Painter& painter, const Axis& along, const Axis& up, const Page& page, LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    std::size_t named = 0;
+    std::vector<HeadRef> all = chosen;
+    for (const HeadRef& head : extremes)
+      if (std::ranges::find(chosen, head) == chosen.end()) all.push_back(head);
+    for (const HeadRef& head : all) {
+      const ScatterPoint* point = find(head);
+      if (point == nullptr || named >= std::max(kMostNamed, chosen.size())) continue;
+      const bool given = std::ranges::find(chosen, head) != chosen.end();
+      const Color color = given && head == chosen.front() ? ink::kHead.text : ink::kBlack;
+      const Vec2 at{along.pixel(point->x), up.pixel(point->y)};
+      const RichText label = rich(head_name(head));
+      const float width = rich_width(page.measure, label, style.text());
+      bool there = false;
+      for (const float gap : {given ? 4.5f : 2.8f, given ? 6.5f : 4.5f})
+        there = there || put_label(painter, page, space, label, style.text(color),
+                                   nearest_places(places_beside(at, width, style.pt(gap), page), *point, width, along,
+                                                  up, page));
+      // One that was asked for stands farther off, on a line that leads to it.
+      for (const float gap : {14.0f, 20.0f, 28.0f, 40.0f}) {
+        if (there || !given) break;
+        for (const Vec2& place : places_beside(at, width, style.pt(gap), page)) {
+          const std::array<Vec2, 1> only = {place};
+          if (!put_label(painter, page, space, label, style.text(color), only)) continue;
+          const Vec2 near{std::clamp(at.x, place.x - style.pt(1.0f), place.x + width + style.pt(1.0f)),
+                          std::clamp(at.y, place.y - 0.85f * style.size(), place.y + 0.3f * style.size())};
+          const Vec2 way = near - at;
+          const float length = std::max(1.0f, std::hypot(way.x, way.y));
+          painter.line(at + way * (style.pt(3.2f) / length), near, color, style.pt(0.5f));
+          there = true;
+          break;
+        }
+      }
+      named += there ? 1 : 0;
+    }
+  }
+
+  void name_levels(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
+                   LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    for (const ScatterLevel& level : levels) {
+      const float width = rich_width(page.measure, level.name, style.text());
+      std::vector<Vec2> places;
+      if (level.of_x) {
+        const float at = along.pixel(level.value);
+        for (const float side : {at + style.pt(3.0f), at - style.pt(3.0f) - width})
+          for (int i = 0; i <= 20; ++i) {
+            // Thresholds from the top, nulls from the foot: they are seldom in each other's way.
+            const float share = level.on > 2.0f ? 0.05f * static_cast<float>(i) : 1.0f - 0.05f * static_cast<float>(i);
+            places.push_back({side, inner.y0 + style.size() + share * (inner.height() - 1.4f * style.size())});
+          }
+      } else {
+        places = places_along(inner, up.pixel(level.value), width, true, page);
+      }
+      put_label(painter, page, space, level.name, style.text(level.color), places);
+    }
+  }
+};
+
+std::vector<QuantityRef> scatter_quantities(const FigureChoice& choice) {
+  if (!choice.quantities.empty()) return choice.quantities;
+  std::vector<QuantityRef> usual;
+  for (const char* quantity : {"sink_score", "context_rms_relative_mean"}) {
+    const QuantityInfo* info = find_quantity_info(quantity);
+    usual.push_back({info, info == nullptr ? 0 : info->default_index});
+  }
+  return usual;
+}
+
+void add_levels(std::vector<ScatterLevel>& levels, const RunSnapshot& run, const QuantityRef& ref, bool of_x,
+                double epsilon) {
+  if (const double null = null_level(run, ref); std::isfinite(null))
+    levels.push_back({of_x, null, rich("uniform"), ink::kNull, 1.0f, 1.6f});
+  if (ref.info->threshold || ref.info->sink_null) {
+    const double value = ref.info->threshold.value_or(epsilon);
+    levels.push_back({of_x, value, rich((ref.info->threshold ? "" : "*ε* = ") + short_text(value)), ink::kBlack});
+  }
+  if (ref.info->reference) {
+    const double value = *ref.info->reference;
+    levels.push_back({of_x, value, rich(short_text(value)), ink::kBlack});
+  }
+}
+
+// Encloses the values and the levels. What is a share begins at 0, and reaches to 1 where its values go that far.
+PageAxis scatter_axis(const QuantityRef& ref, const std::vector<double>& values, std::span<const ScatterLevel> levels,
+                      bool of_x, std::optional<ScaleKind> scale) {
+  const QuantityInfo& info = *ref.info;
+  double low = kInfinity, high = -kInfinity;
+  for (const double v : values) low = std::min(low, v), high = std::max(high, v);
+  ScaleKind form = info.linear_to > 0.0 ? ScaleKind::Symlog : info.log ? ScaleKind::Log10 : ScaleKind::Linear;
+  if (scale) form = *scale;
+  if (form == ScaleKind::Log10 && !(low > 0.0)) form = ScaleKind::Linear;
+  for (const ScatterLevel& level : levels)
+    if (level.of_x == of_x && (form != ScaleKind::Log10 || level.value > 0.0))
+      low = std::min(low, level.value), high = std::max(high, level.value);
+  PageAxis axis;
+  axis.log = form == ScaleKind::Log10;
+  const Range range = roomy_range(low, high, axis.log);
+  // A little more than elsewhere: for the names of the points at the ends.
+  const double room = axis.log ? std::pow(range.high / range.low, 0.04) : 0.04 * (range.high - range.low);
+  axis.low = axis.log ? range.low / room : range.low - room;
+  axis.high = axis.log ? range.high * room : range.high + room;
+  if (form == ScaleKind::Symlog) {
+    const double most = std::max(std::abs(low), std::abs(high));
+    axis.linear = info.linear_to > 0.0 ? info.linear_to : std::max(1e-12, 1e-3 * most);
+  } else if (info.natural && form == ScaleKind::Linear) {
+    const double span = info.natural->high - info.natural->low;
+    if (low - info.natural->low < 0.5 * span) axis.low = info.natural->low;
+    if (info.natural->high - high < 0.4 * span) axis.high = info.natural->high;
+    if (!(axis.high > axis.low)) axis.high = axis.low + 1.0;
+  }
+  std::string title = quantity_title(ref);
+  if (!info.units.empty() && info.units != "1") title += ", " + info.units;
+  axis.title = rich_title(title);
+  return axis;
+}
+
+// Heads at the ends of both axes, in turn: the largest and the smallest, then the next.
+std::vector<HeadRef> ends_of(const std::vector<ScatterPoint>& points) {
+  std::vector<std::size_t> by_x(points.size());
+  for (std::size_t i = 0; i < by_x.size(); ++i) by_x[i] = i;
+  std::vector<std::size_t> by_y = by_x;
+  std::ranges::stable_sort(by_x, [&](std::size_t a, std::size_t b) { return points[a].x > points[b].x; });
+  std::ranges::stable_sort(by_y, [&](std::size_t a, std::size_t b) { return points[a].y > points[b].y; });
+  std::vector<HeadRef> ends;
+  const auto add = [&](std::size_t i) {
+    if (std::ranges::find(ends, points[i].head) == ends.end()) ends.push_back(points[i].head);
+  };
+  for (std::size_t k = 0; k < std::min<std::size_t>(points.size(), 3); ++k) {
+    add(by_x[k]), add(by_y[k]);
+    if (k < 2) add(by_y[points.size() - 1 - k]), add(by_x[points.size() - 1 - k]);
+  }
+  return ends;
+}
+
+std::string scatter_definition(const QuantityRef& ref) {
+  std::string text = plain_text(rich_title(quantity_heading(ref)));
+  if (!ref.info->definition.empty()) text += ": " + ref.info->definition;
+  return text.ends_with('.') ? text : text + ".";
+}
+
+struct ScatterValues {
+  std::vector<ScatterPoint> points;
+  std::int64_t lacking = 0;
+};
+
+ScatterValues scatter_values(const RunSnapshot& run, const DrawnHeads& drawn, std::span<const QuantityRef> refs) {
+  ScatterValues values;
+  for (const std::int64_t layer : drawn.layers)
+    for (const std::int64_t head : drawn.heads) {
+      ScatterPoint point{{layer, head},
+                         head_value(run, refs[0], layer, head),
+                         head_value(run, refs[1], layer, head),
+                         static_cast<double>(layer)};
+      if (refs.size() > 2) point.color = head_value(run, refs[2], layer, head);
+      if (std::isfinite(point.x) && std::isfinite(point.y) && std::isfinite(point.color))
+        values.points.push_back(point);
+      else
+        ++values.lacking;
+    }
+  return values;
+}
+
+}  // namespace
+
+Result<void> check_scatter(const FigureRun& run, const FigureChoice& choice) {
+  HEADROOM_TRY_VOID(chosen_heads(run, choice, {}));
+  HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(run, choice));
+  const std::vector<QuantityRef> refs = scatter_quantities(choice);
+  if (refs.size() < 2 || refs.size() > 3) {
+    Error error(
+        ErrorCode::InvalidArgument,
+        "scatter is of two quantities, and a third for the colours; --quantity names " + std::to_string(refs.size()));
+    return error.advise("--quantity X,Y or --quantity X,Y,COLOUR");
+  }
+  for (const QuantityRef& ref : refs)
+    if (std::ranges::none_of(head_values(*run.run, ref), [](double v) { return std::isfinite(v); }))
+      return Error(ErrorCode::Unsupported, quantity_text(ref) + ": no head of " + run.name() + " has a value");
+  if (scatter_values(*run.run, drawn, refs).points.empty())
+    return Error(ErrorCode::Unsupported, "scatter: no head that is drawn has all of the quantities");
+  return {};
+}
+
+Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice& choice) {
+  const FigureRun& one = runs.front();
+  const RunSnapshot& run = *one.run;
+  HEADROOM_TRY_VOID(check_scatter(one, choice));
+  HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(one, choice));
+  const std::vector<QuantityRef> refs = scatter_quantities(choice);
+  auto panel = std::make_unique<ScatterPanel>();
+  panel->kind = "scatter", panel->name = "heads";
+  panel->quantity_x = refs[0], panel->quantity_y = refs[1], panel->chosen = choice.heads;
+  ScatterValues values = scatter_values(run, drawn, refs);
+  panel->drawn = std::move(values.points);
+  std::vector<double> x, y, color;
+  for (const ScatterPoint& point : panel->drawn)
+    x.push_back(point.x), y.push_back(point.y), color.push_back(point.color);
+  add_levels(panel->levels, run, refs[0], true, choice.epsilon);
+  add_levels(panel->levels, run, refs[1], false, choice.epsilon);
+  panel->x = scatter_axis(refs[0], x, panel->levels, true, {});
+  panel->y = scatter_axis(refs[1], y, panel->levels, false, choice.scale);
+  std::erase_if(panel->levels, [&](const ScatterLevel& level) {
+    const PageAxis& axis = level.of_x ? panel->x : panel->y;
+    return !(level.value >= axis.low && level.value <= axis.high);
+  });
+  panel->title = panel->y.title;
+  panel->y.title = {};
+  panel->extremes = ends_of(panel->drawn);
+  if (refs.size() > 2) {
+    FigureChoice of_bar = choice;
+    of_bar.scale.reset();
+    panel->bar = quantity_bar(refs[2], color, of_bar);
+    panel->bar_name = rich_title(panel->bar->title);
+    if (!refs[2].info->centred) panel->bar->from = kBarLow;
+  } else if (drawn.layers.size() > 1) {
+    PageBar bar;
+    bar.scale.map = sequential_map(choice.colours, false);
+    bar.scale.low = static_cast<float>(drawn.layers.front()), bar.scale.high = static_cast<float>(drawn.layers.back());
+    bar.whole = true, bar.from = kBarLow;
+    panel->bar = bar;
+    panel->bar_name = rich("layer");
+  }
+  const auto heads = [](std::size_t count) { return std::to_string(count) + (count == 1 ? " head" : " heads"); };
+  std::string counted = heads(panel->drawn.size());
+  if (values.lacking > 0) counted += ", " + std::to_string(values.lacking) + " without a value";
+  panel->right = rich(counted);
+  panel->sentence = plain_text(rich_title(quantity_heading(refs[1]))) + " over " +
+                    plain_text(rich_title(quantity_title(refs[0]))) + ", one point for each of " +
+                    heads(panel->drawn.size());
+  if (panel->bar)
+    panel->sentence += refs.size() > 2 ? ", coloured by " + plain_text(rich_title(quantity_title(refs[2])))
+                                       : ", coloured by layer, light the first";
+  panel->sentence += ". ";
+  for (std::size_t i = 0; i < refs.size(); ++i)
+    if (i == 0 || refs[i].info != refs[0].info) panel->sentence += scatter_definition(refs[i]) + " ";
+  for (const ScatterLevel& level : panel->levels)
+    if (level.on < 2.0f) panel->sentence += "Dotted: what uniform attention has, " + short_text(level.value) + ". ";
+  if (values.lacking > 0)
+    panel->sentence += "Left out: " + heads(static_cast<std::size_t>(values.lacking)) + " without a value. ";
+  panel->sentence += "Names: " + std::string(choice.heads.empty() ? "" : "the heads that were asked for, and ") +
+                     "those at the ends of the axes, where there is room. ";
+  panel->sentence += run_sentence(run);
+  Figure figure;
+  figure.panels.push_back(std::move(panel));
+  arrange(figure, choice, 84.0, 120.0, 62.0);
+  return figure;
+}
+
+}  // namespace headroom

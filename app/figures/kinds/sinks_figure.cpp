@@ -1,0 +1,592 @@
+// Attention sinks: the sink score of every head by layer, how much attention the most attended keys hold, and the
+// value drain of the heads with the largest scores.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/figures/figure_kinds.h"
+#include "app/figures/page_axes.h"
+#include "app/figures/page_labels.h"
+#include "app/plot/label_layout.h"
+#include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
+#include "core/base/numbers.h"
+#include "core/run/head_values.h"
+
+namespace headroom {
+namespace {
+
+constexpr float kStrip = 6.0f;     // millimetres: the plot of one layer
+constexpr double kBeside = 0.24;   // of a layer, between the maps of a pair
+constexpr float kRowPitch = 3.0f;  // millimetres, of the heads that are listed
+constexpr std::array<const char*, 3> kTopKeys = {"1", "4", "16"};
+
+QuantityRef sinks_quantity(const std::string& text) {
+  const Result<QuantityRef> ref = parse_quantity(text);
+  return ref ? *ref : QuantityRef{};
+}
+
+std::vector<double> sinks_values(const RunSnapshot& run, const QuantityRef& ref, const DrawnHeads& drawn) {
+  std::vector<double> values;
+  for (const std::int64_t layer : drawn.layers)
+    for (const std::int64_t head : drawn.heads)
+      values.push_back(ref.info == nullptr ? kNaN : head_value(run, ref, layer, head));
+  return values;
+}
+
+bool some_finite(const std::vector<double>& values) {
+  return std::ranges::any_of(values, [](double v) { return std::isfinite(v); });
+}
+
+// One map of all heads.
+struct SinkSeries {
+  QuantityRef quantity;
+  std::string name;  // "first"
+  MarkColor color;
+  int marker = 0;              // disc, square, diamond
+  double shift = 0.0;          // along the layers
+  std::vector<double> values;  // [layers, heads]
+  std::vector<double> lower, median, upper;
+  std::int64_t above = 0, finite = 0;
+};
+
+class SinkLayersPanel final : public FigurePanel {
+ public:
+  DrawnHeads drawn;
+  std::vector<HeadRef> chosen;
+  std::vector<SinkSeries> series;
+  double epsilon = 0.3, null_value = kNaN;
+  RichText null_name;
+  PageAxis x, y;
+  std::string sentence;
+
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    return {left_of_axis(y, inner.y, page), page.style.pt(2.0f), page.style.pt(1.0f), below_axis(x, page)};
+  }
+  Vec2 least_inner(const Page& page) const override {
+    const auto columns = static_cast<float>(drawn.layers.size() * series.size());
+    return {std::max(page.style.mm(22.0f), page.style.pt(1.1f) * columns), page.style.mm(16.0f)};
+  }
+
+  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
+    const PageStyle& style = page.style;
+    Rect inner = frame.inner;
+    const bool strip = drawn.layers.size() == 1;
+    if (strip) inner.x1 = inner.x0 + style.mm(kStrip);
+    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
+    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    LabelSpace space(frame.inner, style.pt(1.0f));
+    if (strip) space.block(inner);
+    const bool pooled = drawn.heads.size() > 1 && !strip;
+    for (const SinkSeries& one : series)
+      if (pooled) draw_band(painter, one, along, up);
+    draw_levels(painter, inner, up, page, space);
+    for (const SinkSeries& one : series) draw_heads(painter, one, along, up, page, space);
+    for (const SinkSeries& one : series)
+      if (pooled) draw_median(painter, one, along, up, page, space);
+    draw_names(painter, frame.inner, inner, along, up, page, space, strip);
+    draw_x_axis(painter, inner, x, page);
+    draw_y_axis(painter, inner, y, page);
+    painter.end_plot();
+  }
+
+  void add_data(FigureData& data) const override {
+    for (const SinkSeries& one : series) {
+      for (std::size_t i = 0; i < one.values.size(); ++i) {
+        FigureMark mark;
+        mark.panel = letter, mark.series = quantity_text(one.quantity), mark.kind = "point";
+        mark.layer = layer_of(i), mark.head = drawn.heads[i % drawn.heads.size()];
+        mark.x = static_cast<double>(mark.layer), mark.y = one.values[i];
+        data.add(std::move(mark));
+      }
+      for (std::size_t l = 0; drawn.heads.size() > 1 && l < drawn.layers.size(); ++l) {
+        FigureMark mark;
+        mark.panel = letter, mark.series = quantity_text(one.quantity) + " median", mark.kind = "line";
+        mark.layer = drawn.layers[l], mark.x = static_cast<double>(mark.layer);
+        mark.y = one.median[l], mark.low = one.lower[l], mark.high = one.upper[l];
+        mark.n = static_cast<std::int64_t>(drawn.heads.size());
+        data.add(std::move(mark));
+      }
+    }
+  }
+
+  std::string caption() const override { return sentence; }
+
+ private:
+  [[nodiscard]] std::int64_t layer_of(std::size_t i) const { return drawn.layers[i / drawn.heads.size()]; }
+  [[nodiscard]] bool is_chosen(std::size_t i) const {
+    const HeadRef head{layer_of(i), drawn.heads[i % drawn.heads.size()]};
+    return !chosen.empty() && chosen.front() == head;
+  }
+  [[nodiscard]] std::vector<double> places(double shift) const {
+    std::vector<double> at;
+    for (std::size_t l = 0; l < drawn.layers.size(); ++l) at.push_back(static_cast<double>(l) + shift);
+    return at;
+  }
+  [[nodiscard]] Vec2 point(const SinkSeries& one, std::size_t i, const Axis& along, const Axis& up) const {
+    return {along.pixel(static_cast<double>(i / drawn.heads.size()) + one.shift), up.pixel(one.values[i])};
+  }
+
+  void draw_band(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up) const {
+    const std::vector<double> at = places(one.shift);
+    auto low = page_pieces(along, up, at, one.lower), high = page_pieces(along, up, at, one.upper);
+    painter.begin_series({quantity_text(one.quantity), "", one.name + " quartiles"});
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      std::vector<Vec2> area = low[i];
+      area.insert(area.end(), high[i].rbegin(), high[i].rend());
+      if (area.size() > 2) painter.fill_polygon(area, median_color(one).faded(0.16f));
+    }
+    painter.end_series();
+  }
+
+  void draw_levels(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {
+    const PageStyle& style = page.style;
+    const auto level = [&](double value, const char* what, Color color, float on, float off) {
+      if (!(value >= y.low && value <= y.high)) return;
+      const float at = up.pixel(value);
+      painter.begin_series({"", "", what});
+      painter.dashed_line({inner.x0, at}, {inner.x1, at}, color, style.pt(0.7f), style.pt(on), style.pt(off));
+      painter.end_series();
+      space.block(Rect{inner.x0, at - style.pt(0.4f), inner.x1, at + style.pt(0.4f)});
+    };
+    level(epsilon, "threshold", ink::kBlack, 5.0f, 3.0f);
+    level(null_value, "uniform", ink::kNull, 1.0f, 1.6f);
+  }
+
+  void draw_heads(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up, const Page& page,
+                  LabelSpace& space) const {
+    const Color color = series.size() > 1 ? one.color.mark : ink::kOthers.mark;
+    painter.begin_series({quantity_text(one.quantity), "", one.name});
+    for (std::size_t i = 0; i < one.values.size(); ++i) {
+      if (!std::isfinite(one.values[i]) || is_chosen(i)) continue;
+      const Vec2 at = point(one, i, along, up);
+      const float radius = page.style.pt(one.values.size() > 100 ? 0.9f : 1.2f);
+      draw_page_marker(painter, at, one.marker, radius, color.faded(0.9f));
+      space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
+    }
+    painter.end_series();
+  }
+
+  void draw_median(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up, const Page& page,
+                   LabelSpace& space) const {
+    painter.begin_series({quantity_text(one.quantity), "", one.name + " median"});
+    for (const auto& piece : page_pieces(along, up, places(one.shift), one.median)) {
+      if (piece.size() > 1)
+        painter.polyline(piece, median_color(one), page.style.pt(series.size() > 1 ? 0.8f : 1.1f));
+      else
+        painter.disc(piece.front(), page.style.pt(0.6f), median_color(one));
+      space.block_line(piece, page.style.pt(1.2f));
+    }
+    painter.end_series();
+  }
+  [[nodiscard]] Color median_color(const SinkSeries& one) const {
+    return series.size() > 1 ? one.color.mark : ink::kSecond.mark;
+  }
+
+  void draw_names(Painter& painter, const Rect& whole, const Rect& inner, const Axis& along, const Axis& up,
+                  const Page& page, LabelSpace& space, bool strip) const {
+    const PageStyle& style = page.style;
+    // The head that is asked for comes last and lies above all others.
+    for (const SinkSeries& one : series)
+      for (std::size_t i = 0; i < one.values.size(); ++i) {
+        if (!is_chosen(i) || !std::isfinite(one.values[i])) continue;
+        const Vec2 at = point(one, i, along, up);
+        const float radius = style.pt(1.4f);
+        painter.begin_series({quantity_text(one.quantity), head_name(chosen.front()), one.name});
+        draw_page_marker(painter, at, one.marker, radius, ink::kHead.mark);
+        painter.end_series();
+        space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
+        if (&one != &series.front()) continue;
+        const RichText label = rich(head_name(chosen.front()));
+        const float width = rich_width(page.measure, label, style.text());
+        for (const float gap : {3.0f, 6.0f, 10.0f})
+          if (put_label(painter, page, space, label, style.on_lines(ink::kHead.text),
+                        places_beside(at, width, style.pt(gap), page)))
+            break;
+      }
+    const auto name_level = [&](double value, const RichText& label, Color color, bool from_right) {
+      if (!(value >= y.low && value <= y.high)) return;
+      const float at = up.pixel(value), width = rich_width(page.measure, label, style.text());
+      std::vector<Vec2> here = places_along(inner, at, width, from_right, page);
+      if (strip) {
+        here.clear();
+        for (const float lift : {0.0f, -0.8f, -1.2f, 0.8f, 1.2f})
+          here.push_back({inner.x1 + style.pt(3.0f), at + (0.36f + lift) * style.size()});
+      }
+      for (const float lift : {1.0f, 2.0f, 3.0f})
+        for (const float share : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
+          here.push_back({whole.x0 + style.pt(3.0f) + share * (whole.width() - width - style.pt(6.0f)),
+                          at - style.pt(3.0f) - lift * style.size()});
+      put_label(painter, page, space, label, style.on_lines(color), here);
+    };
+    name_level(epsilon, rich("*ε* = " + short_text(epsilon)), ink::kBlack, false);
+    if (std::isfinite(null_value))
+      name_level(null_value, rich("uniform, ") + null_name + rich(" = " + short_text(null_value)), ink::kNull, true);
+  }
+};
+
+// Median over heads of the share of all attention that few keys hold.
+class SinkKeysPanel final : public FigurePanel {
+ public:
+  DrawnHeads drawn;
+  std::vector<QuantityRef> quantities;       // by kTopKeys
+  std::vector<std::vector<double>> medians;  // [kTopKeys, layers]
+  PageAxis x, y;
+  std::string sentence;
+
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    return {left_of_axis(y, inner.y, page), page.style.pt(2.0f), page.style.pt(1.0f), below_axis(x, page)};
+  }
+  Vec2 least_inner(const Page& page) const override { return {page.style.mm(20.0f), page.style.mm(16.0f)}; }
+
+  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
+    constexpr std::array<MarkColor, 3> kShades = {ink::kDeep, ink::kMiddle, ink::kPale};
+    const PageStyle& style = page.style;
+    Rect inner = frame.inner;
+    const bool strip = drawn.layers.size() == 1;
+    if (strip) inner.x1 = inner.x0 + style.mm(kStrip);
+    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
+    painter.begin_plot({letter.empty() ? "b" : letter, kind, along, up});
+    LabelSpace space(frame.inner, style.pt(1.0f));
+    std::vector<double> at;
+    for (std::size_t l = 0; l < drawn.layers.size(); ++l) at.push_back(static_cast<double>(l));
+    std::vector<std::vector<Vec2>> lines;
+    for (std::size_t k = 0; k < medians.size(); ++k) {
+      const auto pieces = page_pieces(along, up, at, medians[k]);
+      painter.begin_series({quantity_text(quantities[k]), "", key_name(k)});
+      lines.emplace_back();
+      for (const auto& piece : pieces) {
+        if (piece.size() > 1)
+          painter.polyline(piece, kShades[k].mark, style.pt(1.2f));
+        else
+          painter.disc(piece.front(), style.pt(1.2f), kShades[k].mark);
+        space.block_line(piece, style.pt(1.6f));
+        lines.back().insert(lines.back().end(), piece.begin(), piece.end());
+      }
+      painter.end_series();
+    }
+    std::vector<float> wanted;
+    for (const auto& line : lines) wanted.push_back(line.empty() ? kNoPlace : line.front().y);
+    const std::vector<float> spread =
+        spread_labels(wanted, 1.3f * style.size(), inner.y0 + 0.45f * style.size(), inner.y1 - 0.45f * style.size());
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      if (lines[k].empty()) continue;
+      const RichText label = rich(key_name(k));
+      const float width = rich_width(page.measure, label, style.text());
+      std::vector<Vec2> places = places_at_line(lines, k, width, inner, page);
+      if (strip) places = {{inner.x1 + style.pt(3.0f), spread[k] + 0.36f * style.size()}};
+      // Anywhere: the shade still says which it is.
+      for (int down = 1; !strip && down < 12; ++down)
+        for (int over = 0; over < 12; ++over)
+          places.push_back({inner.x0 + static_cast<float>(over) / 12.0f * inner.width(),
+                            inner.y0 + static_cast<float>(down) / 12.0f * inner.height()});
+      put_label(painter, page, space, label, style.text(kShades[k].text), places);
+    }
+    draw_x_axis(painter, inner, x, page);
+    draw_y_axis(painter, inner, y, page);
+    painter.end_plot();
+  }
+
+  void add_data(FigureData& data) const override {
+    for (std::size_t k = 0; k < medians.size(); ++k)
+      for (std::size_t l = 0; l < drawn.layers.size(); ++l) {
+        FigureMark mark;
+        mark.panel = letter, mark.series = quantity_text(quantities[k]), mark.kind = "line";
+        mark.layer = drawn.layers[l], mark.x = static_cast<double>(mark.layer), mark.y = medians[k][l];
+        mark.n = static_cast<std::int64_t>(drawn.heads.size());
+        data.add(std::move(mark));
+      }
+  }
+
+  std::string caption() const override { return sentence; }
+
+ private:
+  static constexpr float kNoPlace = std::numeric_limits<float>::quiet_NaN();
+  static std::string key_name(std::size_t k) {
+    return std::string(kTopKeys[k]) + (kTopKeys[k] == std::string_view("1") ? " key" : " keys");
+  }
+};
+
+// The heads with the largest sinks, one a line: the score, and what of the values key 0 has.
+class SinkHeadsPanel final : public FigurePanel {
+ public:
+  struct Row {
+    HeadRef head;
+    double score = 0.0, drain = kNaN;
+  };
+  std::vector<Row> listed;  // largest first
+  std::optional<HeadRef> chosen;
+  QuantityRef score;
+  bool drains = false;  // some head has one
+  PageAxis x;
+  std::string sentence;
+
+  PanelRoom room(const Page& page, Vec2) const override {
+    const float axis_name = page.style.pt(4.5f) + page.style.title_size();
+    return {names_width(page) + page.style.pt(4.0f), page.style.pt(4.0f), page.style.pt(1.0f),
+            below_axis(x, page) + axis_name};
+  }
+  Vec2 least_inner(const Page& page) const override {
+    // Their names may begin below those of the heads.
+    const float both = names_size(page) - names_width(page);
+    return {std::max(page.style.mm(16.0f), both), 1.02f * page.style.size() * static_cast<float>(listed.size())};
+  }
+
+  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
+    const PageStyle& style = page.style;
+    const Rect& inner = frame.inner;
+    PageAxis down{-0.5, static_cast<double>(listed.size()) - 0.5};
+    const Axis along = placed_axis(x, inner.x0, inner.x1), rows = placed_axis(down, inner.y0, inner.y1);
+    painter.begin_plot({letter.empty() ? "c" : letter, kind, along, rows});
+    const auto row = [&](std::size_t i) { return rows.pixel(static_cast<double>(i)); };
+    for (std::size_t i = 0; i < listed.size(); ++i)
+      painter.line({inner.x0, row(i)}, {along.pixel(listed[i].score), row(i)}, Color::hex(0xcfcfcf), style.pt(0.5f));
+    painter.line({inner.x0, inner.y0}, {inner.x0, inner.y1}, Color::hex(0xbbbbbb), style.pt(0.5f));
+    painter.begin_series({quantity_text(score), "", "sink score"});
+    for (std::size_t i = 0; i < listed.size(); ++i)
+      painter.disc({along.pixel(listed[i].score), row(i)}, style.pt(1.5f), color_of(listed[i]).mark);
+    painter.end_series();
+    painter.begin_series({"value_drain", "", "value drain"});
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+      if (!std::isfinite(listed[i].drain)) continue;
+      const Vec2 at{along.pixel(listed[i].drain), row(i)};
+      draw_page_marker(painter, at, 2, style.pt(2.0f), ink::kFirst.text);
+    }
+    painter.end_series();
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+      if (std::isfinite(listed[i].drain))
+        draw_page_marker(painter, {along.pixel(listed[i].drain), row(i)}, 2, style.pt(1.15f), ink::kWhite);
+      const Color color = color_of(listed[i]).text;
+      painter.text_at(inner.x0 - style.pt(4.0f), row(i), head_name(listed[i].head),
+                      style.text(color == ink::kDeep.text ? ink::kBlack : color), Painter::Align::Right);
+    }
+    draw_x_axis(painter, inner, x, page);
+    const float baseline = inner.y1 + below_axis(x, page) + style.pt(4.5f) + 0.72f * style.title_size();
+    draw_rich(painter, {inner.x1, baseline}, score_name(), style.title(ink::kDeep.text), Painter::Align::Right);
+    const float free = inner.width() - names_size(page);
+    if (drains)
+      draw_rich(painter, {inner.x0 + std::min(0.0f, free), baseline}, drain_name(), style.title(ink::kFirst.text));
+    painter.end_plot();
+  }
+
+  void add_data(FigureData& data) const override {
+    for (std::size_t i = 0; i < listed.size(); ++i)
+      for (const bool drained : {false, true}) {
+        FigureMark mark;
+        mark.panel = letter, mark.series = drained ? "value_drain" : quantity_text(score), mark.kind = "point";
+        mark.layer = listed[i].head.layer, mark.head = listed[i].head.head;
+        mark.x = drained ? listed[i].drain : listed[i].score, mark.y = static_cast<double>(i);
+        if (std::isfinite(mark.x)) data.add(std::move(mark));
+      }
+  }
+
+  std::string caption() const override { return sentence; }
+
+ private:
+  [[nodiscard]] MarkColor color_of(const Row& row) const {
+    return chosen && *chosen == row.head ? ink::kHead : ink::kDeep;
+  }
+  [[nodiscard]] float names_width(const Page& page) const {
+    float widest = 0.0f;
+    for (const Row& row : listed)
+      widest = std::max(widest, page.measure.width(head_name(row.head), Face::Sans, page.style.size()));
+    return widest;
+  }
+  // Of what stands below the axis.
+  [[nodiscard]] float names_size(const Page& page) const {
+    const float of_score = rich_width(page.measure, score_name(), page.style.title());
+    if (!drains) return of_score;
+    return of_score + rich_width(page.measure, drain_name(), page.style.title()) + page.style.mm(2.5f);
+  }
+  static RichText drain_name() { return rich("◇ ‖*v*_{0}‖ / mean ‖*v*‖"); }
+  static RichText score_name() { return rich("● *α*_{0}"); }
+};
+
+SinkSeries sink_series(const RunSnapshot& run, const DrawnHeads& drawn, const std::string& quantity,
+                       const std::string& name, MarkColor color, int marker, double epsilon) {
+  SinkSeries one;
+  one.quantity = sinks_quantity(quantity), one.name = name, one.color = color, one.marker = marker;
+  one.values = sinks_values(run, one.quantity, drawn);
+  for (const double v : one.values) {
+    one.finite += std::isfinite(v) ? 1 : 0;
+    one.above += v > epsilon ? 1 : 0;
+  }
+  constexpr std::array<double, 3> kQuartiles = {0.25, 0.5, 0.75};
+  for (std::size_t l = 0; l < drawn.layers.size(); ++l) {
+    const auto of_layer = std::span<const double>(one.values).subspan(l * drawn.heads.size(), drawn.heads.size());
+    const std::vector<double> q = quantiles(of_layer, kQuartiles);
+    one.lower.push_back(q[0]), one.median.push_back(q[1]), one.upper.push_back(q[2]);
+  }
+  return one;
+}
+
+std::string restricted(const RunSnapshot& run, const DrawnHeads& drawn) {
+  if (drawn.whole(run)) return {};
+  return " Of the run’s " + std::to_string(run.layers.size()) + " layers and " + std::to_string(run.heads.size()) +
+         " heads of each, " + std::to_string(drawn.layers.size()) + " and " + std::to_string(drawn.heads.size()) +
+         " are drawn.";
+}
+
+std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const DrawnHeads& drawn,
+                                             const FigureChoice& choice) {
+  auto panel = std::make_unique<SinkLayersPanel>();
+  panel->kind = "sinks", panel->name = "layers", panel->weight = drawn.layers.size() == 1 ? 34.0f : 66.0f;
+  panel->drawn = drawn, panel->chosen = choice.heads, panel->epsilon = choice.epsilon;
+  panel->series.push_back(sink_series(run, drawn, "sink_score[first]", "first", ink::kFirst, 0, choice.epsilon));
+  auto second = sink_series(run, drawn, "sink_score[second]", "second", ink::kSecond, 1, choice.epsilon);
+  const bool pair = second.finite > 0;
+  if (pair) {
+    panel->series.push_back(std::move(second));
+    panel->series.push_back(sink_series(run, drawn, "sink_score_net", "net", ink::kNet, 2, choice.epsilon));
+    for (std::size_t i = 0; i < 3; ++i) panel->series[i].shift = (static_cast<double>(i) - 1.0) * kBeside;
+  }
+  panel->title = rich("sink score *α*_{0}");
+  std::string counts;
+  const SinkSeries& first = panel->series.front();
+  if (pair) {
+    constexpr std::array<const char*, 3> kMarkers = {"● ", "■ ", "◆ "};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const SinkSeries& one = panel->series[i];
+      panel->names.push_back({rich(kMarkers[i] + one.name + " " + std::to_string(one.above)), one.color.text});
+      counts += (i == 0   ? ""
+                 : i == 2 ? " and "
+                          : ", ") +
+                std::string("in the ") + one.name + " map " + std::to_string(one.above) + " of " +
+                std::to_string(one.finite);
+    }
+    panel->right = rich("of " + std::to_string(first.finite) + " > *ε*");
+  } else {
+    counts = std::to_string(first.above) + " of " + std::to_string(first.finite);
+    panel->right = rich(counts + " > *ε*");
+  }
+  const QuantityRef score = first.quantity;
+  panel->null_value = null_level(run, score);
+  const double lone = 1.0 / static_cast<double>(std::max<std::int64_t>(run.length, 1));
+  const bool causal = !(std::abs(panel->null_value - lone) < 1e-6 * lone) || run.length == 1;
+  panel->null_name = rich(causal ? "*H*_{*n*}/*n*" : "1/*n*");
+  double low = 0.0;
+  for (const SinkSeries& one : panel->series)
+    for (const double v : one.values)
+      if (std::isfinite(v)) low = std::min(low, v);
+  panel->x = layer_axis(drawn.layers);
+  panel->y = {low < 0.0 ? std::max(-1.0, 1.06 * low) : 0.0, 1.0};
+  std::string& text = panel->sentence;
+  text = "Sink score *α*_{0} of every head by layer, the mean weight that rows give key 0: " + counts +
+         " heads above the dashed *ε* = " + short_text(choice.epsilon) + ".";
+  if (pair) text += " First and second map: the two maps of a differential head; net: their weighted difference *w*.";
+  if (drawn.heads.size() > 1 && drawn.layers.size() > 1)
+    text += std::string(" ") + (pair ? "Lines and bands" : "Blue") + ": median and quartiles over the " +
+            std::to_string(drawn.heads.size()) + " heads of a layer.";
+  if (std::isfinite(panel->null_value)) {
+    text += " Dotted: uniform attention, " + std::string(causal ? "*H*_{*n*}/*n*" : "1/*n*") + " = " +
+            short_text(panel->null_value);
+    text += causal ? ", *H*_{*n*} = 1 + 1/2 + … + 1/*n*." : ".";
+  }
+  if (const auto lacking = std::ssize(first.values) - first.finite; lacking > 0)
+    text += " Not drawn: " + std::to_string(lacking) + " heads without a value.";
+  text += restricted(run, drawn);
+  return panel;
+}
+
+std::unique_ptr<SinkKeysPanel> sink_keys(const RunSnapshot& run, const DrawnHeads& drawn, bool pair) {
+  auto panel = std::make_unique<SinkKeysPanel>();
+  panel->kind = "sinks", panel->name = "keys", panel->weight = drawn.layers.size() == 1 ? 24.0f : 43.0f;
+  panel->drawn = drawn;
+  for (const char* keys : kTopKeys) {
+    panel->quantities.push_back(sinks_quantity("top_key_mass[first," + std::string(keys) + "]"));
+    const std::vector<double> values = sinks_values(run, panel->quantities.back(), drawn);
+    std::vector<double> medians;
+    for (std::size_t l = 0; l < drawn.layers.size(); ++l)
+      medians.push_back(
+          quantile(std::span<const double>(values).subspan(l * drawn.heads.size(), drawn.heads.size()), 0.5));
+    panel->medians.push_back(std::move(medians));
+  }
+  panel->title = rich(pair ? "attention on top keys, first map" : "attention on the most attended keys");
+  panel->brief = rich(pair ? "top keys, first map" : "attention on top keys");
+  if (drawn.heads.size() > 1) panel->right = rich(std::to_string(drawn.heads.size()) + " heads");
+  panel->x = layer_axis(drawn.layers);
+  panel->y = {0.0, 1.0};
+  panel->sentence = "Share of all attention" + std::string(pair ? " of the first map" : "") +
+                    " that the 1, 4 and 16 most attended keys of a head hold";
+  if (drawn.heads.size() > 1)
+    panel->sentence += ", median over the " + std::to_string(drawn.heads.size()) + " heads of a layer";
+  panel->sentence += "; which keys these are differs between heads.";
+  return panel;
+}
+
+std::unique_ptr<SinkHeadsPanel> sink_heads(const RunSnapshot& run, const DrawnHeads& drawn, const FigureChoice& choice,
+                                           bool pair) {
+  auto panel = std::make_unique<SinkHeadsPanel>();
+  panel->kind = "sinks", panel->name = "heads", panel->weight = drawn.layers.size() == 1 ? 30.0f : 27.0f;
+  panel->score = sinks_quantity("sink_score[first]");
+  if (!choice.heads.empty()) panel->chosen = choice.heads.front();
+  const QuantityRef drain = sinks_quantity("value_drain");
+  for (const std::int64_t layer : drawn.layers)
+    for (const std::int64_t head : drawn.heads)
+      if (const double score = head_value(run, panel->score, layer, head); std::isfinite(score))
+        panel->listed.push_back({{layer, head}, score, head_value(run, drain, layer, head)});
+  std::ranges::stable_sort(panel->listed, [](const auto& a, const auto& b) { return a.score > b.score; });
+  const auto most = static_cast<std::size_t>(std::max<std::int64_t>(1, choice.top));
+  if (panel->listed.size() > most) panel->listed.resize(most);
+  double high = 1.0;
+  for (const auto& row : panel->listed) {
+    panel->drains = panel->drains || std::isfinite(row.drain);
+    if (std::isfinite(row.drain)) high = std::max(high, 1.03 * row.drain);
+  }
+  panel->x = {0.0, high};
+  panel->title = rich((panel->listed.size() > 1 ? "the " + std::to_string(panel->listed.size()) + " largest"
+                                                : std::string("the head")) +
+                      (pair ? ", first map" : ""));
+  panel->sentence = "The heads with the largest *α*_{0}" + std::string(pair ? " of the first map" : "") + ": the score";
+  if (panel->drains)
+    panel->sentence +=
+        ", and the value drain ‖*v*_{0}‖ / mean ‖*v*‖, which is 1 where key 0 has a value like any other and small "
+        "where attending it adds little";
+  panel->sentence += ". " + run_sentence(run);
+  return panel;
+}
+
+}  // namespace
+
+Result<void> check_sinks(const FigureRun& run, const FigureChoice& choice) {
+  HEADROOM_TRY_VOID(chosen_heads(run, choice, {}));
+  HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(run, choice));
+  if (!some_finite(sinks_values(*run.run, sinks_quantity("sink_score[first]"), drawn)))
+    return Error(ErrorCode::Unsupported,
+                 "sink_score: no head of " + run.name() + " has a value (no row of these layers sees key 0)");
+  return {};
+}
+
+Result<Figure> make_sinks(std::span<const FigureRun> runs, const FigureChoice& choice) {
+  const FigureRun& one = runs.front();
+  HEADROOM_TRY_VOID(check_sinks(one, choice));
+  HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(one, choice));
+  Figure figure;
+  auto layers = sink_layers(*one.run, drawn, choice);
+  const bool pair = layers->series.size() > 1;
+  figure.panels.push_back(std::move(layers));
+  figure.panels.push_back(sink_keys(*one.run, drawn, pair));
+  auto heads = sink_heads(*one.run, drawn, choice, pair);
+  const double least = 15.0 + kRowPitch * static_cast<double>(heads->listed.size());
+  figure.panels.push_back(std::move(heads));
+  // The strips of one layer leave their titles less room.
+  arrange(figure, choice, 174.0, drawn.layers.size() == 1 ? 172.0 : 165.0, std::max(57.0, least));
+  // In between, the wide one above the two that are narrow.
+  if (figure.rows.size() == 3 && figure.width_mm >= 110.0) {
+    figure.rows = {{0}, {1, 2}};
+    if (!choice.height_mm) figure.height_mm = 2.0 * std::max(52.0, least);
+  }
+  return figure;
+}
+
+}  // namespace headroom

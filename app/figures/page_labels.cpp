@@ -1,0 +1,107 @@
+#include "app/figures/page_labels.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "app/plot/text_box.h"
+
+namespace headroom {
+namespace {
+
+constexpr float kAscent = 0.78f, kDescent = 0.24f;  // of a line of text, in sizes
+
+}  // namespace
+
+bool put_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
+               std::span<const Vec2> places) {
+  const float width = rich_width(page.measure, text, style);
+  for (const Vec2& at : places) {
+    const Rect box = Rect::sized(at.x, at.y - kAscent * style.size, width, (kAscent + kDescent) * style.size);
+    if (!space.place(OrientedBox::of(box))) continue;
+    draw_rich(painter, at, text, style);
+    return true;
+  }
+  return false;
+}
+
+std::vector<Vec2> places_beside(Vec2 point, float width, float gap, const Page& page) {
+  const float size = page.style.size(), level = point.y + 0.36f * size;
+  const float right = point.x + gap, left = point.x - gap - width, centre = point.x - 0.5f * width;
+  const float above = point.y - gap - kDescent * size, below = point.y + gap + kAscent * size;
+  return {{right, level},       {left, level},       {centre, above},      {centre, below},
+          {right, above + gap}, {left, above + gap}, {right, below - gap}, {left, below - gap}};
+}
+
+std::vector<Vec2> places_along(const Rect& inner, float y, float width, bool from_right, const Page& page) {
+  const float size = page.style.size(), gap = page.style.pt(2.2f), last = inner.x1 - width - gap;
+  std::vector<Vec2> places;
+  constexpr int kSteps = 24;
+  for (int i = 0; i <= kSteps; ++i) {
+    const float share = static_cast<float>(from_right ? kSteps - i : i) / kSteps;
+    const float x = inner.x0 + gap + share * std::max(0.0f, last - inner.x0 - gap);
+    places.push_back({x, y - gap - kDescent * size});
+    places.push_back({x, y + gap + kAscent * size});
+  }
+  return places;
+}
+
+std::vector<Vec2> places_at_line(std::span<const std::vector<Vec2>> lines, std::size_t line, float width,
+                                 const Rect& inner, const Page& page) {
+  const float size = page.style.size();
+  std::vector<std::pair<float, Vec2>> ranked;  // how far the nearest other line is
+  for (const Vec2& corner : lines[line]) {
+    float nearest_above = corner.y - inner.y0, nearest_below = inner.y1 - corner.y;
+    for (std::size_t other = 0; other < lines.size(); ++other) {
+      if (other == line) continue;
+      for (const Vec2& theirs : lines[other]) {
+        if (std::abs(theirs.x - corner.x) > 0.6f * width) continue;
+        if (theirs.y <= corner.y) nearest_above = std::min(nearest_above, corner.y - theirs.y);
+        if (theirs.y >= corner.y) nearest_below = std::min(nearest_below, theirs.y - corner.y);
+      }
+    }
+    for (const float lift : {2.0f, 5.0f, 9.0f}) {
+      const float off = page.style.pt(lift), worse = page.style.pt(3.0f * lift);
+      for (const float shift : {0.5f, 0.0f, 1.0f}) {
+        const float x = corner.x - shift * width;
+        ranked.push_back({nearest_above - worse, {x, corner.y - off - kDescent * size}});
+        ranked.push_back({nearest_below - worse, {x, corner.y + off + kAscent * size}});
+      }
+    }
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Vec2> places;
+  for (const auto& [room, at] : ranked) places.push_back(at);
+  return places;
+}
+
+void draw_page_marker(Painter& painter, Vec2 at, int marker, float radius, Color color) {
+  if (marker == 0) {
+    painter.disc(at, radius, color);
+  } else if (marker == 1) {
+    const float half = 0.9f * radius;
+    painter.fill_rect({at.x - half, at.y - half, at.x + half, at.y + half}, color);
+  } else {
+    const float half = 1.25f * radius;
+    painter.fill_polygon(
+        std::array<Vec2, 4>{{{at.x, at.y - half}, {at.x + half, at.y}, {at.x, at.y + half}, {at.x - half, at.y}}},
+        color);
+  }
+}
+
+std::vector<std::vector<Vec2>> page_pieces(const Axis& x, const Axis& y, std::span<const double> along,
+                                           std::span<const double> values) {
+  std::vector<std::vector<Vec2>> pieces(1);
+  for (std::size_t i = 0; i < along.size(); ++i) {
+    if (std::isfinite(values[i]))
+      pieces.back().push_back({x.pixel(along[i]), y.pixel(values[i])});
+    else if (!pieces.back().empty())
+      pieces.emplace_back();
+  }
+  if (pieces.back().empty()) pieces.pop_back();
+  return pieces;
+}
+
+}  // namespace headroom

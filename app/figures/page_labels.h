@@ -1,0 +1,37 @@
+// Names beside what they are of, where they touch nothing. Layout is one thread at a time for each LabelSpace.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "app/figures/page_style.h"
+#include "app/figures/rich_text.h"
+#include "app/plot/label_layout.h"
+#include "app/plot/ticks.h"
+
+namespace headroom {
+
+// Draws the text at the first of the places that has room and takes that room; places are left ends of baselines.
+// False: none has.
+bool put_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
+               std::span<const Vec2> places);
+// Beside a point, a text of that width `gap` away from it: right, left, above, below, then at its corners.
+[[nodiscard]] std::vector<Vec2> places_beside(Vec2 point, float width, float gap, const Page& page);
+// Along a horizontal line at `y`: just above it and below it, from the left end of the rectangle to its right end
+// (`from_right`: the other way).
+[[nodiscard]] std::vector<Vec2> places_along(const Rect& inner, float y, float width, bool from_right,
+                                             const Page& page);
+// Of lines over the same axis, whose corners are `lines`: places just above and below the corners of one, those that
+// are farthest from the others first.
+[[nodiscard]] std::vector<Vec2> places_at_line(std::span<const std::vector<Vec2>> lines, std::size_t line, float width,
+                                               const Rect& inner, const Page& page);
+
+// Disc, square, diamond, of one weight for the eye.
+void draw_page_marker(Painter& painter, Vec2 at, int marker, float radius, Color color);
+
+// The pieces of a curve: broken where a value is not finite.
+[[nodiscard]] std::vector<std::vector<Vec2>> page_pieces(const Axis& x, const Axis& y, std::span<const double> along,
+                                                         std::span<const double> values);
+
+}  // namespace headroom
