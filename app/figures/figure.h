@@ -78,6 +78,7 @@ class FigurePanel {
   RichText title, right;   // the y title after the letter; head or group at the right end
   RichText brief;          // the title where that has no room; empty: there is no shorter one
   float weight = 1.0f;     // share of the row's width
+  bool bare_y = false;     // the panel at its left has the same y axis with its numbers
 };
 
 struct Figure {

@@ -16,6 +16,10 @@ constexpr std::array kKinds = {
     FigureKind{"rms", "context RMS ρᵢ of heads over visible keys against their intervals", true, check_rms, make_rms},
     FigureKind{"atlas", "one cell per head, coloured by a quantity; contour and counts above its threshold", false,
                check_atlas, make_atlas},
+    FigureKind{"decomposition", "log ρ = log e + log r̃ + ½ log κ over the rows of heads, and by layer", false,
+               check_decomposition, make_decomposition},
+    FigureKind{"lambda", "λ of differential heads: by token, its quantiles and spread; of DIFF V1 by layer", true,
+               check_lambda, make_lambda},
 };
 
 // "0–29", "0, 4–7".

@@ -47,5 +47,9 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_atlas(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_decomposition(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_lambda(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& choice);
 
 }  // namespace headroom

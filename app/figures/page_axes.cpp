@@ -122,6 +122,7 @@ std::vector<PageTick> page_ticks(const PageAxis& spec, float from, float to, boo
 }
 
 float left_of_axis(const PageAxis& y, float height, const Page& page) {
+  if (y.bare) return page.style.pt(kTick);
   float widest = 0.0f;
   for (const PageTick& tick : page_ticks(y, height, 0.0f, false, page))
     widest = std::max(widest, rich_width(page.measure, tick.label, page.style.text()));
@@ -151,6 +152,7 @@ void draw_y_axis(Painter& painter, const Rect& inner, const PageAxis& y, const P
   painter.line({inner.x0, inner.y0}, {inner.x0, inner.y1}, ink::kBlack, style.pt(kStroke));
   for (const PageTick& tick : page_ticks(y, inner.y1, inner.y0, false, page)) {
     painter.line({inner.x0 - style.pt(kTick), tick.place}, {inner.x0, tick.place}, ink::kBlack, style.pt(kStroke));
+    if (y.bare) continue;
     draw_rich(painter, {inner.x0 - style.pt(kTick + kToLabel), tick.place + 0.5f * kTextHeight * style.size()},
               tick.label, style.text(), Painter::Align::Right);
   }

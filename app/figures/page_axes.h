@@ -16,6 +16,7 @@ struct PageAxis {
   double linear = 0.0;      // > 0: symlog
   bool whole = false;       // indices: the first and the last are labelled
   bool high_label = false;  // the end is labelled even where no step falls on it
+  bool bare = false;        // ticks alone: the panel at its left has the same axis
   RichText title = {};
 };
 
