@@ -23,12 +23,16 @@
 
 namespace headroom {
 
-// One run file.
+struct FigureHistory;  // figure_runs.h
+
+// One file: of a run, or of the history of a training.
 struct FigureRun {
   std::filesystem::path path;
   std::shared_ptr<const RunSnapshot> run;
+  std::shared_ptr<const FigureHistory> history = nullptr;
 
   [[nodiscard]] std::string name() const { return path.filename().string(); }  // in messages
+  [[nodiscard]] std::string attribute(std::string_view name) const;            // of the file's root; empty: it has none
 };
 
 // What is asked for; what is left empty is the kind's choice.
@@ -46,7 +50,9 @@ struct FigureChoice {
   SignedColours signed_colours = SignedColours::Headroom;
   double epsilon = 0.3;
   std::int64_t top = 12;
-  bool names = false;  // model · head at the right
+  bool names = false;              // model · head at the right
+  std::vector<FigureRun> against;  // the second side of a comparison, in the order of the runs
+  bool paired = false;             // heads of two checkpoints are pairs
 };
 
 // Around an inner rectangle, in points.

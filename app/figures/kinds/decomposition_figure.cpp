@@ -35,16 +35,17 @@ struct TermStyle {
   float width;
   LineDash dash;
 };
-constexpr std::array<TermStyle, kTerms> kTermStyles = {{{"log rho", "log *ρ*", ink::kNet, 1.2f, kSolidLine},
-                                                        {"log e", "log *e*", ink::kFirst, 1.0f, kSolidLine},
-                                                        {"log r", "log *r̃*", ink::kSecond, 1.0f, kLongDash},
-                                                        {"half log kappa", "½ log *κ*", ink::kKappa, 1.0f, kShortDash}}};
+constexpr std::array<TermStyle, kTerms> kTermStyles = {
+    {{"log rho", "log *ρ*", ink::kNet, 1.2f, kSolidLine},
+     {"log e", "log *e*", ink::kFirst, 1.0f, kSolidLine},
+     {"log r", "log *r̃*", ink::kSecond, 1.0f, kLongDash},
+     {"half log kappa", "½ log *κ*", ink::kKappa, 1.0f, kShortDash}}};
 constexpr std::size_t kRhoTerm = 0, kETerm = 1, kRTerm = 2;
 
 std::array<std::vector<double>, kTerms> head_terms(const LayerSnapshot& layer, std::int64_t head) {
-  LogTerms terms = log_terms(layer.row_values("rows/context_rms", head), layer.row_values("rows/weight_l2", head),
-                             layer.row_values("rows/uncorrelated_rms", head),
-                             layer.row_values("rows/value_rms_mean", head));
+  LogTerms terms =
+      log_terms(layer.row_values("rows/context_rms", head), layer.row_values("rows/weight_l2", head),
+                layer.row_values("rows/uncorrelated_rms", head), layer.row_values("rows/value_rms_mean", head));
   return {std::move(terms.rho), std::move(terms.e), std::move(terms.r), std::move(terms.half_kappa)};
 }
 
@@ -147,8 +148,8 @@ std::int64_t rows_without_terms(const std::array<std::vector<double>, kTerms>& t
 
 std::string gap_sentence(std::int64_t rows, const char* what) {
   if (rows == 0) return {};
-  return " " + grouped_text(rows) + (rows == 1 ? " row" : " rows") +
-         " in which *e*, *r̃* or RMS is 0 or not finite " + what + ".";
+  return " " + grouped_text(rows) + (rows == 1 ? " row" : " rows") + " in which *e*, *r̃* or RMS is 0 or not finite " +
+         what + ".";
 }
 
 std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
@@ -307,8 +308,9 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
   const std::vector<HeadMeans> means = all_means(run, drawn);
   HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(one, choice, usual_term_heads(means)));
   if (heads.size() > kMostTermHeads)
-    return Error(ErrorCode::InvalidArgument, "decomposition is drawn of at most two heads beside all layers; --head has " +
-                                                 std::to_string(heads.size()));
+    return Error(
+        ErrorCode::InvalidArgument,
+        "decomposition is drawn of at most two heads beside all layers; --head has " + std::to_string(heads.size()));
   Figure figure;
   if (choice.heads.empty() && !heads.empty())
     figure.notes.push_back(one.name() + ": " + head_name(heads.front()) + " reads the smallest values" +

@@ -26,9 +26,9 @@ namespace {
 constexpr const char* kLambdaRows = "rows/lambda";
 constexpr std::int64_t kMostCells = 128;  // along the tokens; more are means of blocks
 constexpr std::size_t kLambdaBins = 20;
-constexpr float kLayerGap = 0.42f;         // between layers, in rows
-constexpr float kLongestToken = 9.0f;      // millimetres, of one that is turned
-constexpr double kLeastShareNamed = 0.8;   // of the tokens, else positions
+constexpr float kLayerGap = 0.42f;        // between layers, in rows
+constexpr float kLongestToken = 9.0f;     // millimetres, of one that is turned
+constexpr double kLeastShareNamed = 0.8;  // of the tokens, else positions
 
 struct LambdaHead {
   HeadRef head;
@@ -236,8 +236,10 @@ class LambdaStripPanel final : public FigurePanel {
       const Color color = texts[i] == "␣" ? ink::kFaintNote : ink::kBlack;
       if (naming == Naming::Level) {
         const float width = page.measure.width(texts[i], Face::Sans, style.size());
-        if (fits[i]) painter.text({inner.x0 + middle_of(i, 0.5f * width, pitch) - 0.5f * width, inner.y1 + style.pt(2.5f) + 0.75f * style.size()}, texts[i],
-                                  style.text(color));
+        if (fits[i])
+          painter.text({inner.x0 + middle_of(i, 0.5f * width, pitch) - 0.5f * width,
+                        inner.y1 + style.pt(2.5f) + 0.75f * style.size()},
+                       texts[i], style.text(color));
         continue;
       }
       const std::string text = elide_end(texts[i], turned_length(page), page.measure, Face::Sans, style.size());
@@ -296,9 +298,9 @@ class LambdaQuantilePanel final : public FigurePanel {
     const float bar = std::min(style.pt(2.4f), 0.7f * pitch);
     painter.begin_series({kLambdaRows, "", "quartiles"});
     for (std::size_t i = 0; i < found.size(); ++i)
-      painter.fill_rect({along.pixel(found[i][1]), middle(i) - 0.5f * bar, along.pixel(found[i][3]),
-                         middle(i) + 0.5f * bar},
-                        ink::kLambda.mark);
+      painter.fill_rect(
+          {along.pixel(found[i][1]), middle(i) - 0.5f * bar, along.pixel(found[i][3]), middle(i) + 0.5f * bar},
+          ink::kLambda.mark);
     painter.end_series();
     const float radius = std::min(style.pt(1.45f), 0.45f * pitch), rim = 0.48f * radius;
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -335,6 +337,7 @@ class LambdaHistogramPanel final : public FigurePanel {
   HeadRef head;
   Histogram counts;
   PageAxis x, y;
+  std::string of;  // the file, where there are others; above the bars
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
@@ -351,6 +354,12 @@ class LambdaHistogramPanel final : public FigurePanel {
                            along.pixel(counts.edges[i + 1]) - page.style.pt(0.15f), up.pixel(0.0)},
                           ink::kLambda.mark);
     painter.end_series();
+    if (!of.empty()) {
+      const std::string text =
+          elide_end(of, inner.width() - page.style.pt(4.0f), page.measure, Face::Sans, page.style.size());
+      painter.text_at(inner.centre_x(), inner.y0 + 0.6f * page.style.size(), text, page.style.text(ink::kNote),
+                      Painter::Align::Centre);
+    }
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
     painter.end_plot();
@@ -448,7 +457,7 @@ std::unique_ptr<LambdaHistogramPanel> histogram_panel(const FigureRun& run, cons
   panel->x = lambda_axis(range, "*λ*_{*i*}");
   panel->y = {0.0, std::max(1.0, 1.02 * panel->counts.largest())};
   panel->title = rich("tokens");
-  if (named) panel->title = {{TextRun::Form::Upright, "tokens of " + run.path.stem().string()}};
+  if (named) panel->of = run.path.stem().string(), panel->y.high *= 1.25;
   panel->right = rich(head_name(one.head));
   panel->sentence = "How many of the " + grouped_text(std::ssize(one.values)) + " tokens of " + head_name(one.head) +
                     " have which *λ*_{*i*}, in " + std::to_string(kLambdaBins) + " bins. " + run_sentence(*run.run);

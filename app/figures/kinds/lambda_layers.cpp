@@ -96,7 +96,8 @@ class LambdaLayerPanel final : public FigurePanel {
         const float width = rich_width(page.measure, text, style.text()), gap = style.pt(4.0f);
         const Vec2 at{along.pixel(static_cast<double>(one.head.layer)), up.pixel(one.value)};
         put(text, ink::kLambda.text,
-            {{at.x + gap, at.y + 0.36f * size}, {at.x - gap - width, at.y + 0.36f * size},
+            {{at.x + gap, at.y + 0.36f * size},
+             {at.x - gap - width, at.y + 0.36f * size},
              {at.x - 0.5f * width, at.y - gap}});
       }
     std::vector<Vec2> places;
@@ -137,9 +138,10 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
   panel->x = {first - room, last + room};
   panel->x.whole = true, panel->x.title = rich("layer");
   panel->title = rich("DIFF V1: *λ* of the layer");
-  panel->sentence = "DIFF V1: the one *λ* of each layer, hung on where it began, *λ*_{init} = 0.8 − 0.6 exp(−0.3 "
-                    "layer) (dashed)." +
-                    std::string(whole ? "" : " Some of the file’s heads are drawn.") + " " + run_sentence(run);
+  panel->sentence =
+      "DIFF V1: the one *λ* of each layer, hung on where it began, *λ*_{init} = 0.8 − 0.6 exp(−0.3 "
+      "layer) (dashed)." +
+      std::string(whole ? "" : " Some of the file’s heads are drawn.") + " " + run_sentence(run);
   return panel;
 }
 

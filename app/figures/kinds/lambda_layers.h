@@ -1,4 +1,5 @@
-// The λ of DIFF V1, one for all tokens of a layer, against where each layer began. Pure functions; safe from any thread.
+// The λ of DIFF V1, one for all tokens of a layer, against where each layer began. Pure functions; safe from any
+// thread.
 #pragma once
 
 #include <memory>
