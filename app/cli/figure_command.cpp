@@ -21,6 +21,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/figure_layout.h"
 #include "app/figures/figure_options.h"
+#include "app/figures/figure_runs.h"
 #include "app/paper/page_file.h"
 #include "app/plot/recording_painter.h"
 #include "app/process/report_error.h"
@@ -68,8 +69,8 @@ Result<Places> read_places(const FigureArguments& arguments) {
   }
   if (files.empty()) return Error(ErrorCode::InvalidArgument, "no run file is named");
   for (const auto& file : files) {
-    HEADROOM_TRY(auto run, read_run(file));
-    places.runs.push_back({file, std::move(run)});
+    HEADROOM_TRY(FigureRun run, read_figure_run(file));
+    places.runs.push_back(std::move(run));
   }
   return places;
 }
@@ -79,7 +80,7 @@ int list_kinds(const FigureArguments& arguments, const std::vector<FigureRun>& r
   for (const FigureKind& kind : figure_kinds()) {
     FigureChoice choice;
     choice.kind = kind.name;
-    const Result<void> can = kind.check(runs.front(), choice);
+    const Result<void> can = check_figure(kind, runs.front(), choice);
     nlohmann::ordered_json one = {{"kind", kind.name}, {"summary", kind.summary}, {"several_runs", kind.several}};
     one["missing"] = nullptr;
     if (!can) one["missing"] = describe(can.error());
@@ -102,16 +103,14 @@ std::string said_words(const FigureArguments& arguments) {
       continue;
     }
     if (word == "--force" || word == "--json") continue;
-    if (std::ranges::find(arguments.places, word) != arguments.places.end() && word.find('/') != std::string::npos)
+    const auto named = [&](const std::vector<std::string>& files) {
+      return std::ranges::find(files, word) != files.end();
+    };
+    if ((named(arguments.places) || named(arguments.options.against)) && word.find('/') != std::string::npos)
       word = std::filesystem::path(word).filename().string();
     text += (text.empty() ? "" : " ") + shell_word(std::move(word));
   }
   return text;
-}
-
-std::string attribute(const RunSnapshot& run, std::string_view name) {
-  const auto found = run.attributes.find(name);
-  return found == run.attributes.end() ? std::string() : found->second;
 }
 
 Result<FileKeys> file_keys(const FigureArguments& arguments, const std::vector<FigureRun>& runs) {
@@ -122,11 +121,12 @@ Result<FileKeys> file_keys(const FigureArguments& arguments, const std::vector<F
   for (const FigureRun& run : runs) {
     HEADROOM_TRY(const std::string hash, hash_of_file(run.path));
     join(hashes, hash);
-    join(models, attribute(*run.run, "model_id"));
-    std::string checkpoint = attribute(*run.run, "checkpoint_sha256");
+    join(models, run.attribute("model_id"));
+    std::string checkpoint = run.attribute("checkpoint_sha256");
     std::ranges::replace(checkpoint, '\n', ' ');
     join(checkpoints, checkpoint);
-    join(prompts, attribute(*run.run, "prompt_sha256"));
+    join(prompts, run.attribute("prompt_sha256"));
+    if (run.run == nullptr) continue;
     for (const std::string& what_if : run.run->what_ifs) join(changes, what_if);
   }
   return FileKeys{{"command", said_words(arguments)},
@@ -170,7 +170,7 @@ struct Asked {
   std::string name, theme;  // of the kind or the figure file
 };
 
-Result<Asked> make_figure(const FigureArguments& arguments, const Places& places) {
+Result<Asked> make_asked(const FigureArguments& arguments, const Places& places) {
   if (!places.file.empty()) {
     HEADROOM_TRY(ComposedFigure composed,
                  read_composed(places.file, arguments.options.width, arguments.options.height));
@@ -178,12 +178,16 @@ Result<Asked> make_figure(const FigureArguments& arguments, const Places& places
     return Asked{std::move(composed.figure), std::move(composed.runs), places.file.filename().string(), composed.theme};
   }
   HEADROOM_TRY(const FigureKind* const kind, find_figure_kind(places.kind));
-  if (places.runs.size() > 1 && !kind->several)
-    return Error(ErrorCode::InvalidArgument, std::string(kind->name) + " is drawn of one run file");
-  HEADROOM_TRY(const FigureChoice choice, read_choice(arguments.options, places.kind));
-  HEADROOM_TRY(Figure figure, kind->make(places.runs, choice));
+  HEADROOM_TRY(FigureChoice choice, read_choice(arguments.options, places.kind));
+  for (const std::string& file : arguments.options.against) {
+    HEADROOM_TRY(FigureRun run, read_figure_run(file));
+    choice.against.push_back(std::move(run));
+  }
+  HEADROOM_TRY(Figure figure, make_figure(*kind, places.runs, choice));
   set_letters(figure, arguments.letters);
-  return Asked{std::move(figure), places.runs, kind->name, arguments.options.theme};
+  std::vector<FigureRun> files = places.runs;
+  files.insert(files.end(), choice.against.begin(), choice.against.end());
+  return Asked{std::move(figure), std::move(files), kind->name, arguments.options.theme};
 }
 
 PageInfo page_info(const FigureArguments& arguments, const Asked& asked, std::optional<PageFormat> format,
@@ -197,7 +201,7 @@ PageInfo page_info(const FigureArguments& arguments, const Asked& asked, std::op
   info.title = "headroom figure " + asked.name;
   if (!asked.runs.empty()) {
     info.title += ": " + asked.runs.front().name();
-    info.created_utc = attribute(*asked.runs.front().run, "created_utc");
+    info.created_utc = asked.runs.front().attribute("created_utc");
   }
   info.description = plain_caption(caption);
   info.keys = keys;
@@ -234,7 +238,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
     Error error(ErrorCode::InvalidArgument, "nothing is asked for");
     return error.advise("-o FILE writes the figure, --caption text and --data FILE what belongs to it");
   }
-  HEADROOM_TRY(Asked asked, make_figure(arguments, places));
+  HEADROOM_TRY(Asked asked, make_asked(arguments, places));
   HEADROOM_TRY(const auto fonts, FontLibrary::create());
   Page page{*fonts, {}};
   page.style.times = asked.theme == "slides" ? 2.0f : 1.0f;

@@ -47,6 +47,11 @@ void add_figure(CLI::App& app, FigureArguments& arguments) {
   command->add_option("--letters", arguments.letters, "of panels: a (default), A, (a), none")
       ->check(CLI::IsMember({"a", "A", "(a)", "none"}));
   command->add_flag("--names", arguments.options.names, "the model's name beside the head's");
+  command
+      ->add_option("--against", arguments.options.against,
+                   "run files of the second side of compare, paired with the others in the order given")
+      ->type_name(kFileValue);
+  command->add_flag("--paired", arguments.options.paired, "heads of two checkpoints are pairs (compare)");
   command->add_option("--epsilon", arguments.options.epsilon, "sink scores above it count (default: 0.3)");
   command->add_option("--top", arguments.options.top, "heads that are listed (default: 12)")->check(CLI::Range(1, 100));
   command->add_option("--points", arguments.options.points, "auto (default: above 20,000 one picture), vector or image")

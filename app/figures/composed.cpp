@@ -14,6 +14,7 @@
 
 #include "app/figures/figure_kinds.h"
 #include "app/figures/figure_options.h"
+#include "app/figures/figure_runs.h"
 #include "app/figures/page_length.h"
 #include "core/base/edit_distance.h"
 #include "core/base/input_file.h"
@@ -209,8 +210,8 @@ class Reader {
         runs.push_back(*opened);
         continue;
       }
-      HEADROOM_TRY(auto run, read_run(path));
-      composed_.runs.push_back({path, std::move(run)});
+      HEADROOM_TRY(FigureRun run, read_figure_run(path));
+      composed_.runs.push_back(std::move(run));
       runs.push_back(composed_.runs.back());
     }
     return runs;
@@ -251,10 +252,11 @@ class Reader {
     HEADROOM_TRY(const FigureOptions asked, options(figure, panel));
     HEADROOM_TRY(const FigureChoice choice, read_choice(asked, name));
     HEADROOM_TRY(const std::vector<FigureRun> runs, runs_of(figure, panel));
-    HEADROOM_TRY(Figure made, kind->make(runs, choice));
+    HEADROOM_TRY(Figure made, make_figure(*kind, runs, choice));
     for (std::string& note : made.notes) composed_.figure.notes.push_back(std::move(note));
     HEADROOM_TRY(const std::string which, text_of(panel, "panel", ""));
     set_letters(made, "a");
+    for (auto& one : made.panels) one->bare_y = false;  // what stood at its left may be elsewhere
     std::string names;
     for (auto& one : made.panels) {
       if (which.empty() || one->letter == which || one->name == which) return std::move(one);

@@ -23,12 +23,16 @@
 
 namespace headroom {
 
-// One run file.
+struct FigureHistory;  // figure_runs.h
+
+// One file: of a run, or of the history of a training.
 struct FigureRun {
   std::filesystem::path path;
   std::shared_ptr<const RunSnapshot> run;
+  std::shared_ptr<const FigureHistory> history = nullptr;
 
   [[nodiscard]] std::string name() const { return path.filename().string(); }  // in messages
+  [[nodiscard]] std::string attribute(std::string_view name) const;            // of the file's root; empty: it has none
 };
 
 // What is asked for; what is left empty is the kind's choice.
@@ -47,7 +51,9 @@ struct FigureChoice {
   enum class Points : std::uint8_t { Auto, Vector, Image } points = Points::Auto;
   double epsilon = 0.3;
   std::int64_t top = 12;
-  bool names = false;  // model · head at the right
+  bool names = false;              // model · head at the right
+  std::vector<FigureRun> against;  // the second side of a comparison, in the order of the runs
+  bool paired = false;             // heads of two checkpoints are pairs
 };
 
 // Above this many marks a panel's points are one picture, unless vectors are asked for.
@@ -94,6 +100,7 @@ class FigurePanel {
   float weight = 1.0f;     // share of the row's width
   // Left of `right`, in the title line: of series that have no room for a name beside them.
   std::vector<SeriesName> names;
+  bool bare_y = false;     // the panel at its left has the same y axis with its numbers
 };
 
 struct Figure {

@@ -24,6 +24,14 @@ constexpr std::array kKinds = {
                check_logits, make_logits},
     FigureKind{"rms-layers", "context RMS of all rows by layer, and the rows outside their interval", false,
                check_rms_layers, make_rms_layers},
+    FigureKind{"decomposition", "log ρ = log e + log r̃ + ½ log κ over the rows of heads, and by layer", false,
+               check_decomposition, make_decomposition},
+    FigureKind{"lambda", "λ of differential heads: by token, its quantiles and spread; of DIFF V1 by layer", true,
+               check_lambda, make_lambda},
+    FigureKind{"compare", "a quantity of the heads of two runs, or of many texts each: --against names the others",
+               true, check_compare, make_compare},
+    FigureKind{"training", "loss, gradient norm, largest logit and sink score by step, from training.h5", true,
+               check_training, make_training, true},
 };
 
 // "0–29", "0, 4–7".
@@ -62,6 +70,25 @@ Result<const FigureKind*> find_figure_kind(std::string_view name) {
   }
   return Error(ErrorCode::InvalidArgument,
                "kind \"" + std::string(name) + "\": not known; nearest: " + (nearest ? nearest->name : ""));
+}
+
+Result<void> check_figure(const FigureKind& kind, const FigureRun& run, const FigureChoice& choice) {
+  if (kind.of_trainings && run.history == nullptr)
+    return Error(ErrorCode::Unsupported,
+                 std::string(kind.name) + " is drawn of training.h5; " + run.name() + " is a run file");
+  if (!kind.of_trainings && run.run == nullptr)
+    return Error(ErrorCode::Unsupported,
+                 std::string(kind.name) + " is drawn of run files; " + run.name() + " is the history of a training");
+  return kind.check(run, choice);
+}
+
+Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs, const FigureChoice& choice) {
+  if (runs.size() > 1 && !kind.several)
+    return Error(ErrorCode::InvalidArgument, std::string(kind.name) + " is drawn of one run file");
+  for (const FigureRun& run : runs) {
+    HEADROOM_TRY_VOID(check_figure(kind, run, choice));
+  }
+  return kind.make(runs, choice);
 }
 
 std::string head_name(const HeadRef& head) { return head_text(head); }

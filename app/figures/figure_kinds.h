@@ -19,11 +19,17 @@ struct FigureKind {
   // Why this run cannot be drawn so, and what to do: nothing where it can.
   Result<void> (*check)(const FigureRun& run, const FigureChoice& choice);
   Result<Figure> (*make)(std::span<const FigureRun> runs, const FigureChoice& choice);
+  bool of_trainings = false;  // takes histories of trainings in place of runs
 };
 
 [[nodiscard]] std::span<const FigureKind> figure_kinds();
 // InvalidArgument names the nearest.
 [[nodiscard]] Result<const FigureKind*> find_figure_kind(std::string_view name);
+
+// Whether a file is of the sort that a kind takes, and has what it needs.
+[[nodiscard]] Result<void> check_figure(const FigureKind& kind, const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs,
+                                         const FigureChoice& choice);
 
 // What kinds share: the heads that are asked for, else `usual`; and the layers and heads that are drawn.
 // InvalidArgument says what the file has.
@@ -55,5 +61,13 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_logits(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_rms_layers(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_decomposition(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_lambda(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_compare(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_training(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice& choice);
 
 }  // namespace headroom

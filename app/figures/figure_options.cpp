@@ -136,6 +136,7 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   }
   if (options.theme == "slides" && !choice.width_mm) choice.width_mm = 240.0;
   choice.epsilon = options.epsilon, choice.top = options.top, choice.names = options.names;
+  choice.paired = options.paired;
   return choice;
 }
 

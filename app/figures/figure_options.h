@@ -19,6 +19,8 @@ struct FigureOptions {
   double epsilon = 0.3;
   std::int64_t top = 12;
   bool names = false;
+  std::vector<std::string> against;  // run files; read_choice() reads none
+  bool paired = false;
 };
 
 // InvalidArgument names the option, what it takes and what was found.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "app/figures/row_axis.h"
 #include "core/base/numbers.h"
@@ -14,20 +15,11 @@ namespace {
 double finite_log(double value) { return value > 0.0 && std::isfinite(value) ? std::log(value) : kNaN; }
 
 void fill_decomposition(HeadSeries& series) {
-  const std::size_t rows = series.rows();
-  if (series.weight_l2.size() != rows || series.uncorrelated.size() != rows || series.value_rms.size() != rows ||
-      series.rms.size() != rows)
-    return;
-  for (std::vector<double>* part : {&series.log_rho, &series.log_e, &series.log_r, &series.half_log_kappa})
-    part->resize(rows);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const double e = static_cast<double>(series.weight_l2[i]), q = static_cast<double>(series.uncorrelated[i]);
-    const double mean_r = static_cast<double>(series.value_rms[i]), rms = static_cast<double>(series.rms[i]);
-    series.log_e[i] = finite_log(e);
-    series.log_r[i] = finite_log(q / (e * mean_r));
-    series.half_log_kappa[i] = finite_log(rms / q);
-    series.log_rho[i] = finite_log(rms / mean_r);
-  }
+  if (series.rms.size() != series.rows()) return;
+  LogTerms terms = log_terms(series.rms, series.weight_l2, series.uncorrelated, series.value_rms);
+  if (terms.rho.empty()) return;
+  series.log_rho = std::move(terms.rho), series.log_e = std::move(terms.e);
+  series.log_r = std::move(terms.r), series.half_log_kappa = std::move(terms.half_kappa);
   const auto bins = [&](const std::vector<double>& values) { return row_bins(series, values, 1.0, 6, 1); };
   series.rho_bins = bins(series.log_rho);
   series.e_bins = bins(series.log_e);
@@ -110,6 +102,23 @@ double mean_of(const HeadSeries& series, std::span<const T> values) {
 
 double HeadSeries::mean(std::span<const float> values) const { return mean_of(*this, values); }
 double HeadSeries::mean(std::span<const double> values) const { return mean_of(*this, values); }
+
+LogTerms log_terms(std::span<const float> rms, std::span<const float> weight_l2, std::span<const float> uncorrelated,
+                   std::span<const float> value_rms) {
+  LogTerms terms;
+  const std::size_t rows = rms.size();
+  if (weight_l2.size() != rows || uncorrelated.size() != rows || value_rms.size() != rows) return terms;
+  for (std::vector<double>* part : {&terms.rho, &terms.e, &terms.r, &terms.half_kappa}) part->resize(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double e = static_cast<double>(weight_l2[i]), q = static_cast<double>(uncorrelated[i]);
+    const double mean_r = static_cast<double>(value_rms[i]), norm = static_cast<double>(rms[i]);
+    terms.e[i] = finite_log(e);
+    terms.r[i] = finite_log(q / (e * mean_r));
+    terms.half_kappa[i] = finite_log(norm / q);
+    terms.rho[i] = finite_log(norm / mean_r);
+  }
+  return terms;
+}
 
 HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, std::int64_t head) {
   HeadSeries series;

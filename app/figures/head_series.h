@@ -53,6 +53,14 @@ struct HeadSeries {
   return values.size() == 2 * rows ? values.subspan(map * rows, rows) : std::span<const float>();
 }
 
+// log ρ = log e + log r̃ + ½ log κ of each row, natural logs: e = ‖w‖₂, r̃ = q/(e·r̄), κ = RMS²/q². NaN where one of
+// them is 0 or not finite. Empty unless all four are of the same rows.
+struct LogTerms {
+  std::vector<double> rho, e, r, half_kappa;
+};
+[[nodiscard]] LogTerms log_terms(std::span<const float> rms, std::span<const float> weight_l2,
+                                 std::span<const float> uncorrelated, std::span<const float> value_rms);
+
 // `layer` outlives the result, which borrows its series.
 [[nodiscard]] HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, std::int64_t head);
 

@@ -97,6 +97,7 @@ const ColorTable& color_table(ColorMapId map) {
     pair(Grey, GreyLight, kGrey);
     set(PuOr, interpolated(kPuOr));
     set(Vik, interpolated(kVik));
+    set(LambdaPaper, interpolated(kLambdaPaper));
     return all;
   }();
   return tables[static_cast<std::size_t>(map)];

@@ -26,9 +26,10 @@ enum class ColorMapId : std::uint8_t {
   Grey,
   GreyLight,
   PuOr,
-  Vik
+  Vik,
+  LambdaPaper
 };
-inline constexpr std::size_t kColorMapCount = 16;
+inline constexpr std::size_t kColorMapCount = 17;
 
 // What a person chooses; each has a map for either theme.
 enum class Colours : std::uint8_t { Headroom, Viridis, Cividis, Magma, Grey };

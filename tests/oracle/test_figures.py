@@ -5,6 +5,7 @@ Expected values come from the run file through h5py, never from the program's fi
 import hashlib
 import io
 import json
+import pathlib
 import re
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from command import refused
 from svg_figure import SVG, Figure
 
 IDS = ",".join(str(i * 7 % 53) for i in range(150))
+DEMO = pathlib.Path(__file__).parents[2] / "assets/demo"
 WIDTHS_MM = (60, 77, 84, 89, 120, 139.7, 174, 183)
 
 
@@ -34,6 +36,13 @@ def runs(tmp_path_factory, command):
         outcome = command("analyze", folder / kind, "--ids", IDS, "-o", made[kind], "--device", "cpu", "--exact-maps", "--maps", "16",
                           "--components")
         assert outcome.code == 0, outcome
+    made["softmax_one"] = folder / "softmax_one.h5"
+    outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["softmax_one"], "--device", "cpu", "--what-if",
+                      "normalizer=softmax_one")
+    assert outcome.code == 0, outcome
+    KINDS["compare"][1][:] = ["--against", str(made["softmax_one"])]
+    made["training"] = folder / "training.h5"
+    shutil.copy(DEMO / "backcopy/diff_v2/training.h5", made["training"])
     made["summary"] = folder / "summary.h5"
     outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["summary"], "--device", "cpu", "--only", "summary")
     assert outcome.code == 0, outcome
@@ -54,6 +63,14 @@ KINDS = {
     "logits_pair": ("diff_v2", []),
     "rms-layers": ("softmax", []),
     "rms-layers_own": ("diff_v2", []),
+}
+
+KINDS |= {
+    "decomposition": ("softmax", []),
+    "lambda": ("diff_v2", []),
+    "lambda_v1": ("diff_v1", []),
+    "compare": ("softmax", []),  # against what `runs` writes
+    "training": ("training", []),
 }
 
 
@@ -170,11 +187,11 @@ def test_no_text_is_cut_small_or_touches_at_any_width(command, runs, tmp_path, n
 def test_keys_tell_what_was_drawn_of_what(command, runs, figure, name):
     run, own = KINDS[name]
     svg = Figure(figure(name, "svg"))
-    assert svg.keys["run_sha256"] == hashlib.sha256(runs[run].read_bytes()).hexdigest()
-    assert svg.keys["command"] == " ".join(["figure", runs[run].name, kind_of(name), *own])
+    assert svg.keys["run_sha256"].split()[0] == hashlib.sha256(runs[run].read_bytes()).hexdigest()
+    assert svg.keys["command"] == " ".join(["figure", runs[run].name, kind_of(name), *(word.rpartition("/")[2] for word in own)])
     with h5py.File(runs[run]) as file:
         assert svg.keys["created_utc"] == file.attrs["created_utc"]
-        assert svg.keys["prompt_sha256"] == file.attrs["prompt_sha256"]
+        assert svg.keys.get("prompt_sha256", "").split(" ")[0] == file.attrs.get("prompt_sha256", "")
     with PIL.Image.open(figure(name, "png")) as image:
         image.load()
         assert image.text["run_sha256"] == svg.keys["run_sha256"] and image.text["Description"] == svg.description
@@ -308,6 +325,13 @@ def test_list_says_what_a_file_lacks(command, runs):
     ("softmax", ["logits", "--head", "L0.H0,L0.H1,L0.H2,L0.H3"], 2, ["at most three"]),
     ("summary", ["rms-layers"], 4, ["/rows/context_rms_relative", "--only summary"]),
     ("softmax", ["rms-layers", "--heads", "7"], 2, ["head 7", "heads 0–3"]),
+    ("summary", ["decomposition"], 4, ["decomposition needs /rows/context_rms", "--only summary"]),
+    ("softmax", ["decomposition", "--head", "L0.H0,L0.H1,L1.H0"], 2, ["at most two heads"]),
+    ("softmax", ["compare"], 2, ["two sides", "--against"]),
+    ("training", ["rms"], 4, ["rms is drawn of run files", "training.h5"]),
+    ("softmax", ["training"], 4, ["training is drawn of training.h5"]),
+    ("softmax", ["lambda"], 4, ["no head of softmax.h5 has λ"]),
+    ("diff_v2", ["lambda", "--head", "L9.H0"], 2, ["L9.H0", "layers 0–1"]),
     ("softmax", ["rms", "-o", "out.gif"], 2, [".pdf, .svg or .png"]),
 ], ids=lambda value: "-".join(value) if isinstance(value, list) else None)
 def test_refusals(command, runs, tmp_path, run, arguments, code, words):

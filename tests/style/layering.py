@@ -41,7 +41,7 @@ ARROWS = {
     "app/process": "core/base",
     "app/plot": "core/base",
     "app/text": "app/plot core/base",
-    "app/figures": "app/plot core/base core/io core/model core/measure core/run",
+    "app/figures": "app/plot core/base core/io core/model core/measure core/run core/training",
     "app/paper": "app/plot app/text core/base",
     "app/ui": "app/plot core/base",
     "app/session": "app/plot app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits core/training",

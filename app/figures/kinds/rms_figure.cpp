@@ -13,6 +13,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_series.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/running_quantiles.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/series.h"
@@ -24,29 +25,8 @@ namespace {
 
 constexpr const char* kRho = "rows/context_rms_relative";
 constexpr std::int64_t kLeastRows = 30;                               // eligible, for a median line
-constexpr std::int64_t kRowsInWindow = 15;                            // of a running median
 constexpr std::size_t kBins = 45;                                     // of the margin's histogram
 constexpr float kMarginGap = 1.2f, kMargin = 9.0f, kToShares = 1.6f;  // millimetres
-
-// Median of the eligible rows with n in [n/1.33, 1.33 n], at 49 places evenly spaced in log n.
-struct RunningMedian {
-  std::vector<double> n, value;
-};
-
-RunningMedian running_median(const std::vector<double>& visible, const std::vector<double>& values, double from) {
-  RunningMedian median;
-  const double last = *std::ranges::max_element(visible);
-  for (int i = 0; i < 49; ++i) {
-    const double n = from * std::pow(last / from, i / 48.0);
-    std::vector<double> window;
-    for (std::size_t k = 0; k < visible.size(); ++k)
-      if (visible[k] >= n / 1.33 && visible[k] <= 1.33 * n) window.push_back(values[k]);
-    if (std::ssize(window) < kRowsInWindow) continue;
-    median.n.push_back(n);
-    median.value.push_back(quantile(window, 0.5));
-  }
-  return median;
-}
 
 struct RmsRow {
   std::int64_t row = 0;
@@ -63,7 +43,7 @@ class RmsPanel final : public FigurePanel {
   bool own_per_row = false, own_over_root = true, image = false;
   std::string low_name, high_name, premise, sentence;
   RowShares shares;
-  RunningMedian median;
+  RunningQuantiles median;
   Histogram counts;
   PageAxis x, y;
 
@@ -105,7 +85,7 @@ class RmsPanel final : public FigurePanel {
     }
     for (std::size_t i = 0; i < median.n.size(); ++i) {
       FigureMark one = mark("median", "line");
-      one.x = median.n[i], one.y = median.value[i];
+      one.x = median.n[i], one.y = median.median[i];
       data.add(std::move(one));
     }
     for (std::size_t i = 0; i < counts.bins(); ++i) {
@@ -204,7 +184,7 @@ class RmsPanel final : public FigurePanel {
   void draw_median(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
     std::vector<Vec2> line;
     for (std::size_t i = 0; i < median.n.size(); ++i)
-      line.push_back({along.pixel(median.n[i]), up.pixel(median.value[i])});
+      line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
     if (line.size() < 2) return;
     painter.begin_series({kRho, head_name(head), "median"});
     painter.polyline(line, ink::kHeadMedian, page.style.pt(1.0f));
@@ -234,7 +214,7 @@ class RmsPanel final : public FigurePanel {
     places.clear();
     const float width = page.measure.width("median", Face::Sans, height);
     for (std::size_t i = 0; i < median.n.size(); ++i) {
-      const float px = std::min(along.pixel(median.n[i]), inner.x1 - width), py = up.pixel(median.value[i]);
+      const float px = std::min(along.pixel(median.n[i]), inner.x1 - width), py = up.pixel(median.median[i]);
       for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f}) places.push_back({px, py + rise * height});
     }
     put(rich("median"), ink::kHeadMedian, places);
@@ -358,7 +338,7 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   panel->x.high_label = true;
   panel->x.title = rich("visible keys *n*_{*i*}");
   if (std::ssize(counted) >= kLeastRows)
-    panel->median = running_median(n, counted, static_cast<double>(std::max<std::int64_t>(series.min_row, 1)));
+    panel->median = running_quantiles(n, counted, static_cast<double>(std::max<std::int64_t>(series.min_row, 1)));
   panel->counts = histogram(counted, panel->y.low, panel->y.high, kBins, true);
   const double share = run.at("value_mean_share", head.layer, head.head);
   if (std::isfinite(share)) {

@@ -1,0 +1,23 @@
+// Reads the files that figures are made of. HDF5 is used: one thread at a time.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "app/figures/figure.h"
+#include "core/base/result.h"
+#include "core/training/stored_history.h"
+
+namespace headroom {
+
+struct FigureHistory {
+  StoredHistory curves;
+  std::map<std::string, std::string, std::less<>> attributes;  // of those that figures name
+};
+
+// A run file, or the history of a training (training.h5). Errors as of read_run() and read_history().
+[[nodiscard]] Result<FigureRun> read_figure_run(const std::filesystem::path& path);
+
+}  // namespace headroom

@@ -1,0 +1,342 @@
+// Why heads are quiet or loud: log ρ = log e + log r̃ + ½ log κ over the rows of one or two heads, and over layers.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/figures/figure_kinds.h"
+#include "app/figures/head_series.h"
+#include "app/figures/page_axes.h"
+#include "app/figures/page_lines.h"
+#include "app/figures/row_axis.h"
+#include "app/figures/running_quantiles.h"
+#include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
+#include "core/base/numbers.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t kTerms = 4, kMostTermHeads = 2;
+constexpr double kMediansFrom = 16.0;  // visible keys
+constexpr float kTermBand = 0.15f;
+
+// Solid lines first: where two lie on each other, both show.
+struct TermStyle {
+  const char *series, *name;
+  MarkColor color;
+  float width;
+  LineDash dash;
+};
+constexpr std::array<TermStyle, kTerms> kTermStyles = {
+    {{"log rho", "log *ρ*", ink::kNet, 1.2f, kSolidLine},
+     {"log e", "log *e*", ink::kFirst, 1.0f, kSolidLine},
+     {"log r", "log *r̃*", ink::kSecond, 1.0f, kLongDash},
+     {"half log kappa", "½ log *κ*", ink::kKappa, 1.0f, kShortDash}}};
+constexpr std::size_t kRhoTerm = 0, kETerm = 1, kRTerm = 2;
+
+std::array<std::vector<double>, kTerms> head_terms(const LayerSnapshot& layer, std::int64_t head) {
+  LogTerms terms =
+      log_terms(layer.row_values("rows/context_rms", head), layer.row_values("rows/weight_l2", head),
+                layer.row_values("rows/uncorrelated_rms", head), layer.row_values("rows/value_rms_mean", head));
+  return {std::move(terms.rho), std::move(terms.e), std::move(terms.r), std::move(terms.half_kappa)};
+}
+
+// Along one axis: a value for each place, and quartiles where there are some.
+struct TermLine {
+  std::vector<double> x, y, low, high;
+  std::vector<std::int64_t> row, n;  // −1: not of one row; how many there are
+
+  void add(double at, double value, double lower, double upper, std::int64_t of_row, std::int64_t count) {
+    x.push_back(at), y.push_back(value), low.push_back(lower), high.push_back(upper);
+    row.push_back(of_row), n.push_back(count);
+  }
+};
+
+class TermPanel final : public FigurePanel {
+ public:
+  HeadRef head{-1, -1};  // of its rows; −1: of all, by layer
+  std::array<TermLine, kTerms> lines;
+  PageAxis x, y;
+  std::string sentence;
+
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    return {left_of_axis(y_axis(), inner.y, page), end_name_room(term_names(), page), 0.0f, below_axis(x, page)};
+  }
+
+  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
+    const Rect& inner = frame.inner;
+    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
+    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    const std::string of = head.layer < 0 ? std::string() : head_name(head);
+    painter.line({inner.x0, up.pixel(0.0)}, {inner.x1, up.pixel(0.0)}, Color::hex(0xbbbbbb), page.style.pt(0.5f));
+    painter.push_clip(inner.inset(-page.style.pt(1.0f)));
+    for (std::size_t t = 0; t < kTerms; ++t) {
+      painter.begin_series({"", of, std::string(kTermStyles[t].series) + " quartiles"});
+      draw_page_band(painter, along, up, lines[t].x, lines[t].low, lines[t].high,
+                     kTermStyles[t].color.mark.faded(kTermBand));
+      painter.end_series();
+    }
+    std::vector<EndName> names;
+    for (std::size_t t = 0; t < kTerms; ++t) {
+      const TermStyle& term = kTermStyles[t];
+      const std::vector<Vec2> points = placed_points(along, up, lines[t].x, lines[t].y);
+      painter.begin_series({"", of, term.series});
+      draw_page_line(painter, points, term.color.mark, term.width, term.dash, page);
+      painter.end_series();
+      float end = std::numeric_limits<float>::quiet_NaN();
+      for (const Vec2& point : points)
+        if (std::isfinite(point.y)) end = point.y;
+      names.push_back({rich(term.name), term.color.text, end});
+    }
+    painter.pop_clip();
+    draw_end_names(painter, inner, names, page);
+    draw_x_axis(painter, inner, x, page);
+    draw_y_axis(painter, inner, y_axis(), page);
+    painter.end_plot();
+  }
+
+  void add_data(FigureData& data) const override {
+    for (std::size_t t = 0; t < kTerms; ++t)
+      for (std::size_t i = 0; i < lines[t].x.size(); ++i) {
+        FigureMark mark;
+        mark.panel = letter, mark.series = kTermStyles[t].series, mark.kind = "line";
+        mark.layer = head.layer < 0 ? std::llround(lines[t].x[i]) : head.layer, mark.head = head.head;
+        mark.row = lines[t].row[i], mark.x = lines[t].x[i], mark.y = lines[t].y[i];
+        mark.low = lines[t].low[i], mark.high = lines[t].high[i], mark.n = lines[t].n[i];
+        data.add(std::move(mark));
+      }
+  }
+
+  std::string caption() const override { return sentence; }
+
+  // Where medians begin; NaN where there are none.
+  [[nodiscard]] double first_median() const {
+    const TermLine& rho = lines[kRhoTerm];
+    for (std::size_t i = 0; i < rho.x.size(); ++i)
+      if (rho.row[i] < 0) return rho.x[i];
+    return kNaN;
+  }
+
+ private:
+  static std::vector<RichText> term_names() {
+    std::vector<RichText> names;
+    for (const TermStyle& term : kTermStyles) names.push_back(rich(term.name));
+    return names;
+  }
+  [[nodiscard]] PageAxis y_axis() const {
+    PageAxis axis = y;
+    axis.bare = bare_y;
+    return axis;
+  }
+};
+
+// Rows of which one of the four terms is 0 or not finite.
+std::int64_t rows_without_terms(const std::array<std::vector<double>, kTerms>& terms) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < terms[0].size(); ++i)
+    count += std::ranges::all_of(terms, [&](const auto& term) { return std::isfinite(term[i]); }) ? 0 : 1;
+  return count;
+}
+
+std::string gap_sentence(std::int64_t rows, const char* what) {
+  if (rows == 0) return {};
+  return " " + grouped_text(rows) + (rows == 1 ? " row" : " rows") + " in which *e*, *r̃* or RMS is 0 or not finite " +
+         what + ".";
+}
+
+std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
+  const LayerSnapshot& layer = *run.layer(head.layer);
+  const HeadSeries series = make_head_series(run, layer, head.head);
+  const auto terms = head_terms(layer, head.head);
+  auto panel = std::make_unique<TermPanel>();
+  panel->kind = "decomposition", panel->name = "head", panel->head = head;
+  panel->title = rich("nats"), panel->right = rich(head_name(head));
+  panel->x = {series.by_position ? 0.0 : 1.0, last_place(series), !series.by_position};
+  panel->x.whole = series.by_position, panel->x.high_label = !series.by_position;
+  panel->x.title = rich(series.by_position ? "position of the row" : "visible keys *n*_{*i*}");
+  bool medians = false;
+  for (std::size_t t = 0; t < kTerms; ++t) {
+    RunningQuantiles running;
+    if (series.by_position) {
+      if (series.rows() >= 4 * kPositionBins)
+        for (const RowBin& bin : row_bins(series, terms[t], 1.0, 6)) {
+          running.n.push_back(bin.centre), running.lower.push_back(bin.lower);
+          running.median.push_back(bin.median), running.upper.push_back(bin.upper);
+        }
+    } else {
+      running = running_quantiles(series.visible, terms[t], kMediansFrom);
+    }
+    const double from = running.empty() ? kInfinity : series.by_position ? -1.0 : running.n.front();
+    for (std::size_t i = 0; i < terms[t].size(); ++i)
+      if (series.place[i] < from && series.visible[i] > 0.0)
+        panel->lines[t].add(series.place[i], terms[t][i], kNaN, kNaN, static_cast<std::int64_t>(i), -1);
+    for (std::size_t i = 0; i < running.n.size(); ++i)
+      panel->lines[t].add(running.n[i], running.median[i], running.lower[i], running.upper[i], -1, -1);
+    medians = medians || !running.empty();
+  }
+  panel->sentence = "log *ρ*_{*i*} = log *e*_{*i*} + log *r̃*_{*i*} + ½ log *κ*_{*i*} of " + head_name(head) +
+                    ", natural logarithms: *e* = ‖*w*‖₂, *r̃* the RMS of the values that the head reads, weighted by "
+                    "*w*², in units of *r̄*, *κ* what the sum of correlated values gains; ";
+  panel->sentence += grouped_text(static_cast<std::int64_t>(series.rows())) + " rows";
+  if (medians && series.by_position)
+    panel->sentence += ", medians and quartiles (bands) of pieces of equal length";
+  else if (medians)
+    panel->sentence += ", one by one up to *n*_{*i*} = " +
+                       std::to_string(static_cast<std::int64_t>(std::ceil(panel->first_median() - 1.0))) +
+                       ", then medians and quartiles (bands) of the rows with *n* within a factor 1.33";
+  panel->sentence += "." + gap_sentence(rows_without_terms(terms), "are gaps") + " " + run_sentence(run);
+  return panel;
+}
+
+// Means over the eligible rows of each head: what the last panel is of.
+struct HeadMeans {
+  HeadRef head;
+  std::array<double, kTerms> mean{kNaN, kNaN, kNaN, kNaN};
+  std::int64_t left_out = 0;
+};
+
+std::vector<HeadMeans> all_means(const RunSnapshot& run, const DrawnHeads& drawn) {
+  std::vector<HeadMeans> all;
+  for (const std::int64_t index : drawn.layers) {
+    const LayerSnapshot* layer = run.layer(index);
+    if (layer == nullptr || layer->visible.empty()) continue;
+    for (const std::int64_t head : drawn.heads) {
+      const std::int64_t place = layer->head_index(head);
+      const auto terms = head_terms(*layer, head);
+      if (place < 0 || terms[0].empty()) continue;
+      const auto at = static_cast<std::size_t>(place);
+      const std::vector<std::int64_t>& visible = layer->visible[layer->visible.size() > at ? at : 0];
+      const std::int64_t least = std::min(run.min_row, *std::ranges::max_element(visible));
+      HeadMeans one{{index, head}};
+      std::array<double, kTerms> sum{};
+      std::int64_t rows = 0;
+      for (std::size_t i = 0; i < terms[0].size() && i < visible.size(); ++i) {
+        if (visible[i] < least) continue;
+        if (!std::ranges::all_of(terms, [&](const auto& term) { return std::isfinite(term[i]); })) {
+          ++one.left_out;
+          continue;
+        }
+        for (std::size_t t = 0; t < kTerms; ++t) sum[t] += terms[t][i];
+        ++rows;
+      }
+      if (rows > 0)
+        for (std::size_t t = 0; t < kTerms; ++t) one.mean[t] = sum[t] / static_cast<double>(rows);
+      all.push_back(one);
+    }
+  }
+  return all;
+}
+
+std::unique_ptr<TermPanel> layer_panel(const RunSnapshot& run, const DrawnHeads& drawn,
+                                       const std::vector<HeadMeans>& means) {
+  auto panel = std::make_unique<TermPanel>();
+  panel->kind = "decomposition", panel->name = "layers", panel->title = rich("nats");
+  std::int64_t heads = 0, left_out = 0;
+  for (const HeadMeans& one : means) heads += std::isfinite(one.mean[0]) ? 1 : 0, left_out += one.left_out;
+  panel->right = rich(grouped_text(heads) + (heads == 1 ? " head" : " heads"));
+  const std::int64_t first = drawn.layers.front(), last = drawn.layers.back();
+  for (std::size_t t = 0; t < kTerms; ++t)
+    for (std::int64_t layer = first; layer <= last; ++layer) {
+      std::vector<double> values;
+      for (const HeadMeans& one : means)
+        if (one.head.layer == layer && std::isfinite(one.mean[t])) values.push_back(one.mean[t]);
+      const std::vector<double> found = quantiles(values, std::array{0.25, 0.5, 0.75});
+      if (!std::ranges::binary_search(drawn.layers, layer)) {
+        panel->lines[t].add(static_cast<double>(layer), kNaN, kNaN, kNaN, -1, 0);  // a gap
+        continue;
+      }
+      panel->lines[t].add(static_cast<double>(layer), found[1], found[0], found[2], -1, std::ssize(values));
+    }
+  const double room = first == last ? 0.5 : 0.015 * static_cast<double>(last - first);
+  panel->x = {static_cast<double>(first) - room, static_cast<double>(last) + (first == last ? 0.5 : 0.0)};
+  panel->x.whole = true, panel->x.title = rich("layer");
+  panel->sentence = "Means of the same terms over the rows with *n*_{*i*} ≥ " + std::to_string(run.min_row) +
+                    " of each head; line and band: median and quartiles over the heads of a layer, " +
+                    grouped_text(heads) + " heads in all";
+  if (!drawn.whole(run)) panel->sentence += " (of those that are drawn; the file has more)";
+  panel->sentence += "." + gap_sentence(left_out, "are left out") + " " + run_sentence(run);
+  return panel;
+}
+
+// Without a choice: the head that reads the smallest values, and the one that spreads its weights most.
+std::vector<HeadRef> usual_term_heads(const std::vector<HeadMeans>& means) {
+  std::vector<HeadRef> heads;
+  for (const std::size_t term : {kRTerm, kETerm}) {
+    const HeadMeans* least = nullptr;
+    for (const HeadMeans& one : means)
+      if (std::isfinite(one.mean[term]) && (least == nullptr || one.mean[term] < least->mean[term])) least = &one;
+    if (least != nullptr && std::ranges::find(heads, least->head) == heads.end()) heads.push_back(least->head);
+  }
+  return heads;
+}
+
+Result<void> has_terms(const FigureRun& run, std::int64_t layer_index, std::int64_t head) {
+  for (const char* name : {"rows/context_rms", "rows/weight_l2", "rows/uncorrelated_rms", "rows/value_rms_mean"}) {
+    const LayerSnapshot* layer = run.run->layer(layer_index);
+    if (layer == nullptr || layer->row_values(name, head).empty())
+      return lacks(run, "decomposition", "/" + std::string(name), "written with --only summary",
+                   "run analyze again without --only summary");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_decomposition(const FigureRun& run, const FigureChoice& choice) {
+  HEADROOM_TRY(const std::vector<HeadRef> heads,
+               chosen_heads(run, choice, {{run.run->layers.front(), run.run->heads.front()}}));
+  for (const HeadRef& head : heads) {
+    HEADROOM_TRY_VOID(has_terms(run, head.layer, head.head));
+  }
+  HEADROOM_TRY_VOID(drawn_heads(run, choice));
+  return {};
+}
+
+Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureChoice& choice) {
+  const FigureRun& one = runs.front();
+  const RunSnapshot& run = *one.run;
+  HEADROOM_TRY_VOID(check_decomposition(one, choice));
+  HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(one, choice));
+  const std::vector<HeadMeans> means = all_means(run, drawn);
+  HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(one, choice, usual_term_heads(means)));
+  if (heads.size() > kMostTermHeads)
+    return Error(
+        ErrorCode::InvalidArgument,
+        "decomposition is drawn of at most two heads beside all layers; --head has " + std::to_string(heads.size()));
+  Figure figure;
+  if (choice.heads.empty() && !heads.empty())
+    figure.notes.push_back(one.name() + ": " + head_name(heads.front()) + " reads the smallest values" +
+                           (heads.size() > 1 ? ", " + head_name(heads.back()) + " spreads its weights most" : "") +
+                           "; --head chooses others");
+  std::vector<std::unique_ptr<TermPanel>> panels;
+  for (const HeadRef& head : heads) panels.push_back(head_panel(run, head));
+  if (drawn.layers.size() * drawn.heads.size() > 1) panels.push_back(layer_panel(run, drawn, means));
+  // One y axis throughout.
+  double low = 0.0, high = 0.0;
+  bool any = false;
+  for (const auto& panel : panels)
+    for (const TermLine& line : panel->lines)
+      for (const std::vector<double>* part : {&line.y, &line.low, &line.high})
+        for (const double value : *part)
+          if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value), any = true;
+  if (!any) return Error(ErrorCode::Unsupported, "decomposition: no row of " + one.name() + " has a finite log ρ");
+  const Range range = nice_range(low, high, false);
+  for (auto& panel : panels) {
+    panel->y = {choice.low.value_or(range.low), choice.high.value_or(range.high)};
+    figure.panels.push_back(std::move(panel));
+  }
+  arrange(figure, choice, figure.panels.size() > 1 ? 174.0 : 84.0, 120.0, 57.0);
+  for (const std::vector<std::size_t>& row : figure.rows)
+    for (std::size_t i = 1; i < row.size(); ++i) figure.panels[row[i]]->bare_y = true;
+  return figure;
+}
+
+}  // namespace headroom

@@ -1,0 +1,391 @@
+// Histories of trainings by step: validation loss and gradient norm as mean and range over seeds; largest logit and
+// sink score of each seed, whose jumps do not average.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/figures/figure_kinds.h"
+#include "app/figures/kinds/training_curves.h"
+#include "app/figures/page_axes.h"
+#include "app/plot/label_layout.h"
+#include "core/base/number_text.h"
+#include "core/base/numbers.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::int64_t kNormBlock = 100;   // steps that a mean of the gradient norm is of
+constexpr double kThousandsFrom = 2000.0;  // steps from which the axis counts thousands
+constexpr float kMeanWidth = 1.2f, kSeedWidth = 0.6f, kRangeBand = 0.16f;
+
+struct TrainingCurve {
+  std::string series;  // "softmax mean", "DIFF V2 seed 1"
+  TrainingLine line;
+  MarkColor ink;
+  LineDash dash;
+  float width = kSeedWidth;
+  bool diverged = false;
+  std::size_t named = 0;  // which of the panel's names is its own
+};
+
+struct CurveName {
+  RichText text;
+  Color color;
+};
+
+class TrainingPanel final : public FigurePanel {
+ public:
+  std::string quantity;
+  std::vector<TrainingCurve> curves;
+  std::vector<CurveName> names;    // of curves; empty: other panels name them
+  bool names_together = false;     // one under the other, with the notes below them
+  std::vector<std::string> notes;  // "mean and range,", "3 seeds"
+  PageAxis x, y;
+  bool thousands = false;
+  std::string sentence;
+
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    return {left_of_axis(y, inner.y, page), page.style.pt(3.0f), 0.0f, below_axis(x, page)};
+  }
+
+  void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
+    const PageStyle& style = page.style;
+    const Rect& inner = frame.inner;
+    const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
+    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    LabelSpace space(inner.inset(style.pt(2.0f)), style.pt(1.5f));
+    std::vector<std::vector<Vec2>> own(std::max<std::size_t>(1, names.size()));
+    for (const TrainingCurve& curve : curves) {
+      const std::vector<double> at = places(curve.line);
+      if (std::ranges::any_of(curve.line.low, [](double v) { return std::isfinite(v); })) {
+        painter.begin_series({quantity, "", curve.series + " range"});
+        draw_page_band(painter, along, up, at, curve.line.low, curve.line.high, curve.ink.mark.faded(kRangeBand));
+        painter.end_series();
+        for (std::size_t i = 0; i + 1 < at.size(); ++i)
+          if (std::isfinite(curve.line.low[i]) && std::isfinite(curve.line.low[i + 1]))
+            space.block(Rect{along.pixel(at[i]), up.pixel(std::max(curve.line.high[i], curve.line.high[i + 1])),
+                             along.pixel(at[i + 1]), up.pixel(std::min(curve.line.low[i], curve.line.low[i + 1]))});
+      }
+    }
+    for (const TrainingCurve& curve : curves) {
+      const std::vector<Vec2> points = placed_points(along, up, places(curve.line), curve.line.y);
+      painter.begin_series({quantity, "", curve.series});
+      draw_page_line(painter, points, curve.ink.mark, curve.width, curve.dash, page);
+      painter.end_series();
+      space.block_line(points, style.pt(curve.width + 0.6f));
+      std::vector<Vec2>& mine = own[std::min(curve.named, own.size() - 1)];
+      mine.insert(mine.end(), points.begin(), points.end());
+      mine.push_back({kNowhere, kNowhere});
+      if (curve.diverged && !points.empty()) draw_cross(painter, points.back(), curve, page);
+    }
+    draw_names(painter, page, space, own);
+    draw_x_axis(painter, inner, x, page);
+    draw_y_axis(painter, inner, y, page);
+    painter.end_plot();
+  }
+
+  void add_data(FigureData& data) const override {
+    for (const TrainingCurve& curve : curves)
+      for (std::size_t i = 0; i < curve.line.step.size(); ++i) {
+        FigureMark mark;
+        mark.panel = letter, mark.series = quantity + " " + curve.series, mark.kind = "line";
+        mark.x = curve.line.step[i], mark.y = curve.line.y[i];
+        mark.low = curve.line.low[i], mark.high = curve.line.high[i], mark.n = curve.line.seeds[i];
+        data.add(std::move(mark));
+      }
+  }
+  std::string caption() const override { return sentence; }
+
+ private:
+  static constexpr float kNowhere = std::numeric_limits<float>::quiet_NaN();
+
+  // Steps as the axis counts them.
+  [[nodiscard]] std::vector<double> places(const TrainingLine& line) const {
+    std::vector<double> result = line.step;
+    if (thousands)
+      for (double& step : result) step /= 1000.0;
+    return result;
+  }
+
+  void draw_cross(Painter& painter, Vec2 at, const TrainingCurve& curve, const Page& page) const {
+    const float arm = page.style.pt(2.0f);
+    painter.begin_series({quantity, "", curve.series + " diverged"});
+    painter.line({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, curve.ink.text, page.style.pt(0.9f));
+    painter.line({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, curve.ink.text, page.style.pt(0.9f));
+    painter.end_series();
+  }
+
+  // One under the other, at the right from the top, else farther to the left.
+  static void draw_together(Painter& painter, const Page& page, LabelSpace& space,
+                            const std::vector<CurveName>& lines) {
+    const PageStyle& style = page.style;
+    const float line = 1.25f * style.size(), height = line * static_cast<float>(lines.size());
+    float width = 0.0f;
+    for (const CurveName& one : lines) width = std::max(width, rich_width(page.measure, one.text, style.text()));
+    const Rect free = space.frame();
+    for (float x1 = free.x1; x1 - width >= free.x0; x1 -= style.pt(4.0f))
+      for (float y0 = free.y0; y0 + height <= free.y1; y0 += style.pt(4.0f)) {
+        if (!space.place(OrientedBox::of(Rect{x1 - width, y0, x1, y0 + height}))) continue;
+        for (std::size_t i = 0; i < lines.size(); ++i)
+          draw_rich(painter, {x1, y0 + 0.82f * style.size() + line * static_cast<float>(i)}, lines[i].text,
+                    style.text(lines[i].color), Painter::Align::Right);
+        return;
+      }
+  }
+
+  void draw_names(Painter& painter, const Page& page, LabelSpace& space,
+                  const std::vector<std::vector<Vec2>>& own) const {
+    std::vector<CurveName> lines;
+    if (names_together) lines = names;
+    for (const std::string& note : notes) lines.push_back({rich(note), ink::kNote});
+    if (!lines.empty()) draw_together(painter, page, space, lines);
+    if (names_together) return;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      std::vector<std::vector<Vec2>> others;
+      for (std::size_t k = 0; k < own.size(); ++k)
+        if (k != i) others.push_back(own[k]);
+      const float width = rich_width(page.measure, names[i].text, page.style.text());
+      if (const auto at = place_beside(space, own[i], others, width, page))
+        draw_rich(painter, *at, names[i].text, page.style.text(names[i].color));
+    }
+  }
+};
+
+double last_step(const std::vector<TrainingGroup>& groups) {
+  std::int64_t last = 1;
+  for (const TrainingGroup& group : groups)
+    for (std::size_t s = 0; s < group.seeds.size(); ++s) last = std::max(last, group.curves(s).last_step());
+  return static_cast<double>(last);
+}
+
+std::unique_ptr<TrainingPanel> panel_of(const char* quantity, const std::vector<TrainingGroup>& groups) {
+  auto panel = std::make_unique<TrainingPanel>();
+  panel->kind = "training", panel->name = quantity, panel->quantity = quantity;
+  const double last = last_step(groups);
+  panel->thousands = last >= kThousandsFrom;
+  panel->x = {0.0, panel->thousands ? last / 1000.0 : last};
+  panel->x.title = rich(panel->thousands ? "step, thousands" : "step");
+  return panel;
+}
+
+// Of all that is drawn.
+Range drawn_range(const TrainingPanel& panel) {
+  Range range{kInfinity, -kInfinity};
+  for (const TrainingCurve& curve : panel.curves)
+    for (const std::vector<double>* part : {&curve.line.y, &curve.line.low, &curve.line.high})
+      for (const double value : *part)
+        if (std::isfinite(value)) range.low = std::min(range.low, value), range.high = std::max(range.high, value);
+  return range;
+}
+
+std::string seeds_note(const std::vector<TrainingGroup>& groups) {
+  std::size_t least = groups.front().seeds.size(), most = least;
+  for (const TrainingGroup& group : groups)
+    least = std::min(least, group.seeds.size()), most = std::max(most, group.seeds.size());
+  if (most == 1) return "1 seed";
+  return (least < most ? std::to_string(least) + "–" : "") + std::to_string(most) + " seeds";
+}
+
+// Mean and range over the seeds of each group.
+template <typename MakeLine>
+void add_means(TrainingPanel& panel, const std::vector<TrainingGroup>& groups, MakeLine make_line) {
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const TrainingGroup& group = groups[g];
+    std::vector<TrainingLine> lines;
+    bool diverged = false;
+    for (std::size_t s = 0; s < group.seeds.size(); ++s) {
+      TrainingLine line = make_line(group.curves(s));
+      diverged = diverged || group.curves(s).diverged_step.has_value();
+      if (!line.step.empty()) lines.push_back(std::move(line));
+    }
+    if (lines.empty()) continue;
+    TrainingCurve curve{group.name + (lines.size() > 1 ? " mean" : ""),
+                        mean_line(lines),
+                        group.ink,
+                        group.dash,
+                        kMeanWidth,
+                        diverged && lines.size() == 1,
+                        g};
+    panel.curves.push_back(std::move(curve));
+  }
+}
+
+template <typename Series>
+void add_seeds(TrainingPanel& panel, const std::vector<TrainingGroup>& groups, bool net, Series series) {
+  for (const TrainingGroup& group : groups) {
+    bool any = false;
+    for (std::size_t s = 0; s < group.seeds.size(); ++s) {
+      const StoredHistory& curves = group.curves(s);
+      if (net && !curves.second_maps) continue;
+      TrainingLine line = seed_line(series(curves), -1);
+      if (line.step.empty()) continue;
+      any = true;
+      const std::string seed = curves.seed ? std::to_string(*curves.seed) : std::to_string(s + 1);
+      panel.curves.push_back({group.name + (net ? " net" : "") + " seed " + seed, std::move(line),
+                              net ? group.net_ink : group.ink, net ? group.net_dash : group.dash, kSeedWidth,
+                              curves.diverged_step.has_value(), panel.names.size()});
+    }
+    if (!any) continue;
+    const bool maps = group.curves(0).second_maps;
+    panel.names.push_back({{{TextRun::Form::Upright, (maps ? group.short_name : group.name) + (net    ? " net"
+                                                                                               : maps ? " first map"
+                                                                                                      : "")}},
+                           net ? group.net_ink.text : group.ink.text});
+  }
+}
+
+// What was trained, by whom, from which seeds.
+std::string training_sentence(const std::vector<TrainingGroup>& groups) {
+  std::string text, recipes;
+  std::vector<std::string> known;
+  for (const TrainingGroup& group : groups) {
+    text += (text.empty() ? "" : "; ") + group.name + ": " + seeds_text(group);
+    for (std::size_t s = 0; s < group.seeds.size(); ++s)
+      if (const auto step = group.curves(s).diverged_step)
+        text += " (seed " + std::to_string(group.curves(s).seed.value_or(static_cast<std::int64_t>(s) + 1)) +
+                " diverged at step " + grouped_text(*step) + ", ×)";
+    if (std::ranges::find(known, group.recipe_sha256) != known.end()) continue;
+    known.push_back(group.recipe_sha256);
+    recipes += (recipes.empty() ? " Recipe " : ", ") + group.recipe + " " + group.recipe_sha256.substr(0, 12);
+  }
+  return text + "." + recipes + ". " + groups.front().seeds.front()->attribute("source") + ".";
+}
+
+// "median over 2 layers of 4 heads"; the quantity of the one head where there is one.
+std::string over_heads(const std::vector<TrainingGroup>& groups, const char* word) {
+  const StoredHistory& first = groups.front().curves(0);
+  if (first.layers * first.heads <= 1) return " of the one head";
+  return ", " + std::string(word) + " over " + std::to_string(first.layers) +
+         (first.layers == 1 ? " layer of " : " layers of ") + std::to_string(first.heads) + " heads";
+}
+
+std::unique_ptr<TrainingPanel> loss_panel(const std::vector<TrainingGroup>& groups) {
+  auto panel = panel_of("validation_loss", groups);
+  add_means(*panel, groups, [](const StoredHistory& curves) { return seed_line(curves.validation_loss, 0); });
+  std::string unit = groups.front().curves(0).loss_unit;
+  if (unit == "nat" || unit == "bit") unit += "s";
+  panel->title = {{TextRun::Form::Upright, "validation loss" + (unit.empty() || unit == "1" ? "" : ", " + unit)}};
+  double low = kInfinity, high = -kInfinity;
+  for (const TrainingGroup& group : groups)
+    for (std::size_t s = 0; s < group.seeds.size(); ++s) {
+      const StepSeries& series = group.curves(s).validation_loss;
+      if (series.empty() || series.step(0) != 0) continue;
+      low = std::min(low, static_cast<double>(series.values()[0]));
+      high = std::max(high, static_cast<double>(series.values()[0]));
+    }
+  panel->sentence = "Loss on the validation sequences; ";
+  panel->sentence += seeds_note(groups) == "1 seed" ? "one seed" : "mean and range (bands) over seeds";
+  if (low <= high)
+    panel->sentence += "; step 0 is left out, at " +
+                       (high - low < 0.005 ? fixed_text(low, 2) : fixed_text(low, 2) + "–" + fixed_text(high, 2));
+  panel->sentence += ". " + training_sentence(groups);
+  return panel;
+}
+
+std::unique_ptr<TrainingPanel> norm_panel(const std::vector<TrainingGroup>& groups) {
+  auto panel = panel_of("gradient_norm", groups);
+  const auto last = static_cast<std::int64_t>(last_step(groups));
+  const std::int64_t block = last >= 10 * kNormBlock ? kNormBlock : std::max<std::int64_t>(1, last / 10);
+  add_means(*panel, groups, [&](const StoredHistory& curves) { return block_means(curves.gradient_norm, block); });
+  panel->title = rich("gradient norm");
+  panel->sentence = "Norm of the gradient before clipping, means of " + std::to_string(block) + " steps; " +
+                    (seeds_note(groups) == "1 seed" ? "one seed" : "mean and range over seeds") + ". " +
+                    training_sentence(groups);
+  return panel;
+}
+
+std::unique_ptr<TrainingPanel> logit_panel(const std::vector<TrainingGroup>& groups) {
+  auto panel = panel_of("logit_max", groups);
+  add_seeds(*panel, groups, false,
+            [](const StoredHistory& curves) -> const StepSeries& { return curves.logit_max.high; });
+  panel->names.clear();  // the first panel names the colours
+  panel->title = rich("largest logit");
+  panel->sentence = "Largest attention logit of the step’s batch" + over_heads(groups, "largest") +
+                    " and maps; each seed a line. " + training_sentence(groups);
+  return panel;
+}
+
+std::unique_ptr<TrainingPanel> sink_panel(const std::vector<TrainingGroup>& groups) {
+  auto panel = panel_of("sink_score", groups);
+  add_seeds(*panel, groups, false,
+            [](const StoredHistory& curves) -> const StepSeries& { return curves.sink_score.median; });
+  add_seeds(*panel, groups, true,
+            [](const StoredHistory& curves) -> const StepSeries& { return curves.sink_score_net.median; });
+  panel->title = rich("sink score *α*_{0}");
+  const bool second = std::ranges::any_of(groups, [](const TrainingGroup& g) { return g.curves(0).second_maps; });
+  panel->sentence = "Sink score *α*₀" + over_heads(groups, "median") + "; each seed a line" +
+                    (second ? "; of differential heads the first map’s, and that of the net map" : "") + ". " +
+                    training_sentence(groups);
+  return panel;
+}
+
+}  // namespace
+
+Result<void> check_training(const FigureRun& run, const FigureChoice&) {
+  const StoredHistory& curves = run.history->curves;
+  if (curves.validation_loss.empty() && curves.gradient_norm.empty() && curves.logit_max.high.empty() &&
+      curves.sink_score.median.empty())
+    return Error(ErrorCode::Unsupported, "training: " + run.name() + " has no step");
+  return {};
+}
+
+Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice& choice) {
+  HEADROOM_TRY(const std::vector<TrainingGroup> groups, training_groups(runs));
+  std::vector<std::unique_ptr<TrainingPanel>> panels;
+  for (auto* make : {loss_panel, norm_panel, logit_panel, sink_panel}) {
+    std::unique_ptr<TrainingPanel> panel = make(groups);
+    if (!panel->curves.empty()) panels.push_back(std::move(panel));
+  }
+  if (panels.empty())
+    return Error(ErrorCode::Unsupported, "training: nothing after step 0 of " + runs.front().name() + " is finite");
+  // The first panel says which colour is which and what the bands are, the first of single seeds that they are single.
+  TrainingPanel& first = *panels.front();
+  if (first.names.empty()) {
+    for (const TrainingGroup& group : groups)
+      first.names.push_back({{{TextRun::Form::Upright, group.name}}, group.ink.text});
+    first.names_together = true;
+  }
+  const std::string note = seeds_note(groups);
+  const bool means = first.quantity == "validation_loss" || first.quantity == "gradient_norm";
+  if (note == "1 seed" || !means)
+    first.notes = {note};
+  else
+    first.notes = {"mean and range,", note};
+  for (auto& panel : panels)
+    if (means && note != "1 seed" && (panel->quantity == "logit_max" || panel->quantity == "sink_score")) {
+      panel->notes = {"each seed"};
+      break;
+    }
+  Figure figure;
+  for (auto& panel : panels) {
+    const Range range = drawn_range(*panel);
+    if (panel->quantity == "sink_score") {
+      // Room below a net map without a sink for its name.
+      const bool net = std::ranges::any_of(groups, [](const TrainingGroup& g) { return g.curves(0).second_maps; });
+      panel->y = {net ? std::min(-0.1, range.low - 0.05) : std::min(0.0, range.low), std::max(1.0, range.high)};
+    } else {
+      const bool log = panel->quantity == "gradient_norm" && range.low > 0.0;
+      const Range nice =
+          nice_range(panel->quantity == "logit_max" ? std::min(0.0, range.low) : range.low, range.high, log);
+      panel->y = {nice.low, nice.high, log};
+    }
+    figure.panels.push_back(std::move(panel));
+  }
+  figure.width_mm = choice.width_mm.value_or(174.0);
+  const std::size_t beside = figure.width_mm >= 150.0 ? 4 : figure.width_mm >= 100.0 ? 2 : 1;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    if (i % beside == 0) figure.rows.emplace_back();
+    figure.rows.back().push_back(i);
+  }
+  figure.height_mm = choice.height_mm.value_or((beside == 4 ? 55.0 : 48.0) * static_cast<double>(figure.rows.size()));
+  return figure;
+}
+
+}  // namespace headroom

@@ -1,0 +1,135 @@
+#include "app/figures/page_lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+
+namespace headroom {
+namespace {
+
+constexpr float kToName = 2.2f;  // points from a line's end to its name
+
+// Points along a line, close enough that the nearest of them stands for it.
+std::vector<Vec2> dense(const std::vector<Vec2>& line) {
+  constexpr float kStep = 2.5f;
+  std::vector<Vec2> result;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (!std::isfinite(line[i].y)) continue;
+    result.push_back(line[i]);
+    if (i + 1 == line.size() || !std::isfinite(line[i + 1].y)) continue;
+    const Vec2 step = line[i + 1] - line[i];
+    const int pieces = static_cast<int>(std::hypot(step.x, step.y) / kStep);
+    for (int k = 1; k <= pieces; ++k)
+      result.push_back(line[i] + step * (static_cast<float>(k) / static_cast<float>(pieces + 1)));
+  }
+  return result;
+}
+
+float distance_to(const Rect& box, const std::vector<Vec2>& points) {
+  float least = std::numeric_limits<float>::infinity();
+  for (const Vec2& p : points)
+    least = std::min(
+        least, std::hypot(std::max({box.x0 - p.x, 0.0f, p.x - box.x1}), std::max({box.y0 - p.y, 0.0f, p.y - box.y1})));
+  return least;
+}
+
+}  // namespace
+
+void draw_page_line(Painter& painter, const std::vector<Vec2>& points, Color color, float width, LineDash dash,
+                    const Page& page) {
+  const auto finite = [](const Vec2& p) { return std::isfinite(p.x) && std::isfinite(p.y); };
+  for (std::size_t from = 0; from < points.size();) {
+    std::size_t end = from;
+    while (end < points.size() && finite(points[end])) ++end;
+    const std::span<const Vec2> run(points.data() + from, end - from);
+    const float stroke = page.style.pt(width);
+    if (run.size() == 1)
+      painter.disc(run.front(), 0.9f * stroke, color);
+    else if (run.size() > 1 && dash.on > 0.0f)
+      painter.dashed_polyline(run, color, stroke, page.style.pt(dash.on), page.style.pt(dash.off));
+    else if (run.size() > 1)
+      painter.polyline(run, color, stroke);
+    from = end + 1;
+  }
+}
+
+void draw_page_band(Painter& painter, const Axis& along, const Axis& up, NumberView x, NumberView low, NumberView high,
+                    Color color) {
+  for (std::size_t from = 0; from < x.size();) {
+    std::size_t end = from;
+    while (end < x.size() && std::isfinite(low[end]) && std::isfinite(high[end])) ++end;
+    if (end - from > 1) {
+      std::vector<Vec2> outline;
+      for (std::size_t i = from; i < end; ++i) outline.push_back({along.pixel(x[i]), up.pixel(high[i])});
+      for (std::size_t i = end; i-- > from;) outline.push_back({along.pixel(x[i]), up.pixel(low[i])});
+      painter.fill_polygon(outline, color);
+    }
+    from = end + 1;
+  }
+}
+
+std::vector<Vec2> placed_points(const Axis& along, const Axis& up, NumberView x, NumberView y) {
+  constexpr float kNowhere = std::numeric_limits<float>::quiet_NaN();
+  std::vector<Vec2> points;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    points.push_back(std::isfinite(y[i]) ? Vec2{along.pixel(x[i]), up.pixel(y[i])} : Vec2{kNowhere, kNowhere});
+  return points;
+}
+
+std::optional<Vec2> place_beside(LabelSpace& space, const std::vector<Vec2>& own,
+                                 const std::vector<std::vector<Vec2>>& others, float width, const Page& page) {
+  const float size = page.style.size(), height = 1.05f * size, far = page.style.pt(30.0f);
+  const std::vector<Vec2> line = dense(own);
+  std::vector<Vec2> rest;
+  for (const std::vector<Vec2>& other : others) {
+    const std::vector<Vec2> more = dense(other);
+    rest.insert(rest.end(), more.begin(), more.end());
+  }
+  const Rect& frame = space.frame();
+  // First places that are nearer to the line than to others; where there is none, colour tells whose the name is.
+  std::optional<Rect> best;
+  for (const bool nearer : {true, false}) {
+    if (best) break;
+    float least = std::numeric_limits<float>::infinity();
+    for (float x = frame.x0; x + width <= frame.x1; x += page.style.pt(3.0f))
+      for (float y = frame.y0; y + height <= frame.y1; y += page.style.pt(2.0f)) {
+        const Rect box = Rect::sized(x, y, width, height);
+        const float mine = distance_to(box, line);
+        if (mine - 0.25f * far >= least) continue;
+        const float theirs = std::min(far, distance_to(box, rest));
+        const float score = mine - 0.25f * theirs;
+        if ((nearer && mine >= theirs) || score >= least || !space.fits(OrientedBox::of(box))) continue;
+        best = box, least = score;
+      }
+  }
+  if (!best) return {};
+  space.block(*best);
+  return Vec2{best->x0, best->y0 + 0.8f * size};
+}
+
+float end_name_room(const std::vector<RichText>& names, const Page& page) {
+  float widest = 0.0f;
+  for (const RichText& name : names) widest = std::max(widest, rich_width(page.measure, name, page.style.text()));
+  return page.style.pt(kToName) + widest;
+}
+
+void draw_end_names(Painter& painter, const Rect& inner, const std::vector<EndName>& names, const Page& page) {
+  const float size = page.style.size();
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return names[a].y < names[b].y; });
+  std::vector<float> wanted;
+  for (const std::size_t i : order)
+    wanted.push_back(std::isfinite(names[i].y) ? std::clamp(names[i].y, inner.y0, inner.y1) : names[i].y);
+  const std::vector<float> placed = spread_labels(wanted, 1.2f * size, inner.y0, inner.y1);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (std::isfinite(placed[i]))
+      draw_rich(painter, {inner.x1 + page.style.pt(kToName), placed[i] + 0.3f * size}, names[order[i]].text,
+                page.style.text(names[order[i]].color));
+}
+
+}  // namespace headroom

@@ -1,0 +1,47 @@
+// What the lines of several kinds share: pieces between gaps, bands, and names at their right ends. Layout is pure;
+// safe from any thread.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/figures/page_style.h"
+#include "app/figures/rich_text.h"
+#include "app/plot/label_layout.h"
+#include "app/plot/number_view.h"
+#include "app/plot/ticks.h"
+
+namespace headroom {
+
+// Dashes and gaps in points; `on` 0: solid.
+struct LineDash {
+  float on = 0.0f, off = 0.0f;
+};
+inline constexpr LineDash kSolidLine{}, kLongDash{5.0f, 1.3f}, kShortDash{1.6f, 1.0f}, kBoundDash{5.0f, 3.0f},
+    kDots{1.0f, 1.6f};
+
+// Through the points whose coordinates are finite, one call for each run of them; a point without neighbours is a disc.
+void draw_page_line(Painter& painter, const std::vector<Vec2>& points, Color color, float width, LineDash dash,
+                    const Page& page);
+// Between two values at each x, likewise one call for each run of at least two.
+void draw_page_band(Painter& painter, const Axis& along, const Axis& up, NumberView x, NumberView low, NumberView high,
+                    Color color);
+// Places of the values; not finite where one of the two is not.
+[[nodiscard]] std::vector<Vec2> placed_points(const Axis& along, const Axis& up, NumberView x, NumberView y);
+
+// Where a name of such a width can stand in `space` nearest to its own line, and farther from the others where there
+// is such a place, as its baseline; it is taken. Nothing where there is no room.
+[[nodiscard]] std::optional<Vec2> place_beside(LabelSpace& space, const std::vector<Vec2>& own,
+                                               const std::vector<std::vector<Vec2>>& others, float width,
+                                               const Page& page);
+
+// Names at the right ends of lines, a line of text apart.
+struct EndName {
+  RichText text;
+  Color color;
+  float y = 0.0f;  // of the line's end; NaN: it has none, and no name
+};
+[[nodiscard]] float end_name_room(const std::vector<RichText>& names, const Page& page);
+void draw_end_names(Painter& painter, const Rect& inner, const std::vector<EndName>& names, const Page& page);
+
+}  // namespace headroom
