@@ -134,7 +134,10 @@ Result<FigureChoice> read_choice(const FigureArguments& arguments, const std::st
   }
   HEADROOM_TRY(choice.layers, index_list("--layers", arguments.layers));
   HEADROOM_TRY(choice.only_heads, index_list("--heads", arguments.only_heads));
+  const auto found = find_figure_kind(kind);
+  if (found && (*found)->by_token) choice.row_quantities = arguments.quantities;
   for (const std::string& quantity : arguments.quantities) {
+    if (!choice.row_quantities.empty()) break;
     HEADROOM_TRY(const QuantityRef ref, parse_quantity(quantity));
     choice.quantities.push_back(ref);
   }
@@ -310,6 +313,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
   Page page{*fonts, {}};
   page.style.times = arguments.theme == "slides" ? 2.0f : 1.0f;
   page.style.text_size = static_cast<float>(arguments.text_size);
+  HEADROOM_TRY_VOID(settle_height(figure, page));
   HEADROOM_TRY(const std::vector<PanelFrame> frames, lay_out_figure(figure, figure.width_mm, figure.height_mm, page));
   const std::string caption = figure_caption(figure);
   HEADROOM_TRY(const FileKeys keys, file_keys(arguments, places.runs));

@@ -37,6 +37,7 @@ struct FigureChoice {
   std::vector<HeadRef> heads;                    // the first is *the* head
   std::vector<std::int64_t> layers, only_heads;  // what is drawn of the others
   std::vector<QuantityRef> quantities;
+  std::vector<std::string> row_quantities;                // as written; of kinds that show what each token has
   std::optional<std::array<std::int64_t, 2>> rows, keys;  // half open
   std::optional<std::array<std::int64_t, 2>> cell;        // lens of a map
   std::optional<double> low, high;                        // of colours, or of the value axis
@@ -67,6 +68,8 @@ class FigurePanel {
   [[nodiscard]] virtual Vec2 least_inner(const Page& page) const {
     return {page.style.mm(14.0f), page.style.mm(10.0f)};
   }
+  // Of an inner rectangle of that width, where the content asks for it, as text does; 0: it takes what there is.
+  [[nodiscard]] virtual float needed_height(const Page& /*page*/, float /*width*/) const { return 0.0f; }
   // All but letter and titles.
   virtual void draw(Painter& painter, const PanelFrame& frame, const Page& page) const = 0;
   virtual void add_data(FigureData& data) const = 0;
@@ -82,7 +85,7 @@ class FigurePanel {
 struct Figure {
   std::vector<std::unique_ptr<FigurePanel>> panels;
   std::vector<std::vector<std::size_t>> rows;  // panels side by side, from the top
-  double width_mm = 84.0, height_mm = 58.0;    // as asked for, else the kind's own
+  double width_mm = 84.0, height_mm = 58.0;    // as asked for, else the kind's own; 0 high: what the content needs
   std::vector<std::string> notes;              // for stderr: what was chosen or left out
 };
 

@@ -16,6 +16,10 @@ constexpr std::array kKinds = {
     FigureKind{"rms", "context RMS ρᵢ of heads over visible keys against their intervals", true, check_rms, make_rms},
     FigureKind{"atlas", "one cell per head, coloured by a quantity; contour and counts above its threshold", false,
                check_atlas, make_atlas},
+    FigureKind{"map", "one map of a head; of a head with two maps, first − λ × second = net", false, check_map,
+               make_map},
+    FigureKind{"tokens", "the text, each token on the colour of a quantity of its row or key", false, check_tokens,
+               make_tokens, true},
 };
 
 // "0–29", "0, 4–7".

@@ -19,6 +19,7 @@ struct FigureKind {
   // Why this run cannot be drawn so, and what to do: nothing where it can.
   Result<void> (*check)(const FigureRun& run, const FigureChoice& choice);
   Result<Figure> (*make)(std::span<const FigureRun> runs, const FigureChoice& choice);
+  bool by_token = false;  // its quantities are those of rows and keys, not of heads
 };
 
 [[nodiscard]] std::span<const FigureKind> figure_kinds();
@@ -47,5 +48,9 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_atlas(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_map(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_map(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_tokens(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_tokens(std::span<const FigureRun> runs, const FigureChoice& choice);
 
 }  // namespace headroom

@@ -34,6 +34,9 @@ def runs(tmp_path_factory, command):
         outcome = command("analyze", folder / kind, "--ids", IDS, "-o", made[kind], "--device", "cpu", "--exact-maps", "--maps", "16",
                           "--components")
         assert outcome.code == 0, outcome
+    made["pooled"] = folder / "pooled.h5"
+    outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["pooled"], "--device", "cpu", "--maps", "16")
+    assert outcome.code == 0, outcome
     made["summary"] = folder / "summary.h5"
     outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["summary"], "--device", "cpu", "--only", "summary")
     assert outcome.code == 0, outcome
@@ -46,6 +49,12 @@ KINDS = {
     "rms_own": ("diff_v2", ["--head", "L0.H1"]),
     "atlas": ("softmax", ["--head", "L1.H2"]),
     "atlas_several": ("softmax", ["--quantity", "sink_score,context_rms_relative_mean,effective_keys_mean,logit_abs_max"]),
+    "map": ("softmax", ["--head", "L1.H2"]),
+    "map_lens": ("softmax", ["--head", "L1.H2", "--cell", "100,37"]),
+    "map_pooled": ("pooled", ["--head", "L1.H2"]),
+    "map_equation": ("diff_v2", ["--head", "L0.H1"]),
+    "map_shared": ("diff_v1", ["--head", "L1.H0"]),
+    "tokens": ("softmax", ["--head", "L1.H2"]),
 }
 
 
