@@ -243,6 +243,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
   Page page{*fonts, {}};
   page.style.times = asked.theme == "slides" ? 2.0f : 1.0f;
   page.style.text_size = static_cast<float>(arguments.text_size);
+  HEADROOM_TRY_VOID(settle_height(asked.figure, page));
   HEADROOM_TRY(const std::vector<PanelFrame> frames, lay_out_figure(asked.figure, page));
   const std::string caption = figure_caption(asked.figure);
   HEADROOM_TRY(const FileKeys keys, file_keys(arguments, asked.runs));

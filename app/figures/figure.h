@@ -41,6 +41,7 @@ struct FigureChoice {
   std::vector<HeadRef> heads;                    // the first is *the* head
   std::vector<std::int64_t> layers, only_heads;  // what is drawn of the others
   std::vector<QuantityRef> quantities;
+  std::vector<std::string> row_quantities;                // as written; of kinds that show what each token has
   std::optional<std::array<std::int64_t, 2>> rows, keys;  // half open
   std::optional<std::array<std::int64_t, 2>> cell;        // lens of a map
   std::optional<double> low, high;                        // of colours, or of the value axis
@@ -87,6 +88,8 @@ class FigurePanel {
   [[nodiscard]] virtual Vec2 least_inner(const Page& page) const {
     return {page.style.mm(14.0f), page.style.mm(10.0f)};
   }
+  // Of an inner rectangle of that width, where the content asks for it, as text does; 0: it takes what there is.
+  [[nodiscard]] virtual float needed_height(const Page& /*page*/, float /*width*/) const { return 0.0f; }
   // All but letter and titles.
   virtual void draw(Painter& painter, const PanelFrame& frame, const Page& page) const = 0;
   virtual void add_data(FigureData& data) const = 0;
@@ -100,7 +103,7 @@ class FigurePanel {
   float weight = 1.0f;     // share of the row's width
   // Left of `right`, in the title line: of series that have no room for a name beside them.
   std::vector<SeriesName> names;
-  bool bare_y = false;     // the panel at its left has the same y axis with its numbers
+  bool bare_y = false;  // the panel at its left has the same y axis with its numbers
 };
 
 struct Figure {

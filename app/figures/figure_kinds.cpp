@@ -32,6 +32,10 @@ constexpr std::array kKinds = {
                true, check_compare, make_compare},
     FigureKind{"training", "loss, gradient norm, largest logit and sink score by step, from training.h5", true,
                check_training, make_training, true},
+    FigureKind{"map", "one map of a head; of a head with two maps, first − λ × second = net", false, check_map,
+               make_map},
+    FigureKind{"tokens", "the text, each token on the colour of a quantity of its row or key", false, check_tokens,
+               make_tokens, false, true},
 };
 
 // "0–29", "0, 4–7".

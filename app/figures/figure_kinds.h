@@ -20,6 +20,7 @@ struct FigureKind {
   Result<void> (*check)(const FigureRun& run, const FigureChoice& choice);
   Result<Figure> (*make)(std::span<const FigureRun> runs, const FigureChoice& choice);
   bool of_trainings = false;  // takes histories of trainings in place of runs
+  bool by_token = false;      // its quantities are those of rows and keys, not of heads
 };
 
 [[nodiscard]] std::span<const FigureKind> figure_kinds();
@@ -69,5 +70,9 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_training(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_map(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_map(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_tokens(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_tokens(std::span<const FigureRun> runs, const FigureChoice& choice);
 
 }  // namespace headroom

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/number_text.h"
 
@@ -143,6 +144,32 @@ Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page)
   else if (least_height > height + 0.01f)
     return too_small("low", figure.height_mm, millimetres(least_height));
   return frames;
+}
+
+Result<void> settle_height(Figure& figure, const Page& page) {
+  constexpr double kMost = 2000.0, kTall = 1e5;  // millimetres: of a page; enough to lay out any text
+  const auto rows = static_cast<double>(figure.rows.size());
+  double needed = 0.0;
+  if (!figure.row_heights_mm.empty()) return {};
+  const double asked = std::exchange(figure.height_mm, kTall);
+  const Result<std::vector<PanelFrame>> laid_out = lay_out_figure(figure, page);
+  figure.height_mm = asked;
+  HEADROOM_TRY(const std::vector<PanelFrame> frames, laid_out);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const PanelFrame& frame = frames[i];
+    const float inner = figure.panels[i]->needed_height(page, frame.inner.width());
+    const double around =
+        static_cast<double>(frame.inner.y0 - frame.outer.y0) + static_cast<double>(frame.outer.y1 - frame.inner.y1);
+    if (inner > 0.0f) needed = std::max(needed, (around + static_cast<double>(inner)) * 25.4 / 72.0 * rows);
+  }
+  if (needed <= 0.0) return {};
+  if (figure.height_mm > 0.0 && needed > figure.height_mm + 0.01) return too_small("low", figure.height_mm, needed);
+  if (needed > kMost)
+    return Error(ErrorCode::InvalidArgument, "the text would be " + fixed_text(needed, 0) +
+                                                 " mm high, a page is at most " + fixed_text(kMost, 0) + " mm")
+        .advise("--rows A:B draws a part of it");
+  if (!(figure.height_mm > 0.0)) figure.height_mm = std::ceil(needed * 10.0) / 10.0;
+  return {};
 }
 
 void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page) {

@@ -13,6 +13,9 @@ namespace headroom {
 // letters. InvalidArgument where the page is too small, with the least size that fits (millimetres).
 // The figure's height is set where it follows from its rows.
 [[nodiscard]] Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page);
+// Makes a figure as high as its content needs where it says no height. InvalidArgument where one that was asked for is
+// too low for it, or a page cannot be so high.
+[[nodiscard]] Result<void> settle_height(Figure& figure, const Page& page);
 void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page);
 
 // Of the whole figure, one paragraph for each panel, in the markup of rich_text.h.

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/figures/figure_kinds.h"
 #include "app/figures/page_length.h"
 
 namespace headroom {
@@ -114,7 +115,10 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   }
   HEADROOM_TRY(choice.layers, index_list("--layers", options.layers));
   HEADROOM_TRY(choice.only_heads, index_list("--heads", options.only_heads));
-  for (const std::string& quantity : options.quantities) {
+  const auto found = find_figure_kind(kind);
+  const bool by_token = found && (*found)->by_token;
+  if (by_token) choice.row_quantities = options.quantities;
+  for (const std::string& quantity : by_token ? std::vector<std::string>() : options.quantities) {
     HEADROOM_TRY(const QuantityRef ref, parse_quantity(quantity));
     choice.quantities.push_back(ref);
   }

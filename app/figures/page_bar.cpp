@@ -36,6 +36,100 @@ Color table_color(const PageBar& bar, float place) {
       bar.scale.map)[static_cast<std::size_t>(std::lround((bar.from + (1.0f - bar.from) * place) * 255.0f))];
 }
 
+RichText bar_label(const PageAxis& spec, double value) {
+  const double power = spec.log && value > 0.0 ? std::log10(value) : 0.5;
+  const bool decade = std::abs(power - std::round(power)) < 1e-5 && power < 0.5;
+  return decade ? rich_power(static_cast<int>(std::lround(power))) : rich(short_text(value));
+}
+
+// Whether no label touches the next.
+bool labels_apart(const std::vector<PageTick>& ticks, const Page& page) {
+  float taken = -1e9f;
+  for (const PageTick& tick : ticks) {
+    if (tick.label.empty()) continue;
+    const float half = 0.5f * rich_width(page.measure, tick.label, page.style.text());
+    if (tick.place - half < taken + 0.4f * page.style.size()) return false;
+    taken = tick.place + half;
+  }
+  return true;
+}
+
+// Between the ends every decade has a tick, and as many have labels as have room.
+std::vector<PageTick> decades_between(const PageAxis& spec, const Axis& axis) {
+  std::vector<PageTick> ticks;
+  const auto add = [&](double value) {
+    if (value > spec.low && value < spec.high && std::abs(axis.pixel(value) - axis.from) > 0.5f &&
+        std::abs(axis.pixel(value) - axis.to) > 0.5f)
+      ticks.push_back({value, axis.pixel(value), {}});
+  };
+  if (spec.log) {
+    for (double e = std::ceil(std::log10(spec.low)); e <= std::log10(spec.high); e += 1.0) add(std::pow(10.0, e));
+    return ticks;
+  }
+  for (double value = spec.linear; value < spec.high; value *= 10.0) add(-value), add(value);
+  add(0.0);
+  std::ranges::sort(ticks, {}, &PageTick::place);
+  return ticks;
+}
+
+// Both ends are labelled, with what lies beyond them; of what is between as much as then has room.
+std::vector<PageTick> bar_ticks(const PageAxis& spec, const PageBar& bar, const Rect& box, const Page& page) {
+  const Axis axis = placed_axis(spec, box.x0, box.x1);
+  PageTick first{spec.low, box.x0, bar_label(spec, spec.low)}, last{spec.high, box.x1, bar_label(spec, spec.high)};
+  const bool decades = spec.linear > 0.0 || (spec.log && spec.high > 999.0 * spec.low);
+  std::vector<PageTick> between;
+  if (decades) {
+    between = decades_between(spec, axis);
+  } else {
+    between = page_ticks(spec, box.x0, box.x1, true, page);
+    if (!between.empty() && between.front().place < box.x0 + 0.5f) {
+      if (!between.front().label.empty()) first.label = between.front().label;
+      between.erase(between.begin());
+    }
+    if (!between.empty() && between.back().place > box.x1 - 0.5f) {
+      if (!between.back().label.empty()) last.label = between.back().label;
+      between.pop_back();
+    }
+  }
+  if (bar.clips_low) first.label = rich("≤ ") + first.label;
+  if (bar.clips_high) last.label = rich("≥ ") + last.label;
+  between.insert(between.begin(), first);
+  between.push_back(last);
+  const std::ptrdiff_t count = std::ssize(between), middle = count / 2;
+  for (std::ptrdiff_t every = 1; every < count; ++every) {
+    std::vector<PageTick> ticks = between;
+    for (std::ptrdiff_t i = 1; i + 1 < count; ++i) {
+      // A scale on both sides of 0 is labelled from there, others from their end.
+      const std::ptrdiff_t from = spec.linear > 0.0 ? std::abs(i - middle) : count - 1 - i;
+      PageTick& tick = ticks[static_cast<std::size_t>(i)];
+      if (from % every != 0)
+        tick.label.clear();
+      else if (decades)
+        tick.label = bar_label(spec, tick.value);
+    }
+    if (labels_apart(ticks, page)) return ticks;
+  }
+  for (std::ptrdiff_t i = 1; i + 1 < count; ++i) between[static_cast<std::size_t>(i)].label.clear();
+  return between;
+}
+
+// Steps of colour; each reaches below the next, so that viewers show no seams.
+void draw_steps(Painter& painter, const Rect& box, const PageBar& bar, const Page& page) {
+  constexpr std::size_t kSteps = 128;
+  for (std::size_t i = 0; i < kSteps; ++i) {
+    const float from = static_cast<float>(i) / kSteps;
+    painter.fill_rect({box.x0 + from * box.width(), box.y0, box.x1, box.y1}, table_color(bar, from + 0.5f / kSteps));
+  }
+  painter.stroke_rect(box, ink::kBlack, page.style.pt(0.4f));
+}
+
+// Of both ends, with what lies beyond them.
+std::array<RichText, 2> end_labels(const PageBar& bar) {
+  const auto text = [](float v) { return rich(short_text(static_cast<double>(v))); };
+  return {rich(bar.clips_low ? "≤ " : "") + text(bar.scale.low),
+          rich(bar.clips_high ? "≥ " : "") + text(bar.scale.high)};
+}
+
 }  // namespace
 
 Color bar_color(const PageBar& bar, double value) {
@@ -85,25 +179,13 @@ void draw_page_bar(Painter& painter, const Rect& area, const PageBar& bar, const
   const PageStyle& style = page.style;
   const float foot = area.y1 - page_bar_below(page);
   const Rect box{area.x0, foot - style.mm(kHeight), area.x1, foot};
-  constexpr std::size_t kSteps = 128;
-  // Each step reaches below the next, so that viewers show no seams.
-  for (std::size_t i = 0; i < kSteps; ++i) {
-    const float from = static_cast<float>(i) / kSteps;
-    const Color color = table_color(bar, from + 0.5f / kSteps);
-    painter.fill_rect({box.x0 + from * box.width(), box.y0, box.x1, box.y1}, color);
-  }
-  painter.stroke_rect(box, ink::kBlack, style.pt(0.4f));
+  draw_steps(painter, box, bar, page);
   const PageAxis spec = axis_of(bar);
   const Axis axis = placed_axis(spec, box.x0, box.x1);
   const float labels = box.y1 + style.pt(4.2f) + 0.72f * style.size();
-  const std::vector<PageTick> ticks = page_ticks(spec, box.x0, box.x1, true, page);
-  for (const PageTick& tick : ticks) {
+  for (const PageTick& tick : bar_ticks(spec, bar, box, page)) {
     painter.line({tick.place, box.y1}, {tick.place, box.y1 + style.pt(2.2f)}, ink::kBlack, style.pt(0.4f));
-    RichText label = tick.label;
-    if (label.empty()) continue;
-    if (bar.clips_low && std::abs(tick.place - box.x0) < 0.5f) label = rich("≤ ") + label;
-    if (bar.clips_high && std::abs(tick.place - box.x1) < 0.5f) label = rich("≥ ") + label;
-    draw_rich(painter, {tick.place, labels}, label, style.text(), Painter::Align::Centre);
+    if (!tick.label.empty()) draw_rich(painter, {tick.place, labels}, tick.label, style.text(), Painter::Align::Centre);
   }
   const bool names = box.y0 - area.y0 >= style.size();
   const float baseline = box.y0 - style.pt(2.2f);
@@ -127,6 +209,23 @@ void draw_page_bar(Painter& painter, const Rect& area, const PageBar& bar, const
     const float left = std::clamp(x - 0.5f * width, box.x0, box.x1 - width);
     if (names && left > taken + style.pt(3.0f)) draw_rich(painter, {left, baseline}, text, style.text());
   }
+}
+
+float inline_bar_width(float length, const PageBar& bar, const Page& page) {
+  const std::array<RichText, 2> labels = end_labels(bar);
+  return rich_width(page.measure, labels[0], page.style.text()) + length +
+         rich_width(page.measure, labels[1], page.style.text()) + page.style.pt(4.0f);
+}
+
+void draw_inline_bar(Painter& painter, Vec2 right_end, float length, const PageBar& bar, const Page& page) {
+  const PageStyle& style = page.style;
+  const std::array<RichText, 2> labels = end_labels(bar);
+  const float gap = style.pt(2.0f), x1 = right_end.x - rich_width(page.measure, labels[1], style.text()) - gap;
+  const float middle = right_end.y - 0.36f * style.size(), half = 0.5f * style.mm(1.7f);
+  const Rect box{x1 - length, middle - half, x1, middle + half};
+  draw_rich(painter, {box.x0 - gap, right_end.y}, labels[0], style.text(), Painter::Align::Right);
+  draw_steps(painter, box, bar, page);
+  draw_rich(painter, {box.x1 + gap, right_end.y}, labels[1], style.text());
 }
 
 void draw_hatch(Painter& painter, const Rect& rect, const Page& page) {

@@ -30,6 +30,10 @@ struct PageBar {
 [[nodiscard]] float page_bar_below(const Page& page);
 // The bar above its labels at the foot of the rectangle; names above it where the rectangle has room.
 void draw_page_bar(Painter& painter, const Rect& area, const PageBar& bar, const Page& page);
+// A bar of this length on a line of text, between the labels of its ends: all that it takes, and drawing it so that it
+// ends at the right end of the baseline.
+[[nodiscard]] float inline_bar_width(float length, const PageBar& bar, const Page& page);
+void draw_inline_bar(Painter& painter, Vec2 right_end, float length, const PageBar& bar, const Page& page);
 // Not a number: lines at 45°.
 void draw_hatch(Painter& painter, const Rect& rect, const Page& page);
 

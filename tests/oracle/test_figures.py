@@ -43,6 +43,9 @@ def runs(tmp_path_factory, command):
     KINDS["compare"][1][:] = ["--against", str(made["softmax_one"])]
     made["training"] = folder / "training.h5"
     shutil.copy(DEMO / "backcopy/diff_v2/training.h5", made["training"])
+    made["pooled"] = folder / "pooled.h5"
+    outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["pooled"], "--device", "cpu", "--maps", "16")
+    assert outcome.code == 0, outcome
     made["summary"] = folder / "summary.h5"
     outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["summary"], "--device", "cpu", "--only", "summary")
     assert outcome.code == 0, outcome
@@ -71,6 +74,12 @@ KINDS |= {
     "lambda_v1": ("diff_v1", []),
     "compare": ("softmax", []),  # against what `runs` writes
     "training": ("training", []),
+    "map": ("softmax", ["--head", "L1.H2"]),
+    "map_lens": ("softmax", ["--head", "L1.H2", "--cell", "100,37"]),
+    "map_pooled": ("pooled", ["--head", "L1.H2"]),
+    "map_equation": ("diff_v2", ["--head", "L0.H1"]),
+    "map_shared": ("diff_v1", ["--head", "L1.H0"]),
+    "tokens": ("softmax", ["--head", "L1.H2"]),
 }
 
 
