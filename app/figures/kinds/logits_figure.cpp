@@ -214,7 +214,7 @@ class LogitHistogramPanel final : public FigurePanel {
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
     painter.begin_plot({letter.empty() ? "b" : letter, kind, along, up});
-    LabelSpace space(inner, style.pt(1.0f));
+    LabelSpace space(inner.inset(style.pt(2.0f), 0.0f), style.pt(1.0f));
     std::vector<std::vector<Vec2>> lines(curves.size());
     for (std::size_t c = 0; c < curves.size(); ++c) {
       painter.begin_series({"hist/logit", curves[c].head ? head_name(*curves[c].head) : "", curves[c].label});

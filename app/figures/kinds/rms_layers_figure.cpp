@@ -26,6 +26,14 @@ namespace {
 constexpr const char* kRhoRows = "rows/context_rms_relative";
 constexpr std::array<double, 5> kStickAt = {0.01, 0.25, 0.5, 0.75, 0.99};
 
+// What the labels of the axes of both panels take at most: they stand flush.
+float rms_left(const PageAxis& a, const PageAxis& b, const Page& page) {
+  float widest = 0.0f;
+  for (const float height : {16.0f, 28.0f, 50.0f, 90.0f, 160.0f, 280.0f})
+    for (const PageAxis* axis : {&a, &b}) widest = std::max(widest, left_of_axis(*axis, page.style.pt(height), page));
+  return widest;
+}
+
 // The rows of one layer's heads, or of one head, together.
 struct RmsColumn {
   std::int64_t layer = 0, head = -1;  // −1: of several
@@ -40,11 +48,11 @@ class RmsQuantilesPanel final : public FigurePanel {
   std::vector<RmsColumn> columns;
   double least_n = 1.0, most_n = 1.0;  // of the eligible rows
   PageAxis x, y, other_y;              // of the panel below, which stands flush
+  std::weak_ptr<const bool> below;     // the panel below has the numbers of x, as long as it is part of the figure
   std::string sentence;
 
-  PanelRoom room(const Page& page, Vec2 inner) const override {
-    const float left = std::max(left_of_axis(y, inner.y, page), left_of_axis(other_y, 0.4f * inner.y, page));
-    return {left, page.style.pt(2.0f), 0.0f, below_axis(x, page)};
+  PanelRoom room(const Page& page, Vec2) const override {
+    return {rms_left(y, other_y, page), page.style.pt(2.0f), 0.0f, below_axis(layers(), page)};
   }
   Vec2 least_inner(const Page& page) const override {
     return {std::max(page.style.mm(26.0f), page.style.pt(1.1f) * static_cast<float>(columns.size())),
@@ -69,7 +77,7 @@ class RmsQuantilesPanel final : public FigurePanel {
     space.block(Rect{inner.x0, one - style.pt(0.4f), inner.x1, one + style.pt(0.4f)});
     draw_sticks(painter, inner, along, up, page, space);
     draw_names(painter, inner, low, high, page, space);
-    draw_x_axis(painter, inner, x, page);
+    draw_x_axis(painter, inner, layers(), page);
     draw_y_axis(painter, inner, y, page);
     painter.end_plot();
   }
@@ -94,6 +102,12 @@ class RmsQuantilesPanel final : public FigurePanel {
   std::string caption() const override { return sentence; }
 
  private:
+  [[nodiscard]] PageAxis layers() const {
+    PageAxis axis = x;
+    axis.bare = !below.expired();
+    return axis;
+  }
+
   void draw_sticks(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
                    LabelSpace& space) const {
     const PageStyle& style = page.style;
@@ -161,11 +175,11 @@ class RmsOutsidePanel final : public FigurePanel {
  public:
   std::vector<RmsColumn> columns;
   PageAxis x, y, other_y;
+  std::shared_ptr<const bool> there = std::make_shared<const bool>(true);
   std::string sentence;
 
-  PanelRoom room(const Page& page, Vec2 inner) const override {
-    const float left = std::max(left_of_axis(y, inner.y, page), left_of_axis(other_y, 2.5f * inner.y, page));
-    return {left, page.style.pt(2.0f), 0.0f, below_axis(x, page)};
+  PanelRoom room(const Page& page, Vec2) const override {
+    return {rms_left(other_y, y, page), page.style.pt(2.0f), 0.0f, below_axis(x, page)};
   }
   Vec2 least_inner(const Page& page) const override {
     return {std::max(page.style.mm(26.0f), page.style.pt(1.1f) * static_cast<float>(columns.size())),
@@ -347,7 +361,7 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
                (softmax ? "that interval, each held against its own 1/√{*n*_{*i*}}"
                         : "the interval that each row’s own λ or sink gives") +
                "; " + grouped_text(counted) + " rows in all. " + run_sentence(run);
-  a.x.bare = true;
+  a.below = b.there;
   figure.panels.push_back(std::move(quantiles_panel));
   figure.panels.push_back(std::move(outside));
   figure.width_mm = choice.width_mm.value_or(84.0);

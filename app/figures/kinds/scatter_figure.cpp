@@ -55,8 +55,9 @@ class ScatterPanel final : public FigurePanel {
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
     PanelRoom room{left_of_axis(y, inner.y, page), page.style.pt(3.0f), page.style.pt(1.0f), below_axis(x, page)};
-    const Rect there{0.0f, 0.0f, inner.x, inner.y};
-    if (bar && !free_corner(there, page, 0.12f)) room.top = strip_height(page);
+    // The panel may become narrower than it is thought to be.
+    const Rect there{0.0f, 0.0f, inner.x, inner.y}, narrower{0.0f, 0.0f, 0.7f * inner.x, inner.y};
+    if (bar && (!free_corner(there, page, 0.12f) || !free_corner(narrower, page, 0.0f))) room.top = strip_height(page);
     return room;
   }
   Vec2 least_inner(const Page& page) const override { return {page.style.mm(24.0f), page.style.mm(18.0f)}; }
@@ -96,24 +97,32 @@ class ScatterPanel final : public FigurePanel {
   [[nodiscard]] float strip_height(const Page& page) const {
     return page.style.mm(2.0f) + page_bar_below(page) + page.style.pt(2.0f);
   }
-  [[nodiscard]] static float bar_width(const Rect& inner, const Page& page) {
+  [[nodiscard]] static float bar_width(const Rect& inner, const Page& page, bool small) {
+    if (small) return page.style.mm(9.0f);
     return std::clamp(0.33f * inner.width(), page.style.mm(12.0f), page.style.mm(30.0f));
   }
 
   // The bar with its name and labels in a corner: top right, top left, bottom right, bottom left.
-  [[nodiscard]] Rect corner_of(const Rect& inner, std::size_t corner, const Page& page) const {
+  [[nodiscard]] Rect corner_of(const Rect& inner, std::size_t corner, const Page& page, bool small) const {
     const PageStyle& style = page.style;
     const float high = style.mm(2.0f) + page_bar_below(page);
-    const float wide = rich_width(page.measure, bar_name, style.text()) + style.pt(3.0f) + bar_width(inner, page);
+    const float wide =
+        rich_width(page.measure, bar_name, style.text()) + style.pt(3.0f) + bar_width(inner, page, small);
     const float aside = style.pt(6.0f), x0 = corner % 2 == 0 ? inner.x1 - aside - wide : inner.x0 + aside;
     const float y0 = corner < 2 ? inner.y0 + style.pt(5.0f) : inner.y1 - style.pt(5.0f) - high;
     return Rect::sized(x0, y0, wide, high);
   }
-  // One in which nothing is drawn, with so much of its size around it to spare.
-  [[nodiscard]] std::optional<std::size_t> free_corner(const Rect& inner, const Page& page, float spare) const {
+  struct Corner {
+    Rect area;
+    bool small = false;
+  };
+  // One in which nothing is drawn, with so much of its size around it to spare; a small bar where a large one has no
+  // room.
+  [[nodiscard]] std::optional<Corner> free_corner(const Rect& inner, const Page& page, float spare) const {
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    for (std::size_t corner = 0; corner < 4; ++corner) {
-      const Rect there = corner_of(inner, corner, page);
+    for (std::size_t i = 0; i < 8; ++i) {
+      const bool small = i >= 4;
+      const Rect there = corner_of(inner, i % 4, page, small);
       const Rect wanted =
           there.inset(-spare * there.width() - page.style.pt(6.0f), -spare * there.height() - page.style.pt(4.0f));
       const bool taken =
@@ -124,7 +133,7 @@ class ScatterPanel final : public FigurePanel {
             const float at = level.of_x ? along.pixel(level.value) : up.pixel(level.value);
             return level.of_x ? at > wanted.x0 && at < wanted.x1 : at > wanted.y0 && at < wanted.y1;
           });
-      if (!taken) return corner;
+      if (!taken) return Corner{there, small};
     }
     return {};
   }
@@ -134,15 +143,17 @@ class ScatterPanel final : public FigurePanel {
     const Rect& inner = frame.inner;
     Rect area;
     const bool strip = inner.y0 - frame.outer.y0 >= style.mm(kTitleLineMm) + strip_height(page) - style.pt(0.5f);
-    const std::optional<std::size_t> corner = free_corner(inner, page, 0.0f);
-    if (strip || !corner) {
-      area = corner_of(inner, 0, page);
+    const std::optional<Corner> corner = free_corner(inner, page, 0.0f);
+    if (strip) {
+      area = corner_of(inner, 0, page, false);
       area = area.shifted(inner.x1 - style.pt(6.0f) - area.x1, inner.y0 - strip_height(page) - area.y0);
+    } else if (corner) {
+      area = corner->area;
     } else {
-      area = corner_of(inner, *corner, page);
+      return;  // over the points it would hide them
     }
     space.block(area.inset(-style.pt(5.0f), -style.pt(1.0f)));
-    const float from = area.x1 - bar_width(inner, page);
+    const float from = area.x1 - bar_width(inner, page, !strip && corner->small);
     draw_page_bar(painter, Rect{from, area.y0, area.x1, area.y1}, *bar, page);
     const float middle = area.y0 + 0.5f * style.mm(2.0f);
     draw_rich(painter, {from - style.pt(3.0f), middle + 0.36f * style.size()}, bar_name, style.text(),

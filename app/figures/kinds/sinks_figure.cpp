@@ -215,7 +215,7 @@ class SinkLayersPanel final : public FigurePanel {
             break;
       }
     const auto name_level = [&](double value, const RichText& label, Color color, bool from_right) {
-      if (!(value >= y.low && value <= y.high)) return;
+      if (!(value >= y.low && value <= y.high)) return true;
       const float at = up.pixel(value), width = rich_width(page.measure, label, style.text());
       std::vector<Vec2> here = places_along(inner, at, width, from_right, page);
       if (strip) {
@@ -227,11 +227,15 @@ class SinkLayersPanel final : public FigurePanel {
         for (const float share : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
           here.push_back({whole.x0 + style.pt(3.0f) + share * (whole.width() - width - style.pt(6.0f)),
                           at - style.pt(3.0f) - lift * style.size()});
-      put_label(painter, page, space, label, style.on_lines(color), here);
+      return put_label(painter, page, space, label, style.on_lines(color), here);
     };
     name_level(epsilon, rich("*ε* = " + short_text(epsilon)), ink::kBlack, false);
-    if (std::isfinite(null_value))
-      name_level(null_value, rich("uniform, ") + null_name + rich(" = " + short_text(null_value)), ink::kNull, true);
+    // In a small panel shorter.
+    const RichText value = rich(" = " + short_text(null_value));
+    const std::array<RichText, 3> nulls = {rich("uniform, ") + null_name + value,
+                                           rich("uniform " + short_text(null_value)), rich("uniform")};
+    bool named = !std::isfinite(null_value);
+    for (const RichText& label : nulls) named = named || name_level(null_value, label, ink::kNull, true);
   }
 };
 
