@@ -90,22 +90,18 @@ std::optional<Vec2> place_beside(LabelSpace& space, const std::vector<Vec2>& own
     rest.insert(rest.end(), more.begin(), more.end());
   }
   const Rect& frame = space.frame();
-  // First places that are nearer to the line than to others; where there is none, colour tells whose the name is.
   std::optional<Rect> best;
-  for (const bool nearer : {true, false}) {
-    if (best) break;
-    float least = std::numeric_limits<float>::infinity();
-    for (float x = frame.x0; x + width <= frame.x1; x += page.style.pt(3.0f))
-      for (float y = frame.y0; y + height <= frame.y1; y += page.style.pt(2.0f)) {
-        const Rect box = Rect::sized(x, y, width, height);
-        const float mine = distance_to(box, line);
-        if (mine - 0.25f * far >= least) continue;
-        const float theirs = std::min(far, distance_to(box, rest));
-        const float score = mine - 0.25f * theirs;
-        if ((nearer && mine >= theirs) || score >= least || !space.fits(OrientedBox::of(box))) continue;
-        best = box, least = score;
-      }
-  }
+  float least = std::numeric_limits<float>::infinity();
+  for (float x = frame.x0; x + width <= frame.x1; x += page.style.pt(3.0f))
+    for (float y = frame.y0; y + height <= frame.y1; y += page.style.pt(2.0f)) {
+      const Rect box = Rect::sized(x, y, width, height);
+      const float mine = distance_to(box, line);
+      if (mine - 0.25f * far >= least) continue;
+      const float theirs = std::min(far, distance_to(box, rest));
+      const float score = mine - 0.25f * theirs;
+      if (mine >= theirs || score >= least || !space.fits(OrientedBox::of(box))) continue;
+      best = box, least = score;
+    }
   if (!best) return {};
   space.block(*best);
   return Vec2{best->x0, best->y0 + 0.8f * size};

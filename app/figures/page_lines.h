@@ -29,8 +29,8 @@ void draw_page_band(Painter& painter, const Axis& along, const Axis& up, NumberV
 // Places of the values; not finite where one of the two is not.
 [[nodiscard]] std::vector<Vec2> placed_points(const Axis& along, const Axis& up, NumberView x, NumberView y);
 
-// Where a name of such a width can stand in `space` nearest to its own line, and farther from the others where there
-// is such a place, as its baseline; it is taken. Nothing where there is no room.
+// Where a name of such a width can stand in `space` nearest to its own line and farther from the others, as its
+// baseline; it is taken. Nothing where there is no room.
 [[nodiscard]] std::optional<Vec2> place_beside(LabelSpace& space, const std::vector<Vec2>& own,
                                                const std::vector<std::vector<Vec2>>& others, float width,
                                                const Page& page);

@@ -215,7 +215,7 @@ def test_training_lines_are_the_histories(command, histories, tmp_path):
     with h5py.File(histories[0]) as file:
         assert file.attrs["recipe_sha256"][:12] in text
         first = [float(h5py.File(name)["validation_loss"][0]) for name in histories]
-    assert "softmax: seeds 1–3 (seed 3 diverged at step 4,000, ×); DIFF V2: seeds 1, 2" in text
+    assert "softmax: seeds 1–3 (seed 3 diverged at step 4\u2009000, ×); DIFF V2: seeds 1, 2" in text
     assert f"step 0 is left out, at {min(first):.2f}–{max(first):.2f}" in text
     words = [word for word, _ in Figure(path).texts]
     assert "softmax" in words and "mean and range," in words and "2–3 seeds" in words and "each seed" in words

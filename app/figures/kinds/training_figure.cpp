@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -122,22 +123,23 @@ class TrainingPanel final : public FigurePanel {
     painter.end_series();
   }
 
-  // One under the other, at the right from the top, else farther to the left.
-  static void draw_together(Painter& painter, const Page& page, LabelSpace& space,
+  // One under the other, at the right from the top, else farther to the left; whether there is room.
+  static bool draw_together(Painter& painter, const Page& page, LabelSpace& space,
                             const std::vector<CurveName>& lines) {
     const PageStyle& style = page.style;
     const float line = 1.25f * style.size(), height = line * static_cast<float>(lines.size());
     float width = 0.0f;
     for (const CurveName& one : lines) width = std::max(width, rich_width(page.measure, one.text, style.text()));
     const Rect free = space.frame();
-    for (float x1 = free.x1; x1 - width >= free.x0; x1 -= style.pt(4.0f))
-      for (float y0 = free.y0; y0 + height <= free.y1; y0 += style.pt(4.0f)) {
+    for (float x1 = free.x1; x1 - width >= free.x0; x1 -= style.pt(3.0f))
+      for (float y0 = free.y0; y0 + height <= free.y1; y0 += style.pt(2.0f)) {
         if (!space.place(OrientedBox::of(Rect{x1 - width, y0, x1, y0 + height}))) continue;
         for (std::size_t i = 0; i < lines.size(); ++i)
           draw_rich(painter, {x1, y0 + 0.82f * style.size() + line * static_cast<float>(i)}, lines[i].text,
                     style.text(lines[i].color), Painter::Align::Right);
-        return;
+        return true;
       }
+    return false;
   }
 
   void draw_names(Painter& painter, const Page& page, LabelSpace& space,
@@ -147,14 +149,20 @@ class TrainingPanel final : public FigurePanel {
     for (const std::string& note : notes) lines.push_back({rich(note), ink::kNote});
     if (!lines.empty()) draw_together(painter, page, space, lines);
     if (names_together) return;
+    // Beside the lines if all of them find room there, else together, where colours tell them apart.
+    LabelSpace beside = space;
+    std::vector<std::optional<Vec2>> places;
     for (std::size_t i = 0; i < names.size(); ++i) {
       std::vector<std::vector<Vec2>> others;
       for (std::size_t k = 0; k < own.size(); ++k)
         if (k != i) others.push_back(own[k]);
-      const float width = rich_width(page.measure, names[i].text, page.style.text());
-      if (const auto at = place_beside(space, own[i], others, width, page))
-        draw_rich(painter, *at, names[i].text, page.style.text(names[i].color));
+      places.push_back(
+          place_beside(beside, own[i], others, rich_width(page.measure, names[i].text, page.style.text()), page));
     }
+    const bool all = std::ranges::all_of(places, [](const auto& at) { return at.has_value(); });
+    if (!all && draw_together(painter, page, space, names)) return;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (places[i]) draw_rich(painter, *places[i], names[i].text, page.style.text(names[i].color));
   }
 };
 
@@ -369,7 +377,7 @@ Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice
     if (panel->quantity == "sink_score") {
       // Room below a net map without a sink for its name.
       const bool net = std::ranges::any_of(groups, [](const TrainingGroup& g) { return g.curves(0).second_maps; });
-      panel->y = {net ? std::min(-0.1, range.low - 0.05) : std::min(0.0, range.low), std::max(1.0, range.high)};
+      panel->y = {net ? std::min(-0.16, range.low - 0.12) : std::min(0.0, range.low), std::max(1.0, range.high)};
     } else {
       const bool log = panel->quantity == "gradient_norm" && range.low > 0.0;
       const Range nice =
