@@ -248,7 +248,7 @@ class TokensPanel final : public FigurePanel {
     painter.end_series();
     painter.begin_series({of.text(), head_name(head), "texts"});
     for_each_piece(lines, inner, size,
-                   [&](const TextPiece& piece, const Rect& box) { draw_piece(painter, piece, box, size, style); });
+                   [&](const TextPiece& piece, const Rect& box) { draw_piece(painter, piece, box, size); });
     painter.end_series();
     painter.end_plot();
     const float digits = style.size();
@@ -304,7 +304,7 @@ class TokensPanel final : public FigurePanel {
     }
   }
 
-  void draw_piece(Painter& painter, const TextPiece& piece, const Rect& box, float size, const PageStyle& style) const {
+  void draw_piece(Painter& painter, const TextPiece& piece, const Rect& box, float size) const {
     const double v = values[piece.token];
     const Color ground = std::isfinite(v) ? scale_color(bar.scale, static_cast<float>(v)) : ink::kWhite;
     const Color text = text_on(ground);
@@ -312,11 +312,7 @@ class TokensPanel final : public FigurePanel {
     float x = box.x0 - piece.lead;
     for (const TokenSegment& segment : piece.segments) {
       const Vec2 baseline{x, box.y0 + kTextBaseline * size};
-      TextStyle own{Face::Sans, size, segment.mark ? mark : text};
-      if (!std::isfinite(v)) {
-        own.halo = style.pt(1.6f);
-        painter.text_halo(baseline, segment.text, own);
-      }
+      const TextStyle own{Face::Sans, size, segment.mark ? mark : text};
       const float width = painter.measure().width(segment.text, Face::Sans, size);
       painter.text(baseline, segment.text, own);
       x += width;
