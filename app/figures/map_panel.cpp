@@ -335,7 +335,8 @@ void MapPanel::add_data(FigureData& data) const {
 PanelRoom LambdaPanel::room(const Page& page, Vec2 inner) const {
   const PageAxis x{low, high};
   return {left_of_map(position_axis(rows), false, sign, inner.y, page),
-          0.5f * page.measure.width("1", Face::Sans, page.style.size()), 0.0f, below_axis(x, page)};
+          0.5f * page.measure.width(grouped_text(rows[1] - 1), Face::Sans, page.style.size()), 0.0f,
+          below_axis(x, page)};
 }
 
 void LambdaPanel::draw(Painter& painter, const PanelFrame& frame, const Page& page) const {

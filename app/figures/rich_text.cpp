@@ -27,6 +27,21 @@ std::string_view index_of(std::string_view character) {
   return {};
 }
 
+// "−3" as "⁻³".
+std::string raised_digits(std::string_view part) {
+  constexpr std::array<std::string_view, 10> kRaisedDigits = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string raised;
+  while (!part.empty()) {
+    const std::string_view character = part.substr(0, decode_utf8(part).size_bytes);
+    part.remove_prefix(character.size());
+    if (character.size() == 1 && character[0] >= '0' && character[0] <= '9')
+      raised += kRaisedDigits[static_cast<std::size_t>(character[0] - '0')];
+    else
+      raised += character == "−" ? std::string_view("⁻") : character;
+  }
+  return raised;
+}
+
 void add(RichText& text, Form form, std::string_view part, bool under_root = false) {
   if (part.empty()) return;
   if (text.empty() || text.back().form != form || text.back().under_root != under_root)
@@ -175,6 +190,10 @@ std::string plain_text(const RichText& text) {
   std::string plain;
   for (const TextRun& run : text) {
     std::string_view part = run.text;
+    if (run.form == Form::Super) {
+      plain += raised_digits(part);
+      continue;
+    }
     if (run.form != Form::Sub && run.form != Form::SubItalic) {
       plain += part;
       continue;

@@ -111,8 +111,10 @@ std::vector<TextLine> break_lines(std::span<const std::string> tokens, float wid
       put({token, std::move(segments), whole - lead, lead});
       continue;
     }
-    while (true) {
-      put(cut_piece(token, segments, width, measure, face, size));
+    for (float hanging = lead; true; hanging = 0.0f) {
+      TextPiece piece = cut_piece(token, segments, width + hanging, measure, face, size);
+      piece.lead = hanging, piece.width -= hanging;
+      put(std::move(piece));
       if (segments.empty()) break;
       lines.emplace_back();
       taken = 0.0f;

@@ -178,7 +178,12 @@ Result<MapLens> map_lens(const MapSubject& subject, const MapPart& part, const s
 }
 
 std::string colours_said(const PageBar& bar) {
-  const auto text = [](float v) { return short_text(static_cast<double>(v)); };
+  const auto text = [](float v) {
+    const double power = std::log10(static_cast<double>(v));
+    if (power < -2.5 && std::abs(power - std::round(power)) < 1e-5)
+      return "10^{" + fixed_text(std::round(power), 0) + "}";
+    return short_text(static_cast<double>(v));
+  };
   const ColorScale& scale = bar.scale;
   if (scale.kind == ScaleKind::Log10)
     return "colours logarithmic from " + text(scale.low) + (bar.clips_low ? " and below" : "") + " to " +
@@ -219,7 +224,8 @@ struct MapNames {
 constexpr MapNames kOneMap{"map", "map", "attention", "*a*_{*ij*}", "Attention weights *a*_{*ij*}"};
 constexpr MapNames kFirstMap{"first", "first map", "first map", "*a*^{1}_{*ij*}", "First map *a*^{1}_{*ij*}"};
 constexpr MapNames kSecondMap{"second", "second map", "second map", "*a*^{2}_{*ij*}", "Second map *a*^{2}_{*ij*}"};
-constexpr MapNames kNetMap{"net", "net map", "net map", "*w*_{*ij*}", "Net map *w*_{*ij*}"};
+constexpr MapNames kNetMap{"net", "net map", "net map", "*w*_{*ij*}",
+                           "Net map *w*_{*ij*} = *a*^{1}_{*ij*} − *λ*_{*i*} *a*^{2}_{*ij*}"};
 
 std::unique_ptr<MapPanel> map_panel(const MapSubject& subject, const MapNames& names, PooledKind kind, bool one,
                                     MapPart part, const PageBar& bar) {
@@ -259,8 +265,11 @@ std::unique_ptr<LambdaPanel> lambda_panel(const MapSubject& subject, const std::
     if (std::isfinite(mean)) panel->low = std::min(panel->low, mean), panel->high = std::max(panel->high, mean);
   }
   panel->title = rich(panel->shared ? "*λ*" : "*λ*_{*i*}");
-  panel->sentence = panel->shared ? "*λ*, the same for all rows." : "*λ*_{*i*}, one bar a row.";
-  if (panel->each > 1) panel->sentence = "*λ*_{*i*}, means of " + std::to_string(panel->each) + " rows.";
+  panel->sentence = panel->shared ? "*λ* of " + head_name(subject.head) + ", the same for all rows."
+                                  : "*λ*_{*i*} of " + head_name(subject.head) + ", one bar a row.";
+  if (panel->each > 1)
+    panel->sentence = "*λ*_{*i*} of " + head_name(subject.head) + ", one bar for the mean of " +
+                      std::to_string(panel->each) + " rows.";
   return panel;
 }
 

@@ -1,6 +1,7 @@
 // The text of a run with each token on the colour of a quantity that has a value for every position.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -245,9 +246,11 @@ class TokensPanel final : public FigurePanel {
         draw_hatch(painter, box, page);
     });
     painter.end_series();
-    painter.end_plot();
+    painter.begin_series({of.text(), head_name(head), "texts"});
     for_each_piece(lines, inner, size,
-                   [&](const TextPiece& piece, const Rect& box) { draw_piece(painter, piece, box, size, style); });
+                   [&](const TextPiece& piece, const Rect& box) { draw_piece(painter, piece, box, size); });
+    painter.end_series();
+    painter.end_plot();
     const float digits = style.size();
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string index = grouped_text(first + static_cast<std::int64_t>(lines[i].front().token));
@@ -301,7 +304,7 @@ class TokensPanel final : public FigurePanel {
     }
   }
 
-  void draw_piece(Painter& painter, const TextPiece& piece, const Rect& box, float size, const PageStyle& style) const {
+  void draw_piece(Painter& painter, const TextPiece& piece, const Rect& box, float size) const {
     const double v = values[piece.token];
     const Color ground = std::isfinite(v) ? scale_color(bar.scale, static_cast<float>(v)) : ink::kWhite;
     const Color text = text_on(ground);
@@ -309,13 +312,9 @@ class TokensPanel final : public FigurePanel {
     float x = box.x0 - piece.lead;
     for (const TokenSegment& segment : piece.segments) {
       const Vec2 baseline{x, box.y0 + kTextBaseline * size};
-      TextStyle own{Face::Sans, size, segment.mark ? mark : text};
-      if (!std::isfinite(v)) {
-        own.halo = style.pt(1.6f);
-        painter.text_halo(baseline, segment.text, own);
-      }
+      const TextStyle own{Face::Sans, size, segment.mark ? mark : text};
       const float width = painter.measure().width(segment.text, Face::Sans, size);
-      if (segment.text.find_first_not_of(' ') != std::string::npos) painter.text(baseline, segment.text, own);
+      painter.text(baseline, segment.text, own);
       x += width;
     }
   }
@@ -337,13 +336,29 @@ HeadRef usual_token_head(const RunSnapshot& run, const TokenChoice& of) {
   return best;
 }
 
+// "RMS_i" as the markup of captions has it: RMS_{i}.
+std::string indices_marked(const std::string& formula) {
+  const auto letter = [&](std::size_t at) {
+    return at < formula.size() && std::isalnum(static_cast<unsigned char>(formula[at])) != 0;
+  };
+  std::string text;
+  for (std::size_t at = 0; at < formula.size(); ++at) {
+    text += formula[at];
+    if (formula[at] != '_' || !letter(at + 1)) continue;
+    text += '{';
+    while (letter(at + 1)) text += formula[++at];
+    text += '}';
+  }
+  return text;
+}
+
 std::string tokens_sentence(const TokensPanel& panel, const RunSnapshot& run, bool ids) {
   const std::string path = panel.of.path();
   std::string text =
-      "Each token of " + head_name(panel.head) + " on the colour of " + std::string(panel.of.quantity->title);
+      "The text; the colour of each token: " + std::string(panel.of.quantity->title) + ", in " + head_name(panel.head);
   if (panel.of.quantity->by_component && panel.of.component == 1) text += ", second map";
   if (const Quantity* known = find_quantity(path.substr(0, 4), panel.of.quantity->name); known != nullptr)
-    text += " (" + definition_of(*known) + ")";
+    text += " (" + indices_marked(definition_of(*known)) + ")";
   const std::int64_t last = panel.first + std::ssize(panel.tokens) - 1;
   text += ". Tokens " + grouped_text(panel.first) + " to " + grouped_text(last) + " of " + grouped_text(run.length) +
           "; at the left the first of each line; ↵ line break, → tab, ␣×n so many blanks.";
