@@ -24,9 +24,11 @@ void add_figure(CLI::App& app, FigureArguments& arguments) {
   command->add_option("--layers", arguments.options.layers, "layers that are drawn, e.g. 0,3-9 (default: all)");
   command->add_option("--heads", arguments.options.only_heads,
                       "heads of a layer that are drawn, e.g. 0-3 (default: all)");
-  command->add_option("--quantity", arguments.options.quantities, "quantities, e.g. sink_score,'sink_score[second]'")
+  command
+      ->add_option("--quantity", arguments.options.quantities,
+                   "quantities, e.g. sink_score,'sink_score[second]'; of tokens one of rows or keys, e.g. entropy")
       ->delimiter(',');
-  command->add_option("--rows", arguments.options.rows, "queries of a map, A:B, half open");
+  command->add_option("--rows", arguments.options.rows, "queries of a map or tokens of a text, A:B, half open");
   command->add_option("--keys", arguments.options.keys, "keys of a map, A:B, half open");
   command->add_option("--cell", arguments.options.cell, "a lens about the cell I,J of a map");
   command->add_option(

@@ -102,7 +102,7 @@ class FigurePanel {
   RichText brief;          // the title where that has no room; empty: there is no shorter one
   float weight = 1.0f;     // share of the row's width
   // Left of `right`, in the title line: of series that have no room for a name beside them.
-  std::vector<SeriesName> names;
+  std::vector<SeriesName> series_names;
   bool bare_y = false;  // the panel at its left has the same y axis with its numbers
 };
 

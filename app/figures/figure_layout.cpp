@@ -22,7 +22,7 @@ float title_width(const FigurePanel& panel, const RichText& title, const Page& p
   const float letter = panel.letter.empty() ? 0.0f : style.mm(kAfterLetter);
   const float right = panel.right.empty() ? 0.0f : style.mm(2.0f) + rich_width(page.measure, panel.right, style.head());
   float names = 0.0f;
-  for (const SeriesName& name : panel.names)
+  for (const SeriesName& name : panel.series_names)
     names += style.mm(kBetweenNames) + rich_width(page.measure, name.text, style.text());
   return style.mm(2.0f * kEdge) + letter + rich_width(page.measure, title, style.title()) + names + right;
 }
@@ -185,7 +185,7 @@ void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFr
               fits ? panel.title : panel.brief, style.title());
     float right = frame.outer.x1 - style.mm(kEdge);
     if (!panel.right.empty()) right -= rich_width(page.measure, panel.right, style.head()) + style.mm(kBetweenNames);
-    for (auto name = panel.names.rbegin(); name != panel.names.rend(); ++name) {
+    for (auto name = panel.series_names.rbegin(); name != panel.series_names.rend(); ++name) {
       draw_rich(painter, {right, baseline}, name->text, style.text(name->color), Painter::Align::Right);
       right -= rich_width(page.measure, name->text, style.text()) + style.mm(kBetweenNames);
     }

@@ -55,9 +55,16 @@ float left_of_map(const PageAxis& rows, bool named, const std::string& sign, flo
   return left + page.style.pt(kTickLength);
 }
 
+// Fewer than an axis of a curve has, and as many down as across, so that equal steps are equally labelled.
+std::vector<PageTick> map_ticks(const PageAxis& axis, float from, float to, const Page& page) {
+  Page sparse = page;
+  sparse.style.text_size *= 1.6f;
+  return page_ticks(axis, from, to, true, sparse);
+}
+
 void draw_row_ticks(Painter& painter, float x, const Rect& inner, const PageAxis& axis, bool named, const Page& page) {
   const PageStyle& style = page.style;
-  for (const PageTick& tick : page_ticks(axis, inner.y0, inner.y1, false, page)) {
+  for (const PageTick& tick : map_ticks(axis, inner.y0, inner.y1, page)) {
     painter.line({x - style.pt(kTickLength), tick.place}, {x, tick.place}, ink::kBlack, style.pt(0.5f));
     if (named)
       draw_rich(painter, {x - style.pt(kTickLength + kTickToLabel), tick.place + 0.5f * kDigits * style.size()},
@@ -208,7 +215,7 @@ void MapPanel::draw_axes(Painter& painter, const Rect& inner, const Page& page) 
                       row_name, style.title());
   }
   const float labels = inner.y1 + style.pt(kTickLength + kTickToLabel) + kDigits * style.size();
-  for (const PageTick& tick : page_ticks(keys, inner.x0, inner.x1, true, page)) {
+  for (const PageTick& tick : map_ticks(keys, inner.x0, inner.x1, page)) {
     painter.line({tick.place, inner.y1}, {tick.place, inner.y1 + style.pt(kTickLength)}, ink::kBlack, style.pt(0.5f));
     draw_rich(painter, {tick.place, labels}, tick.label, style.text(), Painter::Align::Centre);
   }

@@ -84,7 +84,7 @@ class TermPanel final : public FigurePanel {
                      kTermStyles[t].color.mark.faded(kTermBand));
       painter.end_series();
     }
-    std::vector<EndName> names;
+    std::vector<EndName> ends;
     for (std::size_t t = 0; t < kTerms; ++t) {
       const TermStyle& term = kTermStyles[t];
       const std::vector<Vec2> points = placed_points(along, up, lines[t].x, lines[t].y);
@@ -94,10 +94,10 @@ class TermPanel final : public FigurePanel {
       float end = std::numeric_limits<float>::quiet_NaN();
       for (const Vec2& point : points)
         if (std::isfinite(point.y)) end = point.y;
-      names.push_back({rich(term.name), term.color.text, end});
+      ends.push_back({rich(term.name), term.color.text, end});
     }
     painter.pop_clip();
-    draw_end_names(painter, inner, names, page);
+    draw_end_names(painter, inner, ends, page);
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y_axis(), page);
     painter.end_plot();

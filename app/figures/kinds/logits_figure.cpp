@@ -411,10 +411,10 @@ std::unique_ptr<LogitLayersPanel> logit_layers(const RunSnapshot& run, const Dra
   panel->y = {range.low - 0.02 * (range.high - range.low), range.high + 0.02 * (range.high - range.low)};
   panel->x = layer_axis(drawn.layers);
   panel->title = rich("extreme logits of each head");
-  panel->names = {{rich("bars: medians"), ink::kOthers.mark},
-                  {rich("largest"), ink::kFirst.text},
-                  {rich("smallest"), ink::kSecond.text}};
-  panel->names.front().color = ink::kFaintNote;
+  panel->series_names = {{rich("bars: medians"), ink::kOthers.mark},
+                         {rich("largest"), ink::kFirst.text},
+                         {rich("smallest"), ink::kSecond.text}};
+  panel->series_names.front().color = ink::kFaintNote;
   std::string& text = panel->sentence;
   text = "Largest and smallest logit *z*_{*ij*} of each of " + std::to_string(panel->heads.size() - lacking) +
          " heads by layer, over all visible entries" + (pairs ? ", over both maps of differential heads" : "") +

@@ -346,7 +346,7 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
   b.y = {-std::max(1.04 * down, down > 0.0 ? step : 0.3 * step), std::max(1.04 * up, up > 0.0 ? step : 0.3 * step)};
   a.other_y = b.y, b.other_y = a.y;
   b.title = rich(softmax ? "rows outside [1/√{*n*_{*i*}}, 1), %" : "rows outside their own interval, %");
-  b.names = {{rich("above"), ink::kFirst.text}, {rich("below"), ink::kSecond.text}};
+  b.series_names = {{rich("above"), ink::kFirst.text}, {rich("below"), ink::kSecond.text}};
   const std::string pooled = by_head ? "each head of layer " + std::to_string(drawn.layers.front())
                                      : "all " + std::to_string(drawn.heads.size()) + " heads of a layer";
   a.sentence =

@@ -461,7 +461,7 @@ std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const Drawn
     constexpr std::array<const char*, 3> kMarkers = {"● ", "■ ", "◆ "};
     for (std::size_t i = 0; i < 3; ++i) {
       const SinkSeries& one = panel->series[i];
-      panel->names.push_back({rich(kMarkers[i] + one.name + " " + std::to_string(one.above)), one.color.text});
+      panel->series_names.push_back({rich(kMarkers[i] + one.name + " " + std::to_string(one.above)), one.color.text});
       counts += (i == 0   ? ""
                  : i == 2 ? " and "
                           : ", ") +
