@@ -100,16 +100,20 @@ Result<FigureArguments> arguments_again(const FigureArguments& given) {
   const std::vector<std::string> hashes = shell_words(key_of(keys, "run_sha256"));
   const fs::path folders[] = {given.from.parent_path().empty() ? "." : given.from.parent_path(), "."};
   std::size_t run = 0;
-  for (std::string& place : again.places) {
-    if (find_figure_kind(place)) continue;
-    if (place.ends_with(".json")) {
-      place = (folders[0] / place).string();
-      continue;
-    }
-    if (run >= hashes.size()) break;
+  const auto find = [&](std::string& place) -> Result<void> {
+    if (run >= hashes.size()) return {};
     HEADROOM_TRY(const fs::path found, find_run_file(place, hashes[run++], folders));
     place = found.string();
+    return {};
+  };
+  for (std::string& place : again.places) {
+    if (find_figure_kind(place)) continue;
+    if (place.ends_with(".json"))
+      place = (folders[0] / place).string();  // its runs follow from it
+    else
+      HEADROOM_TRY_VOID(find(place));
   }
+  for (std::string& place : again.options.against) HEADROOM_TRY_VOID(find(place));
   again.output = given.output, again.data = given.data, again.caption = given.caption;
   again.force = given.force, again.json = given.json;
   return again;
