@@ -158,7 +158,8 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
   const auto terms = head_terms(layer, head.head);
   auto panel = std::make_unique<TermPanel>();
   panel->kind = "decomposition", panel->name = "head", panel->head = head;
-  panel->title = rich("nats"), panel->right = rich(head_name(head));
+  panel->title = rich("log *ρ*_{*i*} and its terms, nats"), panel->brief = rich("nats"),
+  panel->right = rich(head_name(head));
   panel->x = {series.by_position ? 0.0 : 1.0, last_place(series), !series.by_position};
   panel->x.whole = series.by_position, panel->x.high_label = !series.by_position;
   panel->x.title = rich(series.by_position ? "position of the row" : "visible keys *n*_{*i*}");
@@ -238,7 +239,8 @@ std::vector<HeadMeans> all_means(const RunSnapshot& run, const DrawnHeads& drawn
 std::unique_ptr<TermPanel> layer_panel(const RunSnapshot& run, const DrawnHeads& drawn,
                                        const std::vector<HeadMeans>& means) {
   auto panel = std::make_unique<TermPanel>();
-  panel->kind = "decomposition", panel->name = "layers", panel->title = rich("nats");
+  panel->kind = "decomposition", panel->name = "layers";
+  panel->title = rich("means over rows, nats"), panel->brief = rich("nats");
   std::int64_t heads = 0, left_out = 0;
   for (const HeadMeans& one : means) heads += std::isfinite(one.mean[0]) ? 1 : 0, left_out += one.left_out;
   panel->right = rich(grouped_text(heads) + (heads == 1 ? " head" : " heads"));
