@@ -154,10 +154,16 @@ def test_the_same_file_gives_the_same_bytes(command, runs, figure, tmp_path, nam
     assert str(tmp_path).encode() not in first
 
 
-def grey(path, times):
-    """Grey levels at a fraction of the size: how each program covers the pixels of an edge does not count."""
+def grey(path, times, size=None):
+    """Grey levels at a fraction of the size: how each program covers the pixels of an edge does not count. `size`: what the page is cut
+    or filled up to, where its last pixel is only partly on it."""
     with PIL.Image.open(path) as image:
-        return np.asarray(image.convert("L").reduce(times), dtype=int)
+        image = image.convert("L")
+        if size and image.size != size:
+            whole = PIL.Image.new("L", size, 255)
+            whole.paste(image)
+            image = whole
+        return np.asarray(image.reduce(times), dtype=int)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -166,12 +172,12 @@ def test_the_three_formats_agree(figure, tmp_path, name):
         width, height = image.size
     expected = grey(figure(name, "png"), 2)
     # Four times as large: poppler puts letters on whole pixels.
-    subprocess.run(["pdftocairo", "-png", "-singlefile", "-scale-to-x", str(4 * width), "-scale-to-y", str(4 * height), figure(name, "pdf"),
-                    tmp_path / "pdf"], check=True, capture_output=True)
+    subprocess.run(["pdftocairo", "-png", "-singlefile", "-r", "1200", figure(name, "pdf"), tmp_path / "pdf"], check=True,
+                   capture_output=True)
     subprocess.run(["rsvg-convert", "-w", str(width), "-h", str(height), "-b", "white", "-o", tmp_path / "svg.png", figure(name, "svg")],
                    check=True, capture_output=True)
     for file, times in (("pdf.png", 8), ("svg.png", 2)):
-        found = grey(tmp_path / file, times)
+        found = grey(tmp_path / file, times, (4 * width, 4 * height) if times == 8 else None)
         assert found.shape == expected.shape
         # Letters, cells of a noisy map and lines that go up and down within a pixel or two are edges throughout.
         assert (abs(found - expected) > 32).mean() < (0.02 if kind_of(name) in ("map", "tokens", "training") else 0.01), file

@@ -30,7 +30,7 @@ CATCH_TEST_CASE("page axes: decades have 2 and 5 where there is room, and powers
   CATCH_CHECK(labels_of(axis, 150.0f, true) == Labels{"1", "2", "5", "10", "20", "50", "100", "200", "512"});
   CATCH_CHECK(labels_of(axis, 60.0f, true) == Labels{"1", "10", "100", "512"});
   CATCH_CHECK(labels_of({0.04, 1.2, true}, 120.0f, false) == Labels{"0.05", "0.1", "0.2", "0.5", "1"});
-  CATCH_CHECK(labels_of({1e-6, 1.0, true}, 100.0f, false).front() == "10−6");
+  CATCH_CHECK(labels_of({1e-6, 1.0, true}, 100.0f, false).front() == "10⁻⁶");
 }
 
 CATCH_TEST_CASE("page axes: indices show the first and the last, and a step too near to the last gives way") {

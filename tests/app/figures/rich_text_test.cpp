@@ -21,7 +21,7 @@ CATCH_TEST_CASE("rich text: variables are italic, indices lowered, a root stands
                              {Form::Upright, " of 10"}, {Form::Super, "−3"},          {Form::Upright, " and 1/√"},
                              {Form::Italic, "n", true}, {Form::SubItalic, "i", true}, {Form::Upright, ", 5*"}};
   CATCH_CHECK(text == expected);
-  CATCH_CHECK(plain_text(text) == "RMS ρᵢ of 10−3 and 1/√nᵢ, 5*");
+  CATCH_CHECK(plain_text(text) == "RMS ρᵢ of 10⁻³ and 1/√nᵢ, 5*");
 }
 
 CATCH_TEST_CASE("rich text: titles of the tables show what the window shows") {
