@@ -365,7 +365,7 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
   figure.panels.push_back(std::move(quantiles_panel));
   figure.panels.push_back(std::move(outside));
   figure.width_mm = choice.width_mm.value_or(84.0);
-  figure.height_mm = choice.height_mm.value_or(66.0);
+  figure.height_mm = choice.height_mm.value_or(66.04);  // whole pixels at 300 dpi, which 66 mm are not
   figure.rows = {{0}, {1}};
   figure.row_shares = {0.76f, 0.24f};
   return figure;
