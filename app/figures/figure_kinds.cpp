@@ -98,10 +98,10 @@ Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> ru
 std::string head_name(const HeadRef& head) { return head_text(head); }
 
 Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoice& choice,
-                                          std::vector<HeadRef> usual) {
+                                          const std::vector<HeadRef>& usual) {
   for (const HeadRef& head : choice.heads)
     if (!has(run.run->layers, head.layer) || !has(run.run->heads, head.head)) return not_there(run, head_name(head));
-  return choice.heads.empty() ? std::move(usual) : choice.heads;
+  return choice.heads.empty() ? usual : choice.heads;
 }
 
 Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice) {

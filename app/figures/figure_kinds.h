@@ -35,7 +35,7 @@ struct FigureKind {
 // What kinds share: the heads that are asked for, else `usual`; and the layers and heads that are drawn.
 // InvalidArgument says what the file has.
 [[nodiscard]] Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoice& choice,
-                                                        std::vector<HeadRef> usual);
+                                                        const std::vector<HeadRef>& usual);
 struct DrawnHeads {
   std::vector<std::int64_t> layers, heads;
   [[nodiscard]] bool whole(const RunSnapshot& run) const { return layers == run.layers && heads == run.heads; }

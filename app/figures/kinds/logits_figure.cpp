@@ -126,7 +126,8 @@ class LogitLayersPanel final : public FigurePanel {
  private:
   [[nodiscard]] bool is_chosen(const HeadRef& head) const { return !chosen.empty() && chosen.front() == head; }
   [[nodiscard]] Vec2 point(std::size_t i, double value, const Axis& along, const Axis& up) const {
-    return {along.pixel(static_cast<double>(i / drawn.heads.size())), up.pixel(value)};
+    const std::size_t layer = i / drawn.heads.size();
+    return {along.pixel(static_cast<double>(layer)), up.pixel(value)};
   }
 
   void draw_caps(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {

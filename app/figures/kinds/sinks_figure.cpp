@@ -134,7 +134,8 @@ class SinkLayersPanel final : public FigurePanel {
     return at;
   }
   [[nodiscard]] Vec2 point(const SinkSeries& one, std::size_t i, const Axis& along, const Axis& up) const {
-    return {along.pixel(static_cast<double>(i / drawn.heads.size()) + one.shift), up.pixel(one.values[i])};
+    const std::size_t layer = i / drawn.heads.size();
+    return {along.pixel(static_cast<double>(layer) + one.shift), up.pixel(one.values[i])};
   }
 
   void draw_band(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up) const {
