@@ -42,7 +42,7 @@ if(TARGET headroom_compute)
   headroom_header_check(headers_compute headroom_compute ${compute_headers})
 endif()
 if(TARGET headroom)
-  headroom_header_check(headers_app "headroom_core;headroom::display" ${app_headers})
+  headroom_header_check(headers_app "headroom_core;headroom::display;PkgConfig::PAGES" ${app_headers})
 endif()
 
 add_custom_target(headers_alone)
