@@ -22,7 +22,7 @@ from svg_figure import SVG, Figure
 
 IDS = ",".join(str(i * 7 % 53) for i in range(150))
 DEMO = pathlib.Path(__file__).parents[2] / "assets/demo"
-WIDTHS_MM = (60, 77, 84, 89, 120, 139.7, 174, 183)
+WIDTHS_MM = (60, 84, 139.7, 183)
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +137,7 @@ def test_pages_are_as_large_as_asked_for(figure, name):
         assert abs(image.info["dpi"][0] - 300) < 0.02
 
 
-@pytest.mark.parametrize("ending", ["pdf", "svg", "png"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("name", "ending"), [(name, ("svg", "png", "pdf")[place % 3]) for place, name in enumerate(KINDS)])
 def test_the_same_file_gives_the_same_bytes(command, runs, figure, tmp_path, name, ending):
     first = figure(name, ending).read_bytes()
     assert figure(name, ending).read_bytes() == first
@@ -183,7 +182,7 @@ def test_the_three_formats_agree(figure, tmp_path, name):
         assert (abs(found - expected) > 32).mean() < (0.02 if kind_of(name) in ("map", "tokens", "training") else 0.01), file
 
 
-@pytest.mark.parametrize(("name", "width"), [(name, width) for name in KINDS for width in (WIDTHS_MM if name == kind_of(name) else (84, 174))])
+@pytest.mark.parametrize(("name", "width"), [(name, width) for name in KINDS for width in (WIDTHS_MM if name == kind_of(name) else (84,))])
 def test_no_text_is_cut_small_or_touches_at_any_width(command, runs, tmp_path, name, width):
     run, own = KINDS[name]
     path = tmp_path / "out.svg"
