@@ -114,6 +114,7 @@ Result<FigureArguments> arguments_again(const FigureArguments& given) {
       HEADROOM_TRY_VOID(find(place));
   }
   for (std::string& place : again.options.against) HEADROOM_TRY_VOID(find(place));
+  again.expected_runs = key_of(keys, "run_sha256");
   again.output = given.output, again.data = given.data, again.caption = given.caption;
   again.force = given.force, again.json = given.json;
   return again;

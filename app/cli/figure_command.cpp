@@ -93,21 +93,37 @@ int list_kinds(const FigureArguments& arguments, const std::vector<FigureRun>& r
   return 0;
 }
 
+// Whether a word sets one of the options that say where something is written or how it is reported, in itself
+// ("--output=x.pdf", "-ox.pdf") or with the word behind it.
+struct Said {
+  bool here = false, with_next = false;
+};
+Said output_option(std::string_view word) {
+  for (const std::string_view name : {"--output", "--data", "--caption", "--from"}) {
+    if (word == name) return {true, true};
+    if (word.starts_with(name) && word.substr(name.size()).starts_with('=')) return {true, false};
+  }
+  if (word == "-o") return {true, true};
+  return {word == "--force" || word == "--json" || (word.starts_with("-o") && !word.starts_with("--")), false};
+}
+
 // The words of the command line without folders and without where it is written to.
 std::string said_words(const FigureArguments& arguments) {
   std::string text;
   for (std::size_t i = 0; i < arguments.words.size(); ++i) {
     std::string word = arguments.words[i];
-    if (word == "-o" || word == "--output" || word == "--data" || word == "--caption") {
-      ++i;
+    if (const Said said = output_option(word); said.here) {
+      i += said.with_next ? 1 : 0;
       continue;
     }
-    if (word == "--force" || word == "--json") continue;
-    const auto named = [&](const std::vector<std::string>& files) {
-      return std::ranges::find(files, word) != files.end();
+    const auto named = [](const std::vector<std::string>& files, std::string_view name) {
+      return std::ranges::find(files, name) != files.end();
     };
-    if ((named(arguments.places) || named(arguments.options.against)) && word.find('/') != std::string::npos)
-      word = std::filesystem::path(word).filename().string();
+    constexpr std::string_view kAgainst = "--against=";
+    const std::size_t from = word.starts_with(kAgainst) ? kAgainst.size() : 0;
+    const std::string file = word.substr(from);
+    if (named(arguments.places, file) || named(arguments.options.against, file))
+      word = word.substr(0, from) + std::filesystem::path(file).filename().string();
     text += (text.empty() ? "" : " ") + shell_word(std::move(word));
   }
   return text;
@@ -137,6 +153,16 @@ Result<FileKeys> file_keys(const FigureArguments& arguments, const std::vector<F
                   {"checkpoint_sha256", checkpoints},
                   {"prompt_sha256", prompts},
                   {"overrides", changes}};
+}
+
+// A figure that is drawn again is of the very files that it names: those of a composed figure are found by name alone.
+Result<void> check_runs(const FigureArguments& arguments, const FileKeys& keys) {
+  for (const auto& [key, value] : keys)
+    if (key == "run_sha256" && !arguments.expected_runs.empty() && value != arguments.expected_runs) {
+      Error error(ErrorCode::Corrupt, "the run files are not those that the figure was drawn from");
+      return error.wanted("SHA-256 " + arguments.expected_runs, value);
+    }
+  return {};
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes, bool force,
@@ -211,6 +237,7 @@ PageInfo page_info(const FigureArguments& arguments, const Asked& asked, std::op
 struct Report {
   std::size_t bytes = 0, marks = 0;
   std::vector<std::string> warnings;
+  std::string caption;  // empty: not asked for
 };
 
 void print_report(const FigureArguments& arguments, const Asked& asked, const Report& report, const FileKeys& keys,
@@ -219,9 +246,11 @@ void print_report(const FigureArguments& arguments, const Asked& asked, const Re
       {"path", arguments.output.string()},   {"bytes", report.bytes},       {"width_mm", asked.figure.width_mm},
       {"height_mm", asked.figure.height_mm}, {"kind", asked.name},          {"marks", report.marks},
       {"warnings", report.warnings},         {"notes", asked.figure.notes}, {"fonts", fonts.describe()}};
+  if (!report.caption.empty()) json["caption"] = report.caption;
   json["panels"] = nlohmann::ordered_json::array();
   for (const auto& panel : asked.figure.panels)
-    json["panels"].push_back({{"letter", panel->letter}, {"kind", panel->kind}, {"name", panel->name}});
+    json["panels"].push_back(
+        {{"id", panel->id}, {"letter", panel->letter}, {"kind", panel->kind}, {"name", panel->name}});
   json["keys"] = nlohmann::ordered_json::object();
   for (const auto& [key, value] : keys) json["keys"][key] = value;
   std::printf("%s\n", json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
@@ -238,6 +267,8 @@ Result<void> print_figure(const FigureArguments& arguments) {
     Error error(ErrorCode::InvalidArgument, "nothing is asked for");
     return error.advise("-o FILE writes the figure, --caption text and --data FILE what belongs to it");
   }
+  if (arguments.json && arguments.data == "-")
+    return Error(ErrorCode::InvalidArgument, "--data - and --json both write to standard output");
   HEADROOM_TRY(Asked asked, make_asked(arguments, places));
   HEADROOM_TRY(const auto fonts, FontLibrary::create());
   Page page{*fonts, {}};
@@ -247,6 +278,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
   HEADROOM_TRY(const std::vector<PanelFrame> frames, lay_out_figure(asked.figure, page));
   const std::string caption = figure_caption(asked.figure);
   HEADROOM_TRY(const FileKeys keys, file_keys(arguments, asked.runs));
+  HEADROOM_TRY_VOID(check_runs(arguments, keys));
   const PageInfo info = page_info(arguments, asked, format, caption, keys);
   Report report;
   report.warnings = layout_warnings(asked.figure, frames, page,
@@ -274,7 +306,8 @@ Result<void> print_figure(const FigureArguments& arguments) {
       HEADROOM_TRY_VOID(write_file(arguments.data, text, arguments.force, inputs));
   }
   if (!arguments.caption.empty())
-    std::printf("%s\n", (arguments.caption == "latex" ? latex_caption(caption, keys) : plain_caption(caption)).c_str());
+    report.caption = arguments.caption == "latex" ? latex_caption(caption, keys) : plain_caption(caption);
+  if (!arguments.caption.empty() && !arguments.json) std::printf("%s\n", report.caption.c_str());
   for (const std::string& note : asked.figure.notes) std::fprintf(stderr, "headroom: [figure] %s\n", note.c_str());
   for (const std::string& warning : report.warnings)
     std::fprintf(stderr, "headroom: [figure] warning: %s\n", warning.c_str());

@@ -21,6 +21,7 @@ struct FigureArguments {
   std::string letters = "a", caption, data;
   double text_size = 7.0, dots_per_inch = 0.0;  // 0: 600, of a PNG 300
   bool list = false, force = false, json = false;
+  std::string expected_runs;       // hashes of the run files, where a figure is drawn again
   std::vector<std::string> words;  // of the command line, from "figure" on
 };
 

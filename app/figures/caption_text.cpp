@@ -133,8 +133,12 @@ std::string latex_caption(std::string_view markup, const std::vector<std::pair<s
     const std::size_t end = markup.find('\n');
     std::string_view line = markup.substr(0, end);
     if (!body.empty()) body += " ";
-    // The letter in front of a panel's paragraph is bold.
-    if (line.size() > 2 && line[1] == ',') body += "\\textbf{" + std::string(1, line[0]) + "}", line.remove_prefix(1);
+    // The letter in front of a panel's paragraph is bold: "a, …", "(a), …".
+    if (const std::size_t comma = line.find(", ");
+        comma != std::string_view::npos && comma <= 4 && line.substr(0, comma).find(' ') == std::string_view::npos) {
+      body += "\\textbf{" + std::string(line.substr(0, comma)) + "}";
+      line.remove_prefix(comma);
+    }
     body += latex(rich(line));
     if (end == std::string_view::npos) break;
     markup.remove_prefix(end + 1);

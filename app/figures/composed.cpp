@@ -259,8 +259,8 @@ class Reader {
     for (auto& one : made.panels) one->bare_y = false;  // what stood at its left may be elsewhere
     std::string names;
     for (auto& one : made.panels) {
-      if (which.empty() || one->letter == which || one->name == which) return std::move(one);
-      names += (names.empty() ? "" : ", ") + one->letter + " (" + one->name + ")";
+      if (which.empty() || one->id == which || one->name == which) return std::move(one);
+      names += (names.empty() ? "" : ", ") + one->id + " (" + one->name + ")";
     }
     return wrong("panel", names, which);
   }

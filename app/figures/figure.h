@@ -97,7 +97,8 @@ class FigurePanel {
   [[nodiscard]] virtual std::string caption() const = 0;
 
   std::string kind, name;  // "sinks", "layers": what a composed figure asks for
-  std::string letter;      // empty: none
+  std::string id;          // "a": in files and tables; set_letters() tells the panels of a figure apart
+  std::string letter;      // as it is drawn; empty: none
   RichText title, right;   // the y title after the letter; head or group at the right end
   RichText brief;          // the title where that has no room; empty: there is no shorter one
   float weight = 1.0f;     // share of the row's width

@@ -13,7 +13,7 @@ namespace headroom {
 
 // A cell that a mark has no use for is empty: −1 of whole numbers, NaN of others.
 struct FigureMark {
-  std::string panel;   // its letter
+  std::string panel;   // its id
   std::string series;  // "rows", "median"
   std::string kind;    // "point", "line", "bar", "cell", …
   std::int64_t layer = -1, head = -1, component = -1, row = -1, key = -1;
@@ -28,8 +28,7 @@ class FigureData {
   void add(FigureMark mark) { marks_.push_back(std::move(mark)); }
   [[nodiscard]] const std::vector<FigureMark>& marks() const { return marks_; }
   // "panel,series,mark,layer,head,component,row,key,x,y,low,high,n" and a line for each; numbers as the shortest text
-  // that reads back as they are. A value that is not a number is "nan" where the mark has that column, which `x` or `y`
-  // being drawn says.
+  // that reads back as they are. Empty: the mark has no such number, or it is not a number.
   [[nodiscard]] std::string csv() const;
 
  private:

@@ -88,9 +88,13 @@ void arrange(Figure& figure, const FigureChoice& choice, double usual_width_mm, 
 
 void set_letters(Figure& figure, std::string_view form) {
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    std::string letter(1, static_cast<char>((form == "A" ? 'A' : 'a') + i % 26));
-    if (form == "(a)") letter = "(" + letter + ")";
-    figure.panels[i]->letter = form == "none" || figure.panels.size() < 2 ? std::string() : letter;
+    FigurePanel& panel = *figure.panels[i];
+    // "a" … "z", "a2" …
+    const std::string again = i < 26 ? std::string() : std::to_string(i / 26 + 1);
+    panel.id = std::string(1, static_cast<char>('a' + i % 26)) + again;
+    panel.letter = form == "A" ? std::string(1, static_cast<char>('A' + i % 26)) + again : panel.id;
+    if (form == "(a)") panel.letter = "(" + panel.id + ")";
+    if (form == "none" || figure.panels.size() < 2) panel.letter.clear();
   }
 }
 
@@ -133,6 +137,9 @@ Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page)
       frame.inner = {x + row.room[i].left, top + row.top, x + outer - row.room[i].right, top + tall - row.bottom};
       x += outer + style.mm(figure.gap_mm);
     }
+    if (fixed_height && style.mm(figure.row_heights_mm[r]) + 0.01f < least_inner_height)
+      return too_small("low", static_cast<double>(figure.row_heights_mm[r]),
+                       millimetres(least_inner_height / style.times));
     least_width = std::max(least_width, needed);
     least_height = std::max(least_height, (row.top + row.bottom + least_inner_height) * height / tall);
     top += tall;

@@ -79,7 +79,7 @@ RichText fitting(const RichText& text, const RichText& shorter, float width, con
 
 FigureMark cell_mark(const MapPanel& panel, const char* series, std::int64_t row, std::int64_t key, double value) {
   FigureMark mark;
-  mark.panel = panel.letter, mark.series = series, mark.kind = std::isinf(value) ? "hatched" : "cell";
+  mark.panel = panel.id, mark.series = series, mark.kind = std::isinf(value) ? "hatched" : "cell";
   mark.layer = panel.head.layer, mark.head = panel.head.head, mark.component = panel.component;
   mark.row = row, mark.key = key;
   if (std::isfinite(value)) mark.y = value;
@@ -136,7 +136,7 @@ void MapPanel::draw(Painter& painter, const PanelFrame& frame, const Page& page)
   const Rect& inner = frame.inner;
   const Axis across = placed_axis(position_axis(part.keys), inner.x0, inner.x1),
              down = placed_axis(position_axis(part.rows), inner.y0, inner.y1);
-  painter.begin_plot({letter.empty() ? "a" : letter, kind, across, down});
+  painter.begin_plot({id, kind, across, down});
   draw_cells(painter, inner, across, down, page);
   draw_edge(painter, inner, across, down, page);
   draw_axes(painter, inner, page);
@@ -352,7 +352,7 @@ void LambdaPanel::draw(Painter& painter, const PanelFrame& frame, const Page& pa
   PageAxis x{low, high};
   x.high_label = true;
   const Axis across = placed_axis(x, inner.x0, inner.x1), down = placed_axis(position_axis(rows), inner.y0, inner.y1);
-  painter.begin_plot({letter.empty() ? "a" : letter, kind, across, down});
+  painter.begin_plot({id, kind, across, down});
   painter.begin_series({"rows/lambda", head_name(head), "lambda"});
   const float zero = across.pixel(0.0);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -388,7 +388,7 @@ void LambdaPanel::draw(Painter& painter, const PanelFrame& frame, const Page& pa
 void LambdaPanel::add_data(FigureData& data) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
     FigureMark mark;
-    mark.panel = letter, mark.series = "lambda", mark.kind = "bar", mark.layer = head.layer, mark.head = head.head;
+    mark.panel = id, mark.series = "lambda", mark.kind = "bar", mark.layer = head.layer, mark.head = head.head;
     mark.row = rows[0] + static_cast<std::int64_t>(i) * each;
     if (std::isfinite(values[i])) mark.y = values[i];
     mark.n = shared ? rows[1] - rows[0] : std::min(each, rows[1] - mark.row);

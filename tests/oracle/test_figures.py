@@ -22,7 +22,7 @@ from svg_figure import SVG, Figure
 
 IDS = ",".join(str(i * 7 % 53) for i in range(150))
 DEMO = pathlib.Path(__file__).parents[2] / "assets/demo"
-WIDTHS_MM = (60, 84, 139.7, 183)
+WIDTHS_MM = (60, 77, 84, 89, 120, 139.7, 174, 183)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,9 @@ def test_pages_are_as_large_as_asked_for(figure, name):
         assert abs(image.info["dpi"][0] - 300) < 0.02
 
 
-@pytest.mark.parametrize(("name", "ending"), [(name, ("svg", "png", "pdf")[place % 3]) for place, name in enumerate(KINDS)])
+@pytest.mark.parametrize(("name", "ending"), [
+    (name, ending) for place, name in enumerate(KINDS)
+    for ending in (("pdf", "svg", "png") if name == kind_of(name) else (("svg", "png", "pdf")[place % 3],))])
 def test_the_same_file_gives_the_same_bytes(command, runs, figure, tmp_path, name, ending):
     first = figure(name, ending).read_bytes()
     assert figure(name, ending).read_bytes() == first
@@ -182,18 +184,23 @@ def test_the_three_formats_agree(figure, tmp_path, name):
         assert (abs(found - expected) > 32).mean() < (0.02 if kind_of(name) in ("map", "tokens", "training") else 0.01), file
 
 
-@pytest.mark.parametrize(("name", "width"), [(name, width) for name in KINDS for width in (WIDTHS_MM if name == kind_of(name) else (84,))])
-def test_no_text_is_cut_small_or_touches_at_any_width(command, runs, tmp_path, name, width):
+@pytest.mark.parametrize("name", KINDS)
+def test_no_text_is_cut_or_touches_at_any_width(command, runs, name):
+    """Without a file: what --caption lays out is what a file would show."""
     run, own = KINDS[name]
-    path = tmp_path / "out.svg"
-    outcome = command("figure", runs[run], kind_of(name), *own, "--width", f"{width}mm", "-o", path)
-    if outcome.code == 2:
-        # Refused with what would fit, and that does fit.
-        least = int(re.search(r"too narrow; at least (\d+) mm", outcome.errors)[1])
-        assert least > width
-        outcome = command("figure", runs[run], kind_of(name), *own, "--width", f"{least}mm", "-o", path)
-    assert outcome.code == 0 and "warning" not in outcome.errors, outcome
-    for text, size in Figure(path).texts:
+    for width in WIDTHS_MM:
+        outcome = command("figure", runs[run], kind_of(name), *own, "--width", f"{width}mm", "--caption", "text")
+        if outcome.code == 2:
+            # Refused with what would fit, and that does fit.
+            least = int(re.search(r"too narrow; at least (\d+) mm", outcome.errors)[1])
+            assert least > width
+            outcome = command("figure", runs[run], kind_of(name), *own, "--width", f"{least}mm", "--caption", "text")
+        assert outcome.code == 0 and "warning" not in outcome.errors, (width, outcome)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_text_is_small(figure, name):
+    for text, size in Figure(figure(name, "svg")).texts:
         assert size >= 6 or size == pytest.approx(0.7 * 7, abs=0.01) or size == pytest.approx(0.7 * 7.5, abs=0.01), (text, size)
 
 
@@ -474,6 +481,52 @@ def test_composed_figures_give_the_same_bytes_and_pages_of_any_format(compose):
         assert compose(COMPOSED, "--force", ending=ending)[1].read_bytes() == first[ending]
 
 
+def test_composed_figures_are_drawn_again_from_the_same_runs_only(command, runs, compose, tmp_path):
+    outcome, path = compose(COMPOSED)
+    assert outcome.code == 0, outcome
+    again = tmp_path / "again.svg"
+    assert command("figure", "--from", path, "-o", again).code == 0
+    assert again.read_bytes() == path.read_bytes()
+    # The figure file names the run, and another lies there now.
+    shutil.copy(runs["gated"], tmp_path / "run.h5")
+    refused(command("figure", "--from", path, "-o", tmp_path / "wrong.svg"), 3, "not those that the figure was drawn from")
+    assert not (tmp_path / "wrong.svg").exists()
+
+
+def test_panels_without_letters_are_told_apart(command, runs, tmp_path):
+    path = tmp_path / "two.svg"
+    outcome = command("figure", runs["softmax"], "rms", "--head", "L0.H1,L1.H2", "--letters", "none", "-o", path, "--data", "-")
+    assert outcome.code == 0, outcome
+    svg = Figure(path)
+    ids = [element.get("id") for element in svg.root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids)) and [p.id for p in svg.plots] == ["panel-a", "panel-b"]
+    assert not {"a", "b"} & {text for text, _ in svg.texts}
+    data = pandas.read_csv(io.StringIO(outcome.text), comment="#")
+    assert set(data[data["head"] == 1]["panel"]) == {"a"} and set(data[data["head"] == 2]["panel"]) == {"b"}
+
+
+@pytest.mark.parametrize("how", [lambda path: ["-o", path], lambda path: [f"--output={path}"], lambda path: [f"-o{path}"]],
+                         ids=["apart", "equal", "joined"])
+def test_no_folder_is_in_a_file_however_it_was_named(command, runs, tmp_path, how):
+    path = tmp_path / "out.svg"
+    outcome = command("figure", runs["softmax"], "rms", "--head", "L1.H2", *how(path), f"--data={tmp_path / 'out.csv'}")
+    assert outcome.code == 0, outcome
+    for file in (path, tmp_path / "out.csv"):
+        text = file.read_text()
+        assert str(tmp_path) not in text and str(runs["softmax"].parent) not in text
+    assert Figure(path).keys["command"] == "figure softmax.h5 rms --head L1.H2"
+    against = tmp_path / "against.svg"
+    outcome = command("figure", runs["softmax"], "compare", f"--against={runs['softmax_one']}", "-o", against)
+    assert outcome.code == 0, outcome
+    assert Figure(against).keys["command"] == "figure softmax.h5 compare --against=softmax_one.h5"
+
+
+def test_a_report_is_one_object_with_the_caption(command, runs):
+    report = command("figure", runs["softmax"], "rms", "--head", "L1.H2", "--caption", "latex", "--json").json
+    assert "\\caption{" in report["caption"] and report["panels"][0]["id"] == "a"
+    refused(command("figure", runs["softmax"], "rms", "--data", "-", "--json"), 2, "--data -", "--json")
+
+
 @pytest.mark.parametrize(("old", "new", "code", "words"), [
     ('"rows": [', '"rows": [,', 3, ["line 2, column"]),
     ('"kind": "rms", "width": 2', '"kind": "rms", "widht": 2', 2, ["widht", "nearest: width"]),
@@ -481,6 +534,7 @@ def test_composed_figures_give_the_same_bytes_and_pages_of_any_format(compose):
     ('"run.h5"', '"gone.h5"', 5, ["gone.h5"]),
     ('"174mm"', '"174"', 2, ["174"]),
     ('"40mm"', '"tall"', 2, ["height", "tall"]),
+    ('"40mm"', '"2mm"', 2, ["2 mm is too low", "at least"]),
     ('"head": "L1.H2"', '"head": "L9.H2"', 2, ["L9.H2", "layers 0–1"]),
     ('"width": 2', '"width": 0', 2, ["width"]),
     ('"width": 2', '"panel": "z"', 2, ["panel", "z"]),

@@ -59,7 +59,7 @@ class AtlasPanel final : public FigurePanel {
                      frame.inner.y1 - bar_height(page)};
     const Axis across = placed_axis(layer_axis(), inner.x0, inner.x1),
                down = placed_axis(head_axis(), inner.y0, inner.y1);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, across, down});
+    painter.begin_plot({id, kind, across, down});
     draw_cells(painter, inner, page);
     if (threshold) draw_contour(painter, inner, page);
     if (threshold) draw_counts(painter, inner, page);
@@ -86,7 +86,7 @@ class AtlasPanel final : public FigurePanel {
     for (std::size_t l = 0; l < layers.size(); ++l)
       for (std::size_t h = 0; h < heads.size(); ++h) {
         FigureMark mark;
-        mark.panel = letter, mark.series = quantity_text(quantity), mark.kind = "cell";
+        mark.panel = id, mark.series = quantity_text(quantity), mark.kind = "cell";
         mark.layer = layers[l], mark.head = heads[h], mark.y = values[l * heads.size() + h];
         data.add(std::move(mark));
       }

@@ -72,7 +72,7 @@ class ComparePairsPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(all->value, inner.x0, inner.x1), up = placed_axis(all->value, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
     painter.line({inner.x0, inner.y1}, {inner.x1, inner.y0}, ink::kBlack, style.pt(0.7f));
     space.block_line(std::vector<Vec2>{{inner.x0, inner.y1}, {inner.x1, inner.y0}}, style.pt(1.0f));
@@ -113,7 +113,7 @@ class ComparePairsPanel final : public FigurePanel {
   void add_data(FigureData& data) const override {
     for (const HeadDifference& one : all->sides.heads) {
       FigureMark mark;
-      mark.panel = letter, mark.series = quantity_text(all->quantity), mark.kind = "point";
+      mark.panel = id, mark.series = quantity_text(all->quantity), mark.kind = "point";
       mark.layer = one.head.layer, mark.head = one.head.head, mark.x = one.a, mark.y = one.b;
       mark.n = all->sides.texts_a;
       data.add(std::move(mark));
@@ -172,7 +172,7 @@ class CompareHeadsPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x_axis(), inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
     painter.line({inner.x0, up.pixel(0.0)}, {inner.x1, up.pixel(0.0)}, ink::kBlack, style.pt(0.7f));
     space.block(Rect{inner.x0, up.pixel(0.0) - 0.5f, inner.x1, up.pixel(0.0) + 0.5f});
@@ -206,7 +206,7 @@ class CompareHeadsPanel final : public FigurePanel {
   void add_data(FigureData& data) const override {
     for (const HeadDifference& one : all->sides.heads) {
       FigureMark mark;
-      mark.panel = letter, mark.series = "difference", mark.kind = one.has_interval() ? "interval" : "point";
+      mark.panel = id, mark.series = "difference", mark.kind = one.has_interval() ? "interval" : "point";
       mark.layer = one.head.layer, mark.head = one.head.head, mark.x = place(one);
       mark.y = one.mean, mark.low = one.low, mark.high = one.high, mark.n = all->sides.texts_a;
       data.add(std::move(mark));
@@ -256,7 +256,7 @@ class CompareSharesPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(all->value, inner.x0, inner.x1), up = placed_axis(y_axis(), inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
     if (all->threshold) {
       const float x = along.pixel(*all->threshold);
@@ -293,7 +293,7 @@ class CompareSharesPanel final : public FigurePanel {
     const auto add = [&](const char* series, const std::vector<double>& values) {
       for (std::size_t i = 0; i < values.size(); ++i) {
         FigureMark mark;
-        mark.panel = letter, mark.series = series, mark.kind = "step";
+        mark.panel = id, mark.series = series, mark.kind = "step";
         mark.x = values[i], mark.y = static_cast<double>(i + 1) / static_cast<double>(values.size());
         mark.n = std::ssize(values);
         data.add(std::move(mark));

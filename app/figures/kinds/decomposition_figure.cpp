@@ -74,7 +74,7 @@ class TermPanel final : public FigurePanel {
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     const std::string of = head.layer < 0 ? std::string() : head_name(head);
     painter.line({inner.x0, up.pixel(0.0)}, {inner.x1, up.pixel(0.0)}, Color::hex(0xbbbbbb), page.style.pt(0.5f));
     painter.push_clip(inner.inset(-page.style.pt(1.0f)));
@@ -107,7 +107,7 @@ class TermPanel final : public FigurePanel {
     for (std::size_t t = 0; t < kTerms; ++t)
       for (std::size_t i = 0; i < lines[t].x.size(); ++i) {
         FigureMark mark;
-        mark.panel = letter, mark.series = kTermStyles[t].series, mark.kind = "line";
+        mark.panel = id, mark.series = kTermStyles[t].series, mark.kind = "line";
         mark.layer = head.layer < 0 ? std::llround(lines[t].x[i]) : head.layer, mark.head = head.head;
         mark.row = lines[t].row[i], mark.x = lines[t].x[i], mark.y = lines[t].y[i];
         mark.low = lines[t].low[i], mark.high = lines[t].high[i], mark.n = lines[t].n[i];

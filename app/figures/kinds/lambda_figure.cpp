@@ -126,7 +126,7 @@ class LambdaStripPanel final : public FigurePanel {
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(token_axis(), inner.x0, inner.x1);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, {}});
+    painter.begin_plot({id, kind, along, {}});
     draw_cells(painter, inner, along, page);
     rows.draw_names(painter, inner, page);
     draw_tokens(painter, inner, page);
@@ -138,7 +138,7 @@ class LambdaStripPanel final : public FigurePanel {
     for (const LambdaHead& one : rows.heads)
       for (std::int64_t from = 0; from < tokens; from += block) {
         FigureMark mark;
-        mark.panel = letter, mark.series = "lambda", mark.kind = "cell";
+        mark.panel = id, mark.series = "lambda", mark.kind = "cell";
         mark.layer = one.head.layer, mark.head = one.head.head, mark.row = from, mark.y = cell(one, from);
         mark.n = std::min(block, tokens - from);
         data.add(std::move(mark));
@@ -289,7 +289,7 @@ class LambdaQuantilePanel final : public FigurePanel {
     const float pitch = inner.height() / rows.units();
     const std::vector<float> tops = rows.tops(inner);
     const auto middle = [&](std::size_t i) { return tops[i] + 0.5f * pitch; };
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, {}});
+    painter.begin_plot({id, kind, along, {}});
     painter.begin_series({kLambdaRows, "", "5–95 %"});
     for (std::size_t i = 0; i < found.size(); ++i)
       painter.line({along.pixel(found[i][0]), middle(i)}, {along.pixel(found[i][4]), middle(i)},
@@ -318,7 +318,7 @@ class LambdaQuantilePanel final : public FigurePanel {
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto add = [&](const char* series, const char* form, double at, double low, double high) {
         FigureMark mark;
-        mark.panel = letter, mark.series = series, mark.kind = form;
+        mark.panel = id, mark.series = series, mark.kind = form;
         mark.layer = rows.heads[i].head.layer, mark.head = rows.heads[i].head.head;
         mark.x = at, mark.low = low, mark.high = high, mark.n = tokens;
         data.add(std::move(mark));
@@ -346,7 +346,7 @@ class LambdaHistogramPanel final : public FigurePanel {
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     painter.begin_series({kLambdaRows, head_name(head), "histogram"});
     for (std::size_t i = 0; i < counts.bins(); ++i)
       if (counts.counts[i] > 0.0)
@@ -367,7 +367,7 @@ class LambdaHistogramPanel final : public FigurePanel {
   void add_data(FigureData& data) const override {
     for (std::size_t i = 0; i < counts.bins(); ++i) {
       FigureMark mark;
-      mark.panel = letter, mark.series = "histogram", mark.kind = "bar";
+      mark.panel = id, mark.series = "histogram", mark.kind = "bar";
       mark.layer = head.layer, mark.head = head.head;
       mark.low = counts.edges[i], mark.high = counts.edges[i + 1], mark.n = std::llround(counts.counts[i]);
       data.add(std::move(mark));

@@ -38,7 +38,7 @@ class LambdaLayerPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
     for (const double mark : {0.0, 1.0})
       if (mark > y.low + 1e-9 && mark < y.high - 1e-9)
@@ -71,7 +71,7 @@ class LambdaLayerPanel final : public FigurePanel {
   void add_data(FigureData& data) const override {
     for (const LayerLambda& one : layers) {
       FigureMark mark;
-      mark.panel = letter, mark.series = "lambda", mark.kind = "point";
+      mark.panel = id, mark.series = "lambda", mark.kind = "point";
       mark.layer = one.head.layer, mark.head = one.head.head;
       mark.x = static_cast<double>(one.head.layer), mark.y = one.value, mark.low = one.first;
       data.add(std::move(mark));

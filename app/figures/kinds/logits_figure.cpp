@@ -65,7 +65,7 @@ class LogitLayersPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
     const float step = inner.width() / static_cast<float>(drawn.layers.size());
     const float half = std::min(0.16f * step, style.pt(2.0f));
@@ -106,7 +106,7 @@ class LogitLayersPanel final : public FigurePanel {
     for (const bool largest : {true, false}) {
       for (std::size_t i = 0; i < heads.size(); ++i) {
         FigureMark mark;
-        mark.panel = letter, mark.series = largest ? "logit_max" : "logit_min", mark.kind = "point";
+        mark.panel = id, mark.series = largest ? "logit_max" : "logit_min", mark.kind = "point";
         mark.layer = heads[i].head.layer, mark.head = heads[i].head.head;
         mark.x = static_cast<double>(mark.layer), mark.y = largest ? heads[i].high : heads[i].low;
         data.add(std::move(mark));
@@ -114,7 +114,7 @@ class LogitLayersPanel final : public FigurePanel {
     }
     for (std::size_t l = 0; l < drawn.layers.size(); ++l) {
       FigureMark mark;
-      mark.panel = letter, mark.series = "medians", mark.kind = "bar", mark.layer = drawn.layers[l];
+      mark.panel = id, mark.series = "medians", mark.kind = "bar", mark.layer = drawn.layers[l];
       mark.x = static_cast<double>(mark.layer), mark.low = low_median[l], mark.high = high_median[l];
       mark.n = static_cast<std::int64_t>(drawn.heads.size());
       data.add(std::move(mark));
@@ -214,7 +214,7 @@ class LogitHistogramPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "b" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner.inset(style.pt(2.0f), 0.0f), style.pt(1.0f));
     std::vector<std::vector<Vec2>> lines(curves.size());
     for (std::size_t c = 0; c < curves.size(); ++c) {
@@ -244,7 +244,7 @@ class LogitHistogramPanel final : public FigurePanel {
       for (std::size_t b = 0; b < curve.counts.size(); ++b) {
         if (!(curve.counts[b] > 0.0)) continue;
         FigureMark mark;
-        mark.panel = letter, mark.series = curve.label, mark.kind = curve.shown(b) ? "bar" : "beyond";
+        mark.panel = id, mark.series = curve.label, mark.kind = curve.shown(b) ? "bar" : "beyond";
         if (curve.head) mark.layer = curve.head->layer, mark.head = curve.head->head;
         mark.n = std::llround(curve.counts[b]);
         mark.low = edges[b], mark.high = edges[b + 1];

@@ -57,7 +57,7 @@ class RmsPanel final : public FigurePanel {
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, page.style.pt(1.0f));
     painter.push_clip(inner);
     draw_interval(painter, along, up, page);
@@ -75,7 +75,7 @@ class RmsPanel final : public FigurePanel {
   void add_data(FigureData& data) const override {
     const auto mark = [&](const char* series, const char* form) {
       FigureMark one;
-      one.panel = letter, one.series = series, one.kind = form, one.layer = head.layer, one.head = head.head;
+      one.panel = id, one.series = series, one.kind = form, one.layer = head.layer, one.head = head.head;
       return one;
     };
     for (const RmsRow& row : drawn) {

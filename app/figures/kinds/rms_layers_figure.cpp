@@ -63,7 +63,7 @@ class RmsQuantilesPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
     const float low = up.pixel(1.0 / std::sqrt(most_n)), high = up.pixel(1.0 / std::sqrt(least_n));
     const float one = up.pixel(1.0);
@@ -88,7 +88,7 @@ class RmsQuantilesPanel final : public FigurePanel {
            {std::tuple("1–99 %", "line", 0, 4), std::tuple("quartiles", "bar", 1, 3),
             std::tuple("median", "point", 2, 2)}) {
         FigureMark mark;
-        mark.panel = letter, mark.series = series, mark.kind = form;
+        mark.panel = id, mark.series = series, mark.kind = form;
         mark.layer = column.layer, mark.head = column.head;
         mark.x = static_cast<double>(column.head < 0 ? column.layer : column.head), mark.n = column.rows;
         if (low == high)
@@ -190,7 +190,7 @@ class RmsOutsidePanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "b" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     const float step = inner.width() / static_cast<float>(columns.size());
     const float half = std::min(0.31f * step, style.pt(6.0f)), zero = up.pixel(0.0);
     for (const bool above : {true, false}) {
@@ -222,7 +222,7 @@ class RmsOutsidePanel final : public FigurePanel {
     for (const bool above : {true, false})
       for (const RmsColumn& column : columns) {
         FigureMark mark;
-        mark.panel = letter, mark.series = above ? "rows_above_bound" : "rows_below_bound", mark.kind = "bar";
+        mark.panel = id, mark.series = above ? "rows_above_bound" : "rows_below_bound", mark.kind = "bar";
         mark.layer = column.layer, mark.head = column.head;
         mark.x = static_cast<double>(column.head < 0 ? column.layer : column.head);
         mark.y = above ? column.above : column.below, mark.n = column.counted;

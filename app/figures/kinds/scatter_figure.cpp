@@ -66,7 +66,7 @@ class ScatterPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.6f));
     draw_levels(painter, inner, along, up, page, space);
     draw_points(painter, along, up, page, space);
@@ -81,7 +81,7 @@ class ScatterPanel final : public FigurePanel {
   void add_data(FigureData& data) const override {
     for (const ScatterPoint& point : drawn) {
       FigureMark mark;
-      mark.panel = letter, mark.series = quantity_text(quantity_x) + "," + quantity_text(quantity_y);
+      mark.panel = id, mark.series = quantity_text(quantity_x) + "," + quantity_text(quantity_y);
       mark.kind = "point", mark.layer = point.head.layer, mark.head = point.head.head;
       mark.x = point.x, mark.y = point.y;
       data.add(std::move(mark));

@@ -84,7 +84,7 @@ class SinkLayersPanel final : public FigurePanel {
     const bool strip = drawn.layers.size() == 1;
     if (strip) inner.x1 = inner.x0 + style.mm(kStrip);
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(frame.inner, style.pt(1.0f));
     if (strip) space.block(inner);
     const bool pooled = drawn.heads.size() > 1 && !strip;
@@ -104,14 +104,14 @@ class SinkLayersPanel final : public FigurePanel {
     for (const SinkSeries& one : series) {
       for (std::size_t i = 0; i < one.values.size(); ++i) {
         FigureMark mark;
-        mark.panel = letter, mark.series = quantity_text(one.quantity), mark.kind = "point";
+        mark.panel = id, mark.series = quantity_text(one.quantity), mark.kind = "point";
         mark.layer = layer_of(i), mark.head = drawn.heads[i % drawn.heads.size()];
         mark.x = static_cast<double>(mark.layer), mark.y = one.values[i];
         data.add(std::move(mark));
       }
       for (std::size_t l = 0; drawn.heads.size() > 1 && l < drawn.layers.size(); ++l) {
         FigureMark mark;
-        mark.panel = letter, mark.series = quantity_text(one.quantity) + " median", mark.kind = "line";
+        mark.panel = id, mark.series = quantity_text(one.quantity) + " median", mark.kind = "line";
         mark.layer = drawn.layers[l], mark.x = static_cast<double>(mark.layer);
         mark.y = one.median[l], mark.low = one.lower[l], mark.high = one.upper[l];
         mark.n = static_cast<std::int64_t>(drawn.heads.size());
@@ -261,7 +261,7 @@ class SinkKeysPanel final : public FigurePanel {
     const bool strip = drawn.layers.size() == 1;
     if (strip) inner.x1 = inner.x0 + style.mm(kStrip);
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "b" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(frame.inner, style.pt(1.0f));
     std::vector<double> at;
     for (std::size_t l = 0; l < drawn.layers.size(); ++l) at.push_back(static_cast<double>(l));
@@ -306,7 +306,7 @@ class SinkKeysPanel final : public FigurePanel {
     for (std::size_t k = 0; k < medians.size(); ++k)
       for (std::size_t l = 0; l < drawn.layers.size(); ++l) {
         FigureMark mark;
-        mark.panel = letter, mark.series = quantity_text(quantities[k]), mark.kind = "line";
+        mark.panel = id, mark.series = quantity_text(quantities[k]), mark.kind = "line";
         mark.layer = drawn.layers[l], mark.x = static_cast<double>(mark.layer), mark.y = medians[k][l];
         mark.n = static_cast<std::int64_t>(drawn.heads.size());
         data.add(std::move(mark));
@@ -352,7 +352,7 @@ class SinkHeadsPanel final : public FigurePanel {
     const Rect& inner = frame.inner;
     PageAxis down{-0.5, static_cast<double>(listed.size()) - 0.5};
     const Axis along = placed_axis(x, inner.x0, inner.x1), rows = placed_axis(down, inner.y0, inner.y1);
-    painter.begin_plot({letter.empty() ? "c" : letter, kind, along, rows});
+    painter.begin_plot({id, kind, along, rows});
     const auto row = [&](std::size_t i) { return rows.pixel(static_cast<double>(i)); };
     for (std::size_t i = 0; i < listed.size(); ++i)
       painter.line({inner.x0, row(i)}, {along.pixel(listed[i].score), row(i)}, Color::hex(0xcfcfcf), style.pt(0.5f));
@@ -388,7 +388,7 @@ class SinkHeadsPanel final : public FigurePanel {
     for (std::size_t i = 0; i < listed.size(); ++i)
       for (const bool drained : {false, true}) {
         FigureMark mark;
-        mark.panel = letter, mark.series = drained ? "value_drain" : quantity_text(score), mark.kind = "point";
+        mark.panel = id, mark.series = drained ? "value_drain" : quantity_text(score), mark.kind = "point";
         mark.layer = listed[i].head.layer, mark.head = listed[i].head.head;
         mark.x = drained ? listed[i].drain : listed[i].score, mark.y = static_cast<double>(i);
         if (std::isfinite(mark.x)) data.add(std::move(mark));

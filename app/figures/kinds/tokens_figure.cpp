@@ -236,7 +236,7 @@ class TokensPanel final : public FigurePanel {
     const Rect& inner = frame.inner;
     const float size = style.title_size();
     const std::vector<TextLine> lines = lines_of(page, inner.width());
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, {}, {}});
+    painter.begin_plot({id, kind, {}, {}});
     painter.begin_series({of.text(), head_name(head), "tokens"});
     for_each_piece(lines, inner, size, [&](const TextPiece& piece, const Rect& box) {
       const double v = values[piece.token];
@@ -268,7 +268,7 @@ class TokensPanel final : public FigurePanel {
   void add_data(FigureData& data) const override {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       FigureMark mark;
-      mark.panel = letter, mark.series = of.path(), mark.kind = std::isfinite(values[i]) ? "token" : "hatched";
+      mark.panel = id, mark.series = of.path(), mark.kind = std::isfinite(values[i]) ? "token" : "hatched";
       mark.layer = head.layer, mark.head = head.head;
       if (of.quantity->by_component) mark.component = static_cast<std::int64_t>(of.component);
       (of.quantity->of_keys ? mark.key : mark.row) = first + static_cast<std::int64_t>(i);

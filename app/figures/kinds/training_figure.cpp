@@ -60,7 +60,7 @@ class TrainingPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
-    painter.begin_plot({letter.empty() ? "a" : letter, kind, along, up});
+    painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner.inset(style.pt(2.0f)), style.pt(1.5f));
     std::vector<std::vector<Vec2>> own(std::max<std::size_t>(1, names.size()));
     for (const TrainingCurve& curve : curves) {
@@ -96,7 +96,7 @@ class TrainingPanel final : public FigurePanel {
     for (const TrainingCurve& curve : curves)
       for (std::size_t i = 0; i < curve.line.step.size(); ++i) {
         FigureMark mark;
-        mark.panel = letter, mark.series = quantity + " " + curve.series, mark.kind = "line";
+        mark.panel = id, mark.series = quantity + " " + curve.series, mark.kind = "line";
         mark.x = curve.line.step[i], mark.y = curve.line.y[i];
         mark.low = curve.line.low[i], mark.high = curve.line.high[i], mark.n = curve.line.seeds[i];
         data.add(std::move(mark));
