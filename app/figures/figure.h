@@ -93,10 +93,11 @@ class FigurePanel {
   // All but letter and titles.
   virtual void draw(Painter& painter, const PanelFrame& frame, const Page& page) const = 0;
   virtual void add_data(FigureData& data) const = 0;
-  // One paragraph in the markup of rich_text.h: what the picture does not say.
+  // One paragraph in the markup of rich_text.h: what the picture does not say, but for `source`.
   [[nodiscard]] virtual std::string caption() const = 0;
 
   std::string kind, name;  // "sinks", "layers": what a composed figure asks for
+  std::string source;      // of which run, as its caption ends; said once for panels of the same
   std::string id;          // "a": in files and tables; set_letters() tells the panels of a figure apart
   std::string letter;      // as it is drawn; empty: none
   RichText title, right;   // the y title after the letter; head or group at the right end

@@ -92,15 +92,17 @@ Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> ru
   for (const FigureRun& run : runs) {
     HEADROOM_TRY_VOID(check_figure(kind, run, choice));
   }
-  return kind.make(runs, choice);
+  HEADROOM_TRY(Figure figure, kind.make(runs, choice));
+  // Panels of several runs say themselves of which they are.
+  if (runs.size() == 1 && runs.front().run != nullptr && choice.against.empty())
+    for (const auto& panel : figure.panels) panel->source = run_sentence(*runs.front().run);
+  return figure;
 }
-
-std::string head_name(const HeadRef& head) { return head_text(head); }
 
 Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoice& choice,
                                           const std::vector<HeadRef>& usual) {
   for (const HeadRef& head : choice.heads)
-    if (!has(run.run->layers, head.layer) || !has(run.run->heads, head.head)) return not_there(run, head_name(head));
+    if (!has(run.run->layers, head.layer) || !has(run.run->heads, head.head)) return not_there(run, head_text(head));
   return choice.heads.empty() ? usual : choice.heads;
 }
 

@@ -41,7 +41,6 @@ struct DrawnHeads {
   [[nodiscard]] bool whole(const RunSnapshot& run) const { return layers == run.layers && heads == run.heads; }
 };
 [[nodiscard]] Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice);
-[[nodiscard]] std::string head_name(const HeadRef& head);  // "L18.H6"
 // Model, text and precision in one sentence: "SmolLM2-135M-Instruct, 512 tokens, float32."; with the first digits of
 // the hashes.
 [[nodiscard]] std::string run_sentence(const RunSnapshot& run);

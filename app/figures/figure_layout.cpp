@@ -206,10 +206,13 @@ void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFr
 
 std::string figure_caption(const Figure& figure) {
   std::string text;
-  for (const auto& panel : figure.panels) {
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    const FigurePanel& panel = *figure.panels[i];
     if (!text.empty()) text += "\n";
-    if (!panel->letter.empty()) text += panel->letter + ", ";
-    text += panel->caption();
+    if (!panel.letter.empty()) text += panel.letter + ", ";
+    text += panel.caption();
+    const bool again = i + 1 < figure.panels.size() && figure.panels[i + 1]->source == panel.source;
+    if (!again && !panel.source.empty()) text += (text.ends_with(' ') ? "" : " ") + panel.source;
   }
   return text;
 }

@@ -151,7 +151,7 @@ void MapPanel::draw_cells(Painter& painter, const Rect& inner, const Axis& acros
   MapShading shading;
   shading.scale = bar.scale;
   painter.push_clip(inner);
-  painter.begin_series({quantity, head_name(head), series});
+  painter.begin_series({quantity, head_text(head), series});
   const MapImage image = image_of(part);
   painter.map(cells_rect(part, across, down), image, whole_image(image), shading);
   painter.end_series();
@@ -164,7 +164,7 @@ void MapPanel::draw_cells(Painter& painter, const Rect& inner, const Axis& acros
   Rect target = cells_rect(part, across, down);
   target.x0 = strip.x0, target.x1 = strip.x1;
   painter.push_clip(strip);
-  painter.begin_series({"rows/first_key_weight", head_name(head), "key 0"});
+  painter.begin_series({"rows/first_key_weight", head_text(head), "key 0"});
   const MapImage narrow = image_of(column);
   painter.map(target, narrow, whole_image(narrow), shading);
   painter.end_series();
@@ -283,7 +283,7 @@ void MapPanel::draw_lens(Painter& painter, const Rect& inner, const Axis& across
   painter.fill_rect(box, ink::kWhite);
   MapShading shading;
   shading.scale = bar.scale;
-  painter.begin_series({quantity, head_name(head), "lens"});
+  painter.begin_series({quantity, head_text(head), "lens"});
   const MapImage image = image_of(lens->part);
   painter.map(box, image, whole_image(image), shading);
   painter.end_series();
@@ -353,7 +353,7 @@ void LambdaPanel::draw(Painter& painter, const PanelFrame& frame, const Page& pa
   x.high_label = true;
   const Axis across = placed_axis(x, inner.x0, inner.x1), down = placed_axis(position_axis(rows), inner.y0, inner.y1);
   painter.begin_plot({id, kind, across, down});
-  painter.begin_series({"rows/lambda", head_name(head), "lambda"});
+  painter.begin_series({"rows/lambda", head_text(head), "lambda"});
   const float zero = across.pixel(0.0);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::int64_t first = rows[0] + static_cast<std::int64_t>(i) * each;

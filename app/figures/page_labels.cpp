@@ -91,17 +91,4 @@ void draw_page_marker(Painter& painter, Vec2 at, int marker, float radius, Color
   }
 }
 
-std::vector<std::vector<Vec2>> page_pieces(const Axis& x, const Axis& y, std::span<const double> along,
-                                           std::span<const double> values) {
-  std::vector<std::vector<Vec2>> pieces(1);
-  for (std::size_t i = 0; i < along.size(); ++i) {
-    if (std::isfinite(values[i]))
-      pieces.back().push_back({x.pixel(along[i]), y.pixel(values[i])});
-    else if (!pieces.back().empty())
-      pieces.emplace_back();
-  }
-  if (pieces.back().empty()) pieces.pop_back();
-  return pieces;
-}
-
 }  // namespace headroom

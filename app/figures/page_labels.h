@@ -30,8 +30,4 @@ bool put_label(Painter& painter, const Page& page, LabelSpace& space, const Rich
 // Disc, square, diamond, of one weight for the eye.
 void draw_page_marker(Painter& painter, Vec2 at, int marker, float radius, Color color);
 
-// The pieces of a curve: broken where a value is not finite.
-[[nodiscard]] std::vector<std::vector<Vec2>> page_pieces(const Axis& x, const Axis& y, std::span<const double> along,
-                                                         std::span<const double> values);
-
 }  // namespace headroom

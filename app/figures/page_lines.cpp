@@ -29,6 +29,19 @@ std::vector<Vec2> dense(const std::vector<Vec2>& line) {
   return result;
 }
 
+// The stretches of points between those that are not finite; none is empty.
+std::vector<std::span<const Vec2>> finite_runs(const std::vector<Vec2>& points) {
+  const auto finite = [](const Vec2& p) { return std::isfinite(p.x) && std::isfinite(p.y); };
+  std::vector<std::span<const Vec2>> runs;
+  for (std::size_t from = 0; from < points.size();) {
+    std::size_t end = from;
+    while (end < points.size() && finite(points[end])) ++end;
+    if (end > from) runs.emplace_back(points.data() + from, end - from);
+    from = end + 1;
+  }
+  return runs;
+}
+
 float distance_to(const Rect& box, const std::vector<Vec2>& points) {
   float least = std::numeric_limits<float>::infinity();
   for (const Vec2& p : points)
@@ -41,20 +54,18 @@ float distance_to(const Rect& box, const std::vector<Vec2>& points) {
 
 void draw_page_line(Painter& painter, const std::vector<Vec2>& points, Color color, float width, LineDash dash,
                     const Page& page) {
-  const auto finite = [](const Vec2& p) { return std::isfinite(p.x) && std::isfinite(p.y); };
-  for (std::size_t from = 0; from < points.size();) {
-    std::size_t end = from;
-    while (end < points.size() && finite(points[end])) ++end;
-    const std::span<const Vec2> run(points.data() + from, end - from);
-    const float stroke = page.style.pt(width);
+  const float stroke = page.style.pt(width);
+  for (const std::span<const Vec2> run : finite_runs(points))
     if (run.size() == 1)
       painter.disc(run.front(), 0.9f * stroke, color);
-    else if (run.size() > 1 && dash.on > 0.0f)
+    else if (dash.on > 0.0f)
       painter.dashed_polyline(run, color, stroke, page.style.pt(dash.on), page.style.pt(dash.off));
-    else if (run.size() > 1)
+    else
       painter.polyline(run, color, stroke);
-    from = end + 1;
-  }
+}
+
+void block_page_line(LabelSpace& space, const std::vector<Vec2>& points, float width) {
+  for (const std::span<const Vec2> run : finite_runs(points)) space.block_line(run, width);
 }
 
 void draw_page_band(Painter& painter, const Axis& along, const Axis& up, NumberView x, NumberView low, NumberView high,

@@ -26,6 +26,8 @@ void draw_page_line(Painter& painter, const std::vector<Vec2>& points, Color col
 // Between two values at each x, likewise one call for each run of at least two.
 void draw_page_band(Painter& painter, const Axis& along, const Axis& up, NumberView x, NumberView low, NumberView high,
                     Color color);
+// Takes what such a line covers, so that labels keep off it.
+void block_page_line(LabelSpace& space, const std::vector<Vec2>& points, float width);
 // Places of the values; not finite where one of the two is not.
 [[nodiscard]] std::vector<Vec2> placed_points(const Axis& along, const Axis& up, NumberView x, NumberView y);
 

@@ -30,7 +30,8 @@ inline constexpr MarkColor kNotCounted{Color::hex(0xababab), Color::hex(0x757575
 inline constexpr MarkColor kDeep{Color::hex(0x0b3a5c), Color::hex(0x0b3a5c)};
 inline constexpr MarkColor kMiddle{Color::hex(0x2f80b9), Color::hex(0x246da1)};
 inline constexpr MarkColor kPale{Color::hex(0x90c1e4), Color::hex(0x2f79ad)};
-inline constexpr Color kSpan = Color::hex(0xd5d9de);  // from median to median
+inline constexpr Color kSpan = Color::hex(0xd5d9de);   // from median to median
+inline constexpr Color kGuide = Color::hex(0xbbbbbb);  // lines that only lead the eye
 inline constexpr Color kBars = Color::hex(0x7a7a7a), kNote = Color::hex(0x4a4a4a), kFaintNote = Color::hex(0x757575);
 inline constexpr Color kInterval = Color::hex(0xefefef), kBandOfBounds = Color::hex(0xe3e3e3);
 inline constexpr Color kHatch = Color::hex(0x9a9a9a), kNull = Color::hex(0xb04a00);

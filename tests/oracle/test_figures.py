@@ -267,6 +267,17 @@ def test_rms_marks_are_the_files_rows(command, runs, figure, name):
     assert abs(expected - bars["n"]).max() <= 1, "a value on an edge at most"
 
 
+@pytest.mark.parametrize("kind", ["softmax", "diff_v2", "diff_v1", "gated"])
+def test_rms_shares_of_any_head_have_room(command, runs, kind):
+    """All inside is as wide as a share gets: 100.0 %."""
+    with h5py.File(runs[kind]) as file:
+        inside = file["rows_inside_bound"][..., 0 if kind == "softmax" else 2]
+    heads = [f"L{layer}.H{head}" for layer, head in np.ndindex(inside.shape)]
+    for head in heads:
+        outcome = command("figure", runs[kind], "rms", "--head", head, "--caption", "text")
+        assert outcome.code == 0 and "warning" not in outcome.errors, outcome
+
+
 def test_rms_median_is_numpys(command, runs):
     data = table(command, runs["softmax"], "rms", "--head", "L1.H2")
     rows, median = data[data["series"] == "rows"], data[data["series"] == "median"]

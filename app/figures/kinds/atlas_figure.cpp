@@ -220,7 +220,7 @@ std::vector<QuantityRef> shown(const FigureChoice& choice) {
   return choice.quantities.empty() ? std::vector{sink_score()} : choice.quantities;
 }
 
-std::string atlas_sentence(const AtlasPanel& panel, const RunSnapshot& run, std::size_t above, std::size_t finite) {
+std::string atlas_sentence(const AtlasPanel& panel, std::size_t above, std::size_t finite) {
   const QuantityInfo& info = *panel.quantity.info;
   std::string text =
       plain_text(rich_title(quantity_heading(panel.quantity))) + " of every head, layers across, heads down";
@@ -232,7 +232,7 @@ std::string atlas_sentence(const AtlasPanel& panel, const RunSnapshot& run, std:
   if (panel.bar.null_level) text += " ▼ uniform attention, " + short_text(*panel.bar.null_level) + ".";
   const std::size_t lacking = panel.values.size() - finite;
   if (lacking > 0) text += " Hatched: " + std::to_string(lacking) + " heads without a value.";
-  return text + " " + run_sentence(run);
+  return text;
 }
 
 }  // namespace
@@ -278,7 +278,7 @@ Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& c
       panel->brief = rich_title(panel->bar.title) + rich(" > " + short_text(*panel->threshold));
       panel->right = rich(std::to_string(above) + " of " + std::to_string(finite) + " heads");
     }
-    panel->sentence = atlas_sentence(*panel, run, above, finite);
+    panel->sentence = atlas_sentence(*panel, above, finite);
     figure.panels.push_back(std::move(panel));
   }
   arrange(figure, choice, quantities.size() > 1 ? 174.0 : 84.0, 120.0, quantities.size() > 1 ? 58.0 : 55.0);

@@ -15,6 +15,7 @@
 #include "app/figures/kinds/compare_heads.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
+#include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/token_text.h"
@@ -39,17 +40,10 @@ struct Comparison {
 };
 
 RichText plain(std::string text) {
-  if (text.size() > kLongestSide) text = text.substr(0, kLongestSide - 1) + "…";
+  std::size_t end = kLongestSide - 1;
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
+  if (text.size() > kLongestSide) text = text.substr(0, end) + "…";
   return {{TextRun::Form::Upright, std::move(text)}};
-}
-
-// A label of `width` at the first of the baselines that is free.
-void put_label(Painter& painter, LabelSpace& space, const RichText& text, const TextStyle& style,
-               const std::vector<Vec2>& baselines, const Page& page) {
-  const float width = rich_width(page.measure, text, style);
-  for (const Vec2& at : baselines)
-    if (space.place(OrientedBox::of(Rect::sized(at.x, at.y - 0.8f * style.size, width, 1.05f * style.size))))
-      return draw_rich(painter, at, text, style);
 }
 
 class ComparePairsPanel final : public FigurePanel {
@@ -140,7 +134,7 @@ class ComparePairsPanel final : public FigurePanel {
       for (const float rise : {-2.5f, 8.0f})
         for (const float share : {0.0f, 0.15f, 0.3f, 0.5f, 0.7f})
           places.push_back({inner.x1 - width - style.pt(2.0f) - share * inner.width(), y + style.pt(rise)});
-      put_label(painter, space, all->threshold_name, style.text(), places, page);
+      put_label(painter, page, space, all->threshold_name, style.text(), places);
     }
     const RichText equal = rich("equal");
     const float width = rich_width(page.measure, equal, style.text());
@@ -148,7 +142,7 @@ class ComparePairsPanel final : public FigurePanel {
     for (const float share : {0.66f, 0.75f, 0.55f, 0.85f, 0.45f, 0.35f, 0.25f})
       places.push_back({inner.x0 + share * inner.width() - width - style.pt(8.0f),
                         inner.y1 - share * inner.height() + style.pt(1.0f)});
-    put_label(painter, space, equal, style.text(ink::kNote), places, page);
+    put_label(painter, page, space, equal, style.text(ink::kNote), places);
   }
 };
 
@@ -239,7 +233,7 @@ class CompareHeadsPanel final : public FigurePanel {
       for (const bool foot : {true, false})
         places.push_back({inner.x0 + style.pt(2.5f) + share * (inner.width() - width - style.pt(5.0f)),
                           foot ? inner.y1 - style.pt(4.0f) : inner.y0 + style.size()});
-    put_label(painter, space, text, style.text(ink::kNote), places, page);
+    put_label(painter, page, space, text, style.text(ink::kNote), places);
   }
 };
 

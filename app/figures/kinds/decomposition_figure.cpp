@@ -75,8 +75,8 @@ class TermPanel final : public FigurePanel {
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
     painter.begin_plot({id, kind, along, up});
-    const std::string of = head.layer < 0 ? std::string() : head_name(head);
-    painter.line({inner.x0, up.pixel(0.0)}, {inner.x1, up.pixel(0.0)}, Color::hex(0xbbbbbb), page.style.pt(0.5f));
+    const std::string of = head.layer < 0 ? std::string() : head_text(head);
+    painter.line({inner.x0, up.pixel(0.0)}, {inner.x1, up.pixel(0.0)}, ink::kGuide, page.style.pt(0.5f));
     painter.push_clip(inner.inset(-page.style.pt(1.0f)));
     for (std::size_t t = 0; t < kTerms; ++t) {
       painter.begin_series({"", of, std::string(kTermStyles[t].series) + " quartiles"});
@@ -159,7 +159,7 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
   auto panel = std::make_unique<TermPanel>();
   panel->kind = "decomposition", panel->name = "head", panel->head = head;
   panel->title = rich("log *ρ*_{*i*} and its terms, nats"), panel->brief = rich("nats"),
-  panel->right = rich(head_name(head));
+  panel->right = rich(head_text(head));
   panel->x = {series.by_position ? 0.0 : 1.0, last_place(series), !series.by_position};
   panel->x.whole = series.by_position, panel->x.high_label = !series.by_position;
   panel->x.title = rich(series.by_position ? "position of the row" : "visible keys *n*_{*i*}");
@@ -183,7 +183,7 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
       panel->lines[t].add(running.n[i], running.median[i], running.lower[i], running.upper[i], -1, -1);
     medians = medians || !running.empty();
   }
-  panel->sentence = "log *ρ*_{*i*} = log *e*_{*i*} + log *r̃*_{*i*} + ½ log *κ*_{*i*} of " + head_name(head) +
+  panel->sentence = "log *ρ*_{*i*} = log *e*_{*i*} + log *r̃*_{*i*} + ½ log *κ*_{*i*} of " + head_text(head) +
                     ", natural logarithms: *e* = ‖*w*‖₂, *r̃* the RMS of the values that the head reads, weighted by "
                     "*w*², in units of *r̄*, *κ* what the sum of correlated values gains; ";
   panel->sentence += grouped_text(static_cast<std::int64_t>(series.rows())) + " rows";
@@ -193,7 +193,7 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
     panel->sentence += ", one by one up to *n*_{*i*} = " +
                        std::to_string(static_cast<std::int64_t>(std::ceil(panel->first_median() - 1.0))) +
                        ", then medians and quartiles (bands) of the rows with *n* within a factor 1.33";
-  panel->sentence += "." + gap_sentence(rows_without_terms(terms), "are gaps") + " " + run_sentence(run);
+  panel->sentence += "." + gap_sentence(rows_without_terms(terms), "are gaps");
   return panel;
 }
 
@@ -264,7 +264,7 @@ std::unique_ptr<TermPanel> layer_panel(const RunSnapshot& run, const DrawnHeads&
                     " of each head; line and band: median and quartiles over the heads of a layer, " +
                     grouped_text(heads) + " heads in all";
   if (!drawn.whole(run)) panel->sentence += " (of those that are drawn; the file has more)";
-  panel->sentence += "." + gap_sentence(left_out, "are left out") + " " + run_sentence(run);
+  panel->sentence += "." + gap_sentence(left_out, "are left out");
   return panel;
 }
 
@@ -315,8 +315,8 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
         "decomposition is drawn of at most two heads beside all layers; --head has " + std::to_string(heads.size()));
   Figure figure;
   if (choice.heads.empty() && !heads.empty())
-    figure.notes.push_back(one.name() + ": " + head_name(heads.front()) + " reads the smallest values" +
-                           (heads.size() > 1 ? ", " + head_name(heads.back()) + " spreads its weights most" : "") +
+    figure.notes.push_back(one.name() + ": " + head_text(heads.front()) + " reads the smallest values" +
+                           (heads.size() > 1 ? ", " + head_text(heads.back()) + " spreads its weights most" : "") +
                            "; --head chooses others");
   std::vector<std::unique_ptr<TermPanel>> panels;
   for (const HeadRef& head : heads) panels.push_back(head_panel(run, head));

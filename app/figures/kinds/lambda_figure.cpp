@@ -62,7 +62,7 @@ struct LambdaRows {
   [[nodiscard]] float widest(const Page& page) const {
     float width = 0.0f;
     for (const LambdaHead& one : heads)
-      width = std::max(width, page.measure.width(head_name(one.head), Face::Sans, page.style.size()));
+      width = std::max(width, page.measure.width(head_text(one.head), Face::Sans, page.style.size()));
     return width;
   }
 
@@ -72,7 +72,7 @@ struct LambdaRows {
     const std::vector<float> at = tops(inner);
     if (pitch >= 1.02f * size) {
       for (std::size_t i = 0; i < heads.size(); ++i)
-        painter.text_at(right, at[i] + 0.5f * pitch, head_name(heads[i].head), page.style.text(),
+        painter.text_at(right, at[i] + 0.5f * pitch, head_text(heads[i].head), page.style.text(),
                         Painter::Align::Right);
       return;
     }
@@ -347,7 +347,7 @@ class LambdaHistogramPanel final : public FigurePanel {
     const Rect& inner = frame.inner;
     const Axis along = placed_axis(x, inner.x0, inner.x1), up = placed_axis(y, inner.y1, inner.y0);
     painter.begin_plot({id, kind, along, up});
-    painter.begin_series({kLambdaRows, head_name(head), "histogram"});
+    painter.begin_series({kLambdaRows, head_text(head), "histogram"});
     for (std::size_t i = 0; i < counts.bins(); ++i)
       if (counts.counts[i] > 0.0)
         painter.fill_rect({along.pixel(counts.edges[i]), up.pixel(counts.counts[i]),
@@ -426,9 +426,10 @@ std::unique_ptr<LambdaStripPanel> strip_panel(const RunSnapshot& run, const Draw
       text = text.substr(std::string_view("␣").size());
   panel->title = rich("*λ*_{*i*} of each token and head");
   if (panel->block > 1) panel->title = rich("*λ*_{*i*}, means of " + std::to_string(panel->block) + " tokens");
+  panel->source = run_sentence(run);
   panel->sentence = "*λ*_{*i*}, with which a row’s second map is subtracted, of every token (across) and head (down)";
   if (panel->block > 1) panel->sentence += "; a cell is the mean of " + std::to_string(panel->block) + " tokens";
-  panel->sentence += "." + some_heads(run, drawn) + " " + run_sentence(run);
+  panel->sentence += "." + some_heads(run, drawn);
   return panel;
 }
 
@@ -444,8 +445,9 @@ std::unique_ptr<LambdaQuantilePanel> quantile_panel(const RunSnapshot& run, cons
   panel->x = lambda_axis(range_of(heads, choice), "*λ*_{*i*}");
   panel->title = rich("median, quartiles, 5–95 % over " + grouped_text(panel->tokens) + " tokens");
   panel->weight = 2.0f;
+  panel->source = run_sentence(run);
   panel->sentence = "The same for each head: median (ring), quartiles (bar) and 5–95 % (line) of *λ*_{*i*} over all " +
-                    grouped_text(panel->tokens) + " tokens." + some_heads(run, drawn) + " " + run_sentence(run);
+                    grouped_text(panel->tokens) + " tokens." + some_heads(run, drawn);
   return panel;
 }
 
@@ -458,9 +460,10 @@ std::unique_ptr<LambdaHistogramPanel> histogram_panel(const FigureRun& run, cons
   panel->y = {0.0, std::max(1.0, 1.02 * panel->counts.largest())};
   panel->title = rich("tokens");
   if (named) panel->of = run.path.stem().string(), panel->y.high *= 1.25;
-  panel->right = rich(head_name(one.head));
-  panel->sentence = "How many of the " + grouped_text(std::ssize(one.values)) + " tokens of " + head_name(one.head) +
-                    " have which *λ*_{*i*}, in " + std::to_string(kLambdaBins) + " bins. " + run_sentence(*run.run);
+  panel->right = rich(head_text(one.head));
+  panel->source = run_sentence(*run.run);
+  panel->sentence = "How many of the " + grouped_text(std::ssize(one.values)) + " tokens of " + head_text(one.head) +
+                    " have which *λ*_{*i*}, in " + std::to_string(kLambdaBins) + " bins.";
   return panel;
 }
 
@@ -527,11 +530,11 @@ Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& 
     if (!choice.heads.empty()) {
       const auto found = std::ranges::find(heads, choice.heads.front(), &LambdaHead::head);
       if (found == heads.end())
-        return Error(ErrorCode::Unsupported, "lambda: " + head_name(choice.heads.front()) + " of " + run.name() +
+        return Error(ErrorCode::Unsupported, "lambda: " + head_text(choice.heads.front()) + " of " + run.name() +
                                                  " has no λ of its own for each token");
       one = &*found;
     } else {
-      figure.notes.push_back(run.name() + ": λ of " + head_name(one->head) +
+      figure.notes.push_back(run.name() + ": λ of " + head_text(one->head) +
                              " differs most between tokens; --head chooses another");
     }
     histograms.push_back(histogram_panel(run, *one, range_of(heads, choice), with_tokens > 1));

@@ -1,6 +1,7 @@
 #include "app/figures/kinds/lambda_layers.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include "app/figures/figure_kinds.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
 #include "core/base/number_text.h"
@@ -42,12 +44,12 @@ class LambdaLayerPanel final : public FigurePanel {
     LabelSpace space(inner, style.pt(1.0f));
     for (const double mark : {0.0, 1.0})
       if (mark > y.low + 1e-9 && mark < y.high - 1e-9)
-        painter.line({inner.x0, up.pixel(mark)}, {inner.x1, up.pixel(mark)}, Color::hex(0xbbbbbb), style.pt(0.5f));
+        painter.line({inner.x0, up.pixel(mark)}, {inner.x1, up.pixel(mark)}, ink::kGuide, style.pt(0.5f));
     std::vector<Vec2> first;
     for (const LayerLambda& one : layers) {
       const Vec2 from{along.pixel(static_cast<double>(one.head.layer)), up.pixel(one.first)};
       const Vec2 to{from.x, up.pixel(one.value)};
-      painter.line(from, to, Color::hex(0xbbbbbb), style.pt(0.8f));
+      painter.line(from, to, ink::kGuide, style.pt(0.8f));
       space.block(Rect{from.x - 1.0f, std::min(from.y, to.y), from.x + 1.0f, std::max(from.y, to.y)});
       if (first.empty() || first.back().x < from.x) first.push_back(from);
     }
@@ -84,21 +86,15 @@ class LambdaLayerPanel final : public FigurePanel {
                    const std::vector<Vec2>& first, LabelSpace& space) const {
     const PageStyle& style = page.style;
     const float size = style.size();
-    const auto put = [&](const RichText& text, Color color, const std::vector<Vec2>& baselines) {
-      const float width = rich_width(page.measure, text, style.text());
-      for (const Vec2& at : baselines)
-        if (space.place(OrientedBox::of(Rect::sized(at.x, at.y - 0.8f * size, width, 1.05f * size))))
-          return draw_rich(painter, at, text, style.text(color));
-    };
     if (layers.size() <= kMostLayerValues)
       for (const LayerLambda& one : layers) {
         const RichText text = rich(fixed_text(one.value, 2));
         const float width = rich_width(page.measure, text, style.text()), gap = style.pt(4.0f);
         const Vec2 at{along.pixel(static_cast<double>(one.head.layer)), up.pixel(one.value)};
-        put(text, ink::kLambda.text,
-            {{at.x + gap, at.y + 0.36f * size},
-             {at.x - gap - width, at.y + 0.36f * size},
-             {at.x - 0.5f * width, at.y - gap}});
+        put_label(painter, page, space, text, style.text(ink::kLambda.text),
+                  std::array<Vec2, 3>{{{at.x + gap, at.y + 0.36f * size},
+                                       {at.x - gap - width, at.y + 0.36f * size},
+                                       {at.x - 0.5f * width, at.y - gap}}});
       }
     std::vector<Vec2> places;
     const RichText init = rich("*λ*_{init}");
@@ -110,7 +106,7 @@ class LambdaLayerPanel final : public FigurePanel {
       const Vec2 at = a + (b - a) * (place - static_cast<float>(i));
       for (const float rise : {1.4f, 1.9f, -0.7f, -1.2f}) places.push_back({at.x - 0.5f * width, at.y + rise * size});
     }
-    put(init, ink::kBlack, places);
+    put_label(painter, page, space, init, style.text(), places);
   }
 };
 
@@ -138,10 +134,11 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
   panel->x = {first - room, last + room};
   panel->x.whole = true, panel->x.title = rich("layer");
   panel->title = rich("DIFF V1: *λ* of the layer");
+  panel->source = run_sentence(run);
   panel->sentence =
       "DIFF V1: the one *λ* of each layer, hung on where it began, *λ*_{init} = 0.8 − 0.6 exp(−0.3 "
       "layer) (dashed)." +
-      std::string(whole ? "" : " Some of the file’s heads are drawn.") + " " + run_sentence(run);
+      std::string(whole ? "" : " Some of the file’s heads are drawn.");
   return panel;
 }
 

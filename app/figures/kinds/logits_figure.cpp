@@ -153,7 +153,7 @@ class LogitLayersPanel final : public FigurePanel {
         const Vec2 at = point(i, value, along, up);
         const float radius = page.style.pt(1.4f);
         painter.begin_series(
-            {largest ? "logit_max" : "logit_min", head_name(chosen.front()), largest ? "largest" : "smallest"});
+            {largest ? "logit_max" : "logit_min", head_text(chosen.front()), largest ? "largest" : "smallest"});
         painter.disc(at, radius, ink::kHead.mark);
         painter.end_series();
         space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
@@ -171,7 +171,7 @@ class LogitLayersPanel final : public FigurePanel {
       const auto i = static_cast<std::size_t>(found - heads.begin());
       const std::size_t l = i / drawn.heads.size();
       const bool low = low_median[l] - found->low > found->high - high_median[l];
-      const RichText label = rich(head_name(head));
+      const RichText label = rich(head_text(head));
       const float width = rich_width(page.measure, label, style.text());
       const Color color = is_chosen(head) ? ink::kHead.text : ink::kOthers.text;
       bool there = false;
@@ -218,7 +218,7 @@ class LogitHistogramPanel final : public FigurePanel {
     LabelSpace space(inner.inset(style.pt(2.0f), 0.0f), style.pt(1.0f));
     std::vector<std::vector<Vec2>> lines(curves.size());
     for (std::size_t c = 0; c < curves.size(); ++c) {
-      painter.begin_series({"hist/logit", curves[c].head ? head_name(*curves[c].head) : "", curves[c].label});
+      painter.begin_series({"hist/logit", curves[c].head ? head_text(*curves[c].head) : "", curves[c].label});
       for (std::vector<Vec2>& piece : pieces(curves[c], along, up)) {
         lines[c].insert(lines[c].end(), piece.begin(), piece.end());
         if (c == 0) {
@@ -441,7 +441,7 @@ Result<std::unique_ptr<LogitHistogramPanel>> logit_histogram(const RunFile& file
     return Error(ErrorCode::Corrupt, "hist/logit does not fit its edges");
   const auto bins = static_cast<std::size_t>(info->shape[3]);
   panel->curves.push_back({"all", std::nullopt, std::vector<double>(bins, 0.0)});
-  for (const HeadRef& head : heads) panel->curves.push_back({head_name(head), head, std::vector<double>(bins, 0.0)});
+  for (const HeadRef& head : heads) panel->curves.push_back({head_text(head), head, std::vector<double>(bins, 0.0)});
   std::int64_t counted = 0;
   HeadRef last;
   for (std::size_t l = 0; l < run.layers.size(); ++l) {
@@ -474,7 +474,7 @@ Result<std::unique_ptr<LogitHistogramPanel>> logit_histogram(const RunFile& file
   // One head is all there is: no line over itself.
   if (counted == 1) std::erase_if(panel->curves, [&](const LogitCurve& curve) { return curve.head == last; });
   LogitCurve& all = panel->curves.front();
-  all.label = counted == 1 ? head_name(last) : "all " + std::to_string(counted) + " heads";
+  all.label = counted == 1 ? head_text(last) : "all " + std::to_string(counted) + " heads";
   double low = kInfinity, high = -kInfinity, least = kInfinity, most = 0.0;
   for (const LogitCurve& curve : panel->curves)
     for (std::size_t b = 0; b < bins; ++b) {
@@ -533,7 +533,7 @@ Result<Figure> make_logits(std::span<const FigureRun> runs, const FigureChoice& 
     HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(one, choice, widest_of_layers(all_ends(run, drawn))));
     if (choice.heads.empty()) {
       std::string named;
-      for (const HeadRef& head : heads) named += (named.empty() ? "" : ", ") + head_name(head);
+      for (const HeadRef& head : heads) named += (named.empty() ? "" : ", ") + head_text(head);
       figure.notes.push_back(one.name() + ": " + named +
                              (heads.size() > 1 ? " have the widest logits of their layers" : " has the widest logits") +
                              "; --head chooses others");
@@ -543,7 +543,6 @@ Result<Figure> make_logits(std::span<const FigureRun> runs, const FigureChoice& 
     figure.notes.push_back(one.name() +
                            " has no /hist/logit (written with --only summary): the distribution is left out");
   }
-  (counts ? counts->sentence : layers->sentence) += " " + run_sentence(run);
   figure.panels.push_back(std::move(layers));
   if (counts) figure.panels.push_back(std::move(counts));
   const bool both = figure.panels.size() > 1;

@@ -44,7 +44,7 @@ std::vector<HeadRef> usual_map(const RunSnapshot& run) { return {{run.layers.fro
 
 Error no_map(const FigureRun& run, const HeadRef& head, bool parts) {
   Error error(ErrorCode::Unsupported,
-              "map of " + head_name(head) +
+              "map of " + head_text(head) +
                   (parts ? ": both maps of the head are drawn, which are neither in /exact nor in /maps of "
                          : ": neither in /exact nor in /maps of ") +
                   run.name());
@@ -196,7 +196,7 @@ std::string colours_said(const PageBar& bar) {
 
 std::string map_sentence(const MapPanel& panel, const std::string& what, const RunSnapshot& run) {
   const MapPart& part = panel.part;
-  std::string text = what + " of " + head_name(panel.head) + ", queries *i* down, keys *j* across; " +
+  std::string text = what + " of " + head_text(panel.head) + ", queries *i* down, keys *j* across; " +
                      colours_said(panel.bar) + ". White: what a query does not see.";
   if (part.cell > 1)
     text += " Cells are blocks of " + std::to_string(part.cell) + " × " + std::to_string(part.cell) + " entries" +
@@ -265,10 +265,10 @@ std::unique_ptr<LambdaPanel> lambda_panel(const MapSubject& subject, const std::
     if (std::isfinite(mean)) panel->low = std::min(panel->low, mean), panel->high = std::max(panel->high, mean);
   }
   panel->title = rich(panel->shared ? "*λ*" : "*λ*_{*i*}");
-  panel->sentence = panel->shared ? "*λ* of " + head_name(subject.head) + ", the same for all rows."
-                                  : "*λ*_{*i*} of " + head_name(subject.head) + ", one bar a row.";
+  panel->sentence = panel->shared ? "*λ* of " + head_text(subject.head) + ", the same for all rows."
+                                  : "*λ*_{*i*} of " + head_text(subject.head) + ", one bar a row.";
   if (panel->each > 1)
-    panel->sentence = "*λ*_{*i*} of " + head_name(subject.head) + ", one bar for the mean of " +
+    panel->sentence = "*λ*_{*i*} of " + head_text(subject.head) + ", one bar for the mean of " +
                       std::to_string(panel->each) + " rows.";
   return panel;
 }
@@ -293,8 +293,7 @@ Result<void> add_equation(Figure& figure, const MapSubject& subject, const Figur
   if (!one_line) first->sign = " ";  // as wide as what stands below it
   second->names_rows = !one_line, result->names_rows = false;
   lambda->weight = one_line ? 0.2f : 1.0f;
-  (one_line ? result->right : lambda->right) = rich(head_name(subject.head));
-  result->sentence += " " + run_sentence(*subject.file.run);
+  (one_line ? result->right : lambda->right) = rich(head_text(subject.head));
   if (one_line) figure.rows.emplace_back();
   const auto add = [&](std::unique_ptr<FigurePanel> panel, bool begins) {
     if (begins && !one_line) figure.rows.emplace_back();
@@ -318,13 +317,12 @@ Result<void> add_map(Figure& figure, const MapSubject& subject, const FigureChoi
     HEADROOM_TRY(panel->lens, map_lens(subject, panel->part, *choice.cell));
     panel->sentence = map_sentence(*panel, with_sign ? kNetMap.said : kOneMap.said, *subject.file.run);
     if (!panel->corner_is_free()) {
-      figure.notes.push_back(head_name(subject.head) +
+      figure.notes.push_back(head_text(subject.head) +
                              ": no corner of this map is free for the lens, which is left out");
       panel->lens.reset();
     }
   }
-  panel->right = rich(head_name(subject.head));
-  panel->sentence += " " + run_sentence(*subject.file.run);
+  panel->right = rich(head_text(subject.head));
   figure.panels.push_back(std::move(panel));
   return {};
 }
@@ -354,7 +352,7 @@ Result<Figure> make_map(std::span<const FigureRun> runs, const FigureChoice& cho
   HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(run, choice, usual_map(*run.run)));
   Figure figure;
   if (choice.heads.empty() && run.run->layers.size() * run.run->heads.size() > 1)
-    figure.notes.push_back(run.name() + ": " + head_name(heads.front()) + " is the first head; --head chooses another");
+    figure.notes.push_back(run.name() + ": " + head_text(heads.front()) + " is the first head; --head chooses another");
   std::vector<MapSubject> subjects;
   for (const HeadRef& head : heads) {
     HEADROOM_TRY(MapSubject subject, map_subject(run, head));

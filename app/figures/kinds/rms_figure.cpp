@@ -13,6 +13,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_series.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_labels.h"
 #include "app/figures/running_quantiles.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
@@ -49,7 +50,7 @@ class RmsPanel final : public FigurePanel {
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
     const float shares_width = std::max(page.measure.width("above", Face::Sans, page.style.size()),
-                                        page.measure.width("22.2 %", Face::Sans, page.style.size()));
+                                        page.measure.width("100.0 %", Face::Sans, page.style.size()));
     return {left_of_axis(y, inner.y, page), page.style.mm(kMarginGap + kMargin + kToShares) + shares_width, 0.0f,
             below_axis(x, page)};
   }
@@ -114,7 +115,7 @@ class RmsPanel final : public FigurePanel {
       return;
     }
     // Each row's own ends: short strokes, never a curve of the mean.
-    painter.begin_series({"", head_name(head), "own interval"});
+    painter.begin_series({"", head_text(head), "own interval"});
     const auto strokes = [&](Painter& to) {
       const float half = page.style.pt(1.1f);
       for (const RmsRow& row : drawn)
@@ -134,7 +135,7 @@ class RmsPanel final : public FigurePanel {
   void draw_rows(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
     const float radius = page.style.pt(few() ? 1.2f : 0.85f);
     for (const bool counted : {false, true}) {
-      painter.begin_series({kRho, head_name(head), counted ? "rows" : "rows not counted"});
+      painter.begin_series({kRho, head_text(head), counted ? "rows" : "rows not counted"});
       const Color color = (counted ? ink::kHead.mark : ink::kNotCounted.mark).faded(few() ? 0.95f : 0.55f);
       const auto discs = [&](Painter& to) {
         for (const RmsRow& row : drawn)
@@ -186,7 +187,7 @@ class RmsPanel final : public FigurePanel {
     for (std::size_t i = 0; i < median.n.size(); ++i)
       line.push_back({along.pixel(median.n[i]), up.pixel(median.median[i])});
     if (line.size() < 2) return;
-    painter.begin_series({kRho, head_name(head), "median"});
+    painter.begin_series({kRho, head_text(head), "median"});
     painter.polyline(line, ink::kHeadMedian, page.style.pt(1.0f));
     painter.end_series();
   }
@@ -195,20 +196,12 @@ class RmsPanel final : public FigurePanel {
                   LabelSpace& space) const {
     const PageStyle& style = page.style;
     const float height = style.size();
-    const auto put = [&](const RichText& text, Color color, std::span<const Vec2> places) {
-      const float width = rich_width(page.measure, text, style.text());
-      for (const Vec2& at : places) {
-        const Rect box = Rect::sized(at.x, at.y - 0.8f * height, width, 1.1f * height);
-        if (!space.place(OrientedBox::of(box))) continue;
-        draw_rich(painter, at, text, style.on_lines(color));
-        return;
-      }
-    };
     std::vector<Vec2> places;
     if (min_row > 1 && std::ranges::any_of(drawn, [](const RmsRow& row) { return !row.counted; })) {
       for (const float share : {0.88f, 0.8f, 0.7f, 0.95f, 0.6f, 0.5f, 0.4f})
         places.push_back({inner.x0 + style.pt(3.0f), inner.y0 + share * inner.height()});
-      put(rich("*n*_{*i*} < " + std::to_string(min_row) + ": not counted"), ink::kNotCounted.text, places);
+      put_label(painter, page, space, rich("*n*_{*i*} < " + std::to_string(min_row) + ": not counted"),
+                style.on_lines(ink::kNotCounted.text), places);
     }
     if (median.n.size() < 2) return;
     places.clear();
@@ -217,15 +210,15 @@ class RmsPanel final : public FigurePanel {
       const float px = std::min(along.pixel(median.n[i]), inner.x1 - width), py = up.pixel(median.median[i]);
       for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f}) places.push_back({px, py + rise * height});
     }
-    put(rich("median"), ink::kHeadMedian, places);
+    put_label(painter, page, space, rich("median"), style.on_lines(ink::kHeadMedian), places);
   }
 
   void draw_margin(Painter& painter, const PanelFrame& frame, const Axis& up, const Page& page) const {
     const PageStyle& style = page.style;
     const Rect& inner = frame.inner;
     const Rect margin = Rect::sized(inner.x1 + style.mm(kMarginGap), inner.y0, style.mm(kMargin), inner.height());
-    painter.line({margin.x0, margin.y0}, {margin.x0, margin.y1}, Color::hex(0xbbbbbb), style.pt(0.5f));
-    painter.begin_series({kRho, head_name(head), "histogram"});
+    painter.line({margin.x0, margin.y0}, {margin.x0, margin.y1}, ink::kGuide, style.pt(0.5f));
+    painter.begin_series({kRho, head_text(head), "histogram"});
     const float gap = style.pt(0.15f);
     for (const Rect& bar : horizontal_bars(counts, up, margin))
       painter.fill_rect({bar.x0, bar.y0 + gap, bar.x1, bar.y1 - gap}, ink::kHead.mark.faded(0.8f));
@@ -270,9 +263,9 @@ std::vector<HeadRef> usual_head(const RunSnapshot& run) {
   return {best};
 }
 
-std::string rms_sentence(const RmsPanel& panel, const RunSnapshot& run, bool softmax) {
+std::string rms_sentence(const RmsPanel& panel, bool softmax) {
   const auto percent = [](double share) { return fixed_text(100.0 * share, 1) + " %"; };
-  std::string text = "Context RMS *ρ*_{*i*} = RMS_{*i*}/*r̄*_{*i*} of " + head_name(panel.head) +
+  std::string text = "Context RMS *ρ*_{*i*} = RMS_{*i*}/*r̄*_{*i*} of " + head_text(panel.head) +
                      " over visible keys *n*_{*i*}; " + grouped_text(panel.eligible) + " rows with *n*_{*i*} ≥ " +
                      std::to_string(panel.min_row) + " count" + (panel.min_row > 1 ? " (grey: the others)" : "") + ". ";
   text += "Solid 1/√{*n*_{*i*}}, dashed 1: softmax’s interval for uncorrelated values";
@@ -287,17 +280,17 @@ std::string rms_sentence(const RmsPanel& panel, const RunSnapshot& run, bool sof
     text += " " + std::to_string(panel.not_finite) + " rows without a finite value are left out.";
   if (!panel.median.n.empty())
     text += " Dark line: median of the counted rows with *n* within a factor 1.33, where there are at least 15.";
-  return text + " " + run_sentence(run);
+  return text;
 }
 
 std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   const LayerSnapshot& layer = *run.layer(head.layer);
   const HeadSeries series = make_head_series(run, layer, head.head);
   auto panel = std::make_unique<RmsPanel>();
-  panel->kind = "rms", panel->name = head_name(head), panel->head = head;
+  panel->kind = "rms", panel->name = head_text(head), panel->head = head;
   panel->title = rich("context RMS in units of the values, *ρ*_{*i*}");
   panel->brief = rich("context RMS *ρ*_{*i*}");
-  panel->right = rich(head_name(head));
+  panel->right = rich(head_text(head));
   panel->min_row = series.min_row;
   panel->last_n = std::max(2.0, *std::ranges::max_element(series.visible));
   const RowIntervals& intervals = series.intervals[static_cast<std::size_t>(RmsTab::Relative)];
@@ -346,7 +339,8 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
     panel->premise = " The premise " + std::string(product < 0.1 ? "holds" : "fails") +
                      " here (*m*·*n* = " + short_text(product) + ", limit 0.1).";
   }
-  panel->sentence = rms_sentence(*panel, run, softmax);
+  panel->sentence = rms_sentence(*panel, softmax);
+  panel->source = run_sentence(run);
   return panel;
 }
 
@@ -370,13 +364,13 @@ Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& cho
     HEADROOM_TRY_VOID(check_rms(run, choice));
     HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(run, choice, usual_head(*run.run)));
     if (choice.heads.empty())
-      figure.notes.push_back(run.name() + ": " + head_name(heads.front()) +
+      figure.notes.push_back(run.name() + ": " + head_text(heads.front()) +
                              " has the most rows outside its interval; --head chooses another");
     for (const HeadRef& head : heads) {
       auto panel = rms_panel(*run.run, head);
       if (panel->drawn.empty())
         return Error(ErrorCode::Unsupported,
-                     head_name(head) + ": no row of " + run.name() + " has a finite context RMS above 0");
+                     head_text(head) + ": no row of " + run.name() + " has a finite context RMS above 0");
       panel->image = as_image(choice, panel->drawn.size());
       figure.panels.push_back(std::move(panel));
       ++heads_drawn;

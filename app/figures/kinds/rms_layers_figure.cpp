@@ -360,7 +360,7 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
   b.sentence = std::string("Share of the rows above and below ") +
                (softmax ? "that interval, each held against its own 1/√{*n*_{*i*}}"
                         : "the interval that each row’s own λ or sink gives") +
-               "; " + grouped_text(counted) + " rows in all. " + run_sentence(run);
+               "; " + grouped_text(counted) + " rows in all.";
   a.below = b.there;
   figure.panels.push_back(std::move(quantiles_panel));
   figure.panels.push_back(std::move(outside));

@@ -187,7 +187,7 @@ class ScatterPanel final : public FigurePanel {
       const Vec2 at{along.pixel(point.x), up.pixel(point.y)};
       if (drawn.size() <= kMostWithRims) painter.disc(at, size + rim, ink::kWhite);
       const Color color = bar ? bar_color(*bar, point.color) : ink::kPoint;
-      painter.begin_series({quantity_text(quantity_y), head_name(point.head), "head"});
+      painter.begin_series({quantity_text(quantity_y), head_text(point.head), "head"});
       painter.disc(at, size, color);
       painter.end_series();
       space.block(Rect{at.x - size, at.y - size, at.x + size, at.y + size});
@@ -236,7 +236,7 @@ class ScatterPanel final : public FigurePanel {
       const bool given = std::ranges::find(chosen, head) != chosen.end();
       const Color color = given && head == chosen.front() ? ink::kHead.text : ink::kBlack;
       const Vec2 at{along.pixel(point->x), up.pixel(point->y)};
-      const RichText label = rich(head_name(head));
+      const RichText label = rich(head_text(head));
       const float width = rich_width(page.measure, label, style.text());
       bool there = false;
       for (const float gap : {given ? 4.5f : 2.8f, given ? 6.5f : 4.5f})
@@ -466,7 +466,6 @@ Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice&
     panel->sentence += "Left out: " + heads(static_cast<std::size_t>(values.lacking)) + " without a value. ";
   panel->sentence += "Names: " + std::string(choice.heads.empty() ? "" : "the heads that were asked for, and ") +
                      "those at the ends of the axes, where there is room. ";
-  panel->sentence += run_sentence(run);
   Figure figure;
   figure.panels.push_back(std::move(panel));
   arrange(figure, choice, 84.0, 120.0, 62.0);

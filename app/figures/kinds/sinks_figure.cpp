@@ -17,6 +17,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_labels.h"
+#include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
@@ -139,14 +140,8 @@ class SinkLayersPanel final : public FigurePanel {
   }
 
   void draw_band(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up) const {
-    const std::vector<double> at = places(one.shift);
-    auto low = page_pieces(along, up, at, one.lower), high = page_pieces(along, up, at, one.upper);
     painter.begin_series({quantity_text(one.quantity), "", one.name + " quartiles"});
-    for (std::size_t i = 0; i < low.size(); ++i) {
-      std::vector<Vec2> area = low[i];
-      area.insert(area.end(), high[i].rbegin(), high[i].rend());
-      if (area.size() > 2) painter.fill_polygon(area, median_color(one).faded(0.16f));
-    }
+    draw_page_band(painter, along, up, places(one.shift), one.lower, one.upper, median_color(one).faded(0.16f));
     painter.end_series();
   }
 
@@ -181,13 +176,9 @@ class SinkLayersPanel final : public FigurePanel {
   void draw_median(Painter& painter, const SinkSeries& one, const Axis& along, const Axis& up, const Page& page,
                    LabelSpace& space) const {
     painter.begin_series({quantity_text(one.quantity), "", one.name + " median"});
-    for (const auto& piece : page_pieces(along, up, places(one.shift), one.median)) {
-      if (piece.size() > 1)
-        painter.polyline(piece, median_color(one), page.style.pt(series.size() > 1 ? 0.8f : 1.1f));
-      else
-        painter.disc(piece.front(), page.style.pt(0.6f), median_color(one));
-      space.block_line(piece, page.style.pt(1.2f));
-    }
+    const std::vector<Vec2> line = placed_points(along, up, places(one.shift), one.median);
+    draw_page_line(painter, line, median_color(one), series.size() > 1 ? 0.8f : 1.1f, kSolidLine, page);
+    block_page_line(space, line, page.style.pt(1.2f));
     painter.end_series();
   }
   [[nodiscard]] Color median_color(const SinkSeries& one) const {
@@ -203,12 +194,12 @@ class SinkLayersPanel final : public FigurePanel {
         if (!is_chosen(i) || !std::isfinite(one.values[i])) continue;
         const Vec2 at = point(one, i, along, up);
         const float radius = style.pt(1.4f);
-        painter.begin_series({quantity_text(one.quantity), head_name(chosen.front()), one.name});
+        painter.begin_series({quantity_text(one.quantity), head_text(chosen.front()), one.name});
         draw_page_marker(painter, at, one.marker, radius, ink::kHead.mark);
         painter.end_series();
         space.block(Rect{at.x - radius, at.y - radius, at.x + radius, at.y + radius});
         if (&one != &series.front()) continue;
-        const RichText label = rich(head_name(chosen.front()));
+        const RichText label = rich(head_text(chosen.front()));
         const float width = rich_width(page.measure, label, style.text());
         for (const float gap : {3.0f, 6.0f, 10.0f})
           if (put_label(painter, page, space, label, style.on_lines(ink::kHead.text),
@@ -267,17 +258,13 @@ class SinkKeysPanel final : public FigurePanel {
     for (std::size_t l = 0; l < drawn.layers.size(); ++l) at.push_back(static_cast<double>(l));
     std::vector<std::vector<Vec2>> lines;
     for (std::size_t k = 0; k < medians.size(); ++k) {
-      const auto pieces = page_pieces(along, up, at, medians[k]);
       painter.begin_series({quantity_text(quantities[k]), "", key_name(k)});
+      const std::vector<Vec2> line = placed_points(along, up, at, medians[k]);
+      draw_page_line(painter, line, kShades[k].mark, 1.2f, kSolidLine, page);
+      block_page_line(space, line, style.pt(1.6f));
       lines.emplace_back();
-      for (const auto& piece : pieces) {
-        if (piece.size() > 1)
-          painter.polyline(piece, kShades[k].mark, style.pt(1.2f));
-        else
-          painter.disc(piece.front(), style.pt(1.2f), kShades[k].mark);
-        space.block_line(piece, style.pt(1.6f));
-        lines.back().insert(lines.back().end(), piece.begin(), piece.end());
-      }
+      for (const Vec2& corner : line)
+        if (std::isfinite(corner.y)) lines.back().push_back(corner);
       painter.end_series();
     }
     std::vector<float> wanted;
@@ -356,7 +343,7 @@ class SinkHeadsPanel final : public FigurePanel {
     const auto row = [&](std::size_t i) { return rows.pixel(static_cast<double>(i)); };
     for (std::size_t i = 0; i < listed.size(); ++i)
       painter.line({inner.x0, row(i)}, {along.pixel(listed[i].score), row(i)}, Color::hex(0xcfcfcf), style.pt(0.5f));
-    painter.line({inner.x0, inner.y0}, {inner.x0, inner.y1}, Color::hex(0xbbbbbb), style.pt(0.5f));
+    painter.line({inner.x0, inner.y0}, {inner.x0, inner.y1}, ink::kGuide, style.pt(0.5f));
     painter.begin_series({quantity_text(score), "", "sink score"});
     for (std::size_t i = 0; i < listed.size(); ++i)
       painter.disc({along.pixel(listed[i].score), row(i)}, style.pt(1.5f), color_of(listed[i]).mark);
@@ -372,7 +359,7 @@ class SinkHeadsPanel final : public FigurePanel {
       if (std::isfinite(listed[i].drain))
         draw_page_marker(painter, {along.pixel(listed[i].drain), row(i)}, 2, style.pt(1.15f), ink::kWhite);
       const Color color = color_of(listed[i]).text;
-      painter.text_at(inner.x0 - style.pt(4.0f), row(i), head_name(listed[i].head),
+      painter.text_at(inner.x0 - style.pt(4.0f), row(i), head_text(listed[i].head),
                       style.text(color == ink::kDeep.text ? ink::kBlack : color), Painter::Align::Right);
     }
     draw_x_axis(painter, inner, x, page);
@@ -404,7 +391,7 @@ class SinkHeadsPanel final : public FigurePanel {
   [[nodiscard]] float names_width(const Page& page) const {
     float widest = 0.0f;
     for (const Row& row : listed)
-      widest = std::max(widest, page.measure.width(head_name(row.head), Face::Sans, page.style.size()));
+      widest = std::max(widest, page.measure.width(head_text(row.head), Face::Sans, page.style.size()));
     return widest;
   }
   // Of what stands below the axis.
@@ -557,7 +544,7 @@ std::unique_ptr<SinkHeadsPanel> sink_heads(const RunSnapshot& run, const DrawnHe
     panel->sentence +=
         ", and the value drain ‖*v*_{0}‖ / mean ‖*v*‖, which is 1 where key 0 has a value like any other and small "
         "where attending it adds little";
-  panel->sentence += ". " + run_sentence(run);
+  panel->sentence += ".";
   return panel;
 }
 

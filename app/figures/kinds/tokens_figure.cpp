@@ -237,7 +237,7 @@ class TokensPanel final : public FigurePanel {
     const float size = style.title_size();
     const std::vector<TextLine> lines = lines_of(page, inner.width());
     painter.begin_plot({id, kind, {}, {}});
-    painter.begin_series({of.text(), head_name(head), "tokens"});
+    painter.begin_series({of.text(), head_text(head), "tokens"});
     for_each_piece(lines, inner, size, [&](const TextPiece& piece, const Rect& box) {
       const double v = values[piece.token];
       if (std::isfinite(v))
@@ -246,7 +246,7 @@ class TokensPanel final : public FigurePanel {
         draw_hatch(painter, box, page);
     });
     painter.end_series();
-    painter.begin_series({of.text(), head_name(head), "texts"});
+    painter.begin_series({of.text(), head_text(head), "texts"});
     for_each_piece(lines, inner, size,
                    [&](const TextPiece& piece, const Rect& box) { draw_piece(painter, piece, box, size); });
     painter.end_series();
@@ -355,7 +355,7 @@ std::string indices_marked(const std::string& formula) {
 std::string tokens_sentence(const TokensPanel& panel, const RunSnapshot& run, bool ids) {
   const std::string path = panel.of.path();
   std::string text =
-      "The text; the colour of each token: " + std::string(panel.of.quantity->title) + ", in " + head_name(panel.head);
+      "The text; the colour of each token: " + std::string(panel.of.quantity->title) + ", in " + head_text(panel.head);
   if (panel.of.quantity->by_component && panel.of.component == 1) text += ", second map";
   if (const Quantity* known = find_quantity(path.substr(0, 4), panel.of.quantity->name); known != nullptr)
     text += " (" + indices_marked(definition_of(*known)) + ")";
@@ -365,7 +365,7 @@ std::string tokens_sentence(const TokensPanel& panel, const RunSnapshot& run, bo
   if (ids) text += " The prompt was given as ids, which are shown.";
   const auto lost = std::ranges::count_if(panel.values, [](double v) { return !std::isfinite(v); });
   if (lost > 0) text += " Hatched: " + grouped_text(lost) + " tokens without a finite value.";
-  return text + " " + run_sentence(run);
+  return text;
 }
 
 Result<std::unique_ptr<TokensPanel>> tokens_panel(const FigureRun& file, const HeadRef& head, const TokenChoice& of,
@@ -383,19 +383,19 @@ Result<std::unique_ptr<TokensPanel>> tokens_panel(const FigureRun& file, const H
     return Error(ErrorCode::InvalidArgument, "--rows " + std::to_string(range[0]) + ":" + std::to_string(range[1]) +
                                                  ": " + file.name() + " has tokens 0–" + std::to_string(count - 1));
   auto panel = std::make_unique<TokensPanel>();
-  panel->kind = "tokens", panel->name = head_name(head), panel->head = head, panel->of = of, panel->first = range[0];
+  panel->kind = "tokens", panel->name = head_text(head), panel->head = head, panel->of = of, panel->first = range[0];
   const std::vector<std::string> texts = token_texts(run, *layer, of.quantity->of_keys, count);
   panel->tokens.assign(texts.begin() + range[0], texts.begin() + range[1]);
   panel->values.assign(all.begin() + range[0], all.begin() + range[1]);
   if (std::ranges::none_of(panel->values, [](double v) { return std::isfinite(v); }))
     return Error(ErrorCode::Unsupported,
-                 "tokens: " + head_name(head) + " of " + file.name() + " has no " + of.text() + " for these tokens");
+                 "tokens: " + head_text(head) + " of " + file.name() + " has no " + of.text() + " for these tokens");
   panel->bar = token_bar(*of.quantity, panel->values, choice);
   std::string title(of.quantity->title);
   if (of.quantity->by_component && of.component == 1) title += ", second map";
   if (panel->bar.scale.kind == kLog) title += " (log)";
   panel->title = rich(title);
-  panel->right = rich(head_name(head));
+  panel->right = rich(head_text(head));
   const bool ids = run.prompt == nullptr || std::ranges::all_of(run.prompt->texts, &std::string::empty);
   panel->sentence = tokens_sentence(*panel, run, ids);
   return panel;
@@ -422,7 +422,7 @@ Result<Figure> make_tokens(std::span<const FigureRun> runs, const FigureChoice& 
   HEADROOM_TRY(const std::vector<HeadRef> heads, chosen_heads(run, choice, {usual_token_head(*run.run, of)}));
   Figure figure;
   if (choice.heads.empty() && run.run->layers.size() * run.run->heads.size() > 1)
-    figure.notes.push_back(run.name() + ": " + head_name(heads.front()) +
+    figure.notes.push_back(run.name() + ": " + head_text(heads.front()) +
                            " has the widest spread of values; --head chooses another");
   for (const HeadRef& head : heads) {
     HEADROOM_TRY(std::unique_ptr<TokensPanel> panel, tokens_panel(run, head, of, choice));
