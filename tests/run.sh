@@ -35,7 +35,10 @@ need_style_tools
 need_torch
 need_demo
 need_encoder
-build "$folder" -DCMAKE_BUILD_TYPE=Release "-DHEADROOM_STRICT=${HEADROOM_STRICT:-OFF}" "-DHEADROOM_PYTHON=$venv/bin/python" \
+# Code for both kinds of cards takes twice as long; packages have it, and machines that can run it.
+cuda=()
+[ -e /dev/nvidia0 ] || cuda=(-DCMAKE_CUDA_ARCHITECTURES=90)
+build "$folder" "${cuda[@]}" -DCMAKE_BUILD_TYPE=Release "-DHEADROOM_STRICT=${HEADROOM_STRICT:-OFF}" "-DHEADROOM_PYTHON=$venv/bin/python" \
   "-DHEADROOM_DEMO_GGUF=$demo" "-DHEADROOM_ENCODER=$encoder"
 end_setup
 

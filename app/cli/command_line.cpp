@@ -27,7 +27,6 @@
 #include "app/cli/inspect_command.h"
 #include "app/cli/quantities_command.h"
 #include "app/cli/reproduce_command.h"
-#include "app/cli/shell_word.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/table_command.h"
 #include "app/cli/tokenize_command.h"
@@ -36,6 +35,7 @@
 #include "app/process/report_error.h"
 #include "app/process/version.h"
 #include "core/base/error.h"
+#include "core/base/shell_word.h"
 #include "core/run/quantity_info.h"
 
 namespace headroom {

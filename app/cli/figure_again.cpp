@@ -14,7 +14,6 @@
 
 #include "app/figures/figure_kinds.h"
 #include "app/paper/page_keys.h"
-#include "core/base/input_file.h"
 #include "core/checkpoint/sha256.h"
 
 namespace headroom {
@@ -50,7 +49,7 @@ std::string key_of(const FileKeys& keys, std::string_view name) {
 // By its name where the content is right, else whatever file has the content.
 Result<fs::path> find_run_file(const std::string& name, const std::string& hash, std::span<const fs::path> folders) {
   for (const fs::path& folder : folders)
-    if (const auto found = hash_of_file(folder / name); found && *found == hash) return folder / name;
+    if (const auto found = sha256_of_file(folder / name); found && *found == hash) return folder / name;
   for (const fs::path& folder : folders) {
     std::error_code error;
     std::vector<fs::path> files;
@@ -58,7 +57,7 @@ Result<fs::path> find_run_file(const std::string& name, const std::string& hash,
       if (entry.path().extension() == ".h5") files.push_back(entry.path());
     std::ranges::sort(files);
     for (const fs::path& file : files)
-      if (const auto found = hash_of_file(file); found && *found == hash) return file;
+      if (const auto found = sha256_of_file(file); found && *found == hash) return file;
   }
   Error error(ErrorCode::NotFound,
               "the run file " + name + " of the figure is neither beside it nor in the current folder");
@@ -66,19 +65,6 @@ Result<fs::path> find_run_file(const std::string& name, const std::string& hash,
 }
 
 }  // namespace
-
-Result<std::string> hash_of_file(const fs::path& path) {
-  HEADROOM_TRY(const InputFile file, InputFile::open(path));
-  Sha256 hash;
-  std::vector<std::byte> piece(std::size_t{1} << 20);
-  for (std::uint64_t at = 0; at < file.size_bytes(); at += piece.size()) {
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), file.size_bytes() - at));
-    const std::span<std::byte> part(piece.data(), size);
-    HEADROOM_TRY_VOID(file.read_at(at, part));
-    hash.update(part);
-  }
-  return hash.finish_hex();
-}
 
 Result<FigureArguments> arguments_again(const FigureArguments& given) {
   HEADROOM_TRY(const FileKeys keys, read_page_keys(given.from));

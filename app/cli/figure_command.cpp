@@ -15,19 +15,18 @@
 #include <utility>
 
 #include "app/cli/figure_again.h"
-#include "app/cli/shell_word.h"
 #include "app/figures/caption_text.h"
 #include "app/figures/composed.h"
 #include "app/figures/figure_kinds.h"
-#include "app/figures/figure_layout.h"
 #include "app/figures/figure_options.h"
 #include "app/figures/figure_runs.h"
+#include "app/paper/figure_page.h"
 #include "app/paper/page_file.h"
-#include "app/plot/recording_painter.h"
 #include "app/process/report_error.h"
 #include "app/process/version.h"
 #include "app/text/font_library.h"
 #include "core/base/error.h"
+#include "core/base/shell_word.h"
 #include "core/io/atomic_file.h"
 
 namespace headroom {
@@ -129,32 +128,6 @@ std::string said_words(const FigureArguments& arguments) {
   return text;
 }
 
-Result<FileKeys> file_keys(const FigureArguments& arguments, const std::vector<FigureRun>& runs) {
-  std::string hashes, models, checkpoints, prompts, changes;
-  const auto join = [](std::string& to, const std::string& text) {
-    to += (to.empty() || text.empty() ? "" : " ") + text;
-  };
-  for (const FigureRun& run : runs) {
-    HEADROOM_TRY(const std::string hash, hash_of_file(run.path));
-    join(hashes, hash);
-    join(models, run.attribute("model_id"));
-    std::string checkpoint = run.attribute("checkpoint_sha256");
-    std::ranges::replace(checkpoint, '\n', ' ');
-    join(checkpoints, checkpoint);
-    join(prompts, run.attribute("prompt_sha256"));
-    if (run.run == nullptr) continue;
-    for (const std::string& what_if : run.run->what_ifs) join(changes, what_if);
-  }
-  return FileKeys{{"command", said_words(arguments)},
-                  {"program", std::string("headroom ") + kVersion},
-                  {"program_git_commit", kGitCommit},
-                  {"run_sha256", hashes},
-                  {"model_id", models},
-                  {"checkpoint_sha256", checkpoints},
-                  {"prompt_sha256", prompts},
-                  {"overrides", changes}};
-}
-
 // A figure that is drawn again is of the very files that it names: those of a composed figure are found by name alone.
 Result<void> check_runs(const FigureArguments& arguments, const FileKeys& keys) {
   for (const auto& [key, value] : keys)
@@ -172,23 +145,6 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
   return file.commit();
 }
 
-// Texts that are cut, leave their panel or touch: a figure with such is still written, with a warning for each.
-std::vector<std::string> layout_warnings(const Figure& figure, std::span<const PanelFrame> frames, const Page& page,
-                                         Rect ground) {
-  RecordingPainter record(page.measure, ground);
-  draw_figure(record, figure, frames, page);
-  std::vector<std::string> warnings = record.texts_outside();
-  for (std::string& line : record.texts_overlapping()) warnings.push_back(std::move(line));
-  return warnings;
-}
-
-std::string data_head(const FileKeys& keys) {
-  std::string text;
-  for (const auto& [key, value] : keys)
-    if (!value.empty()) text += "# " + key + ": " + value + "\n";
-  return text;
-}
-
 // What is drawn, before it is laid out.
 struct Asked {
   Figure figure;
@@ -203,35 +159,15 @@ Result<Asked> make_asked(const FigureArguments& arguments, const Places& places)
     set_letters(composed.figure, arguments.letters == "a" ? composed.letters : arguments.letters);
     return Asked{std::move(composed.figure), std::move(composed.runs), places.file.filename().string(), composed.theme};
   }
-  HEADROOM_TRY(const FigureKind* const kind, find_figure_kind(places.kind));
-  HEADROOM_TRY(FigureChoice choice, read_choice(arguments.options, places.kind));
+  std::vector<FigureRun> against;
   for (const std::string& file : arguments.options.against) {
     HEADROOM_TRY(FigureRun run, read_figure_run(file));
-    choice.against.push_back(std::move(run));
+    against.push_back(std::move(run));
   }
-  HEADROOM_TRY(Figure figure, make_figure(*kind, places.runs, choice));
-  set_letters(figure, arguments.letters);
+  HEADROOM_TRY(Figure figure, figure_of(places.kind, places.runs, against, arguments.options, arguments.letters));
   std::vector<FigureRun> files = places.runs;
-  files.insert(files.end(), choice.against.begin(), choice.against.end());
-  return Asked{std::move(figure), std::move(files), kind->name, arguments.options.theme};
-}
-
-PageInfo page_info(const FigureArguments& arguments, const Asked& asked, std::optional<PageFormat> format,
-                   const std::string& caption, const FileKeys& keys) {
-  PageInfo info;
-  info.width = asked.figure.width_mm * kPointsPerMillimetre,
-  info.height = asked.figure.height_mm * kPointsPerMillimetre;
-  info.dots_per_inch = arguments.dots_per_inch > 0.0 ? arguments.dots_per_inch
-                       : format == PageFormat::Png   ? 300.0
-                                                     : 600.0;
-  info.title = "headroom figure " + asked.name;
-  if (!asked.runs.empty()) {
-    info.title += ": " + asked.runs.front().name();
-    info.created_utc = asked.runs.front().attribute("created_utc");
-  }
-  info.description = plain_caption(caption);
-  info.keys = keys;
-  return info;
+  files.insert(files.end(), against.begin(), against.end());
+  return Asked{std::move(figure), std::move(files), places.kind, arguments.options.theme};
 }
 
 struct Report {
@@ -240,15 +176,15 @@ struct Report {
   std::string caption;  // empty: not asked for
 };
 
-void print_report(const FigureArguments& arguments, const Asked& asked, const Report& report, const FileKeys& keys,
+void print_report(const FigureArguments& arguments, const FigurePage& page, const Report& report, const FileKeys& keys,
                   const FontLibrary& fonts) {
   nlohmann::ordered_json json = {
-      {"path", arguments.output.string()},   {"bytes", report.bytes},       {"width_mm", asked.figure.width_mm},
-      {"height_mm", asked.figure.height_mm}, {"kind", asked.name},          {"marks", report.marks},
-      {"warnings", report.warnings},         {"notes", asked.figure.notes}, {"fonts", fonts.describe()}};
+      {"path", arguments.output.string()},  {"bytes", report.bytes},      {"width_mm", page.figure.width_mm},
+      {"height_mm", page.figure.height_mm}, {"kind", page.name},          {"marks", report.marks},
+      {"warnings", report.warnings},        {"notes", page.figure.notes}, {"fonts", fonts.describe()}};
   if (!report.caption.empty()) json["caption"] = report.caption;
   json["panels"] = nlohmann::ordered_json::array();
-  for (const auto& panel : asked.figure.panels)
+  for (const auto& panel : page.figure.panels)
     json["panels"].push_back(
         {{"id", panel->id}, {"letter", panel->letter}, {"kind", panel->kind}, {"name", panel->name}});
   json["keys"] = nlohmann::ordered_json::object();
@@ -271,47 +207,37 @@ Result<void> print_figure(const FigureArguments& arguments) {
     return Error(ErrorCode::InvalidArgument, "--data - and --json both write to standard output");
   HEADROOM_TRY(Asked asked, make_asked(arguments, places));
   HEADROOM_TRY(const auto fonts, FontLibrary::create());
-  Page page{*fonts, {}};
-  page.style.times = asked.theme == "slides" ? 2.0f : 1.0f;
-  page.style.text_size = static_cast<float>(arguments.text_size);
-  HEADROOM_TRY_VOID(settle_height(asked.figure, page));
-  HEADROOM_TRY(const std::vector<PanelFrame> frames, lay_out_figure(asked.figure, page));
-  const std::string caption = figure_caption(asked.figure);
-  HEADROOM_TRY(const FileKeys keys, file_keys(arguments, asked.runs));
+  HEADROOM_TRY(const FigurePage page, lay_out_page(std::move(asked.figure), std::move(asked.runs), asked.name,
+                                                   page_style(asked.theme, arguments.text_size), *fonts));
+  HEADROOM_TRY(const FileKeys keys,
+               page_keys(page.runs, said_words(arguments), std::string("headroom ") + kVersion, kGitCommit));
   HEADROOM_TRY_VOID(check_runs(arguments, keys));
-  const PageInfo info = page_info(arguments, asked, format, caption, keys);
   Report report;
-  report.warnings = layout_warnings(asked.figure, frames, page,
-                                    {0.0f, 0.0f, static_cast<float>(info.width), static_cast<float>(info.height)});
-  if (arguments.text_size < 6.0) report.warnings.emplace_back("text below 6 pt is below what journals ask for");
+  report.warnings = page.warnings;
   std::vector<std::filesystem::path> inputs{places.file};
   if (places.file.empty()) inputs.clear();
-  for (const FigureRun& run : asked.runs) inputs.push_back(run.path);
+  for (const FigureRun& run : page.runs) inputs.push_back(run.path);
   if (format) {
-    HEADROOM_TRY(PageBytes made, make_page(*format, info, *fonts, [&](Painter& painter) {
-                   draw_figure(painter, asked.figure, frames, page);
-                 }));
+    HEADROOM_TRY(PageBytes made, page_bytes(page, *format, arguments.dots_per_inch, keys, *fonts));
     for (std::string& warning : made.warnings) report.warnings.push_back(std::move(warning));
     HEADROOM_TRY_VOID(write_file(arguments.output, made.bytes, arguments.force, inputs));
     report.bytes = made.bytes.size();
   }
-  FigureData data;
-  for (const auto& panel : asked.figure.panels) panel->add_data(data);
-  report.marks = data.marks().size();
+  report.marks = page_marks(page).marks().size();
   if (!arguments.data.empty()) {
-    const std::string text = data_head(keys) + data.csv();
+    const std::string text = page_marks_csv(page, keys);
     if (arguments.data == "-")
       std::fputs(text.c_str(), stdout);
     else
       HEADROOM_TRY_VOID(write_file(arguments.data, text, arguments.force, inputs));
   }
   if (!arguments.caption.empty())
-    report.caption = arguments.caption == "latex" ? latex_caption(caption, keys) : plain_caption(caption);
+    report.caption = arguments.caption == "latex" ? latex_caption(page.caption, keys) : plain_caption(page.caption);
   if (!arguments.caption.empty() && !arguments.json) std::printf("%s\n", report.caption.c_str());
-  for (const std::string& note : asked.figure.notes) std::fprintf(stderr, "headroom: [figure] %s\n", note.c_str());
+  for (const std::string& note : page.figure.notes) std::fprintf(stderr, "headroom: [figure] %s\n", note.c_str());
   for (const std::string& warning : report.warnings)
     std::fprintf(stderr, "headroom: [figure] warning: %s\n", warning.c_str());
-  if (arguments.json) print_report(arguments, asked, report, keys, *fonts);
+  if (arguments.json) print_report(arguments, page, report, keys, *fonts);
   return {};
 }
 

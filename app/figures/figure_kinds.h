@@ -14,6 +14,7 @@ namespace headroom {
 
 struct FigureKind {
   const char* name;     // "rms"
+  const char* brief;    // a few words, for the window
   const char* summary;  // one line, for --list and help
   bool several;         // takes several runs
   // Why this run cannot be drawn so, and what to do: nothing where it can.

@@ -11,8 +11,10 @@
 #include <system_error>
 #include <utility>
 
+#include "app/figures/figure.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/page_length.h"
+#include "core/base/number_text.h"
 
 namespace headroom {
 namespace {
@@ -142,6 +144,47 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   choice.epsilon = options.epsilon, choice.top = options.top, choice.names = options.names;
   choice.paired = options.paired;
   return choice;
+}
+
+Result<Figure> figure_of(const std::string& kind, std::span<const FigureRun> runs,
+                         const std::vector<FigureRun>& against, const FigureOptions& options,
+                         const std::string& letters) {
+  HEADROOM_TRY(const FigureKind* const found, find_figure_kind(kind));
+  HEADROOM_TRY(FigureChoice choice, read_choice(options, kind));
+  choice.against = against;
+  HEADROOM_TRY(Figure figure, make_figure(*found, runs, choice));
+  set_letters(figure, letters);
+  return figure;
+}
+
+std::vector<std::string> option_words(const FigureOptions& options) {
+  const FigureOptions none;
+  std::vector<std::string> words;
+  const auto add = [&](const char* name, const std::string& value, const std::string& usual = {}) {
+    if (value != usual) words.insert(words.end(), {name, value});
+  };
+  std::string quantities;
+  for (const std::string& quantity : options.quantities) quantities += (quantities.empty() ? "" : ",") + quantity;
+  add("--head", options.heads);
+  add("--layers", options.layers);
+  add("--heads", options.only_heads);
+  add("--quantity", quantities);
+  add("--rows", options.rows);
+  add("--keys", options.keys);
+  add("--cell", options.cell);
+  add("--range", options.range);
+  add("--scale", options.scale);
+  for (const std::string& file : options.against) add("--against", file);
+  if (options.paired) words.emplace_back("--paired");
+  if (options.epsilon != none.epsilon) add("--epsilon", full_text(options.epsilon));
+  if (options.top != none.top) add("--top", std::to_string(options.top));
+  if (options.names) words.emplace_back("--names");
+  add("--points", options.points);
+  add("--colour-map", options.colour_map);
+  add("--width", options.width);
+  add("--height", options.height);
+  add("--theme", options.theme, none.theme);
+  return words;
 }
 
 }  // namespace headroom

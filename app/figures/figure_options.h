@@ -3,13 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "app/figures/figure.h"
 #include "core/base/result.h"
 
 namespace headroom {
+
+struct Figure;        // figure.h
+struct FigureChoice;  // figure.h
+struct FigureRun;     // figure.h
 
 // Empty texts: the kind's choice.
 struct FigureOptions {
@@ -21,9 +25,17 @@ struct FigureOptions {
   bool names = false;
   std::vector<std::string> against;  // run files; read_choice() reads none
   bool paired = false;
+  friend bool operator==(const FigureOptions&, const FigureOptions&) = default;
 };
 
 // InvalidArgument names the option, what it takes and what was found.
 [[nodiscard]] Result<FigureChoice> read_choice(const FigureOptions& options, const std::string& kind);
+// The figure that they ask for of these runs, with its letters: "a", "A", "(a)", "none".
+[[nodiscard]] Result<Figure> figure_of(const std::string& kind, std::span<const FigureRun> runs,
+                                       const std::vector<FigureRun>& against, const FigureOptions& options,
+                                       const std::string& letters);
+
+// As words of a command line, without those that say nothing: {"--head", "L1.H2"}.
+[[nodiscard]] std::vector<std::string> option_words(const FigureOptions& options);
 
 }  // namespace headroom

@@ -13,7 +13,6 @@ namespace {
 
 using Form = TextRun::Form;
 
-constexpr float kSmall = 0.7f;  // of indices
 constexpr float kLowered = 0.18f, kRaised = 0.34f;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kIndices = {
@@ -53,7 +52,7 @@ bool small(Form form) { return form == Form::Sub || form == Form::SubItalic || f
 
 TextStyle style_of(const TextRun& run, TextStyle style) {
   if (run.form == Form::Italic || run.form == Form::SubItalic) style.face = Face::SansItalic;
-  if (small(run.form)) style.size *= kSmall;
+  if (small(run.form)) style.size *= kSmallText;
   return style;
 }
 

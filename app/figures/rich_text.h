@@ -18,6 +18,7 @@ struct TextRun {
   friend bool operator==(const TextRun&, const TextRun&) = default;
 };
 using RichText = std::vector<TextRun>;
+inline constexpr float kSmallText = 0.7f;  // of indices, times the size of the text
 
 // "context RMS *ρ*_{*i*}": *…* italic, _{…} lowered, ^{…} raised, √{…} a root with its bar; \ takes the next character
 // as it is.

@@ -60,12 +60,27 @@ Result<PageBytes> make_pdf(const PageInfo& info, const FontLibrary& fonts, const
 }
 
 Result<PageBytes> make_png(const PageInfo& info, const FontLibrary& fonts, const std::function<void(Painter&)>& draw) {
-  const double scale = info.dots_per_inch / 72.0;
-  const auto width = static_cast<std::int32_t>(std::lround(info.width * scale));
-  const auto height = static_cast<std::int32_t>(std::lround(info.height * scale));
-  const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height));
-  HEADROOM_TRY_VOID(checked(cairo_surface_status(surface.get())));
+  HEADROOM_TRY(PagePixels pixels, make_pixels(info, fonts, draw));
   PageBytes page;
+  page.warnings = std::move(pixels.warnings);
+  FileKeys keys = info.keys;
+  keys.insert(keys.begin(), {{"Title", info.title}, {"Description", info.description}});
+  std::erase_if(keys, [](const auto& key) { return key.second.empty(); });
+  page.bytes = png_bytes(pixels.rgb, pixels.width, pixels.height, info.dots_per_inch, keys);
+  if (page.bytes.empty()) return Error(ErrorCode::OutOfMemory, "the picture could not be made: libpng has no memory");
+  return page;
+}
+
+}  // namespace
+
+Result<PagePixels> make_pixels(const PageInfo& info, const FontLibrary& fonts,
+                               const std::function<void(Painter&)>& draw) {
+  const double scale = info.dots_per_inch / 72.0;
+  PagePixels page;
+  page.width = static_cast<std::int32_t>(std::lround(info.width * scale));
+  page.height = static_cast<std::int32_t>(std::lround(info.height * scale));
+  const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, page.width, page.height));
+  HEADROOM_TRY_VOID(checked(cairo_surface_status(surface.get())));
   {
     const CairoContext context(cairo_create(surface.get()));
     cairo_set_source_rgb(context.get(), 1.0, 1.0, 1.0);
@@ -79,22 +94,14 @@ Result<PageBytes> make_png(const PageInfo& info, const FontLibrary& fonts, const
   cairo_surface_flush(surface.get());
   const unsigned char* data = cairo_image_surface_get_data(surface.get());
   const int stride = cairo_image_surface_get_stride(surface.get());
-  std::vector<std::uint8_t> rgb;
-  rgb.reserve(std::size_t{3} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  for (std::int32_t y = 0; y < height; ++y) {
+  page.rgb.reserve(std::size_t{3} * static_cast<std::size_t>(page.width) * static_cast<std::size_t>(page.height));
+  for (std::int32_t y = 0; y < page.height; ++y) {
     const auto* row = reinterpret_cast<const std::uint32_t*>(data + static_cast<std::ptrdiff_t>(y) * stride);
-    for (std::int32_t x = 0; x < width; ++x)
-      for (const int shift : {16, 8, 0}) rgb.push_back(static_cast<std::uint8_t>(row[x] >> shift));
+    for (std::int32_t x = 0; x < page.width; ++x)
+      for (const int shift : {16, 8, 0}) page.rgb.push_back(static_cast<std::uint8_t>(row[x] >> shift));
   }
-  FileKeys keys = info.keys;
-  keys.insert(keys.begin(), {{"Title", info.title}, {"Description", info.description}});
-  std::erase_if(keys, [](const auto& key) { return key.second.empty(); });
-  page.bytes = png_bytes(rgb, width, height, info.dots_per_inch, keys);
-  if (page.bytes.empty()) return Error(ErrorCode::OutOfMemory, "the picture could not be made: libpng has no memory");
   return page;
 }
-
-}  // namespace
 
 std::optional<PageFormat> page_format(std::string_view file_name) {
   for (const auto& [ending, format] :

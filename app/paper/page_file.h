@@ -1,5 +1,5 @@
-// A page as the bytes of a file: PDF and PNG by Cairo, SVG by this program. Equal input gives equal bytes. Main thread
-// only.
+// A page as the bytes of a file: PDF and PNG by Cairo, SVG by this program. Equal input gives equal bytes. One thread
+// at a time, as the fonts say.
 #pragma once
 
 #include <cstdint>
@@ -39,5 +39,14 @@ struct PageBytes {
 // Cairo or libpng has no memory for it.
 [[nodiscard]] Result<PageBytes> make_page(PageFormat format, const PageInfo& info, const FontLibrary& fonts,
                                           const std::function<void(Painter&)>& draw);
+
+// The same as pixels on white: RGB, row-major, top row first.
+struct PagePixels {
+  std::int32_t width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;
+  std::vector<std::string> warnings;
+};
+[[nodiscard]] Result<PagePixels> make_pixels(const PageInfo& info, const FontLibrary& fonts,
+                                             const std::function<void(Painter&)>& draw);
 
 }  // namespace headroom

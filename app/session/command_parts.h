@@ -23,6 +23,7 @@ void add_circuit_commands(CommandTable& table);
 void add_importance_commands(CommandTable& table);
 void add_residual_commands(CommandTable& table);
 void add_export_commands(CommandTable& table);
+void add_figure_commands(CommandTable& table);
 void add_training_commands(CommandTable& table);
 void add_window_commands(CommandTable& table);
 void add_script_commands(CommandTable& table);

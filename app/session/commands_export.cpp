@@ -84,7 +84,7 @@ void add_saving(CommandTable& table, std::string name, std::string arguments, Sa
 
 void add_export_commands(CommandTable& table) {
   table.add({"save",
-             "[run|picture|table|session|importance] or run|session|importance PATH [replace] or "
+             "[run|picture|table|session|importance|figure] or run|session|importance|figure PATH [replace] or "
              "table PATH [heads|lasso] [replace] or picture PATH [window|heads|map|head|tokens] [replace]",
              "Save…", "Export",
              [](const State& state, const Arguments& a) {

@@ -60,6 +60,7 @@ CommandTable make_command_table() {
   add_training_commands(table);
   add_residual_commands(table);
   add_export_commands(table);
+  add_figure_commands(table);
   add_window_commands(table);
   add_script_commands(table);
   return table;

@@ -42,7 +42,12 @@ void add_window_commands(CommandTable& table) {
              [](const State& state) -> std::string {
                return state.overlay == Overlay::None ? "nothing lies over the window" : "";
              },
-             [](Session& s) { s.edit().overlay = Overlay::None; }});
+             [](Session& s) {
+               // From the place of a figure back to the figure.
+               State& state = s.edit();
+               const bool figure = state.overlay == Overlay::Save && state.save.kind == SaveKind::Figure;
+               state.overlay = figure ? Overlay::Figure : Overlay::None;
+             }});
   table.add({"theme", "dark|light|toggle", "Theme", "Window", {}, [](Session& s, const Arguments& a) {
                bool& dark = s.edit().settings.dark;
                dark = a.is(0, "dark") || (a.is(0, "toggle") && !dark);

@@ -76,7 +76,7 @@ struct EnumWords<PictureTheme> {
 };
 template <>
 struct EnumWords<SaveKind> {
-  static constexpr std::array<const char*, 5> words{"run", "picture", "table", "session", "importance"};
+  static constexpr std::array<const char*, 6> words{"run", "picture", "table", "session", "importance", "figure"};
 };
 
 template <typename Enum>

@@ -69,6 +69,14 @@ std::string scoped(const std::string& change, const std::string& scope, HeadRef 
   return change;
 }
 
+Result<std::vector<WhatIf>> parsed_what_ifs(const std::vector<std::string>& texts) {
+  std::vector<WhatIf> what_ifs;
+  for (const std::string& text : texts) {
+    HEADROOM_TRY(what_ifs.emplace_back(), parse_what_if(text));
+  }
+  return what_ifs;
+}
+
 }  // namespace
 
 int Runner::add_run(RunEntry entry) {
@@ -477,10 +485,7 @@ Result<int> Runner::start_changed(const RunEntry& base, const std::vector<std::s
     if (complete) changed = std::min(changed, what_if.layer.value_or(0));
     run.what_ifs.push_back(text);
   }
-  for (const std::string& text : run.what_ifs) {
-    HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
-    request.what_ifs.push_back(std::move(what_if));
-  }
+  HEADROOM_TRY(request.what_ifs, parsed_what_ifs(run.what_ifs));
   HEADROOM_TRY_VOID(apply_what_ifs(model->model->spec, request.what_ifs));
   const auto inputs = inputs_.find(base.id);
   std::shared_ptr<const StreamState> start;
@@ -521,10 +526,7 @@ Result<void> Runner::recompute_layer(std::int64_t layer) {
   HEADROOM_TRY(LiveRunRequest request, base_request(*model));
   request.prompt = run->data->prompt;
   request.base = run->data;
-  for (const std::string& text : run->what_ifs) {
-    HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
-    request.what_ifs.push_back(std::move(what_if));
-  }
+  HEADROOM_TRY(request.what_ifs, parsed_what_ifs(run->what_ifs));
   request.rounding = run->rounding;
   request.layers = {layer};
   request.last_layer = layer;
@@ -539,16 +541,14 @@ Result<void> Runner::recompute_layer(std::int64_t layer) {
 
 // The same run again, through analyze(): the file is the one that the command line writes, bit for bit.
 Result<void> Runner::write_run(const std::string& path, bool replace,
-                               std::function<void(const Result<std::string>&)> told) {
+                               std::function<void(const Result<std::string>&)> told,
+                               const std::function<void(AnalysisRequest&)>& adjust) {
   const RunEntry* run = state_.shown();
   if (!run || !run->data) return Error(ErrorCode::InvalidArgument, "no run is shown");
   const ModelEntry* model = state_.find_model(run->model);
   if (!model) return Error(ErrorCode::InvalidArgument, "a run file is already a file; copy " + run->path);
   auto request = std::make_shared<AnalysisRequest>();
-  for (const std::string& text : run->what_ifs) {
-    HEADROOM_TRY(WhatIf what_if, parse_what_if(text));
-    request->what_ifs.push_back(std::move(what_if));
-  }
+  HEADROOM_TRY(request->what_ifs, parsed_what_ifs(run->what_ifs));
   request->prompt = *run->data->prompt;
   HEADROOM_TRY(request->dtype, parse_dtype(run->dtype));
   request->device = run->device;
@@ -561,6 +561,7 @@ Result<void> Runner::write_run(const std::string& path, bool replace,
   request->command_line = options_.command_line;
   request->program = options_.program;
   request->git_commit = options_.git_commit;
+  if (adjust) adjust(*request);
   const int job = inbox_.next_id();
   const ComputeThread::Stop stop = compute_.begin(job);
   inbox_.message(MessageLevel::Info, "writing " + path);

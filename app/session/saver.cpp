@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/session/enum_words.h"
+#include "app/session/figure_screen.h"
 #include "app/session/saving.h"
 #include "app/session/session_file.h"
 #include "app/session/shown_table.h"
@@ -75,6 +76,14 @@ Result<void> Saver::save(SaveKind kind, const std::string& panel, const std::str
       const Result<void> written = save_session(path, session);
       if (written && by_person_) keeping_.add_recent_session(path, session);
       return tell(written);
+    }
+    case SaveKind::Figure: {
+      const std::string& wanted = state_.figure.kind;
+      return desk_.write(wanted, asked_look(state_, wanted), path, replace,
+                         [this, path, by_person = by_person_](const Result<void>& written) {
+                           written ? saved(SaveKind::Figure, path, by_person)
+                                   : not_saved(SaveKind::Figure, path, by_person, written.error());
+                         });
     }
     case SaveKind::Importance: {
       return runner_.sweeps().save(path, replace, [this, path, by_person = by_person_](const Result<void>& written) {

@@ -1,9 +1,10 @@
-// Saving what is shown, and telling of it. Main thread only; files are written there, but runs and loss changes, which
-// other threads write.
+// Saving what is shown, and telling of it. Main thread only; files are written there, but runs, loss changes and
+// figures, which other threads write.
 #pragma once
 
 #include <string>
 
+#include "app/session/figure_desk.h"
 #include "app/session/keeping.h"
 #include "app/session/runner.h"
 #include "app/session/session_parts.h"
@@ -12,8 +13,8 @@ namespace headroom {
 
 class Saver : private SessionParts {
  public:
-  Saver(const SessionParts& parts, Keeping& keeping, Runner& runner)
-      : SessionParts(parts), keeping_(keeping), runner_(runner) {}
+  Saver(const SessionParts& parts, Keeping& keeping, Runner& runner, FigureDesk& desk)
+      : SessionParts(parts), keeping_(keeping), runner_(runner), desk_(desk) {}
 
   // Writes what is shown, or the wish fails at once or with a card: a run on the compute thread, a picture after the
   // next frame. What a person asks for by a line replaces nothing that is there unless `replace`: the save panel asks.
@@ -26,6 +27,7 @@ class Saver : private SessionParts {
  private:
   Keeping& keeping_;
   Runner& runner_;
+  FigureDesk& desk_;
 };
 
 }  // namespace headroom

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "app/session/enum_words.h"
+#include "app/session/figure_screen.h"
 #include "app/session/importance.h"
 #include "app/ui/file_list.h"
 #include "core/base/environment.h"
@@ -57,12 +58,14 @@ std::span<const std::string_view> save_endings(SaveKind kind) {
   static constexpr std::array<std::string_view, 1> kPicture = {".png"};
   static constexpr std::array<std::string_view, 4> kTable = {".csv", ".tsv", ".tex", ".md"};
   static constexpr std::array<std::string_view, 2> kSession = {kSessionEnding, ".json"};
+  static constexpr std::array<std::string_view, 3> kFigure = {".pdf", ".svg", ".png"};
   switch (kind) {
     case SaveKind::Run:
     case SaveKind::Importance: return kRun;
     case SaveKind::Picture: return kPicture;
     case SaveKind::Table: return kTable;
     case SaveKind::Session: return kSession;
+    case SaveKind::Figure: return kFigure;
   }
   return {};
 }
@@ -75,8 +78,9 @@ bool has_save_ending(SaveKind kind, std::string_view name) {
 
 Result<void> check_save_ending(SaveKind kind, std::string_view command, const std::string& path) {
   if (has_save_ending(kind, path)) return {};
-  static constexpr const char* kWhat[] = {"a run file", "a picture of what is on the screen", "the table of heads",
-                                          "a session", "a file of loss changes"};
+  static constexpr const char* kWhat[] = {
+      "a run file", "a picture of what is on the screen", "the table of heads", "a session", "a file of loss changes",
+      "a figure"};
   std::string allowed;
   for (const std::string_view ending : save_endings(kind)) {
     if (!allowed.empty()) allowed += ending == save_endings(kind).back() ? " or " : ", ";
@@ -92,6 +96,7 @@ std::string not_savable(const State& state, SaveKind kind) {
     case SaveKind::Picture: return "";
     case SaveKind::Session: return run || !state.trainings.empty() ? "" : "nothing is open";
     case SaveKind::Table: return state.data() ? "" : "nothing has run yet";
+    case SaveKind::Figure: return state.data() || !state.trainings.empty() ? "" : "nothing has run yet";
     case SaveKind::Run:
       if (!run || !run->data) return "nothing has run yet";
       return state.find_model(run->model) ? "" : "this run is a file already: " + run->path;
@@ -149,6 +154,11 @@ std::string suggested_name(const State& state, SaveKind kind, std::string_view p
       return joined_name({shown, panel != "lasso" ? "heads" : lasso.empty() ? "lasso" : lasso}) + ending;
     }
     case SaveKind::Session: return joined_name({shown}) + ending;
+    case SaveKind::Figure: {
+      const FigureLook look = asked_look(state, state.figure.kind);
+      const std::string& heads = look.options.heads;
+      return joined_name({shown, heads.substr(0, heads.find(',')), state.figure.kind}) + state.figure.ending;
+    }
     case SaveKind::Importance: {
       const RunEntry* run = state.shown();
       return joined_name({shown, run ? run->prompt_title : "",

@@ -14,8 +14,8 @@
 
 namespace headroom {
 
-inline constexpr std::array kSaveKinds = {SaveKind::Run, SaveKind::Picture, SaveKind::Table, SaveKind::Session,
-                                          SaveKind::Importance};
+inline constexpr std::array kSaveKinds = {SaveKind::Run,     SaveKind::Picture,    SaveKind::Table,
+                                          SaveKind::Session, SaveKind::Importance, SaveKind::Figure};
 [[nodiscard]] const char* save_kind_text(
     SaveKind kind);  // as it is said: "loss changes" where the name is "importance"
 

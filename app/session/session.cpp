@@ -25,7 +25,8 @@ Session::Session(Options options)
              [] { become_background_thread("tiles", kTileNice); }),
       runner_(parts()),
       documents_(parts(), keeping_, runner_),
-      saver_(parts(), keeping_, runner_) {
+      figures_(parts(), runner_),
+      saver_(parts(), keeping_, runner_, figures_) {
   state_.no_file_manager = options_.no_file_manager;
   if (options_.trace) tiles_.set_trace(options_.trace);
 }
@@ -33,6 +34,7 @@ Session::Session(Options options)
 // Threads end while all that their jobs use is there.
 Session::~Session() {
   documents_.trainings().stop();
+  figures_.stop();
   runner_.compute().finish();
   io_.reset();
 }
@@ -68,6 +70,7 @@ bool Session::update(double now_s) {
   keeping_.update(now_s);
   runner_.update();
   runner_.circuits().update();
+  figures_.update();
   state_.memory_bytes = resident_bytes();
   return changed;
 }

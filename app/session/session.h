@@ -11,6 +11,7 @@
 
 #include "app/session/commands.h"
 #include "app/session/documents.h"
+#include "app/session/figure_desk.h"
 #include "app/session/history.h"
 #include "app/session/inbox.h"
 #include "app/session/keeping.h"
@@ -41,6 +42,7 @@ class Session {
   [[nodiscard]] Runner& runner() { return runner_; }
   [[nodiscard]] Documents& documents() { return documents_; }
   [[nodiscard]] Saver& saver() { return saver_; }
+  [[nodiscard]] FigureDesk& figures() { return figures_; }
 
   // One command line. What the line asks for may still be going on when this returns: see busy().
   Result<void> execute(std::string_view line);
@@ -78,6 +80,7 @@ class Session {
   TileStore tiles_;
   Runner runner_;
   Documents documents_;
+  FigureDesk figures_;
   Saver saver_;
 };
 

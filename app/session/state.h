@@ -14,6 +14,7 @@
 #include "app/plot/color_map.h"
 #include "app/plot/geometry.h"
 #include "app/plot/picture.h"
+#include "app/session/figure_wish.h"
 #include "app/session/importance.h"
 #include "app/session/model_circuits.h"
 #include "app/session/run_budget.h"
@@ -297,10 +298,22 @@ struct Message {
   std::string when;  // local time "09:41:07"
 };
 
-enum class Overlay : std::uint8_t { None, Palette, Keys, Settings, About, Log, Files, Prompt, Save, PromptFile };
+enum class Overlay : std::uint8_t {
+  None,
+  Palette,
+  Keys,
+  Settings,
+  About,
+  Log,
+  Files,
+  Prompt,
+  Save,
+  PromptFile,
+  Figure
+};
 
 // What can be saved: session/saving.h.
-enum class SaveKind : std::uint8_t { Run, Picture, Table, Session, Importance };
+enum class SaveKind : std::uint8_t { Run, Picture, Table, Session, Importance, Figure };
 
 // What the save panel was opened for.
 struct SaveWish {
@@ -406,6 +419,7 @@ struct State {
   SaveWish save;
   std::optional<RgbPicture> save_preview;  // what a picture would show, small; made by what shows the window
   std::map<std::string, std::string, std::less<>> save_folders;  // the last one, by the kind's word
+  FigureWish figure;
   std::optional<Toast> toast;
   bool taking_picture = false;  // in this frame: what speaks to the person stays away, and settings.picture holds
   bool can_undo = false, can_redo = false;

@@ -2,10 +2,14 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <vector>
 
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/base/input_file.h"
 
 namespace headroom {
 namespace {
@@ -31,6 +35,19 @@ std::string Sha256::finish_hex() {
   std::string text;
   for (const unsigned char byte : digest) text += format("%02x", static_cast<unsigned>(byte));
   return text;
+}
+
+Result<std::string> sha256_of_file(const std::filesystem::path& path) {
+  HEADROOM_TRY(const InputFile file, InputFile::open(path));
+  Sha256 hash;
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  for (std::uint64_t at = 0; at < file.size_bytes(); at += piece.size()) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), file.size_bytes() - at));
+    const std::span<std::byte> part(piece.data(), size);
+    HEADROOM_TRY_VOID(file.read_at(at, part));
+    hash.update(part);
+  }
+  return hash.finish_hex();
 }
 
 }  // namespace headroom

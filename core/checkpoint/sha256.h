@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+
+#include "core/base/result.h"
 
 namespace headroom {
 
@@ -23,5 +26,8 @@ class Sha256 {
   };
   std::unique_ptr<void, Free> context_;
 };
+
+// Of a whole file: 64 digits.
+[[nodiscard]] Result<std::string> sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace headroom

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -80,17 +81,41 @@ std::string last_component(hid_t object) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// What tells an object of a file from all others, as bytes; empty where it cannot be said.
+std::string object_key(hid_t object) {
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info{};
+  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return {};
+  return {reinterpret_cast<const char*>(&info.token), sizeof info.token};
+#else
+  H5O_info_t info{};
+  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return {};
+  return {reinterpret_cast<const char*>(&info.addr), sizeof info.addr};
+#endif
+}
+
+// The scale of an axis is reached by its address, and for its name HDF5 looks through all groups: once for each scale,
+// not for each dataset that has it.
+struct ScaleNames {
+  std::map<std::string, std::string> by_object;
+  std::string last;
+};
+
 // Called from C: nothing may escape.
 herr_t read_scale_name(hid_t, unsigned, hid_t scale, void* data) noexcept {
   try {
-    *static_cast<std::string*>(data) = last_component(scale);
+    auto& names = *static_cast<ScaleNames*>(data);
+    const std::string key = object_key(scale);
+    const auto found = names.by_object.find(key);
+    names.last = found != names.by_object.end() ? found->second : last_component(scale);
+    if (!key.empty()) names.by_object.emplace(key, names.last);
   } catch (...) {
     return -1;
   }
   return 1;  // the first scale names the axis
 }
 
-Result<DatasetInfo> describe(hid_t dataset, const std::string& path) {
+Result<DatasetInfo> describe(hid_t dataset, const std::string& path, ScaleNames& scales) {
   DatasetInfo info;
   info.path = path;
   const Hdf5Type type(H5Dget_type(dataset));
@@ -109,11 +134,11 @@ Result<DatasetInfo> describe(hid_t dataset, const std::string& path) {
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     if (extents[axis] > static_cast<hsize_t>(INT64_MAX)) return refused("a dataset's shape is damaged", path);
     info.shape.push_back(static_cast<std::int64_t>(extents[axis]));
-    std::string name;
+    scales.last.clear();
     if (has_attribute(dataset, "DIMENSION_LIST")) {
-      H5DSiterate_scales(dataset, static_cast<unsigned>(axis), nullptr, &read_scale_name, &name);
+      H5DSiterate_scales(dataset, static_cast<unsigned>(axis), nullptr, &read_scale_name, &scales);
     }
-    info.axes.push_back(std::move(name));
+    info.axes.push_back(scales.last);
   }
   info.units = attribute_or_empty(dataset, "units");
   info.long_name = attribute_or_empty(dataset, "long_name");
@@ -166,12 +191,13 @@ class Scan {
   Result<void> dataset(hid_t id, const std::string& path) {
     HEADROOM_TRY_VOID(check_storage(id, path));
     if (H5DSis_scale(id) > 0) return {};
-    HEADROOM_TRY(DatasetInfo info, describe(id, path));
+    HEADROOM_TRY(DatasetInfo info, describe(id, path, scales_));
     datasets.push_back(std::move(info));
     return {};
   }
 
   std::size_t objects_ = 0;
+  ScaleNames scales_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 """Clang looks at every source: tidy.py ROOT BUILD TOOLS [PATTERN].
 
 TOOLS holds the pinned clang-tidy. BUILD is a configured build folder; a second one below it, configured without precompiled
-headers, says how each group of a folder's sources is compiled: eight sources read their headers once, which takes less than
+headers, says how each group of a folder's sources is compiled: many sources read their headers once, which takes less than
 a third of the time. The checks are those of .clang-tidy, with the compiler's own warnings among them, and -Wthread-safety
 for what a mutex guards (kernels/mutex.h). Prints each warning once, exits 1 on any, 77 where there is no clang-tidy. Before
 that it plants one fault of each kind in a source of a group and must be told of every one: silence of a tool that does not
@@ -53,7 +53,7 @@ def configured(root, build):
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
         cache = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.MULTILINE))
     kept = [f"-D{name}={cache[name]}" for name in ("HEADROOM_TORCH_DIR", "HEADROOM_IMGUI_DIR", "CMAKE_CXX_COMPILER") if cache.get(name)]
-    command = ["cmake", "-S", root, "-B", folder, "-G", "Ninja", "-DHEADROOM_UNITY=ON", "-DHEADROOM_TESTS=OFF", "-DHEADROOM_CUDA=OFF",
+    command = ["cmake", "-S", root, "-B", folder, "-G", "Ninja", "-DHEADROOM_UNITY=ON", "-DHEADROOM_UNITY_SIZE=24", "-DHEADROOM_TESTS=OFF", "-DHEADROOM_CUDA=OFF",
                "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", *kept]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

@@ -165,15 +165,18 @@ std::vector<MenuItem> compare_menu(const PanelContext& c) {
 }
 
 std::vector<MenuItem> export_menu(const PanelContext& c) {
-  constexpr std::string_view kPanel = "export.panel ";
-  std::vector<MenuItem> items, panels;
+  constexpr std::string_view kPicture = "export.panel ", kPlot = "figure.screen ";
+  std::vector<MenuItem> items, pictures, plots;
   for (const CommandEntry& entry : c.commands.entries()) {
-    if (entry.line.starts_with(kPanel))
-      panels.push_back(command_item(c, entry.line, entry.line.substr(kPanel.size()) + "…"));
+    if (entry.line.starts_with(kPicture))
+      pictures.push_back(command_item(c, entry.line, entry.line.substr(kPicture.size()) + "…"));
+    else if (entry.line.starts_with(kPlot))
+      plots.push_back(command_item(c, entry.line, entry.line.substr(kPlot.size()) + "…"));
     else if (entry.group == "Export")
       items.push_back(command_item(c, entry.line));
   }
-  items.push_back(submenu("Picture of a panel", std::move(panels), true));
+  items.push_back(submenu("Figure of a panel, as on the screen", std::move(plots), true));
+  items.push_back(submenu("Picture of a panel", std::move(pictures)));
   return items;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/panels/chrome/about_overlay.h"
+#include "app/panels/chrome/figure_overlay.h"
 #include "app/panels/chrome/files_overlay.h"
 #include "app/panels/chrome/keys_overlay.h"
 #include "app/panels/chrome/log_overlay.h"
@@ -90,6 +91,7 @@ void draw_overlay(PanelContext& context, Rect window) {
     case Overlay::Files: draw_files(context, window); break;
     case Overlay::Prompt: draw_prompt(context, window); break;
     case Overlay::Save: draw_save(context, window); break;
+    case Overlay::Figure: draw_figure_page(context, window); break;
   }
 }
 

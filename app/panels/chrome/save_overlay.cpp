@@ -63,7 +63,7 @@ SaveTarget target_of(SaveKind kind, const FolderListing* listing, const std::str
 void draw_kinds(PanelContext& context, Rect bar, const SaveWish& wish) {
   Ui& ui = context.ui;
   std::vector<Choice> kinds;
-  static constexpr const char* kTitles[] = {"Run", "Picture", "Table", "Session", "Loss changes"};
+  static constexpr const char* kTitles[] = {"Run", "Picture", "Table", "Session", "Loss changes", "Figure"};
   const RunEntry* run = context.state.shown();
   const bool swept = run && std::ranges::any_of(run->sweeps, [](const auto& sweep) { return sweep.has_value(); });
   for (const SaveKind kind : kSaveKinds)
@@ -143,7 +143,7 @@ void draw_preview(PanelContext& context, Rect area, float margin) {
 
 // At the right of the name: endings of the kind, where there are several.
 void choose_ending(PanelContext& context, Rect& row, SaveKind kind, std::string& name) {
-  if (kind != SaveKind::Table) return;
+  if (kind != SaveKind::Table && kind != SaveKind::Figure) return;
   Ui& ui = context.ui;
   const auto endings = save_endings(kind);
   std::vector<Choice> choices;

@@ -239,7 +239,8 @@ void draw_menu(HeadPanelView& view, Rect body) {
     }
     items.push_back({"Copy every row of " + head_text(view.head) + " as CSV", "", "copy.head", false, false, {}});
     items.push_back({"Copy the address of the selection", "", "copy.address", false, false, {}});
-    items.push_back({"Save a picture of this panel…", "", "export.panel head", false, true, {}});
+    items.push_back({"Figure of context RMS…", "", "figure.screen head", false, true, {}});
+    items.push_back({"Save a picture of this panel…", "", "export.panel head", false, false, {}});
     return items;
   });
 }

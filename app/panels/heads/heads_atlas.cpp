@@ -566,11 +566,12 @@ void draw_atlas(PanelContext& context, RunCache& memory, Rect body) {
   }
   const std::optional<HeadRef> hovered = context.hover.head;
   ui.context_menu("cells menu", atlas.layout.grid, [hovered] {
-    std::vector<MenuItem> items(4);
+    std::vector<MenuItem> items(5);
     items[0].title = "Copy the value", items[0].command = "copy";
     items[1].title = "Copy the address of the selection", items[1].command = "copy.address";
     items[2].title = "Show the heads as a table", items[2].command = "heads table", items[2].separator = true;
-    items[3].title = "Save a picture of the window…", items[3].command = "palette screenshot";
+    items[3].title = "Export this plot as a figure…", items[3].command = "figure.screen heads";
+    items[4].title = "Save a picture of this panel…", items[4].command = "export.panel heads";
     if (hovered) {
       MenuItem select;
       select.title = "Select " + head_text(*hovered), select.command = "select " + head_text(*hovered);

@@ -106,7 +106,8 @@ std::optional<MapLayout::Cell> handle_pointer(PanelContext& context, std::string
     items.push_back({"Copy value", "query " + q + ", key " + k, "copy " + q + " " + k, false, false, {}});
     items.push_back({"Copy row as CSV", "query " + q, "copy.row " + q, false, false, {}});
     items.push_back({"Copy address", "", "copy.address", false, false, {}});
-    items.push_back({"Save this panel as a picture…", "", "palette export.panel map", false, false, {}});
+    items.push_back({"Export this plot as a figure…", "", "figure.screen map", false, true, {}});
+    items.push_back({"Save this panel as a picture…", "", "export.panel map", false, false, {}});
     items.push_back({"Pin query and key", q + ", " + k, "pin " + q + " " + k, false, true, {}});
     items.push_back({"Pin key", k, "pin - " + k, false, false, {}});
     if (selection.query || selection.key) items.push_back({"Release", "", "pin none", false, false, {}});

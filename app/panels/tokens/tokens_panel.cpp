@@ -325,6 +325,7 @@ void draw_tokens_panel(PanelContext& context, Rect frame) {
       items.push_back({"Copy the tokens as CSV", "", "copy.tokens csv", false, false, {}});
       items.push_back({"Copy every row of the head as CSV", "", "copy.head", false, false, {}});
       items.push_back({"Edit the prompt…", "", "prompt.edit", false, true, {}});
+      items.push_back({"Export this text as a figure…", "", "figure.screen tokens", false, true, {}});
       items.push_back({"Save a picture of this panel…", "", "export.panel tokens", false, false, {}});
       return items;
     });

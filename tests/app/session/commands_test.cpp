@@ -22,16 +22,16 @@ std::vector<std::string> words(std::string_view line) {
 }
 
 CATCH_TEST_CASE("A command line is split at blanks, and quotes keep them, and # begins a comment", "[session]") {
-  using Words = std::vector<std::string>;
-  CATCH_CHECK(words("open a/b.gguf") == Words{"open", "a/b.gguf"});
-  CATCH_CHECK(words("  select   L0.H0\t# the first") == Words{"select", "L0.H0"});
-  CATCH_CHECK(words("prompt \"a b  c\"") == Words{"prompt", "a b  c"});
-  CATCH_CHECK(words("prompt \"say \\\"no\\\" \\\\ #1\"") == Words{"prompt", "say \"no\" \\ #1"});
-  CATCH_CHECK(words("prompt \"\"") == Words{"prompt", ""});
-  CATCH_CHECK(words("open a#b") == Words{"open", "a#b"});
+  using Lines = std::vector<std::string>;
+  CATCH_CHECK(words("open a/b.gguf") == Lines{"open", "a/b.gguf"});
+  CATCH_CHECK(words("  select   L0.H0\t# the first") == Lines{"select", "L0.H0"});
+  CATCH_CHECK(words("prompt \"a b  c\"") == Lines{"prompt", "a b  c"});
+  CATCH_CHECK(words("prompt \"say \\\"no\\\" \\\\ #1\"") == Lines{"prompt", "say \"no\" \\ #1"});
+  CATCH_CHECK(words("prompt \"\"") == Lines{"prompt", ""});
+  CATCH_CHECK(words("open a#b") == Lines{"open", "a#b"});
   CATCH_CHECK(words("# only a comment").empty());
   CATCH_CHECK(words("").empty());
-  CATCH_CHECK(words("x \"é ü\"y") == Words{"x", "é üy"});
+  CATCH_CHECK(words("x \"é ü\"y") == Lines{"x", "é üy"});
   const auto open_quote = split_command_line("prompt \"never closed");
   CATCH_REQUIRE_FALSE(open_quote.has_value());
   CATCH_CHECK(open_quote.error().code == ErrorCode::InvalidArgument);

@@ -11,7 +11,7 @@ namespace {
 
 CATCH_TEST_CASE("A head is written L17.H4, and a cell of its map L17.H4[37,5]") {
   CATCH_CHECK(parse_head("L17.H4") == HeadRef{17, 4});
-  CATCH_CHECK(parse_head(head_text({0, 12})) == HeadRef{0, 12});
+  CATCH_CHECK(parse_head(head_text(HeadRef{0, 12})) == HeadRef{0, 12});
   for (const char* wrong :
        {"", "L", "L3", "L3.H", "L.H3", "L-1.H0", "L3.H1.H2", "l3.h1", " L3.H1", "L3.H1 ", "L3.H1[5,4]"})
     CATCH_CHECK_FALSE(parse_head(wrong).has_value());

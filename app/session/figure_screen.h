@@ -1,0 +1,33 @@
+// Figures of what is on the screen: which kind a panel's plot is, and its look as options of the command. Pure
+// functions of the state.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/state.h"
+
+namespace headroom {
+
+// The kind of figure that a panel shows ("heads", "map", "head", "tokens"); Unsupported says that there is none.
+[[nodiscard]] Result<std::string> figure_of_panel(const State& state, std::string_view panel);
+// The kind to begin with: of the panel in focus, else of the centre.
+[[nodiscard]] std::string figure_in_focus(const State& state);
+
+// What screen_parts() can name.
+inline constexpr std::array<const char*, 9> kScreenPartNames = {"head",  "rows",     "keys",    "cell",      "range",
+                                                                "scale", "quantity", "epsilon", "colour-map"};
+// The head, zoom, ranges, the pinned cell and so on, as far as the kind has an option for them.
+[[nodiscard]] std::vector<ScreenPart> screen_parts(const State& state, std::string_view kind);
+
+// What was chosen for the kind, and what is on the screen where nothing was.
+[[nodiscard]] FigureLook asked_look(const State& state, const std::string& kind);
+
+// One option by its name without dashes; an empty value or "auto": the kind's choice. InvalidArgument names the
+// options.
+[[nodiscard]] Result<void> set_figure_option(FigureLook& look, const std::string& kind, std::string_view name,
+                                             const std::string& value);
+
+}  // namespace headroom

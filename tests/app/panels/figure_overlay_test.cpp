@@ -1,0 +1,115 @@
+// The figure panel: what it shows of a page, at every size, and what its controls ask for.
+#include "app/panels/chrome/figure_overlay.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/figures/figure_kinds.h"
+#include "app/panels/chrome/overlay.h"
+#include "tests/app/panels/bars_bench.h"
+#include "tests/support/catch.h"
+
+namespace headroom {
+namespace {
+
+using test::PanelBench;
+using test::show_run;
+using test::small_run;
+
+struct FigureBench : PanelBench {
+  explicit FigureBench(Vec2 size = {1440, 900}, float scale = 1.0f)
+      : PanelBench([](PanelContext& c) { draw_overlay(c, c.ui.input.window); }, size, scale) {
+    show_run(state, small_run(false));
+    state.view.selection.head = HeadRef{0, 1};
+    state.overlay = Overlay::Figure;
+    FigureWish& wish = state.figure;
+    for (const FigureKind& kind : figure_kinds()) wish.kinds.push_back({kind.name, kind.brief, kind.summary, ""});
+    wish.kinds[7].missing = "no head of a run with a very long name has λ (all are softmax, and so on)";
+    wish.kind = "rms", wish.command = "figure a.h5 rms --head L0.H1";
+    auto page = std::make_shared<FigureDrawn>();
+    page->kind = "rms", page->width_mm = 84.0, page->height_mm = 58.0, page->least_text = 7.0;
+    page->picture.width = 420, page->picture.height = 290;
+    page->picture.rgb = std::make_shared<const std::vector<std::uint8_t>>(420 * 290 * 3, 255);
+    page->caption = "Context RMS of L0.H1.";
+    page->latex = "\\caption{Context RMS of L0.H1.}";
+    wish.drawn = page;
+  }
+};
+
+CATCH_TEST_CASE("figure panel: the page, its size, its command and its caption are shown") {
+  FigureBench bench;
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK(bench.wrong() == "");
+  for (const char* text :
+       {"84.0 × 58.0 mm", "smallest text 7.0 pt", "nothing cut, outside or touching",
+        "headroom figure a.h5 rms --head L0.H1 -o", "Context RMS of L0.H1.", "not of this run", "80"})
+    CATCH_CHECK(bench.shows(text));
+  CATCH_REQUIRE(bench.painter->pictures().size() == 1);
+  // Drawn with the page's proportions, whatever room there is.
+  const Rect page = bench.painter->pictures().front().target;
+  CATCH_CHECK(std::abs(page.width() / page.height() - 420.0f / 290.0f) < 0.01f);
+  const std::vector<std::string> asked = bench.taken();
+  CATCH_REQUIRE_FALSE(asked.empty());
+  CATCH_CHECK(asked.front().starts_with("figure.room "));
+  bench.state.figure.latex = true;
+  bench.frame();
+  CATCH_CHECK(bench.shows("\\caption{Context RMS"));
+}
+
+CATCH_TEST_CASE("figure panel: its controls are commands") {
+  FigureBench bench;
+  bench.frame();
+  bench.frame();
+  (void)bench.taken();
+  const auto click = [&](const char* text) {
+    bench.click(bench.place(text));
+    std::vector<std::string> lines = bench.taken();
+    std::erase_if(lines, [](const std::string& line) { return line.starts_with("figure.room"); });
+    return lines.empty() ? std::string() : lines.back();
+  };
+  CATCH_CHECK(click("decomposition") == "figure decomposition");
+  CATCH_CHECK(click("174") == "figure.set width 174mm");
+  CATCH_CHECK(click("slides") == "figure.set theme slides");
+  CATCH_CHECK(click("SVG") == "figure.format svg");
+  CATCH_CHECK(click("data, one mark") == "figure.beside data toggle");
+  CATCH_CHECK(click("LaTeX") == "figure.caption latex");
+  CATCH_CHECK(click("Save…") == "figure.save");
+  CATCH_CHECK(click("Cancel") == "overlay.close");
+  bench.key(Key::Enter, {.ctrl = true});
+  CATCH_CHECK(bench.taken().back() == "figure.save");
+}
+
+CATCH_TEST_CASE("figure panel: no text is cut or touches at any size, with a page, an error or nothing") {
+  for (const Vec2 size : {Vec2{1920, 1080}, Vec2{1440, 900}, Vec2{1024, 768}, Vec2{800, 600}, Vec2{640, 480},
+                          Vec2{480, 400}, Vec2{320, 240}})
+    for (const float scale : {1.0f, 2.0f})
+      for (const int what : {0, 1, 2, 3}) {
+        FigureBench bench({size.x * scale, size.y * scale}, scale);
+        FigureWish& wish = bench.state.figure;
+        if (what == 1) {
+          auto page = std::make_shared<FigureDrawn>();
+          page->error = Error(ErrorCode::Unsupported, "atlas of 128 layers: 60 mm is too narrow; at least 71 mm");
+          page->error->hint = "a wider page";
+          wish.drawn = page;
+        }
+        if (what == 2) wish.drawn = nullptr, wish.writing = "the run is being written";
+        if (what == 3) {
+          auto page = std::make_shared<FigureDrawn>(*wish.drawn);
+          page->warnings = {"\"a very long label of a very long axis\" touches \"another label that is as long\""};
+          for (int i = 0; i < 5; ++i) page->caption += page->caption;
+          wish.drawn = page;
+          wish.command = "figure " + std::string(300, 'w') + ".h5 rms";
+        }
+        bench.frame();
+        bench.frame();
+        CATCH_INFO(size.x << " × " << size.y << " at " << scale << ", " << what);
+        CATCH_CHECK(bench.wrong() == "");
+      }
+}
+
+}  // namespace
+}  // namespace headroom
