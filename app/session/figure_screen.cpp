@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -199,7 +200,11 @@ Result<void> set_figure_option(FigureLook& look, const std::string& kind, std::s
         .wanted(all, std::string(name));
   }
   const Result<FigureChoice> read = read_choice(options, kind);
-  if (!read) return read.error();
+  if (!read) {
+    Error error = read.error();
+    error.message = "figure: " + std::string(name) + ": " + error.message;
+    return error;
+  }
   look = std::move(changed);
   return {};
 }

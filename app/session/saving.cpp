@@ -171,7 +171,7 @@ std::string suggested_name(const State& state, SaveKind kind, std::string_view p
 
 std::string SavePlace::path() const { return (std::filesystem::path(folder) / name).lexically_normal().string(); }
 
-SavePlace save_place(SaveKind kind, const std::string& folder, std::string_view typed) {
+SavePlace save_place(SaveKind kind, const std::string& folder, std::string_view typed, std::string_view ending) {
   SavePlace place{folder, std::string(typed)};
   if (const std::size_t slash = typed.rfind('/'); slash != std::string_view::npos) {
     const std::filesystem::path leads = expand_home(typed.substr(0, slash + 1));
@@ -180,7 +180,7 @@ SavePlace save_place(SaveKind kind, const std::string& folder, std::string_view 
   }
   if (place.name.empty() || has_ending(place.name)) return place;
   while (place.name.ends_with('.')) place.name.pop_back();
-  place.name += save_endings(kind).front();
+  place.name += ending.empty() ? save_endings(kind).front() : ending;
   return place;
 }
 

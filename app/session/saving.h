@@ -33,12 +33,14 @@ inline constexpr std::array kSaveKinds = {SaveKind::Run,     SaveKind::Picture, 
 // A text as a file's name: one word, without what shells and other systems give a meaning.
 [[nodiscard]] std::string file_name_of(std::string_view text);
 // Where what was typed as a name in `folder` will be. A path leads to the folder it names ("~" is the home folder), and
-// a name without an ending gets the kind's usual one; ".2" and ".Q4_1" are no endings, ".pdf" is one of another kind.
+// a name without an ending gets `ending`, or the kind's usual one; ".2" and ".Q4_1" are no endings, ".pdf" is one of
+// another kind.
 struct SavePlace {
   std::string folder, name;
   [[nodiscard]] std::string path() const;
 };
-[[nodiscard]] SavePlace save_place(SaveKind kind, const std::string& folder, std::string_view typed);
+[[nodiscard]] SavePlace save_place(SaveKind kind, const std::string& folder, std::string_view typed,
+                                   std::string_view ending = {});
 // Why a file cannot be called so; empty: it can.
 [[nodiscard]] std::string bad_file_name(SaveKind kind, std::string_view name);
 // "map-2.png" of "map.png", "map-3.png" of "map-2.png".

@@ -415,8 +415,9 @@ class Application {
 
   void step_script() {
     if (!script_ || quit_) return;
+    const bool asked = hands_pending() || picture_ || !requests_.empty();
     if (script_->finished()) {
-      quit_ = true;
+      quit_ = !asked;  // what its last line asked for is done first
       return;
     }
     Script::Surroundings around;
@@ -424,7 +425,7 @@ class Application {
                   core_.overlay_waits();
     around.opening = session_.inbox().opening();
     around.drawn = frames_since_line_ >= 2 && dirty_ <= 0;
-    around.request_pending = hands_pending() || picture_ || !requests_.empty();
+    around.request_pending = asked;
     around.now_s = now_seconds();
     const double step_s = now_seconds();
     const Result<bool> stepped = script_->step(session_, core_.facts(), around);

@@ -1,5 +1,7 @@
 """The window in a person's hands: real keys and a real mouse, on a display with a window manager."""
+import hashlib
 import json
+import shlex
 import signal
 
 import h5py
@@ -9,6 +11,7 @@ from PIL import Image
 
 import hands
 import window as W
+from svg_figure import Figure
 
 DEMO = W.ROOT / "assets" / "demo"
 
@@ -340,3 +343,41 @@ def test_what_is_saved_goes_by_one_panel(sits, tmp_path):
     facts = person.leaves()
     assert facts["run.status"] == "done" and "softmax" in facts["run.name"], facts
     assert facts["save.path"].startswith(str(paper)), facts["save.path"]
+
+
+def test_a_figure_goes_from_the_screen_into_a_file(sits, tmp_path):
+    """Ctrl+Shift+E, the mouse in the panel, a height that is typed, the save panel; the command that is copied writes the same bytes."""
+    home = tmp_path / "home"
+    home.mkdir()
+    person = sits(DEMO / "bytes" / "diff_v2", HOME=home)
+    person.resizes(1440, 900)
+    person.commands("select L1.H2")
+    person.keys("ctrl+shift+e")
+    person.settle()
+    person.clicks(86, 124)   # rms
+    person.clicks(263, 406)  # 120 mm
+    person.clicks(167, 436)  # the height
+    person.keys("ctrl+a")
+    person.types("70")
+    person.keys("Return")
+    person.clicks(191, 526)  # SVG
+    person.settle()
+    person.keys("ctrl+Return")
+    person.keys("ctrl+a")
+    person.types("my figure")
+    person.keys("Return")
+    hands.until((home / "my figure.svg").exists, "no figure", 60)
+    person.settle()
+    figure = Figure(home / "my figure.svg")
+    assert (figure.width, float(figure.root.get("height").removesuffix("mm"))) == ("120mm", 70), figure.root.attrib
+    run = next(home.glob("*.h5"))
+    assert figure.keys["run_sha256"] == hashlib.sha256(run.read_bytes()).hexdigest()
+    words = shlex.split(figure.keys["command"])
+    assert words == ["figure", run.name, "rms", "--head", "L1.H2", "--width", "120mm", "--height", "70mm"], words
+    # The same name again is asked about; Escape leads back to the figure, and out of it.
+    person.keys("ctrl+shift+e", "ctrl+Return", "ctrl+a")
+    person.types("my figure")
+    person.keys("Return", "Escape", "Escape")
+    facts = person.leaves()
+    assert (facts["overlay"], facts["errors"]) == ("0", "0"), facts
+    assert sorted(path.name for path in home.iterdir() if path.is_file()) == sorted(["my figure.svg", run.name])

@@ -9,6 +9,7 @@ import shutil
 import struct
 
 import numpy as np
+import PIL.Image
 import pytest
 from safetensors.torch import load_file, save_file
 
@@ -241,6 +242,12 @@ def test_a_line_that_fails_ends_the_script_with_file_and_line(window, line, word
         assert word in outcome.err, outcome.err
     assert "given.script" in outcome.err, outcome.err
     assert not (window.pictures / "never.png").exists()
+
+
+def test_a_picture_of_the_last_line_is_taken(window):
+    window.run("wait\nscreenshot build/window/made/last.png\n")
+    with PIL.Image.open(window.made / "last.png") as image:
+        assert image.size == (1440, 900)
 
 
 def test_a_picture_that_cannot_be_written_ends_the_script(window):

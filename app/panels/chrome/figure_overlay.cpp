@@ -287,10 +287,15 @@ void draw_texts(PanelContext& context, Rect area) {
   const Rect first = area.cut_top(24.0f);
   ui.label_at(first.x0, first.centre_y(), "The same from a terminal", {Face::SansMedium, 11.0f, theme.text2}, 240.0f);
   copy(first, "command");
-  const Rect box = area.cut_top(28.0f).inset(0.0f, 2.0f);
-  context.painter().fill_rect(box, theme.bg, 3.0f);
   const std::string line = wish.command.empty() ? "" : "headroom " + wish.command + " -o " + shell_word(name);
-  ui.label_at(box.x0 + 10.0f, box.centre_y(), line, {Face::Mono, 11.0f, theme.text}, box.width() - 20.0f);
+  const TextStyle mono{Face::Mono, 11.0f, theme.text};
+  const bool two_lines = ui.width(line, mono) > area.width() - 20.0f && area.height() >= 100.0f;
+  const Rect box = area.cut_top(two_lines ? 43.0f : 28.0f).inset(0.0f, 2.0f);
+  context.painter().fill_rect(box, theme.bg, 3.0f);
+  if (two_lines)
+    ui.paragraph({box.x0 + 10.0f, box.y0 + 5.0f}, line, mono, box.width() - 20.0f, 15.0f, true, 2);
+  else
+    ui.label_at(box.x0 + 10.0f, box.centre_y(), line, mono, box.width() - 20.0f);
   area.cut_top(4.0f);
   const Rect second = area.cut_top(26.0f);
   ui.label_at(second.x0, second.centre_y(), "Caption", {Face::SansMedium, 11.0f, theme.text2}, 60.0f);

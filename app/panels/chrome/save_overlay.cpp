@@ -228,7 +228,8 @@ void draw_save(PanelContext& context, Rect window) {
     if (name.empty()) name = suggested_name(state, wish.kind, wish.panel);
   };
   // Before the name is typed further: what is listed is one frame behind it.
-  const SavePlace listed = save_place(wish.kind, folder, name);
+  const std::string ending = wish.kind == SaveKind::Figure ? state.figure.ending : "";
+  const SavePlace listed = save_place(wish.kind, folder, name, ending);
   const std::shared_ptr<const FolderListing> listing = listing_of(context, listed.folder, false);
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};
   const std::vector<FileItem> none;
@@ -270,7 +271,7 @@ void draw_save(PanelContext& context, Rect window) {
   ui.push_id(std::to_string(wish.serial));
   const TextFieldResult typed = ui.text_field("name", name_row, name, options);
   ui.pop_id();
-  const SavePlace place = save_place(wish.kind, folder, name);
+  const SavePlace place = save_place(wish.kind, folder, name, ending);
   SaveTarget target = target_of(wish.kind, listing.get(), place.name);
   target.reading |= place.folder != listed.folder;
   const bool there = target.there && target.problem.empty();
