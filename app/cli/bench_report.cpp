@@ -21,7 +21,7 @@ std::string time_text(double seconds) {
   return seconds < 1.0 ? format("%.2f ms", 1e3 * seconds) : format("%.3f s", seconds);
 }
 
-std::string shape_text(const BenchmarkShape& shape) {
+std::string benchmark_shape(const BenchmarkShape& shape) {
   return shape.kind + format(", %lld heads on %lld, d = %lld, n = %lld", static_cast<long long>(shape.heads),
                              static_cast<long long>(shape.kv_heads), static_cast<long long>(shape.head_dim),
                              static_cast<long long>(shape.length));
@@ -47,7 +47,7 @@ std::string goal_text(double value, const std::optional<double>& goal) {
 }
 
 std::string case_lines(const BenchmarkCase& measured) {
-  std::string text = "\n" + shape_text(measured.shape) +
+  std::string text = "\n" + benchmark_shape(measured.shape) +
                      format(", %lld rounds\n  sdpa: %s, %s\n", static_cast<long long>(measured.rounds),
                             measured.sdpa_backend.c_str(), measured.yardstick.c_str());
   text += "                           median          best   GFLOP/s    peak   ratio    best     cpu   goal\n";
@@ -99,7 +99,7 @@ std::string scaling_lines(const BenchmarkReport& report) {
   for (const BenchmarkScaling& scaling : report.scaling) {
     const bool bound = scaling.shape.length >= kScalingLength;
     const bool met = scaling.everything >= kLeastScaling && scaling.everything <= kMostScaling;
-    text += format("  %-54s  %6.2f          %6.2f      %6.2f%s\n", shape_text(scaling.shape).c_str(), scaling.sdpa,
+    text += format("  %-54s  %6.2f          %6.2f      %6.2f%s\n", benchmark_shape(scaling.shape).c_str(), scaling.sdpa,
                    scaling.row_statistics, scaling.everything,
                    !bound ? ""
                    : met  ? "   in 3.6 … 4.4"
@@ -195,8 +195,8 @@ std::string bench_text(const BenchFacts& facts) {
   if (!report.accuracy.empty())
     text += "\nLargest relative error against the scalar reference in double        context   (sdpa's)   column sums\n";
   for (const BenchmarkAccuracy& accuracy : report.accuracy)
-    text += format("  %-64s  %.1e    %.1e       %.1e\n", shape_text(accuracy.shape).c_str(), accuracy.context_error,
-                   accuracy.sdpa_context_error, accuracy.column_sum_error);
+    text += format("  %-64s  %.1e    %.1e       %.1e\n", benchmark_shape(accuracy.shape).c_str(),
+                   accuracy.context_error, accuracy.sdpa_context_error, accuracy.column_sum_error);
   if (report.window) {
     const BenchmarkWindow& window = *report.window;
     text += format(
@@ -209,7 +209,7 @@ std::string bench_text(const BenchFacts& facts) {
   if (facts.model) text += model_lines(*facts.model);
   if (!report.skipped.empty()) text += "\n";
   for (const BenchmarkSkip& skip : report.skipped)
-    text += "skipped: " + shape_text(skip.shape) + ": " + skip.reason + "\n";
+    text += "skipped: " + benchmark_shape(skip.shape) + ": " + skip.reason + "\n";
   text += format("\n%s, peak memory %.2f GB\n", duration_text(report.seconds).c_str(),
                  static_cast<double>(facts.peak_rss_bytes) / 1e9);
   return text;
