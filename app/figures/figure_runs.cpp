@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/io/run_file.h"
+#include "core/run/read_run.h"
 
 namespace headroom {
 
@@ -32,7 +33,7 @@ Result<FigureRun> read_figure_run(const std::filesystem::path& path) {
     return FigureRun{path, nullptr,
                      std::make_shared<const FigureHistory>(FigureHistory{std::move(curves), std::move(attributes)})};
   }
-  HEADROOM_TRY(auto run, read_run(path));
+  HEADROOM_TRY(auto run, read_run_without_predictions(path));
   return FigureRun{path, std::move(run)};
 }
 

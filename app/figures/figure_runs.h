@@ -17,7 +17,8 @@ struct FigureHistory {
   std::map<std::string, std::string, std::less<>> attributes;  // of those that figures name
 };
 
-// A run file, or the history of a training (training.h5). Errors as of read_run() and read_history().
+// A run file without its predictions, or the history of a training (training.h5). Errors as of read_run() and
+// read_history().
 [[nodiscard]] Result<FigureRun> read_figure_run(const std::filesystem::path& path);
 
 }  // namespace headroom

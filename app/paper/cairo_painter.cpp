@@ -109,7 +109,36 @@ void CairoPainter::fill_polygon(std::span<const Vec2> points, Color color) {
   fill(color);
 }
 
+// A disc of which Cairo has drawn the coverage once, at the nearest eighth of a pixel: four times as fast as its path.
+void CairoPainter::stamp(Vec2 centre, float radius, Color color) {
+  double x = static_cast<double>(centre.x), y = static_cast<double>(centre.y);
+  cairo_user_to_device(context_, &x, &y);
+  const double r = static_cast<double>(radius) * dots_per_inch_ / 72.0, margin = std::ceil(r) + 1.0;
+  if (r != stamp_radius_) {
+    stamp_radius_ = r;
+    for (CairoSurface& one : stamps_) one.reset();
+  }
+  const double eighths_x = std::round(x * kStampPhases), eighths_y = std::round(y * kStampPhases);
+  const double whole_x = std::floor(eighths_x / kStampPhases), whole_y = std::floor(eighths_y / kStampPhases);
+  const double part_x = eighths_x - kStampPhases * whole_x, part_y = eighths_y - kStampPhases * whole_y;
+  CairoSurface& mask = stamps_[static_cast<std::size_t>(part_y * kStampPhases + part_x)];
+  if (!mask) {
+    const int side = static_cast<int>(2.0 * margin) + 1;
+    mask.reset(cairo_image_surface_create(CAIRO_FORMAT_A8, side, side));
+    const CairoContext draw(cairo_create(mask.get()));
+    cairo_arc(draw.get(), margin + part_x / kStampPhases, margin + part_y / kStampPhases, r, 0.0, kTurn);
+    cairo_fill(draw.get());
+    cairo_surface_flush(mask.get());
+  }
+  cairo_save(context_);
+  cairo_identity_matrix(context_);
+  cairo_set_source_rgba(context_, color.r / 255.0, color.g / 255.0, color.b / 255.0, color.a / 255.0);
+  cairo_mask_surface(context_, mask.get(), whole_x - margin, whole_y - margin);
+  cairo_restore(context_);
+}
+
 void CairoPainter::disc(Vec2 centre, float radius, Color color) {
+  if (many_) return stamp(centre, radius, color);
   cairo_new_path(context_);
   cairo_arc(context_, static_cast<double>(centre.x), static_cast<double>(centre.y), static_cast<double>(radius), 0.0,
             kTurn);
@@ -264,7 +293,12 @@ void CairoPainter::map(Rect target, const MapImage& map, Rect source, const MapS
 }
 
 void CairoPainter::rasterised(Rect area, const std::function<void(Painter&)>& draw) {
-  if (pixels_) return draw(*this);
+  if (pixels_) {
+    many_ = true;
+    draw(*this);
+    many_ = false;
+    return;
+  }
   const CairoSurface layer = drawn_layer(area, library_, dots_per_inch_, draw);
   if (!layer) return;
   cairo_save(context_);

@@ -4,6 +4,7 @@
 
 #include <cairo.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "app/paper/cairo_fonts.h"
+#include "app/paper/cairo_handles.h"
 #include "app/plot/painter.h"
 #include "app/text/font_library.h"
 
@@ -47,6 +49,7 @@ class CairoPainter final : public Painter {
   void picture(Rect target, const RgbPicture& picture) override;
 
  private:
+  static constexpr int kStampPhases = 8;
   void trace(std::span<const Vec2> points, bool closed);
   void trace(Rect rect, float radius);
   void stroke(Color color, float width);
@@ -56,12 +59,17 @@ class CairoPainter final : public Painter {
   void draw_text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle, bool halo);
   void box(const PlacedGlyph& glyph, std::string_view character, const TextStyle& style);
   void image(Rect target, std::span<const std::uint8_t> rgb, std::int32_t width, std::int32_t height);
+  void stamp(Vec2 centre, float radius, Color color);
 
   cairo_t* context_;
   const FontLibrary& library_;
   CairoFonts fonts_;
   double dots_per_inch_;
-  bool pixels_;  // of an image, not the marks of a vector file
+  bool pixels_;        // of an image, not the marks of a vector file
+  bool many_ = false;  // marks are drawn by the thousand: discs are stamped
+  double stamp_radius_ = 0.0;
+  std::array<CairoSurface, std::size_t{kStampPhases} * kStampPhases>
+      stamps_;  // of that radius, by the centre's place in its pixel
   std::vector<std::string> warnings_;
 };
 

@@ -18,7 +18,7 @@ CairoSurface drawn_layer(Rect area, const FontLibrary& fonts, double dots_per_in
     cairo_scale(context.get(), scale, scale);
     cairo_translate(context.get(), -static_cast<double>(area.x0), -static_cast<double>(area.y0));
     CairoPainter painter(context.get(), fonts, dots_per_inch);
-    draw(painter);
+    painter.rasterised(area, draw);
   }
   cairo_surface_flush(surface.get());
   return surface;

@@ -1,4 +1,5 @@
-// A run file as a snapshot.
+#include "core/run/read_run.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -77,7 +78,7 @@ class Reader {
  public:
   Reader(const RunFile& file, const std::filesystem::path& path) : file_(file), path_(path) {}
 
-  Result<std::shared_ptr<const RunSnapshot>> read() {
+  Result<std::shared_ptr<const RunSnapshot>> read(bool with_predictions) {
     HEADROOM_TRY(const std::string schema, file_.root_attribute("schema_name"));
     if (schema != kRunSchemaName)
       return Error(ErrorCode::InvalidArgument, "this file holds no run")
@@ -90,7 +91,9 @@ class Reader {
     read_attributes();
     for (std::size_t l = 0; l < run_->layers.size(); ++l) HEADROOM_TRY_VOID(read_layer(static_cast<std::int64_t>(l)));
     HEADROOM_TRY_VOID(read_routers());
-    HEADROOM_TRY(run_->predictions, read_predictions(file_, run_->length, path_));
+    if (with_predictions) {
+      HEADROOM_TRY(run_->predictions, read_predictions(file_, run_->length, path_));
+    }
     HEADROOM_TRY_VOID(read_residual());
     run_->complete = run_->finished_layers() == run_->layers.size();
     return std::shared_ptr<const RunSnapshot>(run_);
@@ -405,7 +408,12 @@ class Reader {
 
 Result<std::shared_ptr<const RunSnapshot>> read_run(const std::filesystem::path& path) {
   HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
-  return Reader(*file, path).read();
+  return Reader(*file, path).read(/*with_predictions=*/true);
+}
+
+Result<std::shared_ptr<const RunSnapshot>> read_run_without_predictions(const std::filesystem::path& path) {
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
+  return Reader(*file, path).read(/*with_predictions=*/false);
 }
 
 }  // namespace headroom
