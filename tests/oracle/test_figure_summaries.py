@@ -13,7 +13,7 @@ import pytest
 
 import checkpoints as C
 from svg_figure import SVG, Figure
-from test_figures import IDS, KINDS, figure, runs, table  # noqa: F401 – fixtures
+from test_figures import IDS, KINDS, drawn_once, figure, runs, table  # noqa: F401 – fixtures
 
 
 # --- sinks
