@@ -138,13 +138,6 @@ Result<void> check_runs(const FigureArguments& arguments, const FileKeys& keys) 
   return {};
 }
 
-Result<void> write_file(const std::filesystem::path& path, std::string_view bytes, bool force,
-                        std::span<const std::filesystem::path> inputs) {
-  HEADROOM_TRY(AtomicFile file, AtomicFile::create(path, force, inputs));
-  HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(bytes)), path));
-  return file.commit();
-}
-
 // What is drawn, before it is laid out.
 struct Asked {
   Figure figure;
@@ -220,7 +213,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
   if (format) {
     HEADROOM_TRY(PageBytes made, page_bytes(page, *format, arguments.dots_per_inch, keys, *fonts));
     for (std::string& warning : made.warnings) report.warnings.push_back(std::move(warning));
-    HEADROOM_TRY_VOID(write_file(arguments.output, made.bytes, arguments.force, inputs));
+    HEADROOM_TRY_VOID(write_whole_file(arguments.output, made.bytes, arguments.force, inputs));
     report.bytes = made.bytes.size();
   }
   report.marks = page_marks(page).marks().size();
@@ -229,7 +222,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
     if (arguments.data == "-")
       std::fputs(text.c_str(), stdout);
     else
-      HEADROOM_TRY_VOID(write_file(arguments.data, text, arguments.force, inputs));
+      HEADROOM_TRY_VOID(write_whole_file(arguments.data, text, arguments.force, inputs));
   }
   if (!arguments.caption.empty())
     report.caption = arguments.caption == "latex" ? latex_caption(page.caption, keys) : plain_caption(page.caption);

@@ -77,9 +77,7 @@ Result<void> print_table(const TableArguments& arguments) {
     std::fputs(text.c_str(), stdout);
     return {};
   }
-  HEADROOM_TRY(AtomicFile file, AtomicFile::create(arguments.output, arguments.force, std::span(&arguments.run, 1)));
-  HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(text)), arguments.output));
-  return file.commit();
+  return write_whole_file(arguments.output, text, arguments.force, std::span(&arguments.run, 1));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr std::array kKinds = {
                make_scatter},
     FigureKind{"logits", "largest, smallest logit",
                "largest and smallest logits of heads by layer, and how the logits are distributed", false, check_logits,
-               make_logits},
+               make_logits, false, false, true},
     FigureKind{"rms-layers", "context RMS by layer",
                "context RMS of all rows by layer, and the rows outside their interval", false, check_rms_layers,
                make_rms_layers},
@@ -43,7 +43,7 @@ constexpr std::array kKinds = {
                "loss, gradient norm, largest logit and sink score by step, from training.h5", true, check_training,
                make_training, true},
     FigureKind{"map", "map of one head", "one map of a head; of a head with two maps, first − λ × second = net", false,
-               check_map, make_map},
+               check_map, make_map, false, false, true},
     FigureKind{"tokens", "the text, tinted", "the text, each token on the colour of a quantity of its row or key",
                false, check_tokens, make_tokens, false, true},
 };

@@ -22,6 +22,7 @@ struct FigureKind {
   Result<Figure> (*make)(std::span<const FigureRun> runs, const FigureChoice& choice);
   bool of_trainings = false;  // takes histories of trainings in place of runs
   bool by_token = false;      // its quantities are those of rows and keys, not of heads
+  bool reads_file = false;    // it needs more of a run than its snapshot
 };
 
 [[nodiscard]] std::span<const FigureKind> figure_kinds();

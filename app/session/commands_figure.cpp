@@ -43,23 +43,24 @@ Result<void> check_kind(const std::string& name) {
   return found ? Result<void>() : Result<void>(found.error());
 }
 
-// A kind with settings of its own, into a file: what the panel shows stays as it is.
+// A kind with settings of its own, into a file: what the panel shows stays as it is, and a file that is there too,
+// unless the last word is "replace".
 Result<void> write_kind(Session& session, const Arguments& arguments) {
   HEADROOM_TRY_VOID(check_kind(arguments[0]));
   HEADROOM_TRY_VOID(check_save_ending(SaveKind::Figure, "figure", arguments[1]));
   FigureLook look;
-  for (std::size_t i = 2; i < arguments.size(); ++i) {
+  const bool replace = arguments.is(arguments.size() - 1, "replace");
+  for (std::size_t i = 2; i + (replace ? 1 : 0) < arguments.size(); ++i) {
     const std::size_t sign = arguments[i].find('=');
     if (sign == std::string::npos) return arguments.wrong("NAME=VALUE, as in width=84mm");
     HEADROOM_TRY_VOID(
         set_figure_option(look, arguments[0], arguments[i].substr(0, sign), arguments[i].substr(sign + 1)));
   }
   const std::string path = whole_path(arguments[1]);
-  return session.figures().write(arguments[0], look, path, /*replace=*/true,
-                                 [&session, path](const Result<void>& done) {
-                                   done ? session.saver().saved(SaveKind::Figure, path, false)
-                                        : session.saver().not_saved(SaveKind::Figure, path, false, done.error());
-                                 });
+  return session.figures().write(arguments[0], look, path, replace, [&session, path](const Result<void>& done) {
+    done ? session.saver().saved(SaveKind::Figure, path, false)
+         : session.saver().not_saved(SaveKind::Figure, path, false, done.error());
+  });
 }
 
 void add_settings(CommandTable& table) {
@@ -146,8 +147,7 @@ void add_figure_commands(CommandTable& table) {
              },
              [](Session& s, const Arguments& a) {
                const FigureWish& wish = s.state().figure;
-               const std::string name = suggested_name(s.state(), SaveKind::Figure, "");
-               std::string text = s.figures().command_line(name);
+               std::string text = figure_command_line(s.state());
                if (a.is(0, "caption")) text = wish.latex ? wish.drawn->latex : wish.drawn->caption;
                s.request({WindowRequest::Kind::CopyText, std::move(text)});
              }});

@@ -135,6 +135,11 @@ class FigureDesk::Drawing {
     };
     HEADROOM_TRY(Figure figure, read());
     runs.insert(runs.end(), against.begin(), against.end());
+    std::erase_if(runs_, [&](const auto& kept) {
+      const auto& files = order.files;
+      return std::ranges::find(files.runs, kept.first) == files.runs.end() &&
+             std::ranges::find(files.against, kept.first) == files.against.end();
+    });
     HEADROOM_TRY(FigurePage page, lay_out_page(std::move(figure), std::move(runs), order.kind,
                                                page_style(order.look.options.theme), *fonts_));
     return Made{std::move(page), *fonts_};
@@ -159,7 +164,7 @@ class FigureDesk::Drawing {
         lines.push_back(std::move(line));  // of other files: the desk says what is open
         continue;
       }
-      if (order.whole != nullptr && needs_file(kind.name)) {
+      if (order.whole != nullptr && kind.reads_file) {
         lines.push_back(std::move(line));  // its file comes when it is asked for
         continue;
       }
@@ -171,8 +176,6 @@ class FigureDesk::Drawing {
     }
     return lines;
   }
-
-  [[nodiscard]] static bool needs_file(std::string_view kind) { return kind == "map" || kind == "logits"; }
 
  private:
   struct Kept {
@@ -317,9 +320,25 @@ Result<void> FigureDesk::begin_file(const Files& files) {
   return begun;
 }
 
+// Files of runs that are closed or were run again, and what failed: it may be asked for again.
+void FigureDesk::forget() {
+  std::erase_if(temporary_, [&](const auto& one) {
+    const Temporary& temporary = one.second;
+    const RunEntry* run = state_.run(one.first.first);
+    if (!temporary.there && temporary.failed.empty()) return false;  // it is being written
+    if (temporary.there && run && run->data == temporary.data) return false;
+    std::error_code ignored;
+    std::filesystem::remove_all(temporary.path.parent_path(), ignored);
+    return true;
+  });
+}
+
 void FigureDesk::update() {
   FigureWish& wish = state_.figure;
-  if (state_.overlay != Overlay::Figure) return;
+  if (state_.overlay != Overlay::Figure) {
+    if (!pending_ && waiting_.empty()) forget();
+    return;
+  }
   const Order order = order_of(wish.kind, asked_look(state_, wish.kind));
   const RunEntry* run = state_.shown();
   wish.has_file = !run || run->model < 0 || wish.kind == "training";
@@ -339,7 +358,8 @@ void FigureDesk::update() {
     asked_.clear();
     return;
   }
-  if (order.live && Drawing::needs_file(order.kind)) {
+  const Result<const FigureKind*> kind = find_figure_kind(order.kind);
+  if (order.live && kind && (*kind)->reads_file) {
     wish.drawn.reset(), wish.drawing = true;
     return;  // its time comes with the file
   }
@@ -396,10 +416,6 @@ void FigureDesk::drawn(std::uint64_t serial, std::vector<FigureKindLine> kinds,
   wish.drawn = std::move(page);
 }
 
-std::string FigureDesk::command_line(const std::string& output) const {
-  return "headroom " + state_.figure.command + " -o " + shell_word(output);
-}
-
 Result<void> FigureDesk::write(const std::string& kind, const FigureLook& look, const std::string& path, bool replace,
                                std::function<void(const Result<void>&)> told) {
   HEADROOM_TRY_VOID(find_figure_kind(kind));
@@ -411,12 +427,8 @@ Result<void> FigureDesk::write(const std::string& kind, const FigureLook& look, 
   }
   HEADROOM_TRY_VOID(begin_file(files));
   waiting_.push_back([this, kind, look, path, replace, told = std::move(told)] {
-    const Files now = files_of(kind, look);
-    if (now.problem.empty() && now.lacking == nullptr)
-      write_now(order_of(kind, look), path, replace, told);
-    else
-      told(Error(ErrorCode::InvalidArgument,
-                 now.problem.empty() ? "the run that the figure is of was changed" : now.problem));
+    // Some file arrived, perhaps another one than this figure's: as if it were asked for now.
+    if (const Result<void> again = write(kind, look, path, replace, told); !again) told(again.error());
   });
   return {};
 }
@@ -424,8 +436,7 @@ Result<void> FigureDesk::write(const std::string& kind, const FigureLook& look, 
 void FigureDesk::write_now(const Order& order, const std::string& path, bool replace,
                            std::function<void(const Result<void>&)> told) {
   // A run without a file of its own comes along: the figure names it.
-  const RunEntry* run = state_.shown();
-  const bool with_run = order.run && run && run->model >= 0 && order.kind != "training";
+  const bool with_run = order.run && order.whole != nullptr;
   inbox_.ask(
       *worker_,
       [this, order, path, replace, with_run, drawing = drawing_]() -> Result<void> {
@@ -440,18 +451,21 @@ void FigureDesk::write_now(const Order& order, const std::string& path, bool rep
           HEADROOM_TRY(const Drawing::Made made, drawing->make(order, hdf5_));
           HEADROOM_TRY(const FileKeys keys, page_keys(made.page.runs, order.command, order.program, order.git_commit));
           HEADROOM_TRY(const PageBytes bytes, page_bytes(made.page, *format, 0.0, keys, made.fonts));
-          const auto put = [&](const std::filesystem::path& place, const std::string& text) -> Result<void> {
+          const auto beside = [&](const char* ending) { return std::filesystem::path(path).replace_extension(ending); };
+          std::vector<std::pair<std::filesystem::path, std::string>> texts{{path, bytes.bytes}};
+          if (order.data) texts.emplace_back(beside(".csv"), page_marks_csv(made.page, keys));
+          if (order.caption)
+            texts.emplace_back(beside(order.latex ? ".tex" : ".txt"), order.latex
+                                                                          ? latex_caption(made.page.caption, keys)
+                                                                          : plain_caption(made.page.caption) + "\n");
+          // All or none of them: what cannot be written is known before anything is.
+          std::vector<AtomicFile> files;
+          for (const auto& [place, text] : texts) {
             HEADROOM_TRY(AtomicFile file, AtomicFile::create(place, replace, order.files.runs));
             HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(text)), place));
-            return file.commit();
-          };
-          HEADROOM_TRY_VOID(put(path, bytes.bytes));
-          const auto beside = [&](const char* ending) { return std::filesystem::path(path).replace_extension(ending); };
-          if (order.data) HEADROOM_TRY_VOID(put(beside(".csv"), page_marks_csv(made.page, keys)));
-          if (order.caption)
-            HEADROOM_TRY_VOID(
-                put(beside(order.latex ? ".tex" : ".txt"),
-                    order.latex ? latex_caption(made.page.caption, keys) : plain_caption(made.page.caption) + "\n"));
+            files.push_back(std::move(file));
+          }
+          for (AtomicFile& file : files) HEADROOM_TRY_VOID(file.commit());
           if (run_place.empty()) return {};
           std::error_code failed;
           std::filesystem::copy_file(order.files.runs.front(), run_place, failed);

@@ -33,8 +33,6 @@ class FigureDesk : private SessionParts {
   // begin is refused at once.
   Result<void> write(const std::string& kind, const FigureLook& look, const std::string& path, bool replace,
                      std::function<void(const Result<void>&)> told);
-  // The command that makes the same file, for a shell; `output`: its name.
-  [[nodiscard]] std::string command_line(const std::string& output) const;
 
  private:
   struct Files;
@@ -45,6 +43,7 @@ class FigureDesk : private SessionParts {
   // What a kind is made of now; with the run that has no file yet, if that is lacking.
   [[nodiscard]] Files files_of(const std::string& kind, const FigureLook& look) const;
   [[nodiscard]] Order order_of(const std::string& kind, const FigureLook& look) const;
+  void forget();
   // Begins to write the run that lacks a file, unless that is on its way.
   Result<void> begin_file(const Files& files);
   void drawn(std::uint64_t serial, std::vector<FigureKindLine> kinds, std::shared_ptr<const FigureDrawn> page);

@@ -12,8 +12,10 @@
 #include "app/figures/figure.h"
 #include "app/figures/figure_kinds.h"
 #include "app/session/enum_words.h"
+#include "app/session/saving.h"
 #include "core/base/number_text.h"
 #include "core/base/parse_number.h"
+#include "core/base/shell_word.h"
 #include "core/run/quantity_info.h"
 
 namespace headroom {
@@ -151,6 +153,12 @@ FigureLook asked_look(const State& state, const std::string& kind) {
     if (set_figure_option(without, kind, part.name, "") && without == chosen) look = std::move(shown);
   }
   return look;
+}
+
+std::string figure_command_line(const State& state) {
+  const std::string& command = state.figure.command;
+  return command.empty() ? ""
+                         : "headroom " + command + " -o " + shell_word(suggested_name(state, SaveKind::Figure, ""));
 }
 
 Result<void> set_figure_option(FigureLook& look, const std::string& kind, std::string_view name,

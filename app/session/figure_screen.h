@@ -25,6 +25,9 @@ inline constexpr std::array<const char*, 9> kScreenPartNames = {"head",  "rows",
 // What was chosen for the kind, and what is on the screen where nothing was.
 [[nodiscard]] FigureLook asked_look(const State& state, const std::string& kind);
 
+// What a shell takes to make the file that is asked for, under its suggested name; empty: there is nothing to make.
+[[nodiscard]] std::string figure_command_line(const State& state);
+
 // One option by its name without dashes; an empty value or "auto": the kind's choice. InvalidArgument names the
 // options.
 [[nodiscard]] Result<void> set_figure_option(FigureLook& look, const std::string& kind, std::string_view name,

@@ -577,12 +577,10 @@ Result<void> Runner::write_run(const std::string& path, bool replace,
       },
       [this, job, path, told = std::move(told)](const Result<AnalysisOutcome>& outcome) {
         compute_.end(job);
-        if (outcome)
-          told(format("%.1f MB", static_cast<double>(outcome->size_bytes) / 1e6));
-        else if (outcome.error().code == ErrorCode::Cancelled)
+        if (outcome) return told(format("%.1f MB", static_cast<double>(outcome->size_bytes) / 1e6));
+        if (outcome.error().code == ErrorCode::Cancelled)
           inbox_.message(MessageLevel::Info, "cancelled; " + path + " was not written");
-        else
-          told(outcome.error());
+        told(outcome.error());
       });
   return {};
 }

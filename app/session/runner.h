@@ -37,8 +37,8 @@ class Runner : private SessionParts {
   // A run in which all of these heads are changed so together.
   Result<void> change_set(const std::string& change, const std::vector<HeadRef>& heads);
   Result<void> recompute_layer(std::int64_t layer);
-  // The shown run once more, as the command line writes it; then `told`: "12.3 MB", or what went wrong.
-  // `adjust`: what the file is to hold beside, or instead of, what it usually does.
+  // The shown run once more, as the command line writes it; then `told`: "12.3 MB", or what went wrong, a cancel among
+  // it. `adjust`: what the file is to hold beside, or instead of, what it usually does.
   Result<void> write_run(const std::string& path, bool replace, std::function<void(const Result<std::string>&)> told,
                          const std::function<void(AnalysisRequest&)>& adjust = {});
   void when_complete(int id, std::function<void()> then) { when_complete_[id] = std::move(then); }

@@ -59,7 +59,8 @@ Result<void> Saver::save(SaveKind kind, const std::string& panel, const std::str
   switch (kind) {
     case SaveKind::Run: {
       const auto told = [this, path, by_person = by_person_](const Result<std::string>& size) {
-        size ? saved(SaveKind::Run, path, by_person, *size) : not_saved(SaveKind::Run, path, by_person, size.error());
+        if (size) return saved(SaveKind::Run, path, by_person, *size);
+        if (size.error().code != ErrorCode::Cancelled) not_saved(SaveKind::Run, path, by_person, size.error());
       };
       Result<void> begun = runner_.write_run(path, replace, told);
       return begun ? begun : tell(begun);

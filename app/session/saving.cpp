@@ -228,9 +228,7 @@ std::string whole_path(std::string_view path) {
 }
 
 Result<void> save_text(const std::filesystem::path& path, std::string_view text) {
-  HEADROOM_TRY(AtomicFile file, AtomicFile::create(path, /*force=*/true, {}));
-  HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(text)), path));
-  return file.commit();
+  return write_whole_file(path, text, /*force=*/true);
 }
 
 }  // namespace headroom

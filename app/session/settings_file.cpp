@@ -161,9 +161,7 @@ Result<void> save_settings(const std::filesystem::path& folder, const KeptState&
     if (kept.recent.size() > kRecentFiles) kept.recent.resize(kRecentFiles);
   }
   const std::string text = to_json(kept).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-  HEADROOM_TRY(AtomicFile file, AtomicFile::create(path, /*force=*/true, {}));
-  HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(text)), path));
-  return file.commit();
+  return write_whole_file(path, text, /*force=*/true);
 }
 
 }  // namespace headroom

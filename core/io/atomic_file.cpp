@@ -232,4 +232,11 @@ Result<void> write_all(int descriptor, std::span<const std::byte> bytes, const s
   return {};
 }
 
+Result<void> write_whole_file(const std::filesystem::path& target, std::string_view bytes, bool force,
+                              std::span<const std::filesystem::path> inputs) {
+  HEADROOM_TRY(AtomicFile file, AtomicFile::create(target, force, inputs));
+  HEADROOM_TRY_VOID(write_all(file.descriptor(), std::as_bytes(std::span(bytes)), target));
+  return file.commit();
+}
+
 }  // namespace headroom

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "core/base/result.h"
 #include "core/base/temporary_files.h"
@@ -51,6 +52,10 @@ class AtomicFile {
 // All of `bytes`; Io names `path`, which is what the user knows the file by.
 [[nodiscard]] Result<void> write_all(int descriptor, std::span<const std::byte> bytes,
                                      const std::filesystem::path& path);
+
+// A whole file of these bytes, as create() and commit() say.
+[[nodiscard]] Result<void> write_whole_file(const std::filesystem::path& target, std::string_view bytes, bool force,
+                                            std::span<const std::filesystem::path> inputs = {});
 
 // The temporary name for a target: in the same folder, hidden, the same for every process.
 [[nodiscard]] std::filesystem::path temporary_name(const std::filesystem::path& target);

@@ -12,9 +12,7 @@
 #include "app/panels/chrome/overlay.h"
 #include "app/session/commands.h"
 #include "app/session/figure_screen.h"
-#include "app/session/saving.h"
 #include "core/base/number_text.h"
-#include "core/base/shell_word.h"
 
 namespace headroom {
 namespace {
@@ -276,7 +274,6 @@ void draw_texts(PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   const Theme& theme = context.theme();
   const FigureWish& wish = context.state.figure;
-  const std::string name = suggested_name(context.state, SaveKind::Figure, "");
   area = {area.x0 + 20.0f, area.y0 + 8.0f, area.x1 - 20.0f, area.y1 - 4.0f};
   const auto copy = [&](Rect bar, const char* what) {
     const float width = ui.button_width("Copy") + 8.0f;
@@ -287,7 +284,7 @@ void draw_texts(PanelContext& context, Rect area) {
   const Rect first = area.cut_top(24.0f);
   ui.label_at(first.x0, first.centre_y(), "The same from a terminal", {Face::SansMedium, 11.0f, theme.text2}, 240.0f);
   copy(first, "command");
-  const std::string line = wish.command.empty() ? "" : "headroom " + wish.command + " -o " + shell_word(name);
+  const std::string line = figure_command_line(context.state);
   const TextStyle mono{Face::Mono, 11.0f, theme.text};
   const bool two_lines = ui.width(line, mono) > area.width() - 20.0f && area.height() >= 100.0f;
   const Rect box = area.cut_top(two_lines ? 43.0f : 28.0f).inset(0.0f, 2.0f);

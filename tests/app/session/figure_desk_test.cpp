@@ -179,6 +179,54 @@ CATCH_TEST_CASE("figure: a run without a file is written for its figures, which 
               std::string::npos);
 }
 
+CATCH_TEST_CASE("figure: each waits for its own run, and nothing that is there is replaced unasked") {
+  const TempFolder folder;
+  SessionBench bench;
+  bench.demo("bytes/diff_v2");
+  bench.run("run");
+  const auto path = [&](const char* name) { return (folder.path() / name).string(); };
+  // Both before any run is written: the one of all heads, and the one of a head's maps.
+  CATCH_REQUIRE(bench->execute("figure rms " + path("rms.pdf")).has_value());
+  CATCH_REQUIRE(bench->execute("figure map " + path("map.svg") + " head=L0.H1").has_value());
+  CATCH_REQUIRE(bench->execute("figure atlas " + path("atlas.png")).has_value());
+  bench.wait();
+  CATCH_CHECK(bench.state().errors.empty());
+  for (const char* name : {"rms.pdf", "map.svg", "atlas.png"})
+    CATCH_CHECK(std::filesystem::exists(folder.path() / name));
+
+  const std::string before = bytes_of(path("rms.pdf"));
+  bench.run("figure rms " + path("rms.pdf") + " width=120mm");
+  CATCH_CHECK(bench.state().errors.size() == 1);
+  CATCH_CHECK(bytes_of(path("rms.pdf")) == before);
+  bench.run("figure rms " + path("rms.pdf") + " width=120mm replace");
+  CATCH_CHECK(bytes_of(path("rms.pdf")) != before);
+
+  // All that belongs to a figure, or nothing: its table would replace another.
+  folder.write("new.csv", "another table");
+  bench.run("figure.beside data on");
+  bench.run("figure rms " + path("new.pdf"));
+  CATCH_CHECK(bench.state().errors.size() == 2);
+  CATCH_CHECK_FALSE(std::filesystem::exists(path("new.pdf")));
+  CATCH_CHECK(bytes_of(path("new.csv")) == "another table");
+}
+
+CATCH_TEST_CASE("figure: a run whose writing is cancelled can be asked for again") {
+  SessionBench bench;
+  bench.demo("bytes/diff_v2");
+  bench.run("run");
+  CATCH_REQUIRE(bench->execute("figure rms").has_value());
+  bench->update(test::seconds_now());  // it begins
+  CATCH_REQUIRE(bench->runner().compute().cancel());  // as `cancel` does while anything runs
+  bench.wait();
+  CATCH_CHECK((bench.state().figure.writing.empty() && bench.state().errors.empty()));
+  CATCH_CHECK(bench.state().figure.problem.find("cancel") != std::string::npos);
+  bench.run("overlay.close");
+  bench.run("figure rms");
+  CATCH_CHECK(bench.state().figure.problem == "");
+  CATCH_REQUIRE(bench.state().figure.drawn != nullptr);
+  CATCH_CHECK_FALSE(bench.state().figure.drawn->error.has_value());
+}
+
 CATCH_TEST_CASE("figure: what cannot be drawn says why, and a place leads back to its figure") {
   SessionBench bench;
   CATCH_CHECK(bench.refusal("figure").find("nothing has run yet") != std::string::npos);
