@@ -38,7 +38,7 @@ need_encoder
 # Code for both kinds of cards takes twice as long; packages have it, and machines that can run it.
 cuda=()
 [ -e /dev/nvidia0 ] || cuda=(-DCMAKE_CUDA_ARCHITECTURES=90)
-build "$folder" "${cuda[@]}" -DCMAKE_BUILD_TYPE=Release "-DHEADROOM_STRICT=${HEADROOM_STRICT:-OFF}" "-DHEADROOM_PYTHON=$venv/bin/python" \
+build "$folder" "${cuda[@]}" -DCMAKE_BUILD_TYPE=Release -DHEADROOM_LIGHT=ON "-DHEADROOM_STRICT=${HEADROOM_STRICT:-OFF}" "-DHEADROOM_PYTHON=$venv/bin/python" \
   "-DHEADROOM_DEMO_GGUF=$demo" "-DHEADROOM_ENCODER=$encoder"
 end_setup
 
