@@ -215,7 +215,7 @@ CATCH_TEST_CASE("figure: a run whose writing is cancelled can be asked for again
   bench.demo("bytes/diff_v2");
   bench.run("run");
   CATCH_REQUIRE(bench->execute("figure rms").has_value());
-  bench->update(test::seconds_now());  // it begins
+  bench->update(test::seconds_now());                 // it begins
   CATCH_REQUIRE(bench->runner().compute().cancel());  // as `cancel` does while anything runs
   bench.wait();
   CATCH_CHECK((bench.state().figure.writing.empty() && bench.state().errors.empty()));
