@@ -22,7 +22,8 @@ struct AnalyzeArguments {
   std::string dtype = "float32";
   std::vector<std::string> what_ifs;
   std::int64_t pool_blocks = 0;
-  bool components = false, rounding = false, exact_maps = false, hidden = false, force = false, json = false;
+  ExtraMeasures extra;
+  bool components = false, exact_maps = false, hidden = false, force = false, json = false;
   double exact_budget_gib = 4.0;
   double memory_gb = 0.0;  // that the run may take; 0: all that is free
   std::string only;        // "summary" or empty

@@ -84,7 +84,7 @@ Result<AnalysisRequest> prepare_run(const AnalyzeArguments& arguments, const Ope
   request.backend = arguments.backend;
   request.pool_blocks = arguments.pool_blocks;
   request.components = arguments.components;
-  request.rounding = arguments.rounding;
+  request.extra = arguments.extra;
   request.exact_maps = arguments.exact_maps;
   request.exact_budget_bytes = arguments.exact_budget_gib * 1073741824.0;
   request.hidden = arguments.hidden;

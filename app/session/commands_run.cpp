@@ -73,11 +73,21 @@ void add_run_commands(CommandTable& table) {
              "Run",
              {},
              [](Session& s, const Arguments& a) {
-               bool& rounding = s.edit().rounding;
+               bool& rounding = s.edit().extra.rounding;
                rounding = a.on(0, rounding);
+             }});
+  table.add({"premise",
+             "[on|off]",
+             "Measure what the values of the next run's heads are",
+             "Run",
+             {},
+             [](Session& s, const Arguments& a) {
+               bool& premise = s.edit().extra.premise;
+               premise = a.on(0, premise);
              }});
   table.add_entry({"run", "Run, or run again", "Run", "Ctrl+R"});
   table.add_entry({"rounding", "Measure what heads of the next run lose in bfloat16", "Run", ""});
+  table.add_entry({"premise", "Measure what the values of the next run's heads are", "Run", ""});
   table.add_entry({"run without-maps", "Run without keeping maps", "Run", ""});
   table.add_entry({"cancel", "Cancel what runs", "Run", ""});
   table.add_entry({"device cpu", "Device: CPU", "Run", ""});

@@ -28,7 +28,8 @@
 namespace headroom {
 namespace {
 
-constexpr std::int64_t kMostExactTokens = 4096, kPooledBlocks = 512;
+constexpr std::int64_t kMostExactTokens = 4096, kPooledBlocks = 512, kGridBlocks = 64;
+constexpr const char* kAllMaps = "maps";  // in place of a head: the run's file with maps of all
 constexpr double kUsualPixelsPerPoint = 2.0, kMostPixelsPerPoint = 8.0;
 
 // A folder of its own for this program's temporary runs.
@@ -224,6 +225,7 @@ FigureDesk::Files FigureDesk::files_of(const std::string& kind, const FigureLook
     files.head = look.options.heads.substr(0, look.options.heads.find(','));
     if (files.head.empty()) files.head = head_text(selected.value_or(HeadRef{}));
   }
+  if (kind == "grid") files.head = kAllMaps;
   const auto temporary_of = [&](const RunEntry& run) -> const Temporary* {
     const auto found = temporary_.find({run.id, files.head});
     return found == temporary_.end() || found->second.data != run.data ? nullptr : &found->second;
@@ -308,6 +310,7 @@ Result<void> FigureDesk::begin_file(const Files& files) {
     for (const auto& then : std::exchange(waiting_, {})) then();
   };
   const auto maps_of_head = [&](AnalysisRequest& request) {
+    if (files.head == kAllMaps) request.pool_blocks = kGridBlocks;
     const std::optional<HeadRef> head = files.head.empty() ? std::nullopt : parse_head(files.head);
     if (!head) return;
     request.layers = {head->layer}, request.heads = {head->head};

@@ -86,7 +86,7 @@ Result<std::string> figure_of_panel(const State& state, std::string_view panel) 
     if (state.view.centre == CentreView::Circuit || state.view.centre == CentreView::Compare)
       return none("what the panel shows of heads here is no figure's kind yet");
     if (state.view.heads.view == HeadsView::Scatter) return std::string("scatter");
-    if (state.view.heads.view == HeadsView::Maps) return none("a grid of maps is no figure's kind yet");
+    if (state.view.heads.view == HeadsView::Maps) return std::string("grid");
     return std::string("atlas");
   }
   if (panel == "head") return std::string("rms");
@@ -116,7 +116,8 @@ std::string figure_in_focus(const State& state) {
 std::vector<ScreenPart> screen_parts(const State& state, std::string_view kind) {
   std::vector<ScreenPart> parts;
   const auto& head = state.view.selection.head;
-  if (head && any_of(kind, {"map", "rms", "atlas", "sinks", "scatter", "logits", "decomposition", "tokens"}))
+  if (head && any_of(kind, {"map", "rms", "atlas", "sinks", "scatter", "logits", "decomposition", "tokens", "norm-gain",
+                            "grid"}))
     parts.push_back({"head", head_text(*head)});
   if (kind == "map") add_map_parts(state, parts);
   const HeadsState& heads = state.view.heads;

@@ -158,7 +158,7 @@ Result<void> Runner::start_run(bool keep_maps) {
   }
   request.keep_maps = keep_maps;
   request.keep_residual = state_.edit_run(id)->keep_residual = state_.keep_residual;
-  request.rounding = state_.edit_run(id)->rounding = state_.rounding && request.dtype != ComputeDtype::BFloat16;
+  request.extra = state_.edit_run(id)->extra = request.dtype == ComputeDtype::BFloat16 ? ExtraMeasures{} : state_.extra;
   inputs_.erase(id);
   if (state_.coming != id) {
     state_.view.map.window = {};
@@ -477,7 +477,7 @@ Result<int> Runner::start_changed(const RunEntry& base, const std::vector<std::s
   run.prompt_title = base.prompt_title;
   run.prompt_serial = base.prompt_serial;
   run.keep_residual = request.keep_residual = base.keep_residual;
-  run.rounding = request.rounding = base.rounding;
+  run.extra = request.extra = base.extra;
   run.what_ifs = base.what_ifs;
   std::int64_t changed = complete ? std::numeric_limits<std::int64_t>::max() : head.layer;
   for (const std::string& text : what_ifs) {
@@ -527,7 +527,7 @@ Result<void> Runner::recompute_layer(std::int64_t layer) {
   request.prompt = run->data->prompt;
   request.base = run->data;
   HEADROOM_TRY(request.what_ifs, parsed_what_ifs(run->what_ifs));
-  request.rounding = run->rounding;
+  request.extra = run->extra;
   request.layers = {layer};
   request.last_layer = layer;
   if (const auto inputs = inputs_.find(run->id); inputs != inputs_.end()) {
@@ -556,7 +556,7 @@ Result<void> Runner::write_run(const std::string& path, bool replace,
   request->output = path;
   request->force = replace;
   request->hidden = run->keep_residual;
-  request->rounding = run->rounding;
+  request->extra = run->extra;
   for (const InputFile& file : model->model->checkpoint->files()) request->inputs.push_back(file.path());
   request->command_line = options_.command_line;
   request->program = options_.program;

@@ -238,7 +238,7 @@ struct RunEntry {
   std::shared_ptr<const RunBudget> budget;  // what it was to take; null before that is known
   bool refused = false;                     // it was not started: the budget says why
   bool keep_residual = false;               // it keeps its whole residual stream
-  bool rounding = false;                    // it measures errors of maps in bfloat16
+  ExtraMeasures extra;                      // what it measures
   std::vector<RunOffer> offers;             // where memory ran out: what can be done
   std::shared_ptr<const RunSnapshot> data;  // grows while it runs; null before the first layer
   std::string device, dtype, backend;
@@ -395,7 +395,7 @@ struct State {
   std::vector<PromptEntry> recent_prompts;    // that a person set, the latest first
   std::vector<PromptEntry> built_in_prompts;  // texts that the program brings along
   bool keep_residual = false;                 // the next run keeps its whole residual stream
-  bool rounding = false;                      // the next run measures errors of maps in bfloat16
+  ExtraMeasures extra;                        // what the next run measures
   std::shared_ptr<const RunBudget>
       estimate;  // of a run of the prompt as things are set; null while it is made, or where none can be
   std::vector<RunEntry> runs;

@@ -17,6 +17,7 @@
 
 #include "core/base/numbers.h"
 #include "core/compute/layer_heads.h"
+#include "core/compute/premise.h"
 #include "core/compute/rounding_bias.h"
 
 namespace headroom {
@@ -113,6 +114,7 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
 
   StageTimer recording(stages ? &stages->record : nullptr);
   LayerRecord record;
+  const at::Tensor gates = head_gates(attention, weights, x, target);
   if (measured) {
     heads.measure_blocks();
     for (const std::int64_t h : chosen) record.heads.push_back(heads.record(h, context));
@@ -127,6 +129,19 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
           if (!measure_rounding<Real>(
                   heads.problem_of(head.head), target.device, [&] { return observer.stop_requested(); }, head.rounding))
             return Error(ErrorCode::Cancelled, "cancelled");
+    if constexpr (!narrow)
+      if (options.premise) {
+        PremiseMeasure<Real> premise(options.min_row, target.device);
+        for (HeadRecord& head : record.heads) {
+          typename PremiseMeasure<Real>::After after;
+          after.output = weights.o.weight.narrow(1, head.head * attention.context_dim(), attention.context_dim());
+          if (head.program.post_norm) after.norm = weights.head_norm.weight;
+          if (head.program.gated) after.gate = gates.select(1, head.head);
+          if (!premise.measure(
+                  heads.problem_of(head.head), after, [&] { return observer.stop_requested(); }, head.premise))
+            return Error(ErrorCode::Cancelled, "cancelled");
+        }
+      }
     fill_layer(attention, weights, layer, x.size(0), induction_key, record);
     record.dense = masks;
     if (masks) take_raw_extrema(record);
@@ -137,7 +152,6 @@ Result<at::Tensor> run_heads(const AttentionSpec& attention, const AttentionWeig
     keep_products(attention, queries, keys, options.keep_projections, record);
   }
   recording.stop();
-  const at::Tensor gates = head_gates(attention, weights, x, target);
   if (measured && gates.defined()) {
     const at::Tensor means = gates.to(at::kCPU, at::kDouble).mean(-1);
     for (HeadRecord& head : record.heads)

@@ -16,6 +16,7 @@
 
 #include "core/base/format.h"
 #include "core/compute/layer_heads.h"
+#include "core/compute/premise.h"
 #include "core/maps/captured_mask.h"
 
 namespace headroom {
@@ -170,6 +171,15 @@ class CaptureRun {
         HEADROOM_TRY_VOID(send_exact_maps<Real>(heads, measured, layer, target_.device, observer_));
         HEADROOM_TRY_VOID(send_exact_blocks(queries, keys, values, context, measured, layer, observer_));
       }
+    if constexpr (!narrow) {
+      // What a capture does not hold: W_O, and a gate of every channel.
+      PremiseMeasure<Real> premise(options_.min_row, target_.device);
+      if (options_.premise)
+        for (HeadRecord& head : record.heads)
+          if (!premise.measure(
+                  heads.problem_of(head.head), {}, [&] { return observer_.stop_requested(); }, head.premise))
+            return Error(ErrorCode::Cancelled, "cancelled");
+    }
     fill_layer(attention, weights, layer, call.queries, induction, record);
     record.dense = inputs.mask;
     record.key_norm = heads.key_norms();

@@ -49,8 +49,8 @@ class QuietObserver final : public ForwardObserver {
 ForwardOptions unmeasured(const ForwardOptions& options) {
   ForwardOptions quiet = options;
   quiet.layers.clear();
-  quiet.exact_maps = quiet.hidden = quiet.keep_projections = quiet.output_cosines = quiet.rounding = quiet.keep_inputs =
-      false;
+  quiet.exact_maps = quiet.hidden = quiet.keep_projections = quiet.output_cosines = quiet.rounding = quiet.premise =
+      quiet.keep_inputs = false;
   return quiet;
 }
 

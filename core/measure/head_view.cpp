@@ -77,6 +77,14 @@ RowBounds HeadView::bounds(std::int64_t row, BoundKind kind) const {
   return {low, std::sqrt(first * first + l * l * second * second), single_key};
 }
 
+std::size_t HeadView::side(std::int64_t row, BoundKind kind, double value) const {
+  const RowBounds ends = bounds(row, kind);
+  // A row with one key sits on its bound: rounding must not push it over.
+  const double slack = visible[static_cast<std::size_t>(row)] == 1 ? 1e-5 : 0.0;
+  if (kind == BoundKind::DiffV2 ? value <= 0.0 : value < ends.low * (1.0 - slack)) return 0;
+  return (ends.high_closed ? value > ends.high * (1.0 + slack) : value >= ends.high) ? 2 : 1;
+}
+
 double HeadView::mean(const RowValue& value) const {
   return mean_if(value, [](std::int64_t) { return true; });
 }

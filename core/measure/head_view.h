@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -44,6 +45,8 @@ class HeadView {
   [[nodiscard]] bool counts(std::int64_t row) const;
   // core/measure/QUANTITIES.md#intervals
   [[nodiscard]] RowBounds bounds(std::int64_t row, BoundKind kind) const;
+  // Where a ρ of the row lies: 0 below, 1 inside, 2 above.
+  [[nodiscard]] std::size_t side(std::int64_t row, BoundKind kind, double value) const;
 
   // value(row) over eligible rows that pass `also`; NaN where there is none.
   using RowValue = std::function<double(std::int64_t)>;

@@ -10,6 +10,7 @@
 
 #include "core/base/numbers.h"
 #include "core/maps/head_masks.h"
+#include "core/measure/premise_record.h"
 #include "core/model/distance_bias.h"
 #include "core/model/model_spec.h"
 #include "kernels/attention.h"
@@ -38,6 +39,7 @@ struct HeadRecord {
   std::array<std::int64_t, 2> kv_head{-1, -1};
   double sink_logit = 0.0;  // NaN where the head has none
   std::array<RoundingErrors, 2> rounding{};
+  std::shared_ptr<const PremiseRecord> premise;  // null: not measured, or not defined
   // Of a captured call that has the model's own context: the largest |c − c of the model| in units of the largest |c of
   // the model|. NaN elsewhere.
   double context_difference = kNaN;

@@ -46,6 +46,7 @@ std::vector<Quantity> rounding_quantities() {
        .rows = "all",
        .where = "that see a key",
        .heads = "with a softmax, in runs with --rounding",
+       .option = "rounding",
        .sources = {source::kRounding},
        .compute = [](const Context& c, Out out) { rounding_errors(c, out, &RoundingErrors::bias); }},
       {.name = "rounding_noise",
@@ -57,6 +58,7 @@ std::vector<Quantity> rounding_quantities() {
        .rows = "all",
        .where = "that see a key",
        .heads = "with a softmax, in runs with --rounding",
+       .option = "rounding",
        .sources = {source::kRounding},
        .compute = [](const Context& c, Out out) { rounding_errors(c, out, &RoundingErrors::noise); }},
       {.name = "rounding_bias_t",
@@ -69,6 +71,7 @@ std::vector<Quantity> rounding_quantities() {
        .rows = "all",
        .where = "that see a key",
        .heads = "with a softmax, in runs with --rounding",
+       .option = "rounding",
        .sources = {source::kRounding},
        .compute = [](const Context& c, Out out) { rounding_errors(c, out, &RoundingErrors::bias_t); }},
   };

@@ -93,13 +93,7 @@ std::array<double, 3> bound_shares(const Context& c, BoundKind kind) {
   for (std::int64_t i = 0; i < c.head.length; ++i) {
     const auto r = static_cast<std::size_t>(i);
     if (!c.head.counts(i)) continue;
-    const RowBounds bounds = c.head.bounds(i, kind);
-    const double rho = c.head.rho[r];
-    // A row with one key sits on its bound: rounding must not push it over.
-    const double slack = c.head.visible[r] == 1 ? 1e-5 : 0.0;
-    const bool below = kind == BoundKind::DiffV2 ? rho <= 0.0 : rho < bounds.low * (1.0 - slack);
-    const bool above = bounds.high_closed ? rho > bounds.high * (1.0 + slack) : rho >= bounds.high;
-    counts[below ? 0 : above ? 2 : 1] += 1.0;
+    counts[c.head.side(i, kind, c.head.rho[r])] += 1.0;
     rows += 1.0;
   }
   for (double& count : counts) count = rows > 0.0 ? count / rows : kNaN;

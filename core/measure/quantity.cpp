@@ -62,6 +62,7 @@ std::span<const Quantity> head_quantities() {
     append(all, differential_quantities());
     append(all, row_quantities());
     append(all, distribution_quantities());
+    append(all, premise_quantities());
     return all;
   }();
   return table;

@@ -38,6 +38,7 @@ struct Quantity {
   std::string_view rows = {};     // the rows i that it is over: "all", "eligible" or "" where there are none
   std::string_view where = {};    // which of these: "that see key 0"
   std::string_view heads = {};    // which heads have it; empty: every one
+  std::string_view option = {};   // of the run, without which it is not written: "rounding", "premise"; empty: always
   std::vector<Reference> sources = {};
   bool may_be_absent = true;  // −1 stands in integers for what a head does not have
   // Row-major over `axes`, for entries per head; null for what is written elsewhere.
@@ -58,7 +59,8 @@ namespace axis {
 inline constexpr std::string_view kLayer = "layer", kHead = "head", kComponent = "component", kPosition = "position",
                                   kQuantile = "quantile", kBound = "bound", kTopK = "top_k", kRank = "rank",
                                   kQueryBlock = "query_block", kKeyBlock = "key_block", kDistance = "distance",
-                                  kValueSlot = "value_slot", kLikely = "likely";
+                                  kValueSlot = "value_slot", kLikely = "likely", kCentring = "centring", kTail = "tail",
+                                  kEnd = "end";
 }
 
 [[nodiscard]] const std::vector<double>& quantile_points();     // 0, .01, … 1
@@ -71,7 +73,8 @@ inline constexpr std::int64_t kRanks = 16;
 [[nodiscard]] kernels::UniformBins logit_bins();
 [[nodiscard]] kernels::UniformBins log10_weight_bins();
 
-// What is computed from a head's record, in the order of the file: root, rows, keys, hist, maps, weights.
+// What is computed from a head's record, in the order of the file: root, rows, keys, hist, maps, weights, and
+// what only --premise asks for.
 [[nodiscard]] std::span<const Quantity> head_quantities();
 [[nodiscard]] const Quantity* find_quantity(std::string_view group, std::string_view name);
 
@@ -81,6 +84,7 @@ inline constexpr std::int64_t kRanks = 16;
 // Parts of the table, by group.
 [[nodiscard]] std::vector<Quantity> summary_quantities();
 [[nodiscard]] std::vector<Quantity> rounding_quantities();
+[[nodiscard]] std::vector<Quantity> premise_quantities();  // root and rows
 [[nodiscard]] std::vector<Quantity> differential_quantities();
 [[nodiscard]] std::vector<Quantity> row_quantities();
 [[nodiscard]] std::vector<Quantity> distribution_quantities();  // keys, hist, maps, weights

@@ -170,6 +170,33 @@ With different values per map q_i² = Σ_j ((a¹_ij r¹_j)² + (λ_i a²_ij r²_
 over the eligible rows, Σ_i RMS_i² / Σ_i q_i², not the mean of ratios, so that rows with tiny q_i do not decide it.
 )")},
 
+    Notion{"The premise", text(R"(
+The interval [1/√n, 1) is one for values that are uncorrelated and have one size: then RMS_i² is q_i² in expectation.
+`--premise` measures whether the values v_j of a head are such, and what becomes of the interval where they are not.
+Its rows are the eligible ones; where there are more than 256, those with the numbers ⌊k·N/256⌋ among N are sampled.
+
+    c̄     = Σ_{j≠k} v_j·v_k / ((n − 1) Σ_j ‖v_j‖²)      `value_correlation`: the mean over pairs
+    n_eff = n / (1 + (n − 1) c̄) = 1/m                    `value_independent_count`, m = `value_mean_share`
+
+If all values have one size and all pairs the correlation c̄ ≥ 0, then RMS²/r̄² = (1 − c̄) ‖w‖₂² + c̄ (Σ_j w_j)², which
+softmax weights make smallest where they are uniform: the lower end of the interval is 1/√n_eff in place of 1/√n. For
+any values 1/√n_eff is the ρ of uniform attention over all keys; `rows/uniform_rms_relative` is the same of the keys
+that row i sees. What softmax weights could reach at best is `rows/hull_distance`, the distance of 0 from the convex
+hull of the values. (The rank of G does not say it: n values of d < n channels have rank d, yet uniform attention over
+independent ones has ρ near 1/√n.) Uncorrelated values have m·n near 1, not near 0: 1 ± √(2/d) for normal ones.
+
+Random signs. If a value could as well have had the opposite sign, weights being what they are, then
+
+    E RMS²(Σ_j w_ij ε_j v_j) = q_i²,    ε_j = ±1 at random
+
+whatever the sizes and whatever the weights. So the coherence K = Σ_i RMS_i² / Σ_i q_i² of the sampled rows is compared
+with that of 999 draws of signs, one sign per key for all rows: `sign_p` says how seldom they come as far,
+`sign_coherence_interval` what K could not be told from, `sign_rows_below_bound` and `sign_rows_above_bound` which rows
+would leave the interval even so. The same with v_j − μ, μ = mean_j v_j, tells whether a common vector is all there is.
+The draws are over the values of one text; more texts are more runs. Benjamini and Hochberg's correction is over the
+heads of a run (figures and reports make it).
+)")},
+
     Notion{"Attention sinks", text(R"(
 Gu et al. 2024 (arXiv 2410.10781) call key k a sink of a head where the mean attention that it receives, over the rows
 that can see it,

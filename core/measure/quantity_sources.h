@@ -83,6 +83,7 @@ inline constexpr Reference kVisibleKeys = {"", "", "core/measure/QUANTITIES.md#v
 inline constexpr Reference kLogits = {"", "", "core/measure/QUANTITIES.md#logits-and-weights"};
 inline constexpr Reference kContexts = {"", "", "core/measure/QUANTITIES.md#values-and-contexts"};
 inline constexpr Reference kIntervals = {"", "", "core/measure/QUANTITIES.md#intervals"};
+inline constexpr Reference kPremise = {"", "", "core/measure/QUANTITIES.md#the-premise"};
 inline constexpr Reference kDecomposition = {"", "", "core/measure/QUANTITIES.md#decomposition"};
 inline constexpr Reference kSinks = {"", "", "core/measure/QUANTITIES.md#attention-sinks"};
 inline constexpr Reference kCancellation = {"", "", "core/measure/QUANTITIES.md#cancellation"};

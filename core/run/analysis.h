@@ -35,6 +35,12 @@ struct Prompt {
   std::string source;  // the text's bytes, or the ids as text: what prompt_sha256 is of
 };
 
+// What a run measures only where it is asked to; not where dtype is bfloat16.
+struct ExtraMeasures {
+  bool rounding = false;  // --rounding: errors of maps in bfloat16
+  bool premise = false;   // --premise: what the values are against what the interval supposes
+};
+
 struct AnalysisRequest {
   const OpenedModel* model = nullptr;
   std::vector<WhatIf> what_ifs;
@@ -46,7 +52,7 @@ struct AnalysisRequest {
   std::int64_t pool_blocks = 0;  // --maps
   bool components = false;
   bool exact_maps = false;
-  bool rounding = false;  // --rounding: errors of maps in bfloat16; not where dtype is bfloat16
+  ExtraMeasures extra;
   double exact_budget_bytes = 4.0 * 1024 * 1024 * 1024;
   bool hidden = false;
   bool summary_only = false;

@@ -51,7 +51,9 @@ struct ForwardOptions {
   bool keep_projections = false;  // records hold queries and keys
   bool output_cosines = false;    // records hold output_cosine; not of the last layer of a run that ends early
   bool rounding = false;          // records hold HeadRecord::rounding; not where dtype is bfloat16
-  bool keep_inputs = false;       // the stream before each layer but the first that runs goes to on_input
+  bool premise = false;           // and HeadRecord::premise, of rows with at least min_row visible keys
+  std::int64_t min_row = 1;
+  bool keep_inputs = false;  // the stream before each layer but the first that runs goes to on_input
   // A run that begins later, with the stream before that layer, which outlives the run; not in float64.
   std::int64_t first_layer = 0;
   const StreamState* start = nullptr;

@@ -81,7 +81,7 @@ class Collector final : public ForwardObserver {
     for (const HeadRecord& head : record.heads) {
       const HeadView view(record, head, kEveryRow);
       for (const Quantity& quantity : head_quantities()) {
-        if (!quantity.group.empty()) continue;
+        if (!quantity.group.empty() || quantity.option == "premise") continue;
         std::size_t size = 1;
         for (const std::string_view axis : quantity.axes) size *= extent(axis);
         std::vector<double> values(size, kNaN);

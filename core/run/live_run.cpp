@@ -41,7 +41,7 @@ AnalysisRequest as_analysis(const LiveRunRequest& request) {
   analysis.dtype = request.dtype;
   analysis.device = request.device;
   analysis.backend = request.backend;
-  analysis.rounding = request.rounding;
+  analysis.extra = request.extra;
   return analysis;
 }
 

@@ -29,10 +29,10 @@ struct LiveRunRequest {
   std::string device = "cpu", backend = "auto";
   // Where maps, series and layer inputs exceed it, maps and series of the layers measured first are dropped.
   std::size_t keep_bytes = std::size_t{4} << 30;
-  bool keep_maps = true;                // false: no layer keeps queries and keys, and no inputs are kept
-  std::int64_t pool_blocks = -1;        // of every head's pooled map, along a side; −1: by their number; 0: none
-  bool keep_residual = false;           // the whole residual stream, beside what is measured of it
-  bool rounding = false;                // errors of maps in bfloat16 too; not where dtype is bfloat16
+  bool keep_maps = true;          // false: no layer keeps queries and keys, and no inputs are kept
+  std::int64_t pool_blocks = -1;  // of every head's pooled map, along a side; −1: by their number; 0: none
+  bool keep_residual = false;     // the whole residual stream, beside what is measured of it
+  ExtraMeasures extra;
   std::shared_ptr<LayerInputs> inputs;  // kept here; null: none are kept
   // A run that begins at a layer with another run's input: a what-if, or one layer measured again. The layers before it
   // are taken from `base`.

@@ -51,6 +51,19 @@ const std::vector<Looks>& looks() {
       {"rows_above_bound", "rows above bound", "above, %", Group::ContextRms, kShare},
       {"finite_rows", "finite rows", "finite rows", Group::ContextRms, {}},
       {"value_mean_share", "value mean share", "mean share", Group::ContextRms, kShare},
+      {"common_mean_share", "share of the common mean", "mean part", Group::ContextRms, {}},
+      {"value_correlation", "correlation of values", "value corr.", Group::ContextRms, {}},
+      {"value_independent_count", "values count as", "n eff.", Group::ContextRms, {}, true},
+      {"value_effective_rank", "effective rank of values", "value rank", Group::ContextRms, {}},
+      {"value_size_spread", "spread of value sizes", "size spread", Group::ContextRms, {}},
+      {"sign_coherence", "coherence K of sampled rows", "K", Group::ContextRms, {}, true},
+      {"sign_coherence_interval", "K with random signs", "K, signs", Group::ContextRms, {}, true},
+      {"sign_p", "p against random signs", "sign p", Group::ContextRms, {}, true},
+      {"sign_rows_below_bound", "below with random signs", "below, signs", Group::ContextRms, kShare},
+      {"sign_rows_above_bound", "above with random signs", "above, signs", Group::ContextRms, kShare},
+      {"centred_rows_below_bound", "below without the mean", "below, centred", Group::ContextRms, kShare},
+      {"centred_rows_above_bound", "above without the mean", "above, centred", Group::ContextRms, kShare},
+      {"hull_distance_median", "least ρ within reach", "least ρ", Group::ContextRms, {}},
       {"weight_l2_mean", "mean ‖w‖₂", "mean ‖w‖₂", Group::Map, {}},
       {"weight_l1_mean", "mean ‖w‖₁", "mean ‖w‖₁", Group::Map, {}},
       {"entropy_normalized_mean", "entropy / ln n", "entropy / ln n", Group::Map, kShare},
@@ -80,9 +93,12 @@ const std::vector<Looks>& looks() {
       {"output_cancellation_mean", "output cancellation", "output canc.", Group::Differential, {}},
       {"energy_cancellation_mean", "energy cancellation", "energy canc.", Group::Differential, {}},
       {"weight_cancellation_mean", "weight cancellation", "weight canc.", Group::Differential, kShare},
+      {"output_cosine_mean", "cosine of the two outputs", "output cos.", Group::Differential, kSigned},
       {"norm_gain_median", "norm gain, median", "norm gain", Group::Differential, {}, true},
       {"norm_gain_max", "norm gain, largest", "max gain", Group::Differential, {}, true},
       {"gate_mean", "gate mean", "gate", Group::Gate, kShare},
+      {"gated_rms_relative_mean", "mean ρ after the gate", "gated ρ", Group::Gate, {}, true},
+      {"gated_rows_above_bound", "rows above 1 after the gate", "gated above", Group::Gate, kShare},
       {"copying_score", "copying score", "copying", Group::Circuits, kSigned, false, true},
       {"ov_effective_rank", "effective rank of OV", "OV eff. rank", Group::Circuits, {}},
       {"ov_largest_singular_value", "OV σ₁", "OV σ₁", Group::Circuits, {}, true},
@@ -105,6 +121,9 @@ QuantityAxis make_axis(std::string_view name) {
   QuantityAxis axis{std::string(name), {}};
   if (name == axis::kComponent) axis.labels = {"first", "second"};
   if (name == axis::kBound) axis.labels = {"softmax", "diff_v2", "variant"};
+  if (name == axis::kCentring) axis.labels = {"raw", "centred"};
+  if (name == axis::kTail) axis.labels = {"aligned", "cancelling"};
+  if (name == axis::kEnd) axis.labels = {"low", "high"};
   if (name == axis::kQuantile)
     for (const double point : quantile_points()) axis.labels.push_back(plain_number(point));
   if (name == axis::kTopK)

@@ -233,6 +233,12 @@ class Reader {
     }
     HEADROOM_TRY_VOID(read_quantities(l, *layer));
     HEADROOM_TRY_VOID(read_programs(l, *layer));
+    HEADROOM_TRY(const std::vector<double> value_dim, part("program/value_dim", l));
+    if (value_dim.size() == 1 && !layer->programs.empty()) {
+      const HeadProgram& program = layer->programs.front();
+      const HeadProgram::Map& map = program.has_first() ? program.first : program.second;
+      layer->context_dim = static_cast<std::int64_t>(value_dim.front()) * std::ssize(map.value_blocks);
+    }
     layer->pooled = stored_pooled(*layer);
     run_->data[index] = std::move(layer);
     return {};

@@ -83,6 +83,14 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
       label_axis("bound", {"softmax", "diff_v2", "variant"}, "interval: [1/√n, 1), (0, √2), the head's own")));
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("top_k", to_doubles(top_k_points()), "number of keys")));
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("rank", counting(kRanks), "rank by attention received, from 0")));
+  if (shape.premise) {
+    const auto add = [&](std::string_view name, std::vector<std::string> labels, const char* long_name) {
+      return writer.add_axis(label_axis(std::string(name), std::move(labels), long_name));
+    };
+    HEADROOM_TRY_VOID(add(axis::kCentring, {"raw", "centred"}, "values as they are, and less their common mean"));
+    HEADROOM_TRY_VOID(add(axis::kTail, {"aligned", "cancelling"}, "coherence above and below that of random signs"));
+    HEADROOM_TRY_VOID(add(axis::kEnd, {"low", "high"}, "end of an interval"));
+  }
   if (!shape.summary_only)
     HEADROOM_TRY_VOID(writer.add_axis(
         index_axis("kv_head", counting(shape.kv_blocks), "block of head_dim rows of the key projection", "keys")));
@@ -243,7 +251,8 @@ RunShape make_shape(const ModelSpec& model, const AnalysisRequest& request) {
   shape.min_row = shape.length < 2 * kDefaultMinRow ? 1 : kDefaultMinRow;
   shape.real = request.dtype == ComputeDtype::Float64 ? ElementType::Float64 : ElementType::Float32;
   shape.components = request.components;
-  shape.rounding = request.rounding;
+  shape.rounding = request.extra.rounding;
+  shape.premise = request.extra.premise;
   shape.exact = request.exact_maps;
   shape.hidden = request.hidden;
   shape.predictions = last < 0 && !model.capture && model.causal() && model.lm_head.weight.present();
@@ -267,7 +276,8 @@ std::int64_t RunShape::rows_at(std::int64_t boundary) const {
 bool is_written(const Quantity& quantity, const RunShape& shape) {
   if (quantity.group == "maps")
     return shape.pool_blocks > 0 && (shape.components || quantity.axes.front() != axis::kComponent);
-  if (quantity.group.empty() && quantity.name.starts_with("rounding_")) return shape.rounding;
+  if (quantity.option == "rounding") return shape.rounding;
+  if (quantity.option == "premise") return shape.premise && (quantity.group.empty() || !shape.summary_only);
   if (quantity.group == "exact") return shape.exact;
   if (quantity.group == "hidden") return shape.hidden;
   if (quantity.group == "predictions") return shape.predictions && !shape.summary_only;
@@ -288,6 +298,7 @@ std::vector<std::int64_t> extents(const Quantity& quantity, const RunShape& shap
     if (name == axis::kPosition) extent = shape.length;
     if (name == axis::kQuantile) extent = static_cast<std::int64_t>(quantile_points().size());
     if (name == axis::kBound) extent = 3;
+    if (name == axis::kCentring || name == axis::kTail || name == axis::kEnd) extent = 2;
     if (name == axis::kTopK) extent = static_cast<std::int64_t>(top_k_points().size());
     if (name == axis::kRank) extent = kRanks;
     if (name == axis::kQueryBlock || name == axis::kKeyBlock) extent = shape.pool_blocks;

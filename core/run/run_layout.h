@@ -27,7 +27,7 @@ struct RunShape {
   std::int64_t experts = 0, chosen_experts = 0;  // the most of a layer
   std::int64_t min_row = 0;
   ElementType real = ElementType::Float32;  // Float64 in float64 runs
-  bool components = false, rounding = false, exact = false, hidden = false, summary_only = false;
+  bool components = false, rounding = false, premise = false, exact = false, hidden = false, summary_only = false;
   bool predictions = false;  // the run reaches logits of the next token
   bool calls = false;        // the layers are calls with names, rows and keys: of a capture, or of an encoder-decoder
   bool alibi = false;        // a layer has ALiBi

@@ -221,7 +221,7 @@ class Estimator {
 
   // What is there beside the tensors in one place or another of the attention.
   [[nodiscard]] std::vector<Phase> attention_places(const AttentionSpec& a) const {
-    Phase projecting, running, aligning, recording, finishing;
+    Phase projecting, running, measuring, aligning, recording, finishing;
     const double contexts = heads_of(a) * static_cast<double>(a.context_dim());
     if (on_host_) {
       const double q = static_cast<double>(a.num_query_blocks * a.head_dim),
@@ -239,14 +239,28 @@ class Estimator {
     add_statistics(running, a, 8.0, "statistics of rows");
     // W_O in double is there before the layer's quantities are.
     const double norms = 2.0 * static_cast<double>(a.num_key_blocks + a.num_value_blocks) * 8.0 + 16.0;
-    const double record = HeadRecord::kRowBytes + norms / std::max(1.0, measured(a));
+    double record = HeadRecord::kRowBytes + norms / std::max(1.0, measured(a));
     const double quantity = 3.0 * 8.0;  // [2, n] in double, and once more sorted
     add_statistics(aligning, a, record, "statistics of rows");
     aligning.add("alignment of W_O", "3 × " + grouped(hidden_ * contexts) + " × 8 bytes",
                  3.0 * hidden_ * contexts * 8.0);
+    if (request_.extra.premise) {
+      const double draws = PremiseRecord::kDraws, sampled = std::min<double>(n_, PremiseRecord::kRows);
+      const double strip = static_cast<double>(blocked_strip_rows(static_cast<std::int64_t>(n_))) * n_;
+      measuring.add("signs of the keys", grouped(n_) + " × 999" + format(" × %g bytes, and once more", real_),
+                    n_ * draws * (real_ + 4.0));
+      measuring.add("strips of weights", format("%g", strip) + " × 32 bytes", strip * 32.0);
+      measuring.add("weights of sampled rows, products of values", "sampled × n, and 3 blocks",
+                    2.0 * sampled * n_ * real_ + 3.0 * 4194304.0 * real_);
+      measuring.add("draws kept of each head", grouped(measured(a)) + " heads",
+                    measured(a) * 8.0 * (sampled * PremiseRecord::kRowDraws + 2.0 * draws));
+      record += PremiseRecord::kRowBytes;
+      add_statistics(measuring, a, record, "statistics of rows");
+    }
     add_statistics(recording, a, record + HeadView::kRowBytes + quantity,
                    "statistics of rows, and the quantities made of them");
-    return {std::move(projecting), std::move(running), std::move(aligning), std::move(recording), std::move(finishing)};
+    return {std::move(projecting), std::move(running),   std::move(measuring),
+            std::move(aligning),   std::move(recording), std::move(finishing)};
   }
 
   [[nodiscard]] double scratch(const AttentionSpec& a) const {

@@ -67,9 +67,19 @@ Result<void> check_request(const AnalysisRequest& request, const ModelSpec& mode
                        std::to_string(head.hidden_keys.back()));
           return error;
         }
-  if (request.rounding && request.dtype == ComputeDtype::BFloat16) {
-    Error error(ErrorCode::InvalidArgument, "--rounding measures what bfloat16 loses against float32 or float64");
+  if (request.dtype == ComputeDtype::BFloat16 && (request.extra.rounding || request.extra.premise)) {
+    Error error(ErrorCode::InvalidArgument, request.extra.rounding
+                                                ? "--rounding measures what bfloat16 loses against float32 or float64"
+                                                : "--premise measures values before they are rounded to bfloat16");
     error.wanted("--dtype float32 or float64", "bfloat16");
+    return error;
+  }
+  // Draws of signs are as many rows of keys squared.
+  constexpr std::int64_t kMostPremiseTokens = 16384;
+  if (request.extra.premise && shape.length > kMostPremiseTokens) {
+    Error error(ErrorCode::InvalidArgument, "--premise draws signs for every pair of keys");
+    error.wanted(format("at most %lld tokens", static_cast<long long>(kMostPremiseTokens)),
+                 std::to_string(shape.length));
     return error;
   }
   if (request.exact_maps) {
@@ -185,7 +195,9 @@ Result<RunPlan> plan_run(const AnalysisRequest& request) {
     forward.dense_masks = forward.dense_masks || call->mask.present();
   }
   forward.exact_maps = plan.request.exact_maps;
-  forward.rounding = plan.request.rounding;
+  forward.rounding = plan.request.extra.rounding;
+  forward.premise = plan.request.extra.premise;
+  forward.min_row = plan.shape.min_row;
   forward.hidden = plan.request.hidden;
   return plan;
 }

@@ -24,4 +24,13 @@ std::optional<std::string> bytes_from_base64(std::string_view text) {
   return bytes;
 }
 
+std::string base64_of_bytes(std::string_view bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // and a zero behind it
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
 }  // namespace headroom

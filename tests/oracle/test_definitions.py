@@ -333,7 +333,7 @@ def test_the_document_is_what_the_program_prints(command):
 
 
 def test_the_document_has_every_dataset_of_a_run(command, entries, tmp_path):
-    path, _ = run_of(command, tmp_path, "bytes/diff_v1", [], "float64", {}, "--rounding")
+    path, _ = run_of(command, tmp_path, "bytes/diff_v1", [], "float64", {}, "--rounding", "--premise")
     with h5py.File(path) as file:
         found = {}
         file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)

@@ -38,6 +38,7 @@ inline double noise(std::uint64_t a, std::uint64_t b = 0, std::uint64_t c = 0) {
 
 inline std::size_t axis_size(std::string_view name, std::int64_t length) {
   if (name == axis::kComponent) return 2;
+  if (name == axis::kCentring || name == axis::kTail || name == axis::kEnd) return 2;
   if (name == axis::kBound) return 3;
   if (name == axis::kQuantile) return quantile_points().size();
   if (name == axis::kTopK) return top_k_points().size();
@@ -146,7 +147,8 @@ inline std::shared_ptr<const LayerSnapshot> make_layer(std::int64_t index, const
   std::uint64_t number = 0;
   for (const Quantity& quantity : head_quantities()) {
     ++number;
-    if (quantity.group == "maps" || (!quantity.group.empty() && !options.series)) continue;
+    if (quantity.group == "maps" || quantity.option == "premise" || (!quantity.group.empty() && !options.series))
+      continue;
     std::size_t size = 1;
     for (const std::string_view axis : quantity.axes) size *= axis_size(axis, options.length);
     const std::string name(quantity.name),

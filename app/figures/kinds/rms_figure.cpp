@@ -20,6 +20,7 @@
 #include "app/plot/series.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
+#include "core/run/premise.h"
 
 namespace headroom {
 namespace {
@@ -45,6 +46,11 @@ class RmsPanel final : public FigurePanel {
   std::string low_name, high_name, premise, sentence;
   RowShares shares;
   RunningQuantiles median;
+  // Where --premise was measured: uniform attention's ρ per row, and medians over rows of the ends that 90 % of the
+  // draws of random signs have.
+  std::vector<std::pair<double, double>> uniform;  // nᵢ, ρ
+  std::vector<RmsRow> signs;                       // ends of single rows
+  RunningQuantiles signs_low, signs_high;
   Histogram counts;
   PageAxis x, y;
 
@@ -62,9 +68,11 @@ class RmsPanel final : public FigurePanel {
     LabelSpace space(inner, page.style.pt(1.0f));
     painter.push_clip(inner);
     draw_interval(painter, along, up, page);
+    draw_signs(painter, along, up);
     painter.pop_clip();
     draw_rows(painter, along, up, page);
     draw_bounds(painter, inner, along, up, page, space);
+    draw_uniform(painter, along, up, page);
     draw_median(painter, along, up, page);
     draw_notes(painter, inner, along, up, page, space);
     draw_margin(painter, frame, up, page);
@@ -87,6 +95,16 @@ class RmsPanel final : public FigurePanel {
     for (std::size_t i = 0; i < median.n.size(); ++i) {
       FigureMark one = mark("median", "line");
       one.x = median.n[i], one.y = median.median[i];
+      data.add(std::move(one));
+    }
+    for (const auto& [n, rho] : uniform) {
+      FigureMark one = mark("uniform attention", "line");
+      one.x = n, one.y = rho;
+      data.add(std::move(one));
+    }
+    for (const RmsRow& row : signs) {
+      FigureMark one = mark("random signs", "range");
+      one.row = row.row, one.x = row.n, one.low = row.low, one.high = row.high;
       data.add(std::move(one));
     }
     for (std::size_t i = 0; i < counts.bins(); ++i) {
@@ -129,6 +147,29 @@ class RmsPanel final : public FigurePanel {
       painter.rasterised({along.from, up.to, along.to, up.from}, strokes);
     else
       strokes(painter);
+    painter.end_series();
+  }
+
+  // Where rows would lie if every value could as well have had the opposite sign.
+  void draw_signs(Painter& painter, const Axis& along, const Axis& up) const {
+    std::vector<Vec2> band;
+    for (std::size_t i = 0; i < signs_low.n.size(); ++i)
+      band.push_back({along.pixel(signs_low.n[i]), up.pixel(std::max(signs_low.median[i], y.low))});
+    for (std::size_t i = signs_high.n.size(); i-- > 0;)
+      band.push_back({along.pixel(signs_high.n[i]), up.pixel(std::max(signs_high.median[i], y.low))});
+    if (band.size() < 4) return;
+    painter.begin_series({"rows/sign_rms_relative", head_text(head), "random signs"});
+    painter.fill_polygon(band, ink::kSecond.mark.faded(0.22f));
+    painter.end_series();
+  }
+
+  void draw_uniform(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
+    std::vector<Vec2> line;
+    for (const auto& [n, rho] : uniform)
+      if (rho >= y.low) line.push_back({along.pixel(n), up.pixel(rho)});
+    if (line.size() < 2) return;
+    painter.begin_series({"rows/uniform_rms_relative", head_text(head), "uniform attention"});
+    painter.dashed_polyline(line, ink::kNull, page.style.pt(0.7f), page.style.pt(1.0f), page.style.pt(1.6f));
     painter.end_series();
   }
 
@@ -203,6 +244,25 @@ class RmsPanel final : public FigurePanel {
       put_label(painter, page, space, rich("*n*_{*i*} < " + std::to_string(min_row) + ": not counted"),
                 style.on_lines(ink::kNotCounted.text), places);
     }
+    // On the curves: where there is room, from the right.
+    const auto name_curve = [&](const char* words, Color color, const std::vector<Vec2>& curve) {
+      std::vector<Vec2> beside;
+      const float wide = page.measure.width(words, Face::Sans, height);
+      for (std::size_t i = curve.size(); i-- > 0;)
+        for (const float rise : {-0.6f, 1.3f, -1.2f, 1.9f, -2.0f, 2.8f, 3.8f, 5.0f})
+          beside.push_back(
+              {std::clamp(curve[i].x - 0.5f * wide, inner.x0, inner.x1 - wide), curve[i].y + rise * height});
+      if (!beside.empty()) put_label(painter, page, space, rich(words), style.on_lines(color), beside);
+    };
+    std::vector<Vec2> curve;
+    const std::size_t step = std::max<std::size_t>(1, uniform.size() / 24);
+    for (std::size_t i = 0; i < uniform.size(); i += step)
+      curve.push_back({along.pixel(uniform[i].first), up.pixel(uniform[i].second)});
+    name_curve("uniform attention", ink::kNull, curve);
+    curve.clear();
+    for (std::size_t i = 0; i < signs_low.n.size(); i += 2)
+      curve.push_back({along.pixel(signs_low.n[i]), up.pixel(signs_low.median[i])});
+    name_curve("random signs", ink::kSecond.text, curve);
     if (median.n.size() < 2) return;
     places.clear();
     const float width = page.measure.width("median", Face::Sans, height);
@@ -283,6 +343,55 @@ std::string rms_sentence(const RmsPanel& panel, bool softmax) {
   return text;
 }
 
+// The rows that --premise measured.
+void take_premise(const LayerSnapshot& layer, const HeadSeries& series, RmsPanel& panel) {
+  const std::span<const float> uniform = layer.row_values("rows/uniform_rms_relative", panel.head.head),
+                               signs = layer.row_values("rows/sign_rms_relative", panel.head.head);
+  for (std::size_t i = 0; i < std::min(uniform.size(), series.visible.size()); ++i)
+    if (std::isfinite(uniform[i]) && uniform[i] > 0.0f)
+      panel.uniform.emplace_back(series.visible[i], static_cast<double>(uniform[i]));
+  std::ranges::stable_sort(panel.uniform, {}, &std::pair<double, double>::first);
+  const std::span<const float> lows = map_part(signs, 0, series.visible.size()),
+                               highs = map_part(signs, 1, series.visible.size());
+  std::vector<double> n, low, high;
+  for (std::size_t i = 0; i < lows.size(); ++i) {
+    if (!std::isfinite(lows[i])) continue;
+    n.push_back(series.visible[i]);
+    low.push_back(static_cast<double>(lows[i]));
+    high.push_back(static_cast<double>(highs[i]));
+    panel.signs.push_back({static_cast<std::int64_t>(i), n.back(), kNaN, low.back(), high.back(), true});
+  }
+  const double from = static_cast<double>(std::max<std::int64_t>(series.min_row, 1));
+  panel.signs_low = running_quantiles(n, low, from);
+  panel.signs_high = running_quantiles(n, high, from);
+}
+
+// What may be said of the bound: a test of this head where there is one, with what it could not have seen.
+std::string premise_sentence(const HeadPremise& premise, std::int64_t tests) {
+  if (premise.verdict == PremiseVerdict::Unknown) return "";
+  const std::string shared = " (*m*·*n* = " + short_text(premise.product) + ", uncorrelated values: 1, below " +
+                             short_text(premise.limit) + ")";
+  if (premise.verdict == PremiseVerdict::Common)
+    return " The premise fails here: the values share a vector" + shared + ".";
+  if (premise.verdict == PremiseVerdict::Unopposed)
+    return " The values share no vector" + shared + "; whether they are uncorrelated was not tested.";
+  const std::string of = std::to_string(tests) + (tests == 1 ? " head" : " heads, Benjamini–Hochberg"),
+                    interval = short_text(premise.low) + " to " + short_text(premise.high);
+  std::string text = " Blue: 5 to 95 % of *ρ*_{*i*} with random signs of the values, dotted: uniform attention.";
+  const std::string signs = "ΣRMS²/Σ*q*² is " + short_text(premise.coherence) + ", with random signs " + interval +
+                            " (95 % of 999 draws over this text; adjusted *p* = " + short_text(premise.adjusted) +
+                            " among " + of + ")";
+  if (premise.verdict == PremiseVerdict::NotRefuted)
+    return text + " The premise is not refuted here: " + signs + "; what lies between could not have been seen.";
+  text += " The premise fails here: " + signs;
+  if (premise.verdict == PremiseVerdict::Cancelling) return text + "; the values cancel.";
+  return text +
+         (premise.verdict == PremiseVerdict::CommonMean ? "; their common mean is the reason"
+                                                        : "; not only by their common mean") +
+         ". Its values count as " + short_text(premise.count) +
+         " uncorrelated ones: uniform attention has *ρ* = " + short_text(premise.uniform) + ".";
+}
+
 std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   const LayerSnapshot& layer = *run.layer(head.layer);
   const HeadSeries series = make_head_series(run, layer, head.head);
@@ -333,12 +442,10 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   if (std::ssize(counted) >= kLeastRows)
     panel->median = running_quantiles(n, counted, static_cast<double>(std::max<std::int64_t>(series.min_row, 1)));
   panel->counts = histogram(counted, panel->y.low, panel->y.high, kBins, true);
-  const double share = run.at("value_mean_share", head.layer, head.head);
-  if (std::isfinite(share)) {
-    const double product = share * panel->last_n;
-    panel->premise = " The premise " + std::string(product < 0.1 ? "holds" : "fails") +
-                     " here (*m*·*n* = " + short_text(product) + ", limit 0.1).";
-  }
+  const RunPremise premises(run);
+  const HeadPremise premise = premises.of(head.layer, head.head);
+  panel->premise = premise_sentence(premise, premises.tests());
+  take_premise(layer, series, *panel);
   panel->sentence = rms_sentence(*panel, softmax);
   panel->source = run_sentence(run);
   return panel;

@@ -131,7 +131,9 @@ std::vector<MenuItem> run_menu(const PanelContext& c) {
   keep.checked = c.state.keep_residual;
   keep.detail = residual_size_text(c.state);
   MenuItem rounding = command_item(c, "rounding", "Measure rounding in bfloat16");
-  rounding.checked = c.state.rounding;
+  rounding.checked = c.state.extra.rounding;
+  MenuItem premise = command_item(c, "premise", "Measure the premise of the bounds");
+  premise.checked = c.state.extra.premise;
   return {command_item(c, "run"),
           command_item(c, "cancel"),
           command_item(c, "run.checkpoint"),
@@ -139,6 +141,7 @@ std::vector<MenuItem> run_menu(const PanelContext& c) {
           submenu("Device and type", device_items(c)),
           std::move(keep),
           std::move(rounding),
+          std::move(premise),
           submenu("What-if", std::move(what_if), true),
           command_item(c, "importance", "Ablate every head…")};
 }

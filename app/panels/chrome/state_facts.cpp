@@ -110,7 +110,8 @@ void describe_window(const State& state, Facts& facts) {
   facts.set("prompt.title", state.prompt.title);
   facts.set("prompt.shown", prompt_text(state));
   set_flag(facts, "residual.keep", state.keep_residual);
-  set_flag(facts, "rounding", state.rounding);
+  set_flag(facts, "rounding", state.extra.rounding);
+  set_flag(facts, "premise", state.extra.premise);
   facts.set("prompt.first", static_cast<double>(state.prompt.max_tokens));
   const Settings& settings = state.settings;
   facts.set("settings.device", settings.device);

@@ -129,7 +129,7 @@ CATCH_TEST_CASE("numbers, shares and the premise are the run's") {
   for (const char* text : {"softmax", "DIFF V2", "own", "[1/√nᵢ, 1)", "(0, √2)", "[(1−λᵢ)/√nᵢ, √(1+λᵢ²))"})
     CATCH_CHECK(painter.shows(text));
   const double product = at("value_mean_share") * 160.0;
-  CATCH_CHECK(painter.shows("m·n = " + (product >= 10.0 ? fixed_text(product, 0) : readout_text(product))));
+  CATCH_CHECK(painter.shows("m·n = " + short_text(product)));
 }
 
 CATCH_TEST_CASE("the three terms add to log ρ in every row") {

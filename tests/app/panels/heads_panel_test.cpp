@@ -347,7 +347,7 @@ CATCH_TEST_CASE("check boxes of columns add and remove, the search narrows them"
   options.series = false;
   HeadsBench bench(options);
   bench.state.view.heads.columns = {"sink_score", "logit_max"};
-  const Rect frame{1150, 69, 1440, 1400};
+  const Rect frame{1150, 69, 1440, 1800};
   bench.draw(draw_columns_panel, frame);
   CATCH_CHECK(bench.painter->shows("2 of " + std::to_string(quantity_infos().size()) + " shown"));
   CATCH_CHECK(bench.painter->shows("no value in this model"));

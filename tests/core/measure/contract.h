@@ -132,6 +132,36 @@ inline constexpr const char* kContractRounding = R"(
   rounding_bias_t layer,head,component
 )";
 
+// --premise.
+inline constexpr const char* kContractPremiseSummary = R"(
+  value_correlation layer,head
+  value_independent_count layer,head
+  value_effective_rank layer,head
+  value_size_spread layer,head
+  common_mean_share layer,head
+  sign_coherence layer,head,centring
+  sign_coherence_interval layer,head,centring,end
+  sign_p layer,head,centring,tail
+  sign_rows_below_bound layer,head,bound
+  sign_rows_above_bound layer,head,bound
+  centred_rows_below_bound layer,head,bound
+  centred_rows_above_bound layer,head,bound
+  hull_distance_median layer,head
+  output_cosine_mean layer,head
+  gated_rms_relative_mean layer,head
+  gated_rows_above_bound layer,head
+)";
+
+// Beside these where rows are written.
+inline constexpr const char* kContractPremiseRows = R"(
+  rows/uniform_rms_relative layer,head,position
+  rows/sign_rms_relative layer,head,end,position
+  rows/centred_rms_relative layer,head,position
+  rows/hull_distance layer,head,position
+  rows/output_cosine layer,head,position
+  rows/gated_rms_relative layer,head,position
+)";
+
 inline constexpr const char* kContractExact = R"(
   exact/weights layer,head,component,position,key
   exact/net_weights layer,head,position,key

@@ -62,8 +62,8 @@ bool printed(double found, double wanted) {
 
 CATCH_TEST_CASE("quantities: exactly the per-head datasets that are promised, with their axes and types") {
   std::set<std::string> wanted;
-  for (const ContractEntry& entry :
-       contract({kContractDefault, kContractLarge, kContractMaps, kContractComponents, kContractRounding})) {
+  for (const ContractEntry& entry : contract({kContractDefault, kContractLarge, kContractMaps, kContractComponents,
+                                              kContractRounding, kContractPremiseSummary, kContractPremiseRows})) {
     // Per head and of the table: not per layer, per key block, or an alignment between heads.
     if (entry.axes.size() < 2 || entry.axes[1] != "head" || entry.axes.back() == "head_other") continue;
     CATCH_INFO(entry.path);

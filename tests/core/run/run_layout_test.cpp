@@ -87,6 +87,14 @@ const std::vector<Layout> kLayouts = {
      [](RunShape& s) { s.rounding = true; },
      {kContractDefault, kContractLarge, kContractProgram, kContractRounding},
      ElementType::Float32},
+    {"--premise",
+     [](RunShape& s) { s.premise = true; },
+     {kContractDefault, kContractLarge, kContractProgram, kContractPremiseSummary, kContractPremiseRows},
+     ElementType::Float32},
+    {"--premise --only summary",
+     [](RunShape& s) { s.premise = s.summary_only = true; },
+     {kContractDefault, kContractProgram, kContractPremiseSummary},
+     ElementType::Float32},
     {"--exact-maps",
      [](RunShape& s) { s.exact = true; },
      {kContractDefault, kContractLarge, kContractProgram, kContractExact},
@@ -128,6 +136,7 @@ std::int64_t extent_of(const std::string& axis, const RunShape& shape) {
   if (axis == "position" || axis == "key") return 9;
   if (axis == "quantile") return 11;
   if (axis == "bound") return 3;
+  if (axis == "centring" || axis == "tail" || axis == "end") return 2;
   if (axis == "top_k") return 5;
   if (axis == "rank") return 16;
   if (axis == "kv_head" || axis == "k_block") return 2;
