@@ -26,6 +26,7 @@
 #include "app/cli/figure_command.h"
 #include "app/cli/inspect_command.h"
 #include "app/cli/quantities_command.h"
+#include "app/cli/report_command.h"
 #include "app/cli/reproduce_command.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/table_command.h"
@@ -137,8 +138,10 @@ void add_analyze(CLI::App& app, AnalyzeArguments& arguments) {
   add_run_options(*command, arguments);
   command->add_option("--maps", arguments.pool_blocks, "pooled maps of P × P blocks")->check(CLI::Range(1, 65536));
   command->add_flag("--components", arguments.components, "pooled maps of the first and second map too");
-  command->add_flag("--rounding", arguments.rounding,
+  command->add_flag("--rounding", arguments.extra.rounding,
                     "what heads lose with weights in bfloat16, and whether the errors have a sign");
+  command->add_flag("--premise", arguments.extra.premise,
+                    "whether values are what the interval of the context RMS supposes");
   command->add_flag("--exact-maps", arguments.exact_maps, "whole maps, n × n per head: choose --layers and --heads");
   command->add_option("--exact-budget", arguments.exact_budget_gib, "largest size of the exact maps in GiB")
       ->check(not_a_size);
@@ -345,6 +348,22 @@ void add_reproduce(CLI::App& app, ReproduceArguments& arguments) {
   command->add_flag("--json", arguments.json, "machine-readable output");
 }
 
+void add_report(CLI::App& app, ReportArguments& arguments) {
+  CLI::App* command = app.add_subcommand("report", "runs as one page: figures, maps, tables, what the numbers mean");
+  command->add_option("runs", arguments.runs, "run files; several are shown beside each other, then one by one")
+      ->type_name(kFileValue)
+      ->required();
+  command->add_option("-o,--output", arguments.output, "file to write: .html, with maps to look into, or .pdf")
+      ->type_name(kFileValue)
+      ->required();
+  command->add_option("--head", arguments.options.head, "head that single figures are of, e.g. L17.H4");
+  command->add_option("--epsilon", arguments.options.epsilon, "from which mean attention a key is a sink")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--title", arguments.options.title, "title of the page (default: the names of the models)");
+  command->add_flag("--force", arguments.force, "replace an existing file");
+  command->add_flag("--json", arguments.json, "machine-readable report");
+}
+
 void add_quantities(CLI::App& app, QuantitiesArguments& arguments) {
   CLI::App* command =
       app.add_subcommand("quantities", "what every dataset of a run file is: formula, rows, range, source");
@@ -424,6 +443,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   CompareArguments compare;
   TableArguments table;
   FigureArguments figure;
+  ReportArguments report;
   QuantitiesArguments quantities;
   FamiliesArguments families;
   TokenizeArguments tokenize;
@@ -440,6 +460,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_compare(app, compare);
   add_table(app, table);
   add_figure(app, figure);
+  add_report(app, report);
   add_quantities(app, quantities);
   add_families(app, families);
   add_tokenize(app, tokenize);
@@ -459,9 +480,9 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice :
-       {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &table.json, &figure.json,
-        &quantities.json, &families.json, &tokenize.json, &bench.json, &train.json, &reproduce.json, &doctor_json})
+  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &table.json,
+                       &figure.json, &report.json, &quantities.json, &families.json, &tokenize.json, &bench.json,
+                       &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
   if (app.got_subcommand("inspect")) return run_inspect(inspect);
   if (app.got_subcommand("compare")) return run_compare(compare);
@@ -470,6 +491,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     figure.words.assign(argv + 1, argv + argc);
     return run_figure(figure);
   }
+  if (app.got_subcommand("report")) return run_report(report);
   if (app.got_subcommand("quantities")) return run_quantities(quantities);
   if (app.got_subcommand("families")) return run_families(families);
   if (app.got_subcommand("tokenize")) return run_tokenize(tokenize);

@@ -36,6 +36,9 @@ constexpr std::array kKinds = {
     FigureKind{"lambda", "λ by token and head",
                "λ of differential heads: by token, its quantiles and spread; of DIFF V1 by layer", true, check_lambda,
                make_lambda},
+    FigureKind{"norm-gain", "gain of V1's head norm",
+               "gain of the head norm of DIFF V1 over visible keys, and by layer", false, check_norm_gain,
+               make_norm_gain},
     FigureKind{"compare", "heads of two runs",
                "a quantity of the heads of two runs, or of many texts each: --against names the others", true,
                check_compare, make_compare},
@@ -44,6 +47,8 @@ constexpr std::array kKinds = {
                make_training, true},
     FigureKind{"map", "map of one head", "one map of a head; of a head with two maps, first − λ × second = net", false,
                check_map, make_map, false, false, true},
+    FigureKind{"grid", "maps of all heads", "every head's map as a small picture, layers across, heads down", false,
+               check_grid, make_grid, false, false, true},
     FigureKind{"tokens", "the text, tinted", "the text, each token on the colour of a quantity of its row or key",
                false, check_tokens, make_tokens, false, true},
 };

@@ -67,12 +67,16 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_lambda(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_norm_gain(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_compare(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_training(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_map(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_map(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_grid(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_tokens(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_tokens(std::span<const FigureRun> runs, const FigureChoice& choice);
 

@@ -22,6 +22,10 @@ constexpr float kCornerRows = 0.28f, kCornerKeys = 0.45f;  // shares of the map 
 constexpr float kLensShare = 0.39f;                        // of the map's width
 constexpr Color kEdgeInk = Color::hex(0x8c8c8c), kLead = Color::hex(0x6b6b6b);
 
+constexpr float kMapLow = 1e-4f, kNetLinear = 0.1f;  // of the colours
+
+}  // namespace
+
 MapImage image_of(const MapPart& part) {
   auto values = std::make_shared<std::vector<float>>(part.values.begin(), part.values.end());
   return {next_image_id(), 1, static_cast<std::int32_t>(part.width), static_cast<std::int32_t>(part.height),
@@ -31,6 +35,37 @@ MapImage image_of(const MapPart& part) {
 Rect whole_image(const MapImage& image) {
   return {0.0f, 0.0f, static_cast<float>(image.width), static_cast<float>(image.height)};
 }
+
+PageBar map_bar(const FigureChoice& choice, bool with_sign, std::span<const MapPart> parts) {
+  double largest = 0.0, smallest = kInfinity, lowest = 0.0;
+  for (const MapPart& part : parts)
+    for (const double v : part.values) {
+      if (!std::isfinite(v)) continue;
+      largest = std::max(largest, std::abs(v)), smallest = std::min(smallest, v), lowest = std::min(lowest, v);
+    }
+  PageBar bar;
+  ColorScale& scale = bar.scale;
+  // A weight is at most 1 but for its rounding; a net weight at most 1 + |λ|.
+  const double high = choice.high.value_or(largest <= 1.0 + 1e-6 ? 1.0 : nice_range(0.0, largest, false).high);
+  scale.high = static_cast<float>(high);
+  if (with_sign) {
+    const bool linear = choice.scale && *choice.scale == ScaleKind::Linear;
+    scale.map = diverging_map(choice.signed_colours, false);
+    scale.kind = linear ? ScaleKind::Linear : ScaleKind::Symlog;
+    scale.low = -scale.high, scale.threshold = kNetLinear * scale.high;
+    bar.clips_high = largest > high * (1.0 + 1e-6), bar.clips_low = lowest < -high * (1.0 + 1e-6);
+    return bar;
+  }
+  scale.map = sequential_map(choice.colours, false);
+  scale.kind = choice.scale.value_or(ScaleKind::Log10);
+  if (scale.kind == ScaleKind::Symlog) scale.kind = ScaleKind::Log10;  // nothing here is below 0
+  scale.low =
+      static_cast<float>(choice.low.value_or(scale.kind == ScaleKind::Log10 ? static_cast<double>(kMapLow) : 0.0));
+  bar.clips_low = smallest<static_cast<double>(scale.low), bar.clips_high = largest> high * (1.0 + 1e-6);
+  return bar;
+}
+
+namespace {
 
 // Where the cells of a part lie; the last ones may reach beyond its range.
 Rect cells_rect(const MapPart& part, const Axis& across, const Axis& down) {

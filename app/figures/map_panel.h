@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,13 @@ class LambdaPanel final : public FigurePanel {
   void add_data(FigureData& data) const override;
   [[nodiscard]] std::string caption() const override { return sentence; }
 };
+
+// The colours of maps: logarithmic from 10⁻⁴, of net maps linear to a tenth and logarithmic beyond, but for what is
+// chosen; they reach as far as the largest entry of all parts.
+[[nodiscard]] PageBar map_bar(const FigureChoice& choice, bool with_sign, std::span<const MapPart> parts);
+// The cells as a painter takes them, and all of them.
+[[nodiscard]] MapImage image_of(const MapPart& part);
+[[nodiscard]] Rect whole_image(const MapImage& image);
 
 // Positions [first, last), each one wide around its index.
 [[nodiscard]] PageAxis position_axis(const std::array<std::int64_t, 2>& range);

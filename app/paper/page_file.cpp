@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include "app/paper/cairo_handles.h"
@@ -32,7 +33,10 @@ std::string joined(const FileKeys& keys) {
   return text;
 }
 
-Result<PageBytes> make_pdf(const PageInfo& info, const FontLibrary& fonts, const std::function<void(Painter&)>& draw) {
+}  // namespace
+
+Result<PageBytes> make_pages(const PageInfo& info, const FontLibrary& fonts,
+                             std::span<const std::function<void(Painter&)>> pages) {
   PageBytes page;
   {
     const CairoSurface surface(cairo_pdf_surface_create_for_stream(append_bytes, &page.bytes, info.width, info.height));
@@ -49,15 +53,19 @@ Result<PageBytes> make_pdf(const PageInfo& info, const FontLibrary& fonts, const
     tell(CAIRO_PDF_METADATA_MOD_DATE, date);
     const CairoContext context(cairo_create(surface.get()));
     CairoPainter painter(context.get(), fonts, info.dots_per_inch);
-    draw(painter);
+    for (const auto& draw : pages) {
+      draw(painter);
+      cairo_show_page(context.get());
+    }
     page.warnings = painter.warnings();
-    cairo_show_page(context.get());
     HEADROOM_TRY_VOID(checked(cairo_status(context.get())));
     cairo_surface_finish(surface.get());
     HEADROOM_TRY_VOID(checked(cairo_surface_status(surface.get())));
   }
   return page;
 }
+
+namespace {
 
 Result<PageBytes> make_png(const PageInfo& info, const FontLibrary& fonts, const std::function<void(Painter&)>& draw) {
   HEADROOM_TRY(PagePixels pixels, make_pixels(info, fonts, draw));
@@ -113,7 +121,7 @@ std::optional<PageFormat> page_format(std::string_view file_name) {
 Result<PageBytes> make_page(PageFormat format, const PageInfo& info, const FontLibrary& fonts,
                             const std::function<void(Painter&)>& draw) {
   switch (format) {
-    case PageFormat::Pdf: return make_pdf(info, fonts, draw);
+    case PageFormat::Pdf: return make_pages(info, fonts, std::span(&draw, 1));
     case PageFormat::Png: return make_png(info, fonts, draw);
     case PageFormat::Svg: break;
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,10 @@ struct PageBytes {
 // Cairo or libpng has no memory for it.
 [[nodiscard]] Result<PageBytes> make_page(PageFormat format, const PageInfo& info, const FontLibrary& fonts,
                                           const std::function<void(Painter&)>& draw);
+
+// A PDF of several pages of that size.
+[[nodiscard]] Result<PageBytes> make_pages(const PageInfo& info, const FontLibrary& fonts,
+                                           std::span<const std::function<void(Painter&)>> pages);
 
 // The same as pixels on white: RGB, row-major, top row first.
 struct PagePixels {

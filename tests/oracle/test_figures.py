@@ -46,6 +46,9 @@ def runs(tmp_path_factory, command):
     made["pooled"] = folder / "pooled.h5"
     outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["pooled"], "--device", "cpu", "--maps", "16")
     assert outcome.code == 0, outcome
+    made["premise"] = folder / "premise.h5"
+    outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["premise"], "--device", "cpu", "--premise")
+    assert outcome.code == 0, outcome
     made["summary"] = folder / "summary.h5"
     outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["summary"], "--device", "cpu", "--only", "summary")
     assert outcome.code == 0, outcome
@@ -80,6 +83,10 @@ KINDS |= {
     "map_equation": ("diff_v2", ["--head", "L0.H1"]),
     "map_shared": ("diff_v1", ["--head", "L1.H0"]),
     "tokens": ("softmax", ["--head", "L1.H2"]),
+    "norm-gain": ("diff_v1", []),
+    "grid": ("pooled", ["--head", "L1.H2"]),
+    "grid_net": ("diff_v2", []),
+    "rms_premise": ("premise", ["--head", "L1.H2,L0.H1"]),
 }
 
 
@@ -189,7 +196,7 @@ def test_the_three_formats_agree(figure, tmp_path, name):
         found = grey(tmp_path / file, times, (4 * width, 4 * height) if times == 8 else None)
         assert found.shape == expected.shape
         # Letters, cells of a noisy map and lines that go up and down within a pixel or two are edges throughout.
-        assert (abs(found - expected) > 32).mean() < (0.02 if kind_of(name) in ("map", "tokens", "training") else 0.01), file
+        assert (abs(found - expected) > 32).mean() < (0.02 if kind_of(name) in ("map", "grid", "tokens", "training") else 0.01), file
 
 
 @pytest.mark.parametrize("name", KINDS)

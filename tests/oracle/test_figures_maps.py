@@ -99,6 +99,35 @@ def check_cells(data, series, values, seen, step=1, rows0=0, keys0=0):
     assert (part["y"].to_numpy() == values[rows, keys]).all()
 
 
+# --- all maps
+
+
+@pytest.mark.parametrize(("run", "name", "map_name"), [("pooled", "maps/pooled_max_abs", "sequential light"), ("pooled_net", "maps/pooled_mean", "diverging light")])
+def test_the_grid_shows_every_head(command, runs, tmp_path, run, name, map_name):
+    figure, data = draw(command, runs[run], tmp_path, "grid", "--head", "L1.H2")
+    plot = figure.plot("grid")
+    with h5py.File(runs[run]) as file:
+        maps = file[name][()].astype(float)
+    assert len(data) == 8 and (data["mark"] == "map").all()
+    blocks = maps.shape[-1]
+    for l in range(2):
+        for h in range(4):
+            values = maps[l, h]
+            seen = ~np.isnan(values)
+            share = log_share(values) if run == "pooled" else signed_share(values)
+            cells = cells_of(plot.named("map", f"L{l}.H{h}"), blocks, blocks)
+            check_colours(cells, values, share, color_table(map_name), seen)
+            line = data[(data["layer"] == l) & (data["head"] == h)].iloc[0]
+            assert line["n"] == seen.sum()
+            assert abs(line["y"]) == np.nanmax(np.abs(values)) and line["y"] in values[seen]
+            # In its place: around the layer across and the head down.
+            _, (x, y, width, height) = image_of(plot.named("map", f"L{l}.H{h}"))
+            assert plot.x.value(x + width / 2) == pytest.approx(l, abs=1e-3) and plot.y.value(y + height / 2) == pytest.approx(h, abs=1e-3)
+    figure, data = draw(command, runs[run], tmp_path, "grid", "--layers", "1", "--heads", "0,3")
+    assert sorted(zip(data["layer"], data["head"])) == [(1, 0), (1, 3)]
+    refused(command("figure", runs["summary"], "grid", "-o", tmp_path / "no.svg"), 4, "pooled_max_abs", "--maps 64")
+
+
 # --- one map
 
 

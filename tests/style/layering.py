@@ -44,11 +44,12 @@ ARROWS = {
     "app/figures": "app/plot core/base core/io core/model core/measure core/run core/training",
     "app/paper": "app/plot app/text app/figures core/base core/checkpoint",
     "app/ui": "app/plot core/base",
+    "app/report": "app/plot app/text app/figures app/paper core/base core/text core/model core/run",
     "app/session": "app/plot app/text app/figures app/paper app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits core/training",
     "app/panels": "app/plot app/figures app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/training",
     "app/gl": "app/plot app/text core/base",
     "app/window": "app/process app/plot app/text app/ui app/session app/panels app/gl core/base",
-    "app/cli": "app/process app/plot app/text app/figures app/paper app/session core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/training core/reproduce",
+    "app/cli": "app/process app/plot app/text app/figures app/paper app/report app/session core/base core/checkpoint core/text core/io core/model core/measure core/run core/circuits core/training core/reproduce",
     "app": "app/process app/cli app/window",
 }
 # Inside app/panels: which of its folders a folder may include, beside what app/panels may and the files right in it.

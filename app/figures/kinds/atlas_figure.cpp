@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/figures/figure_kinds.h"
+#include "app/figures/head_places.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
 #include "core/base/number_text.h"
@@ -29,7 +30,7 @@ constexpr std::size_t kMostWithGaps = 64;           // heads of a layer
 class AtlasPanel final : public FigurePanel {
  public:
   QuantityRef quantity;
-  std::vector<std::int64_t> layers, heads;
+  HeadPlaces places;
   std::vector<double> values;  // [layers, heads]
   std::optional<double> threshold;
   std::optional<HeadRef> chosen;
@@ -41,37 +42,37 @@ class AtlasPanel final : public FigurePanel {
   // it is as high as these.
   PanelRoom room(const Page& page, Vec2) const override {
     PanelRoom room;
-    room.left = page.style.title_size() * 1.2f + left_of_axis(head_axis(), 40.0f, page);
+    room.left = places.left(page);
     room.right = page.style.pt(bar_in_title ? 7.0f : 2.0f);
     room.top = bar_in_title ? page.style.mm(2.0f) : 0.0f;
-    room.bottom = below_axis(layer_axis(), page);
+    room.bottom = below_axis(places.across(), page);
     return room;
   }
 
   Vec2 least_inner(const Page& page) const override {
-    return {page.style.mm(0.45f) * static_cast<float>(layers.size()),
-            page.style.mm(heads.size() > 1 ? 0.25f : 2.0f) * static_cast<float>(heads.size()) + counts_height(page) +
-                bar_height(page)};
+    return {page.style.mm(0.45f) * static_cast<float>(places.layers.size()),
+            page.style.mm(places.heads.size() > 1 ? 0.25f : 2.0f) * static_cast<float>(places.heads.size()) +
+                counts_height(page) + bar_height(page)};
   }
 
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
     const Rect inner{frame.inner.x0, frame.inner.y0 + counts_height(page), frame.inner.x1,
                      frame.inner.y1 - bar_height(page)};
-    const Axis across = placed_axis(layer_axis(), inner.x0, inner.x1),
-               down = placed_axis(head_axis(), inner.y0, inner.y1);
+    const Axis across = placed_axis(places.across(), inner.x0, inner.x1),
+               down = placed_axis(places.down(), inner.y0, inner.y1);
     painter.begin_plot({id, kind, across, down});
     draw_cells(painter, inner, page);
     if (threshold) draw_contour(painter, inner, page);
     if (threshold) draw_counts(painter, inner, page);
     draw_chosen(painter, inner, page);
-    draw_labels(painter, inner, page);
+    places.draw_numbers(painter, inner, page);
     painter.end_plot();
     const PageStyle& style = page.style;
     if (bar_in_title) {
       const float width = std::min(0.45f * inner.width(), style.mm(26.0f));
       draw_page_bar(painter, Rect{inner.x1 - width, frame.outer.y0 + style.mm(1.2f), inner.x1, inner.y0}, bar, page);
     } else {
-      const float top = inner.y1 + below_axis(layer_axis(), page) + style.mm(1.6f);
+      const float top = inner.y1 + below_axis(places.across(), page) + style.mm(1.6f);
       const RichText bar_name = rich_title(quantity_title(quantity));
       const float width =
           std::max(rich_width(page.measure, bar_name, style.text()) + style.mm(3.5f), 0.27f * inner.width());
@@ -83,11 +84,11 @@ class AtlasPanel final : public FigurePanel {
   }
 
   void add_data(FigureData& data) const override {
-    for (std::size_t l = 0; l < layers.size(); ++l)
-      for (std::size_t h = 0; h < heads.size(); ++h) {
+    for (std::size_t l = 0; l < places.layers.size(); ++l)
+      for (std::size_t h = 0; h < places.heads.size(); ++h) {
         FigureMark mark;
         mark.panel = id, mark.series = quantity_text(quantity), mark.kind = "cell";
-        mark.layer = layers[l], mark.head = heads[h], mark.y = values[l * heads.size() + h];
+        mark.layer = places.layers[l], mark.head = places.heads[h], mark.y = values[l * places.heads.size() + h];
         data.add(std::move(mark));
       }
   }
@@ -101,34 +102,19 @@ class AtlasPanel final : public FigurePanel {
   [[nodiscard]] float bar_height(const Page& page) const {
     return bar_in_title ? 0.0f : page.style.mm(1.6f) + page_bar_height(page);
   }
-  [[nodiscard]] double value(std::size_t l, std::size_t h) const { return values[l * heads.size() + h]; }
+  [[nodiscard]] double value(std::size_t l, std::size_t h) const { return values[l * places.heads.size() + h]; }
   [[nodiscard]] bool over(std::ptrdiff_t l, std::ptrdiff_t h) const {
-    if (l < 0 || h < 0 || l >= std::ssize(layers) || h >= std::ssize(heads)) return false;
+    if (l < 0 || h < 0 || l >= std::ssize(places.layers) || h >= std::ssize(places.heads)) return false;
     return value(static_cast<std::size_t>(l), static_cast<std::size_t>(h)) > *threshold;
   }
-  // Cells stand about the whole numbers of both axes; the axes count places, which are indices where all are drawn.
-  [[nodiscard]] PageAxis layer_axis() const {
-    PageAxis axis{-0.5, static_cast<double>(layers.size()) - 0.5};
-    axis.whole = true;
-    axis.title = rich("layer");
-    return axis;
-  }
-  [[nodiscard]] PageAxis head_axis() const {
-    PageAxis axis{-0.5, static_cast<double>(heads.size()) - 0.5};
-    axis.whole = true;
-    return axis;
-  }
-  [[nodiscard]] Rect cell(const Rect& inner, std::size_t l, std::size_t h) const {
-    const float w = inner.width() / static_cast<float>(layers.size()),
-                t = inner.height() / static_cast<float>(heads.size());
-    return Rect::sized(inner.x0 + w * static_cast<float>(l), inner.y0 + t * static_cast<float>(h), w, t);
-  }
+  [[nodiscard]] Rect cell(const Rect& inner, std::size_t l, std::size_t h) const { return places.place(inner, l, h); }
 
   void draw_cells(Painter& painter, const Rect& inner, const Page& page) const {
     painter.begin_series({quantity_text(quantity), "", "cells"});
-    const float gap = heads.size() > kMostWithGaps || layers.size() > 2 * kMostWithGaps ? 0.0f : kGapShare;
-    for (std::size_t l = 0; l < layers.size(); ++l)
-      for (std::size_t h = 0; h < heads.size(); ++h) {
+    const float gap =
+        places.heads.size() > kMostWithGaps || places.layers.size() > 2 * kMostWithGaps ? 0.0f : kGapShare;
+    for (std::size_t l = 0; l < places.layers.size(); ++l)
+      for (std::size_t h = 0; h < places.heads.size(); ++h) {
         const Rect whole = cell(inner, l, h);
         const float side = 0.5f * gap * std::min(whole.width(), whole.height());
         const Rect drawn{whole.x0 + side, whole.y0 + side, whole.x1 - side, whole.y1 - side};
@@ -145,13 +131,13 @@ class AtlasPanel final : public FigurePanel {
   void draw_contour(Painter& painter, const Rect& inner, const Page& page) const {
     const float width = page.style.pt(0.7f);
     painter.begin_series({quantity_text(quantity), "", "contour"});
-    for (std::ptrdiff_t l = 0; l <= std::ssize(layers); ++l)
-      for (std::ptrdiff_t h = 0; h <= std::ssize(heads); ++h) {
+    for (std::ptrdiff_t l = 0; l <= std::ssize(places.layers); ++l)
+      for (std::ptrdiff_t h = 0; h <= std::ssize(places.heads); ++h) {
         const Rect r = cell(inner, static_cast<std::size_t>(l), static_cast<std::size_t>(h));
         const float half = 0.5f * width;
-        if (h < std::ssize(heads) && over(l - 1, h) != over(l, h))
+        if (h < std::ssize(places.heads) && over(l - 1, h) != over(l, h))
           painter.line({r.x0, r.y0 - half}, {r.x0, r.y1 + half}, ink::kBlack, width);
-        if (l < std::ssize(layers) && over(l, h - 1) != over(l, h))
+        if (l < std::ssize(places.layers) && over(l, h - 1) != over(l, h))
           painter.line({r.x0 - half, r.y0}, {r.x1 + half, r.y0}, ink::kBlack, width);
       }
     painter.end_series();
@@ -160,11 +146,11 @@ class AtlasPanel final : public FigurePanel {
   void draw_counts(Painter& painter, const Rect& inner, const Page& page) const {
     const PageStyle& style = page.style;
     const Rect area{inner.x0, inner.y0 - style.mm(kCounts + kCountsGap), inner.x1, inner.y0 - style.mm(kCountsGap)};
-    const auto all = static_cast<float>(heads.size());
+    const auto all = static_cast<float>(places.heads.size());
     painter.begin_series({quantity_text(quantity), "", "heads above"});
-    for (std::size_t l = 0; l < layers.size(); ++l) {
+    for (std::size_t l = 0; l < places.layers.size(); ++l) {
       float count = 0.0f;
-      for (std::size_t h = 0; h < heads.size(); ++h) count += value(l, h) > *threshold ? 1.0f : 0.0f;
+      for (std::size_t h = 0; h < places.heads.size(); ++h) count += value(l, h) > *threshold ? 1.0f : 0.0f;
       const Rect below = cell(inner, l, 0);
       const float side = 0.5f * kGapShare * below.width();
       if (count > 0.0f)
@@ -173,41 +159,21 @@ class AtlasPanel final : public FigurePanel {
     }
     painter.end_series();
     painter.line({area.x0, area.y1}, {area.x1, area.y1}, ink::kBlack, style.pt(0.5f));
-    PageAxis counts{0.0, static_cast<double>(heads.size())};
+    PageAxis counts{0.0, static_cast<double>(places.heads.size())};
     counts.whole = true;
     draw_y_axis(painter, area, counts, page);
   }
 
   void draw_chosen(Painter& painter, const Rect& inner, const Page& page) const {
     if (!chosen) return;
-    const auto l = std::ranges::find(layers, chosen->layer), h = std::ranges::find(heads, chosen->head);
-    if (l == layers.end() || h == heads.end()) return;
-    const Rect r =
-        cell(inner, static_cast<std::size_t>(l - layers.begin()), static_cast<std::size_t>(h - heads.begin()));
+    const auto l = std::ranges::find(places.layers, chosen->layer), h = std::ranges::find(places.heads, chosen->head);
+    if (l == places.layers.end() || h == places.heads.end()) return;
+    const Rect r = cell(inner, static_cast<std::size_t>(l - places.layers.begin()),
+                        static_cast<std::size_t>(h - places.heads.begin()));
     const float white = page.style.pt(1.8f), green = page.style.pt(1.1f), out = 0.5f * white;
     painter.stroke_rect({r.x0 - out, r.y0 - out, r.x1 + out, r.y1 + out}, ink::kWhite, white);
     const float side = 0.5f * green;
     painter.stroke_rect({r.x0 - side, r.y0 - side, r.x1 + side, r.y1 + side}, ink::kHead.mark, green);
-  }
-
-  void draw_labels(Painter& painter, const Rect& inner, const Page& page) const {
-    const PageStyle& style = page.style;
-    const float text = 0.72f * style.size(), y = inner.y1 + style.pt(4.2f) + text;
-    for (const PageTick& tick : page_ticks(layer_axis(), inner.x0, inner.x1, true, page))
-      painter_index(painter, {tick.place, y}, layers, tick, style, Painter::Align::Centre);
-    for (const PageTick& tick : page_ticks(head_axis(), inner.y0, inner.y1, false, page))
-      painter_index(painter, {inner.x0 - style.pt(4.2f), tick.place + 0.5f * text}, heads, tick, style,
-                    Painter::Align::Right);
-    draw_rich(painter, {inner.centre_x(), y + style.pt(2.5f) + 0.72f * style.title_size()}, rich("layer"),
-              style.title(), Painter::Align::Centre);
-    const float left = left_of_axis(head_axis(), inner.height(), page);
-    draw_rich_upwards(painter, {inner.x0 - left - style.pt(2.0f), inner.centre_y()}, rich("head"), style.title());
-  }
-  static void painter_index(Painter& painter, Vec2 at, const std::vector<std::int64_t>& indices, const PageTick& tick,
-                            const PageStyle& style, Painter::Align align) {
-    const auto place = static_cast<std::size_t>(std::llround(tick.value));
-    if (!tick.label.empty() && place < indices.size())
-      draw_rich(painter, at, rich(std::to_string(indices[place])), style.text(), align);
   }
 };
 
@@ -257,7 +223,7 @@ Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& c
   for (const QuantityRef& ref : quantities) {
     auto panel = std::make_unique<AtlasPanel>();
     panel->kind = "atlas", panel->name = quantity_text(ref), panel->quantity = ref;
-    panel->layers = drawn.layers, panel->heads = drawn.heads;
+    panel->places.layers = drawn.layers, panel->places.heads = drawn.heads;
     for (const std::int64_t layer : drawn.layers)
       for (const std::int64_t head : drawn.heads) panel->values.push_back(head_value(run, ref, layer, head));
     panel->bar = quantity_bar(ref, panel->values, choice);

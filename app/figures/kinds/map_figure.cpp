@@ -22,7 +22,6 @@ namespace headroom {
 namespace {
 
 constexpr double kMapSideBySide = 120.0;                   // millimetres from which maps stand side by side
-constexpr float kMapLow = 1e-4f, kNetLinear = 0.1f;        // of the colours
 constexpr std::int64_t kColumnsWithStrip = 64;             // above which the column of key 0 is too narrow to see
 constexpr std::int64_t kLensReach = 8;                     // cells on each side of the one in the middle
 constexpr double kDotsPerInch = 600.0, kInnerShare = 0.8;  // cells that a page can show
@@ -83,35 +82,6 @@ Result<MapPartRequest> map_request(const MapSubject& subject, const FigureChoice
   HEADROOM_TRY(request.keys, map_range(choice.keys, subject.layer.keys, "--keys", subject.file));
   request.most_cells = std::max<std::int64_t>(16, std::llround(kInnerShare * panel_mm / 25.4 * kDotsPerInch));
   return request;
-}
-
-PageBar map_bar(const FigureChoice& choice, bool with_sign, std::span<const MapPart> parts) {
-  double largest = 0.0, smallest = kInfinity, lowest = 0.0;
-  for (const MapPart& part : parts)
-    for (const double v : part.values) {
-      if (!std::isfinite(v)) continue;
-      largest = std::max(largest, std::abs(v)), smallest = std::min(smallest, v), lowest = std::min(lowest, v);
-    }
-  PageBar bar;
-  ColorScale& scale = bar.scale;
-  // A weight is at most 1 but for its rounding; a net weight at most 1 + |λ|.
-  const double high = choice.high.value_or(largest <= 1.0 + 1e-6 ? 1.0 : nice_range(0.0, largest, false).high);
-  scale.high = static_cast<float>(high);
-  if (with_sign) {
-    const bool linear = choice.scale && *choice.scale == ScaleKind::Linear;
-    scale.map = diverging_map(choice.signed_colours, false);
-    scale.kind = linear ? ScaleKind::Linear : ScaleKind::Symlog;
-    scale.low = -scale.high, scale.threshold = kNetLinear * scale.high;
-    bar.clips_high = largest > high * (1.0 + 1e-6), bar.clips_low = lowest < -high * (1.0 + 1e-6);
-    return bar;
-  }
-  scale.map = sequential_map(choice.colours, false);
-  scale.kind = choice.scale.value_or(ScaleKind::Log10);
-  if (scale.kind == ScaleKind::Symlog) scale.kind = ScaleKind::Log10;  // nothing here is below 0
-  scale.low =
-      static_cast<float>(choice.low.value_or(scale.kind == ScaleKind::Log10 ? static_cast<double>(kMapLow) : 0.0));
-  bar.clips_low = smallest<static_cast<double>(scale.low), bar.clips_high = largest> high * (1.0 + 1e-6);
-  return bar;
 }
 
 // "largest of 4 × 4 cells"; nothing of a map that is drawn entry by entry.
