@@ -13,8 +13,8 @@ for script in "$@"; do
   LIBGL_ALWAYS_SOFTWARE=1 "${run[@]}" --script "$script" --size 1440x900
   if convert -version >/dev/null 2>&1; then
     sed -n 's/^screenshot //p' "$script" | while read -r picture; do
-      convert "$picture" -dither FloydSteinberg -colors 255 -define png:compression-level=9 "png8:$picture.new"
-      # Dithering costs as much as it saves on quiet pictures.
+      convert "$picture" -dither None -colors 255 -define png:compression-level=9 "png8:$picture.new"
+      # Fewer colours cost more than they save on quiet pictures.
       if [ "$(($(stat -c %s "$picture.new") * 4))" -lt "$(($(stat -c %s "$picture") * 3))" ]; then
         mv "$picture.new" "$picture"
       else

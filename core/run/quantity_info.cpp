@@ -56,7 +56,7 @@ const std::vector<Looks>& looks() {
       {"value_independent_count", "values count as", "n eff.", Group::ContextRms, {}, true},
       {"value_effective_rank", "effective rank of values", "value rank", Group::ContextRms, {}},
       {"value_size_spread", "spread of value sizes", "size spread", Group::ContextRms, {}},
-      {"sign_coherence", "coherence K of sampled rows", "K", Group::ContextRms, {}, true},
+      {"sign_coherence", "coherence K", "K", Group::ContextRms, {}, true},
       {"sign_coherence_interval", "K with random signs", "K, signs", Group::ContextRms, {}, true},
       {"sign_p", "p against random signs", "sign p", Group::ContextRms, {}, true},
       {"sign_rows_below_bound", "below with random signs", "below, signs", Group::ContextRms, kShare},
