@@ -28,7 +28,7 @@ std::string said(const ReportArguments& arguments) {
   return text;
 }
 
-Result<void> print_report(ReportArguments& arguments) {
+Result<void> write_asked_report(ReportArguments& arguments) {
   const std::string ending = arguments.output.extension().string();
   const bool html = ending == ".html" || ending == ".htm";
   if (!html && ending != ".pdf")
@@ -68,7 +68,7 @@ Result<void> print_report(ReportArguments& arguments) {
 }  // namespace
 
 int run_report(ReportArguments arguments) {
-  const Result<void> printed = print_report(arguments);
+  const Result<void> printed = write_asked_report(arguments);
   if (printed) return 0;
   Error error = printed.error();
   if (!error.message.starts_with("[report] ")) error.message = "[report] " + error.message;

@@ -2,6 +2,7 @@
 // (HDF5: one thread).
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
