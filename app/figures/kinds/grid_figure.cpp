@@ -148,7 +148,8 @@ Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& ch
   auto panel = std::make_unique<GridPanel>();
   panel->kind = "grid", panel->name = "maps", panel->places.layers = drawn.layers, panel->places.heads = drawn.heads;
   if (!choice.heads.empty()) panel->chosen = choice.heads.front();
-  figure.width_mm = choice.width_mm.value_or(174.0);
+  figure.width_mm = choice.width_mm.value_or(
+      std::clamp(static_cast<double>(drawn.layers.size()) * kLargestPicture + 14.0, 84.0, 174.0));
   const double side = std::min(kLargestPicture, (figure.width_mm - 12.0) / static_cast<double>(drawn.layers.size()));
   bool with_sign = false;
   std::vector<MapPart> parts;
