@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "app/plot/token_text.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
+#include "core/io/run_file.h"
 #include "core/run/head_table.h"
 #include "core/run/head_values.h"
 #include "core/run/quantity_info.h"
@@ -68,26 +70,6 @@ Spread spread_of(std::vector<double> values) {
   const std::vector<double> points = quantiles(std::move(values), {0.25, 0.5, 0.75});
   spread.lower = points[0], spread.median = points[1], spread.upper = points[2];
   return spread;
-}
-
-// Cells of `times` × `times` of these: the largest by its size, or the mean.
-void make_coarser(MapPart& part, std::int64_t times) {
-  const std::int64_t height = (part.height + times - 1) / times, width = (part.width + times - 1) / times;
-  std::vector<double> values(static_cast<std::size_t>(height * width), kNaN);
-  for (std::int64_t i = 0; i < height; ++i)
-    for (std::int64_t j = 0; j < width; ++j) {
-      double best = kNaN, sum = 0.0, count = 0.0;
-      for (std::int64_t y = times * i; y < std::min(part.height, times * (i + 1)); ++y)
-        for (std::int64_t x = times * j; x < std::min(part.width, times * (j + 1)); ++x) {
-          const double value = part.values[static_cast<std::size_t>(y * part.width + x)];
-          if (std::isnan(value)) continue;
-          sum += value, count += 1.0;
-          if (std::isnan(best) || std::abs(value) > std::abs(best)) best = value;
-        }
-      values[static_cast<std::size_t>(i * width + j)] = part.mean && count > 0.0 ? sum / count : best;
-    }
-  part.values = std::move(values);
-  part.height = height, part.width = width, part.cell *= times;
 }
 
 std::string percent_text(double share) { return fixed_text(100.0 * share, 1) + " %"; }
@@ -305,7 +287,8 @@ ReportTable definitions(const std::vector<std::string>& quantities) {
 
 Result<std::vector<ReportBlock>> map_blocks(const FigureRun& run, const std::string& first, std::size_t number) {
   const RunSnapshot& r = *run.run;
-  HEADROOM_TRY(const bool exact, has_exact_maps(run.path));
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(run.path));
+  const bool exact = file->find("exact/net_weights") != nullptr;
   std::vector<HeadRef> heads;
   if (const std::optional<HeadRef> wanted = parse_head(first)) heads.push_back(*wanted);
   for (const std::size_t row : make_head_table(r, "", "sink_score", true).rows) {
@@ -325,7 +308,7 @@ Result<std::vector<ReportBlock>> map_blocks(const FigureRun& run, const std::str
     request.layer = head.layer, request.head = head.head;
     request.rows = request.keys = {0, r.length};
     request.most_cells = kMapCells;
-    Result<MapPart> part = read_map_part(run.path, r, request);
+    Result<MapPart> part = read_map_part(*file, r, request);
     if (!part) {
       if (part.error().code == ErrorCode::NotFound) continue;
       return part.error();

@@ -183,19 +183,42 @@ bool has_pooled_map(const LayerSnapshot& layer, std::int64_t head, PooledKind ki
 
 Result<MapPart> read_map_part(const std::filesystem::path& path, const RunSnapshot& run,
                               const MapPartRequest& request) {
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
+  return read_map_part(*file, run, request);
+}
+
+Result<MapPart> read_map_part(const RunFile& file, const RunSnapshot& run, const MapPartRequest& request) {
   const LayerSnapshot* layer = run.layer(request.layer);
   if (layer == nullptr || layer->head_index(request.head) < 0)
     return Error(ErrorCode::NotFound, "the run has no such head");
-  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
-  HEADROOM_TRY(const StoredMask mask, read_mask(*file, run, *layer, request.head));
+  HEADROOM_TRY(const StoredMask mask, read_mask(file, run, *layer, request.head));
   MapPart part;
   part.rows = request.rows, part.keys = request.keys;
   part.mean = request.kind == PooledKind::Net && has_two_maps(*layer, request.head);
-  const DatasetInfo* exact = file->find(request.kind == PooledKind::Net ? "exact/net_weights" : "exact/weights");
-  if (exact != nullptr) return read_exact(*file, run, request, mask, std::move(part));
+  const DatasetInfo* exact = file.find(request.kind == PooledKind::Net ? "exact/net_weights" : "exact/weights");
+  if (exact != nullptr) return read_exact(file, run, request, mask, std::move(part));
   const std::span<const float> cells = pooled_cells(*layer, request.head, request.kind, part.mean);
   if (cells.empty()) return Error(ErrorCode::NotFound, "the run keeps no such map");
   return cut_pooled(*layer, mask, cells, std::move(part));
+}
+
+void make_coarser(MapPart& part, std::int64_t times) {
+  const std::int64_t height = (part.height + times - 1) / times, width = (part.width + times - 1) / times;
+  std::vector<double> values(static_cast<std::size_t>(height * width), kNaN);
+  for (std::int64_t i = 0; i < height; ++i)
+    for (std::int64_t j = 0; j < width; ++j) {
+      double best = kNaN, sum = 0.0, count = 0.0;
+      for (std::int64_t y = times * i; y < std::min(part.height, times * (i + 1)); ++y)
+        for (std::int64_t x = times * j; x < std::min(part.width, times * (j + 1)); ++x) {
+          const double value = part.values[static_cast<std::size_t>(y * part.width + x)];
+          if (std::isnan(value)) continue;
+          sum += value, count += 1.0;
+          if (std::isnan(best) || std::abs(value) > std::abs(best)) best = value;
+        }
+      values[static_cast<std::size_t>(i * width + j)] = part.mean && count > 0.0 ? sum / count : best;
+    }
+  part.values = std::move(values);
+  part.height = height, part.width = width, part.cell *= times;
 }
 
 }  // namespace headroom

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/io/run_file.h"
 #include "core/run/pooled_maps.h"
 #include "core/run/run_snapshot.h"
 
@@ -38,5 +39,9 @@ struct MapPart {
 // `run` is what read_run made of the file. NotFound where it holds neither.
 [[nodiscard]] Result<MapPart> read_map_part(const std::filesystem::path& path, const RunSnapshot& run,
                                             const MapPartRequest& request);
+// The same of an open file: opening one takes longer than a head's map.
+[[nodiscard]] Result<MapPart> read_map_part(const RunFile& file, const RunSnapshot& run, const MapPartRequest& request);
+// Cells of `times` × `times` of these, at least 1: the largest by its size, or the mean.
+void make_coarser(MapPart& part, std::int64_t times);
 
 }  // namespace headroom

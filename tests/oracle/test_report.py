@@ -111,7 +111,7 @@ def test_a_page_needs_nothing_else(runs, report):
     # Every chapter of the contents is there.
     targets = [link[1:] for link in page.links if link.startswith("#")]
     assert targets and all(f" id={target}>" in path.read_text() for target in targets)
-    assert said["figures"] == ["atlas", "sinks", "rms-layers", "rms", "decomposition", "scatter", "logits", "lambda", "map", "tokens"]
+    assert said["figures"] == ["atlas", "sinks", "rms-layers", "rms", "decomposition", "scatter", "logits", "lambda", "grid", "map", "tokens"]
     assert len(page.pictures) == len(said["figures"])
 
 

@@ -44,7 +44,7 @@ ARROWS = {
     "app/figures": "app/plot core/base core/io core/model core/measure core/run core/training",
     "app/paper": "app/plot app/text app/figures core/base core/checkpoint",
     "app/ui": "app/plot core/base",
-    "app/report": "app/plot app/text app/figures app/paper core/base core/text core/model core/run",
+    "app/report": "app/plot app/text app/figures app/paper core/base core/text core/io core/model core/run",
     "app/session": "app/plot app/text app/figures app/paper app/ui core/base core/checkpoint core/text core/io core/model core/maps core/measure core/run core/circuits core/training",
     "app/panels": "app/plot app/figures app/ui app/session core/base core/text core/model core/measure core/run core/circuits core/compare core/training",
     "app/gl": "app/plot app/text core/base",

@@ -17,13 +17,14 @@
 #include "app/figures/page_bar.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
+#include "core/io/run_file.h"
 #include "core/run/stored_map.h"
 
 namespace headroom {
 namespace {
 
 constexpr std::int64_t kGridCells = 64;                   // of a picture along a side, at most
-constexpr double kGridDots = 600.0;                       // more cells than dots an inch holds are not to be seen
+constexpr double kGridDots = 300.0;                       // to the inch: more cells than that are not to be seen
 constexpr float kGridGapShare = 0.06f;                    // of a picture, between two
 constexpr double kLargestPicture = 26.0, kLeastMm = 1.6;  // millimetres
 
@@ -152,9 +153,10 @@ Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& ch
       std::clamp(static_cast<double>(drawn.layers.size()) * kLargestPicture + 14.0, 84.0, 174.0));
   const double side = std::min(kLargestPicture, (figure.width_mm - 12.0) / static_cast<double>(drawn.layers.size()));
   bool with_sign = false;
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(one.path));
   std::vector<MapPart> parts;
   std::int64_t shown = 0, cell = 1;
-  bool mean = false;
+  bool mean = false, of_blocks = false;
   for (const std::int64_t l : drawn.layers)
     for (const std::int64_t h : drawn.heads) {
       GridMap map{{l, h}, {}};
@@ -164,10 +166,15 @@ Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& ch
         request.layer = l, request.head = h;
         request.rows = {0, layer->rows}, request.keys = {0, layer->keys};
         request.most_cells = std::clamp<std::int64_t>(std::llround(side / 25.4 * kGridDots), 8, kGridCells);
-        Result<MapPart> part = read_map_part(one.path, run, request);
+        Result<MapPart> part = read_map_part(*file, run, request);
         if (!part && part.error().code != ErrorCode::NotFound) return part.error();
         if (part) {
           map.part = std::move(*part);
+          // What is stored in blocks comes as it is.
+          const std::int64_t wide = std::max(map.part.height, map.part.width);
+          const std::int64_t times = (wide + request.most_cells - 1) / request.most_cells;
+          of_blocks = of_blocks || times > 1;
+          make_coarser(map.part, times);
           with_sign = with_sign || layer->programs[static_cast<std::size_t>(layer->head_index(h))].has_second();
           parts.push_back(map.part);
           cell = map.part.cell, mean = mean || map.part.mean;
@@ -190,7 +197,9 @@ Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& ch
       "query does not see.";
   if (cell > 1)
     panel->sentence += " Cells are blocks of " + std::to_string(cell) + " × " + std::to_string(cell) + " entries, " +
-                       (mean ? "the mean of the visible ones." : "the largest of the visible ones.");
+                       (!mean       ? "the largest of the visible ones."
+                        : of_blocks ? "the mean of the blocks in the file."
+                                    : "the mean of the visible ones.");
   if (shown < std::ssize(panel->maps))
     panel->sentence +=
         " Hatched: " + grouped_text(std::ssize(panel->maps) - shown) + " heads without a map in the file.";
