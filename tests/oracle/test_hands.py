@@ -355,12 +355,12 @@ def test_a_figure_goes_from_the_screen_into_a_file(sits, tmp_path):
     person.keys("ctrl+shift+e")
     person.settle()
     person.clicks(86, 124)   # rms
-    person.clicks(263, 406)  # 120 mm
-    person.clicks(167, 436)  # the height
+    person.clicks(263, 450)  # 120 mm
+    person.clicks(167, 480)  # the height
     person.keys("ctrl+a")
     person.types("70")
     person.keys("Return")
-    person.clicks(191, 526)  # SVG
+    person.clicks(191, 570)  # SVG
     person.settle()
     person.keys("ctrl+Return")
     person.keys("ctrl+a")
