@@ -38,6 +38,8 @@ struct BoundShares {
 [[nodiscard]] std::string sink_lines(const SummaryTable& table, double sink_null);
 [[nodiscard]] std::string logit_lines(const SummaryTable& table);
 [[nodiscard]] std::string bound_lines(const SummaryTable& table, std::int64_t min_row);
+// What --premise found, over all heads; empty where it was not asked for.
+[[nodiscard]] std::string premise_lines(const SummaryTable& table);
 [[nodiscard]] std::string differential_lines(const SummaryTable& table);
 
 }  // namespace headroom

@@ -208,7 +208,7 @@ void print_run(const std::filesystem::path& path, std::uint64_t size, const RunO
   print_fact("holds", holds_text(run));
   for (const std::string& warning : warnings_of(run)) print_fact("warning", warning);
   print_wrapped(sink_lines(run.table, run.sink_null) + logit_lines(run.table) + bound_lines(run.table, run.min_row) +
-                    differential_lines(run.table),
+                    premise_lines(run.table) + differential_lines(run.table),
                 0);
   if (!datasets) return;
   std::printf("\n");

@@ -77,7 +77,8 @@ std::string summary_text(const RunFacts& facts) {
   const std::string left_out =
       not_finite > 0 ? format(" (%lld that are NaN left out)", static_cast<long long>(not_finite)) : "";
   text += sink_lines(outcome.summary, outcome.sink_null) + logit_lines(outcome.summary) +
-          bound_lines(outcome.summary, outcome.min_row) + differential_lines(outcome.summary);
+          bound_lines(outcome.summary, outcome.min_row) + premise_lines(outcome.summary) +
+          differential_lines(outcome.summary);
   text += format("\nSelf-check: %lld rows%s, worst row sum off by %.1e, worst ‖w‖₂ outside its bounds by %.1e: %s\n",
                  static_cast<long long>(outcome.self_check.rows), left_out.c_str(), outcome.self_check.worst_row_sum,
                  outcome.self_check.worst_bound, outcome.self_check.violations.empty() ? "passed" : "FAILED");

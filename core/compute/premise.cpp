@@ -50,20 +50,23 @@ void describe_values(const at::Tensor& values, PremiseRecord& record) {
 }
 
 // Σ_i RMS²(Σ_j w_ij ε_j v_j) / Σ_i q_i² of every draw, and with all signs 1: εᵀMε with M_jk = Σ_i w_ij w_ik v_j·v_k.
-void draw_coherence(const at::Tensor& weights, const at::Tensor& values, const at::Tensor& signs, double& coherence,
-                    std::vector<double>& drawn) {
+// False when stopped.
+bool draw_coherence(const at::Tensor& weights, const at::Tensor& values, const at::Tensor& signs,
+                    const kernels::StopRequested& stop, double& coherence, std::vector<double>& drawn) {
   const std::int64_t keys = values.size(0), block = std::clamp<std::int64_t>((1 << 22) / keys, 1, keys);
   const double expected =
       at::mm(weights.square(), values.square().sum(1, true)).sum(at::kDouble).item<double>();  // Σ_i q_i² · channels
   coherence = at::mm(weights, values).square().sum(at::kDouble).item<double>() / expected;
   at::Tensor sums = at::zeros({signs.size(1)}, at::kDouble);
   for (std::int64_t key = 0; key < keys; key += block) {
+    if (stop && stop()) return false;
     const std::int64_t count = std::min(block, keys - key);
     const at::Tensor some =
         at::mm(weights.narrow(1, key, count).t(), weights).mul_(at::mm(values.narrow(0, key, count), values.t()));
     sums += at::mm(some, signs).mul_(signs.narrow(0, key, count)).sum(0, false, at::kDouble);
   }
   drawn = to_vector(sums / expected);
+  return true;
 }
 
 // RMS of the contexts with the signs of the first draws, [rows, draws].
@@ -200,8 +203,8 @@ bool PremiseMeasure<Real>::measure(const kernels::HeadProblem<Real>& problem, co
   if (!signs_.defined() || signs_.size(0) != mask.keys()) signs_ = draw_signs(mask.keys(), values.scalar_type());
   for (std::size_t centring = 0; centring < 2; ++centring) {
     const at::Tensor taken = centring == 0 ? values : values - pass.mean.cpu().to(values.scalar_type());
-    draw_coherence(weights, taken, signs_, result->coherence[centring], result->sign_coherence[centring]);
-    if (stop && stop()) return false;
+    if (!draw_coherence(weights, taken, signs_, stop, result->coherence[centring], result->sign_coherence[centring]))
+      return false;
   }
   result->sign_rms = draw_rows(weights, values, signs_);
   if (stop && stop()) return false;

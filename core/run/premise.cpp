@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/many_tests.h"
@@ -24,40 +25,59 @@ double most_visible(const LayerSnapshot& layer, std::int64_t head) {
 double premise_limit(std::int64_t channels) { return 1.0 + 4.0 * std::sqrt(2.0 / static_cast<double>(channels)); }
 
 RunPremise::RunPremise(const RunSnapshot& run) {
-  std::vector<HeadPremise*> tested;
-  std::vector<double> p, centred;
   for (const std::int64_t number : run.layers) {
     const LayerSnapshot* layer = run.layer(number);
     if (!layer) continue;
     for (const std::int64_t head : layer->heads) {
-      HeadPremise& premise = heads_[{number, head}];
-      const auto value = [&](const char* name, std::size_t index = 0) {
+      const auto value = [&](const char* name, std::size_t index) {
         const std::span<const double> values = layer->values(name, head);
         return index < values.size() ? values[index] : kNaN;
       };
-      const double share = value("value_mean_share");
-      premise.visible = most_visible(*layer, head);
-      premise.count = 1.0 / share;
-      premise.uniform = std::sqrt(share);
-      premise.product = share * premise.visible;
-      premise.limit = premise_limit(std::max<std::int64_t>(layer->context_dim, 1));
-      if (std::isfinite(premise.product))
-        premise.verdict = premise.product <= premise.limit ? PremiseVerdict::Unopposed : PremiseVerdict::Common;
-      if (std::isnan(value("sign_p"))) continue;
-      premise.coherence = value("sign_coherence");
-      premise.low = value("sign_coherence_interval", 0);
-      premise.high = value("sign_coherence_interval", 1);
-      premise.p = two_sided(value("sign_p", 0), value("sign_p", 1));
-      premise.inside = 1.0 - value("sign_rows_below_bound") - value("sign_rows_above_bound");
-      tested.push_back(&premise);
-      p.push_back(premise.p);
-      centred.push_back(value("sign_p", 2));
+      add(number, head, value, most_visible(*layer, head), layer->context_dim);
     }
   }
-  tests_ = static_cast<std::int64_t>(tested.size());
+  judge();
+}
+
+RunPremise::RunPremise(const SummaryTable& table) {
+  for (std::size_t l = 0; l < table.layers.size(); ++l)
+    for (std::size_t h = 0; h < table.heads.size(); ++h) {
+      const auto value = [&](const char* name, std::size_t index) { return table.at(name, l, h, index); };
+      add(table.layers[l], table.heads[h], value, kNaN, 0);
+    }
+  judge();
+}
+
+void RunPremise::add(std::int64_t layer, std::int64_t head, const Value& value, double visible, std::int64_t channels) {
+  HeadPremise& premise = heads_[{layer, head}];
+  const double share = value("value_mean_share", 0);
+  premise.visible = visible;
+  premise.count = 1.0 / share;
+  premise.uniform = std::sqrt(share);
+  premise.product = share * visible;
+  premise.limit = premise_limit(std::max<std::int64_t>(channels, 1));
+  if (std::isfinite(premise.product))
+    premise.verdict = premise.product <= premise.limit ? PremiseVerdict::Unopposed : PremiseVerdict::Common;
+  if (std::isnan(value("sign_p", 0))) return;
+  premise.coherence = value("sign_coherence", 0);
+  premise.low = value("sign_coherence_interval", 0);
+  premise.high = value("sign_coherence_interval", 1);
+  premise.p = two_sided(value("sign_p", 0), value("sign_p", 1));
+  premise.inside = 1.0 - value("sign_rows_below_bound", 0) - value("sign_rows_above_bound", 0);
+  centred_p_[{layer, head}] = value("sign_p", 2);
+}
+
+void RunPremise::judge() {
+  std::vector<double> p, centred;
+  for (const auto& [head, of_rest] : centred_p_) {
+    p.push_back(heads_[head].p);
+    centred.push_back(of_rest);
+  }
+  tests_ = std::ssize(p);
   const std::vector<double> adjusted = benjamini_hochberg(p), still_aligned = benjamini_hochberg(centred);
-  for (std::size_t i = 0; i < tested.size(); ++i) {
-    HeadPremise& premise = *tested[i];
+  std::size_t i = 0;
+  for (const auto& [head, of_rest] : centred_p_) {
+    HeadPremise& premise = heads_[head];
     premise.adjusted = adjusted[i];
     if (!(premise.adjusted <= kPremiseLevel))
       premise.verdict = PremiseVerdict::NotRefuted;
@@ -65,6 +85,7 @@ RunPremise::RunPremise(const RunSnapshot& run) {
       premise.verdict = PremiseVerdict::Cancelling;
     else
       premise.verdict = still_aligned[i] <= kPremiseLevel ? PremiseVerdict::Aligned : PremiseVerdict::CommonMean;
+    ++i;
   }
 }
 

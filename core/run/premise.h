@@ -2,12 +2,15 @@
 // (core/measure/QUANTITIES.md#the-premise). Immutable; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "core/base/numbers.h"
+#include "core/run/analysis.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {
@@ -42,12 +45,18 @@ struct HeadPremise {
 class RunPremise {
  public:
   explicit RunPremise(const RunSnapshot& run);
+  explicit RunPremise(const SummaryTable& table);  // the tests alone: m·n needs the rows
 
   [[nodiscard]] HeadPremise of(std::int64_t layer, std::int64_t head) const;
   [[nodiscard]] std::int64_t tests() const { return tests_; }  // heads with a p; 0: --premise was not asked for
 
  private:
+  using Value = std::function<double(const char* quantity, std::size_t element)>;
+  void add(std::int64_t layer, std::int64_t head, const Value& value, double visible, std::int64_t channels);
+  void judge();
+
   std::map<std::pair<std::int64_t, std::int64_t>, HeadPremise> heads_;
+  std::map<std::pair<std::int64_t, std::int64_t>, double> centred_p_;  // aligned, without the common mean
   std::int64_t tests_ = 0;
 };
 

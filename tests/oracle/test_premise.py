@@ -243,6 +243,22 @@ def test_known_values_get_the_known_answer(analyze, command, tmp_path, what, ver
             assert (raw[:, 1] <= 0.002).all() and (file["sign_coherence"][0, :, 0] < file["sign_coherence_interval"][0, :, 0, 0]).all()
 
 
+def test_the_summary_counts_what_the_tests_say(command, tmp_path):
+    C.headroom(tmp_path / "model", C.headroom_config("softmax"), 5)
+    out = command("analyze", tmp_path / "model", "--ids", ",".join(map(str, token_ids(150, 5))), "-o", tmp_path / "run.h5", "--premise")
+    assert out.code == 0, out
+    with h5py.File(tmp_path / "run.h5") as file:
+        p = np.minimum(1, 2 * file["sign_p"][:, :, 0].min(axis=-1)).ravel()
+        count = np.median(file["value_independent_count"][()].astype(float))
+    order = np.sort(p)
+    refuted = max([k + 1 for k in range(len(p)) if order[k] <= 0.05 * (k + 1) / len(p)], default=0)
+    for text in (out.text, command("inspect", tmp_path / "run.h5").text):
+        assert f"refuted in {refuted} of {len(p)} heads" in " ".join(text.split()), text
+        assert f"count as {count:.3g} uncorrelated" in " ".join(text.split()), text
+    plain = command("analyze", tmp_path / "model", "--ids", "1,2,3", "-o", tmp_path / "plain.h5")
+    assert "Premise" not in plain.text
+
+
 def test_what_cannot_be_is_refused_or_absent(analyze, command, tmp_path):
     C.headroom(tmp_path / "model", C.headroom_config("diff_v2"), 74)
     refused_both_ways(command, 2, ["--premise", "bfloat16"], "analyze", tmp_path / "model", "--ids", "1,2,3", "-o", tmp_path / "no.h5",
