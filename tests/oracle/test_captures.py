@@ -215,6 +215,27 @@ def test_what_ifs_of_a_head_need_no_weights(command, tmp_path, change, name):
             assert np.isnan(file["keys/attention_received"][3, :, 0, [0, 3]]).all()
 
 
+@pytest.mark.parametrize("name", captures.CASES)
+def test_the_premise_of_calls_is_of_their_values(command, tmp_path, name):
+    path = tmp_path / "a.safetensors"
+    _, calls = record(path, name, "eager")
+    run(command, path, tmp_path / "a.h5", "--premise", "--dtype", "float64")
+    with h5py.File(tmp_path / "a.h5") as file:
+        for l, call in enumerate(calls):
+            heads, n, seen = call["q"].shape[0], call["q"].shape[1], seen_in(call)
+            for h in range(heads):
+                v = np.asarray(call["v"][h * call["v"].shape[0] // heads], float)
+                gram = v @ v.T
+                if len(v) > 1:
+                    wanted = (gram.sum() - np.trace(gram)) / ((len(v) - 1) * np.trace(gram))
+                    assert file["value_correlation"][l, h] == pytest.approx(wanted, rel=1e-6, abs=1e-9), (l, h)
+                uniform = np.sqrt((((seen @ v) / seen.sum(axis=1)[:, None]) ** 2).mean(axis=1) / (seen @ (v**2).mean(axis=1) / seen.sum(axis=1)))
+                assert np.allclose(rows_of(file["rows"], "uniform_rms_relative", l, n)[h], uniform, rtol=1e-6), (l, h)
+                assert 0.001 <= file["sign_p"][l, h].min() and file["sign_p"][l, h].max() <= 1
+                # A capture has no W_O.
+                assert np.isnan(file["output_cosine_mean"][l, h])
+
+
 def test_inspect_lists_the_calls(command, tmp_path):
     _, calls = record(tmp_path / "a.safetensors", "t5", "eager")
     told = command("inspect", tmp_path / "a.safetensors")

@@ -75,7 +75,8 @@ std::string premise_tooltip(const HeadPremise& premise, std::int64_t tests) {
   return "K = Σ RMS² / Σ q² is " + short_text(premise.coherence) + "; with random signs of the values " +
          short_text(premise.low) + " to " + short_text(premise.high) +
          " (95 % of 999 draws over this text).\np = " + short_text(premise.adjusted) + " among " +
-         std::to_string(tests) + " heads (Benjamini and Hochberg), " + short_text(premise.p) + " alone." + counts;
+         std::to_string(tests) + " heads (Benjamini and Hochberg), " + short_text(premise.p) + " alone." + counts +
+         "\nIn the plot: blue, where 90 % of the draws put the rows; dotted, uniform attention.";
 }
 
 void draw_premise(HeadPanelView& view, Rect row) {
@@ -151,6 +152,28 @@ void draw_wash(RmsPlot& plot) {
   if (own.low.per_row() || own.high.per_row()) return;
   const EndCurve low = end_curve(own.low, plot.view.series), high = end_curve(own.high, plot.view.series);
   draw_band(plot.view.context.painter(), plot.frame, low.x, low.y, high.y, plot.view.context.theme().text.faded(0.05f));
+}
+
+// Where --premise was measured: where 90 % of the draws of random signs put the rows, and what uniform attention would
+// have, dotted.
+void draw_measured_premise(RmsPlot& plot) {
+  const HeadPanelView& view = plot.view;
+  const std::size_t rows = view.series.rows();
+  const std::span<const float> signs = view.layer.row_values("rows/sign_rms_relative", view.head.head),
+                               uniform = view.layer.row_values("rows/uniform_rms_relative", view.head.head);
+  Painter& painter = view.context.painter();
+  const Theme& theme = view.context.theme();
+  std::vector<double> at, low, high;
+  const std::vector<RowBin> lows = row_bins(view.series, map_part(signs, 0, rows), 1.0, 8),
+                            highs = row_bins(view.series, map_part(signs, 1, rows), 1.0, 8);
+  for (std::size_t i = 0; i < std::min(lows.size(), highs.size()); ++i) {
+    at.push_back(lows[i].centre);
+    low.push_back(lows[i].median);
+    high.push_back(highs[i].median);
+  }
+  draw_band(painter, plot.frame, at, low, high, theme.second.faded(0.28f));
+  if (uniform.size() == rows)
+    draw_dashed_curve(painter, plot.frame, view.series.place, uniform, theme.warn, 1.2f, 1.5f, 2.5f);
 }
 
 void draw_end_clouds(RmsPlot& plot) {
@@ -313,6 +336,7 @@ void draw_rms(HeadPanelView& view, Rect area) {
     }
   draw_wash(plot);
   if (first_counted > 1.0 && !series.by_position) draw_veil(painter, frame, theme, 1.0, first_counted);
+  if (tab == RmsTab::Relative && run_premise(view).tests() > 0) draw_measured_premise(plot);
   draw_end_clouds(plot);
   draw_cloud(painter, frame, plot.place, values, theme.accent, plot.faint);
   draw_lost_rows(plot, values);
