@@ -183,13 +183,13 @@ std::string premise_lines(const SummaryTable& table) {
     if (one.verdict == PremiseVerdict::Aligned) ++counts[1];
     if (one.verdict == PremiseVerdict::Cancelling) ++counts[2];
   }
+  const std::int64_t refuted = counts[0] + counts[1] + counts[2];
   return format(
       "\nPremise of the interval: refuted in %lld of %lld heads (values with one common vector %lld, aligned "
       "beyond it %lld, cancelling %lld; 999 draws of signs over this text, 5 %% by Benjamini and Hochberg)\n"
       "  in uniform attention the values count as %.3g uncorrelated ones (median head)\n",
-      static_cast<long long>(counts[0] + counts[1] + counts[2]), static_cast<long long>(premises.tests()),
-      static_cast<long long>(counts[0]), static_cast<long long>(counts[1]), static_cast<long long>(counts[2]),
-      quantiles(values, {0.5}).front());
+      static_cast<long long>(refuted), static_cast<long long>(premises.tests()), static_cast<long long>(counts[0]),
+      static_cast<long long>(counts[1]), static_cast<long long>(counts[2]), quantiles(values, {0.5}).front());
 }
 
 std::string differential_lines(const SummaryTable& table) {
