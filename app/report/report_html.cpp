@@ -294,7 +294,9 @@ class HtmlWriter {
                                {"signed", head.has_sign},
                                {"mean", head.mean},
                                {"codes", base64_of_bytes(bytes)}});
-      options += "<option value=" + std::to_string(i) + ">" + head_text(head.head) + "</option>";
+      // What is to be there first is what is shown first.
+      options += "<option value=" + std::to_string(i) + (&head == maps.heads.data() ? " selected>" : ">") +
+                 head_text(head.head) + "</option>";
     }
     // No "</script>" in it, whatever tokens there are.
     std::string data = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -160,6 +160,8 @@ def test_maps_hold_the_numbers_of_the_file(runs, report, kind):
             assert one["signed"] == (kind == "diff_v2")
             heads += 1
     assert heads == 8
+    # The head that was asked for is the one that is shown first.
+    assert re.findall(r"<option value=(\d+) selected>(L\d+\.H\d+)<", path.read_text()) == [("1", "L0.H1")]
 
 
 def test_tables_are_the_heads_of_the_run(runs, report, command):
