@@ -49,6 +49,8 @@ Result<void> write_asked_report(ReportArguments& arguments) {
   HEADROOM_TRY(Report report, make_report(runs, arguments.options, *fonts));
   HEADROOM_TRY(const std::string bytes, html ? report_html(report, *fonts) : report_pdf(report, *fonts));
   HEADROOM_TRY_VOID(write_whole_file(arguments.output, bytes, arguments.force, inputs));
+  if (html && bytes.size() > 5'000'000)
+    report.warnings.emplace_back("the page is larger than 5 MB: fewer runs in one report make it smaller");
   for (const std::string& warning : report.warnings)
     std::fprintf(stderr, "headroom: [report] warning: %s\n", warning.c_str());
   if (!arguments.json) return {};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -229,23 +230,26 @@ class HtmlWriter {
   // all together would be too much.
   Result<void> draw_figures(const Report& report) {
     std::size_t total = 0;
+    std::vector<std::size_t> order;
     for (const ReportBlock& block : report.blocks)
       if (const auto* figure = std::get_if<ReportFigure>(&block)) {
         HEADROOM_TRY(PageBytes svg, page_bytes(figure->page, PageFormat::Svg, 0.0, figure->keys, fonts_));
         pictures_.push_back({figure, std::move(svg.bytes), false});
+        order.push_back(order.size());
         total += pictures_.back().bytes.size() * 4 / 3;
       }
-    while (true) {
-      const auto largest = std::ranges::max_element(
-          pictures_, {}, [](const Picture& picture) { return picture.pixels ? 0 : picture.bytes.size(); });
-      if (largest == pictures_.end() || largest->pixels) break;
-      if (largest->bytes.size() < 500'000 && total < kMostBytes / 2) break;
-      HEADROOM_TRY(PageBytes png,
-                   page_bytes(largest->figure->page, PageFormat::Png, 200.0, largest->figure->keys, fonts_));
-      total -= largest->bytes.size() * 4 / 3;
-      if (png.bytes.size() < largest->bytes.size()) largest->bytes = std::move(png.bytes), largest->pixels = true;
-      total += largest->bytes.size() * 4 / 3;
-      if (!largest->pixels) break;
+    for (const double dots_per_inch : {200.0, 100.0}) {
+      std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return pictures_[i].bytes.size(); });
+      for (const std::size_t i : order) {
+        Picture& picture = pictures_[i];
+        const bool large = !picture.pixels && picture.bytes.size() >= 500'000;
+        if (!large && total < kMostBytes / 2) break;
+        HEADROOM_TRY(PageBytes png,
+                     page_bytes(picture.figure->page, PageFormat::Png, dots_per_inch, picture.figure->keys, fonts_));
+        if (png.bytes.size() >= picture.bytes.size()) continue;
+        total -= (picture.bytes.size() - png.bytes.size()) * 4 / 3;
+        picture.bytes = std::move(png.bytes), picture.pixels = true;
+      }
     }
     return {};
   }

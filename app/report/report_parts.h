@@ -21,7 +21,7 @@ namespace headroom {
 [[nodiscard]] std::vector<ReportBlock> premise_blocks(const RunSnapshot& run, const RunPremise& premises);
 // Every head with the usual columns, the largest sinks first; `columns`: by their names.
 [[nodiscard]] ReportTable head_rows(const RunSnapshot& run, std::vector<std::string>& columns);
-// Mean over heads of the same, and its spread, side by side.
+// Median over heads of the same, and its quartiles, side by side.
 [[nodiscard]] ReportTable runs_beside(const std::vector<FigureRun>& runs);
 // What the columns and figures are of, by the run file's own definitions.
 [[nodiscard]] ReportTable definitions(const std::vector<std::string>& quantities);

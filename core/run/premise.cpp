@@ -63,7 +63,6 @@ void RunPremise::add(std::int64_t layer, std::int64_t head, const Value& value, 
   premise.low = value("sign_coherence_interval", 0);
   premise.high = value("sign_coherence_interval", 1);
   premise.p = two_sided(value("sign_p", 0), value("sign_p", 1));
-  premise.inside = 1.0 - value("sign_rows_below_bound", 0) - value("sign_rows_above_bound", 0);
   centred_p_[{layer, head}] = value("sign_p", 2);
 }
 

@@ -35,7 +35,6 @@ struct HeadPremise {
   double count = kNaN, uniform = kNaN;               // 1/m, and the ρ of uniform attention over all keys
   double coherence = kNaN, low = kNaN, high = kNaN;  // K, and where 95 % of the draws of signs are
   double p = kNaN, adjusted = kNaN;                  // two-sided: of the head alone, and among the heads of the run
-  double inside = kNaN;  // share of rows that random signs would leave inside softmax's interval
 
   [[nodiscard]] bool fails() const {
     return verdict != PremiseVerdict::Unopposed && verdict != PremiseVerdict::NotRefuted;
