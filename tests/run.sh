@@ -2,7 +2,8 @@
 # tests/run.sh [-R PATTERN…]: installs what is missing, the Python oracle's packages included, builds Headroom with its
 # tests in build/tests and runs those whose name matches any PATTERN (all without one). The last line is
 # `N passed, N failed[, N skipped]`; the exit code is 0 only if none failed and at least one passed.
-# HEADROOM_STRICT=ON makes warnings errors.
+# HEADROOM_STRICT=ON makes warnings errors; HEADROOM_UNITY_SIZE=N compiles N files at once, which is quicker from nothing
+# and slower after a change (8).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../app/setup.sh"
 source "$root/tests/run_ctest.sh"
@@ -19,7 +20,7 @@ while [ $# -gt 0 ]; do
       done
       ;;
     -h | --help)
-      sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}"
+      sed -n '2,7s/^# //p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *) fail "unknown argument: $1" 'usage: tests/run.sh [-R PATTERN…]' ;;
@@ -38,7 +39,8 @@ need_encoder
 # Code for both kinds of cards takes twice as long; packages have it, and machines that can run it.
 cuda=()
 [ -e /dev/nvidia0 ] || cuda=(-DCMAKE_CUDA_ARCHITECTURES=90)
-build "$folder" "${cuda[@]}" -DCMAKE_BUILD_TYPE=Release -DHEADROOM_LIGHT=ON "-DHEADROOM_STRICT=${HEADROOM_STRICT:-OFF}" "-DHEADROOM_PYTHON=$venv/bin/python" \
+build "$folder" "${cuda[@]}" -DCMAKE_BUILD_TYPE=Release -DHEADROOM_LIGHT=ON "-DHEADROOM_STRICT=${HEADROOM_STRICT:-OFF}" \
+  ${HEADROOM_UNITY_SIZE:+"-DHEADROOM_UNITY_SIZE=$HEADROOM_UNITY_SIZE"} "-DHEADROOM_PYTHON=$venv/bin/python" \
   "-DHEADROOM_DEMO_GGUF=$demo" "-DHEADROOM_ENCODER=$encoder"
 end_setup
 

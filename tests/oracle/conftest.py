@@ -7,17 +7,19 @@ import sys
 import tempfile
 
 import pytest
-import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import window  # noqa: E402
 from command import NOBODY, Command  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-torch.set_num_threads(1)  # tiny tensors: threads only cost
-
 
 SKIP_CODE = 77  # also in tests/CMakeLists.txt
+
+
+def pytest_collection_finish():
+    if torch := sys.modules.get("torch"):  # a second to import, which many files do not need
+        torch.set_num_threads(1)  # tiny tensors: threads only cost
 
 
 @pytest.hookimpl(trylast=True)

@@ -78,7 +78,7 @@ def table(families, lines):
         cells = [f"`{family['model_type']}`", references, str(len(found)), *errors, gguf_cell(family["gguf"], files[family["model_type"]]),
                  ", ".join(tokenizers_of(family["model_type"]))]
         yield f"| {' | '.join(cells)} |"
-    yield "\nRuns are cases × seeds × two dtypes. GGUF files that are nearly equal hold a number of the config rounded (ε, divisors of frequencies)."
+    yield "\nEach case runs in float64 and in float32, most with other weights and tokens in each. GGUF files that are nearly equal hold a number of the config rounded (ε, divisors of frequencies)."
     yield "As the decoder of their `text_config`: " + ", ".join(f"`{outer}` as `{AROUND[outer]}`" for outer in wrapped) + "."
     yield "\nTokenizers are held to the `tokenizers` library, ids and what each token covers:\n"
     yield "| tokenizer | kinds | texts each | ids that differ |"

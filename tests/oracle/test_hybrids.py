@@ -74,22 +74,21 @@ def test_hidden_keys_are_hidden_from_attention_alone(hybrid, analyze, tmp_path):
 
 
 @pytest.mark.parametrize("case", sambay.CASES, ids=lambda case: case.name.replace(" ", "_").replace(",", ""))
-@pytest.mark.parametrize("seed", test_families.SEEDS)
-def test_phi4flash(analyze, tmp_path, parity, case, seed):
+@pytest.mark.parametrize(("seed", "dtype"), test_families.RUNS)
+def test_phi4flash(analyze, tmp_path, parity, case, seed, dtype):
     weights = sambay.write(tmp_path / "model", case, 10 * seed + len(case.name))
     ids = test_families.token_ids(case.n, seed, case.config["vocab_size"])
     trace = sambay.run(case, weights, ids)
     expected = quantities.compute(trace, ids)
     layers = case.config["num_hidden_layers"]
-    for dtype in ("float64", "float32"):
-        told = analyze(tmp_path / "model", ids, tmp_path / f"{dtype}.h5", "--dtype", dtype, "--hidden", "--exact-maps", "--components")
-        assert "warning" not in (told.stdout + told.stderr).lower(), told.stdout + told.stderr
-        comparison = Comparison(tmp_path / f"{dtype}.h5", expected, dtype)
-        comparison.all(skip=("maps",))
-        comparison.parameters()
-        assert comparison.file["layer"][()].tolist() == list(range(1, layers, 2))
-        parity(case.config["model_type"], dtype=dtype, case=case.name, reference="equations", **comparison.worst)
-        comparison.finish()
+    told = analyze(tmp_path / "model", ids, tmp_path / "run.h5", "--dtype", dtype, "--hidden", "--exact-maps", "--components")
+    assert "warning" not in (told.stdout + told.stderr).lower(), told.stdout + told.stderr
+    comparison = Comparison(tmp_path / "run.h5", expected, dtype)
+    comparison.all(skip=("maps",))
+    comparison.parameters()
+    assert comparison.file["layer"][()].tolist() == list(range(1, layers, 2))
+    parity(case.config["model_type"], dtype=dtype, case=case.name, reference="equations", **comparison.worst)
+    comparison.finish()
 
 
 @pytest.mark.parametrize("what_ifs", [["L1:second-map=off"], ["L7.H2:lambda=0.3", "norm=off"], ["L5:head=off", "hide-key=0"]],

@@ -10,7 +10,6 @@ import gguf_models
 import parity_table
 import sambay
 import test_encoder_decoders
-import test_families
 import test_parity
 import tokenizer_kinds
 
@@ -24,10 +23,10 @@ def rows(text):
 
 
 def runs_by_type():
-    count = collections.Counter(case.model_type for case in families.CASES for _ in test_families.SEEDS)
-    count.update(case.model_type for case in encoder_decoders.CASES for _ in test_encoder_decoders.SEEDS)
+    count = collections.Counter(case.model_type for case in families.CASES)
+    count.update(case.model_type for case in encoder_decoders.CASES)
     count.update(further_families.model_type(case) for case in further_families.CASES)
-    count.update(case.config["model_type"] for case in sambay.CASES for _ in test_families.SEEDS)
+    count.update(case.config["model_type"] for case in sambay.CASES)
     count.update(parameters.values[0] for parameters in test_parity.CASES)
     return {model_type: 2 * number for model_type, number in count.items()}
 
