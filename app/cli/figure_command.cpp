@@ -163,14 +163,14 @@ Result<Asked> make_asked(const FigureArguments& arguments, const Places& places)
   return Asked{std::move(figure), std::move(files), places.kind, arguments.options.theme};
 }
 
-struct Report {
+struct FigureReport {
   std::size_t bytes = 0, marks = 0;
   std::vector<std::string> warnings;
   std::string caption;  // empty: not asked for
 };
 
-void print_report(const FigureArguments& arguments, const FigurePage& page, const Report& report, const FileKeys& keys,
-                  const FontLibrary& fonts) {
+void print_report(const FigureArguments& arguments, const FigurePage& page, const FigureReport& report,
+                  const FileKeys& keys, const FontLibrary& fonts) {
   nlohmann::ordered_json json = {
       {"path", arguments.output.string()},  {"bytes", report.bytes},      {"width_mm", page.figure.width_mm},
       {"height_mm", page.figure.height_mm}, {"kind", page.name},          {"marks", report.marks},
@@ -205,7 +205,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
   HEADROOM_TRY(const FileKeys keys,
                page_keys(page.runs, said_words(arguments), std::string("headroom ") + kVersion, kGitCommit));
   HEADROOM_TRY_VOID(check_runs(arguments, keys));
-  Report report;
+  FigureReport report;
   report.warnings = page.warnings;
   std::vector<std::filesystem::path> inputs{places.file};
   if (places.file.empty()) inputs.clear();

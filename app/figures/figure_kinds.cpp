@@ -14,43 +14,46 @@ namespace {
 
 constexpr std::array kKinds = {
     FigureKind{"rms", "context RMS over nᵢ", "context RMS ρᵢ of heads over visible keys against their intervals", true,
-               check_rms, make_rms},
+               "--head --names --points", check_rms, make_rms},
     FigureKind{"atlas", "layers × heads",
-               "one cell per head, coloured by a quantity; contour and counts above its threshold", false, check_atlas,
-               make_atlas},
+               "one cell per head, coloured by a quantity; contour and counts above its threshold", false,
+               "--head --layers --heads --quantity --range --scale --epsilon --colour-map", check_atlas, make_atlas},
     FigureKind{"sinks", "sink scores, top keys",
-               "sink scores by layer, attention on the top keys, value drain of the largest sinks", false, check_sinks,
-               make_sinks},
+               "sink scores by layer, attention on the top keys, value drain of the largest sinks", false,
+               "--head --layers --heads --epsilon --top", check_sinks, make_sinks},
     FigureKind{"scatter", "heads, two quantities",
-               "one point per head, a quantity over another, coloured by layer or a third", false, check_scatter,
+               "one point per head, a quantity over another, coloured by layer or a third", false,
+               "--head --layers --heads --quantity --range --scale --epsilon --colour-map", check_scatter,
                make_scatter},
     FigureKind{"logits", "largest, smallest logit",
-               "largest and smallest logits of heads by layer, and how the logits are distributed", false, check_logits,
-               make_logits, false, false, true},
+               "largest and smallest logits of heads by layer, and how the logits are distributed", false,
+               "--head --layers --heads", check_logits, make_logits, false, false, true},
     FigureKind{"rms-layers", "context RMS by layer",
-               "context RMS of all rows by layer, and the rows outside their interval", false, check_rms_layers,
-               make_rms_layers},
+               "context RMS of all rows by layer, and the rows outside their interval", false, "--layers --heads",
+               check_rms_layers, make_rms_layers},
     FigureKind{"decomposition", "log ρ and its terms",
-               "log ρ = log e + log r̃ + ½ log κ over the rows of heads, and by layer", false, check_decomposition,
-               make_decomposition},
+               "log ρ = log e + log r̃ + ½ log κ over the rows of heads, and by layer", false,
+               "--head --layers --heads --range --names", check_decomposition, make_decomposition},
     FigureKind{"lambda", "λ by token and head",
-               "λ of differential heads: by token, its quantiles and spread; of DIFF V1 by layer", true, check_lambda,
-               make_lambda},
+               "λ of differential heads: by token, its quantiles and spread; of DIFF V1 by layer", true,
+               "--head --layers --heads --range --names", check_lambda, make_lambda},
     FigureKind{"norm-gain", "gain of V1's head norm",
-               "gain of the head norm of DIFF V1 over visible keys, and by layer", false, check_norm_gain,
-               make_norm_gain},
+               "gain of the head norm of DIFF V1 over visible keys, and by layer", false,
+               "--head --layers --heads --names --points", check_norm_gain, make_norm_gain},
     FigureKind{"compare", "heads of two runs",
                "a quantity of the heads of two runs, or of many texts each: --against names the others", true,
-               check_compare, make_compare},
+               "--layers --heads --quantity --range --scale --against --paired --epsilon", check_compare, make_compare},
     FigureKind{"training", "curves of training.h5",
-               "loss, gradient norm, largest logit and sink score by step, from training.h5", true, check_training,
+               "loss, gradient norm, largest logit and sink score by step, from training.h5", true, "", check_training,
                make_training, true},
     FigureKind{"map", "map of one head", "one map of a head; of a head with two maps, first − λ × second = net", false,
-               check_map, make_map, false, false, true},
+               "--head --rows --keys --cell --range --scale --names --colour-map", check_map, make_map, false, false,
+               true},
     FigureKind{"grid", "maps of all heads", "every head's map as a small picture, layers across, heads down", false,
-               check_grid, make_grid, false, false, true},
+               "--head --layers --heads --range --scale --colour-map", check_grid, make_grid, false, false, true},
     FigureKind{"tokens", "the text, tinted", "the text, each token on the colour of a quantity of its row or key",
-               false, check_tokens, make_tokens, false, true},
+               false, "--head --quantity --rows --range --scale --names --colour-map", check_tokens, make_tokens, false,
+               true},
 };
 
 // "0–29", "0, 4–7".
@@ -69,6 +72,15 @@ std::string ranges_text(std::span<const std::int64_t> indices) {
 Error not_there(const FigureRun& run, const std::string& what) {
   return {ErrorCode::InvalidArgument, what + ": " + run.name() + " has layers " + ranges_text(run.run->layers) +
                                           " and heads " + ranges_text(run.run->heads)};
+}
+
+std::string attribute_of(const RunSnapshot& run, std::string_view name) {
+  const auto found = run.attributes.find(name);
+  return found == run.attributes.end() ? std::string() : found->second;
+}
+
+std::string model_of(const RunSnapshot& run) {
+  return run.model_name.empty() ? attribute_of(run, "model_id") : run.model_name;
 }
 
 bool has(std::span<const std::int64_t> indices, std::int64_t index) {
@@ -132,12 +144,15 @@ Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice)
   return drawn;
 }
 
+RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& choice) {
+  const std::string name = choice.names ? model_of(run) : std::string();
+  // Not markup: a model may be named with stars.
+  return {{TextRun::Form::Upright, (name.empty() ? "" : name + " · ") + head_text(head)}};
+}
+
 std::string run_sentence(const RunSnapshot& run) {
-  const auto attribute = [&](std::string_view name) {
-    const auto found = run.attributes.find(name);
-    return found == run.attributes.end() ? std::string() : found->second;
-  };
-  std::string text = run.model_name.empty() ? attribute("model_id") : run.model_name;
+  const auto attribute = [&](std::string_view name) { return attribute_of(run, name); };
+  std::string text = model_of(run);
   text += ", " + grouped_text(run.length) + " tokens";
   if (const std::string dtype = attribute("dtype_compute"); !dtype.empty()) text += ", computed in " + dtype;
   if (attribute("bos_added") == "0") text += ", no BOS";

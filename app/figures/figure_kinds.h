@@ -17,6 +17,7 @@ struct FigureKind {
   const char* brief;    // a few words, for the window
   const char* summary;  // one line, for --list and help
   bool several;         // takes several runs
+  const char* uses;     // the options that change it, but those of every page: "--head --rows"
   // Why this run cannot be drawn so, and what to do: nothing where it can.
   Result<void> (*check)(const FigureRun& run, const FigureChoice& choice);
   Result<Figure> (*make)(std::span<const FigureRun> runs, const FigureChoice& choice);
@@ -43,6 +44,8 @@ struct DrawnHeads {
   [[nodiscard]] bool whole(const RunSnapshot& run) const { return layers == run.layers && heads == run.heads; }
 };
 [[nodiscard]] Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice);
+// "L17.H4"; with its model where names are asked for: "SmolLM2-135M-Instruct · L17.H4".
+[[nodiscard]] RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& choice);
 // Model, text and precision in one sentence: "SmolLM2-135M-Instruct, 512 tokens, float32."; with the first digits of
 // the hashes.
 [[nodiscard]] std::string run_sentence(const RunSnapshot& run);

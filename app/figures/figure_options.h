@@ -14,6 +14,7 @@ namespace headroom {
 struct Figure;        // figure.h
 struct FigureChoice;  // figure.h
 struct FigureRun;     // figure.h
+struct FigureKind;    // figure_kinds.h
 
 // Empty texts: the kind's choice.
 struct FigureOptions {
@@ -34,6 +35,9 @@ struct FigureOptions {
 [[nodiscard]] Result<Figure> figure_of(const std::string& kind, std::span<const FigureRun> runs,
                                        const std::vector<FigureRun>& against, const FigureOptions& options,
                                        const std::string& letters);
+
+// The options that are given and change nothing of this kind: {"--rows"}; figure_of() notes them.
+[[nodiscard]] std::vector<std::string> without_effect(const FigureKind& kind, const FigureOptions& options);
 
 // As words of a command line, without those that say nothing: {"--head", "L1.H2"}.
 [[nodiscard]] std::vector<std::string> option_words(const FigureOptions& options);

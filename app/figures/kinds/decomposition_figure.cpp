@@ -158,8 +158,7 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
   const auto terms = head_terms(layer, head.head);
   auto panel = std::make_unique<TermPanel>();
   panel->kind = "decomposition", panel->name = "head", panel->head = head;
-  panel->title = rich("log *ρ*_{*i*} and its terms, nats"), panel->brief = rich("nats"),
-  panel->right = rich(head_text(head));
+  panel->title = rich("log *ρ*_{*i*} and its terms, nats"), panel->brief = rich("nats");
   panel->x = {series.by_position ? 0.0 : 1.0, last_place(series), !series.by_position};
   panel->x.whole = series.by_position, panel->x.high_label = !series.by_position;
   panel->x.title = rich(series.by_position ? "position of the row" : "visible keys *n*_{*i*}");
@@ -319,7 +318,10 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
                            (heads.size() > 1 ? ", " + head_text(heads.back()) + " spreads its weights most" : "") +
                            "; --head chooses others");
   std::vector<std::unique_ptr<TermPanel>> panels;
-  for (const HeadRef& head : heads) panels.push_back(head_panel(run, head));
+  for (const HeadRef& head : heads) {
+    panels.push_back(head_panel(run, head));
+    panels.back()->right = head_title(run, head, choice);
+  }
   if (drawn.layers.size() * drawn.heads.size() > 1) panels.push_back(layer_panel(run, drawn, means));
   // One y axis throughout.
   double low = 0.0, high = 0.0;

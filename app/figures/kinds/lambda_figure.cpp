@@ -460,7 +460,6 @@ std::unique_ptr<LambdaHistogramPanel> histogram_panel(const FigureRun& run, cons
   panel->y = {0.0, std::max(1.0, 1.02 * panel->counts.largest())};
   panel->title = rich("tokens");
   if (named) panel->of = run.path.stem().string(), panel->y.high *= 1.25;
-  panel->right = rich(head_text(one.head));
   panel->source = run_sentence(*run.run);
   panel->sentence = "How many of the " + grouped_text(std::ssize(one.values)) + " tokens of " + head_text(one.head) +
                     " have which *λ*_{*i*}, in " + std::to_string(kLambdaBins) + " bins.";
@@ -538,6 +537,7 @@ Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& 
                              " differs most between tokens; --head chooses another");
     }
     histograms.push_back(histogram_panel(run, *one, range_of(heads, choice), with_tokens > 1));
+    histograms.back()->right = head_title(*run.run, one->head, choice);
   }
   for (auto* part : {&layers, &histograms})
     for (auto& panel : *part) figure.panels.push_back(std::move(panel));

@@ -263,7 +263,7 @@ Result<void> add_equation(Figure& figure, const MapSubject& subject, const Figur
   if (!one_line) first->sign = " ";  // as wide as what stands below it
   second->names_rows = !one_line, result->names_rows = false;
   lambda->weight = one_line ? 0.2f : 1.0f;
-  (one_line ? result->right : lambda->right) = rich(head_text(subject.head));
+  (one_line ? result->right : lambda->right) = head_title(*subject.file.run, subject.head, choice);
   if (one_line) figure.rows.emplace_back();
   const auto add = [&](std::unique_ptr<FigurePanel> panel, bool begins) {
     if (begins && !one_line) figure.rows.emplace_back();
@@ -292,7 +292,7 @@ Result<void> add_map(Figure& figure, const MapSubject& subject, const FigureChoi
       panel->lens.reset();
     }
   }
-  panel->right = rich(head_text(subject.head));
+  panel->right = head_title(*subject.file.run, subject.head, choice);
   figure.panels.push_back(std::move(panel));
   return {};
 }

@@ -278,7 +278,7 @@ Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoic
 
   auto rows = std::make_unique<GainRowsPanel>();
   GainRowsPanel& a = *rows;
-  a.kind = "norm-gain", a.name = "head", a.head = head, a.right = rich(head_text(head));
+  a.kind = "norm-gain", a.name = "head", a.head = head, a.right = head_title(run, head, choice);
   a.title = rich("gain of the head norm, 1/√{RMS² + *ε*}"), a.brief = rich("gain of the head norm");
   a.cap = 1.0 / std::sqrt(make_head_series(run, *layer, head.head).norm_epsilon);
   const std::int64_t least = least_visible(run, *visible);

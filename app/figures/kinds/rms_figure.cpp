@@ -399,7 +399,6 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   panel->kind = "rms", panel->name = head_text(head), panel->head = head;
   panel->title = rich("context RMS in units of the values, *ρ*_{*i*}");
   panel->brief = rich("context RMS *ρ*_{*i*}");
-  panel->right = rich(head_text(head));
   panel->min_row = series.min_row;
   panel->last_n = std::max(2.0, *std::ranges::max_element(series.visible));
   const RowIntervals& intervals = series.intervals[static_cast<std::size_t>(RmsTab::Relative)];
@@ -475,6 +474,7 @@ Result<Figure> make_rms(std::span<const FigureRun> runs, const FigureChoice& cho
                              " has the most rows outside its interval; --head chooses another");
     for (const HeadRef& head : heads) {
       auto panel = rms_panel(*run.run, head);
+      panel->right = head_title(*run.run, head, choice);
       if (panel->drawn.empty())
         return Error(ErrorCode::Unsupported,
                      head_text(head) + ": no row of " + run.name() + " has a finite context RMS above 0");
