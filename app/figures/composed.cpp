@@ -254,6 +254,9 @@ class Reader {
     HEADROOM_TRY(const std::vector<FigureRun> runs, runs_of(figure, panel));
     HEADROOM_TRY(Figure made, make_figure(*kind, runs, choice));
     for (std::string& note : made.notes) composed_.figure.notes.push_back(std::move(note));
+    // Of the panel's own options: the figure's are for whichever panels follow them.
+    HEADROOM_TRY(const FigureOptions own, options(Json::object(), panel));
+    note_without_effect(composed_.figure, *kind, own);
     HEADROOM_TRY(const std::string which, text_of(panel, "panel", ""));
     set_letters(made, "a");
     for (auto& one : made.panels) one->bare_y = false;  // what stood at its left may be elsewhere

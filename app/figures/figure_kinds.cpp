@@ -79,10 +79,6 @@ std::string attribute_of(const RunSnapshot& run, std::string_view name) {
   return found == run.attributes.end() ? std::string() : found->second;
 }
 
-std::string model_of(const RunSnapshot& run) {
-  return run.model_name.empty() ? attribute_of(run, "model_id") : run.model_name;
-}
-
 bool has(std::span<const std::int64_t> indices, std::int64_t index) {
   return std::ranges::find(indices, index) != indices.end();
 }
@@ -142,6 +138,10 @@ Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice)
   if (drawn.layers.empty()) drawn.layers = run.run->layers;
   if (drawn.heads.empty()) drawn.heads = run.run->heads;
   return drawn;
+}
+
+std::string model_of(const RunSnapshot& run) {
+  return run.model_name.empty() ? attribute_of(run, "model_id") : run.model_name;
 }
 
 RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& choice) {

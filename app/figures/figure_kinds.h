@@ -44,6 +44,8 @@ struct DrawnHeads {
   [[nodiscard]] bool whole(const RunSnapshot& run) const { return layers == run.layers && heads == run.heads; }
 };
 [[nodiscard]] Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice);
+// Its name, else the id that its file has.
+[[nodiscard]] std::string model_of(const RunSnapshot& run);
 // "L17.H4"; with its model where names are asked for: "SmolLM2-135M-Instruct · L17.H4".
 [[nodiscard]] RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& choice);
 // Model, text and precision in one sentence: "SmolLM2-135M-Instruct, 512 tokens, float32."; with the first digits of

@@ -146,15 +146,13 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
   return choice;
 }
 
-std::vector<std::string> without_effect(const FigureKind& kind, const FigureOptions& options) {
+void note_without_effect(Figure& figure, const FigureKind& kind, const FigureOptions& options) {
   constexpr std::array<std::string_view, 3> kOfEveryPage = {"--width", "--height", "--theme"};
   const auto used = parts(kind.uses, ' ');
-  std::vector<std::string> names;
-  for (std::string& word : option_words(options))
+  for (const std::string& word : option_words(options))
     if (word.starts_with("--") && std::ranges::find(kOfEveryPage, word) == kOfEveryPage.end() &&
         std::ranges::find(used, word) == used.end())
-      names.push_back(std::move(word));
-  return names;
+      figure.notes.push_back(word + " changes nothing of " + kind.name);
 }
 
 Result<Figure> figure_of(const std::string& kind, std::span<const FigureRun> runs,
@@ -164,8 +162,7 @@ Result<Figure> figure_of(const std::string& kind, std::span<const FigureRun> run
   HEADROOM_TRY(FigureChoice choice, read_choice(options, kind));
   choice.against = against;
   HEADROOM_TRY(Figure figure, make_figure(*found, runs, choice));
-  for (const std::string& name : without_effect(*found, options))
-    figure.notes.push_back(name + " changes nothing of " + kind);
+  note_without_effect(figure, *found, options);
   set_letters(figure, letters);
   return figure;
 }

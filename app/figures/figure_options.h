@@ -36,8 +36,8 @@ struct FigureOptions {
                                        const std::vector<FigureRun>& against, const FigureOptions& options,
                                        const std::string& letters);
 
-// The options that are given and change nothing of this kind: {"--rows"}; figure_of() notes them.
-[[nodiscard]] std::vector<std::string> without_effect(const FigureKind& kind, const FigureOptions& options);
+// Notes the options that are given and change nothing of this kind, as figure_of() does: "--rows changes nothing of atlas".
+void note_without_effect(Figure& figure, const FigureKind& kind, const FigureOptions& options);
 
 // As words of a command line, without those that say nothing: {"--head", "L1.H2"}.
 [[nodiscard]] std::vector<std::string> option_words(const FigureOptions& options);

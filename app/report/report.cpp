@@ -60,14 +60,10 @@ class ReportMaker {
     for (ReportBlock& block : blocks) report_.blocks.push_back(std::move(block));
   }
 
-  static std::string name_of(const FigureRun& run) {
-    return run.run->model_name.empty() ? run.attribute("model_id") : run.run->model_name;
-  }
-
   [[nodiscard]] std::string usual_title() const {
     std::vector<std::string> names;
     for (const FigureRun& run : runs_)
-      if (const std::string name = name_of(run); std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (const std::string name = model_of(*run.run); std::ranges::find(names, name) == names.end()) names.push_back(name);
     std::string title;
     for (const std::string& name : names) title += (title.empty() ? "" : ", ") + name;
     return title;
@@ -84,7 +80,7 @@ class ReportMaker {
   }
 
   Result<void> add_run(const FigureRun& run, std::size_t number) {
-    add(ReportHeading{2, runs_.size() > 1 ? name_of(run) + " · " + run.name() : "The run"});
+    add(ReportHeading{2, runs_.size() > 1 ? model_of(*run.run) + " · " + run.name() : "The run"});
     add(run_facts(run));
     add_all(run_text(*run.run));
     add(self_check(*run.run));

@@ -83,7 +83,7 @@ ReportTable run_facts(const FigureRun& run) {
     if (!value.empty()) table.rows.push_back({name, value});
   };
   const auto attribute = [&](const char* name) { return run.attribute(name); };
-  add("model", r.model_name.empty() ? attribute("model_id") : r.model_name);
+  add("model", model_of(r));
   add("run file", run.name());
   std::map<std::string, std::int64_t> kinds;
   for (const auto& layer : r.data)

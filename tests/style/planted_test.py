@@ -74,6 +74,13 @@ class UnityNames(unittest.TestCase):
                 tree(folder, {"core/a.h": header.format("", first), "kernels/b.h": header.format(inner, second)})
                 self.assertEqual(len(list(unity_names.faults(folder))), found, (first, second, inner))
 
+    def test_a_type_that_a_neighbour_includes_is_found(self):
+        header, hidden = "namespace headroom {\n\nstruct Part {\n};\n\n}  // namespace headroom\n", "namespace headroom {\nnamespace {\n\nstruct Part {\n};\n\n}  // namespace\n}\n"
+        for include, found in (('#include "app/far.h"\n', 1), ('#include "app/near.h"\n', 1), ("", 0)):
+            with tempfile.TemporaryDirectory() as folder:
+                tree(folder, {"app/near.h": header, "app/far.h": '#include "app/near.h"\n', "core/a.cpp": hidden, "core/b.cpp": include})
+                self.assertEqual(len([fault for fault in unity_names.faults(folder) if "is also a type" in fault]), found, include)
+
     def test_what_is_never_used_is_found(self):
         for source in ("using lib::Name;", "namespace Name = lib::deep;", "using Name = lib::Other;", "constexpr int Name = 3;",
                        "const std::array<int, 2> Name = {1, 2};", "constexpr char Name[] = \"x\";  // Name", "  using lib::Name;"):

@@ -4,7 +4,9 @@ The build compiles several sources of a folder as one (headroom_unity in CMakeLi
 then defined twice, or, worse, two functions of one name become overloads, and a call may go to the other file's. Prints
 FOLDER: NAME: PLACES for each and exits 1 on any. Also the aliases and constants that a source declares for itself and never says
 again: clang-tidy, which sees groups of sources, takes them for a header's. And types of one name in two headers of one
-namespace: what the compiler makes of them by itself, the linker takes for one. It reads sources as clang-format leaves them.
+namespace: what the compiler makes of them by itself, the linker takes for one. And types of an unnamed namespace whose name is
+that of a type in a header that another source of the folder includes: together neither is meant. It reads sources as
+clang-format leaves them.
 """
 
 import itertools
@@ -99,10 +101,49 @@ def types_twice(root):
             yield f"{namespace}::{name} is a type of {', '.join(f'{file}:{line}' for file, line in found)}"
 
 
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+
+
+class Headers:
+    """What sources include, at any depth, and the types of it."""
+
+    def __init__(self, root):
+        self.root, self.reached, self.types = root, {}, {}
+
+    def of(self, path):
+        if path not in self.reached:
+            self.reached[path] = set()  # a ring of headers ends here
+            with open(os.path.join(self.root, path), encoding="utf-8") as file:
+                direct = [name for name in INCLUDE.findall(file.read()) if os.path.exists(os.path.join(self.root, name))]
+            self.reached[path] = set(direct).union(*(self.of(name) for name in direct))
+        return self.reached[path]
+
+    def types_of(self, path):
+        if path not in self.types:
+            self.types[path] = {(namespace, name) for namespace, name, _ in types_of(os.path.join(self.root, path))}
+        return self.types[path]
+
+
+def types_hidden(root, folder, headers):
+    sources = [os.path.relpath(os.path.join(folder, file), root) for file in sorted(os.listdir(folder)) if file.endswith(".cpp")]
+    for source in sources:
+        with open(os.path.join(root, source), encoding="utf-8") as file:
+            text = file.read()
+        namespace = next(iter(re.findall(r"^namespace ([\w:]+) \{$", text, re.MULTILINE)), "")
+        lines = text.split("\n")
+        own = {(namespace, name): line for name, line in names_of(os.path.join(root, source)) if TYPE.match(lines[line - 1])}
+        for other in sources if own else ():
+            for header in sorted(headers.of(other)):
+                for found in sorted(own.keys() & headers.types_of(header)):
+                    yield f"{source}:{own[found]}: {found[1]} is also a type of {header}, which {other} includes"
+
+
 def faults(root):
+    headers = Headers(root)
     yield from types_twice(root)
     for top in FOLDERS:
         for folder, _, files in sorted(os.walk(os.path.join(root, top))):
+            yield from types_hidden(root, folder, headers)
             places = defaultdict(list)
             for file in sorted(files):
                 if file.endswith(".cpp"):
