@@ -36,7 +36,8 @@ struct FigureOptions {
                                        const std::vector<FigureRun>& against, const FigureOptions& options,
                                        const std::string& letters);
 
-// Notes the options that are given and change nothing of this kind, as figure_of() does: "--rows changes nothing of atlas".
+// Notes the options that are given and change nothing of this kind, as figure_of() does: "--rows changes nothing of
+// atlas".
 void note_without_effect(Figure& figure, const FigureKind& kind, const FigureOptions& options);
 
 // As words of a command line, without those that say nothing: {"--head", "L1.H2"}.

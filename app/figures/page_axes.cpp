@@ -138,6 +138,13 @@ float left_of_axis(const PageAxis& y, float height, const Page& page) {
   return page.style.pt(kTick + kToLabel) + widest;
 }
 
+float beyond_axis(const PageAxis& x, float width, const Page& page) {
+  float beyond = 0.0f;
+  for (const PageTick& tick : page_ticks(x, 0.0f, width, true, page))
+    beyond = std::max(beyond, tick.place + 0.5f * rich_width(page.measure, tick.label, page.style.text()) - width);
+  return beyond;
+}
+
 PageAxis layer_axis(const std::vector<std::int64_t>& layers) {
   PageAxis axis{-0.7, static_cast<double>(layers.size()) - 0.3};
   axis.whole = true, axis.indices = layers, axis.title = rich("layer");

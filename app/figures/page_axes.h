@@ -37,6 +37,8 @@ struct PageTick {
 // What ticks and labels take beside the inner rectangle.
 [[nodiscard]] float left_of_axis(const PageAxis& y, float height, const Page& page);
 [[nodiscard]] float below_axis(const PageAxis& x, const Page& page);
+// How far the last label of an axis of that width reaches over its end.
+[[nodiscard]] float beyond_axis(const PageAxis& x, float width, const Page& page);
 
 // One place for each layer, with room at both ends.
 [[nodiscard]] PageAxis layer_axis(const std::vector<std::int64_t>& layers);

@@ -63,7 +63,8 @@ class ReportMaker {
   [[nodiscard]] std::string usual_title() const {
     std::vector<std::string> names;
     for (const FigureRun& run : runs_)
-      if (const std::string name = model_of(*run.run); std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (const std::string name = model_of(*run.run); std::ranges::find(names, name) == names.end())
+        names.push_back(name);
     std::string title;
     for (const std::string& name : names) title += (title.empty() ? "" : ", ") + name;
     return title;

@@ -232,3 +232,9 @@ def test_training_of_one_seed_has_no_bands(command, runs, tmp_path):
 def test_training_refuses_more_than_can_be_told_apart(command, tmp_path):
     files = [DEMO / f"backcopy/{variant}/training.h5" for variant in ("softmax", "diff_v2", "diff_v1", "gated", "softmax_one")]
     refused(command("figure", *files, "training", "-o", tmp_path / "out.pdf"), 2, "5 pairs of recipe and variant")
+
+
+@pytest.mark.parametrize("quantity", ["context_rms_mean", "entropy_mean", "logit_abs_max", "value_drain", "weight_l2_mean", "value_mean_share"])
+def test_quantities_without_a_symbol_fit_the_usual_page(command, runs, tmp_path, quantity):  # noqa: F811
+    outcome = command("figure", runs["softmax"], "compare", "--against", runs["softmax_one"], "--quantity", quantity, "-o", tmp_path / "out.pdf")
+    assert outcome.code == 0 and "warning" not in outcome.errors, outcome

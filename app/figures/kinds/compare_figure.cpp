@@ -26,7 +26,8 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kLongestSide = 26;  // letters of a side's name
+constexpr std::size_t kLongestSide = 26;                 // letters of a side's name
+constexpr std::size_t kLongSymbol = 8, kLongTitle = 27;  // bytes of a quantity on an axis, and with a side's name
 constexpr float kHeadRadius = 1.0f, kHeadRim = 0.25f;
 
 // What the panels of one comparison share.
@@ -52,7 +53,8 @@ class ComparePairsPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(all->value, inner.y, page), page.style.pt(2.0f), 0.0f, below_axis(x_axis(), page)};
+    return {left_of_axis(all->value, inner.y, page),
+            std::max(page.style.pt(2.0f), beyond_axis(all->value, inner.x, page)), 0.0f, below_axis(x_axis(), page)};
   }
   Vec2 least_inner(const Page& page) const override {
     const float left = left_of_axis(all->value, 80.0f, page);
@@ -243,7 +245,8 @@ class CompareSharesPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y_axis(), inner.y, page), page.style.pt(3.5f), 0.0f, below_axis(x_axis(), page)};
+    return {left_of_axis(y_axis(), inner.y, page),
+            std::max(page.style.pt(3.5f), beyond_axis(all->value, inner.x, page)), 0.0f, below_axis(x_axis(), page)};
   }
 
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
@@ -440,7 +443,9 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
     heads->y = {range.low, range.high};
     heads->title =
         rich("difference of ") + all->symbol + rich(", mean and 95 % interval, " + texts_word(sides.texts_a));
-    if (sides.texts_a < 2) heads->title = rich("difference of ") + all->symbol + rich(", 1 text");
+    heads->brief = rich("difference, mean and 95 % interval, " + texts_word(sides.texts_a));
+    if (sides.texts_a < 2)
+      heads->title = rich("difference of ") + all->symbol + rich(", 1 text"), heads->brief = rich("difference, 1 text");
     heads->sentence = "Second less first side of each head, in the order of layers";
     if (sides.texts_a > 1)
       heads->sentence += ": mean of the differences of " + texts_word(sides.texts_a) +
@@ -461,13 +466,21 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
   }
   auto shares = std::make_unique<CompareSharesPanel>();
   shares->kind = "compare", shares->name = "ecdf", shares->all = all, shares->weight = 0.72f;
-  shares->title = rich("share of heads below ") + all->symbol;
+  shares->title = rich("share of heads below ") + all->symbol, shares->brief = rich("share of heads");
   shares->sentence = "Share of heads whose " + plain_text(rich_title(quantity_title(all->quantity))) +
                      " is at most that; grey: " + sides.name_a + ", " + grouped_text(std::ssize(sides.only_a)) +
                      " heads, means over " + texts_word(sides.texts_a) + "; green: " + sides.name_b + ", " +
                      grouped_text(std::ssize(sides.only_b)) + " heads, " + texts_word(sides.texts_b) + "." + ends;
   figure.panels.push_back(std::move(shares));
   arrange(figure, choice, figure.panels.size() > 1 ? 174.0 : 84.0, 150.0, 57.0);
+  // A quantity without a symbol is written out on three axes, for which one row has no room.
+  const std::size_t symbol = plain_text(all->symbol).size();
+  const std::size_t title =
+      symbol + std::min(kLongestSide, std::max(all->sides.name_a.size(), all->sides.name_b.size()));
+  if (figure.rows.size() == 1 && figure.panels.size() == 3 && (symbol > kLongSymbol || title > kLongTitle)) {
+    figure.rows = {{0, 1}, {2}};
+    if (!choice.height_mm) figure.height_mm *= 2.0;
+  }
   return figure;
 }
 
