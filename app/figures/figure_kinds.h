@@ -72,6 +72,8 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_lambda(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_lambda(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_lambda_text(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_lambda_text(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_norm_gain(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_compare(const FigureRun& run, const FigureChoice& choice);

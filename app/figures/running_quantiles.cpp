@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kWindowRows = 15;
 constexpr int kWindowPlaces = 48;
-constexpr double kWindowFactor = 1.33;
 
 }  // namespace
 
@@ -28,8 +27,8 @@ RunningQuantiles running_quantiles(NumberView visible, NumberView values, double
   if (!(from > 0.0) || from > last) return result;
   for (int i = 0; i <= kWindowPlaces; ++i) {
     const double n = from * std::pow(last / from, i / static_cast<double>(kWindowPlaces));
-    const auto begin = std::ranges::lower_bound(rows, n / kWindowFactor, {}, &std::pair<double, double>::first);
-    const auto end = std::ranges::upper_bound(rows, kWindowFactor * n, {}, &std::pair<double, double>::first);
+    const auto begin = std::ranges::lower_bound(rows, n / kRunningWindow, {}, &std::pair<double, double>::first);
+    const auto end = std::ranges::upper_bound(rows, kRunningWindow * n, {}, &std::pair<double, double>::first);
     std::vector<double> window;
     for (auto row = begin; row < end; ++row) window.push_back(row->second);
     if (window.size() < kWindowRows) continue;

@@ -8,6 +8,8 @@
 
 namespace headroom {
 
+inline constexpr double kRunningWindow = 1.33;
+
 struct RunningQuantiles {
   std::vector<double> n, lower, median, upper;
 
@@ -15,7 +17,7 @@ struct RunningQuantiles {
 };
 
 // At 49 places evenly spaced in log n from `from` > 0 to the largest n: median and quartiles (type 7) of the finite
-// values whose n lies within a factor 1.33, where there are at least 15. `visible` and `values` are as long as each
+// values whose n lies within that factor, where there are at least 15. `visible` and `values` are as long as each
 // other.
 [[nodiscard]] RunningQuantiles running_quantiles(NumberView visible, NumberView values, double from);
 

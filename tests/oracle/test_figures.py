@@ -72,6 +72,7 @@ KINDS = {
 }
 
 KINDS |= {
+    "lambda-text": ("diff_v2", []),
     "decomposition": ("softmax", []),
     "lambda": ("diff_v2", []),
     "lambda_v1": ("diff_v1", []),

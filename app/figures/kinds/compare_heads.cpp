@@ -19,29 +19,10 @@ constexpr std::size_t kHashShown = 12;
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
-  return all;
+  return all.empty() ? "none" : all;
 }
 
 Error no_pair(const std::string& message) { return {ErrorCode::Unsupported, "compare: " + message}; }
-
-// The runs of a side differ in their texts alone.
-Result<void> one_side(std::span<const FigureRun> runs) {
-  std::set<std::string> texts;
-  const FigureRun& first = runs.front();
-  for (const FigureRun& run : runs) {
-    for (const char* name : {"checkpoint_sha256", "dtype_compute"})
-      if (run.attribute(name) != first.attribute(name))
-        return no_pair(std::string(name) + " of " + run.name() + " is not that of " + first.name() +
-                       ": the runs of one side are of one model");
-    if (run.run->what_ifs != first.run->what_ifs)
-      return no_pair("what-ifs of " + run.name() + " (" + joined(run.run->what_ifs) + ") are not those of " +
-                     first.name() + " (" + joined(first.run->what_ifs) + ")");
-    if (!texts.insert(run.attribute("prompt_sha256")).second)
-      return no_pair("the text of " + run.name() + " (" + run.attribute("prompt_sha256").substr(0, kHashShown) +
-                     ") is given twice: intervals are over different texts");
-  }
-  return {};
-}
 
 Result<void> same_texts(std::span<const FigureRun> a, std::span<const FigureRun> b) {
   if (a.size() != b.size())
@@ -92,10 +73,29 @@ MeanInterval mean_interval(std::span<const double> values, double level) {
   return result;
 }
 
+Result<void> one_model_many_texts(const std::string& kind, std::span<const FigureRun> runs) {
+  const auto refusal = [&](const std::string& message) { return Error(ErrorCode::Unsupported, kind + ": " + message); };
+  std::set<std::string> texts;
+  const FigureRun& first = runs.front();
+  for (const FigureRun& run : runs) {
+    for (const char* name : {"checkpoint_sha256", "dtype_compute"})
+      if (run.attribute(name) != first.attribute(name))
+        return refusal(std::string(name) + " of " + run.name() + " is not that of " + first.name() +
+                       ": its runs are of one model");
+    if (run.run->what_ifs != first.run->what_ifs)
+      return refusal("what-ifs of " + run.name() + " (" + joined(run.run->what_ifs) + ") are not those of " +
+                     first.name() + " (" + joined(first.run->what_ifs) + ")");
+    if (!texts.insert(run.attribute("prompt_sha256")).second)
+      return refusal("the text of " + run.name() + " (" + run.attribute("prompt_sha256").substr(0, kHashShown) +
+                     ") is given twice: intervals are over different texts");
+  }
+  return {};
+}
+
 Result<TwoSides> compare_sides(std::span<const FigureRun> a, std::span<const FigureRun> b, const QuantityRef& quantity,
                                const FigureChoice& choice) {
-  HEADROOM_TRY_VOID(one_side(a));
-  HEADROOM_TRY_VOID(one_side(b));
+  HEADROOM_TRY_VOID(one_model_many_texts("compare", a));
+  HEADROOM_TRY_VOID(one_model_many_texts("compare", b));
   TwoSides sides;
   sides.texts_a = std::ssize(a), sides.texts_b = std::ssize(b);
   sides.paired = choice.paired || a.front().attribute("checkpoint_sha256") == b.front().attribute("checkpoint_sha256");

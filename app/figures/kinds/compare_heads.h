@@ -37,6 +37,9 @@ struct MeanInterval {
 };
 [[nodiscard]] MeanInterval mean_interval(std::span<const double> values, double level);
 
+// Unsupported where runs of one kind of figure differ in more than their texts, or two have the same text.
+[[nodiscard]] Result<void> one_model_many_texts(const std::string& kind, std::span<const FigureRun> runs);
+
 // InvalidArgument where the lists do not match; Unsupported where runs are no pair: other tokens, other settings within
 // a side.
 [[nodiscard]] Result<TwoSides> compare_sides(std::span<const FigureRun> a, std::span<const FigureRun> b,
