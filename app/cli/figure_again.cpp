@@ -14,6 +14,7 @@
 
 #include "app/figures/figure_kinds.h"
 #include "app/paper/page_keys.h"
+#include "app/text/font_files.h"
 #include "core/checkpoint/sha256.h"
 
 namespace headroom {
@@ -100,6 +101,12 @@ Result<FigureArguments> arguments_again(const FigureArguments& given) {
       HEADROOM_TRY_VOID(find(place));
   }
   for (std::string& place : again.options.against) HEADROOM_TRY_VOID(find(place));
+  if (names_font_file(again.font))
+    for (const fs::path& folder : folders)
+      if (std::error_code error; fs::exists(folder / again.font, error)) {
+        again.font = (folder / again.font).string();
+        break;
+      }
   again.expected_runs = key_of(keys, "run_sha256");
   again.output = given.output, again.data = given.data, again.caption = given.caption;
   again.force = given.force, again.json = given.json;

@@ -24,9 +24,11 @@
 #include "app/paper/page_file.h"
 #include "app/process/report_error.h"
 #include "app/process/version.h"
+#include "app/text/font_files.h"
 #include "app/text/font_library.h"
 #include "core/base/error.h"
 #include "core/base/shell_word.h"
+#include "core/checkpoint/sha256.h"
 #include "core/io/atomic_file.h"
 
 namespace headroom {
@@ -118,10 +120,12 @@ std::string said_words(const FigureArguments& arguments) {
     const auto named = [](const std::vector<std::string>& files, std::string_view name) {
       return std::ranges::find(files, name) != files.end();
     };
-    constexpr std::string_view kAgainst = "--against=";
-    const std::size_t from = word.starts_with(kAgainst) ? kAgainst.size() : 0;
+    std::size_t from = 0;
+    for (const std::string_view option : {"--against=", "--font="})
+      if (word.starts_with(option)) from = option.size();
     const std::string file = word.substr(from);
-    if (named(arguments.places, file) || named(arguments.options.against, file))
+    if (named(arguments.places, file) || named(arguments.options.against, file) ||
+        (file == arguments.font && names_font_file(file)))
       word = word.substr(0, from) + std::filesystem::path(file).filename().string();
     text += (text.empty() ? "" : " ") + shell_word(std::move(word));
   }
@@ -149,6 +153,7 @@ Result<Asked> make_asked(const FigureArguments& arguments, const Places& places)
   if (!places.file.empty()) {
     HEADROOM_TRY(ComposedFigure composed,
                  read_composed(places.file, arguments.options.width, arguments.options.height));
+    if (!arguments.options.title.empty()) composed.figure.title = arguments.options.title;
     set_letters(composed.figure, arguments.letters == "a" ? composed.letters : arguments.letters);
     return Asked{std::move(composed.figure), std::move(composed.runs), places.file.filename().string(), composed.theme};
   }
@@ -176,6 +181,10 @@ void print_report(const FigureArguments& arguments, const FigurePage& page, cons
       {"height_mm", page.figure.height_mm}, {"kind", page.name},          {"marks", report.marks},
       {"warnings", report.warnings},        {"notes", page.figure.notes}, {"fonts", fonts.describe()}};
   if (!report.caption.empty()) json["caption"] = report.caption;
+  json["font_files"] = nlohmann::ordered_json::array();
+  for (const std::string& path : fonts.paths())
+    if (const Result<std::string> hash = sha256_of_file(path))
+      json["font_files"].push_back({{"path", path}, {"sha256", *hash}});
   json["panels"] = nlohmann::ordered_json::array();
   for (const auto& panel : page.figure.panels)
     json["panels"].push_back(
@@ -199,7 +208,7 @@ Result<void> print_figure(const FigureArguments& arguments) {
   if (arguments.json && arguments.data == "-")
     return Error(ErrorCode::InvalidArgument, "--data - and --json both write to standard output");
   HEADROOM_TRY(Asked asked, make_asked(arguments, places));
-  HEADROOM_TRY(const auto fonts, FontLibrary::create());
+  HEADROOM_TRY(const auto fonts, FontLibrary::create(arguments.font));
   HEADROOM_TRY(const FigurePage page, lay_out_page(std::move(asked.figure), std::move(asked.runs), asked.name,
                                                    page_style(asked.theme, arguments.text_size), *fonts));
   HEADROOM_TRY(const FileKeys keys,
@@ -211,7 +220,8 @@ Result<void> print_figure(const FigureArguments& arguments) {
   if (places.file.empty()) inputs.clear();
   for (const FigureRun& run : page.runs) inputs.push_back(run.path);
   if (format) {
-    HEADROOM_TRY(PageBytes made, page_bytes(page, *format, arguments.dots_per_inch, keys, *fonts));
+    HEADROOM_TRY(PageBytes made, page_bytes(page, *format, arguments.dots_per_inch, keys, *fonts,
+                                            arguments.svg_text == "fonts" ? SvgText::Fonts : SvgText::Outlines));
     for (std::string& warning : made.warnings) report.warnings.push_back(std::move(warning));
     HEADROOM_TRY_VOID(write_whole_file(arguments.output, made.bytes, arguments.force, inputs));
     report.bytes = made.bytes.size();

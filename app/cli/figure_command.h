@@ -18,7 +18,7 @@ struct FigureArguments {
   std::vector<std::string> places;     // run files and one kind
   std::filesystem::path output, from;  // from: a figure that is drawn again
   FigureOptions options;
-  std::string letters = "a", caption, data;
+  std::string letters = "a", caption, data, font, svg_text = "outlines";
   double text_size = 7.0, dots_per_inch = 0.0;  // 0: 600, of a PNG 300
   bool list = false, force = false, json = false;
   std::string expected_runs;       // hashes of the run files, where a figure is drawn again

@@ -46,6 +46,11 @@ void add_figure(CLI::App& app, FigureArguments& arguments) {
   command->add_option("--scale", arguments.options.scale, "linear, log or symlog (default: the quantity's)")
       ->check(CLI::IsMember({"linear", "log", "symlog"}));
   command->add_option("--text-size", arguments.text_size, "points (default: 7)")->check(CLI::Range(4.0, 24.0));
+  command
+      ->add_option("--font", arguments.font,
+                   "a family that is installed, or a font file, in place of Inter; what it lacks comes from the others")
+      ->type_name("FILE|FAMILY");
+  command->add_option("--title", arguments.options.title, "above the panels (default: none; a caption says more)");
   command->add_option("--letters", arguments.letters, "of panels: a (default), A, (a), none")
       ->check(CLI::IsMember({"a", "A", "(a)", "none"}));
   command->add_flag("--names", arguments.options.names, "the model's name beside the head's");
@@ -60,6 +65,10 @@ void add_figure(CLI::App& app, FigureArguments& arguments) {
       ->check(CLI::IsMember({"auto", "vector", "image"}));
   command->add_option("--dpi", arguments.dots_per_inch, "of images (default: 600, of a PNG file 300)")
       ->check(CLI::Range(50.0, 2400.0));
+  command
+      ->add_option("--svg-text", arguments.svg_text,
+                   "outlines (default), or fonts: text that can be edited, with the fonts' characters in the file")
+      ->check(CLI::IsMember({"outlines", "fonts"}));
   command->add_option("--caption", arguments.caption, "print the caption: text or latex")
       ->check(CLI::IsMember({"text", "latex"}));
   command->add_option("--data", arguments.data, "write what is drawn as CSV; - is standard output")

@@ -73,11 +73,13 @@ class Reader {
                    "the figure file is no JSON: " + (from == std::string::npos ? what : what.substr(from)))
           .in_file(file_.string());
     }
-    HEADROOM_TRY_VOID(known(json, "the figure", {"width", "height", "gap", "letters", "theme", "run", "runs", "rows"}));
+    HEADROOM_TRY_VOID(
+        known(json, "the figure", {"width", "height", "gap", "letters", "theme", "title", "run", "runs", "rows"}));
     HEADROOM_TRY(const std::string own_width, text_of(json, "width", "174mm"));
     HEADROOM_TRY(composed_.figure.width_mm, page_length(width.empty() ? own_width : width));
     HEADROOM_TRY(composed_.letters, text_of(json, "letters", "a"));
     HEADROOM_TRY(composed_.theme, text_of(json, "theme", "paper"));
+    HEADROOM_TRY(composed_.figure.title, text_of(json, "title", ""));
     if (composed_.theme != "paper" && composed_.theme != "slides")
       return wrong("theme", "paper or slides", composed_.theme);
     if (json.contains("gap")) {

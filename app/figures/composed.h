@@ -1,6 +1,7 @@
-// Figures of several panels in rows, from a JSON file: {"width", "gap", "letters", "theme", "run", options…, "rows":
-// [{"height", "panels": [{"kind", "panel", "width", options…} | {"text"} | {"empty": true}]}]}. Options are those of
-// the command line with underscores; a panel inherits them from the figure. Reads files; one thread at a time: HDF5.
+// Figures of several panels in rows, from a JSON file: {"width", "gap", "letters", "theme", "title", "run",
+// options…, "rows": [{"height", "panels": [{"kind", "panel", "width", options…} | {"text"} | {"empty": true}]}]}.
+// Options are those of the command line with underscores; a panel inherits them from the figure. Reads files; one
+// thread at a time: HDF5.
 #pragma once
 
 #include <filesystem>

@@ -115,6 +115,7 @@ struct Figure {
   std::vector<float> row_heights_mm;           // of inner rectangles; empty: rows of one height fill the page
   std::vector<float> row_shares;               // of what rows without such heights leave for them; empty: all alike
   float gap_mm = 5.0f;                         // between panels
+  std::string title;                           // of the whole page, above the panels; empty: none
   std::vector<std::string> notes;              // for stderr: what was chosen or left out
 };
 
@@ -122,6 +123,8 @@ struct Figure {
 // rows, where none is asked for.
 void arrange(Figure& figure, const FigureChoice& choice, double usual_width_mm, double side_by_side_from_mm,
              double row_height_mm);
+// The page becomes as much higher as the title takes, where its height is its own choice.
+void set_title(Figure& figure, std::string title, bool own_height, bool slides);
 void set_letters(Figure& figure, std::string_view form);  // "a", "A", "(a)", "none"
 
 }  // namespace headroom

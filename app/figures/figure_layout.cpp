@@ -15,6 +15,7 @@ namespace headroom {
 namespace {
 
 // Millimetres, of a panel's title line: baseline, where the inner rectangle begins, edges, letter to title.
+constexpr float kPageTitle = 5.4f;  // above the panels
 constexpr float kBaseline = 3.1f, kTitleLine = 6.2f, kEdge = 0.8f, kAfterLetter = 3.1f, kBetweenNames = 1.8f;
 
 float title_width(const FigurePanel& panel, const RichText& title, const Page& page) {
@@ -25,6 +26,11 @@ float title_width(const FigurePanel& panel, const RichText& title, const Page& p
   for (const SeriesName& name : panel.series_names)
     names += style.mm(kBetweenNames) + rich_width(page.measure, name.text, style.text());
   return style.mm(2.0f * kEdge) + letter + rich_width(page.measure, title, style.title()) + names + right;
+}
+
+TextStyle page_title(const Page& page) { return {Face::SansSemibold, page.style.letter().size, ink::kBlack}; }
+float page_title_width(const Figure& figure, const Page& page) {
+  return page.style.mm(2.0f * kEdge) + page.measure.width(figure.title, Face::SansSemibold, page_title(page).size);
 }
 
 float right_edge(const Page& page) { return page.style.mm(kEdge); }
@@ -66,6 +72,8 @@ std::vector<float> row_heights(const Figure& figure, float width, float height, 
   return heights;
 }
 
+double millimetres_of(float points) { return static_cast<double>(points) * 25.4 / 72.0; }
+
 Error too_small(const char* what, double asked, double least) {
   Error error(ErrorCode::InvalidArgument, std::string("the figure does not fit: ") + fixed_text(asked, 0) +
                                               " mm is too " + what + "; at least " + fixed_text(std::ceil(least), 0) +
@@ -86,6 +94,12 @@ void arrange(Figure& figure, const FigureChoice& choice, double usual_width_mm, 
   figure.height_mm = choice.height_mm.value_or(row_height_mm * static_cast<double>(figure.rows.size()));
 }
 
+void set_title(Figure& figure, std::string title, bool own_height, bool slides) {
+  figure.title = std::move(title);
+  if (!figure.title.empty() && own_height && figure.height_mm > 0.0)
+    figure.height_mm += static_cast<double>(kPageTitle) * (slides ? 2.0 : 1.0);
+}
+
 void set_letters(Figure& figure, std::string_view form) {
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     FigurePanel& panel = *figure.panels[i];
@@ -101,11 +115,12 @@ void set_letters(Figure& figure, std::string_view form) {
 Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page) {
   const PageStyle& style = page.style;
   const auto points = [](double mm) { return static_cast<float>(mm * 72.0 / 25.4); };
-  const auto millimetres = [](float value) { return static_cast<double>(value) * 25.4 / 72.0; };
   const float width = points(figure.width_mm), height = points(figure.height_mm);
-  const std::vector<float> heights = row_heights(figure, width, height, page);
+  const float above = figure.title.empty() ? 0.0f : style.mm(kPageTitle);
+  const std::vector<float> heights = row_heights(figure, width, height - above, page);
   std::vector<PanelFrame> frames(figure.panels.size());
-  float least_width = 0.0f, least_height = 0.0f, top = 0.0f;
+  float least_height = 0.0f, top = above;
+  float least_width = figure.title.empty() ? 0.0f : page_title_width(figure, page);
   for (std::size_t r = 0; r < figure.rows.size(); ++r) {
     const std::vector<std::size_t>& panels = figure.rows[r];
     const bool fixed_height = r < figure.row_heights_mm.size();
@@ -139,17 +154,18 @@ Result<std::vector<PanelFrame>> lay_out_figure(Figure& figure, const Page& page)
     }
     if (fixed_height && style.mm(figure.row_heights_mm[r]) + 0.01f < least_inner_height)
       return too_small("low", static_cast<double>(figure.row_heights_mm[r]),
-                       millimetres(least_inner_height / style.times));
+                       millimetres_of(least_inner_height / style.times));
     least_width = std::max(least_width, needed);
-    least_height = std::max(least_height, (row.top + row.bottom + least_inner_height) * height / tall);
+    least_height =
+        std::max(least_height, above + (row.top + row.bottom + least_inner_height) * (height - above) / tall);
     top += tall;
     if (fixed_height && r + 1 < figure.rows.size()) top += style.mm(0.5f * figure.gap_mm);
   }
-  if (least_width > width + 0.01f) return too_small("narrow", figure.width_mm, millimetres(least_width));
+  if (least_width > width + 0.01f) return too_small("narrow", figure.width_mm, millimetres_of(least_width));
   if (figure.height_mm <= 0.0)
-    figure.height_mm = millimetres(top);
+    figure.height_mm = millimetres_of(top);
   else if (least_height > height + 0.01f)
-    return too_small("low", figure.height_mm, millimetres(least_height));
+    return too_small("low", figure.height_mm, millimetres_of(least_height));
   return frames;
 }
 
@@ -170,6 +186,7 @@ Result<void> settle_height(Figure& figure, const Page& page) {
     if (inner > 0.0f) needed = std::max(needed, (around + static_cast<double>(inner)) * 25.4 / 72.0 * rows);
   }
   if (needed <= 0.0) return {};
+  if (!figure.title.empty()) needed += millimetres_of(page.style.mm(kPageTitle));
   if (figure.height_mm > 0.0 && needed > figure.height_mm + 0.01) return too_small("low", figure.height_mm, needed);
   if (needed > kMost)
     return Error(ErrorCode::InvalidArgument, "the text would be " + fixed_text(needed, 0) +
@@ -181,6 +198,7 @@ Result<void> settle_height(Figure& figure, const Page& page) {
 
 void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page) {
   const PageStyle& style = page.style;
+  if (!figure.title.empty()) painter.text({style.mm(kEdge), style.mm(kBaseline)}, figure.title, page_title(page));
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const FigurePanel& panel = *figure.panels[i];
     const PanelFrame& frame = frames[i];

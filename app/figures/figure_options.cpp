@@ -147,7 +147,7 @@ Result<FigureChoice> read_choice(const FigureOptions& options, const std::string
 }
 
 void note_without_effect(Figure& figure, const FigureKind& kind, const FigureOptions& options) {
-  constexpr std::array<std::string_view, 3> kOfEveryPage = {"--width", "--height", "--theme"};
+  constexpr std::array<std::string_view, 4> kOfEveryPage = {"--width", "--height", "--theme", "--title"};
   const auto used = parts(kind.uses, ' ');
   for (const std::string& word : option_words(options))
     if (word.starts_with("--") && std::ranges::find(kOfEveryPage, word) == kOfEveryPage.end() &&
@@ -161,8 +161,14 @@ Result<Figure> figure_of(const std::string& kind, std::span<const FigureRun> run
   HEADROOM_TRY(const FigureKind* const found, find_figure_kind(kind));
   HEADROOM_TRY(FigureChoice choice, read_choice(options, kind));
   choice.against = against;
+  // Kinds arrange themselves by the sizes of paper, of which slides have the double.
+  const double times = options.theme == "slides" ? 2.0 : 1.0;
+  for (std::optional<double>* length : {&choice.width_mm, &choice.height_mm})
+    if (*length) **length /= times;
   HEADROOM_TRY(Figure figure, make_figure(*found, runs, choice));
+  figure.width_mm *= times, figure.height_mm *= times;
   note_without_effect(figure, *found, options);
+  set_title(figure, options.title, options.height.empty(), options.theme == "slides");
   set_letters(figure, letters);
   return figure;
 }
@@ -189,6 +195,7 @@ std::vector<std::string> option_words(const FigureOptions& options) {
   if (options.epsilon != none.epsilon) add("--epsilon", full_text(options.epsilon));
   if (options.top != none.top) add("--top", std::to_string(options.top));
   if (options.names) words.emplace_back("--names");
+  add("--title", options.title);
   add("--points", options.points);
   add("--colour-map", options.colour_map);
   add("--width", options.width);

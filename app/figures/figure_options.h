@@ -24,6 +24,7 @@ struct FigureOptions {
   double epsilon = 0.3;
   std::int64_t top = 12;
   bool names = false;
+  std::string title;                 // of the page
   std::vector<std::string> against;  // run files; read_choice() reads none
   bool paired = false;
   friend bool operator==(const FigureOptions&, const FigureOptions&) = default;

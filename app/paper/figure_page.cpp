@@ -87,8 +87,9 @@ Result<FileKeys> page_keys(std::span<const FigureRun> runs, std::string command,
 }
 
 Result<PageBytes> page_bytes(const FigurePage& page, PageFormat format, double dots_per_inch, const FileKeys& keys,
-                             const FontLibrary& fonts) {
+                             const FontLibrary& fonts, SvgText svg_text) {
   PageInfo info = page_info(page);
+  info.svg_text = svg_text;
   info.dots_per_inch = dots_per_inch > 0.0 ? dots_per_inch : format == PageFormat::Png ? 300.0 : 600.0;
   info.keys = keys;
   const Page ground = page_of(page, fonts);

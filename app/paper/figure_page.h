@@ -42,7 +42,8 @@ struct FigurePage {
 
 // `dots_per_inch` 0: 600, of a PNG 300.
 [[nodiscard]] Result<PageBytes> page_bytes(const FigurePage& page, PageFormat format, double dots_per_inch,
-                                           const FileKeys& keys, const FontLibrary& fonts);
+                                           const FileKeys& keys, const FontLibrary& fonts,
+                                           SvgText svg_text = SvgText::Outlines);
 // As a PNG shows it, with that many pixels a point; without an id.
 [[nodiscard]] Result<RgbPicture> page_picture(const FigurePage& page, double pixels_per_point,
                                               const FontLibrary& fonts);

@@ -23,12 +23,17 @@ enum class PageFormat : std::uint8_t { Pdf, Svg, Png };
 
 inline constexpr double kPointsPerMillimetre = 72.0 / 25.4;
 
+// Text of an SVG: drawn as outlines that every program shows alike, or as text that can be edited and searched, with
+// the characters of its fonts in the file.
+enum class SvgText : std::uint8_t { Outlines, Fonts };
+
 struct PageInfo {
   double width = 0.0, height = 0.0;  // points
   double dots_per_inch = 600.0;      // of images in vector files, of the pixels of a PNG
   std::string title, description;
   std::string created_utc;  // "2026-11-26T10:14:00Z": of what is shown, not of the file
   FileKeys keys;
+  SvgText svg_text = SvgText::Outlines;
 };
 
 struct PageBytes {

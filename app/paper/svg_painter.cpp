@@ -9,14 +9,18 @@
 #include <numbers>
 
 #include "app/paper/drawn_layer.h"
+#include "app/paper/font_subset.h"
 #include "app/paper/map_pixels.h"
 #include "app/paper/png_image.h"
 #include "app/paper/svg_text.h"
+#include "core/base/utf8.h"
 
 namespace headroom {
 namespace {
 
 std::string number(float value) { return svg_number(static_cast<double>(value)); }
+
+std::string family(std::uint32_t font) { return "headroom-" + std::to_string(font); }
 
 std::string attribute(const char* name, std::string_view value) {
   return value.empty() ? std::string() : std::string(" ") + name + "=\"" + xml_text(value) + "\"";
@@ -33,7 +37,7 @@ std::string axis_text(const Axis& axis) {
 }  // namespace
 
 SvgPainter::SvgPainter(const PageInfo& info, const FontLibrary& fonts)
-    : fonts_(fonts), dots_per_inch_(info.dots_per_inch) {
+    : fonts_(fonts), dots_per_inch_(info.dots_per_inch), as_fonts_(info.svg_text == SvgText::Fonts) {
   const auto millimetres = [](double points) { return svg_number(points / kPointsPerMillimetre) + "mm"; };
   body_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
           millimetres(info.width) + "\" height=\"" + millimetres(info.height) + "\" viewBox=\"0 0 " +
@@ -44,10 +48,53 @@ SvgPainter::SvgPainter(const PageInfo& info, const FontLibrary& fonts)
   for (const auto& [key, value] : info.keys) keys[key] = value;
   if (!info.created_utc.empty()) keys["created_utc"] = info.created_utc;
   body_ += "<metadata>" + xml_text(keys.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
-           "</metadata>\n<g stroke-linejoin=\"round\">\n";
+           "</metadata>\n";
+  head_ = body_.size();
+  body_ += "<g stroke-linejoin=\"round\">\n";
 }
 
-std::string SvgPainter::finish() { return body_ + "</g>\n</svg>\n"; }
+std::string SvgPainter::finish() {
+  std::string style;
+  for (const auto& [font, characters] : embedded_)
+    style += "@font-face{font-family:\"" + family(font) + "\";src:url(data:font/sfnt;base64," +
+             base64(font_subset(fonts_.font(font), characters)) + ")}\n";
+  // As the texts were laid out.
+  if (!style.empty())
+    style = "<style>" + style +
+            "text{font-feature-settings:\"calt\" 0,\"liga\" 0,\"clig\" 0,\"dlig\" 0;white-space:pre}</style>\n";
+  return body_.substr(0, head_) + style + body_.substr(head_) + "</g>\n</svg>\n";
+}
+
+std::optional<std::string> SvgPainter::spans(std::string_view text, const TextStyle& style) {
+  const ShapedText& shaped = fonts_.shape(text, style.face);
+  struct Span {
+    std::uint32_t font = 0;
+    std::size_t begin = 0;
+    float x = 0.0f;
+  };
+  std::vector<Span> runs;
+  std::size_t last = 0;
+  for (const PlacedGlyph& glyph : shaped.glyphs) {
+    if (glyph.font == kBoxFont || glyph.cluster < last) return {};  // a box; from right to left
+    last = glyph.cluster;
+    if (runs.empty() || runs.back().font != glyph.font) runs.push_back({glyph.font, glyph.cluster, glyph.x});
+  }
+  for (const Span& run : runs)
+    if (!embedded_.contains(run.font) && font_subset(fonts_.font(run.font), {U'0'}).empty()) return {};
+  std::string content;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::size_t end = i + 1 < runs.size() ? runs[i + 1].begin : text.size();
+    const std::string_view part = text.substr(runs[i].begin, end - runs[i].begin);
+    for (std::string_view rest = part; !rest.empty();) {
+      const Utf8Scalar scalar = decode_utf8(rest);
+      embedded_[runs[i].font].insert(scalar.valid ? scalar.code_point : U'\ufffd');
+      rest.remove_prefix(scalar.size_bytes);
+    }
+    content += "<tspan font-family=\"" + family(runs[i].font) + "\" x=\"" + number(runs[i].x * style.size) + "\">" +
+               xml_text(part) + "</tspan>";
+  }
+  return content;
+}
 
 void SvgPainter::begin_plot(const PlotTag& tag) {
   body_ += "<g" + attribute("id", tag.id.empty() ? "" : "panel-" + tag.id) + attribute("data-kind", tag.kind);
@@ -139,6 +186,12 @@ std::string placed_at(Vec2 baseline, float angle) {
 }  // namespace
 
 void SvgPainter::text(Vec2 baseline, std::string_view text, const TextStyle& style, float angle) {
+  if (as_fonts_)
+    if (const std::optional<std::string> content = spans(text, style)) {
+      body_ += "<text data-size=\"" + number(style.size) + "\" font-size=\"" + number(style.size) + "\"" +
+               placed_at(baseline, angle) + svg_fill(style.color) + ">" + *content + "</text>\n";
+      return;
+    }
   int boxes = 0;
   const std::string outlines = text_outlines(fonts_, text, style.face, style.size, boxes);
   if (boxes > 0 && warnings_.empty())

@@ -2,8 +2,12 @@
 // marks: each plot is a group that says its axes, each series a group of one element for each mark. Main thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,12 +53,17 @@ class SvgPainter final : public Painter {
   void picture(Rect target, const RgbPicture& picture) override;
 
  private:
+  // The element's content where every glyph comes from a font that can be part of the file, in the order of the text.
+  [[nodiscard]] std::optional<std::string> spans(std::string_view text, const TextStyle& style);
   void image(Rect target, const std::string& png);
   void path(std::span<const Vec2> points, bool closed, const std::string& paint);
 
   const FontLibrary& fonts_;
   double dots_per_inch_;
+  bool as_fonts_;
   std::string body_;
+  std::size_t head_ = 0;                                  // of body_: where the fonts go
+  std::map<std::uint32_t, std::set<char32_t>> embedded_;  // by number of the font
   int clips_ = 0;
   std::vector<std::string> warnings_;
 };

@@ -134,6 +134,28 @@ std::vector<FontFile> find_face_files(Face face) {
   return files;
 }
 
+bool names_font_file(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".otf", ".ttf", ".otc", ".ttc"};
+  return name.find('/') != std::string_view::npos ||
+         std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+Result<std::vector<FontFile>> find_named_files(const std::string& name, Face face) {
+  std::vector<FontFile> files = find_face_files(face);
+  if (is_mono(face)) return files;
+  std::optional<FontFile> own;
+  if (names_font_file(name)) {
+    if (!readable(name)) return Error(ErrorCode::NotFound, "the font file cannot be read").in_file(name);
+    own = FontFile{name, 0};
+  } else if (!(own = match_family(name.c_str(), weight_of(face), true, slant_of(face)))) {
+    Error error(ErrorCode::InvalidArgument, "font family \"" + name + "\": not installed");
+    return error.advise("fc-list : family names those that are; a font file can be given by its path");
+  }
+  std::erase(files, *own);
+  files.insert(files.begin(), *own);
+  return files;
+}
+
 std::optional<FontFile> find_font_with(char32_t code_point, Face face) {
   Pattern wanted(FcPatternCreate());
   std::unique_ptr<FcCharSet, CharSetDeleter> characters(FcCharSetCreate());

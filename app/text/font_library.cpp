@@ -205,14 +205,21 @@ struct FontLibrary::State {
 FontLibrary::FontLibrary(std::unique_ptr<State> state) : state_(std::move(state)) {}
 FontLibrary::~FontLibrary() = default;
 
-Result<std::unique_ptr<FontLibrary>> FontLibrary::create() {
+Result<std::unique_ptr<FontLibrary>> FontLibrary::create(const std::string& text_font) {
   auto state = std::make_unique<State>();
   FT_Library library = nullptr;
   if (FT_Init_FreeType(&library) != 0) return Error(ErrorCode::OutOfMemory, "FreeType could not be started");
   state->library.reset(library);
   for (std::size_t face = 0; face < kFaceCount; ++face) {
-    for (const FontFile& file : find_face_files(static_cast<Face>(face))) {
+    const auto of = static_cast<Face>(face);
+    HEADROOM_TRY(const std::vector<FontFile> files, text_font.empty()
+                                                        ? Result<std::vector<FontFile>>(find_face_files(of))
+                                                        : find_named_files(text_font, of));
+    for (const FontFile& file : files) {
       const std::uint32_t font = state->font_number(file);
+      const bool drawable = font != kBoxFont && FT_IS_SCALABLE(state->fonts[font]->face()) != 0;
+      if (!text_font.empty() && !is_mono(of) && file == files.front() && !drawable)
+        return Error(ErrorCode::Corrupt, "no font with outlines could be read from it").in_file(file.path);
       if (font != kBoxFont) state->chains[face].push_back(font);
     }
     if (state->chains[face].empty()) {
@@ -259,6 +266,13 @@ void FontLibrary::trim() {
     }
   }
   ++state_->epoch;
+}
+
+std::vector<std::string> FontLibrary::paths() const {
+  std::vector<std::string> paths;
+  for (const auto& font : state_->fonts)
+    if (font && std::ranges::find(paths, font->file().path) == paths.end()) paths.push_back(font->file().path);
+  return paths;
 }
 
 std::vector<std::string> FontLibrary::describe() const {

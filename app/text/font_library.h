@@ -55,7 +55,9 @@ class FontLibrary final : public TextMeasure {
  public:
   // Inter and JetBrains Mono, else DejaVu, else what fontconfig calls sans-serif and monospace; a face without its
   // weight takes the next lighter one. NotFound if the system has no scalable font at all.
-  [[nodiscard]] static Result<std::unique_ptr<FontLibrary>> create();
+  // `text_font`: a family or a font file that texts are set in instead (font_files.h: find_named_files()); Corrupt
+  // where that file is no font that can be drawn.
+  [[nodiscard]] static Result<std::unique_ptr<FontLibrary>> create(const std::string& text_font = {});
   ~FontLibrary() override;
   FontLibrary(const FontLibrary&) = delete;
   FontLibrary& operator=(const FontLibrary&) = delete;
@@ -75,6 +77,8 @@ class FontLibrary final : public TextMeasure {
 
   // One line per face and fall-back in use: "Sans: Inter Regular (path)"; for the about page.
   [[nodiscard]] std::vector<std::string> describe() const;
+  // The font files that are open, each once.
+  [[nodiscard]] std::vector<std::string> paths() const;
 
  private:
   struct State;
