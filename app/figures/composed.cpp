@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -19,6 +21,7 @@
 #include "core/base/edit_distance.h"
 #include "core/base/input_file.h"
 #include "core/base/number_text.h"
+#include "core/run/head_values.h"
 
 namespace headroom {
 namespace {
@@ -26,8 +29,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
-constexpr std::string_view kOptions[] = {"head",  "layers", "heads",      "quantity", "keys", "cell",
-                                         "range", "scale",  "colour_map", "epsilon",  "top",  "names"};
+constexpr std::string_view kOptions[] = {"head",  "layers",     "heads",   "quantity", "keys",  "cell",    "range",
+                                         "scale", "colour_map", "epsilon", "top",      "names", "against", "paired"};
 
 // Words in a cell of their own.
 class TextPanel final : public FigurePanel {
@@ -89,6 +92,7 @@ class Reader {
     if (!json.contains("rows") || !json["rows"].is_array() || json["rows"].empty())
       return wrong("rows", "a list of rows, each with its panels",
                    json.contains("rows") ? json["rows"].dump() : "none");
+    share_ranges(json);
     for (const Json& row : json["rows"]) HEADROOM_TRY_VOID(read_row(json, row));
     if (!height.empty()) {
       HEADROOM_TRY(composed_.figure.height_mm, page_length(height));
@@ -193,6 +197,7 @@ class Reader {
     HEADROOM_TRY_VOID(number("epsilon", options.epsilon));
     HEADROOM_TRY_VOID(number("top", options.top));
     if (const Json* names = member("names")) options.names = names->is_boolean() && names->get<bool>();
+    if (const Json* paired = member("paired")) options.paired = paired->is_boolean() && paired->get<bool>();
     return options;
   }
 
@@ -204,12 +209,29 @@ class Reader {
       for (const Json& name : object["runs"])
         if (name.is_string()) names.push_back(name.get<std::string>());
     if (names.empty()) return wrong("run", "the path of a run file", "none");
+    return opened(names);
+  }
+
+  // A list of texts, or one; empty where there is no such member.
+  Result<std::vector<std::string>> names_of(const Json& object, const char* member) const {
+    std::vector<std::string> names;
+    if (!object.contains(member)) return names;
+    const Json list = object[member].is_array() ? object[member] : Json::array({object[member]});
+    for (const Json& name : list) {
+      if (!name.is_string()) return wrong(member, "a path, or a list of paths", object[member].dump());
+      names.push_back(name.get<std::string>());
+    }
+    return names;
+  }
+
+  // Each file is read once.
+  Result<std::vector<FigureRun>> opened(const std::vector<std::string>& names) {
     std::vector<FigureRun> runs;
     for (const std::string& name : names) {
       const std::filesystem::path path = file_.parent_path() / name;
-      const auto opened = std::ranges::find(composed_.runs, path, &FigureRun::path);
-      if (opened != composed_.runs.end()) {
-        runs.push_back(*opened);
+      const auto known_run = std::ranges::find(composed_.runs, path, &FigureRun::path);
+      if (known_run != composed_.runs.end()) {
+        runs.push_back(*known_run);
         continue;
       }
       HEADROOM_TRY(FigureRun run, read_figure_run(path));
@@ -217,6 +239,36 @@ class Reader {
       runs.push_back(composed_.runs.back());
     }
     return runs;
+  }
+
+  // A quantity has one range of colours in all panels that give none. What cannot be read is said where the panel is.
+  void share_ranges(const Json& figure) {
+    if (figure.contains("range")) return;
+    for (const Json& row : figure["rows"]) {
+      if (!row.is_object() || !row.contains("panels") || !row["panels"].is_array()) continue;
+      for (const Json& panel : row["panels"])
+        if (panel.is_object() && panel.contains("kind") && !panel.contains("range")) add_values(figure, panel);
+    }
+  }
+  void add_values(const Json& figure, const Json& panel) {
+    const Result<std::string> name = text_of(panel, "kind", "");
+    const Result<FigureOptions> asked = options(figure, panel);
+    if (!name || (*name != "atlas" && *name != "scatter") || !asked) return;
+    const Result<FigureChoice> choice = read_choice(*asked, *name);
+    const Result<std::vector<FigureRun>> runs = runs_of(figure, panel);
+    if (!choice || !runs || runs->front().run == nullptr) return;
+    const Result<DrawnHeads> drawn = drawn_heads(runs->front(), *choice);
+    if (!drawn) return;
+    std::vector<QuantityRef> quantities = choice->quantities;
+    if (*name == "atlas" && quantities.empty()) {
+      const QuantityInfo* info = find_quantity_info("sink_score");
+      quantities.push_back({info, info->default_index});
+    }
+    for (const QuantityRef& quantity : quantities)
+      for (const std::int64_t layer : drawn->layers)
+        for (const std::int64_t head : drawn->heads)
+          if (const double value = head_value(*runs->front().run, quantity, layer, head); std::isfinite(value))
+            shared_[quantity_text(quantity)].push_back(value);
   }
 
   Result<void> read_row(const Json& figure, const Json& row) {
@@ -252,8 +304,12 @@ class Reader {
     HEADROOM_TRY(const std::string name, text_of(panel, "kind", ""));
     HEADROOM_TRY(const FigureKind* const kind, find_figure_kind(name));
     HEADROOM_TRY(const FigureOptions asked, options(figure, panel));
-    HEADROOM_TRY(const FigureChoice choice, read_choice(asked, name));
+    HEADROOM_TRY(FigureChoice choice, read_choice(asked, name));
     HEADROOM_TRY(const std::vector<FigureRun> runs, runs_of(figure, panel));
+    if (!figure.contains("range") && !panel.contains("range")) choice.together = shared_;
+    HEADROOM_TRY(const std::vector<std::string> against,
+                 names_of(panel.contains("against") ? panel : figure, "against"));
+    HEADROOM_TRY(choice.against, opened(against));
     HEADROOM_TRY(Figure made, make_figure(*kind, runs, choice));
     for (std::string& note : made.notes) composed_.figure.notes.push_back(std::move(note));
     // Of the panel's own options: the figure's are for whichever panels follow them.
@@ -272,6 +328,7 @@ class Reader {
 
   std::filesystem::path file_;
   ComposedFigure composed_;
+  std::map<std::string, std::vector<double>, std::less<>> shared_;  // by quantity, of panels without a range
 };
 
 }  // namespace

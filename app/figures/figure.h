@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +57,8 @@ struct FigureChoice {
   bool names = false;              // model · head at the right
   std::vector<FigureRun> against;  // the second side of a comparison, in the order of the runs
   bool paired = false;             // heads of two checkpoints are pairs
+  // By quantity: the values of all panels of a page whose colours have one range.
+  std::map<std::string, std::vector<double>, std::less<>> together;
 };
 
 // Above this many marks a panel's points are one picture, unless vectors are asked for.

@@ -136,7 +136,9 @@ Color bar_color(const PageBar& bar, double value) {
   return table_color(bar, scale_position(bar.scale, static_cast<float>(value)));
 }
 
-PageBar quantity_bar(const QuantityRef& quantity, const std::vector<double>& values, const FigureChoice& choice) {
+PageBar quantity_bar(const QuantityRef& quantity, const std::vector<double>& own, const FigureChoice& choice) {
+  const auto together = choice.together.find(quantity_text(quantity));
+  const std::vector<double>& values = together != choice.together.end() ? together->second : own;
   const QuantityInfo& info = *quantity.info;
   PageBar bar;
   bar.title = symbol_of(quantity_title(quantity));
@@ -157,7 +159,7 @@ PageBar quantity_bar(const QuantityRef& quantity, const std::vector<double>& val
     range = robust_range(values);
   if (choice.low) range.low = *choice.low;
   if (choice.high) range.high = *choice.high;
-  for (const double v : values) {
+  for (const double v : own) {
     range.clips_low = range.clips_low || v < range.low;
     range.clips_high = range.clips_high || v > range.high;
   }

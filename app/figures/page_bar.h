@@ -20,7 +20,8 @@ struct PageBar {
 };
 
 // The colours of a quantity over the heads that are drawn: what it can be where that is bounded on both sides, else
-// 1-2-5 ends round its values; `choice` may set either end and the kind of scale.
+// 1-2-5 ends round its values, or round those of all panels that share its range; `choice` may set either end and the
+// kind of scale.
 [[nodiscard]] PageBar quantity_bar(const QuantityRef& quantity, const std::vector<double>& values,
                                    const FigureChoice& choice);
 

@@ -1,5 +1,6 @@
 """Comparisons of runs and histories of trainings as figures: every mark is a number of the files."""
 import io
+import json
 import shutil
 
 import h5py
@@ -238,3 +239,65 @@ def test_training_refuses_more_than_can_be_told_apart(command, tmp_path):
 def test_quantities_without_a_symbol_fit_the_usual_page(command, runs, tmp_path, quantity):  # noqa: F811
     outcome = command("figure", runs["softmax"], "compare", "--against", runs["softmax_one"], "--quantity", quantity, "-o", tmp_path / "out.pdf")
     assert outcome.code == 0 and "warning" not in outcome.errors, outcome
+
+
+# --- in composed figures
+
+
+def composed(folder, name, rows, **more):
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"width": "174mm", **more, "rows": rows}))
+    return path
+
+
+def test_a_composed_figure_compares_and_reads_each_file_once(command, sides, tmp_path):
+    folder = sides[0][0].parent
+    names = [[path.name for path in side] for side in sides]
+    shutil.copy(composed(tmp_path, "both", [{"height": "40mm", "panels": [{"kind": "compare", "panel": "differences", "runs": names[0]},
+                                                                        {"kind": "compare", "panel": "ecdf", "runs": names[0]}]}], against=names[1]), folder)
+    outcome = command("figure", folder / "both.json", "-o", tmp_path / "both.svg", "--json", "--data", tmp_path / "both.csv")
+    assert outcome.code == 0 and "warning" not in outcome.errors, outcome
+    assert len(json.loads(outcome.text)["keys"]["run_sha256"].split()) == 10
+    alone = command("figure", *sides[0], "compare", "--against", *sides[1], "--data", "-")
+    expected = pandas.read_csv(io.StringIO(alone.text), comment="#")
+    found = pandas.read_csv(tmp_path / "both.csv", comment="#")
+    for mark in ("interval", "step"):
+        wanted = expected[expected["mark"] == mark]["y"].tolist()
+        assert found[found["mark"] == mark]["y"].tolist() == wanted and (wanted or mark == "step")
+
+
+def test_colours_of_a_quantity_have_one_range_in_all_panels_that_give_none(command, runs, sides, tmp_path):
+    """Two runs side by side, whose own ranges differ: one bar's ends for both, and for a panel with a range its own."""
+    quantity, values = "effective_keys_mean", []
+    for run in (runs["softmax"], sides[0][0]):
+        with h5py.File(run) as file:
+            values.append(file[quantity][..., 0].astype(float))
+    assert values[0].max() > 1.5 * values[1].max()
+    panels = [{"kind": "atlas", "quantity": quantity, "run": str(run)} for run in (runs["softmax"], sides[0][0])]
+
+    def colours(rows):
+        outcome = command("figure", composed(tmp_path, "panels", rows), "-o", tmp_path / "panels.svg", "--force")
+        assert outcome.code == 0, outcome
+        made = []
+        for plot in Figure(tmp_path / "panels.svg").plots:
+            fills = {}
+            for series in plot.series:
+                for mark in series.marks:
+                    if mark.get("fill", "none") != "none" and mark.tag.endswith("rect"):
+                        fills.setdefault(series.name, []).append(mark.get("fill"))
+            made.append(max(fills.values(), key=len))
+        return made
+
+    together = colours([{"height": "30mm", "panels": panels}])
+    alone = [colours([{"height": "30mm", "panels": [panel]}])[0] for panel in panels]
+    own = colours([{"height": "30mm", "panels": [panels[0], panels[1] | {"range": "1,4"}]}])
+    assert own[0] == alone[0] != together[0] and own[1] not in (alone[1], together[1])
+    # Lightness goes one way with the value, through the cells of both panels.
+
+    def steps(parts, of):
+        light = [sum(w * int(c[i:i + 2], 16) for w, i in ((0.2126, 1), (0.7152, 3), (0.0722, 5))) for _, c in sorted(
+            (v, c) for part, fills in zip(of, parts) for v, c in zip(part.reshape(-1), fills))]
+        return [b - a for a, b in zip(light, light[1:])]
+
+    assert max(steps(alone[:1], values[:1])) <= 0.5  # of one panel, darker and darker
+    assert max(steps(together, values)) <= 0.5 < 20 < max(steps(alone, values))
