@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "core/base/edit_distance.h"
 #include "core/base/number_text.h"
 
@@ -155,11 +156,11 @@ RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& ch
 
 std::string run_sentence(const RunSnapshot& run) {
   const auto attribute = [&](std::string_view name) { return attribute_of(run, name); };
-  std::string text = model_of(run);
+  std::string text = literal_markup(model_of(run));
   text += ", " + grouped_text(run.length) + " tokens";
   if (const std::string dtype = attribute("dtype_compute"); !dtype.empty()) text += ", computed in " + dtype;
-  if (attribute("bos_added") == "0") text += ", no BOS";
-  for (const std::string& what_if : run.what_ifs) text += ", " + what_if;
+  if (attribute("first_token_is_bos") == "0") text += ", no BOS";
+  for (const std::string& what_if : run.what_ifs) text += ", " + literal_markup(what_if);
   text += ".";
   // Of several files the hash of the first stands for all: NAME HASH, one a line.
   const std::string checkpoint = attribute("checkpoint_sha256");

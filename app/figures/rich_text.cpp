@@ -1,5 +1,6 @@
 #include "app/figures/rich_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -26,8 +27,8 @@ std::string_view index_of(std::string_view character) {
   return {};
 }
 
-// "−3" as "⁻³".
-std::string raised_digits(std::string_view part) {
+// "−3" as "⁻³"; empty where a character has no such form.
+std::string raised_text(std::string_view part) {
   constexpr std::array<std::string_view, 10> kRaisedDigits = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string raised;
   while (!part.empty()) {
@@ -35,10 +36,32 @@ std::string raised_digits(std::string_view part) {
     part.remove_prefix(character.size());
     if (character.size() == 1 && character[0] >= '0' && character[0] <= '9')
       raised += kRaisedDigits[static_cast<std::size_t>(character[0] - '0')];
+    else if (character == "−")
+      raised += "⁻";
     else
-      raised += character == "−" ? std::string_view("⁻") : character;
+      return {};
   }
   return raised;
+}
+
+// "ij" as "ᵢⱼ"; empty where a character has no such form.
+std::string lowered_text(std::string_view part) {
+  std::string lowered;
+  while (!part.empty()) {
+    const std::string_view character = part.substr(0, decode_utf8(part).size_bytes);
+    part.remove_prefix(character.size());
+    const auto found = std::ranges::find(kIndices, character, [](const auto& one) { return one.second; });
+    if (found == kIndices.end()) return {};
+    lowered += found->first;
+  }
+  return lowered;
+}
+
+// Without small letters as in a definition: a_{i,i−1}.
+std::string small_text(const std::string& part, bool raised) {
+  const std::string written = raised ? raised_text(part) : lowered_text(part);
+  if (!written.empty()) return written;
+  return (raised ? "^" : "_") + (decode_utf8(part).size_bytes == part.size() ? part : "{" + part + "}");
 }
 
 void add(RichText& text, Form form, std::string_view part, bool under_root = false) {
@@ -187,24 +210,24 @@ RichText rich_title(std::string_view title) {
 
 std::string plain_text(const RichText& text) {
   std::string plain;
-  for (const TextRun& run : text) {
-    std::string_view part = run.text;
-    if (run.form == Form::Super) {
-      plain += raised_digits(part);
-      continue;
+  std::size_t root_end = 0;  // behind a root that needs brackets
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i].under_root && (i == 0 || !text[i - 1].under_root)) {
+      bool sum = false;
+      std::size_t end = i;
+      for (; end < text.size() && text[end].under_root; ++end)
+        sum = sum || text[end].text.find(' ') != std::string::npos;
+      if (sum) plain += "(", root_end = end;
     }
-    if (run.form != Form::Sub && run.form != Form::SubItalic) {
-      plain += part;
-      continue;
+    const Form form = text[i].form;
+    std::string part = text[i].text;
+    const bool lowered = form == Form::Sub || form == Form::SubItalic, root = text[i].under_root;
+    for (++i; lowered && i < text.size() && text[i].under_root == root; ++i) {
+      if (text[i].form != Form::Sub && text[i].form != Form::SubItalic) break;
+      part += text[i].text;
     }
-    while (!part.empty()) {
-      const std::size_t size = decode_utf8(part).size_bytes;
-      std::string_view character = part.substr(0, size);
-      for (const auto& [small_one, own] : kIndices)
-        if (own == character) character = small_one;
-      plain += character;
-      part.remove_prefix(size);
-    }
+    plain += small(form) ? small_text(part, !lowered) : part;
+    if (i == root_end) plain += ")";
   }
   return plain;
 }

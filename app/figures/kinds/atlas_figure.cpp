@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_places.h"
 #include "app/figures/page_axes.h"
@@ -190,7 +191,7 @@ std::string atlas_sentence(const AtlasPanel& panel, std::size_t above, std::size
   const QuantityInfo& info = *panel.quantity.info;
   std::string text =
       plain_text(rich_title(quantity_heading(panel.quantity))) + " of every head, layers across, heads down";
-  if (!info.definition.empty()) text += ": " + info.definition;
+  if (!info.definition.empty()) text += ": " + definition_markup(info.definition);
   if (!text.ends_with('.')) text += ".";
   if (panel.threshold)
     text += " Contour and bars: heads above " + short_text(*panel.threshold) + ", " + std::to_string(above) + " of " +

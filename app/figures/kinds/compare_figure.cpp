@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/kinds/compare_heads.h"
 #include "app/figures/page_axes.h"
@@ -375,7 +376,7 @@ std::string expected_text(double count) { return fixed_text(count, count < 10.0 
 std::string texts_word(std::int64_t count) { return grouped_text(count) + (count == 1 ? " text" : " texts"); }
 
 std::string against_sentence(const FigureRun& a, const FigureRun& b) {
-  return " First: " + run_sentence(*a.run) + " Second: " + run_sentence(*b.run);
+  return "First: " + run_sentence(*a.run) + " Second: " + run_sentence(*b.run);
 }
 
 }  // namespace
@@ -420,13 +421,13 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
   if (sides.left_out > 0)
     left_out = " " + grouped_text(sides.left_out) + (sides.left_out == 1 ? " head" : " heads") +
                " without a value on one side left out.";
-  const std::string ends = left_out + against_sentence(runs.front(), choice.against.front());
+  const std::string source = against_sentence(runs.front(), choice.against.front());
   if (sides.paired) {
     auto pairs = std::make_unique<ComparePairsPanel>();
     pairs->kind = "compare", pairs->name = "pairs", pairs->all = all;
     pairs->sentence = what + " of each of " + grouped_text(std::ssize(sides.heads)) + " heads, second side (" +
-                      sides.name_b + ", up) against first (" + sides.name_a + ", across), means over " +
-                      texts_word(sides.texts_a) + "." + ends;
+                      literal_markup(sides.name_b) + ", up) against first (" + literal_markup(sides.name_a) +
+                      ", across), means over " + texts_word(sides.texts_a) + "." + left_out;
     auto heads = std::make_unique<CompareHeadsPanel>();
     heads->kind = "compare", heads->name = "differences", heads->all = all, heads->weight = 1.65f;
     double low = 0.0, high = 0.0;
@@ -456,7 +457,7 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
                          expected_text(0.05 * static_cast<double>(heads->intervals));
     else
       heads->sentence += "; one text has no interval";
-    heads->sentence += "." + ends;
+    heads->sentence += ".";
     figure.panels.push_back(std::move(pairs));
     figure.panels.push_back(std::move(heads));
   } else {
@@ -468,10 +469,12 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
   shares->kind = "compare", shares->name = "ecdf", shares->all = all, shares->weight = 0.72f;
   shares->title = rich("share of heads below ") + all->symbol, shares->brief = rich("share of heads");
   shares->sentence = "Share of heads whose " + plain_text(rich_title(quantity_title(all->quantity))) +
-                     " is at most that; grey: " + sides.name_a + ", " + grouped_text(std::ssize(sides.only_a)) +
-                     " heads, means over " + texts_word(sides.texts_a) + "; green: " + sides.name_b + ", " +
-                     grouped_text(std::ssize(sides.only_b)) + " heads, " + texts_word(sides.texts_b) + "." + ends;
+                     " is at most that; grey: " + literal_markup(sides.name_a) + ", " +
+                     grouped_text(std::ssize(sides.only_a)) + " heads, means over " + texts_word(sides.texts_a) +
+                     "; green: " + literal_markup(sides.name_b) + ", " + grouped_text(std::ssize(sides.only_b)) +
+                     " heads, " + texts_word(sides.texts_b) + "." + left_out;
   figure.panels.push_back(std::move(shares));
+  for (const auto& panel : figure.panels) panel->source = source;
   arrange(figure, choice, figure.panels.size() > 1 ? 174.0 : 84.0, 150.0, 57.0);
   // A quantity without a symbol is written out on three axes, for which one row has no room.
   const std::size_t symbol = plain_text(all->symbol).size();

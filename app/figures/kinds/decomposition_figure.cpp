@@ -152,7 +152,8 @@ std::string gap_sentence(std::int64_t rows, const char* what) {
          what + ".";
 }
 
-std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
+// `again`: the panel before it says what the terms are.
+std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head, bool again) {
   const LayerSnapshot& layer = *run.layer(head.layer);
   const HeadSeries series = make_head_series(run, layer, head.head);
   const auto terms = head_terms(layer, head.head);
@@ -182,9 +183,10 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head) {
       panel->lines[t].add(running.n[i], running.median[i], running.lower[i], running.upper[i], -1, -1);
     medians = medians || !running.empty();
   }
-  panel->sentence = "log *ρ*_{*i*} = log *e*_{*i*} + log *r̃*_{*i*} + ½ log *κ*_{*i*} of " + head_text(head) +
-                    ", natural logarithms: *e* = ‖*w*‖₂, *r̃* the RMS of the values that the head reads, weighted by "
-                    "*w*², in units of *r̄*, *κ* what the sum of correlated values gains; ";
+  panel->sentence = again ? "The same of " + head_text(head) + "; "
+                          : "log *ρ*_{*i*} = log *e*_{*i*} + log *r̃*_{*i*} + ½ log *κ*_{*i*} of " + head_text(head) +
+                                ", natural logarithms: *e* = ‖*w*‖₂, *r̃* the RMS of the values that the head reads, "
+                                "weighted by *w*², in units of *r̄*, *κ* what the sum of correlated values gains; ";
   panel->sentence += grouped_text(static_cast<std::int64_t>(series.rows())) + " rows";
   if (medians && series.by_position)
     panel->sentence += ", medians and quartiles (bands) of pieces of equal length";
@@ -319,7 +321,7 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
                            "; --head chooses others");
   std::vector<std::unique_ptr<TermPanel>> panels;
   for (const HeadRef& head : heads) {
-    panels.push_back(head_panel(run, head));
+    panels.push_back(head_panel(run, head, !panels.empty()));
     panels.back()->right = head_title(run, head, choice);
   }
   if (drawn.layers.size() * drawn.heads.size() > 1) panels.push_back(layer_panel(run, drawn, means));

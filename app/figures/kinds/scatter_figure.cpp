@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
@@ -362,7 +363,7 @@ std::vector<HeadRef> ends_of(const std::vector<ScatterPoint>& points) {
 
 std::string scatter_definition(const QuantityRef& ref) {
   std::string text = plain_text(rich_title(quantity_heading(ref)));
-  if (!ref.info->definition.empty()) text += ": " + ref.info->definition;
+  if (!ref.info->definition.empty()) text += ": " + definition_markup(ref.info->definition);
   return text.ends_with('.') ? text : text + ".";
 }
 

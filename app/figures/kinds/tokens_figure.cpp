@@ -1,7 +1,6 @@
 // The text of a run with each token on the colour of a quantity that has a value for every position.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/page_bar.h"
 #include "app/figures/running_text.h"
@@ -336,29 +336,13 @@ HeadRef usual_token_head(const RunSnapshot& run, const TokenChoice& of) {
   return best;
 }
 
-// "RMS_i" as the markup of captions has it: RMS_{i}.
-std::string indices_marked(const std::string& formula) {
-  const auto letter = [&](std::size_t at) {
-    return at < formula.size() && std::isalnum(static_cast<unsigned char>(formula[at])) != 0;
-  };
-  std::string text;
-  for (std::size_t at = 0; at < formula.size(); ++at) {
-    text += formula[at];
-    if (formula[at] != '_' || !letter(at + 1)) continue;
-    text += '{';
-    while (letter(at + 1)) text += formula[++at];
-    text += '}';
-  }
-  return text;
-}
-
 std::string tokens_sentence(const TokensPanel& panel, const RunSnapshot& run, bool ids) {
   const std::string path = panel.of.path();
   std::string text =
       "The text; the colour of each token: " + std::string(panel.of.quantity->title) + ", in " + head_text(panel.head);
   if (panel.of.quantity->by_component && panel.of.component == 1) text += ", second map";
   if (const Quantity* known = find_quantity(path.substr(0, 4), panel.of.quantity->name); known != nullptr)
-    text += " (" + indices_marked(definition_of(*known)) + ")";
+    text += " (" + definition_markup(definition_of(*known)) + ")";
   const std::int64_t last = panel.first + std::ssize(panel.tokens) - 1;
   text += ". Tokens " + grouped_text(panel.first) + " to " + grouped_text(last) + " of " + grouped_text(run.length) +
           "; at the left the first of each line; ↵ line break, → tab, ␣×n so many blanks.";

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
 #include "app/figures/kinds/training_curves.h"
 #include "app/figures/page_axes.h"
@@ -254,14 +255,15 @@ std::string training_sentence(const std::vector<TrainingGroup>& groups) {
   std::string text, recipes;
   std::vector<std::string> known;
   for (const TrainingGroup& group : groups) {
-    text += (text.empty() ? "" : "; ") + group.name + ": " + seeds_text(group);
+    text += (text.empty() ? "" : "; ") + literal_markup(group.name) + ": " + seeds_text(group);
     for (std::size_t s = 0; s < group.seeds.size(); ++s)
       if (const auto step = group.curves(s).diverged_step)
         text += " (seed " + std::to_string(group.curves(s).seed.value_or(static_cast<std::int64_t>(s) + 1)) +
                 " diverged at step " + grouped_text(*step) + ", ×)";
     if (std::ranges::find(known, group.recipe_sha256) != known.end()) continue;
     known.push_back(group.recipe_sha256);
-    recipes += (recipes.empty() ? " Recipe " : ", ") + group.recipe + " " + group.recipe_sha256.substr(0, 12);
+    recipes +=
+        (recipes.empty() ? " Recipe " : ", ") + literal_markup(group.recipe) + " " + group.recipe_sha256.substr(0, 12);
   }
   return text + "." + recipes + ". " + groups.front().seeds.front()->attribute("source") + ".";
 }
@@ -293,7 +295,7 @@ std::unique_ptr<TrainingPanel> loss_panel(const std::vector<TrainingGroup>& grou
   if (low <= high)
     panel->sentence += "; step 0 is left out, at " +
                        (high - low < 0.005 ? fixed_text(low, 2) : fixed_text(low, 2) + "–" + fixed_text(high, 2));
-  panel->sentence += ". " + training_sentence(groups);
+  panel->sentence += ".";
   return panel;
 }
 
@@ -304,8 +306,7 @@ std::unique_ptr<TrainingPanel> norm_panel(const std::vector<TrainingGroup>& grou
   add_means(*panel, groups, [&](const StoredHistory& curves) { return block_means(curves.gradient_norm, block); });
   panel->title = rich("gradient norm");
   panel->sentence = "Norm of the gradient before clipping, means of " + std::to_string(block) + " steps; " +
-                    (seeds_note(groups) == "1 seed" ? "one seed" : "mean and range over seeds") + ". " +
-                    training_sentence(groups);
+                    (seeds_note(groups) == "1 seed" ? "one seed" : "mean and range over seeds") + ".";
   return panel;
 }
 
@@ -315,8 +316,8 @@ std::unique_ptr<TrainingPanel> logit_panel(const std::vector<TrainingGroup>& gro
             [](const StoredHistory& curves) -> const StepSeries& { return curves.logit_max.high; });
   panel->names.clear();  // the first panel names the colours
   panel->title = rich("largest logit");
-  panel->sentence = "Largest attention logit of the step’s batch" + over_heads(groups, "largest") +
-                    " and maps; each seed a line. " + training_sentence(groups);
+  panel->sentence =
+      "Largest attention logit of the step’s batch" + over_heads(groups, "largest") + " and maps; each seed a line.";
   return panel;
 }
 
@@ -329,8 +330,7 @@ std::unique_ptr<TrainingPanel> sink_panel(const std::vector<TrainingGroup>& grou
   panel->title = rich("sink score *α*_{0}");
   const bool second = std::ranges::any_of(groups, [](const TrainingGroup& g) { return g.curves(0).second_maps; });
   panel->sentence = "Sink score *α*₀" + over_heads(groups, "median") + "; each seed a line" +
-                    (second ? "; of differential heads the first map’s, and that of the net map" : "") + ". " +
-                    training_sentence(groups);
+                    (second ? "; of differential heads the first map’s, and that of the net map" : "") + ".";
   return panel;
 }
 
@@ -349,6 +349,7 @@ Result<Figure> make_training(std::span<const FigureRun> runs, const FigureChoice
   std::vector<std::unique_ptr<TrainingPanel>> panels;
   for (auto* make : {loss_panel, norm_panel, logit_panel, sink_panel}) {
     std::unique_ptr<TrainingPanel> panel = make(groups);
+    panel->source = training_sentence(groups);
     if (!panel->curves.empty()) panels.push_back(std::move(panel));
   }
   if (panels.empty())
