@@ -18,10 +18,11 @@ class Comparison:
         self.problems.append(f"{name}: {text}")
 
     def read(self, name, shape=None):
-        if name not in self.file:
+        found = self.file.get(name)
+        if found is None:
             self.problem(name, "missing")
             return None
-        value = self.file[name][()]
+        value = found[()]
         if shape is not None and value.shape != shape:
             self.problem(name, f"shape {value.shape}, expected {shape}")
             return None
@@ -34,8 +35,8 @@ class Comparison:
         if value is None:
             return
         stored = np.dtype(self.dtype)
-        if self.file[name].dtype != stored:
-            self.problem(name, f"stored as {self.file[name].dtype}, expected {stored}")
+        if value.dtype != stored:
+            self.problem(name, f"stored as {value.dtype}, expected {stored}")
         absent = np.isnan(reference)
         if not np.array_equal(np.isnan(value), absent):
             where = np.argwhere(np.isnan(value) != absent)[0]
@@ -118,8 +119,8 @@ class Comparison:
             return
         below = np.cumsum(counts)[:-1]  # values below each interior edge
         slack = tolerance * (np.abs(edges[1:-1]) + (1 if name == "logit" else 0))
-        low = np.array([(x < e - s).sum() for e, s in zip(edges[1:-1], slack)])
-        high = np.array([(x < e + s).sum() for e, s in zip(edges[1:-1], slack)])
+        ascending = np.sort(x)
+        low, high = (np.searchsorted(ascending, edges[1:-1] + side * slack) for side in (-1, 1))  # how many are less
         wrong = (below < low) | (below > high)
         if wrong.any():
             i = int(np.argmax(wrong))

@@ -9,6 +9,7 @@ import tempfile
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import warm  # noqa: E402
 import window  # noqa: E402
 from command import NOBODY, Command  # noqa: E402
 
@@ -40,12 +41,24 @@ def program():
 
 
 @pytest.fixture(scope="session")
-def analyze(program):
+def run_program(program):
+    """run_program([program, argument, …]) → CompletedProcess: by a warm program where HEADROOM_WARM names what makes one of it."""
+    library = os.environ.get("HEADROOM_WARM")
+    if not library or "LD_PRELOAD" in os.environ:
+        yield warm.started
+        return
+    served = warm.WarmProgram(program, library)
+    yield served.run
+    served.close()
+
+
+@pytest.fixture(scope="session")
+def analyze(program, run_program):
     """analyze(checkpoint, ids, out, *arguments) → CompletedProcess."""
     def call(checkpoint, ids, out, *arguments, check=True):
         command = [str(program), "analyze", str(checkpoint), "--ids", ",".join(map(str, ids)), "-o", str(out), "--device", "cpu",
                    *arguments]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        result = run_program(command, text=True, timeout=300)
         if check:
             assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout[-2000:]}\n{result.stderr[-4000:]}"
         return result
@@ -88,6 +101,12 @@ def demo_gguf():
 @pytest.fixture(scope="session")
 def command(program):
     return Command(program)
+
+
+@pytest.fixture(scope="session")
+def warm_command(program, run_program):
+    """As `command`, for files that are not about processes."""
+    return Command(program, run_program)
 
 
 @pytest.fixture

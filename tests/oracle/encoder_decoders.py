@@ -52,8 +52,8 @@ def write(folder, case, seed):
         net = model_of(case)
     # Published T5s say that they are not tied, which transformers takes back, and hold lm_head.
     own_head = case.model_type.endswith("t5") and case.config.get("tie_word_embeddings") is False
-    state = {name: t for name, t in net.state_dict().items()
-             if name not in families.tied_names(net) or own_head and name == "lm_head.weight"}
+    tied = families.tied_names(net)
+    state = {name: t for name, t in net.state_dict().items() if name not in tied or own_head and name == "lm_head.weight"}
     weights = {name: t.float() for name, t in C.scaled_weights(state, seed).items()}
     C.save(folder, case.config, weights)
     return {name: t.double() for name, t in weights.items()}
@@ -77,9 +77,10 @@ def run(case, weights, source, target, capture):
         modeling = importlib.import_module(type(model_of(case)).__module__)
     with C.transformers_in_float64(modeling), torch.no_grad():
         net = model_of(case)
-        shared = {name: t for name, t in weights.items() if name not in families.tied_names(net)}  # one matrix until it is told apart
+        tied = families.tied_names(net)
+        shared = {name: t for name, t in weights.items() if name not in tied}  # one matrix until it is told apart
         missing, unexpected = net.load_state_dict(shared, strict=False)
-        assert not unexpected and set(missing) <= families.tied_names(net), (missing, unexpected)
+        assert not unexpected and set(missing) <= tied, (missing, unexpected)
         net.tie_weights()
         if "lm_head.weight" in weights:
             net.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])

@@ -397,7 +397,15 @@ def model_of(case):
         else AutoModelForCausalLM
     net = kind.from_config(settings)
     decoder = getattr(net.base_model, "language_model", net)
-    return importlib.import_module(type(decoder).__module__), net.to(torch.float64).eval()
+    MODELING[written_by(case)] = modeling = importlib.import_module(type(decoder).__module__)
+    return modeling, net.to(torch.float64).eval()
+
+
+MODELING = {}  # the modules that only a model names, which takes a while to make
+
+
+def written_by(case):
+    return case.model_type, case.config.get("text_config", {}).get("model_type")
 
 
 def tied_names(net):
@@ -412,7 +420,8 @@ def write(folder, case, seed):
 
     with C.transformers_in_float64():
         _, net = model_of(case)
-    state = {name: t for name, t in net.state_dict().items() if name not in tied_names(net) and not name.endswith("inv_freq")}
+    tied = tied_names(net)
+    state = {name: t for name, t in net.state_dict().items() if name not in tied and not name.endswith("inv_freq")}
     weights = C.scaled_weights(state, seed)
     dtype = case.stored.get("dtype", torch.float32)
     weights = {name: t.to(dtype) for name, t in weights.items()}
@@ -516,12 +525,15 @@ def kept_routing(layers):
 def run(case, weights, ids):
     """The trace of transformers' own forward pass."""
     calls = []
-    with C.transformers_in_float64():
-        modeling, _ = model_of(case)
+    if written_by(case) not in MODELING:
+        with C.transformers_in_float64():
+            model_of(case)
+    modeling = MODELING[written_by(case)]
     with C.transformers_in_float64(modeling), torch.no_grad(), recorded_attention(modeling, calls):
         _, net = model_of(case)
         missing, unexpected = net.load_state_dict(weights, strict=False)
-        assert not unexpected and all(m in tied_names(net) or m.endswith("inv_freq") for m in missing), (missing, unexpected)
+        tied = tied_names(net)
+        assert not unexpected and all(m in tied or m.endswith("inv_freq") for m in missing), (missing, unexpected)
         net.tie_weights()
         layers = next(part for part in (find(net.base_model) for find in LAYERS) if part is not None)
         residual = C.kept_residual(layers)

@@ -115,10 +115,11 @@ def locality(a, visible, eligible, ids):
     rows_after_first = row[eligible & (row >= 1)]
     induction = []
     causal = not visible.triu(1).any()
-    for i in row[eligible].tolist() if causal else []:
-        earlier = [p for p in range(i) if ids[p] == ids[i]]
-        if earlier:
-            induction.append(a[i, earlier[-1] + 1].item())
+    last = {}  # of each token, before row i
+    for i in range(n) if causal else []:
+        if eligible[i] and ids[i] in last:
+            induction.append(a[i, last[ids[i]] + 1].item())
+        last[ids[i]] = i
     distance = (a * (row[:, None] - row[None, :]).abs()).sum(dim=1)
     return {
         "previous_token_score": mean(a[rows_after_first, rows_after_first - 1]),
@@ -128,10 +129,9 @@ def locality(a, visible, eligible, ids):
     }
 
 
-def head_summary(head, kind, ids, min_row):
-    """Root group: scalars, lists over components, and lists over quantiles or bounds."""
-    rows = RowStatistics(head)
-    n, n_i, w, visible = rows.n, rows.n_i, head.w, head.visible
+def head_summary(rows, kind, ids, min_row):
+    """Root group, of RowStatistics: scalars, lists over components, and lists over quantiles or bounds."""
+    head, n, n_i, w, visible = rows.head, rows.n, rows.n_i, rows.head.w, rows.visible
     eligible = n_i >= min(min_row, n_i.max().item())
     sees_first = rows.seen[:, 0]
     out = {"component": []}
@@ -142,7 +142,7 @@ def head_summary(head, kind, ids, min_row):
         half = received[: math.ceil(n / 2)]
         top = int(np.nanargmax(half.numpy()))
         columns = a.sum(dim=0)
-        order = sorted(range(n), key=lambda k: (-columns[k].item(), k))[:16]
+        order = sorted(range(n), key=lambda k, sums=columns.tolist(): (-sums[k], k))[:16]
         total = columns.sum()
         several = eligible & (n_i > 1)
         out["component"].append({
@@ -282,8 +282,8 @@ def compute(trace, ids, maps=None, min_row=64):
     if n < 128:
         min_row = 1
     result = {}
-    summaries = [[head_summary(h, layer.kind, ids, min_row) for h in layer.heads] for layer in trace.layers]
     rows = [[RowStatistics(h) for h in layer.heads] for layer in trace.layers]
+    summaries = [[head_summary(r, layer.kind, ids, min_row) for r in of_layer] for layer, of_layer in zip(trace.layers, rows)]
 
     def stack(pick):
         return np.stack([np.stack([pick(a, b) for a, b in zip(ra, rb)]) for ra, rb in zip(summaries, rows)])

@@ -46,11 +46,11 @@ def models(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def ablate(program):
+def ablate(program, run_program):
     def call(checkpoint, ids, out, *arguments):
         command = [str(program), "ablate", str(checkpoint), "--ids", ",".join(map(str, ids)), "-o", str(out), "--device", "cpu", "--json",
                    *arguments]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        result = run_program(command, text=True, timeout=300)
         assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout[-2000:]}\n{result.stderr[-4000:]}"
         return json.loads(result.stdout)
 

@@ -22,6 +22,11 @@ from test_gguf_families import datasets
 BASE = "base_model.model."
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 def pattern(patterns, module, otherwise):
     """As peft's get_pattern_key chooses one."""
     return next((value for key, value in patterns.items() if re.match(rf"(.*\.)?({key})$", module)), otherwise)

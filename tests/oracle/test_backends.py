@@ -17,6 +17,11 @@ WAYS = [("reference", "float32"), ("reference", "float64"), ("blocked", "float32
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """Kind → folder, prompt, oracle's datasets."""
     found = {}

@@ -17,6 +17,11 @@ import headroom
 IMPLEMENTATIONS = ("eager", "sdpa")
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 def record(path, name, implementation, dtype=torch.float32):
     model, inputs = captures.model_of(name, implementation, dtype)
     with torch.no_grad(), headroom.capture(path):

@@ -53,6 +53,11 @@ BY_OTHER_CHECKS = {"attention_kind", "top_key_position", "top_sink_position", "r
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def entries(program):
     return {entry["path"]: entry for entry in json.loads(subprocess.check_output([program, "quantities", "--json"]))["quantities"]}
 

@@ -30,6 +30,11 @@ STEPS = list(shipped_steps())
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def recorded():
     path = DEMO / "statistics.json"
     assert path.is_file(), f"{path} is missing: app/make_demo.sh makes it"

@@ -1,7 +1,6 @@
 """What each head is worth, in the window: the file of its sweep against that of `headroom ablate`, and single changes against
 `analyze --what-if`, number by number."""
 import json
-import subprocess
 
 import h5py
 import numpy as np
@@ -20,10 +19,14 @@ def window(program, display, tmp_path_factory):
     return W.Window(program, display, tmp_path_factory.mktemp("window"))
 
 
-def command(program, *arguments):
-    result = subprocess.run([program, *map(str, arguments), "--device", "cpu", "--json"], capture_output=True, text=True, timeout=300)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+@pytest.fixture(scope="module")
+def report(program, run_program):
+    def call(*arguments):
+        result = run_program([program, *map(str, arguments), "--device", "cpu", "--json"], text=True, timeout=300)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+    return call
 
 
 def datasets(path):
@@ -48,9 +51,9 @@ def swept(window):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_file_is_that_of_the_command_line(program, swept, tmp_path, way):
+def test_the_file_is_that_of_the_command_line(report, swept, tmp_path, way):
     out = tmp_path / "ablation.h5"
-    command(program, "ablate", DEMO / "bytes" / "diff_v2", "--ids", IDS, "--mode", WAYS[way][0], "-o", out)
+    report("ablate", DEMO / "bytes" / "diff_v2", "--ids", IDS, "--mode", WAYS[way][0], "-o", out)
     (ours, our_attributes), (theirs, their_attributes) = datasets(swept[way]), datasets(out)
     assert ours.keys() == theirs.keys()
     for name, values in theirs.items():
@@ -60,10 +63,10 @@ def test_the_file_is_that_of_the_command_line(program, swept, tmp_path, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_each_value_is_that_of_a_what_if(program, swept, tmp_path, way):
+def test_each_value_is_that_of_a_what_if(report, swept, tmp_path, way):
     def loss(*arguments):
         out = tmp_path / "run.h5"
-        command(program, "analyze", DEMO / "bytes" / "diff_v2", "--ids", IDS, "--only", "summary", "--force", "-o", out, *arguments)
+        report("analyze", DEMO / "bytes" / "diff_v2", "--ids", IDS, "--only", "summary", "--force", "-o", out, *arguments)
         with h5py.File(out) as file:
             return float(file.attrs["next_token_loss"])
 

@@ -22,6 +22,11 @@ CANARY = "canary"
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def good(analyze, tmp_path_factory):
     """A DIFF V2 model in safetensors: its config, its tensors and what a run of it measures."""
     folder = tmp_path_factory.mktemp("good")

@@ -51,8 +51,8 @@ class Measured:
             self.losses.append(-probabilities[torch.arange(len(ids) - 1), torch.tensor(ids[1:])].mean().item())
             for l, layer in enumerate(trace.layers):
                 for h, head in enumerate(layer.heads):
-                    pair = head_summary(head, layer.kind, ids, ALL_ROWS), RowStatistics(head)
-                    self.heads.setdefault((l, h), []).append(pair)
+                    rows = RowStatistics(head)
+                    self.heads.setdefault((l, h), []).append((head_summary(rows, layer.kind, ids, ALL_ROWS), rows))
         if model.config.get("lm_head") is False:
             self.losses = [math.nan]
         self.rows = len(sequences) * len(sequences[0]) * len(self.heads)
