@@ -12,17 +12,18 @@ namespace headroom {
 namespace {
 
 // What LaTeX has a command for in formulas; Latin letters and digits stand for themselves. `<`, `>` and `|` too:
-// outside of formulas the usual encoding has ¡, ¿ and a dash in their places.
+// outside of formulas the usual encoding has ¡, ¿ and a dash in their places; and `$`, whose font of symbols may be one
+// of bitmaps.
 constexpr std::string_view kMath =
     " α=\\alpha β=\\beta γ=\\gamma δ=\\delta ε=\\varepsilon ζ=\\zeta η=\\eta θ=\\theta ι=\\iota κ=\\kappa "
     "λ=\\lambda μ=\\mu ν=\\nu ξ=\\xi π=\\pi ρ=\\rho ς=\\varsigma σ=\\sigma τ=\\tau υ=\\upsilon φ=\\varphi "
     "χ=\\chi ψ=\\psi ω=\\omega Γ=\\Gamma Δ=\\Delta Θ=\\Theta Λ=\\Lambda Σ=\\Sigma Φ=\\Phi Ψ=\\Psi "
-    "Ω=\\Omega ℓ=\\ell ≤=\\le ≥=\\ge ≠=\\neq ≈=\\approx <=< >=> |=| −=- ±=\\pm ·=\\cdot ×=\\times "
+    "Ω=\\Omega ℓ=\\ell ≤=\\le ≥=\\ge ≠=\\neq ≈=\\approx <=< >=> |=| $=\\$ −=- ±=\\pm ·=\\cdot ×=\\times "
     "⊙=\\odot √=\\surd ∞=\\infty ∅=\\emptyset ‖=\\| ⟨=\\langle ⟩=\\rangle ⌊=\\lfloor ⌋=\\rfloor ⌈=\\lceil "
     "⌉=\\rceil ∈=\\in →=\\to ←=\\leftarrow ↑=\\uparrow ↓=\\downarrow ↵=\\hookleftarrow "
     "▼=\\bigtriangledown ●=\\bullet ◇=\\diamond ½=\\frac12 ∑=\\Sigma °={}^{\\circ} ";
 constexpr std::string_view kEscaped =
-    " %=\\% &=\\& #=\\# _=\\_ $=\\$ {=\\{ }=\\} ~=\\textasciitilde{} ^=\\textasciicircum{} "
+    " %=\\% &=\\& #=\\# _=\\_ {=\\{ }=\\} ~=\\textasciitilde{} ^=\\textasciicircum{} "
     "\\=\\textbackslash{} ";
 constexpr std::string_view kText =
     " –=-- —=--- ‘=` ’=' “=`` ”='' …=\\dots{} ␣=\\textvisiblespace{} ■=\\rule{1ex}{1ex} \xc2\xa0=~ "
