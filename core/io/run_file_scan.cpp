@@ -21,6 +21,7 @@ constexpr int kMaxDepth = 8;  // a hard link back to a parent ends here
 constexpr std::size_t kMaxObjects = 100'000;
 constexpr std::size_t kMaxNameBytes = 4096;
 constexpr int kMaxRank = 16;
+constexpr const char* kDimensionList = "DIMENSION_LIST";
 
 Error refused(const std::string& text, const std::string& path) {
   return Error(ErrorCode::Corrupt, "refused: " + text).at_tensor(path);
@@ -81,38 +82,53 @@ std::string last_component(hid_t object) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// What tells an object of a file from all others, as bytes; empty where it cannot be said.
-std::string object_key(hid_t object) {
-#if H5_VERSION_GE(1, 12, 0)
-  H5O_info2_t info{};
-  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return {};
-  return {reinterpret_cast<const char*>(&info.token), sizeof info.token};
-#else
-  H5O_info_t info{};
-  if (H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return {};
-  return {reinterpret_cast<const char*>(&info.addr), sizeof info.addr};
-#endif
+// HDF5 looks through all groups for the name of a scale: once for each, not for each dataset that has it.
+using ScaleNames = std::map<hobj_ref_t, std::string>;
+
+std::string scale_name(hid_t dataset, hobj_ref_t scale, ScaleNames& known) {
+  const auto [entry, is_new] = known.try_emplace(scale);
+  if (is_new) {
+    const Hdf5Object object(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, &scale));
+    if (object) entry->second = last_component(object.get());
+  }
+  return entry->second;
 }
 
-// The scale of an axis is reached by its address, and for its name HDF5 looks through all groups: once for each scale,
-// not for each dataset that has it.
-struct ScaleNames {
-  std::map<std::string, std::string> by_object;
-  std::string last;
-};
-
 // Called from C: nothing may escape.
-herr_t read_scale_name(hid_t, unsigned, hid_t scale, void* data) noexcept {
+herr_t read_scale_name(hid_t, unsigned, hid_t scale, void* name) noexcept {
   try {
-    auto& names = *static_cast<ScaleNames*>(data);
-    const std::string key = object_key(scale);
-    const auto found = names.by_object.find(key);
-    names.last = found != names.by_object.end() ? found->second : last_component(scale);
-    if (!key.empty()) names.by_object.emplace(key, names.last);
+    *static_cast<std::string*>(name) = last_component(scale);
   } catch (...) {
     return -1;
   }
   return 1;  // the first scale names the axis
+}
+
+// The names of all axes; empty where an axis has no scale. H5DSiterate_scales() reads the list and opens the scale anew
+// for each axis of each dataset, a fifth of what a figure of a small run takes, and trusts that it is a list: for
+// references of another kind.
+std::vector<std::string> axis_names(hid_t dataset, std::size_t rank, ScaleNames& known) {
+  std::vector<std::string> names(rank);
+  if (!has_attribute(dataset, kDimensionList)) return names;
+  const Hdf5Attribute attribute(H5Aopen(dataset, kDimensionList, H5P_DEFAULT));
+  const Hdf5Type type(attribute ? H5Aget_type(attribute.get()) : H5I_INVALID_HID);
+  const Hdf5Space space(attribute ? H5Aget_space(attribute.get()) : H5I_INVALID_HID);
+  const bool lists = type && space && H5Tget_class(type.get()) == H5T_VLEN;
+  const Hdf5Type element(lists ? H5Tget_super(type.get()) : H5I_INVALID_HID);
+  if (!element || H5Tget_class(element.get()) != H5T_REFERENCE ||
+      H5Sget_simple_extent_npoints(space.get()) != static_cast<hssize_t>(rank))
+    return names;
+  if (H5Tequal(element.get(), H5T_STD_REF_OBJ) <= 0) {
+    for (std::size_t axis = 0; axis < rank; ++axis)
+      H5DSiterate_scales(dataset, static_cast<unsigned>(axis), nullptr, &read_scale_name, &names[axis]);
+    return names;
+  }
+  std::vector<hvl_t> scales(rank);
+  if (H5Aread(attribute.get(), type.get(), scales.data()) < 0) return names;
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (scales[axis].len > 0) names[axis] = scale_name(dataset, *static_cast<const hobj_ref_t*>(scales[axis].p), known);
+  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, scales.data());
+  return names;
 }
 
 Result<DatasetInfo> describe(hid_t dataset, const std::string& path, ScaleNames& scales) {
@@ -131,15 +147,11 @@ Result<DatasetInfo> describe(hid_t dataset, const std::string& path, ScaleNames&
   }
   std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
   H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    if (extents[axis] > static_cast<hsize_t>(INT64_MAX)) return refused("a dataset's shape is damaged", path);
-    info.shape.push_back(static_cast<std::int64_t>(extents[axis]));
-    scales.last.clear();
-    if (has_attribute(dataset, "DIMENSION_LIST")) {
-      H5DSiterate_scales(dataset, static_cast<unsigned>(axis), nullptr, &read_scale_name, &scales);
-    }
-    info.axes.push_back(scales.last);
+  for (const hsize_t extent : extents) {
+    if (extent > static_cast<hsize_t>(INT64_MAX)) return refused("a dataset's shape is damaged", path);
+    info.shape.push_back(static_cast<std::int64_t>(extent));
   }
+  info.axes = axis_names(dataset, extents.size(), scales);
   info.units = attribute_or_empty(dataset, "units");
   info.long_name = attribute_or_empty(dataset, "long_name");
   info.definition = attribute_or_empty(dataset, "definition");

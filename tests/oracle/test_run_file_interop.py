@@ -233,6 +233,31 @@ def test_what_this_program_does_not_read(tmp_path, outcome):
     assert outcome(tmp_path / "filter.h5").startswith("unsupported: HDF5 filter id 32000 is needed")
 
 
+@pytest.mark.parametrize("form", ["numbers", "a text", "lists of numbers", "short", "nothing", "a group", "empty"])
+def test_a_list_of_axes_that_is_none_names_none(program, sample, tmp_path, outcome, form):
+    """HDF5 takes what is called DIMENSION_LIST for a list of references, whatever it is."""
+    copy = tmp_path / "copy.h5"
+    shutil.copy(sample, copy)
+    with h5py.File(copy, "r+") as file:
+        dataset = file["rows/lse"]
+        axes = [entry[0] for entry in dataset.attrs["DIMENSION_LIST"]]
+        assert len(axes) == 3
+        del dataset.attrs["DIMENSION_LIST"]
+        if form in ("numbers", "a text"):
+            dataset.attrs["DIMENSION_LIST"] = np.arange(3) if form == "numbers" else "layer"
+        else:
+            entries = {"lists of numbers": [1, 2], "nothing": [h5py.Reference()], "a group": [file.ref], "empty": []}
+            lists = np.empty(2 if form == "short" else 3, dtype=object)
+            for i in range(len(lists)):
+                lists[i] = np.array(entries.get(form, [axes[i]]), dtype="i8" if form == "lists of numbers" else h5py.ref_dtype)
+            dataset.attrs.create("DIMENSION_LIST", lists, dtype=h5py.vlen_dtype(lists[0].dtype))
+    assert outcome(copy) == "ok"
+    told = subprocess.run([program, "inspect", copy, "--json"], capture_output=True, text=True, timeout=60)
+    assert (told.returncode, told.stderr) == (0, "")
+    found = {entry["path"]: entry["axes"] for entry in json.loads(told.stdout)["datasets"]}
+    assert found["rows/lse"] == [""] * 3 and "layer" in sum(found.values(), [])
+
+
 def test_a_file_open_for_writing_elsewhere_is_said(sample, tmp_path, outcome, monkeypatch):
     copy = tmp_path / "copy.h5"
     shutil.copy(sample, copy)
