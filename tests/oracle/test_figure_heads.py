@@ -17,6 +17,11 @@ from test_figures import IDS, runs, table  # noqa: F401 – a fixture
 TERMS = ("log rho", "log e", "log r", "half log kappa")
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 def expected_terms(run, layer, head):
     with h5py.File(run) as file:
         rms, e, q, mean = (file[f"rows/{name}"][layer, head].astype(float)

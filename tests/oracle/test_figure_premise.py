@@ -16,6 +16,11 @@ MIN_ROW = 64
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def runs(tmp_path_factory, command):
     folder = tmp_path_factory.mktemp("runs")
     made = {}

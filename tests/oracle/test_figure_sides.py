@@ -16,6 +16,11 @@ from test_figures import DEMO, runs  # noqa: F401 – a fixture
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def sides(tmp_path_factory, command, runs):
     """Runs of five texts of 48 tokens as they are, and with softmax off by one."""
     folder = tmp_path_factory.mktemp("sides")

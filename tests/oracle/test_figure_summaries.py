@@ -19,6 +19,11 @@ from test_figures import IDS, KINDS, drawn_once, figure, runs, table  # noqa: F4
 # --- sinks
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 def middle(mark):
     """The middle of a disc, a rectangle or a closed path, on the page."""
     if mark.tag == SVG + "circle":

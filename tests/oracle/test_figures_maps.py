@@ -21,6 +21,11 @@ L, H = 1, 2
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def runs(tmp_path_factory, command):
     folder = tmp_path_factory.mktemp("runs")
     made = {}

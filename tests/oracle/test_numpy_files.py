@@ -15,6 +15,11 @@ RNG = np.random.default_rng(3)
 Q, K, V = RNG.normal(size=(4, 21, 8)), RNG.normal(size=(2, 21, 8)), RNG.normal(size=(2, 21, 6))
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 def weights_of(q, k, scale, causal):
     logits = scale * q @ np.repeat(k, len(q) // len(k), 0).transpose(0, 2, 1)
     if causal:

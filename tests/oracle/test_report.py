@@ -18,6 +18,11 @@ TEXT = "Mind the gap </script><b>bold</b> & so on. " * 8  # what a page could st
 IDS = ",".join(str(i * 7 % 53) for i in range(150))
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 class Page(html.parser.HTMLParser):
     """What a browser would find: pictures with their captions, tables, the JSON of scripts, links, text."""
 
