@@ -40,6 +40,8 @@ Result<PageBytes> make_pages(const PageInfo& info, const FontLibrary& fonts,
   PageBytes page;
   {
     const CairoSurface surface(cairo_pdf_surface_create_for_stream(append_bytes, &page.bytes, info.width, info.height));
+    // What TeX includes without a warning, and whose keys (page_keys.h) lie open: newer versions compress them.
+    cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_4);
     const auto tell = [&](cairo_pdf_metadata_t what, const std::string& text) {
       if (!text.empty()) cairo_pdf_surface_set_metadata(surface.get(), what, text.c_str());
     };

@@ -28,7 +28,7 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t kLongestSide = 26;                 // letters of a side's name
-constexpr std::size_t kLongSymbol = 8, kLongTitle = 27;  // bytes of a quantity on an axis, and with a side's name
+constexpr std::size_t kLongSymbol = 8, kLongTitle = 25;  // bytes of a quantity on an axis, and with a side's name
 constexpr float kHeadRadius = 1.0f, kHeadRim = 0.25f;
 
 // What the panels of one comparison share.
