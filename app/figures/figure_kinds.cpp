@@ -9,6 +9,8 @@
 #include "app/figures/caption_text.h"
 #include "core/base/edit_distance.h"
 #include "core/base/number_text.h"
+#include "core/io/circuits_schema.h"
+#include "core/io/run_file_writer.h"
 
 namespace headroom {
 namespace {
@@ -58,6 +60,15 @@ constexpr std::array kKinds = {
     FigureKind{"tokens", "the text, tinted", "the text, each token on the colour of a quantity of its row or key",
                false, "--head --quantity --rows --range --scale --names --colour-map", check_tokens, make_tokens, false,
                true},
+    FigureKind{
+        "importance", "what each head is worth",
+        "changes of the loss without a head, with intervals: of headroom ablate, one text or several, one way or two",
+        true, "--head --layers --heads --range --scale --top --colour-map", check_importance, make_importance, false,
+        false, true, kAblationSchemaName, "ablate"},
+    FigureKind{"circuits", "what heads can do",
+               "compositions of heads, copying by layer, spectra of OV and QK: of headroom circuits", false,
+               "--head --layers --heads --quantity --top", check_circuits, make_circuits, false, false, true,
+               kCircuitsSchemaName, "circuits"},
 };
 
 // "0–29", "0, 4–7".
@@ -103,14 +114,29 @@ Result<const FigureKind*> find_figure_kind(std::string_view name) {
                "kind \"" + std::string(name) + "\": not known; nearest: " + (nearest ? nearest->name : ""));
 }
 
+std::string file_sort(const FigureRun& run) {
+  if (run.history != nullptr) return "the history of a training";
+  const std::string schema = run.attribute("schema_name");
+  for (const FigureKind& kind : kKinds)
+    if (!kind.schema.empty() && schema == kind.schema) return "a file of headroom " + std::string(kind.written_by);
+  return "a run file";
+}
+
+bool takes_file(const FigureKind& kind, const FigureRun& run) {
+  if (kind.of_trainings || run.history != nullptr) return kind.of_trainings && run.history != nullptr;
+  if (!kind.schema.empty()) return run.attribute("schema_name") == kind.schema;
+  return file_sort(run) == "a run file";
+}
+
 Result<void> check_figure(const FigureKind& kind, const FigureRun& run, const FigureChoice& choice) {
-  if (kind.of_trainings && run.history == nullptr)
-    return Error(ErrorCode::Unsupported,
-                 std::string(kind.name) + " is drawn of training.h5; " + run.name() + " is a run file");
-  if (!kind.of_trainings && run.run == nullptr)
-    return Error(ErrorCode::Unsupported,
-                 std::string(kind.name) + " is drawn of run files; " + run.name() + " is the history of a training");
-  return kind.check(run, choice);
+  if (takes_file(kind, run)) return kind.check(run, choice);
+  const std::string taken = kind.of_trainings     ? std::string("training.h5")
+                            : kind.schema.empty() ? std::string("run files")
+                                                  : "files of headroom " + std::string(kind.written_by);
+  Error error(ErrorCode::Unsupported,
+              std::string(kind.name) + " is drawn of " + taken + "; " + run.name() + " is " + file_sort(run));
+  if (kind.schema.empty()) return error;
+  return error.advise("headroom " + std::string(kind.written_by) + " --help says how one is made");
 }
 
 Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs, const FigureChoice& choice) {
@@ -157,7 +183,7 @@ RichText head_title(const RunSnapshot& run, HeadRef head, const FigureChoice& ch
 std::string run_sentence(const RunSnapshot& run) {
   const auto attribute = [&](std::string_view name) { return attribute_of(run, name); };
   std::string text = literal_markup(model_of(run));
-  text += ", " + grouped_text(run.length) + " tokens";
+  if (run.length > 0) text += ", " + grouped_text(run.length) + " tokens";
   if (const std::string dtype = attribute("dtype_compute"); !dtype.empty()) text += ", computed in " + dtype;
   if (attribute("first_token_is_bos") == "0") text += ", no BOS";
   for (const std::string& what_if : run.what_ifs) text += ", " + literal_markup(what_if);

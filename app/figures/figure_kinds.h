@@ -24,12 +24,18 @@ struct FigureKind {
   bool of_trainings = false;  // takes histories of trainings in place of runs
   bool by_token = false;      // its quantities are those of rows and keys, not of heads
   bool reads_file = false;    // it needs more of a run than its snapshot
+  // Of the files that it takes in place of runs, and the command that writes them: "headroom-ablation", "ablate".
+  std::string_view schema = {}, written_by = {};
 };
 
 [[nodiscard]] std::span<const FigureKind> figure_kinds();
 // InvalidArgument names the nearest.
 [[nodiscard]] Result<const FigureKind*> find_figure_kind(std::string_view name);
 
+// "a run file", "a file of headroom ablate": what a file is.
+[[nodiscard]] std::string file_sort(const FigureRun& run);
+// Whether it is of the sort that a kind takes.
+[[nodiscard]] bool takes_file(const FigureKind& kind, const FigureRun& run);
 // Whether a file is of the sort that a kind takes, and has what it needs.
 [[nodiscard]] Result<void> check_figure(const FigureKind& kind, const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> runs,
@@ -84,6 +90,10 @@ struct DrawnHeads {
 [[nodiscard]] Result<Figure> make_map(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_grid(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_importance(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_importance(std::span<const FigureRun> runs, const FigureChoice& choice);
+[[nodiscard]] Result<void> check_circuits(const FigureRun& run, const FigureChoice& choice);
+[[nodiscard]] Result<Figure> make_circuits(std::span<const FigureRun> runs, const FigureChoice& choice);
 [[nodiscard]] Result<void> check_tokens(const FigureRun& run, const FigureChoice& choice);
 [[nodiscard]] Result<Figure> make_tokens(std::span<const FigureRun> runs, const FigureChoice& choice);
 

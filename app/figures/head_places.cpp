@@ -1,10 +1,15 @@
 #include "app/figures/head_places.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "app/figures/page_bar.h"
+
 namespace headroom {
 namespace {
+
+constexpr std::size_t kMostWithGaps = 64;  // heads of a layer
 
 PageAxis places_of(const std::vector<std::int64_t>& indices) {
   PageAxis axis{-0.5, static_cast<double>(indices.size()) - 0.5};
@@ -52,6 +57,50 @@ void HeadPlaces::draw_numbers(Painter& painter, const Rect& inner, const Page& p
             Painter::Align::Centre);
   const float beside = left_of_axis(down(), inner.height(), page);
   draw_rich_upwards(painter, {inner.x0 - beside - style.pt(2.0f), inner.centre_y()}, rich("head"), style.title());
+}
+
+void HeadPlaces::draw_cells(Painter& painter, const Rect& inner, std::span<const double> values,
+                            const ColorScale& scale, const Page& page) const {
+  const float gap = heads.size() > kMostWithGaps || layers.size() > 2 * kMostWithGaps ? 0.0f : kCellGap;
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      const Rect whole = place(inner, l, h);
+      const float side = 0.5f * gap * std::min(whole.width(), whole.height());
+      const Rect drawn{whole.x0 + side, whole.y0 + side, whole.x1 - side, whole.y1 - side};
+      const double v = values[l * heads.size() + h];
+      if (std::isfinite(v))
+        painter.fill_rect(drawn, scale_color(scale, static_cast<float>(v)));
+      else
+        draw_hatch(painter, drawn, page);
+    }
+}
+
+void HeadPlaces::draw_contour(Painter& painter, const Rect& inner,
+                              const std::function<bool(std::size_t, std::size_t)>& inside, const Page& page) const {
+  const float width = page.style.pt(0.7f), half = 0.5f * width;
+  const auto over = [&](std::ptrdiff_t l, std::ptrdiff_t h) {
+    return l >= 0 && h >= 0 && l < std::ssize(layers) && h < std::ssize(heads) &&
+           inside(static_cast<std::size_t>(l), static_cast<std::size_t>(h));
+  };
+  for (std::ptrdiff_t l = 0; l <= std::ssize(layers); ++l)
+    for (std::ptrdiff_t h = 0; h <= std::ssize(heads); ++h) {
+      const Rect r = place(inner, static_cast<std::size_t>(l), static_cast<std::size_t>(h));
+      if (h < std::ssize(heads) && over(l - 1, h) != over(l, h))
+        painter.line({r.x0, r.y0 - half}, {r.x0, r.y1 + half}, ink::kBlack, width);
+      if (l < std::ssize(layers) && over(l, h - 1) != over(l, h))
+        painter.line({r.x0 - half, r.y0}, {r.x1 + half, r.y0}, ink::kBlack, width);
+    }
+}
+
+void HeadPlaces::draw_frame(Painter& painter, const Rect& inner, HeadRef head, const Page& page) const {
+  const auto l = std::ranges::find(layers, head.layer), h = std::ranges::find(heads, head.head);
+  if (l == layers.end() || h == heads.end()) return;
+  const Rect r =
+      place(inner, static_cast<std::size_t>(l - layers.begin()), static_cast<std::size_t>(h - heads.begin()));
+  const float white = page.style.pt(1.8f), green = page.style.pt(1.1f), out = 0.5f * white;
+  painter.stroke_rect({r.x0 - out, r.y0 - out, r.x1 + out, r.y1 + out}, ink::kWhite, white);
+  const float side = 0.5f * green;
+  painter.stroke_rect({r.x0 - side, r.y0 - side, r.x1 + side, r.y1 + side}, ink::kHead.mark, green);
 }
 
 }  // namespace headroom

@@ -19,7 +19,7 @@ constexpr float kTextHeight = 0.72f;  // of digits, in sizes
 std::vector<PageTick> placed(const Axis& axis, const std::vector<Tick>& ticks) {
   std::vector<PageTick> result;
   for (const Tick& tick : ticks)
-    result.push_back({tick.value, axis.pixel(tick.value), tick.label.empty() ? RichText() : rich(tick.label)});
+    result.push_back({tick.value, axis.pixel(tick.value), tick.label.empty() ? RichText() : rich_number(tick.label)});
   return result;
 }
 
@@ -62,7 +62,9 @@ bool apart(const std::vector<PageTick>& ticks, bool horizontal, const Page& page
 // The last index is labelled too; a step that comes nearer than 0.6 steps to it gives way.
 void add_last(std::vector<PageTick>& ticks, const Axis& axis, double last, bool first_too) {
   const auto label = [&](double value) {
-    return PageTick{value, axis.pixel(value), rich(axis.log ? short_text(value) : grouped_text(std::llround(value)))};
+    const bool whole = !axis.log && value == std::round(value);
+    return PageTick{value, axis.pixel(value),
+                    rich_number(whole ? grouped_text(std::llround(value)) : short_text(value))};
   };
   const double step = ticks.size() > 1 ? ticks[1].place - static_cast<double>(ticks[0].place) : 0.0;
   const float at = axis.pixel(last);
@@ -91,6 +93,14 @@ RichText rich_power(int exponent) {
   if (exponent == 0) return rich("1");
   if (exponent == 1) return rich("10");
   return rich("10^{" + fixed_text(exponent, 0) + "}");
+}
+
+RichText rich_number(const std::string& text) {
+  const std::size_t sign = text.find('e');
+  if (sign == std::string::npos) return rich(text);
+  const std::string digits = text.substr(0, sign), power = "10^{" + text.substr(sign + 1) + "}";
+  if (digits == "1" || digits == "−1") return rich((digits == "1" ? "" : "−") + power);
+  return rich(digits + "·" + power);
 }
 
 std::vector<PageTick> page_ticks(const PageAxis& spec, float from, float to, bool horizontal, const Page& page) {
@@ -143,6 +153,14 @@ float beyond_axis(const PageAxis& x, float width, const Page& page) {
   for (const PageTick& tick : page_ticks(x, 0.0f, width, true, page))
     beyond = std::max(beyond, tick.place + 0.5f * rich_width(page.measure, tick.label, page.style.text()) - width);
   return beyond;
+}
+
+float most_beyond_axis(const PageAxis& x, float width, const Page& page) {
+  float widest = 0.0f;
+  for (const float share : {0.5f, 0.75f, 1.0f, 1.5f})
+    for (const PageTick& tick : page_ticks(x, 0.0f, share * width, true, page))
+      widest = std::max(widest, rich_width(page.measure, tick.label, page.style.text()));
+  return 0.5f * widest;
 }
 
 PageAxis layer_axis(const std::vector<std::int64_t>& layers) {

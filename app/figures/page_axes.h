@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "app/figures/page_style.h"
@@ -37,8 +38,10 @@ struct PageTick {
 // What ticks and labels take beside the inner rectangle.
 [[nodiscard]] float left_of_axis(const PageAxis& y, float height, const Page& page);
 [[nodiscard]] float below_axis(const PageAxis& x, const Page& page);
-// How far the last label of an axis of that width reaches over its end.
+// How far the last label of an axis of that width reaches over its end; and the most that it does where the width is
+// not known yet.
 [[nodiscard]] float beyond_axis(const PageAxis& x, float width, const Page& page);
+[[nodiscard]] float most_beyond_axis(const PageAxis& x, float width, const Page& page);
 
 // One place for each layer, with room at both ends.
 [[nodiscard]] PageAxis layer_axis(const std::vector<std::int64_t>& layers);
@@ -51,5 +54,7 @@ void draw_y_axis(Painter& painter, const Rect& inner, const PageAxis& y, const P
 
 // A number beside an axis or a name: "0.3", "10⁻³" as a power with its exponent raised.
 [[nodiscard]] RichText rich_power(int exponent);
+// A number's text, "5e−4" as 5·10⁻⁴.
+[[nodiscard]] RichText rich_number(const std::string& text);
 
 }  // namespace headroom

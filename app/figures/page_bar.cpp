@@ -39,7 +39,7 @@ Color table_color(const PageBar& bar, float place) {
 RichText bar_label(const PageAxis& spec, double value) {
   const double power = spec.log && value > 0.0 ? std::log10(value) : 0.5;
   const bool decade = std::abs(power - std::round(power)) < 1e-5 && power < 0.5;
-  return decade ? rich_power(static_cast<int>(std::lround(power))) : rich(short_text(value));
+  return decade ? rich_power(static_cast<int>(std::lround(power))) : rich_number(short_text(value));
 }
 
 // Whether no label touches the next.
@@ -52,6 +52,16 @@ bool labels_apart(const std::vector<PageTick>& ticks, const Page& page) {
     taken = tick.place + half;
   }
   return true;
+}
+
+// Those that touch the label of an end give way to it.
+void clear_beside_ends(std::vector<PageTick>& ticks, const Page& page) {
+  const auto half = [&](const PageTick& tick) {
+    return 0.5f * rich_width(page.measure, tick.label, page.style.text()) + 0.2f * page.style.size();
+  };
+  for (std::size_t i = 1; i + 1 < ticks.size(); ++i)
+    for (const PageTick* end : {&ticks.front(), &ticks.back()})
+      if (std::abs(ticks[i].place - end->place) < half(ticks[i]) + half(*end)) ticks[i].label.clear();
 }
 
 // Between the ends every decade has a tick, and as many have labels as have room.
@@ -100,13 +110,18 @@ std::vector<PageTick> bar_ticks(const PageAxis& spec, const PageBar& bar, const 
     std::vector<PageTick> ticks = between;
     for (std::ptrdiff_t i = 1; i + 1 < count; ++i) {
       // A scale on both sides of 0 is labelled from there, others from their end.
-      const std::ptrdiff_t from = spec.linear > 0.0 ? std::abs(i - middle) : count - 1 - i;
+      const bool both = spec.linear > 0.0 || spec.low == -spec.high;
+      const std::ptrdiff_t from = both ? std::abs(i - middle) : count - 1 - i;
       PageTick& tick = ticks[static_cast<std::size_t>(i)];
       if (from % every != 0)
         tick.label.clear();
       else if (decades)
         tick.label = bar_label(spec, tick.value);
     }
+    if (labels_apart(ticks, page)) return ticks;
+    // What is symmetric about 0 keeps more of its decades so.
+    if (!(spec.linear > 0.0)) continue;
+    clear_beside_ends(ticks, page);
     if (labels_apart(ticks, page)) return ticks;
   }
   for (std::ptrdiff_t i = 1; i + 1 < count; ++i) between[static_cast<std::size_t>(i)].label.clear();
@@ -125,7 +140,7 @@ void draw_steps(Painter& painter, const Rect& box, const PageBar& bar, const Pag
 
 // Of both ends, with what lies beyond them.
 std::array<RichText, 2> end_labels(const PageBar& bar) {
-  const auto text = [](float v) { return rich(short_text(static_cast<double>(v))); };
+  const auto text = [](float v) { return rich_number(short_text(static_cast<double>(v))); };
   return {rich(bar.clips_low ? "≤ " : "") + text(bar.scale.low),
           rich(bar.clips_high ? "≥ " : "") + text(bar.scale.high)};
 }

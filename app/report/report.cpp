@@ -158,9 +158,9 @@ class ReportMaker {
 
 Result<Report> make_report(const std::vector<FigureRun>& runs, const ReportOptions& options, const FontLibrary& fonts) {
   for (const FigureRun& run : runs)
-    if (run.run == nullptr)
-      return Error(ErrorCode::Unsupported, run.name() + " is the history of a training; a report is of runs")
-          .wanted("a run file of headroom analyze", "a history");
+    if (const std::string sort = file_sort(run); sort != "a run file")
+      return Error(ErrorCode::Unsupported, run.name() + " is " + sort + "; a report is of runs")
+          .wanted("a run file of headroom analyze", sort);
   if (!options.head.empty()) {
     const std::optional<HeadRef> head = parse_head(options.head);
     if (!head)

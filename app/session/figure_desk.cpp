@@ -24,6 +24,7 @@
 #include "core/checkpoint/sha256.h"
 #include "core/io/atomic_file.h"
 #include "core/io/hdf5_error.h"
+#include "core/io/run_file_writer.h"
 
 namespace headroom {
 namespace {
@@ -46,6 +47,17 @@ Result<std::filesystem::path> make_folder() {
 std::string without_kind(const std::string& message, std::string_view kind) {
   const std::string beginning = std::string(kind) + ": ";
   return message.starts_with(beginning) ? message.substr(beginning.size()) : message;
+}
+
+// "needs headroom ablate": for a line of the list.
+std::string needs_its_file(const FigureKind& kind) { return "needs headroom " + std::string(kind.written_by); }
+
+// What can be done about it: files of ablations can be opened here.
+std::string where_its_file_is(const FigureKind& kind) {
+  const std::string file = "needs a file of headroom " + std::string(kind.written_by);
+  return kind.schema == kAblationSchemaName
+             ? file + ": open one"
+             : file + ", which the window does not open: headroom figure FILE " + kind.name + " draws it";
 }
 
 std::string words_text(std::span<const std::string> words) {
@@ -165,11 +177,13 @@ class FigureDesk::Drawing {
         lines.push_back(std::move(line));  // of other files: the desk says what is open
         continue;
       }
-      if (order.whole != nullptr && kind.reads_file) {
+      if (order.whole != nullptr && kind.reads_file && kind.schema.empty()) {
         lines.push_back(std::move(line));  // its file comes when it is asked for
         continue;
       }
-      if (run.run == nullptr)
+      if (!kind.schema.empty() && !takes_file(kind, run))
+        line.missing = needs_its_file(kind);
+      else if (run.run == nullptr)
         line.missing = "needs a run";
       else if (const Result<void> can = check_figure(kind, run, choice); !can)
         line.missing = without_kind(can.error().message, kind.name);
@@ -255,7 +269,14 @@ FigureDesk::Files FigureDesk::files_of(const std::string& kind, const FigureLook
     if (files.runs.empty()) files.problem = "needs training.h5: no history is open";
     return files;
   }
-  add(state_.shown(), files.runs);
+  // What no run has, and none is written for.
+  const RunEntry* shown = state_.shown();
+  if (const auto known = find_figure_kind(kind);
+      known && !(*known)->schema.empty() && (shown == nullptr || shown->model >= 0)) {
+    files.problem = where_its_file_is(**known);
+    return files;
+  }
+  add(shown, files.runs);
   if (kind != "compare") return files;
   const RunEntry* other = state_.other();
   if (other == nullptr || files.lacking != nullptr || other->model >= 0)

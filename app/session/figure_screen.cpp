@@ -71,6 +71,13 @@ void add_map_parts(const State& state, std::vector<ScreenPart>& parts) {
   if (map.scale) parts.push_back({"scale", scale_word(*map.scale)});
 }
 
+// What is shown was read from a file of a sweep, which a figure can be made of.
+bool of_ablation_file(const State& state) {
+  const RunEntry* run = state.shown();
+  return run != nullptr && run->model < 0 &&
+         std::ranges::any_of(run->sweeps, [](const auto& sweep) { return sweep.has_value(); });
+}
+
 std::vector<std::string> names_of_options() {
   std::vector<std::string> names;
   for (const TextOption& option : kTextOptions) names.emplace_back(option.name);
@@ -96,9 +103,11 @@ Result<std::string> figure_of_panel(const State& state, std::string_view panel) 
     case CentreView::Training: return std::string("training");
     case CentreView::Tokens: return std::string("tokens");
     case CentreView::Map: return std::string("map");
+    case CentreView::Importance:
+      if (of_ablation_file(state)) return std::string("importance");
+      break;
     case CentreView::WhatIf:
     case CentreView::Circuit:
-    case CentreView::Importance:
     case CentreView::Residual: break;
   }
   return none("this view is no figure's kind yet");
@@ -117,7 +126,7 @@ std::vector<ScreenPart> screen_parts(const State& state, std::string_view kind) 
   std::vector<ScreenPart> parts;
   const auto& head = state.view.selection.head;
   if (head && any_of(kind, {"map", "rms", "atlas", "sinks", "scatter", "logits", "decomposition", "tokens", "norm-gain",
-                            "grid"}))
+                            "grid", "importance", "circuits"}))
     parts.push_back({"head", head_text(*head)});
   if (kind == "map") add_map_parts(state, parts);
   const HeadsState& heads = state.view.heads;

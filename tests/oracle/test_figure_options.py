@@ -15,7 +15,9 @@ OPTIONS = {"--head": "L1.H3", "--layers": "1", "--heads": "1-2", "--quantity": "
 # What the value above says nothing of: maps are logarithmic by themselves.
 OWN = {("tokens", "--quantity"): "weight_max", ("map", "--scale"): "linear",
        ("scatter_three", "--quantity"): "sink_score,effective_keys_mean,logit_abs_max", ("tokens", "--scale"): "linear",
-       ("grid", "--scale"): "linear"}
+       ("grid", "--scale"): "linear", ("importance", "--scale"): "symlog", ("importance", "--range"): "-0.0123,0.0456",
+       ("importance", "--colour-map"): "vik",
+       ("circuits", "--quantity"): "ov_effective_rank"}
 DEPENDS = [("compare", "--paired"), ("scatter_three", "--epsilon")]  # on two checkpoints; on a sink score as an axis
 
 

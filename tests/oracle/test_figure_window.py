@@ -53,6 +53,21 @@ def test_the_command_that_is_shown_writes_the_same_bytes(window, command, tmp_pa
         assert Figure(out).keys["run_sha256"] == hashlib.sha256((tmp_path / runs[0]).read_bytes()).hexdigest()
 
 
+def test_an_ablation_file_that_is_open_is_drawn_as_importance(window, command, tmp_path):
+    """Other kinds say that they are of runs, and nothing is written beside the figure."""
+    sweep = tmp_path / "sweep.h5"
+    assert command("ablate", W.ROOT / "assets/demo/bytes/diff_v2", "--text", 9 * "What each head is worth. ", "-o", sweep, "--device", "cpu").code == 0
+    out = tmp_path / "figures" / "importance.svg"
+    out.parent.mkdir()
+    script = "\n".join([f'open "{sweep}"', "wait", "importance", "wait", "select L1.H2", "figure.screen map", "wait",
+                        "expect figure.kind == importance", "expect figure.drawn == 1",
+                        "figure.format svg", "figure.copy command", f'figure.save "{out}"', "wait", "expect errors == 0", "quit", ""])
+    words = said(window.run(script))
+    assert words[:-2] == ["figure", "sweep.h5", "importance", "--head", "L1.H2"], words
+    assert [path.name for path in out.parent.iterdir()] == ["importance.svg"]
+    assert drawn_again(command, words, tmp_path, tmp_path / "again.svg") == out.read_bytes()
+
+
 @pytest.mark.parametrize("maps", [["--exact-maps"], ["--maps", "4"]], ids=["exact", "pooled"])
 def test_a_run_file_is_named_and_nothing_is_written_beside_it(window, command, tmp_path, maps):
     run = tmp_path / "the run.h5"

@@ -52,6 +52,10 @@ def runs(tmp_path_factory, command):
     made["summary"] = folder / "summary.h5"
     outcome = command("analyze", folder / "softmax", "--ids", IDS, "-o", made["summary"], "--device", "cpu", "--only", "summary")
     assert outcome.code == 0, outcome
+    for kind, arguments in (("ablate", ["softmax", "--ids", IDS]), ("circuits", ["diff_v2", "--composition"])):
+        made[kind] = folder / f"{kind}.h5"
+        outcome = command(kind, folder / arguments[0], *arguments[1:], "-o", made[kind])
+        assert outcome.code == 0, outcome
     return made
 
 
@@ -88,6 +92,8 @@ KINDS |= {
     "grid": ("pooled", ["--head", "L1.H2"]),
     "grid_net": ("diff_v2", []),
     "rms_premise": ("premise", ["--head", "L1.H2,L0.H1"]),
+    "importance": ("ablate", ["--head", "L1.H2"]),
+    "circuits": ("circuits", ["--head", "L1.H2"]),
 }
 
 
@@ -378,6 +384,9 @@ def test_list_says_what_a_file_lacks(command, runs):
     ("softmax", ["compare"], 2, ["two sides", "--against"]),
     ("training", ["rms"], 4, ["rms is drawn of run files", "training.h5"]),
     ("softmax", ["training"], 4, ["training is drawn of training.h5"]),
+    ("ablate", ["rms"], 4, ["rms is drawn of run files", "ablate.h5 is a file of headroom ablate"]),
+    ("softmax", ["importance"], 4, ["importance is drawn of files of headroom ablate", "softmax.h5 is a run file"]),
+    ("ablate", ["circuits"], 4, ["circuits is drawn of files of headroom circuits", "headroom circuits --help"]),
     ("softmax", ["lambda"], 4, ["no head of softmax.h5 has λ"]),
     ("diff_v2", ["lambda", "--head", "L9.H0"], 2, ["L9.H0", "layers 0–1"]),
     ("softmax", ["rms", "-o", "out.gif"], 2, [".pdf, .svg or .png"]),

@@ -345,7 +345,7 @@ def test_what_is_saved_goes_by_one_panel(sits, tmp_path):
     assert facts["save.path"].startswith(str(paper)), facts["save.path"]
 
 
-def test_a_figure_goes_from_the_screen_into_a_file(sits, tmp_path):
+def test_a_figure_goes_from_the_screen_into_a_file(sits, command, tmp_path):
     """Ctrl+Shift+E, the mouse in the panel, a height that is typed, the save panel; the command that is copied writes the same bytes."""
     home = tmp_path / "home"
     home.mkdir()
@@ -354,13 +354,16 @@ def test_a_figure_goes_from_the_screen_into_a_file(sits, tmp_path):
     person.commands("select L1.H2")
     person.keys("ctrl+shift+e")
     person.settle()
-    person.clicks(86, 124)   # rms
-    person.clicks(263, 450)  # 120 mm
-    person.clicks(167, 480)  # the height
+    # Below the kinds, which are 22 pixels high each.
+    kinds = json.loads(command("figure", DEMO / "bytes/diff_v2/training.h5", "--list", "--json").text)
+    below = 142 + 22 * len(kinds)
+    person.clicks(86, 124)           # rms
+    person.clicks(263, below)        # 120 mm
+    person.clicks(167, below + 30)   # the height
     person.keys("ctrl+a")
     person.types("70")
     person.keys("Return")
-    person.clicks(191, 570)  # SVG
+    person.clicks(191, below + 120)  # SVG
     person.settle()
     person.keys("ctrl+Return")
     person.keys("ctrl+a")

@@ -25,8 +25,6 @@ namespace headroom {
 namespace {
 
 constexpr float kCounts = 8.5f, kCountsGap = 1.6f;  // millimetres: bars above the cells
-constexpr float kGapShare = 0.12f;                  // of a cell
-constexpr std::size_t kMostWithGaps = 64;           // heads of a layer
 
 class AtlasPanel final : public FigurePanel {
  public:
@@ -62,10 +60,16 @@ class AtlasPanel final : public FigurePanel {
     const Axis across = placed_axis(places.across(), inner.x0, inner.x1),
                down = placed_axis(places.down(), inner.y0, inner.y1);
     painter.begin_plot({id, kind, across, down});
-    draw_cells(painter, inner, page);
-    if (threshold) draw_contour(painter, inner, page);
-    if (threshold) draw_counts(painter, inner, page);
-    draw_chosen(painter, inner, page);
+    painter.begin_series({quantity_text(quantity), "", "cells"});
+    places.draw_cells(painter, inner, values, bar.scale, page);
+    painter.end_series();
+    if (threshold) {
+      painter.begin_series({quantity_text(quantity), "", "contour"});
+      places.draw_contour(painter, inner, [&](std::size_t l, std::size_t h) { return value(l, h) > *threshold; }, page);
+      painter.end_series();
+      draw_counts(painter, inner, page);
+    }
+    if (chosen) places.draw_frame(painter, inner, *chosen, page);
     places.draw_numbers(painter, inner, page);
     painter.end_plot();
     const PageStyle& style = page.style;
@@ -104,45 +108,7 @@ class AtlasPanel final : public FigurePanel {
     return bar_in_title ? 0.0f : page.style.mm(1.6f) + page_bar_height(page);
   }
   [[nodiscard]] double value(std::size_t l, std::size_t h) const { return values[l * places.heads.size() + h]; }
-  [[nodiscard]] bool over(std::ptrdiff_t l, std::ptrdiff_t h) const {
-    if (l < 0 || h < 0 || l >= std::ssize(places.layers) || h >= std::ssize(places.heads)) return false;
-    return value(static_cast<std::size_t>(l), static_cast<std::size_t>(h)) > *threshold;
-  }
   [[nodiscard]] Rect cell(const Rect& inner, std::size_t l, std::size_t h) const { return places.place(inner, l, h); }
-
-  void draw_cells(Painter& painter, const Rect& inner, const Page& page) const {
-    painter.begin_series({quantity_text(quantity), "", "cells"});
-    const float gap =
-        places.heads.size() > kMostWithGaps || places.layers.size() > 2 * kMostWithGaps ? 0.0f : kGapShare;
-    for (std::size_t l = 0; l < places.layers.size(); ++l)
-      for (std::size_t h = 0; h < places.heads.size(); ++h) {
-        const Rect whole = cell(inner, l, h);
-        const float side = 0.5f * gap * std::min(whole.width(), whole.height());
-        const Rect drawn{whole.x0 + side, whole.y0 + side, whole.x1 - side, whole.y1 - side};
-        const double v = value(l, h);
-        if (std::isfinite(v))
-          painter.fill_rect(drawn, scale_color(bar.scale, static_cast<float>(v)));
-        else
-          draw_hatch(painter, drawn, page);
-      }
-    painter.end_series();
-  }
-
-  // Between cells above the threshold and those that are not.
-  void draw_contour(Painter& painter, const Rect& inner, const Page& page) const {
-    const float width = page.style.pt(0.7f);
-    painter.begin_series({quantity_text(quantity), "", "contour"});
-    for (std::ptrdiff_t l = 0; l <= std::ssize(places.layers); ++l)
-      for (std::ptrdiff_t h = 0; h <= std::ssize(places.heads); ++h) {
-        const Rect r = cell(inner, static_cast<std::size_t>(l), static_cast<std::size_t>(h));
-        const float half = 0.5f * width;
-        if (h < std::ssize(places.heads) && over(l - 1, h) != over(l, h))
-          painter.line({r.x0, r.y0 - half}, {r.x0, r.y1 + half}, ink::kBlack, width);
-        if (l < std::ssize(places.layers) && over(l, h - 1) != over(l, h))
-          painter.line({r.x0 - half, r.y0}, {r.x1 + half, r.y0}, ink::kBlack, width);
-      }
-    painter.end_series();
-  }
 
   void draw_counts(Painter& painter, const Rect& inner, const Page& page) const {
     const PageStyle& style = page.style;
@@ -153,7 +119,7 @@ class AtlasPanel final : public FigurePanel {
       float count = 0.0f;
       for (std::size_t h = 0; h < places.heads.size(); ++h) count += value(l, h) > *threshold ? 1.0f : 0.0f;
       const Rect below = cell(inner, l, 0);
-      const float side = 0.5f * kGapShare * below.width();
+      const float side = 0.5f * kCellGap * below.width();
       if (count > 0.0f)
         painter.fill_rect({below.x0 + side, area.y1 - count / all * area.height(), below.x1 - side, area.y1},
                           ink::kBars);
@@ -163,18 +129,6 @@ class AtlasPanel final : public FigurePanel {
     PageAxis counts{0.0, static_cast<double>(places.heads.size())};
     counts.whole = true;
     draw_y_axis(painter, area, counts, page);
-  }
-
-  void draw_chosen(Painter& painter, const Rect& inner, const Page& page) const {
-    if (!chosen) return;
-    const auto l = std::ranges::find(places.layers, chosen->layer), h = std::ranges::find(places.heads, chosen->head);
-    if (l == places.layers.end() || h == places.heads.end()) return;
-    const Rect r = cell(inner, static_cast<std::size_t>(l - places.layers.begin()),
-                        static_cast<std::size_t>(h - places.heads.begin()));
-    const float white = page.style.pt(1.8f), green = page.style.pt(1.1f), out = 0.5f * white;
-    painter.stroke_rect({r.x0 - out, r.y0 - out, r.x1 + out, r.y1 + out}, ink::kWhite, white);
-    const float side = 0.5f * green;
-    painter.stroke_rect({r.x0 - side, r.y0 - side, r.x1 + side, r.y1 + side}, ink::kHead.mark, green);
   }
 };
 

@@ -399,9 +399,8 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
     return Error(ErrorCode::InvalidArgument,
                  "compare is drawn of one quantity; --quantity has " + std::to_string(choice.quantities.size()));
   for (const FigureRun& run : choice.against) {
-    if (run.run == nullptr)
-      return Error(ErrorCode::Unsupported,
-                   "compare is drawn of run files; " + run.name() + " is the history of a training");
+    if (const std::string sort = file_sort(run); sort != "a run file")
+      return Error(ErrorCode::Unsupported, "compare is drawn of run files; " + run.name() + " is " + sort);
     HEADROOM_TRY_VOID(check_compare(run, choice));
   }
   auto all = std::make_shared<Comparison>();
@@ -482,6 +481,7 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
       symbol + std::min(kLongestSide, std::max(all->sides.name_a.size(), all->sides.name_b.size()));
   if (figure.rows.size() == 1 && figure.panels.size() == 3 && (symbol > kLongSymbol || title > kLongTitle)) {
     figure.rows = {{0, 1}, {2}};
+    figure.panels[1]->weight = 1.35f;  // the names of both sides stand at the first
     if (!choice.height_mm) figure.height_mm *= 2.0;
   }
   return figure;

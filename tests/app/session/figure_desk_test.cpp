@@ -141,6 +141,8 @@ CATCH_TEST_CASE("figure: a run without a file is written for its figures, which 
   CATCH_CHECK(reason_of(bench.state(), "map") == "");
   CATCH_CHECK(reason_of(bench.state(), "training") == "needs training.h5: no history is open");
   CATCH_CHECK(reason_of(bench.state(), "compare") == "needs two run files: open both, and compare them");
+  CATCH_CHECK(reason_of(bench.state(), "importance") == "needs headroom ablate");
+  CATCH_CHECK(reason_of(bench.state(), "circuits") == "needs headroom circuits");
 
   // Data, caption and the run come along; the figure names the run that lies beside it.
   const std::filesystem::path path = folder.path() / "fig.pdf";
@@ -237,6 +239,10 @@ CATCH_TEST_CASE("figure: what cannot be drawn says why, and a place leads back t
   CATCH_CHECK(bench.state().figure.drawn->error.has_value());
   CATCH_CHECK(reason_of(bench.state(), "lambda").starts_with("no head of"));
   CATCH_CHECK(bench.refusal("figure sink").find("sinks") != std::string::npos);
+  // No run is written for a kind that is drawn of another file.
+  bench.run("figure importance");
+  CATCH_CHECK(bench.state().figure.problem == "needs a file of headroom ablate: open one");
+  CATCH_CHECK((bench.state().figure.writing.empty() && bench.state().figure.drawn == nullptr));
   CATCH_CHECK(bench.refusal("figure.set width 3 parsecs").find("width") != std::string::npos);
   bench.run("figure sinks");
   CATCH_CHECK_FALSE(bench.state().figure.drawn->error.has_value());

@@ -1,0 +1,187 @@
+#include "app/figures/kinds/head_changes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "app/figures/figure_kinds.h"
+#include "app/plot/quantiles.h"
+#include "core/base/number_text.h"
+#include "core/base/student.h"
+#include "core/io/run_file.h"
+#include "core/run/ablation_way.h"
+#include "core/run/read_ablation.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kSeenShare = 0.8;  // of cases, for a change that an interval can be relied on to see
+constexpr std::string_view kHideKeys = "hide-key=";
+
+struct StoredChanges {
+  const FigureRun* file = nullptr;
+  OpenedAblation opened;
+  std::vector<double> set_errors;  // of sets that are done
+
+  [[nodiscard]] const std::string& change() const { return opened.table.mode.change; }
+  [[nodiscard]] const std::vector<std::int32_t>& text() const { return opened.run->prompt->ids; }
+};
+
+Error no_importance_of(const std::string& message) { return {ErrorCode::Unsupported, "importance: " + message}; }
+
+Result<StoredChanges> read_changes(const FigureRun& run) {
+  StoredChanges stored{&run, {}, {}};
+  HEADROOM_TRY(stored.opened, read_ablation(run.path));
+  if (stored.opened.sets == 0) return stored;
+  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(run.path));
+  HEADROOM_TRY(stored.set_errors, file->read("set_delta_loss_se"));
+  std::erase_if(stored.set_errors, [](double error) { return !std::isfinite(error); });
+  return stored;
+}
+
+// The files by their way: those of the first one, and those of another.
+using ByWay = std::vector<std::vector<StoredChanges>>;
+
+Result<ByWay> changes_by_way(std::span<const FigureRun> runs) {
+  ByWay ways;
+  for (const FigureRun& run : runs) {
+    HEADROOM_TRY(StoredChanges stored, read_changes(run));
+    const auto own =
+        std::ranges::find_if(ways, [&](const auto& way) { return way.front().change() == stored.change(); });
+    if (own != ways.end())
+      own->push_back(std::move(stored));
+    else
+      ways.emplace_back().push_back(std::move(stored));
+  }
+  if (ways.size() <= 2) return ways;
+  std::string all;
+  for (const auto& way : ways) all += (all.empty() ? "" : ", ") + way.front().change();
+  return Error(ErrorCode::InvalidArgument, "importance compares two ways of taking heads away; the files have " + all);
+}
+
+// One model, texts that differ, and the same ones by both ways.
+Result<void> check_texts(const ByWay& ways) {
+  const StoredChanges& first = ways.front().front();
+  for (const auto& way : ways)
+    for (std::size_t i = 0; i < way.size(); ++i) {
+      const StoredChanges& one = way[i];
+      const std::string name = one.file->name();
+      for (const char* attribute : {"checkpoint_sha256", "dtype_compute"})
+        if (one.file->attribute(attribute) != first.file->attribute(attribute))
+          return no_importance_of(std::string(attribute) + " of " + name + " is not that of " + first.file->name());
+      if (one.opened.run->what_ifs != first.opened.run->what_ifs)
+        return no_importance_of("what-ifs of " + name + " are not those of " + first.file->name());
+      if (one.opened.run->layers != first.opened.run->layers || one.opened.run->heads != first.opened.run->heads)
+        return no_importance_of(name + " has other layers or heads than " + first.file->name());
+      for (std::size_t k = 0; k < i; ++k)
+        if (way[k].text() == one.text())
+          return no_importance_of(way[k].file->name() + " and " + name + " are of one text: intervals are over texts");
+      const auto& others = ways.front();
+      if (std::ranges::none_of(others, [&](const StoredChanges& other) { return other.text() == one.text(); }))
+        return no_importance_of("the text of " + name + " (" + one.change() + ") is in no file of " + first.change());
+    }
+  if (ways.size() > 1 && ways[0].size() != ways[1].size())
+    return no_importance_of(first.change() + " has " + std::to_string(ways[0].size()) + " texts, " +
+                            ways[1].front().change() + " has " + std::to_string(ways[1].size()));
+  return {};
+}
+
+std::string way_title(const std::string& change) {
+  for (const AblationWay way : kAblationWays)
+    if (change == way_info(way).change) return way_info(way).title;
+  if (change.starts_with(kHideKeys)) return "keys " + change.substr(kHideKeys.size()) + " hidden";
+  return change;
+}
+
+// Mean over the files; not finite where one of them is not.
+template <typename Number>
+double mean_over(const std::vector<StoredChanges>& texts, Number number) {
+  double sum = 0.0;
+  for (const StoredChanges& text : texts) sum += number(text);
+  return sum / static_cast<double>(texts.size());
+}
+
+// Of the mean over texts.
+double error_over(const std::vector<StoredChanges>& texts, std::size_t place, double mean) {
+  double squares = 0.0;
+  for (const StoredChanges& text : texts) squares += std::pow(text.opened.table.delta[place] - mean, 2.0);
+  const auto n = static_cast<double>(texts.size());
+  return std::sqrt(squares / (n - 1.0) / n);
+}
+
+double stored_sink(const StoredChanges& text, HeadRef head) {
+  const double first = text.opened.run->at("sink_score", head.layer, head.head);
+  return std::isnan(first) ? text.opened.run->at("sink_score", head.layer, head.head, 1) : first;
+}
+
+}  // namespace
+
+std::int64_t HeadChanges::apart() const { return std::ranges::count_if(heads, &HeadChange::apart); }
+
+std::string ablation_sentence(const std::string& change) {
+  if (change == "head=off") return "the head puts out 0";
+  if (change == "head=mean") return "the head puts out, for every token, its mean over the text";
+  if (change == "second-map=off") return "the head has no second map";
+  if (change.starts_with(kHideKeys))
+    return "key " + change.substr(kHideKeys.size()) + " is hidden from the head, whose rows are normalised again";
+  return change;
+}
+
+Result<HeadChanges> head_changes(std::span<const FigureRun> runs, const FigureChoice& choice) {
+  HEADROOM_TRY_VOID(chosen_heads(runs.front(), choice, {}));
+  HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(runs.front(), choice));
+  HEADROOM_TRY(const ByWay ways, changes_by_way(runs));
+  HEADROOM_TRY_VOID(check_texts(ways));
+  const std::vector<StoredChanges>& texts = ways.front();
+  const LossTable& first = texts.front().opened.table;
+  HeadChanges all;
+  all.change = texts.front().change(), all.way = way_title(all.change);
+  if (ways.size() > 1) all.other_change = ways[1].front().change(), all.other_way = way_title(all.other_change);
+  all.texts = std::ssize(texts), all.blocks = static_cast<std::int64_t>(first.blocks);
+  all.loss = mean_over(texts, [](const StoredChanges& text) { return text.opened.table.loss; });
+  for (const StoredChanges& text : texts) all.predictions += static_cast<std::int64_t>(text.opened.table.predictions);
+  all.done = static_cast<std::int64_t>(first.done), all.asked = static_cast<std::int64_t>(first.asked);
+  // Every change of the files counts, whether or not it is drawn.
+  std::vector<double> change(first.delta.size()), error(first.delta.size(), kNaN), errors;
+  for (std::size_t i = 0; i < change.size(); ++i) {
+    change[i] = mean_over(texts, [&](const StoredChanges& text) { return text.opened.table.delta[i]; });
+    error[i] = all.texts > 1 ? error_over(texts, i, change[i]) : first.error[i];
+    if (std::isfinite(error[i])) errors.push_back(error[i]);
+  }
+  if (all.texts == 1) {
+    all.sets = std::ssize(texts.front().set_errors);
+    errors.insert(errors.end(), texts.front().set_errors.begin(), texts.front().set_errors.end());
+  }
+  all.tested = std::ssize(errors);
+  double half_width = kNaN;
+  if (all.tested > 0 && all.observations() > 1) {
+    const double degrees = static_cast<double>(all.observations()) - 1.0,
+                 level = kIntervalLevel / static_cast<double>(all.tested);
+    half_width = student_point(level, degrees);
+    all.detectable = student_detectable(degrees, level, kSeenShare) * quantile(errors, 0.5);
+  }
+  for (const std::int64_t layer : drawn.layers)
+    for (const std::int64_t head : drawn.heads) {
+      const std::optional<std::size_t> place = first.place({layer, head});
+      HeadChange one{{layer, head}};
+      one.change = place ? change[*place] : kNaN;
+      if (!std::isfinite(one.change)) {
+        ++all.lacking;
+        continue;
+      }
+      one.low = one.change - half_width * error[*place], one.high = one.change + half_width * error[*place];
+      all.two_maps = all.two_maps || std::isfinite(texts.front().opened.run->at("sink_score", layer, head, 1));
+      one.sink = mean_over(texts, [&](const StoredChanges& text) { return stored_sink(text, one.head); });
+      if (ways.size() > 1)
+        one.other = mean_over(ways[1], [&](const StoredChanges& text) { return text.opened.table.delta[*place]; });
+      all.heads.push_back(one);
+    }
+  if (all.heads.empty())
+    return no_importance_of("no head that is drawn has a change of the loss in " + runs.front().name());
+  return all;
+}
+
+}  // namespace headroom
