@@ -23,6 +23,8 @@ def make_runs(command, folder):
         model = BYTES / kind
         make(kind, "analyze", model, "--ids", prompt_of(model), "--device", "cpu", "--exact-maps")
     make("pooled", "analyze", BYTES / "diff_v2", "--ids", prompt_of(BYTES / "diff_v2"), "--device", "cpu", "--maps", "16")
+    make("ablation", "ablate", BYTES / "softmax", "--ids", prompt_of(BYTES / "softmax"), "--device", "cpu")
+    make("circuits", "circuits", BYTES / "softmax", "--composition")
     made["training"] = DEMO / "backcopy" / "diff_v2" / "training.h5"
     return made
 
@@ -44,6 +46,8 @@ FIGURES = {
     "map": ("diff_v2", ["--head", "L1.H2", "--rows", "0:40", "--keys", "0:40"]),  # cells of some pixels
     "grid": ("pooled", ["--head", "L1.H2"]),
     "tokens": ("softmax", ["--head", "L1.H2"]),
+    "importance": ("ablation", ["--head", "L1.H2"]),
+    "circuits": ("circuits", ["--head", "L1.H2"]),
 }
 
 
