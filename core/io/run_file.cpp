@@ -18,6 +18,7 @@
 #include "core/io/element_type.h"
 #include "core/io/hdf5_attribute.h"
 #include "core/io/hdf5_error.h"
+#include "core/io/hdf5_transfer.h"
 #include "core/io/run_file_scan.h"
 
 namespace headroom {
@@ -97,7 +98,7 @@ Result<std::vector<std::string>> RunFile::State::read_text(const DatasetInfo& in
   if (count == 0) return out;
   if (is_variable) {
     std::vector<char*> values(count, nullptr);
-    if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, static_cast<void*>(values.data())) < 0) {
+    if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, by_pieces(), static_cast<void*>(values.data())) < 0) {
       return hdf5_error(ErrorCode::Corrupt, "cannot read a dataset");
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -107,7 +108,7 @@ Result<std::vector<std::string>> RunFile::State::read_text(const DatasetInfo& in
     return out;
   }
   std::string bytes(count * width, '\0');
-  if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
+  if (H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, by_pieces(), bytes.data()) < 0) {
     return hdf5_error(ErrorCode::Corrupt, "cannot read a dataset");
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -184,7 +185,7 @@ Result<std::vector<double>> RunFile::read_part(std::string_view path, std::span<
   const bool selected = region && (extents.empty() || H5Sselect_hyperslab(region.get(), H5S_SELECT_SET, offsets.data(),
                                                                           nullptr, extents.data(), nullptr) >= 0);
   if (!selected ||
-      H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, memory.get(), region.get(), H5P_DEFAULT, values.data()) < 0) {
+      H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, memory.get(), region.get(), by_pieces(), values.data()) < 0) {
     return state_->context(hdf5_error(ErrorCode::Corrupt, "cannot read a dataset"), path);
   }
   return values;
@@ -227,7 +228,7 @@ Result<std::vector<double>> RunFile::read_axis(std::string_view path) const {
   const Result<void> memory_fits = check_memory(shape, sizeof(double));
   if (!memory_fits) return state_->context(memory_fits.error(), path);
   std::vector<double> values(static_cast<std::size_t>(size));
-  if (size > 0 && H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+  if (size > 0 && H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, by_pieces(), values.data()) < 0)
     return state_->context(hdf5_error(ErrorCode::Corrupt, "cannot read an axis"), path);
   return values;
 }

@@ -10,6 +10,7 @@
 #include "core/io/element_type.h"
 #include "core/io/hdf5_attribute.h"
 #include "core/io/hdf5_error.h"
+#include "core/io/hdf5_transfer.h"
 #include "core/io/netcdf_name.h"
 
 namespace headroom {
@@ -117,7 +118,7 @@ Result<Hdf5Dataset> create_axis(hid_t group, const AxisDef& axis, int dimension_
     return id;
   }
   HEADROOM_TRY(const NativeArray array, to_native(type, axis.values));
-  if (H5Dwrite(id.get(), array.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.bytes.data()) < 0) {
+  if (H5Dwrite(id.get(), array.type, H5S_ALL, H5S_ALL, by_pieces(), array.bytes.data()) < 0) {
     return make_error(axis.name);
   }
   return id;
@@ -149,7 +150,7 @@ Result<void> write_all_strings(const Hdf5Dataset& dataset, std::span<const std::
     pointers[i] = stored[i].c_str();
   }
   const Hdf5Type type = string_type();
-  if (H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, static_cast<const void*>(pointers.data())) < 0)
+  if (H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, by_pieces(), static_cast<const void*>(pointers.data())) < 0)
     return make_error("");
   return {};
 }

@@ -15,6 +15,7 @@
 #include "core/io/hdf5_attribute.h"
 #include "core/io/hdf5_error.h"
 #include "core/io/hdf5_file_driver.h"
+#include "core/io/hdf5_transfer.h"
 #include "core/io/netcdf_name.h"
 #include "core/io/run_file.h"
 #include "core/io/run_file_objects.h"
@@ -292,7 +293,7 @@ Result<void> RunFileWriter::write(std::string_view path, std::span<const std::in
                                                     to_hsize(count).data(), nullptr) < 0) {
     return state_->fail();
   }
-  if (H5Dwrite(dataset.id.get(), array->type, memory.get(), region.get(), H5P_DEFAULT, array->bytes.data()) < 0) {
+  if (H5Dwrite(dataset.id.get(), array->type, memory.get(), region.get(), by_pieces(), array->bytes.data()) < 0) {
     return state_->fail();
   }
   return state_->checked({});
