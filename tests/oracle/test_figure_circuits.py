@@ -17,6 +17,11 @@ WAYS = {"q": "Q", "k": "K", "v": "V"}
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def files(tmp_path_factory, command):
     """Files with compositions of three layers: of heads with one map and with two; without them; of one layer."""
     folder = tmp_path_factory.mktemp("circuits")

@@ -26,6 +26,11 @@ BLOCK = 24         # pixels; blocks overlap by half
 MOST_FAR_IN_BLOCK = 0.04
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 def blurred(picture):
     """H × W × 3 → means of 3 × 3 pixels: an edge is as dark wherever it lies between pixels."""
     padded = np.pad(picture.astype(float), ((1, 1), (1, 1), (0, 0)), mode="edge")

@@ -18,6 +18,11 @@ LAYERS, HEADS = 3, 4
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def files(tmp_path_factory, command):
     """Files of a model of two maps a head: `zero`, with two sets of heads; `short`, of a text without intervals; five texts by two ways."""
     folder = tmp_path_factory.mktemp("ablations")

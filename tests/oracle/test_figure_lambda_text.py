@@ -19,6 +19,11 @@ BRIEF = {"special": "special", "word": "word", "rest of word": "rest", "number":
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def texts(tmp_path_factory, command):
     """Runs of V2's model of bytes over six pieces of a text, with digits, marks and letters beyond ASCII."""
     folder = tmp_path_factory.mktemp("texts")

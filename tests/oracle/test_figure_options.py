@@ -21,6 +21,11 @@ OWN = {("tokens", "--quantity"): "weight_max", ("map", "--scale"): "linear",
 DEPENDS = [("compare", "--paired"), ("scatter_three", "--epsilon")]  # on two checkpoints; on a sink score as an axis
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 @pytest.mark.parametrize("name", [name for name in KINDS if "_" not in name and name != "scatter"] + ["scatter_three"])
 def test_an_option_that_changes_nothing_is_named(command, runs, tmp_path, name):
     def drawn(*arguments):

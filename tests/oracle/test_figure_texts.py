@@ -19,6 +19,11 @@ from test_figures import runs  # noqa: F401 – a fixture
 SERIF = pathlib.Path("/usr/share/fonts/truetype/dejavu/DejaVuSerif.ttf")
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 def drawn(command, path, *arguments):
     outcome = command("figure", *arguments, "-o", path, "--json")
     assert outcome.code == 0, outcome

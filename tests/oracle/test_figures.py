@@ -26,6 +26,11 @@ WIDTHS_MM = (60, 77, 84, 89, 120, 139.7, 174, 183)
 
 
 @pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+@pytest.fixture(scope="module")
 def runs(tmp_path_factory, command):
     """Run files by the kind of attention, of two layers and four heads, 150 tokens."""
     folder = tmp_path_factory.mktemp("runs")

@@ -27,6 +27,11 @@ PREAMBLES = {"plain": "\\documentclass{article}\n",
 USUAL = ["amsmath", "amssymb", "graphicx", "xcolor", "natbib", "hyperref"]
 
 
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
 @pytest.fixture(scope="module", autouse=True)
 def latex():
     if not shutil.which("pdflatex"):
