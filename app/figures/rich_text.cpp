@@ -59,7 +59,7 @@ std::string lowered_text(std::string_view part) {
 
 // Without small letters as in a definition: a_{i,i−1}.
 std::string small_text(const std::string& part, bool raised) {
-  const std::string written = raised ? raised_text(part) : lowered_text(part);
+  std::string written = raised ? raised_text(part) : lowered_text(part);
   if (!written.empty()) return written;
   return (raised ? "^" : "_") + (decode_utf8(part).size_bytes == part.size() ? part : "{" + part + "}");
 }

@@ -143,11 +143,11 @@ bool names_font_file(std::string_view name) {
 Result<std::vector<FontFile>> find_named_files(const std::string& name, Face face) {
   std::vector<FontFile> files = find_face_files(face);
   if (is_mono(face)) return files;
-  std::optional<FontFile> own;
-  if (names_font_file(name)) {
-    if (!readable(name)) return Error(ErrorCode::NotFound, "the font file cannot be read").in_file(name);
-    own = FontFile{name, 0};
-  } else if (!(own = match_family(name.c_str(), weight_of(face), true, slant_of(face)))) {
+  const bool is_file = names_font_file(name);
+  if (is_file && !readable(name)) return Error(ErrorCode::NotFound, "the font file cannot be read").in_file(name);
+  const std::optional<FontFile> own =
+      is_file ? FontFile{name, 0} : match_family(name.c_str(), weight_of(face), true, slant_of(face));
+  if (!own) {
     Error error(ErrorCode::InvalidArgument, "font family \"" + name + "\": not installed");
     return error.advise("fc-list : family names those that are; a font file can be given by its path");
   }

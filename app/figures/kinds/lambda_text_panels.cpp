@@ -127,7 +127,8 @@ std::vector<std::vector<Vec2>> LambdaColumnsPanel::placed(const Axis& along, con
           const float dx = other.x - place.x, dy = other.y - place.y;
           return dx * dx + dy * dy < 3.4f * radius * radius;
         });
-        const float aside = 0.9f * radius * static_cast<float>((step + 1) / 2) * (step % 2 == 0 ? -1.0f : 1.0f);
+        const int half = (step + 1) / 2;
+        const float aside = 0.9f * radius * static_cast<float>(half) * (step % 2 == 0 ? -1.0f : 1.0f);
         if (!taken || std::abs(aside) > room) break;
         place.x = x + aside;
       }
