@@ -46,7 +46,7 @@ end_setup
 
 selection=()
 if [ "${#patterns[@]}" -gt 0 ]; then
-  joined=$(printf '|(%s)' "${patterns[@]}")
+  joined=$(printf '|%s' "${patterns[@]}")  # CTest takes few parentheses
   selection=(-R "${joined#|}")
 fi
 run_ctest "$folder" "${selection[@]}"
