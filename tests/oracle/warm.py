@@ -11,10 +11,12 @@ import struct
 import subprocess
 import tempfile
 import time
+import warnings
 
 # The program asks for these when it needs them, or nobody does. Where another variable is not as the warm program found it, the program
 # is started: LibTorch and what it needs read theirs (OMP_NUM_THREADS, MKL_…, ATEN_…) while they are loaded.
-READ_LATE = {b"PYTEST_CURRENT_TEST", b"HEADROOM", b"HOME", b"XDG_CONFIG_HOME", b"XDG_STATE_HOME", b"DISPLAY", b"WAYLAND_DISPLAY"}
+READ_LATE = {b"PYTEST_CURRENT_TEST", b"HEADROOM", b"HOME", b"XDG_CONFIG_HOME", b"XDG_STATE_HOME", b"DISPLAY", b"WAYLAND_DISPLAY",
+             b"TORCHINDUCTOR_CACHE_DIR", b"HDF5_PLUGIN_PATH"}  # torch and netCDF4 set these two when Python imports them
 
 
 def started(command, input=None, text=False, **options):
@@ -51,6 +53,8 @@ class WarmProgram:
         if not self.process:
             self.start()
         changed = {name for name, _ in self.environment.items() ^ environment.items()} - READ_LATE
+        if changed and env is None:  # it may be an import that has set them, and each run from here on would take longer
+            warnings.warn(f"{sorted(changed)} changed since the warm program was started: a process of its own runs")
         if changed or len(input or b"") > select.PIPE_BUF or os.path.realpath(command[0]) != self.real_name:
             return started(command, input, text, **({} if stdin is None else {"stdin": stdin}), env=env, timeout=timeout, cwd=cwd)
         its_in = os.dup(stdin or 0) if input is None else filled_pipe(input)
