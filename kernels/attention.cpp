@@ -44,8 +44,8 @@ void resize_statistics(const HeadProblem<Input>& problem, const StatisticsReques
   if (problem.maps[0].present() && problem.maps[1].present()) assign(kRowStatistics, {&statistics.cross});
   assign(kNamedKeys, {&statistics.first_key_net, &statistics.first_key_absolute});
   assign(kColumnSums, {&statistics.column_sum});
-  for (auto* pooled :
-       {&statistics.pooled_sum, &statistics.pooled_max_abs, &statistics.pooled_positive, &statistics.pooled_negative})
+  for (auto* pooled : {&statistics.pooled_sum, &statistics.pooled_positive, &statistics.pooled_negative,
+                       &statistics.pooled_highest, &statistics.pooled_lowest})
     pooled->assign(cells, 0.0);
 }
 

@@ -119,7 +119,8 @@ struct HeadStatistics {
   std::vector<double> column_sum;                         // per key: Σ_i w_ij
   std::int64_t pool_size = 0;                             // B
   std::int64_t pool_blocks = 0;
-  std::vector<double> pooled_sum, pooled_max_abs, pooled_positive, pooled_negative;  // [blocks, blocks]
+  std::vector<double> pooled_sum, pooled_positive, pooled_negative;  // [blocks, blocks]
+  std::vector<double> pooled_highest, pooled_lowest;  // likewise: max(0, w) and min(0, w) over the entries
 };
 
 // Of them, what a row and as many keys take: a map's part, and the net map's.
@@ -145,10 +146,16 @@ using ParallelFor = std::function<void(std::int64_t tasks, const std::function<v
 
 // The larger one; NaN where either is.
 [[nodiscard]] inline double larger_or_nan(double a, double b) { return a != a || a >= b ? a : b; }
+[[nodiscard]] inline double smaller_or_nan(double a, double b) { return a != a || a <= b ? a : b; }
+// The one of these, at least 0 and at most 0, that is farther from 0, with its sign; the positive one of two as far.
+[[nodiscard]] inline double signed_extreme(double highest, double lowest) {
+  return lowest != lowest || highest < -lowest ? lowest : highest;
+}
 // NaN in place of an infinity.
 [[nodiscard]] inline double finite_or_nan(double x) { return x - x == 0.0 ? x : x - x; }
 
-// The negative part of a pooled map of weights from one softmax: 0, and NaN where the sum of a cell is.
+// The negative part and the lowest weight of a pooled map of weights from one softmax: 0, and NaN where the sum of a
+// cell is.
 [[nodiscard]] std::vector<double> nothing_negative(const std::vector<double>& pooled_sum);
 
 // True when the work should stop; polled between units of work.

@@ -111,7 +111,7 @@ for(const box of document.querySelectorAll('.maps')){
   const [i,j]=at,x=v[i*k+j],h=d.heads[s.value];
   const line=(a,b)=>{const p=document.createElement('p');p.append(a+' ',b);r.append(p)};
   line('query',name(i));line('key',name(j));const b=document.createElement('b');b.textContent=Number.isNaN(x)?'not visible':num(x);
-  line(d.cell>1?(h.mean?'mean of the block':'largest weight of the block'):(h.signed?'net weight':'weight'),b)};
+  line(d.cell>1?(h.mean?'mean of the block':h.signed?'net weight of the block, farthest from 0':'largest weight of the block'):(h.signed?'net weight':'weight'),b)};
  c.addEventListener('pointermove',e=>{const q=c.getBoundingClientRect();at=[Math.min(k-1,Math.max(0,Math.floor((e.clientY-q.top)/q.height*k))),Math.min(k-1,Math.max(0,Math.floor((e.clientX-q.left)/q.width*k)))];tell()});
  c.tabIndex=0;c.addEventListener('keydown',e=>{const m={ArrowUp:[-1,0],ArrowDown:[1,0],ArrowLeft:[0,-1],ArrowRight:[0,1]}[e.key];if(!m)return;e.preventDefault();
   at=at?[Math.min(k-1,Math.max(0,at[0]+m[0])),Math.min(k-1,Math.max(0,at[1]+m[1]))]:[0,0];tell()});

@@ -69,6 +69,14 @@ void raise(std::vector<double>& target, const at::Tensor& source) {
   for (std::size_t i = 0; i < target.size(); ++i) target[i] = kernels::larger_or_nan(target[i], values[i]);
 }
 
+// By the largest of −x.
+void lower(std::vector<double>& target, const at::Tensor& source) {
+  if (!source.defined() || target.empty()) return;
+  const at::Tensor host = source.to(at::kCPU).contiguous();
+  const double* values = host.const_data_ptr<double>();
+  for (std::size_t i = 0; i < target.size(); ++i) target[i] = kernels::smaller_or_nan(target[i], 0.0 - values[i]);
+}
+
 }  // namespace
 
 std::int64_t rows_per_strip(std::int64_t keys, at::Device device) {
@@ -105,10 +113,10 @@ void BlockedTask<Real>::make_sums() {
     if (const auto bins = job_.request.log10_weight_bins.bins; bins > 0)
       sums.weight_histogram = at::zeros({bins}, counts);
     sums.logit_max_raw = at::full({}, -kInfinity, doubles);
-    sums.pooled = {cells(), cells(), {}, {}};
+    sums.pooled = {cells(), cells(), {}, {}, {}};
   }
   if (wants(kernels::kColumnSums)) net_.column_sum = at::zeros({problem_.mask.keys()}, doubles);
-  net_.pooled = {cells(), cells(), cells(), cells()};
+  net_.pooled = {cells(), cells(), cells(), cells(), cells()};
 }
 
 template <typename Real>
@@ -338,10 +346,14 @@ void BlockedTask<Real>::pool(const Strip& strip, const at::Tensor& weights, Pool
     cells(all, part).add_(part);
   };
   add_sums(pooled.sum, weights);
-  const at::Tensor part = fold_blocks(is_net ? at::abs_out(scratch_, weights) : weights, strip, size, true);
-  at::Tensor largest = cells(pooled.largest, part);
-  largest.copy_(at::maximum(largest, part));
+  const auto raise_cells = [&](at::Tensor& all, const at::Tensor& values) {
+    const at::Tensor part = fold_blocks(values, strip, size, true);
+    at::Tensor largest = cells(all, part);
+    largest.copy_(at::maximum(largest, part));
+  };
+  raise_cells(pooled.largest, weights);
   if (!is_net) return;
+  raise_cells(pooled.least, at::neg_out(scratch_, weights));
   add_sums(pooled.positive, at::clamp_min_out(scratch_, weights, 0.0));
   add_sums(pooled.negative, at::clamp_max_out(scratch_, weights, 0.0).neg_());
 }
@@ -361,7 +373,8 @@ void BlockedTask<Real>::fold_into(HeadStatistics& statistics) const {
   }
   add(statistics.column_sum, net_.column_sum);
   add(statistics.pooled_sum, net_.pooled.sum);
-  raise(statistics.pooled_max_abs, net_.pooled.largest);
+  raise(statistics.pooled_highest, net_.pooled.largest);
+  lower(statistics.pooled_lowest, net_.pooled.least);
   add(statistics.pooled_positive, net_.pooled.positive);
   add(statistics.pooled_negative, net_.pooled.negative);
 }

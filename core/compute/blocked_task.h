@@ -36,7 +36,7 @@ class BlockedTask {
     at::Tensor host, device;  // [end − begin]
   };
   struct Pooled {
-    at::Tensor sum, largest, positive, negative;  // [blocks, blocks]; the last two for the net map only
+    at::Tensor sum, largest, positive, negative, least;  // [blocks, blocks]; the last three for the net map only
   };
   struct Sums {
     at::Tensor column_sum;                         // [keys], double

@@ -58,6 +58,16 @@ void pooled_map(const Context& c, Out out) {
   pooled(c, c.head.head.statistics.*Member, Divided, out);
 }
 
+double largest_magnitude(double highest, double lowest) { return std::abs(kernels::signed_extreme(highest, lowest)); }
+
+template <double Of(double, double)>
+void pooled_extreme(const Context& c, Out out) {
+  const kernels::HeadStatistics& s = c.head.head.statistics;
+  std::vector<double> cells(s.pooled_highest.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = Of(s.pooled_highest[i], s.pooled_lowest[i]);
+  pooled(c, cells, false, out);
+}
+
 template <std::vector<double> MapStatistics::* Member, bool Divided>
 void pooled_component(const Context& c, Out out) {
   for (std::size_t m = 0; m < 2; ++m)
@@ -153,7 +163,14 @@ std::vector<Quantity> pooled_quantities() {
        .long_name = "pooled net map, largest magnitude",
        .formula = "max of |w_ij| over the visible entries of a block",
        .range = "[0, 1 + |λ|]",
-       .compute = pooled_map<&HeadStatistics::pooled_max_abs, false>},
+       .compute = pooled_extreme<largest_magnitude>},
+      {.name = "pooled_signed_extreme",
+       .axes = cells,
+       .long_name = "pooled net map, largest magnitude with its sign",
+       .formula = "the w_ij with the largest |w_ij| among the visible entries of a block",
+       .remark = "of w and −w the positive one; NaN where a block has none",
+       .range = "[−|λ|, 1 + |λ|]",
+       .compute = pooled_extreme<kernels::signed_extreme>},
       {.name = "pooled_positive",
        .axes = cells,
        .long_name = "pooled net map, positive part",
@@ -181,7 +198,7 @@ std::vector<Quantity> pooled_quantities() {
   };
   for (Quantity& quantity : table) {
     quantity.group = "maps";
-    quantity.remark = "NaN where a block has none";
+    if (quantity.remark.empty()) quantity.remark = "NaN where a block has none";
     quantity.rows = "all";
     quantity.sources = {source::kHistograms};
   }

@@ -25,6 +25,13 @@ void append(std::vector<float>& all, const std::vector<double>& cells, const std
     all.push_back(visible[cell] > 0 && cell < cells.size() ? static_cast<float>(cells[cell]) : kNoNumber);
 }
 
+std::vector<double> largest_magnitudes(const kernels::HeadStatistics& statistics) {
+  std::vector<double> cells(statistics.pooled_highest.size());
+  for (std::size_t cell = 0; cell < cells.size(); ++cell)
+    cells[cell] = std::abs(kernels::signed_extreme(statistics.pooled_highest[cell], statistics.pooled_lowest[cell]));
+  return cells;
+}
+
 // The largest |value(row)| of the rows of each block that `sees` lets pass.
 template <typename Value, typename Sees>
 void append_key(std::vector<float>& all, std::int64_t rows, std::int64_t blocks, std::int64_t size, const Value& value,
@@ -110,7 +117,7 @@ std::shared_ptr<const PooledMaps> keep_pooled(const LayerRecord& record) {
           [&](std::int64_t row) { return rows.empty() ? kNaN : rows[static_cast<std::size_t>(row)]; },
           [&](std::int64_t row) { return mask.sees(row, 0); });
     };
-    append(maps->net, statistics.pooled_max_abs, visible);
+    append(maps->net, largest_magnitudes(statistics), visible);
     key(maps->net_key, statistics.first_key_absolute);
     if (!two) continue;
     append(maps->first, statistics.maps[0].pooled_max, visible);

@@ -63,30 +63,27 @@ void seen_in(const StoredMask& mask, std::int64_t row, const std::array<std::int
     range.begin = std::max(range.begin, keys[0]), range.end = std::max(range.begin, std::min(range.end, keys[1]));
 }
 
+// With its sign; of x and −x the positive one.
+double farther_from_0(double a, double b) {
+  return std::abs(a) != std::abs(b) ? (std::abs(a) > std::abs(b) ? a : b) : std::max(a, b);
+}
+
 // Blocks of entries as they are read, row after row.
 class Cells {
  public:
-  explicit Cells(MapPart& part) : part_(part), counts_(part.mean ? part.values.size() : 0) {}
+  explicit Cells(MapPart& part) : part_(part) {}
   void add(std::int64_t row, std::int64_t key, double value) {
     const auto at =
         static_cast<std::size_t>((row - part_.rows[0]) / part_.cell * part_.width + (key - part_.keys[0]) / part_.cell);
     double& cell = part_.values[at];
     if (!std::isfinite(value) || std::isinf(cell))
       cell = kInfinity;
-    else if (part_.mean)
-      cell = std::isnan(cell) ? value : cell + value;
     else
-      cell = std::isnan(cell) ? value : std::max(cell, value);
-    if (part_.mean) ++counts_[at];
-  }
-  void finish() {
-    for (std::size_t at = 0; at < counts_.size(); ++at)
-      if (counts_[at] > 1) part_.values[at] /= static_cast<double>(counts_[at]);
+      cell = std::isnan(cell) ? value : farther_from_0(cell, value);
   }
 
  private:
   MapPart& part_;
-  std::vector<std::int64_t> counts_;
 };
 
 Result<MapPart> read_exact(const RunFile& file, const RunSnapshot& run, const MapPartRequest& request,
@@ -118,20 +115,33 @@ Result<MapPart> read_exact(const RunFile& file, const RunSnapshot& run, const Ma
         }
     }
   }
-  cells.finish();
   return part;
 }
 
-std::span<const float> pooled_cells(const LayerSnapshot& layer, std::int64_t head, PooledKind kind, bool mean) {
+// The pooled cells of a map, and what they hold of their entries.
+struct PooledCells {
+  std::span<const float> values;
+  bool mean = false;
+};
+
+PooledCells pooled_cells(const LayerSnapshot& layer, std::int64_t head, PooledKind kind, bool with_sign) {
   if (!layer.pooled || layer.pooled->size < 1) return {};
   const auto size = static_cast<std::size_t>(layer.pooled->blocks * layer.pooled->blocks);
   if (kind == PooledKind::Net) {
-    const std::span<const float> cells = layer.row_values(mean ? "maps/pooled_mean" : "maps/pooled_max_abs", head);
-    return cells.size() == size ? cells : std::span<const float>();
+    // Older files keep no extreme with its sign: of these the mean has one.
+    for (const bool mean : {false, true}) {
+      const std::span<const float> cells = layer.row_values(mean        ? "maps/pooled_mean"
+                                                            : with_sign ? "maps/pooled_signed_extreme"
+                                                                        : "maps/pooled_max_abs",
+                                                            head);
+      if (cells.size() == size) return {cells, mean};
+      if (!with_sign) break;
+    }
+    return {};
   }
   const std::span<const float> cells = layer.row_values("maps/pooled_max_components", head);
-  return cells.size() == 2 * size ? cells.subspan(kind == PooledKind::Second ? size : 0, size)
-                                  : std::span<const float>();
+  if (cells.size() != 2 * size) return {};
+  return {cells.subspan(kind == PooledKind::Second ? size : 0, size)};
 }
 
 MapPart cut_pooled(const LayerSnapshot& layer, const StoredMask& mask, std::span<const float> cells, MapPart part) {
@@ -178,7 +188,7 @@ Result<bool> has_exact_maps(const std::filesystem::path& path) {
 }
 
 bool has_pooled_map(const LayerSnapshot& layer, std::int64_t head, PooledKind kind) {
-  return !pooled_cells(layer, head, kind, has_two_maps(layer, head)).empty();
+  return !pooled_cells(layer, head, kind, has_two_maps(layer, head)).values.empty();
 }
 
 Result<MapPart> read_map_part(const std::filesystem::path& path, const RunSnapshot& run,
@@ -194,12 +204,13 @@ Result<MapPart> read_map_part(const RunFile& file, const RunSnapshot& run, const
   HEADROOM_TRY(const StoredMask mask, read_mask(file, run, *layer, request.head));
   MapPart part;
   part.rows = request.rows, part.keys = request.keys;
-  part.mean = request.kind == PooledKind::Net && has_two_maps(*layer, request.head);
+  part.with_sign = request.kind == PooledKind::Net && has_two_maps(*layer, request.head);
   const DatasetInfo* exact = file.find(request.kind == PooledKind::Net ? "exact/net_weights" : "exact/weights");
   if (exact != nullptr) return read_exact(file, run, request, mask, std::move(part));
-  const std::span<const float> cells = pooled_cells(*layer, request.head, request.kind, part.mean);
-  if (cells.empty()) return Error(ErrorCode::NotFound, "the run keeps no such map");
-  return cut_pooled(*layer, mask, cells, std::move(part));
+  const PooledCells cells = pooled_cells(*layer, request.head, request.kind, part.with_sign);
+  if (cells.values.empty()) return Error(ErrorCode::NotFound, "the run keeps no such map");
+  part.mean = cells.mean;
+  return cut_pooled(*layer, mask, cells.values, std::move(part));
 }
 
 void make_coarser(MapPart& part, std::int64_t times) {
@@ -213,7 +224,7 @@ void make_coarser(MapPart& part, std::int64_t times) {
           const double value = part.values[static_cast<std::size_t>(y * part.width + x)];
           if (std::isnan(value)) continue;
           sum += value, count += 1.0;
-          if (std::isnan(best) || std::abs(value) > std::abs(best)) best = value;
+          best = std::isnan(best) ? value : farther_from_0(best, value);
         }
       values[static_cast<std::size_t>(i * width + j)] = part.mean && count > 0.0 ? sum / count : best;
     }

@@ -21,11 +21,12 @@ struct MapPartRequest {
   std::int64_t most_cells = 0;                         // along a side: above it cells are made of blocks
 };
 
-// A cell of one entry holds it. A cell of more holds the largest of an attention map, and the mean over the visible
-// entries of a net map of two.
+// A cell of one entry holds it. A cell of more holds the largest of an attention map, and of a net map of two the
+// visible entry that is farthest from 0, with its sign; of older files their mean.
 struct MapPart {
   bool exact = false;                                  // from /exact
-  bool mean = false;                                   // what a cell of more than one entry holds
+  bool with_sign = false;                              // a net map of two
+  bool mean = false;                                   // a cell of more than one entry holds their mean
   std::array<std::int64_t, 2> rows{0, 0}, keys{0, 0};  // as asked for; where blocks are stored, widened to whole ones
   std::int64_t cell = 1;                               // rows and keys of a cell; the last one may have fewer
   std::int64_t height = 0, width = 0;
@@ -41,7 +42,7 @@ struct MapPart {
                                             const MapPartRequest& request);
 // The same of an open file: opening one takes longer than a head's map.
 [[nodiscard]] Result<MapPart> read_map_part(const RunFile& file, const RunSnapshot& run, const MapPartRequest& request);
-// Cells of `times` × `times` of these, at least 1: the largest by its size, or the mean.
+// Cells of `times` × `times` of these, at least 1: the one farthest from 0, or the mean.
 void make_coarser(MapPart& part, std::int64_t times);
 
 }  // namespace headroom

@@ -43,7 +43,7 @@ struct PartSums {
     double logit_max_raw = 0.0;
   };
   std::array<Map, 2> maps;
-  std::vector<double> column_sum, pooled_sum, pooled_max_abs, pooled_positive, pooled_negative;
+  std::vector<double> column_sum, pooled_sum, pooled_positive, pooled_negative, pooled_highest, pooled_lowest;
   std::int64_t key_begin = 0, pool_row = 0;
 };
 
@@ -232,14 +232,16 @@ void attach_sums(const HeadPlan<Input>& plan, Part<Input>& part, PartSums& sums)
   // With the first map alone the net sums are its own.
   if (problem.maps[1].present()) {
     if (!statistics.column_sum.empty()) sums.column_sum.assign(keys, 0.0);
-    for (auto* pooled : {&sums.pooled_sum, &sums.pooled_max_abs, &sums.pooled_positive, &sums.pooled_negative})
+    for (auto* pooled :
+         {&sums.pooled_sum, &sums.pooled_positive, &sums.pooled_negative, &sums.pooled_highest, &sums.pooled_lowest})
       pooled->assign(cells, 0.0);
   }
   part.column_sum = data_or_null(sums.column_sum);
   part.pooled_sum = data_or_null(sums.pooled_sum);
-  part.pooled_max_abs = data_or_null(sums.pooled_max_abs);
   part.pooled_positive = data_or_null(sums.pooled_positive);
   part.pooled_negative = data_or_null(sums.pooled_negative);
+  part.pooled_highest = data_or_null(sums.pooled_highest);
+  part.pooled_lowest = data_or_null(sums.pooled_lowest);
 }
 
 template <typename T>
@@ -247,10 +249,12 @@ void add(std::vector<T>& target, const std::vector<T>& source, std::int64_t offs
   for (std::size_t i = 0; i < source.size(); ++i) target[static_cast<std::size_t>(offset) + i] += source[i];
 }
 
-void raise(std::vector<double>& target, const std::vector<double>& source, std::int64_t offset) {
+// Each by `of`, larger_or_nan or smaller_or_nan.
+void extend(std::vector<double>& target, const std::vector<double>& source, std::int64_t offset,
+            double (*of)(double, double)) {
   for (std::size_t i = 0; i < source.size(); ++i) {
     double& cell = target[static_cast<std::size_t>(offset) + i];
-    cell = larger_or_nan(cell, source[i]);
+    cell = of(cell, source[i]);
   }
 }
 
@@ -269,22 +273,23 @@ void fold_head(HeadPlan<Input>& plan) {
       add(map.logit_histogram, part.logit_histogram);
       add(map.weight_histogram, part.weight_histogram);
       add(map.pooled_sum, part.pooled_sum, cell);
-      raise(map.pooled_max, part.pooled_max, cell);
+      extend(map.pooled_max, part.pooled_max, cell, larger_or_nan);
       map.logit_max_raw = larger_or_nan(map.logit_max_raw, part.logit_max_raw);
     }
     add(statistics.column_sum, sums->column_sum, sums->key_begin);
     add(statistics.pooled_sum, sums->pooled_sum, cell);
-    raise(statistics.pooled_max_abs, sums->pooled_max_abs, cell);
     add(statistics.pooled_positive, sums->pooled_positive, cell);
     add(statistics.pooled_negative, sums->pooled_negative, cell);
+    extend(statistics.pooled_highest, sums->pooled_highest, cell, larger_or_nan);
+    extend(statistics.pooled_lowest, sums->pooled_lowest, cell, smaller_or_nan);
     sums.reset();
   }
   if (problem.maps[1].present()) return;
   const MapStatistics& only = statistics.maps[0];
   statistics.column_sum = only.column_sum;
   statistics.pooled_sum = statistics.pooled_positive = only.pooled_sum;
-  statistics.pooled_max_abs = only.pooled_max;
-  statistics.pooled_negative = nothing_negative(only.pooled_sum);
+  statistics.pooled_highest = only.pooled_max;
+  statistics.pooled_negative = statistics.pooled_lowest = nothing_negative(only.pooled_sum);
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ struct Part {
   double *weight_sum, *weight_l1, *weight_l2_squared, *cross, *uncorrelated_energy, *first_key_net,
       *first_key_absolute;  // of the net map; null: not wanted
   PartMapSums sums[2];
-  double *column_sum, *pooled_sum, *pooled_max_abs, *pooled_positive, *pooled_negative;  // net; null: not wanted
+  double *column_sum, *pooled_sum, *pooled_positive, *pooled_negative, *pooled_highest,
+      *pooled_lowest;  // net; null: not wanted
 
   bool keep_scores;        // pass 1 leaves the scores of a strip in memory for pass 2, which else computes them again
   std::int64_t kept_keys;  // the most keys that a strip keeps scores of

@@ -26,13 +26,14 @@ template <typename Input>
 struct SecondPass {
   Part<Input>& part;
   bool pair, needs_net;
-  double* map_sum[2] = {};       // [kWidth]: Σ a
-  double* rounds[2] = {};        // [kWidth]: N₁
-  double* net[kNetSums] = {};    // [kWidth]
-  float* weights[kKinds] = {};   // one block each
-  float* columns[kKinds] = {};   // [keys / kGroup][kLanes]: column sums; null: not wanted
-  float* cells[kKinds][3] = {};  // [kWidth]: sum, largest magnitude, positive part since the last edge of a pooled cell
-  float* lambda;                 // [kWidth], of the strip; NaN where it is not finite
+  double* map_sum[2] = {};      // [kWidth]: Σ a
+  double* rounds[2] = {};       // [kWidth]: N₁
+  double* net[kNetSums] = {};   // [kWidth]
+  float* weights[kKinds] = {};  // one block each
+  float* columns[kKinds] = {};  // [keys / kGroup][kLanes]: column sums; null: not wanted
+  // [kWidth]: sum, largest, positive part and smallest weight since the last edge of a pooled cell.
+  float* cells[kKinds][4] = {};
+  float* lambda;                  // [kWidth], of the strip; NaN where it is not finite
   bool lambda_undefined = false;  // somewhere
   float* scores;                  // one block, where pass 1 keeps none
   float* bins;                    // one block of joint bin indices (int32)
@@ -257,19 +258,20 @@ struct SecondPass {
       Vector sum = hn::Load(d, cells[kind][0] + v * kLanes);
       Vector largest = hn::Load(d, cells[kind][1] + v * kLanes);
       Vector positive = hn::Load(d, cells[kind][2] + v * kLanes);
+      Vector smallest = hn::Load(d, cells[kind][3] + v * kLanes);
       for (std::int64_t k = begin; k < end; ++k) {
         const Vector w = hn::Load(d, weights[kind] + k * kWidth + v * kLanes);
         sum = hn::Add(sum, w);
+        largest = hn::Max(largest, w);
         if (kind == kNet) {
-          largest = hn::Max(largest, hn::Abs(w));
+          smallest = hn::Min(smallest, w);
           positive = hn::Add(positive, hn::Max(w, hn::Zero(d)));
-        } else {
-          largest = hn::Max(largest, w);
         }
       }
       hn::Store(sum, d, cells[kind][0] + v * kLanes);
       hn::Store(largest, d, cells[kind][1] + v * kLanes);
       hn::Store(positive, d, cells[kind][2] + v * kLanes);
+      hn::Store(smallest, d, cells[kind][3] + v * kLanes);
     }
   }
 
@@ -278,25 +280,27 @@ struct SecondPass {
     for (int kind = 0; kind < kKinds; ++kind) {
       if (!weights[kind]) continue;
       double sum = 0.0, positive = 0.0;
-      float largest = 0.0f;
+      float largest = 0.0f, smallest = 0.0f;
       for (std::int64_t lane = 0; lane < strip.rows; ++lane) {
         sum += static_cast<double>(cells[kind][0][lane]);
         if (cells[kind][1][lane] > largest) largest = cells[kind][1][lane];
         positive += static_cast<double>(cells[kind][2][lane]);
+        if (cells[kind][3][lane] < smallest) smallest = cells[kind][3][lane];
         const std::int64_t row = strip.row + lane;
         if (lane + 1 < strip.rows && (row + 1) % part.pool_size != 0) continue;
         const std::int64_t cell = (row / part.pool_size - part.pool_row) * part.pool_blocks + key_block;
         // Comparisons may have dropped a NaN that the sum has kept.
-        if (sum != sum) positive = sum, largest = static_cast<float>(sum);
+        if (sum != sum) positive = sum, largest = smallest = static_cast<float>(sum);
         if (kind == kNet) {
-          add_cell(part.pooled_sum, part.pooled_max_abs, cell, sum, largest);
+          add_cell(part.pooled_sum, part.pooled_highest, cell, sum, largest);
+          part.pooled_lowest[cell] = smaller_or_nan(part.pooled_lowest[cell], static_cast<double>(smallest));
           part.pooled_positive[cell] += positive;
           part.pooled_negative[cell] += positive - sum;
         } else {
           add_cell(part.sums[kind].pooled_sum, part.sums[kind].pooled_max, cell, sum, largest);
         }
         sum = positive = 0.0;
-        largest = 0.0f;
+        largest = smallest = 0.0f;
       }
       for (float* lanes : cells[kind])
         for (std::int64_t lane = 0; lane < kWidth; ++lane) lanes[lane] = 0.0f;

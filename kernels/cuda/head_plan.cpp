@@ -163,17 +163,20 @@ void finish_pools(HeadJob<Input, float>& job, const HeadPlan& plan, Regions& reg
   }
   if (!job.problem.maps[1].present()) {
     statistics.pooled_sum = statistics.pooled_positive = statistics.maps[0].pooled_sum;
-    statistics.pooled_max_abs = statistics.maps[0].pooled_max;
-    statistics.pooled_negative = nothing_negative(statistics.pooled_sum);
+    statistics.pooled_highest = statistics.maps[0].pooled_max;
+    statistics.pooled_negative = statistics.pooled_lowest = nothing_negative(statistics.pooled_sum);
     return;
   }
   take(kPoolSum2, statistics.maps[1].pooled_sum);
   take(kPoolMax2, statistics.maps[1].pooled_max);
   take(kPoolPositive, statistics.pooled_positive);
   take(kPoolNegative, statistics.pooled_negative);
-  take(kPoolMaxAbs, statistics.pooled_max_abs);
-  for (std::size_t cell = 0; cell < cells; ++cell)
+  take(kPoolHighest, statistics.pooled_highest);
+  take(kPoolLowest, statistics.pooled_lowest);
+  for (std::size_t cell = 0; cell < cells; ++cell) {
     statistics.pooled_sum[cell] = statistics.pooled_positive[cell] - statistics.pooled_negative[cell];
+    statistics.pooled_lowest[cell] = 0.0 - statistics.pooled_lowest[cell];
+  }
 }
 
 }  // namespace

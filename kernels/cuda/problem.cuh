@@ -37,9 +37,9 @@ inline constexpr int kNamedKeyArrays = kInductionKey + 1;
 enum NetRowArray { kNetL1, kNetSquares, kNetCross, kNetEnergy };
 inline constexpr int kNetRowArrays = kNetEnergy + 1;
 
-// What is pooled. With a single first map only the first two are; the net map is the same.
-enum Pooled { kPoolSum1, kPoolMax1, kPoolSum2, kPoolMax2, kPoolPositive, kPoolNegative, kPoolMaxAbs };
-inline constexpr int kPooledKinds = kPoolMaxAbs + 1;
+// What is pooled, lowest as the largest −w. With a single first map only the first two are; the net map is the same.
+enum Pooled { kPoolSum1, kPoolMax1, kPoolSum2, kPoolMax2, kPoolPositive, kPoolNegative, kPoolHighest, kPoolLowest };
+inline constexpr int kPooledKinds = kPoolLowest + 1;
 inline constexpr int kPooledKindsOfOneMap = 2;
 
 // kernels/mask.h in a device's integers: PlainMask.

@@ -112,7 +112,7 @@ struct KeySums {
   float values[kKinds][2];
 
   static constexpr HEADROOM_BOTH bool is_max(int kind) {
-    return kind == kPoolMax1 || kind == kPoolMax2 || kind == kPoolMaxAbs;
+    return kind == kPoolMax1 || kind == kPoolMax2 || kind == kPoolHighest || kind == kPoolLowest;
   }
   HEADROOM_DEVICE void clear() {
     HEADROOM_UNROLL
@@ -142,7 +142,8 @@ HEADROOM_DEVICE void sum_queries(Device& device, const float (&a1)[kColumns][4],
         sums.values[kPoolMax2][key] = device.max_or_nan(sums.values[kPoolMax2][key], second_weight);
         sums.values[kPoolPositive][key] += device.max_or_nan(net, 0.0f);
         sums.values[kPoolNegative][key] += device.max_or_nan(-net, 0.0f);
-        sums.values[kPoolMaxAbs][key] = device.max_or_nan(sums.values[kPoolMaxAbs][key], device.abs(net));
+        sums.values[kPoolHighest][key] = device.max_or_nan(sums.values[kPoolHighest][key], net);
+        sums.values[kPoolLowest][key] = device.max_or_nan(sums.values[kPoolLowest][key], -net);
       }
     }
   }

@@ -215,7 +215,8 @@ void reference_attention(const HeadProblem<double>& problem, const StatisticsReq
       const auto cell = static_cast<std::size_t>(i / statistics.pool_size * blocks +
                                                  static_cast<std::int64_t>(j) / statistics.pool_size);
       statistics.pooled_sum[cell] += w;
-      statistics.pooled_max_abs[cell] = larger_or_nan(statistics.pooled_max_abs[cell], std::abs(w));
+      statistics.pooled_highest[cell] = larger_or_nan(statistics.pooled_highest[cell], w);
+      statistics.pooled_lowest[cell] = smaller_or_nan(statistics.pooled_lowest[cell], w);
       statistics.pooled_positive[cell] += larger_or_nan(w, 0.0);
       statistics.pooled_negative[cell] += larger_or_nan(-w, 0.0);
     }

@@ -133,11 +133,11 @@ template <typename T>
     if (std::memcmp(&x.logit_max_raw, &y.logit_max_raw, sizeof(double)) != 0) return map + "logit_max_raw";
   }
   int index = 0;
-  for (auto array :
-       {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
-        &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::first_key_net,
-        &HeadStatistics::first_key_absolute, &HeadStatistics::column_sum, &HeadStatistics::pooled_sum,
-        &HeadStatistics::pooled_max_abs, &HeadStatistics::pooled_positive, &HeadStatistics::pooled_negative}) {
+  for (auto array : {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
+                     &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::first_key_net,
+                     &HeadStatistics::first_key_absolute, &HeadStatistics::column_sum, &HeadStatistics::pooled_sum,
+                     &HeadStatistics::pooled_highest, &HeadStatistics::pooled_lowest, &HeadStatistics::pooled_positive,
+                     &HeadStatistics::pooled_negative}) {
     if (!same_bits(a.*array, b.*array)) return "array " + std::to_string(index);
     ++index;
   }

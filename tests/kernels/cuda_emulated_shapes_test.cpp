@@ -50,11 +50,11 @@ bool same(const HeadStatistics& a, const HeadStatistics& b) {
     equal = equal && x.rounds_to_one == y.rounds_to_one && x.logit_histogram == y.logit_histogram &&
             x.weight_histogram == y.weight_histogram && x.logit_max_raw == y.logit_max_raw;
   }
-  for (auto array :
-       {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
-        &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::first_key_net,
-        &HeadStatistics::first_key_absolute, &HeadStatistics::column_sum, &HeadStatistics::pooled_sum,
-        &HeadStatistics::pooled_max_abs, &HeadStatistics::pooled_positive, &HeadStatistics::pooled_negative})
+  for (auto array : {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
+                     &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::first_key_net,
+                     &HeadStatistics::first_key_absolute, &HeadStatistics::column_sum, &HeadStatistics::pooled_sum,
+                     &HeadStatistics::pooled_highest, &HeadStatistics::pooled_lowest, &HeadStatistics::pooled_positive,
+                     &HeadStatistics::pooled_negative})
     equal = equal && same(a.*array, b.*array);
   return equal;
 }
@@ -203,9 +203,10 @@ CATCH_TEST_CASE(
       if (!(wanted & kernels::kRoundsToOne)) map.rounds_to_one.clear();
       if (!(wanted & kernels::kRowStatistics)) map.logit_max_raw = wanted == 0 ? 0.0 : -INFINITY;
     }
-    drop(kernels::kRowStatistics, {&expected.weight_sum, &expected.weight_l1, &expected.weight_l2_squared,
-                                   &expected.cross, &expected.uncorrelated_energy, &expected.pooled_sum,
-                                   &expected.pooled_max_abs, &expected.pooled_positive, &expected.pooled_negative});
+    drop(kernels::kRowStatistics,
+         {&expected.weight_sum, &expected.weight_l1, &expected.weight_l2_squared, &expected.cross,
+          &expected.uncorrelated_energy, &expected.pooled_sum, &expected.pooled_highest, &expected.pooled_lowest,
+          &expected.pooled_positive, &expected.pooled_negative});
     drop(kernels::kNamedKeys, {&expected.first_key_net, &expected.first_key_absolute});
     drop(kernels::kColumnSums, {&expected.column_sum});
     CATCH_CHECK(same(found.statistics[0], expected));

@@ -215,7 +215,7 @@ struct DenseHead {
   const bool both = p.maps[0].present() && p.maps[1].present();
   const bool same_values = both && p.maps[0].value == p.maps[1].value;
   s.column_sum.assign(static_cast<std::size_t>(keys), 0.0);
-  for (auto* pooled : {&s.pooled_sum, &s.pooled_max_abs, &s.pooled_positive, &s.pooled_negative})
+  for (auto* pooled : {&s.pooled_sum, &s.pooled_highest, &s.pooled_lowest, &s.pooled_positive, &s.pooled_negative})
     pooled->assign(cells, 0.0);
   for (std::int64_t i = 0; i < n; ++i) {
     double sum = 0.0, l1 = 0.0, squares = 0.0, cross = 0.0, energy = 0.0;
@@ -233,7 +233,8 @@ struct DenseHead {
         energy += w * w * square_mean(p.maps[0].present() ? 0 : 1, j);
       s.column_sum[static_cast<std::size_t>(j)] += w;
       s.pooled_sum[cell(i, j)] += w;
-      s.pooled_max_abs[cell(i, j)] = dense_max(s.pooled_max_abs[cell(i, j)], std::abs(w));
+      s.pooled_highest[cell(i, j)] = dense_max(s.pooled_highest[cell(i, j)], w);
+      s.pooled_lowest[cell(i, j)] = -dense_max(-s.pooled_lowest[cell(i, j)], -w);
       s.pooled_positive[cell(i, j)] += dense_max(w, 0.0);
       s.pooled_negative[cell(i, j)] += dense_max(-w, 0.0);
     }

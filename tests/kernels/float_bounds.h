@@ -207,7 +207,8 @@ inline void near_edges(const kernels::UniformBins& bins, double value, double er
       b.pooled_max[cell] = rho * map.pooled_max[cell] + kFlushed;
       double lambda = 1.0;
       for (std::int64_t i = 0; m == 1 && i < n; ++i) lambda = std::max(lambda, std::abs(p.lambda[i]));
-      bound.pooled_max_abs[cell] += lambda * b.pooled_max[cell];
+      bound.pooled_highest[cell] += lambda * b.pooled_max[cell];
+      bound.pooled_lowest[cell] += lambda * b.pooled_max[cell];
     }
   }
   for (std::size_t i = 0; i < net.size(); ++i) {
@@ -302,7 +303,8 @@ class BoundedMatch {
   check("first_key_absolute", &HeadStatistics::first_key_absolute);
   check("column_sum", &HeadStatistics::column_sum);
   check("pooled_sum", &HeadStatistics::pooled_sum);
-  check("pooled_max_abs", &HeadStatistics::pooled_max_abs);
+  check("pooled_highest", &HeadStatistics::pooled_highest);
+  check("pooled_lowest", &HeadStatistics::pooled_lowest);
   check("pooled_positive", &HeadStatistics::pooled_positive);
   check("pooled_negative", &HeadStatistics::pooled_negative);
   return match.report();

@@ -39,10 +39,10 @@ inline void fill_unwanted(kernels::StatisticSet wanted, kernels::HeadStatistics&
     empty_unless(rows, a.weight_histogram, b.weight_histogram);
     if (!rows) a.logit_max_raw = b.logit_max_raw;
   }
-  for (auto array :
-       {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
-        &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::pooled_sum,
-        &HeadStatistics::pooled_max_abs, &HeadStatistics::pooled_positive, &HeadStatistics::pooled_negative})
+  for (auto array : {&HeadStatistics::weight_sum, &HeadStatistics::weight_l1, &HeadStatistics::weight_l2_squared,
+                     &HeadStatistics::cross, &HeadStatistics::uncorrelated_energy, &HeadStatistics::pooled_sum,
+                     &HeadStatistics::pooled_highest, &HeadStatistics::pooled_lowest, &HeadStatistics::pooled_positive,
+                     &HeadStatistics::pooled_negative})
     empty_unless(rows, found.*array, expected.*array);
   empty_unless(named, found.first_key_net, expected.first_key_net);
   empty_unless(named, found.first_key_absolute, expected.first_key_absolute);

@@ -258,7 +258,7 @@ def pooled_maps(w, visible, blocks_wanted):
     w, visible, n = w.numpy(), visible.numpy(), w.shape[0]
     size = math.ceil(n / blocks_wanted)
     blocks = math.ceil(n / size)
-    out = {name: np.full((blocks, blocks), NAN) for name in ("pooled_mean", "pooled_max_abs", "pooled_positive", "pooled_negative")}
+    out = {name: np.full((blocks, blocks), NAN) for name in ("pooled_mean", "pooled_max_abs", "pooled_signed_extreme", "pooled_positive", "pooled_negative")}
     for row in range(blocks):
         for column in range(blocks):
             tile = (slice(row * size, (row + 1) * size), slice(column * size, (column + 1) * size))
@@ -266,6 +266,7 @@ def pooled_maps(w, visible, blocks_wanted):
             if inside.size:
                 out["pooled_mean"][row, column] = inside.mean()
                 out["pooled_max_abs"][row, column] = np.abs(inside).max()
+                out["pooled_signed_extreme"][row, column] = inside[np.abs(inside).argmax()]
                 out["pooled_positive"][row, column] = np.maximum(inside, 0).mean()
                 out["pooled_negative"][row, column] = np.maximum(-inside, 0).mean()
     return out

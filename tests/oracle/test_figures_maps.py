@@ -107,7 +107,7 @@ def check_cells(data, series, values, seen, step=1, rows0=0, keys0=0):
 # --- all maps
 
 
-@pytest.mark.parametrize(("run", "name", "map_name"), [("pooled", "maps/pooled_max_abs", "sequential light"), ("pooled_net", "maps/pooled_mean", "diverging light")])
+@pytest.mark.parametrize(("run", "name", "map_name"), [("pooled", "maps/pooled_max_abs", "sequential light"), ("pooled_net", "maps/pooled_signed_extreme", "diverging light")])
 def test_the_grid_shows_every_head(command, runs, tmp_path, run, name, map_name):
     figure, data = draw(command, runs[run], tmp_path, "grid", "--head", "L1.H2")
     plot = figure.plot("grid")
@@ -305,11 +305,22 @@ def test_a_lambda_of_all_rows_is_one_bar_with_its_number(command, runs, tmp_path
 def test_a_pooled_equation(command, runs, tmp_path):
     figure, data = draw(command, runs["pooled_pair"], tmp_path, "map", "--head", "L0.H1")
     with h5py.File(runs["pooled_pair"]) as file:
-        components, mean = file["maps/pooled_max_components"][0, 1].astype(float), file["maps/pooled_mean"][0, 1].astype(float)
-    for series, values in (("first map", components[0]), ("second map", components[1]), ("net map", mean)):
+        components, extreme, mean = (file[f"maps/pooled_{name}"][0, 1].astype(float) for name in ("max_components", "signed_extreme", "mean"))
+        largest = file["maps/pooled_max_abs"][0, 1].astype(float)
+    seen = np.isfinite(largest)
+    assert (abs(extreme[seen]) == largest[seen]).all() and (extreme[seen] < 0).any() and (extreme[seen] > 0).any()
+    for series, values in (("first map", components[0]), ("second map", components[1]), ("net map", extreme)):
         check_cells(data, series, values, np.isfinite(values), 10)
     labels = [text for text, _ in figure.texts]
-    assert labels.count("largest of 10 × 10 cells") == 2 and "mean of 10 × 10 cells" in labels
+    assert labels.count("largest of 10 × 10 cells") == 2 and "extreme of 10 × 10 cells" in " ".join(labels)  # on two lines
+
+    older = tmp_path / "older.h5"
+    shutil.copyfile(runs["pooled_pair"], older)
+    with h5py.File(older, "a") as file:
+        del file["maps/pooled_signed_extreme"]
+    figure, data = draw(command, older, tmp_path, "map", "--head", "L0.H1")
+    check_cells(data, "net map", mean, np.isfinite(mean), 10)
+    assert "mean of 10 × 10 cells" in [text for text, _ in figure.texts]
 
 
 @pytest.mark.parametrize(("run", "arguments", "code", "words"), [

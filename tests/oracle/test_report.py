@@ -158,7 +158,7 @@ def test_maps_hold_the_numbers_of_the_file(runs, report, kind):
             codes = np.frombuffer(base64.b64decode(one["codes"]), "<u2").reshape(k, k).astype(int)
             size = 10 ** (((codes & 0x7FFF) - 1) / 32765 * 12 - 12)
             values = np.where(codes == 0xFFFF, np.nan, np.where(codes == 0, 0, np.where(codes & 0x8000, -size, size)))
-            wanted = file["maps/pooled_mean" if one["mean"] else "maps/pooled_max_abs"][l, h].astype(float)
+            wanted = file["maps/pooled_signed_extreme" if one["signed"] else "maps/pooled_max_abs"][l, h].astype(float)
             assert (np.isnan(values) == np.isnan(wanted)).all()
             there = ~np.isnan(wanted) & (np.abs(wanted) > 1e-11)
             assert np.allclose(values[there], wanted[there], rtol=5e-4, atol=0), one["head"]

@@ -116,7 +116,8 @@ class Match {
   match.values("first_key_absolute", found.first_key_absolute, expected.first_key_absolute, first_key);
   match.values("column_sum", found.column_sum, expected.column_sum);
   match.values("pooled_sum", found.pooled_sum, expected.pooled_sum);
-  match.values("pooled_max_abs", found.pooled_max_abs, expected.pooled_max_abs);
+  match.values("pooled_highest", found.pooled_highest, expected.pooled_highest);
+  match.values("pooled_lowest", found.pooled_lowest, expected.pooled_lowest);
   match.values("pooled_positive", found.pooled_positive, expected.pooled_positive);
   match.values("pooled_negative", found.pooled_negative, expected.pooled_negative);
   return match.report();

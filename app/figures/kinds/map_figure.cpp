@@ -88,7 +88,7 @@ Result<MapPartRequest> map_request(const MapSubject& subject, const FigureChoice
 std::string cell_note(const MapPart& part) {
   if (part.cell <= 1) return {};
   const std::string size = grouped_text(part.cell);
-  return (part.mean ? "mean of " : "largest of ") + size + " × " + size + " cells";
+  return (part.mean ? "mean of " : part.with_sign ? "extreme of " : "largest of ") + size + " × " + size + " cells";
 }
 
 // The column of key 0, by cells of the map.
@@ -170,7 +170,9 @@ std::string map_sentence(const MapPanel& panel, const std::string& what, const R
                      colours_said(panel.bar) + ". White: what a query does not see.";
   if (part.cell > 1)
     text += " Cells are blocks of " + std::to_string(part.cell) + " × " + std::to_string(part.cell) + " entries" +
-            (part.mean ? ", the mean of the visible ones" : ", the largest of the visible ones") +
+            (part.mean        ? ", the mean of the visible ones"
+             : part.with_sign ? ", the visible one that is farthest from 0"
+                              : ", the largest of the visible ones") +
             (part.exact ? ", since the page has no more dots." : ", as the file keeps them.");
   if (part.rows[0] > 0 || part.rows[1] < run.length)
     text += " Rows " + std::to_string(part.rows[0]) + " to " + std::to_string(part.rows[1] - 1) + " of " +
@@ -206,6 +208,7 @@ std::unique_ptr<MapPanel> map_panel(const MapSubject& subject, const MapNames& n
   panel->quantity = panel->part.exact         ? (kind == PooledKind::Net ? "exact/net_weights" : "exact/weights")
                     : kind != PooledKind::Net ? "maps/pooled_max_components"
                     : panel->part.mean        ? "maps/pooled_mean"
+                    : panel->part.with_sign   ? "maps/pooled_signed_extreme"
                                               : "maps/pooled_max_abs";
   panel->note = cell_note(panel->part);
   if (one) panel->key0 = key0_strip(subject, panel->part);

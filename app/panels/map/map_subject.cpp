@@ -29,7 +29,10 @@ void take_pooled(MapSubject& subject) {
   const std::size_t part = [&]() -> std::size_t { return subject.kind == MapKind::Second ? 1 : 0; }();
   if (subject.kind == MapKind::Net) {
     switch (subject.pooling) {
-      case Pooling::MaxMagnitude: cells = subject.layer->row_values("maps/pooled_max_abs", subject.ref.head); break;
+      case Pooling::MaxMagnitude:
+        cells = subject.layer->row_values("maps/pooled_signed_extreme", subject.ref.head);
+        if (cells.empty()) cells = subject.layer->row_values("maps/pooled_max_abs", subject.ref.head);  // older files
+        break;
       case Pooling::Mean: cells = subject.layer->row_values("maps/pooled_mean", subject.ref.head); break;
       case Pooling::Positive: cells = subject.layer->row_values("maps/pooled_positive", subject.ref.head); break;
       case Pooling::Negative: cells = subject.layer->row_values("maps/pooled_negative", subject.ref.head); break;

@@ -105,7 +105,9 @@ inline std::shared_ptr<const RunSnapshot> made_run(const MadeRun& made) {
     if (made.pooled > 0)
       for (std::int64_t i = 0; i < made.pooled * made.pooled; ++i) {
         const bool masked = i % made.pooled > i / made.pooled;
-        layer->series["maps/pooled_max_abs"].push_back(masked ? NAN : 1.0f / static_cast<float>(1 + i));
+        const float largest = masked ? NAN : 1.0f / static_cast<float>(1 + i);
+        layer->series["maps/pooled_max_abs"].push_back(largest);
+        layer->series["maps/pooled_signed_extreme"].push_back(head.head == 2 && i % 2 == 1 ? -largest : largest);
       }
   }
   if (made.keep_maps) layer->maps = source;

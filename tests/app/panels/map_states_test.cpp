@@ -89,6 +89,13 @@ CATCH_TEST_CASE("map panel: a run file's pooled maps are shown and named", "[map
   CATCH_REQUIRE(bench.hover.query);
   const std::int64_t cell = *bench.hover.query / 15 * 20 + *bench.hover.key / 15;
   CATCH_CHECK(std::abs(bench.fact("map.value") - 1.0 / static_cast<double>(1 + cell)) < 1e-6);
+  // The largest magnitude of a net map keeps its sign; files that have none show the magnitude.
+  bench.session.edit().view.selection.head = HeadRef{0, 2};
+  const MapSubject pair = map_subject(bench.session.state());
+  CATCH_REQUIRE(pair.pooled.size() == 400);
+  CATCH_CHECK(pair.pooled[21] == -1.0f / 22.0f);
+  CATCH_CHECK(pair.pooled[20] == 1.0f / 21.0f);
+  CATCH_CHECK(pair.is_signed);
 }
 
 CATCH_TEST_CASE("map panel: one token is one cell", "[map]") {

@@ -76,8 +76,8 @@ std::vector<std::uint64_t> bits(const BlockedRun& run) {
       add(std::array{map.logit_max_raw});
     }
     for (const auto* rows : {&s.weight_sum, &s.weight_l1, &s.weight_l2_squared, &s.cross, &s.uncorrelated_energy,
-                             &s.first_key_net, &s.first_key_absolute, &s.column_sum, &s.pooled_sum, &s.pooled_max_abs,
-                             &s.pooled_positive, &s.pooled_negative})
+                             &s.first_key_net, &s.first_key_absolute, &s.column_sum, &s.pooled_sum, &s.pooled_highest,
+                             &s.pooled_lowest, &s.pooled_positive, &s.pooled_negative})
       add(*rows);
   }
   return all;

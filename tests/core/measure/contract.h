@@ -115,6 +115,7 @@ inline constexpr const char* kContractLarge = R"(
 inline constexpr const char* kContractMaps = R"(
   maps/pooled_mean layer,head,query_block,key_block
   maps/pooled_max_abs layer,head,query_block,key_block
+  maps/pooled_signed_extreme layer,head,query_block,key_block
   maps/pooled_positive layer,head,query_block,key_block
   maps/pooled_negative layer,head,query_block,key_block
 )";
