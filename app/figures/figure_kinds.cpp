@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/figures/caption_text.h"
+#include "app/figures/page_axes.h"
 #include "core/base/edit_distance.h"
 #include "core/base/number_text.h"
 #include "core/io/circuits_schema.h"
@@ -146,6 +147,10 @@ Result<Figure> make_figure(const FigureKind& kind, std::span<const FigureRun> ru
     HEADROOM_TRY_VOID(check_figure(kind, run, choice));
   }
   HEADROOM_TRY(Figure figure, kind.make(runs, choice));
+  for (const FigureRun& run : runs)
+    if (run.run != nullptr && std::ssize(run.run->layers) < run.run->all_layers &&
+        std::string_view(kind.uses).find("--layers") != std::string_view::npos)
+      figure.notes.push_back(run.name() + " has " + layer_title(run.run->layers, run.run->all_layers));
   // Panels of several runs say themselves of which they are.
   if (runs.size() == 1 && runs.front().run != nullptr && choice.against.empty())
     for (const auto& panel : figure.panels) panel->source = run_sentence(*runs.front().run);
@@ -160,7 +165,7 @@ Result<std::vector<HeadRef>> chosen_heads(const FigureRun& run, const FigureChoi
 }
 
 Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice) {
-  DrawnHeads drawn{choice.layers, choice.only_heads};
+  DrawnHeads drawn{choice.layers, choice.only_heads, run.run->all_layers};
   for (const std::int64_t layer : drawn.layers)
     if (!has(run.run->layers, layer)) return not_there(run, "layer " + std::to_string(layer));
   for (const std::int64_t head : drawn.heads)
@@ -186,6 +191,7 @@ std::string run_sentence(const RunSnapshot& run) {
   if (run.length > 0) text += ", " + grouped_text(run.length) + " tokens";
   if (const std::string dtype = attribute("dtype_compute"); !dtype.empty()) text += ", computed in " + dtype;
   if (attribute("first_token_is_bos") == "0") text += ", no BOS";
+  if (std::ssize(run.layers) < run.all_layers) text += ", measured: " + layer_title(run.layers, run.all_layers);
   for (const std::string& what_if : run.what_ifs) text += ", " + literal_markup(what_if);
   text += ".";
   // Of several files the hash of the first stands for all: NAME HASH, one a line.

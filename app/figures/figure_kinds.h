@@ -47,6 +47,7 @@ struct FigureKind {
                                                         const std::vector<HeadRef>& usual);
 struct DrawnHeads {
   std::vector<std::int64_t> layers, heads;
+  std::int64_t all_layers = 0;  // of the model
   [[nodiscard]] bool whole(const RunSnapshot& run) const { return layers == run.layers && heads == run.heads; }
 };
 [[nodiscard]] Result<DrawnHeads> drawn_heads(const FigureRun& run, const FigureChoice& choice);

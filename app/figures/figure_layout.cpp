@@ -217,18 +217,43 @@ void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFr
     if (!panel.right.empty())
       draw_rich(painter, {frame.outer.x1 - style.mm(kEdge), baseline}, panel.right, style.head(),
                 Painter::Align::Right);
+    if (page.left_out) page.left_out->panel = i;
     panel.draw(painter, frame, page);
     painter.end_panel();
   }
 }
 
-std::string figure_caption(const Figure& figure) {
+namespace {
+
+// "no room for the labels L3.H2, median"; empty: all had room.
+std::string without_room(const LeftOutLabels& left_out, std::size_t panel) {
+  if (panel >= left_out.labels.size() || left_out.labels[panel].empty()) return {};
+  const std::vector<std::string>& labels = left_out.labels[panel];
+  std::string text = labels.size() == 1 ? "no room for the label " : "no room for the labels ";
+  for (std::size_t i = 0; i < labels.size(); ++i) text += (i > 0 ? ", " : "") + labels[i];
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> left_out_notes(const Figure& figure, const LeftOutLabels& left_out) {
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i)
+    if (const std::string words = without_room(left_out, i); !words.empty())
+      notes.push_back((figure.panels.size() > 1 ? "panel " + figure.panels[i]->id + ": " : "") +
+                      plain_text(rich(words)));
+  return notes;
+}
+
+std::string figure_caption(const Figure& figure, const LeftOutLabels& left_out) {
   std::string text;
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const FigurePanel& panel = *figure.panels[i];
     if (!text.empty()) text += "\n";
     if (!panel.letter.empty()) text += panel.letter + ", ";
     text += panel.caption();
+    if (const std::string words = without_room(left_out, i); !words.empty())
+      text += std::string(text.ends_with(' ') ? "" : " ") + "N" + words.substr(1) + ".";
     const bool again = i + 1 < figure.panels.size() && figure.panels[i + 1]->source == panel.source;
     if (!again && !panel.source.empty()) text += (text.ends_with(' ') ? "" : " ") + panel.source;
   }

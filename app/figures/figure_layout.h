@@ -18,7 +18,9 @@ namespace headroom {
 [[nodiscard]] Result<void> settle_height(Figure& figure, const Page& page);
 void draw_figure(Painter& painter, const Figure& figure, std::span<const PanelFrame> frames, const Page& page);
 
-// Of the whole figure, one paragraph for each panel, in the markup of rich_text.h.
-[[nodiscard]] std::string figure_caption(const Figure& figure);
+// Of the whole figure, one paragraph for each panel, in the markup of rich_text.h, with the labels that had no room.
+[[nodiscard]] std::string figure_caption(const Figure& figure, const LeftOutLabels& left_out);
+// "panel a: no room for the labels L3.H2, median", for stderr.
+[[nodiscard]] std::vector<std::string> left_out_notes(const Figure& figure, const LeftOutLabels& left_out);
 
 }  // namespace headroom

@@ -29,7 +29,7 @@ void draw_index(Painter& painter, Vec2 at, const std::vector<std::int64_t>& indi
 
 PageAxis HeadPlaces::across() const {
   PageAxis axis = places_of(layers);
-  axis.title = rich("layer");
+  axis.title = rich(layer_title(layers, all_layers));
   return axis;
 }
 
@@ -53,7 +53,7 @@ void HeadPlaces::draw_numbers(Painter& painter, const Rect& inner, const Page& p
   for (const PageTick& tick : page_ticks(down(), inner.y0, inner.y1, false, page))
     draw_index(painter, {inner.x0 - style.pt(4.2f), tick.place + 0.5f * text}, heads, tick, style,
                Painter::Align::Right);
-  draw_rich(painter, {inner.centre_x(), y + style.pt(2.5f) + 0.72f * style.title_size()}, rich("layer"), style.title(),
+  draw_rich(painter, {inner.centre_x(), y + style.pt(2.5f) + 0.72f * style.title_size()}, across().title, style.title(),
             Painter::Align::Centre);
   const float beside = left_of_axis(down(), inner.height(), page);
   draw_rich_upwards(painter, {inner.x0 - beside - style.pt(2.0f), inner.centre_y()}, rich("head"), style.title());

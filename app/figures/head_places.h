@@ -16,6 +16,7 @@ namespace headroom {
 
 struct HeadPlaces {
   std::vector<std::int64_t> layers, heads;
+  std::int64_t all_layers = 0;  // of the model; 0: not known
 
   // Places stand about the whole numbers of both axes; the axes count places, which are indices where all are drawn.
   [[nodiscard]] PageAxis across() const;

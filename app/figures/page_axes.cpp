@@ -163,9 +163,17 @@ float most_beyond_axis(const PageAxis& x, float width, const Page& page) {
   return 0.5f * widest;
 }
 
-PageAxis layer_axis(const std::vector<std::int64_t>& layers) {
+std::string layer_title(const std::vector<std::int64_t>& layers, std::int64_t all) {
+  if (layers.empty() || std::ssize(layers) >= all) return "layer";
+  const std::string of = " of " + std::to_string(all);
+  if (layers.size() == 1) return "layer " + std::to_string(layers.front()) + of;
+  if (layers.back() - layers.front() + 1 != std::ssize(layers)) return std::to_string(layers.size()) + of + " layers";
+  return "layers " + std::to_string(layers.front()) + "–" + std::to_string(layers.back()) + of;
+}
+
+PageAxis layer_axis(const std::vector<std::int64_t>& layers, std::int64_t all) {
   PageAxis axis{-0.7, static_cast<double>(layers.size()) - 0.3};
-  axis.whole = true, axis.indices = layers, axis.title = rich("layer");
+  axis.whole = true, axis.indices = layers, axis.title = rich(layer_title(layers, all));
   return axis;
 }
 

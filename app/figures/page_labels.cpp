@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "app/plot/text_box.h"
@@ -15,7 +16,7 @@ constexpr float kAscent = 0.78f, kDescent = 0.24f;  // of a line of text, in siz
 
 }  // namespace
 
-bool put_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
+bool try_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
                std::span<const Vec2> places) {
   const float width = rich_width(page.measure, text, style);
   for (const Vec2& at : places) {
@@ -25,6 +26,22 @@ bool put_label(Painter& painter, const Page& page, LabelSpace& space, const Rich
     return true;
   }
   return false;
+}
+
+void leave_out(const Page& page, const RichText& text) {
+  if (page.left_out == nullptr) return;
+  LeftOutLabels& all = *page.left_out;
+  all.labels.resize(std::max(all.labels.size(), all.panel + 1));
+  std::vector<std::string>& labels = all.labels[all.panel];
+  std::string markup = markup_text(text);
+  if (std::ranges::find(labels, markup) == labels.end()) labels.push_back(std::move(markup));
+}
+
+bool put_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
+               std::span<const Vec2> places) {
+  const bool there = try_label(painter, page, space, text, style, places);
+  if (!there) leave_out(page, text);
+  return there;
 }
 
 std::vector<Vec2> places_beside(Vec2 point, float width, float gap, const Page& page) {

@@ -14,6 +14,11 @@ namespace headroom {
 
 // Draws the text at the first of the places that has room and takes that room; places are left ends of baselines.
 // False: none has.
+bool try_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
+               std::span<const Vec2> places);
+// The page will say that it had no room for this label.
+void leave_out(const Page& page, const RichText& text);
+// The first of these two, else the second.
 bool put_label(Painter& painter, const Page& page, LabelSpace& space, const RichText& text, const TextStyle& style,
                std::span<const Vec2> places);
 // Beside a point, a text of that width `gap` away from it: right, left, above, below, then at its corners.

@@ -2,6 +2,10 @@
 // Immutable; safe from any thread.
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "app/plot/geometry.h"
 #include "app/plot/painter.h"
 
@@ -55,10 +59,17 @@ struct PageStyle {
   [[nodiscard]] TextStyle on_lines(Color color) const { return {Face::Sans, size(), color, 1.6f * times}; }
 };
 
+// Labels that found no room while a figure was drawn, in the markup of rich_text.h.
+struct LeftOutLabels {
+  std::size_t panel = 0;                         // that is being drawn
+  std::vector<std::vector<std::string>> labels;  // [panels], each once
+};
+
 // What every panel is laid out with.
 struct Page {
   const TextMeasure& measure;
   PageStyle style;
+  LeftOutLabels* left_out = nullptr;  // null: nobody asks
 };
 
 }  // namespace headroom

@@ -170,6 +170,29 @@ RichText rich(std::string_view markup) {
   return text;
 }
 
+std::string markup_text(const RichText& text) {
+  std::string markup;
+  bool root = false;
+  const auto set_root = [&](bool wanted) {
+    if (root && !wanted) markup += "}";
+    if (!root && wanted) markup += "{";
+    root = wanted;
+  };
+  for (const TextRun& run : text) {
+    set_root(run.under_root);
+    const bool italic = run.form == Form::Italic || run.form == Form::SubItalic;
+    const bool lowered = run.form == Form::Sub || run.form == Form::SubItalic, raised = run.form == Form::Super;
+    markup += std::string(lowered ? "_{" : raised ? "^{" : "") + (italic ? "*" : "");
+    for (const char c : run.text) {
+      if (std::string_view("\\*_^{}").find(c) != std::string_view::npos) markup += '\\';
+      markup += c;
+    }
+    markup += std::string(italic ? "*" : "") + (lowered || raised ? "}" : "");
+  }
+  set_root(false);
+  return markup;
+}
+
 RichText rich_title(std::string_view title) {
   RichText text;
   bool root = false, bracket = false;

@@ -23,6 +23,8 @@ inline constexpr float kSmallText = 0.7f;  // of indices, times the size of the 
 // "context RMS *ρ*_{*i*}": *…* italic, _{…} lowered, ^{…} raised, √{…} a root with its bar; \ takes the next character
 // as it is.
 [[nodiscard]] RichText rich(std::string_view markup);
+// The markup that rich() makes this text of.
+[[nodiscard]] std::string markup_text(const RichText& text);
 // A title of the tables, as the window shows it ("sink score α₀", "1/√nᵢ"): Greek letters are variables, small letters
 // and digits below the line are indices, and what follows √ stands under it.
 [[nodiscard]] RichText rich_title(std::string_view title);

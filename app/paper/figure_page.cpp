@@ -41,13 +41,16 @@ PageStyle page_style(std::string_view theme, double text_size) {
 Result<FigurePage> lay_out_page(Figure figure, std::vector<FigureRun> runs, std::string name, const PageStyle& style,
                                 const FontLibrary& fonts) {
   FigurePage page{std::move(figure), std::move(runs), std::move(name), style, {}, {}, {}, 0.0f};
-  const Page ground = page_of(page, fonts);
+  Page ground = page_of(page, fonts);
   HEADROOM_TRY_VOID(settle_height(page.figure, ground));
   HEADROOM_TRY(page.frames, lay_out_figure(page.figure, ground));
-  page.caption = figure_caption(page.figure);
   const PageInfo info = page_info(page);
   RecordingPainter record(fonts, {0.0f, 0.0f, static_cast<float>(info.width), static_cast<float>(info.height)});
+  LeftOutLabels left_out;
+  ground.left_out = &left_out;
   draw_figure(record, page.figure, page.frames, ground);
+  page.caption = figure_caption(page.figure, left_out);
+  for (std::string& note : left_out_notes(page.figure, left_out)) page.figure.notes.push_back(std::move(note));
   page.warnings = record.texts_outside();
   for (std::string& line : record.texts_overlapping()) page.warnings.push_back(std::move(line));
   for (const RecordedText& text : record.texts()) {

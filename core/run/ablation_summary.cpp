@@ -13,7 +13,7 @@
 namespace headroom {
 namespace {
 
-constexpr int kDraws = 10000;
+constexpr std::size_t kDraws = 10000, kLeastDraws = 2000, kMostPairsDrawn = 20'000'000;
 constexpr std::size_t kMostBlocks = 20, kFewestBlocks = 4, kLeastTokens = 8;
 constexpr double kPower = 0.8;
 
@@ -97,7 +97,7 @@ Bootstrapped bootstrap(const std::vector<Head>& heads, const std::function<doubl
   std::mt19937_64 random(0);  // NOLINT(bugprone-random-generator-seed): the same interval every time
   std::vector<double> drawn;
   std::vector<Head> sample(heads.size());
-  for (int draw = 0; draw < kDraws && !heads.empty(); ++draw) {
+  for (std::size_t draw = 0; draw < bootstrap_draws(heads.size()) && !heads.empty(); ++draw) {
     for (Head& head : sample) head = heads[random() % heads.size()];
     if (const double value = of(sample); std::isfinite(value)) drawn.push_back(value);
   }
@@ -109,6 +109,10 @@ Bootstrapped bootstrap(const std::vector<Head>& heads, const std::function<doubl
 }
 
 }  // namespace
+
+std::size_t bootstrap_draws(std::size_t heads) {
+  return std::clamp(kMostPairsDrawn / std::max<std::size_t>(heads, 1), kLeastDraws, kDraws);
+}
 
 double rank_correlation(std::span<const double> a, std::span<const double> b) { return pearson(ranks(a), ranks(b)); }
 
@@ -124,7 +128,7 @@ Bootstrapped bootstrapped_rank_correlation(std::span<const double> a, std::span<
   std::vector<std::uint32_t> times(n);
   std::vector<double> drawn;
   const double mean = (static_cast<double>(n) - 1.0) / 2.0;
-  for (int draw = 0; draw < kDraws; ++draw) {
+  for (std::size_t draw = 0; draw < bootstrap_draws(n); ++draw) {
     if (stop.stop_requested()) return result;
     std::ranges::fill(times, 0U);
     for (std::size_t i = 0; i < n; ++i) ++times[random() % n];

@@ -12,16 +12,19 @@
 
 namespace headroom {
 
-// Of a number that heads give, with its 95 % percentile interval over 10,000 draws of as many heads with replacement
+// Of a number that heads give, with its 95 % percentile interval over draws of as many heads with replacement
 // (Efron 1979, doi:10.1214/aos/1176344552), always the same draws.
 struct Bootstrapped {
   double value = kNaN, low = kNaN, high = kNaN;
 };
 
+// How many: 10,000, and of more than 2,000 heads fewer, at least 2,000.
+[[nodiscard]] std::size_t bootstrap_draws(std::size_t heads);
+
 // Spearman's ρ: Pearson's correlation of ranks, equal values sharing their mean rank; NaN where a side is constant.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
 // Over the same draws of pairs as any other number here; without an interval for fewer than three pairs, and where
-// `stop` came before the last draw. Takes 20 ms for 270 pairs, a second for 16,384.
+// `stop` came before the last draw. Takes 20 ms for 270 pairs, half a second for 16,384.
 [[nodiscard]] Bootstrapped bootstrapped_rank_correlation(std::span<const double> a, std::span<const double> b,
                                                          const std::stop_token& stop = {});
 // The same at equal `given`: the partial correlation of the ranks.

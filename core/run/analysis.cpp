@@ -31,6 +31,9 @@ Result<void> write_origin(RunFileWriter& writer, const AnalysisRequest& request,
                           const kernels::StopRequested& stop) {
   HEADROOM_TRY_VOID(write_provenance(writer, request, "Attention statistics of ", library, attention, stop));
   HEADROOM_TRY_VOID(writer.set_attribute("", "min_row", shape.min_row));
+  if (!shape.calls) {
+    HEADROOM_TRY_VOID(writer.set_attribute("", "model_layers", shape.boundaries - 1));
+  }
   HEADROOM_TRY_VOID(writer.set_attribute("", "lse_includes_sink", std::int64_t{1}));
   return writer.set_attribute("program", "overrides", overrides_text(request.what_ifs));
 }

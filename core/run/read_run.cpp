@@ -59,6 +59,7 @@ constexpr const char* kAttributes[] = {"schema_version",
                                        "first_token_is_bos",
                                        "tokens",
                                        "min_row",
+                                       "model_layers",
                                        "next_token_loss",
                                        "non_finite_layer",
                                        "non_finite_weights"};
@@ -195,6 +196,9 @@ class Reader {
     if (const Result<std::vector<double>> null_level = file_.read("sink_null"); null_level && null_level->size() == 1)
       run.sink_null = null_level->front();
     run.all_layers = run.layers.back() + 1;
+    // Older files do not say how many the model has.
+    if (const double layers = attribute("model_layers"); layers > static_cast<double>(run.all_layers))
+      run.all_layers = static_cast<std::int64_t>(layers);
   }
 
   [[nodiscard]] std::string text(const char* name) const {

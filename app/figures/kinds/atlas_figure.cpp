@@ -178,7 +178,7 @@ Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& c
   for (const QuantityRef& ref : quantities) {
     auto panel = std::make_unique<AtlasPanel>();
     panel->kind = "atlas", panel->name = quantity_text(ref), panel->quantity = ref;
-    panel->places.layers = drawn.layers, panel->places.heads = drawn.heads;
+    panel->places = {drawn.layers, drawn.heads, drawn.all_layers};
     for (const std::int64_t layer : drawn.layers)
       for (const std::int64_t head : drawn.heads) panel->values.push_back(head_value(run, ref, layer, head));
     panel->bar = quantity_bar(ref, panel->values, choice);

@@ -186,8 +186,9 @@ class ChangeScatterPanel final : public FigurePanel {
           places.push_back(
               {inner.x0 + style.pt(3.0f) + share * (inner.width() - width - style.pt(6.0f)),
                inner.y0 + style.size() + static_cast<float>(down) / 24.0f * (inner.height() - 1.6f * style.size())});
-      if (put_label(painter, page, space, label, style.on_lines(ink::kFaintNote), places)) return;
+      if (try_label(painter, page, space, label, style.on_lines(ink::kFaintNote), places)) return;
     }
+    leave_out(page, rich(size));
   }
 
   // Those whose interval leaves out 0, then the largest, where they have room.
@@ -205,10 +206,11 @@ class ChangeScatterPanel final : public FigurePanel {
       const Vec2 at{along.pixel(order[i]->x), up.pixel(order[i]->y)};
       const RichText label = rich(head_text(order[i]->of.head));
       const float width = rich_width(page.measure, label, style.text());
-      for (const float gap : {asked ? 4.5f : 2.8f, asked ? 8.0f : 4.5f})
-        if (put_label(painter, page, space, label, style.on_lines(asked ? ink::kHead.text : ink::kBlack),
-                      places_beside(at, width, style.pt(gap), page)))
-          break;
+      const auto put = [&](float gap) {
+        return try_label(painter, page, space, label, style.on_lines(asked ? ink::kHead.text : ink::kBlack),
+                         places_beside(at, width, style.pt(gap), page));
+      };
+      if (!put(asked ? 4.5f : 2.8f) && !put(asked ? 8.0f : 4.5f)) leave_out(page, label);
     }
   }
 };
@@ -286,8 +288,9 @@ std::unique_ptr<FigurePanel> change_scatter(const AllChanges& all, const FigureC
   if (const Bootstrapped& r = panel->correlation; std::isfinite(r.value)) {
     text += " Spearman’s rank correlation *r*_{S} = " + fixed_text(r.value, 2);
     if (std::isfinite(r.low))
-      text += " [" + fixed_text(r.low, 2) + ", " + fixed_text(r.high, 2) +
-              "], 95 % of 10 000 bootstrap draws of heads (of other heads of such a model, not of other texts)";
+      text += " [" + fixed_text(r.low, 2) + ", " + fixed_text(r.high, 2) + "], 95 % of " +
+              grouped_text(static_cast<std::int64_t>(bootstrap_draws(across.size()))) +
+              " bootstrap draws of heads (of other heads of such a model, not of other texts)";
     text += ".";
   }
   if (const auto lacking = std::ssize(all->heads) - std::ssize(panel->drawn); lacking > 0)

@@ -126,9 +126,10 @@ class CircuitLayersPanel final : public FigurePanel {
     const RichText label = rich(head_text(*chosen));
     const float width = rich_width(page.measure, label, style.text());
     for (const float gap : {3.0f, 6.0f, 10.0f})
-      if (put_label(painter, page, space, label, style.on_lines(ink::kHead.text),
+      if (try_label(painter, page, space, label, style.on_lines(ink::kHead.text),
                     places_beside(at, width, style.pt(gap), page)))
         return;
+    leave_out(page, label);
   }
   // Over which heads are counted: the line, or its number.
   void draw_threshold(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space,
@@ -345,7 +346,7 @@ std::unique_ptr<CircuitLayersPanel> circuit_layers(const CircuitFile& circuits, 
         quantiles(std::span<const double>(circuits.values).subspan(l * heads, heads), kLayerQuartiles);
     panel->lower.push_back(q[0]), panel->median.push_back(q[1]), panel->upper.push_back(q[2]);
   }
-  panel->x = layer_axis(circuits.drawn.layers);
+  panel->x = layer_axis(circuits.drawn.layers, circuits.drawn.all_layers);
   const bool log = info.log && low > 0.0;
   const Range range = nice_range(low, high > low ? high : low + std::max(1e-6, 0.01 * std::abs(low)), log);
   panel->y = {range.low, range.high, log};

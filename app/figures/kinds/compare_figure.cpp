@@ -16,6 +16,7 @@
 #include "app/figures/kinds/compare_heads.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
@@ -39,6 +40,12 @@ struct Comparison {
   PageAxis value;                   // of the quantity
   std::optional<double> threshold;  // over which heads are counted
   RichText threshold_name;
+
+  [[nodiscard]] bool beyond(double v) const { return v < value.low || v > value.high; }
+  [[nodiscard]] std::int64_t heads_beyond() const {
+    return std::ranges::count_if(sides.heads, [&](const auto& one) { return beyond(one.a) || beyond(one.b); });
+  }
+  [[nodiscard]] bool threshold_shown() const { return threshold && !beyond(*threshold); }
 };
 
 RichText plain(std::string text) {
@@ -73,7 +80,7 @@ class ComparePairsPanel final : public FigurePanel {
     LabelSpace space(inner, style.pt(1.0f));
     painter.line({inner.x0, inner.y1}, {inner.x1, inner.y0}, ink::kBlack, style.pt(0.7f));
     space.block_line(std::vector<Vec2>{{inner.x0, inner.y1}, {inner.x1, inner.y0}}, style.pt(1.0f));
-    if (all->threshold) {
+    if (all->threshold_shown()) {
       const float x = along.pixel(*all->threshold), y = up.pixel(*all->threshold);
       painter.dashed_line({inner.x0, y}, {inner.x1, y}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
       painter.dashed_line({x, inner.y1}, {x, inner.y0}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
@@ -84,16 +91,22 @@ class ComparePairsPanel final : public FigurePanel {
     const auto place = [&](const HeadDifference& one) { return Vec2{along.pixel(one.a), up.pixel(one.b)}; };
     for (const HeadDifference& one : all->sides.heads) {
       const Vec2 at = place(one);
-      space.block(Rect::sized(at.x - radius, at.y - radius, 2.0f * radius, 2.0f * radius));
+      if (on_plot(inner, at)) space.block(Rect::sized(at.x - radius, at.y - radius, 2.0f * radius, 2.0f * radius));
     }
     for (const bool apart : {false, true}) {
+      const auto drawn = [&](const HeadDifference& one) { return one.apart() == apart && on_plot(inner, place(one)); };
       for (const HeadDifference& one : all->sides.heads)
-        if (one.apart() == apart) painter.disc(place(one), radius + style.pt(kHeadRim), ink::kWhite);
+        if (drawn(one)) painter.disc(place(one), radius + style.pt(kHeadRim), ink::kWhite);
       painter.begin_series({quantity_text(all->quantity), "", apart ? "heads apart" : "heads"});
       for (const HeadDifference& one : all->sides.heads)
-        if (one.apart() == apart) painter.disc(place(one), radius, color(one));
+        if (drawn(one)) painter.disc(place(one), radius, color(one));
       painter.end_series();
     }
+    const bool numbers = all->heads_beyond() <= kMostNumbersBeyond;
+    painter.begin_series({quantity_text(all->quantity), "", "beyond"});
+    for (const HeadDifference& one : all->sides.heads)
+      draw_beyond(painter, page, space, inner, place(one), numbers ? beyond_number(one) : RichText(), color(one));
+    painter.end_series();
     draw_labels(painter, inner, up, page, space);
     const float letter_room = letter.empty() ? 0.0f : style.mm(3.1f);
     draw_rich(painter, {frame.outer.x0 + style.mm(0.8f) + letter_room, frame.outer.y0 + style.mm(3.1f)}, above(),
@@ -125,13 +138,19 @@ class ComparePairsPanel final : public FigurePanel {
     axis.title = all->symbol + rich(", ") + plain(all->sides.name_a);
     return axis;
   }
+  // The coordinate that lies beyond its axis; both where both do.
+  [[nodiscard]] RichText beyond_number(const HeadDifference& one) const {
+    std::string text = all->beyond(one.a) ? short_text(one.a) : "";
+    if (all->beyond(one.b)) text += (text.empty() ? "" : ", ") + short_text(one.b);
+    return rich(text);
+  }
   [[nodiscard]] Color color(const HeadDifference& one) const {
     return one.apart() || all->sides.texts_a < 2 ? ink::kPoint : ink::kNotCounted.mark;
   }
 
   void draw_labels(Painter& painter, const Rect& inner, const Axis& up, const Page& page, LabelSpace& space) const {
     const PageStyle& style = page.style;
-    if (all->threshold) {
+    if (all->threshold_shown()) {
       const float y = up.pixel(*all->threshold), width = rich_width(page.measure, all->threshold_name, style.text());
       std::vector<Vec2> places;
       for (const float rise : {-2.5f, 8.0f})
@@ -256,18 +275,20 @@ class CompareSharesPanel final : public FigurePanel {
     const Axis along = placed_axis(all->value, inner.x0, inner.x1), up = placed_axis(y_axis(), inner.y1, inner.y0);
     painter.begin_plot({id, kind, along, up});
     LabelSpace space(inner, style.pt(1.0f));
-    if (all->threshold) {
+    if (all->threshold_shown()) {
       const float x = along.pixel(*all->threshold);
       painter.dashed_line({x, inner.y1}, {x, inner.y0}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
       space.block(Rect{x - 0.5f, inner.y0, x + 0.5f, inner.y1});
     }
     const std::vector<Vec2> a = steps(all->sides.only_a, along, up), b = steps(all->sides.only_b, along, up);
+    painter.push_clip(inner.inset(-style.pt(1.0f)));
     painter.begin_series({quantity_text(all->quantity), "", "first"});
     painter.polyline(a, ink::kRunA.mark, style.pt(1.0f));
     painter.end_series();
     painter.begin_series({quantity_text(all->quantity), "", "second"});
     painter.polyline(b, ink::kRunB.mark, style.pt(1.2f));
     painter.end_series();
+    painter.pop_clip();
     for (const auto* line : {&a, &b}) space.block_line(*line, style.pt(2.0f));
     draw_counts(painter, inner, page, space);
     const auto name_line = [&](const std::string& text, const MarkColor& color, const std::vector<Vec2>& own,
@@ -279,6 +300,7 @@ class CompareSharesPanel final : public FigurePanel {
         if (!at) continue;
         return draw_rich(painter, *at, words, style.text(color.text));
       }
+      leave_out(page, plain(text));
     };
     name_line(all->sides.name_a, ink::kRunA, a, b);
     name_line(all->sides.name_b, ink::kRunB, b, a);
@@ -317,7 +339,7 @@ class CompareSharesPanel final : public FigurePanel {
       line.push_back({x, line.back().y});
       line.push_back({x, up.pixel(static_cast<double>(i + 1) / static_cast<double>(values.size()))});
     }
-    line.push_back({along.to, line.back().y});
+    line.push_back({std::max(along.to, line.back().x), line.back().y});
     return line;
   }
   // "above ε" over "141 → 130", each number in its colour.
@@ -426,7 +448,8 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
     pairs->kind = "compare", pairs->name = "pairs", pairs->all = all;
     pairs->sentence = what + " of each of " + grouped_text(std::ssize(sides.heads)) + " heads, second side (" +
                       literal_markup(sides.name_b) + ", up) against first (" + literal_markup(sides.name_a) +
-                      ", across), means over " + texts_word(sides.texts_a) + "." + left_out;
+                      ", across), means over " + texts_word(sides.texts_a) + "." + left_out +
+                      beyond_sentence(all->heads_beyond(), "head", "heads");
     auto heads = std::make_unique<CompareHeadsPanel>();
     heads->kind = "compare", heads->name = "differences", heads->all = all, heads->weight = 1.65f;
     double low = 0.0, high = 0.0;
@@ -472,6 +495,11 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
                      grouped_text(std::ssize(sides.only_a)) + " heads, means over " + texts_word(sides.texts_a) +
                      "; green: " + literal_markup(sides.name_b) + ", " + grouped_text(std::ssize(sides.only_b)) +
                      " heads, " + texts_word(sides.texts_b) + "." + left_out;
+  const auto beyond = [&](const std::vector<double>& values) {
+    return std::ranges::count_if(values, [&](double v) { return all->beyond(v); });
+  };
+  if (const std::int64_t heads = beyond(sides.only_a) + beyond(sides.only_b); heads > 0)
+    shares->sentence += " " + grouped_text(heads) + " of them beyond the axis.";
   figure.panels.push_back(std::move(shares));
   for (const auto& panel : figure.panels) panel->source = source;
   arrange(figure, choice, figure.panels.size() > 1 ? 174.0 : 84.0, 150.0, 57.0);

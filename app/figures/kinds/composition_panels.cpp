@@ -306,7 +306,7 @@ std::vector<std::unique_ptr<FigurePanel>> composition_panels(const AllPairs& pai
   const std::string random = "1/√{*D*} = " + short_text(pairs->null_value);
   auto edges = std::make_unique<EdgesPanel>();
   edges->kind = "circuits", edges->name = "edges", edges->pairs = pairs, edges->chosen = chosen, edges->weight = 62.0f;
-  edges->places.layers = drawn.layers, edges->places.heads = drawn.heads;
+  edges->places = {drawn.layers, drawn.heads, drawn.all_layers};
   edges->title =
       rich("the " + (shown > 1 ? std::to_string(shown) + " strongest compositions" : "strongest composition"));
   edges->brief = rich(std::to_string(shown) + " strongest");

@@ -14,6 +14,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_series.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_lines.h"
 #include "app/figures/row_axis.h"
 #include "app/figures/running_quantiles.h"
@@ -93,10 +94,11 @@ class TermPanel final : public FigurePanel {
       painter.end_series();
       float end = std::numeric_limits<float>::quiet_NaN();
       for (const Vec2& point : points)
-        if (std::isfinite(point.y)) end = point.y;
+        if (std::isfinite(point.y)) end = std::clamp(point.y, inner.y0, inner.y1);
       ends.push_back({rich(term.name), term.color.text, end});
     }
     painter.pop_clip();
+    draw_extremes(painter, inner, along, up, page);
     draw_end_names(painter, inner, ends, page);
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y_axis(), page);
@@ -126,6 +128,26 @@ class TermPanel final : public FigurePanel {
   }
 
  private:
+  // Where a line reaches beyond the axis: its farthest point there.
+  void draw_extremes(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page) const {
+    LabelSpace space(inner, page.style.pt(1.0f));
+    for (std::size_t t = 0; t < kTerms; ++t)
+      for (const bool high : {false, true}) {
+        const TermLine& line = lines[t];
+        std::size_t farthest = line.y.size();
+        for (std::size_t i = 0; i < line.y.size(); ++i) {
+          if (!(high ? line.y[i] > y.high : line.y[i] < y.low)) continue;
+          if (farthest == line.y.size() || (high ? line.y[i] > line.y[farthest] : line.y[i] < line.y[farthest]))
+            farthest = i;
+        }
+        if (farthest == line.y.size()) continue;
+        painter.begin_series(
+            {"", head.layer < 0 ? std::string() : head_text(head), std::string(kTermStyles[t].series) + " beyond"});
+        draw_beyond(painter, page, space, inner, {along.pixel(line.x[farthest]), up.pixel(line.y[farthest])},
+                    rich(short_text(line.y[farthest])), kTermStyles[t].color.text);
+        painter.end_series();
+      }
+  }
   static std::vector<RichText> term_names() {
     std::vector<RichText> names;
     for (const TermStyle& term : kTermStyles) names.push_back(rich(term.name));
@@ -260,7 +282,7 @@ std::unique_ptr<TermPanel> layer_panel(const RunSnapshot& run, const DrawnHeads&
     }
   const double room = first == last ? 0.5 : 0.015 * static_cast<double>(last - first);
   panel->x = {static_cast<double>(first) - room, static_cast<double>(last) + (first == last ? 0.5 : 0.0)};
-  panel->x.whole = true, panel->x.title = rich("layer");
+  panel->x.whole = true, panel->x.title = rich(layer_title(drawn.layers, drawn.all_layers));
   panel->sentence = "Means of the same terms over the rows with *n*_{*i*} ≥ " + std::to_string(run.min_row) +
                     " of each head; line and band: median and quartiles over the heads of a layer, " +
                     grouped_text(heads) + " heads in all";

@@ -82,7 +82,7 @@ class GridPanel final : public FigurePanel {
     }
     places.draw_numbers(painter, inner, page);
     painter.end_plot();
-    const float top = inner.y1 + below_axis(places.across(), page) + style.mm(1.6f);
+    const float top = inner.y1 + below_axis(places.across(), page) + style.mm(1.6f) - name_line(page);
     const RichText bar_name = rich("attention " + symbol);
     const float width =
         std::max(rich_width(page.measure, bar_name, style.text()) + style.mm(3.5f), 0.27f * inner.width());
@@ -114,7 +114,11 @@ class GridPanel final : public FigurePanel {
   std::string caption() const override { return sentence; }
 
  private:
-  [[nodiscard]] float bar_height(const Page& page) const { return page.style.mm(1.6f) + page_bar_height(page); }
+  // Its name stands at the left of the bar, not above it.
+  static float name_line(const Page& page) { return page.style.size() + page.style.pt(2.0f); }
+  [[nodiscard]] float bar_height(const Page& page) const {
+    return page.style.mm(1.6f) + page_bar_height(page) - name_line(page);
+  }
   [[nodiscard]] Rect picture(const Rect& inner, std::size_t l, std::size_t h) const {
     const Rect whole = places.place(inner, l, h);
     const float side = (1.0f - kGridGapShare) * std::min(whole.width(), whole.height());
@@ -147,7 +151,7 @@ Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& ch
   HEADROOM_TRY(const DrawnHeads drawn, drawn_heads(one, choice));
   Figure figure;
   auto panel = std::make_unique<GridPanel>();
-  panel->kind = "grid", panel->name = "maps", panel->places.layers = drawn.layers, panel->places.heads = drawn.heads;
+  panel->kind = "grid", panel->name = "maps", panel->places = {drawn.layers, drawn.heads, drawn.all_layers};
   if (!choice.heads.empty()) panel->chosen = choice.heads.front();
   figure.width_mm = choice.width_mm.value_or(
       std::clamp(static_cast<double>(drawn.layers.size()) * kLargestPicture + 14.0, 84.0, 174.0));
@@ -184,7 +188,7 @@ Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& ch
       panel->maps.push_back(std::move(map));
     }
   panel->bar = map_bar(choice, with_sign, parts);
-  panel->quantity = mean ? "maps/pooled_mean" : "maps/pooled_max_abs";
+  panel->quantity = mean ? "maps/pooled_mean" : with_sign ? "maps/pooled_signed_extreme" : "maps/pooled_max_abs";
   panel->symbol = with_sign ? "*w*_{*ij*}" : "*a*_{*ij*}";
   panel->title = rich(std::string(with_sign ? "net maps" : "attention maps") + " of all heads");
   if (!drawn.whole(run)) panel->title = rich(with_sign ? "net maps" : "attention maps");
@@ -196,15 +200,16 @@ Result<Figure> make_grid(std::span<const FigureRun> runs, const FigureChoice& ch
       ", layers across, heads down; in each queries down and keys across, one range for all. White: what a "
       "query does not see.";
   if (cell > 1)
-    panel->sentence += " Cells are blocks of " + std::to_string(cell) + " × " + std::to_string(cell) + " entries, " +
-                       (!mean       ? "the largest of the visible ones."
-                        : of_blocks ? "the mean of the blocks in the file."
-                                    : "the mean of the visible ones.");
+    panel->sentence +=
+        " Cells are blocks of " + std::to_string(cell) + " × " + std::to_string(cell) + " entries, " +
+        (!mean       ? with_sign ? "the visible one that is farthest from 0." : "the largest of the visible ones."
+         : of_blocks ? "the mean of the blocks in the file."
+                     : "the mean of the visible ones.");
   if (shown < std::ssize(panel->maps))
     panel->sentence +=
         " Hatched: " + grouped_text(std::ssize(panel->maps) - shown) + " heads without a map in the file.";
   // As high as makes the pictures square.
-  figure.height_mm = choice.height_mm.value_or(side * static_cast<double>(drawn.heads.size()) + 23.0);
+  figure.height_mm = choice.height_mm.value_or(side * static_cast<double>(drawn.heads.size()) + 20.0);
   figure.panels.push_back(std::move(panel));
   figure.rows = {{0}};
   return figure;

@@ -19,6 +19,7 @@
 #include "app/figures/kinds/head_changes.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
+#include "app/figures/page_beyond.h"
 #include "core/base/number_text.h"
 #include "core/run/ablation_way.h"
 
@@ -66,8 +67,10 @@ class ChangeListPanel final : public FigurePanel {
                      {along.pixel(std::min(listed[i].high, x.high)), at(i)}, change_color(listed[i]), style.pt(0.8f));
     painter.end_series();
     for (std::size_t i = 0; i < listed.size(); ++i) {
-      if (listed[i].low < x.low) draw_arrow(painter, {inner.x0, at(i)}, -1.0f, listed[i], page);
-      if (listed[i].high > x.high) draw_arrow(painter, {inner.x1, at(i)}, 1.0f, listed[i], page);
+      if (listed[i].low < x.low)
+        draw_edge_arrow(painter, {inner.x0, at(i)}, {-1.0f, 0.0f}, change_color(listed[i]), page);
+      if (listed[i].high > x.high)
+        draw_edge_arrow(painter, {inner.x1, at(i)}, {1.0f, 0.0f}, change_color(listed[i]), page);
     }
     painter.begin_series({kLossChange, "", "changes"});
     for (std::size_t i = 0; i < listed.size(); ++i)
@@ -93,16 +96,6 @@ class ChangeListPanel final : public FigurePanel {
     }
   }
   std::string caption() const override { return sentence; }
-
- private:
-  // The interval goes on beyond the axis.
-  void draw_arrow(Painter& painter, Vec2 tip, float way, const HeadChange& one, const Page& page) const {
-    const float size = page.style.pt(2.0f);
-    painter.fill_polygon(
-        std::array<Vec2, 3>{
-            {tip, {tip.x - way * size, tip.y - 0.7f * size}, {tip.x - way * size, tip.y + 0.7f * size}}},
-        change_color(one));
-  }
 };
 
 class ChangeAtlasPanel final : public FigurePanel {
@@ -238,7 +231,7 @@ std::unique_ptr<ChangeAtlasPanel> change_atlas(const AllChanges& all, const Draw
   auto panel = std::make_unique<ChangeAtlasPanel>();
   panel->kind = "importance", panel->name = "atlas", panel->all = all;
   panel->weight = drawn.layers.size() > kManyLayers ? 68.0f : 64.0f;
-  panel->places.layers = drawn.layers, panel->places.heads = drawn.heads;
+  panel->places = {drawn.layers, drawn.heads, drawn.all_layers};
   if (!choice.heads.empty()) panel->chosen = choice.heads.front();
   const std::size_t count = drawn.layers.size() * drawn.heads.size();
   panel->values.assign(count, kNaN), panel->lows = panel->highs = panel->values;

@@ -15,6 +15,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/kinds/lambda_layers.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/plot/quantiles.h"
 #include "app/plot/token_text.h"
 #include "core/base/number_text.h"
@@ -249,10 +250,17 @@ class LambdaStripPanel final : public FigurePanel {
     }
   }
 
+  [[nodiscard]] bool clips(bool above) const {
+    for (const LambdaHead& one : rows.heads)
+      for (std::int64_t from = 0; from < tokens; from += block)
+        if (const double v = cell(one, from); above ? v > range.high : v < range.low) return true;
+    return false;
+  }
   // In the title line: two labels beside the bar.
   void draw_bar(Painter& painter, const PanelFrame& frame, const Page& page) const {
     const PageStyle& style = page.style;
-    const std::string low = short_text(range.low), high = short_text(range.high);
+    const std::string low = (clips(false) ? "≤ " : "") + short_text(range.low),
+                      high = (clips(true) ? "≥ " : "") + short_text(range.high);
     const float y = frame.outer.y0 + style.mm(3.1f) - 0.36f * style.size(), gap = style.pt(2.5f);
     const float end = frame.inner.x1 - page.measure.width(high, Face::Sans, style.size());
     const float width = std::min(style.mm(22.0f), 0.16f * frame.inner.width());
@@ -278,8 +286,9 @@ class LambdaQuantilePanel final : public FigurePanel {
   PageAxis x;
   std::string sentence;
 
-  PanelRoom room(const Page& page, Vec2) const override {
-    return {rows.widest(page) + page.style.pt(2.5f), page.style.pt(3.0f), 0.0f, below_axis(x, page)};
+  PanelRoom room(const Page& page, Vec2 inner) const override {
+    return {rows.widest(page) + page.style.pt(2.5f), std::max(page.style.pt(3.0f), beyond_axis(x, inner.x, page)), 0.0f,
+            below_axis(x, page)};
   }
 
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
@@ -289,18 +298,19 @@ class LambdaQuantilePanel final : public FigurePanel {
     const float pitch = inner.height() / rows.units();
     const std::vector<float> tops = rows.tops(inner);
     const auto middle = [&](std::size_t i) { return tops[i] + 0.5f * pitch; };
+    const auto within = [&](double v) { return along.pixel(std::clamp(v, x.low, x.high)); };
     painter.begin_plot({id, kind, along, {}});
+    painter.push_clip(inner.inset(-style.pt(2.0f)));
     painter.begin_series({kLambdaRows, "", "5–95 %"});
     for (std::size_t i = 0; i < found.size(); ++i)
-      painter.line({along.pixel(found[i][0]), middle(i)}, {along.pixel(found[i][4]), middle(i)},
-                   ink::kLambda.mark.faded(0.7f), std::min(style.pt(0.6f), 0.3f * pitch));
+      painter.line({within(found[i][0]), middle(i)}, {within(found[i][4]), middle(i)}, ink::kLambda.mark.faded(0.7f),
+                   std::min(style.pt(0.6f), 0.3f * pitch));
     painter.end_series();
     const float bar = std::min(style.pt(2.4f), 0.7f * pitch);
     painter.begin_series({kLambdaRows, "", "quartiles"});
     for (std::size_t i = 0; i < found.size(); ++i)
-      painter.fill_rect(
-          {along.pixel(found[i][1]), middle(i) - 0.5f * bar, along.pixel(found[i][3]), middle(i) + 0.5f * bar},
-          ink::kLambda.mark);
+      painter.fill_rect({within(found[i][1]), middle(i) - 0.5f * bar, within(found[i][3]), middle(i) + 0.5f * bar},
+                        ink::kLambda.mark);
     painter.end_series();
     const float radius = std::min(style.pt(1.45f), 0.45f * pitch), rim = 0.48f * radius;
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -309,6 +319,11 @@ class LambdaQuantilePanel final : public FigurePanel {
     for (std::size_t i = 0; i < found.size(); ++i)
       painter.ring({along.pixel(found[i][2]), middle(i)}, radius, ink::kLambda.mark, rim);
     painter.end_series();
+    painter.pop_clip();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i][0] < x.low) draw_edge_arrow(painter, {inner.x0, middle(i)}, {-1.0f, 0.0f}, ink::kLambda.mark, page);
+      if (found[i][4] > x.high) draw_edge_arrow(painter, {inner.x1, middle(i)}, {1.0f, 0.0f}, ink::kLambda.mark, page);
+    }
     rows.draw_names(painter, inner, page);
     draw_x_axis(painter, inner, x, page);
     painter.end_plot();
@@ -341,7 +356,8 @@ class LambdaHistogramPanel final : public FigurePanel {
   std::string sentence;
 
   PanelRoom room(const Page& page, Vec2 inner) const override {
-    return {left_of_axis(y, inner.y, page), page.style.pt(3.0f), 0.0f, below_axis(x, page)};
+    return {left_of_axis(y, inner.y, page), std::max(page.style.pt(3.0f), beyond_axis(x, inner.x, page)), 0.0f,
+            below_axis(x, page)};
   }
   void draw(Painter& painter, const PanelFrame& frame, const Page& page) const override {
     const Rect& inner = frame.inner;
@@ -448,6 +464,10 @@ std::unique_ptr<LambdaQuantilePanel> quantile_panel(const RunSnapshot& run, cons
   panel->source = run_sentence(run);
   panel->sentence = "The same for each head: median (ring), quartiles (bar) and 5–95 % (line) of *λ*_{*i*} over all " +
                     grouped_text(panel->tokens) + " tokens." + some_heads(run, drawn);
+  panel->sentence += beyond_sentence(
+      std::ranges::count_if(panel->found,
+                            [&](const auto& q) { return q.front() < panel->x.low || q.back() > panel->x.high; }),
+      "head", "heads");
   return panel;
 }
 
@@ -463,6 +483,8 @@ std::unique_ptr<LambdaHistogramPanel> histogram_panel(const FigureRun& run, cons
   panel->source = run_sentence(*run.run);
   panel->sentence = "How many of the " + grouped_text(std::ssize(one.values)) + " tokens of " + head_text(one.head) +
                     " have which *λ*_{*i*}, in " + std::to_string(kLambdaBins) + " bins.";
+  const auto beyond = std::ranges::count_if(one.values, [&](double v) { return v < range.low || v > range.high; });
+  if (beyond > 0) panel->sentence += " " + grouped_text(beyond) + " of them lie beyond the axis.";
   return panel;
 }
 

@@ -10,6 +10,7 @@
 
 #include "app/figures/figure_kinds.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
@@ -49,23 +50,32 @@ class LambdaLayerPanel final : public FigurePanel {
     for (const LayerLambda& one : layers) {
       const Vec2 from{along.pixel(static_cast<double>(one.head.layer)), up.pixel(one.first)};
       const Vec2 to{from.x, up.pixel(one.value)};
-      painter.line(from, to, ink::kGuide, style.pt(0.8f));
+      const auto within = [&](Vec2 at) { return Vec2{at.x, std::clamp(at.y, inner.y0, inner.y1)}; };
+      painter.line(within(from), within(to), ink::kGuide, style.pt(0.8f));
       space.block(Rect{from.x - 1.0f, std::min(from.y, to.y), from.x + 1.0f, std::max(from.y, to.y)});
       if (first.empty() || first.back().x < from.x) first.push_back(from);
     }
     painter.begin_series({"weights/lambda_init", "", "lambda_init"});
+    painter.push_clip(inner.inset(-style.pt(1.0f)));
     draw_page_line(painter, first, ink::kBlack, 0.7f, kBoundDash, page);
+    painter.pop_clip();
     painter.end_series();
     space.block_line(first, style.pt(1.5f));
     const float radius = style.pt(1.7f);
     painter.begin_series({"lambda_mean", "", "layers"});
     for (const LayerLambda& one : layers) {
       const Vec2 at{along.pixel(static_cast<double>(one.head.layer)), up.pixel(one.value)};
+      if (!on_plot(inner, at)) continue;
       painter.disc(at, radius, ink::kLambda.mark);
       space.block(Rect::sized(at.x - radius, at.y - radius, 2.0f * radius, 2.0f * radius));
     }
     painter.end_series();
-    draw_labels(painter, along, up, page, first, space);
+    painter.begin_series({"lambda_mean", "", "beyond"});
+    for (const LayerLambda& one : layers)
+      draw_beyond(painter, page, space, inner, {along.pixel(static_cast<double>(one.head.layer)), up.pixel(one.value)},
+                  rich(fixed_text(one.value, 2)), ink::kLambda.mark);
+    painter.end_series();
+    draw_labels(painter, inner, along, up, page, first, space);
     draw_x_axis(painter, inner, x, page);
     draw_y_axis(painter, inner, y, page);
     painter.end_plot();
@@ -82,7 +92,7 @@ class LambdaLayerPanel final : public FigurePanel {
   std::string caption() const override { return sentence; }
 
  private:
-  void draw_labels(Painter& painter, const Axis& along, const Axis& up, const Page& page,
+  void draw_labels(Painter& painter, const Rect& inner, const Axis& along, const Axis& up, const Page& page,
                    const std::vector<Vec2>& first, LabelSpace& space) const {
     const PageStyle& style = page.style;
     const float size = style.size();
@@ -91,6 +101,7 @@ class LambdaLayerPanel final : public FigurePanel {
         const RichText text = rich(fixed_text(one.value, 2));
         const float width = rich_width(page.measure, text, style.text()), gap = style.pt(4.0f);
         const Vec2 at{along.pixel(static_cast<double>(one.head.layer)), up.pixel(one.value)};
+        if (!on_plot(inner, at)) continue;
         put_label(painter, page, space, text, style.text(ink::kLambda.text),
                   std::array<Vec2, 3>{{{at.x + gap, at.y + 0.36f * size},
                                        {at.x - gap - width, at.y + 0.36f * size},
@@ -132,7 +143,10 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
              last = static_cast<double>(panel->layers.back().head.layer);
   const double room = first == last ? 0.5 : std::min(0.3, 0.25 * (last - first));
   panel->x = {first - room, last + room};
-  panel->x.whole = true, panel->x.title = rich("layer");
+  std::vector<std::int64_t> layers;
+  for (const LayerLambda& one : panel->layers)
+    if (layers.empty() || layers.back() != one.head.layer) layers.push_back(one.head.layer);
+  panel->x.whole = true, panel->x.title = rich(layer_title(layers, run.all_layers));
   panel->title = rich("DIFF V1: *λ* of the layer");
   panel->source = run_sentence(run);
   panel->sentence =

@@ -22,6 +22,8 @@ void draw_name(Painter& painter, LabelSpace& space, const std::vector<Vec2>& own
   const float width = rich_width(page.measure, text, page.style.text());
   if (const std::optional<Vec2> at = place_beside(space, own, others, width, page))
     draw_rich(painter, *at, text, page.style.on_lines(color));
+  else
+    leave_out(page, text);
 }
 
 }  // namespace

@@ -177,8 +177,9 @@ class LogitLayersPanel final : public FigurePanel {
       bool there = false;
       for (const double value : {low ? found->low : found->high, low ? found->high : found->low})
         for (const float gap : {3.0f, 5.0f})
-          there = there || put_label(painter, page, space, label, style.text(color),
+          there = there || try_label(painter, page, space, label, style.text(color),
                                      places_beside(point(i, value, along, up), width, style.pt(gap), page));
+      if (!there) leave_out(page, label);
     }
   }
 };
@@ -410,7 +411,7 @@ std::unique_ptr<LogitLayersPanel> logit_layers(const RunSnapshot& run, const Dra
       panel->widest.push_back(one.head);
   const Range range = roomy_range(low, high, false);
   panel->y = {range.low - 0.02 * (range.high - range.low), range.high + 0.02 * (range.high - range.low)};
-  panel->x = layer_axis(drawn.layers);
+  panel->x = layer_axis(drawn.layers, drawn.all_layers);
   panel->title = rich("extreme logits of each head");
   panel->series_names = {{rich("bars: medians"), ink::kOthers.mark},
                          {rich("largest"), ink::kFirst.text},

@@ -15,6 +15,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/head_series.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/running_quantiles.h"
 #include "app/plot/label_layout.h"
@@ -27,6 +28,7 @@ namespace {
 
 constexpr const char* kGainRows = "rows/norm_gain";
 constexpr std::array<double, 5> kGainQuantiles = {0.01, 0.25, 0.5, 0.75, 0.99};
+constexpr double kFarCap = 8.0;  // times all else: on the axis it would leave the rows no room
 constexpr double kAtCap = 0.99;  // a gain of so much of 1/√ε is at the cap
 
 std::int64_t least_visible(const RunSnapshot& run, const std::vector<std::int64_t>& visible) {
@@ -46,14 +48,15 @@ struct GainRow {
   bool counted = true;
 };
 
-// Dashed, with its name where it is free.
+// Dashed, with its name where it is free; an arrow with it where it lies far above.
 void draw_cap(Painter& painter, const Rect& inner, const Axis& up, double cap, const Page& page, LabelSpace& space) {
   if (!std::isfinite(cap)) return;
   const PageStyle& style = page.style;
   const float at = up.pixel(cap);
+  const RichText name = rich("1/√{*ε*} = " + short_text(cap));
+  if (draw_beyond(painter, page, space, inner, {inner.x0 + 0.06f * inner.width(), at}, name, ink::kBlack)) return;
   painter.dashed_line({inner.x0, at}, {inner.x1, at}, ink::kBlack, style.pt(0.7f), style.pt(5.0f), style.pt(3.0f));
   space.block(Rect{inner.x0, at - style.pt(0.4f), inner.x1, at + style.pt(0.4f)});
-  const RichText name = rich("1/√{*ε*} = " + short_text(cap));
   std::vector<Vec2> places;
   for (const float share : {0.03f, 0.2f, 0.4f, 0.6f})
     for (const float rise : {-0.45f, 1.15f})
@@ -299,17 +302,14 @@ Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoic
     a.median = running_quantiles(n, counted, static_cast<double>(std::max<std::int64_t>(least, 1)));
   a.x = {1.0, a.last_n, true}, a.x.high_label = true, a.x.title = rich("visible keys *n*_{*i*}");
   a.image = as_image(choice, a.drawn.size());
-  a.sentence =
-      "Gain 1/√{RMS_{*i*}² + *ε*} of the head norm of " + head_text(head) + " over visible keys *n*_{*i*}; " +
-      grouped_text(a.counted) + " rows with *n*_{*i*} ≥ " + std::to_string(least) + " count" +
-      (least > 1 ? " (grey: the others)" : "") +
-      ". Solid √{*n*_{*i*}}: the gain of a uniform mean of uncorrelated values of RMS 1; dashed: the most that "
-      "*ε* allows, where " +
-      grouped_text(a.at_cap) + " rows are within 1 %.";
+  a.sentence = "Gain 1/√{RMS_{*i*}² + *ε*} of the head norm of " + head_text(head) + " over visible keys *n*_{*i*}; " +
+               grouped_text(a.counted) + " rows with *n*_{*i*} ≥ " + std::to_string(least) + " count" +
+               (least > 1 ? " (grey: the others)" : "") +
+               ". Solid √{*n*_{*i*}}: the gain of a uniform mean of uncorrelated values of RMS 1";
 
   auto layers = std::make_unique<GainLayersPanel>();
   GainLayersPanel& b = *layers;
-  b.kind = "norm-gain", b.name = "layers", b.cap = a.cap, b.x = layer_axis(drawn.layers);
+  b.kind = "norm-gain", b.name = "layers", b.cap = a.cap, b.x = layer_axis(drawn.layers, drawn.all_layers);
   b.title = rich("gain by layer"),
   b.right = rich(std::to_string(drawn.heads.size()) + (drawn.heads.size() == 1 ? " head" : " heads"));
   for (const std::int64_t l : drawn.layers) {
@@ -330,8 +330,13 @@ Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoic
     if (column.rows > 0) low = std::min(low, q.front()), high = std::max(high, q.back());
     b.columns.push_back(column);
   }
-  if (std::isfinite(a.cap)) high = std::max(high, a.cap);
+  high = std::max(high, std::sqrt(a.last_n));
+  const bool far = a.cap > kFarCap * high;
+  if (std::isfinite(a.cap) && !far) high = std::max(high, a.cap);
   a.y = b.y = {low / std::pow(high / low, 0.05), high * std::pow(high / low, 0.12), true};
+  a.sentence += std::string(far ? "; the most that *ε* allows lies above the axis (arrow), "
+                                : "; dashed: the most that *ε* allows, ") +
+                "where " + grouped_text(a.at_cap) + " rows are within 1 %.";
   b.sentence = "The same of all eligible rows of " + std::to_string(drawn.heads.size()) +
                (drawn.heads.size() == 1 ? " head" : " heads") +
                " of a layer: line from the 1st to the 99th percentile, bar between the quartiles, dot at the median.";

@@ -327,7 +327,7 @@ Result<Figure> make_rms_layers(std::span<const FigureRun> runs, const FigureChoi
   low = std::min(low, 1.0 / std::sqrt(most_n));
   RmsQuantilesPanel& a = *quantiles_panel;
   a.kind = "rms-layers", a.name = "quantiles", a.columns = columns, a.least_n = least_n, a.most_n = most_n;
-  a.x = layer_axis(by_head ? drawn.heads : drawn.layers);
+  a.x = layer_axis(by_head ? drawn.heads : drawn.layers, by_head ? 0 : drawn.all_layers);
   if (by_head) a.x.title = rich("head");
   // Above the sticks there is room for what they are.
   a.y = {low / std::pow(high / low, 0.04), high * std::pow(high / low, 0.17), true};

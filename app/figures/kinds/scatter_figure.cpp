@@ -241,7 +241,7 @@ class ScatterPanel final : public FigurePanel {
       const float width = rich_width(page.measure, label, style.text());
       bool there = false;
       for (const float gap : {given ? 4.5f : 2.8f, given ? 6.5f : 4.5f})
-        there = there || put_label(painter, page, space, label, style.text(color),
+        there = there || try_label(painter, page, space, label, style.text(color),
                                    nearest_places(places_beside(at, width, style.pt(gap), page), *point, width, along,
                                                   up, page));
       // One that was asked for stands farther off, on a line that leads to it.
@@ -249,7 +249,7 @@ class ScatterPanel final : public FigurePanel {
         if (there || !given) break;
         for (const Vec2& place : places_beside(at, width, style.pt(gap), page)) {
           const std::array<Vec2, 1> only = {place};
-          if (!put_label(painter, page, space, label, style.text(color), only)) continue;
+          if (!try_label(painter, page, space, label, style.text(color), only)) continue;
           const Vec2 near{std::clamp(at.x, place.x - style.pt(1.0f), place.x + width + style.pt(1.0f)),
                           std::clamp(at.y, place.y - 0.85f * style.size(), place.y + 0.3f * style.size())};
           const Vec2 way = near - at;
@@ -260,6 +260,7 @@ class ScatterPanel final : public FigurePanel {
         }
       }
       named += there ? 1 : 0;
+      if (!there && given) leave_out(page, label);  // in place of an extreme the next one is named
     }
   }
 
@@ -446,7 +447,7 @@ Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice&
     bar.scale.low = static_cast<float>(drawn.layers.front()), bar.scale.high = static_cast<float>(drawn.layers.back());
     bar.whole = true, bar.from = kBarLow;
     panel->bar = bar;
-    panel->bar_name = rich("layer");
+    panel->bar_name = rich(layer_title(drawn.layers, drawn.all_layers));
   }
   const auto heads = [](std::size_t count) { return std::to_string(count) + (count == 1 ? " head" : " heads"); };
   std::string counted = heads(panel->drawn.size());

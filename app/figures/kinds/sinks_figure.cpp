@@ -201,10 +201,11 @@ class SinkLayersPanel final : public FigurePanel {
         if (&one != &series.front()) continue;
         const RichText label = rich(head_text(chosen.front()));
         const float width = rich_width(page.measure, label, style.text());
-        for (const float gap : {3.0f, 6.0f, 10.0f})
-          if (put_label(painter, page, space, label, style.on_lines(ink::kHead.text),
-                        places_beside(at, width, style.pt(gap), page)))
-            break;
+        const auto put = [&](float gap) {
+          return try_label(painter, page, space, label, style.on_lines(ink::kHead.text),
+                           places_beside(at, width, style.pt(gap), page));
+        };
+        if (!put(3.0f) && !put(6.0f) && !put(10.0f)) leave_out(page, label);
       }
     const auto name_level = [&](double value, const RichText& label, Color color, bool from_right) {
       if (!(value >= y.low && value <= y.high)) return true;
@@ -219,15 +220,17 @@ class SinkLayersPanel final : public FigurePanel {
         for (const float share : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
           here.push_back({whole.x0 + style.pt(3.0f) + share * (whole.width() - width - style.pt(6.0f)),
                           at - style.pt(3.0f) - lift * style.size()});
-      return put_label(painter, page, space, label, style.on_lines(color), here);
+      return try_label(painter, page, space, label, style.on_lines(color), here);
     };
-    name_level(epsilon, rich("*ε* = " + short_text(epsilon)), ink::kBlack, false);
+    const RichText threshold = rich("*ε* = " + short_text(epsilon));
+    if (!name_level(epsilon, threshold, ink::kBlack, false)) leave_out(page, threshold);
     // In a small panel shorter.
     const RichText value = rich(" = " + short_text(null_value));
     const std::array<RichText, 3> nulls = {rich("uniform, ") + null_name + value,
                                            rich("uniform " + short_text(null_value)), rich("uniform")};
     bool named = !std::isfinite(null_value);
     for (const RichText& label : nulls) named = named || name_level(null_value, label, ink::kNull, true);
+    if (!named) leave_out(page, nulls.front());
   }
 };
 
@@ -470,7 +473,7 @@ std::unique_ptr<SinkLayersPanel> sink_layers(const RunSnapshot& run, const Drawn
   for (const SinkSeries& one : panel->series)
     for (const double v : one.values)
       if (std::isfinite(v)) low = std::min(low, v);
-  panel->x = layer_axis(drawn.layers);
+  panel->x = layer_axis(drawn.layers, drawn.all_layers);
   panel->y = {low < 0.0 ? std::max(-1.0, 1.06 * low) : 0.0, 1.0};
   std::string& text = panel->sentence;
   text = "Sink score *α*_{0} of every head by layer, the mean weight that rows give key 0: " + counts +
@@ -506,7 +509,7 @@ std::unique_ptr<SinkKeysPanel> sink_keys(const RunSnapshot& run, const DrawnHead
   panel->title = rich(pair ? "attention on top keys, first map" : "attention on the most attended keys");
   panel->brief = rich(pair ? "top keys, first map" : "attention on top keys");
   if (drawn.heads.size() > 1) panel->right = rich(std::to_string(drawn.heads.size()) + " heads");
-  panel->x = layer_axis(drawn.layers);
+  panel->x = layer_axis(drawn.layers, drawn.all_layers);
   panel->y = {0.0, 1.0};
   panel->sentence = "Share of all attention" + std::string(pair ? " of the first map" : "") +
                     " that the 1, 4 and 16 most attended keys of a head hold";
@@ -572,7 +575,8 @@ Result<Figure> make_sinks(std::span<const FigureRun> runs, const FigureChoice& c
   const double least = 15.0 + kRowPitch * static_cast<double>(heads->listed.size());
   figure.panels.push_back(std::move(heads));
   // The strips of one layer leave their titles less room.
-  arrange(figure, choice, 174.0, drawn.layers.size() == 1 ? 172.0 : 165.0, std::max(57.0, least));
+  const double side_by_side = drawn.layers.size() > 1 ? 165.0 : pair ? 200.0 : 172.0;
+  arrange(figure, choice, 174.0, side_by_side, std::max(57.0, least));
   // In between, the wide one above the two that are narrow.
   if (figure.rows.size() == 3 && figure.width_mm >= 110.0) {
     figure.rows = {{0}, {1, 2}};

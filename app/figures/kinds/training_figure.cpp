@@ -16,6 +16,7 @@
 #include "app/figures/figure_kinds.h"
 #include "app/figures/kinds/training_curves.h"
 #include "app/figures/page_axes.h"
+#include "app/figures/page_labels.h"
 #include "app/plot/label_layout.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
@@ -148,7 +149,8 @@ class TrainingPanel final : public FigurePanel {
     std::vector<CurveName> lines;
     if (names_together) lines = names;
     for (const std::string& note : notes) lines.push_back({rich(note), ink::kNote});
-    if (!lines.empty()) draw_together(painter, page, space, lines);
+    if (!lines.empty() && !draw_together(painter, page, space, lines))
+      for (const CurveName& one : lines) leave_out(page, one.text);
     if (names_together) return;
     // Beside the lines if all of them find room there, else together, where colours tell them apart.
     LabelSpace beside = space;
@@ -163,7 +165,10 @@ class TrainingPanel final : public FigurePanel {
     const bool all = std::ranges::all_of(places, [](const auto& at) { return at.has_value(); });
     if (!all && draw_together(painter, page, space, names)) return;
     for (std::size_t i = 0; i < names.size(); ++i)
-      if (places[i]) draw_rich(painter, *places[i], names[i].text, page.style.text(names[i].color));
+      if (places[i])
+        draw_rich(painter, *places[i], names[i].text, page.style.text(names[i].color));
+      else
+        leave_out(page, names[i].text);
   }
 };
 

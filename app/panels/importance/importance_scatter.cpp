@@ -216,7 +216,7 @@ void draw_correlations(const LossScatter& scatter, const std::vector<Correlation
   if (intervals) y += 14.0f, right(area.x1, kOver, theme.hint());
   std::string tip = "Spearman’s rank correlation of loss change and " + column_title(scatter.x_name) +
                     ". The 95 % intervals\nare of other heads of such a model, not of other texts: percentiles of "
-                    "10 000 draws\nof as many heads with replacement.";
+                    "10 000 draws\n(fewer of more than 2 000 heads) of as many heads with replacement.";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bool there = i < answer.there;
     const std::string n = "n " + grouped_text(static_cast<std::int64_t>(lines[i].pairs.a.size()));

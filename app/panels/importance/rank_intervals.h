@@ -1,4 +1,4 @@
-// Rank correlations with their intervals over heads, on a thread of their own: 10,000 draws take longer than a frame.
+// Rank correlations with their intervals over heads, on a thread of their own: their draws take longer than a frame.
 // Main thread only.
 #pragma once
 

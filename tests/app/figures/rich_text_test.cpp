@@ -56,6 +56,18 @@ CATCH_TEST_CASE("rich text: what is read out is not another formula") {
   CATCH_CHECK(plain_text(rich("*a*_{*i*,*i*−1}, *e*_{*if*}, *W*_{*O*}^{*p*}")) == "a_{i,i−1}, e_{if}, W_O^p");
 }
 
+CATCH_TEST_CASE("rich text: its markup makes it again") {
+  for (const char* markup : {"L3.H2", "*n*_{*i*} < 64: not counted", "1/√{*n*_{*i*}} for *n*_{*i*} = 64…512",
+                             "√{RMS² + *ε*}, m", "10^{−3}", "a_b*c{d}\\\\e^f", ""}) {
+    const RichText text = rich(markup);
+    CATCH_CHECK(rich(markup_text(text)) == text);
+  }
+  const RichText named{{TextRun::Form::Upright, "model*_{x}\\ · √"},
+                       {TextRun::Form::Italic, "n", true},
+                       {TextRun::Form::SubItalic, "i_*"}};
+  CATCH_CHECK(rich(markup_text(named)) == named);
+}
+
 CATCH_TEST_CASE("rich text: a caption for LaTeX has its mathematics in dollars and its signs escaped") {
   const std::string caption =
       latex_caption("a, Mean *ρ*_{*i*} of 1/√{*n*_{*i*}}; 22.3\xc2\xa0% of *r̄*_{*i*} & x_y ≥ 5.",

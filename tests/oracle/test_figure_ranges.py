@@ -1,0 +1,156 @@
+"""Nothing is left out of a figure without a word: values beyond a range, labels without room, layers that the file lacks."""
+import json
+import re
+
+import h5py
+import numpy as np
+import pandas
+import pytest
+
+import checkpoints as C
+from svg_figure import SVG, Figure
+from test_figures import IDS, runs  # noqa: F401 – a fixture
+
+
+@pytest.fixture(scope="module")
+def command(warm_command):
+    return warm_command
+
+
+def drawn(command, tmp_path, *arguments):
+    """The figure, its marks, its caption in words, and what was said of it."""
+    outcome = command("figure", *arguments, "-o", tmp_path / "a.svg", "--force", "--data", tmp_path / "a.csv", "--json")
+    assert outcome.code == 0, outcome
+    report = json.loads(outcome.text)
+    assert report["warnings"] == []
+    figure = Figure(tmp_path / "a.svg")
+    return figure, pandas.read_csv(tmp_path / "a.csv", comment="#"), figure.description, report["notes"]
+
+
+def inside(figure, plot):
+    """Whether every mark of the plot lies on its axes."""
+    x0, x1 = sorted((plot.x.start, plot.x.end))
+    y0, y1 = sorted((plot.y.start, plot.y.end))
+    return all(x0 - 0.1 <= float(mark.get("cx")) <= x1 + 0.1 and y0 - 0.1 <= float(mark.get("cy")) <= y1 + 0.1
+               for series in plot.series for mark in series.marks if mark.tag == SVG + "circle")
+
+
+# --- a range that was asked for
+
+
+def test_heads_beyond_the_axes_of_a_comparison_are_arrows_with_their_numbers(command, runs, tmp_path):
+    arguments = [runs["softmax"], "compare", "--against", runs["softmax_one"], "--quantity", "sink_score"]
+    whole, data, _, _ = drawn(command, tmp_path, *arguments)
+    pairs = data[(data["mark"] == "point") & data["x"].notna() & (data["panel"] == "a")]
+    high = float(np.sort(pairs["x"])[4] + np.sort(pairs["x"])[5]) / 2
+    beyond = (pairs["x"] > high) | (pairs["y"] > high)
+    assert 0 < beyond.sum() < len(pairs)
+    figure, again, caption, _ = drawn(command, tmp_path, *arguments, "--range", f"0,{high}")
+    plot = figure.plot("compare")
+    assert inside(figure, plot) and (plot.x.low, plot.x.high) == (0, pytest.approx(high))
+    points = [point for series in plot.series if series.name.startswith("heads") for point in plot.points(series)]
+    assert len(points) == (~beyond).sum()
+    arrows = plot.named("beyond").marks
+    assert sum(mark.tag == SVG + "path" and mark.get("aria-label") is None for mark in arrows) == beyond.sum()
+    assert len(again) == len(data)  # the table holds all
+    assert f"{beyond.sum()} head{'s lie' if beyond.sum() > 1 else ' lies'} beyond the axes: arrows at the edge." in caption
+    # Whose numbers stand at the arrows where there is room.
+    values = [value for value in (*pairs[beyond]["x"], *pairs[beyond]["y"]) if value > high]
+    said = [path.get("aria-label") for mark in arrows for path in mark.iter(SVG + "path") if path.get("aria-label")]
+    if "No room for the label" in caption:  # so many lie at one corner
+        said += re.search(r"No room for the labels? ([^\n]*?)\.(?:\s|$)", caption)[1].split(", ")
+    numbers = [float(part) for text in said for part in text.split(", ")]
+    assert numbers and all(min(abs(number - value) for value in values) < 0.006 for number in numbers)
+
+
+def test_a_threshold_beyond_the_axes_is_not_drawn_into_the_next_panel(command, runs, tmp_path):
+    figure, _, caption, notes = drawn(command, tmp_path, runs["softmax"], "compare", "--against", runs["softmax_one"], "--quantity",
+                                      "sink_score", "--range", "0,0.1")
+    assert not any("0.3" in text for text, _ in figure.texts) and "No room" not in caption and notes == []
+    panel = figure.plots[0]
+    right = max(panel.x.start, panel.x.end)
+    lines = [mark for group in figure.root.iter(SVG + "g") if group.get("id") == panel.id for mark in group.iter(SVG + "path")
+             if mark.get("stroke-dasharray")]
+    for line in lines:
+        xs = [float(corner.split()[0]) for corner in line.get("d").replace("M", " L").replace("Z", "").split("L")[1:]]
+        assert max(xs) <= right + 0.1
+
+
+def test_terms_beyond_the_axis_have_an_arrow_at_their_farthest(command, runs, tmp_path):
+    arguments = [runs["softmax"], "decomposition", "--head", "L1.H2"]
+    _, data, _, _ = drawn(command, tmp_path, *arguments)
+    low = float(data["y"].quantile(0.5))
+    figure, _, _, _ = drawn(command, tmp_path, *arguments, f"--range={low},0.1")
+    plot = figure.plot("decomposition")
+    head = data[(data["panel"] == "a")]
+    for name in ("log rho", "log e", "log r", "half log kappa"):
+        values = head[head["series"] == name]["y"]
+        found = [series for series in plot.series if series.name == f"{name} beyond"]
+        assert len(found) == int((values < low).any()) + int((values > 0.1).any()), name
+    assert inside(figure, plot)
+
+
+def test_quantiles_of_lambda_beyond_the_axis_end_at_it(command, runs, tmp_path):
+    arguments = [runs["diff_v2"], "lambda"]
+    _, data, _, _ = drawn(command, tmp_path, *arguments)
+    wide = data[data["series"] == "5–95 %"]
+    low, high = float(wide["low"].median()), float(wide["high"].median())
+    beyond = ((wide["low"] < low) | (wide["high"] > high)).sum()
+    figure, _, caption, _ = drawn(command, tmp_path, *arguments, "--range", f"{low},{high}")
+    assert 0 < beyond and f"{beyond} head{'s lie' if beyond > 1 else ' lies'} beyond the axes" in caption
+    assert any(text.startswith("≤ ") for text, _ in figure.texts) and any(text.startswith("≥ ") for text, _ in figure.texts)
+
+
+# --- labels without room
+
+
+def test_labels_that_find_no_room_are_named(command, runs, tmp_path):
+    """At the least width that a figure takes, something gives way; what is not in the picture is in its words."""
+    _, _, caption, notes = drawn(command, tmp_path, runs["softmax"], "rms-layers")
+    assert "No room" not in caption and notes == []
+    left_out = set()
+    for run, kind, more in (("diff_v2", "rms", ["--head", "L0.H1"]), ("softmax", "rms", ["--head", "L1.H2"]), ("diff_v2", "rms", ["--head", "L0.H1,L1.H0"]),
+                            ("softmax", "scatter", ["--head", "L0.H0,L0.H1,L0.H2,L0.H3,L1.H0"])):
+        for height in ("30mm", "45mm"):
+            outcome = command("figure", runs[run], kind, *more, "--width", "60mm" if "," not in more[1] else "110mm", "--height", height,
+                              "-o", tmp_path / "n.svg", "--force", "--json")
+            if outcome.code == 2:  # too low for this kind
+                continue
+            assert outcome.code == 0, outcome
+            narrow = Figure(tmp_path / "n.svg")
+            for note in json.loads(outcome.text)["notes"]:
+                if "no room for the label" not in note:
+                    continue
+                several, words = note.split("no room for the label")[1].split(" ", 1)
+                panel = note.split(":")[0].removeprefix("panel ") if note.startswith("panel ") else None
+                plots = [group for group in narrow.root.iter(SVG + "g") if group.get("data-kind") and panel in (None, group.get("id").removeprefix("panel-"))]
+                texts = [mark.get("aria-label") for group in plots for mark in group.iter(SVG + "path") if mark.get("aria-label")]
+                for label in words.split(", "):
+                    left_out.add(label)
+                    assert label not in texts
+                assert f"No room for the label{several} {words}." in narrow.description
+                assert note in outcome.err.decode()
+    assert "median" in left_out
+
+
+# --- some of a model's layers
+
+
+def test_a_run_of_some_layers_says_of_how_many(command, runs, tmp_path):
+    C.headroom(tmp_path / "model", C.headroom_config("softmax", num_hidden_layers=6), 7)
+    for layers, title in (("0-2", "layers 0–2 of 6"), ("1,4", "2 of 6 layers"), ("3", "layer 3 of 6")):
+        outcome = command("analyze", tmp_path / "model", "--ids", IDS, "-o", tmp_path / "some.h5", "--device", "cpu", "--layers", layers, "--force")
+        assert outcome.code == 0, outcome
+        with h5py.File(tmp_path / "some.h5") as file:
+            assert int(file.attrs["model_layers"]) == 6
+        for kind in ("atlas", "sinks", "logits"):
+            figure, _, caption, notes = drawn(command, tmp_path, tmp_path / "some.h5", kind)
+            assert title in [text for text, _ in figure.texts] and f"measured: {title}" in caption
+            assert f"some.h5 has {title}" in notes
+    for run in ("diff_v2", "diff_v1", "gated"):
+        figure, _, _, _ = drawn(command, tmp_path, runs[run], "sinks", "--layers", "1")
+        assert "layer 1 of 2" in [text for text, _ in figure.texts]
+    figure, _, caption, notes = drawn(command, tmp_path, runs["softmax"], "atlas")
+    assert "layer" in [text for text, _ in figure.texts] and "measured" not in caption and notes == []
+    figure, _, caption, notes = drawn(command, tmp_path, runs["softmax"], "atlas", "--layers", "1")
+    assert "layer 1 of 2" in [text for text, _ in figure.texts] and "measured" not in caption
