@@ -92,6 +92,7 @@ void GlyphAtlas::begin_frame() {
   if (pages_.size() <= kMaxPages) return;
   glyphs_.clear();
   pages_.clear();
+  ++restarts_;
   add_page();
 }
 

@@ -31,6 +31,7 @@ class GlyphAtlas {
 
   // Starts again with one page when there are too many.
   void begin_frame();
+  [[nodiscard]] std::uint64_t restarts() const { return restarts_; }  // since when a place holds what it held
   [[nodiscard]] std::size_t bytes() const;
 
  private:
@@ -44,6 +45,7 @@ class GlyphAtlas {
 
   const FontLibrary& fonts_;
   std::vector<Page> pages_;
+  std::uint64_t restarts_ = 0;
   std::unordered_map<GlyphKey, AtlasGlyph, GlyphKeyHash> glyphs_;
 };
 

@@ -1,19 +1,12 @@
 #include "app/gl/point_renderer.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "app/gl/point_raster.h"
+#include "app/gl/software_renderer.h"
 
 namespace headroom {
 namespace {
-
-bool software_renderer() {
-  const auto* name = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
-  if (!name) return false;
-  const auto named = [name](const char* part) { return std::strstr(name, part) != nullptr; };
-  return named("llvmpipe") || named("softpipe") || named("SWR") || named("SwiftShader");
-}
 
 void upload_vertices(GLuint array, GLuint buffer, std::span<const Vec2> centres) {
   static_assert(sizeof(Vec2) == 2 * sizeof(float));
@@ -78,7 +71,7 @@ PointDraw PointRenderer::prepare(std::span<const Vec2> centres, Color color, flo
   wanted.scale = scale;
   wanted.alpha = color.a;
   wanted.clip = clip;
-  PointDraw draw{0, static_cast<int>(centres.size()), color, size, scale};
+  PointDraw draw{0, wanted.hash, static_cast<int>(centres.size()), color, size, scale};
   bool fresh = false;
   Batch& batch = batch_for(wanted, fresh, draw.batch);
   if (!fresh) return draw;

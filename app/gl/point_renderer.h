@@ -20,7 +20,8 @@ namespace headroom {
 enum class PointMethod : std::uint8_t { Automatic, Vertices, Counted };
 
 struct PointDraw {
-  std::size_t batch = 0;  // of this frame
+  std::size_t batch = 0;      // of this frame
+  std::uint64_t content = 0;  // tells its points from others
   int count = 0;
   Color color;
   float size = 1.0f;   // device pixels, whole

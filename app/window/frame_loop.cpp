@@ -13,6 +13,7 @@
 
 #include "app/gl/gl_errors.h"
 #include "app/gl/gl_handle.h"
+#include "app/gl/software_renderer.h"
 #include "app/window/trace.h"
 #include "core/base/data_folder.h"
 #include "core/base/environment.h"
@@ -40,6 +41,10 @@ struct FrameLoop::State {
   double begun_us = 0.0;
   FrameTimes times;
   std::int64_t frames = 0;
+  // Where a pixel costs and what was drawn stays in the window's buffer, only what differs is drawn again.
+  bool keeps = false;
+  int shown_width = 0, shown_height = 0;
+  float drawn_share = 1.0f;
 
   void begin(Color clear_color, int enlarged) {
     begun_us = Trace::now_us();
@@ -56,6 +61,53 @@ struct FrameLoop::State {
                  static_cast<float>(background.b) / 255.0f, 1.0f);
     glClear(GL_COLOR_BUFFER_BIT);
     painter->render();
+  }
+
+  // Of the bound framebuffer, which is released.
+  Result<PixelImage> read_back(bool complete, int wide, int high) {
+    PixelImage image{wide, high, {}};
+    const std::size_t row = static_cast<std::size_t>(wide) * 3;
+    image.rgb.resize(row * static_cast<std::size_t>(high));
+    if (complete) {
+      glPixelStorei(GL_PACK_ALIGNMENT, 1);
+      glReadPixels(0, 0, wide, high, GL_RGB, GL_UNSIGNED_BYTE, image.rgb.data());
+    }
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    if (!errors->check("reading the picture back") || !complete)
+      return Error(ErrorCode::Device, "the picture could not be read back from OpenGL");
+    for (int y = 0; y < high / 2; ++y)
+      std::swap_ranges(image.rgb.begin() + static_cast<std::ptrdiff_t>(row * y),
+                       image.rgb.begin() + static_cast<std::ptrdiff_t>(row * (y + 1)),
+                       image.rgb.begin() + static_cast<std::ptrdiff_t>(row * (high - 1 - y)));
+    return image;
+  }
+
+  // A software renderer copies what was drawn to the screen, and has it still. Nobody promises that: it is tried.
+  [[nodiscard]] bool keeps_what_was_drawn() const {
+    if (!software_renderer()) return false;
+    glDisable(GL_SCISSOR_TEST);
+    for (const int shade : {3, 1, 2}) {  // as dark as a window that nothing was drawn into
+      glClearColor(static_cast<float>(shade) / 255.0f, 0.0f, 0.0f, 1.0f);
+      glClear(GL_COLOR_BUFFER_BIT);
+      window->swap_buffers();
+      GLubyte pixel[4] = {};
+      glReadPixels(window->framebuffer_width() - 1, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+      if (pixel[0] != shade || pixel[1] != 0) return false;
+    }
+    return true;
+  }
+
+  // What differs from the frame that was presented last. False: nothing does.
+  bool draw_changes() {
+    if (!keeps) {
+      draw();
+      return true;
+    }
+    const bool lost = window->take_lost() || shown_width != width || shown_height != height;
+    shown_width = width, shown_height = height;
+    glViewport(0, 0, width, height);
+    drawn_share = painter->render_changes(background, lost);
+    return drawn_share > 0.0f;
   }
 };
 
@@ -74,6 +126,8 @@ Result<std::unique_ptr<FrameLoop>> FrameLoop::create(const FrameLoopOptions& opt
   HEADROOM_TRY(state->window, GlfwWindow::create(options.window));
   state->errors = std::make_unique<GlErrors>(options.report);
   HEADROOM_TRY(state->painter, ImguiPainter::create(fonts, folder, options.report));
+  state->keeps = state->keeps_what_was_drawn();
+  if (state->keeps) state->painter->keep_frames();
   state->errors->check("starting the painter");
   return std::unique_ptr<FrameLoop>(new FrameLoop(std::move(state)));
 }
@@ -92,10 +146,10 @@ void FrameLoop::begin_hidden_frame(Color background, int times) { state_->begin(
 void FrameLoop::end_frame() {
   State& s = *state_;
   const double built_us = Trace::now_us();
-  s.draw();
+  const bool changed = s.draw_changes();  // else the screen has it already
   s.errors->check("drawing a frame");
   const double drawn_us = Trace::now_us();
-  s.window->swap_buffers();
+  if (changed) s.window->swap_buffers();
   const double end_us = Trace::now_us();
   keep(s.times.build, built_us - s.begun_us);
   keep(s.times.total, end_us - s.begun_us);
@@ -126,27 +180,17 @@ Result<PixelImage> FrameLoop::capture() {
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer.name());
   glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colors.name());
   const bool complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
-  PixelImage image{s.width, s.height, {}};
-  const std::size_t row = static_cast<std::size_t>(s.width) * 3;
-  image.rgb.resize(row * static_cast<std::size_t>(s.height));
-  if (complete) {
-    s.draw();
-    glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadPixels(0, 0, s.width, s.height, GL_RGB, GL_UNSIGNED_BYTE, image.rgb.data());
-  }
-  glBindFramebuffer(GL_FRAMEBUFFER, 0);
-  glBindRenderbuffer(GL_RENDERBUFFER, 0);
-  if (!s.errors->check("reading the picture back") || !complete) {
-    return Error(ErrorCode::Device, "the picture could not be read back from OpenGL");
-  }
-  for (int y = 0; y < s.height / 2; ++y) {
-    std::swap_ranges(image.rgb.begin() + static_cast<std::ptrdiff_t>(row * y),
-                     image.rgb.begin() + static_cast<std::ptrdiff_t>(row * (y + 1)),
-                     image.rgb.begin() + static_cast<std::ptrdiff_t>(row * (s.height - 1 - y)));
-  }
-  return image;
+  if (complete) s.draw();
+  return s.read_back(complete, s.width, s.height);
 }
 
+Result<PixelImage> FrameLoop::shown(bool anew) {
+  State& s = *state_;
+  if (s.keeps && anew) (void)s.painter->render_changes(s.background, true);
+  return s.keeps ? s.read_back(true, s.shown_width, s.shown_height) : capture();
+}
+
+float FrameLoop::drawn_share() const { return state_->drawn_share; }
 const FrameTimes& FrameLoop::times() const { return state_->times; }
 std::int64_t FrameLoop::frame_count() const { return state_->frames; }
 std::int64_t FrameLoop::gl_error_count() const { return state_->errors->count(); }

@@ -65,8 +65,13 @@ class FrameLoop {
   // Pixels of the last frame, before the next begin_frame(): renders it, again if it was shown, and reads it back.
   // Device if GL reports an error, and where the graphics have no room for so many pixels.
   [[nodiscard]] Result<PixelImage> capture();
+  // Pixels of the window as end_frame() left it, or, `anew`, with all of that frame drawn again, before the next
+  // begin_frame(): they are the same. capture() where no frames are kept.
+  [[nodiscard]] Result<PixelImage> shown(bool anew = false);
 
   [[nodiscard]] const FrameTimes& times() const;
+  // Of the frame that end_frame() drew last: the share of its pixels that were drawn anew.
+  [[nodiscard]] float drawn_share() const;
   [[nodiscard]] std::int64_t frame_count() const;
   // GL errors and warnings of the driver so far (KHR_debug and glGetError).
   [[nodiscard]] std::int64_t gl_error_count() const;

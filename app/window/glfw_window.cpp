@@ -93,7 +93,7 @@ struct GlfwWindow::State {
   Cursor cursor = Cursor::Arrow;
   InputQueue queue;
   std::shared_ptr<std::atomic<bool>> woken = std::make_shared<std::atomic<bool>>(false);
-  bool event_arrived = false;
+  bool event_arrived = false, lost = true;
   bool ignore_content_scale = false;
   float ui_scale = 1.0f, content_scale = 1.0f;
   int windowed_x = 0, windowed_y = 0, windowed_width = 0, windowed_height = 0;  // before full screen
@@ -167,8 +167,8 @@ struct GlfwWindow::State {
       of(w).queue.dropped(std::vector<std::string>(paths, paths + count));
     });
     glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int focused) { of(w).queue.focused(focused == GLFW_TRUE); });
-    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { of(w).event_arrived = true; });
-    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { of(w).event_arrived = true; });
+    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { of(w).event_arrived = of(w).lost = true; });
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { of(w).event_arrived = of(w).lost = true; });
     glfwSetWindowCloseCallback(window, [](GLFWwindow* w) { of(w).event_arrived = true; });
     glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) {
       of(w).read_content_scale();
@@ -335,6 +335,7 @@ std::string GlfwWindow::clipboard_text() const {
 }
 
 void GlfwWindow::set_clipboard_text(const std::string& text) { glfwSetClipboardString(state_->window, text.c_str()); }
+bool GlfwWindow::take_lost() { return std::exchange(state_->lost, false); }
 void GlfwWindow::swap_buffers() { glfwSwapBuffers(state_->window); }
 
 std::string GlfwWindow::gl_description() const {

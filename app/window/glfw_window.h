@@ -67,6 +67,8 @@ class GlfwWindow {
   void set_clipboard_text(const std::string& text);
 
   void swap_buffers();
+  // What was on the screen, or in the buffer behind it, may be gone since this was asked last.
+  [[nodiscard]] bool take_lost();
   // "OpenGL 4.5, llvmpipe (…)"; for the about page and the log.
   [[nodiscard]] std::string gl_description() const;
 

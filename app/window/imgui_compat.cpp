@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 #include <vector>
+
+#include "app/window/frame_tiles.h"
 
 namespace headroom {
 namespace {
@@ -19,6 +23,40 @@ ImTextureID texture_id(unsigned texture) {
 #endif
 }
 
+// The texture as a number, which GetTexID() gives as a pointer in some versions.
+unsigned texture_of(const ImDrawCmd& command) {
+#if IMGUI_VERSION_NUM >= 19140
+  return static_cast<unsigned>(command.GetTexID());
+#else
+  return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(command.GetTexID()));
+#endif
+}
+
+Rect clip_of(const ImDrawCmd& command) {
+  return {command.ClipRect.x, command.ClipRect.y, command.ClipRect.z, command.ClipRect.w};
+}
+
+Rect box_of(const ImDrawVert& a, const ImDrawVert& b, const ImDrawVert& c) {
+  return {std::min({a.pos.x, b.pos.x, c.pos.x}), std::min({a.pos.y, b.pos.y, c.pos.y}),
+          std::max({a.pos.x, b.pos.x, c.pos.x}), std::max({a.pos.y, b.pos.y, c.pos.y})};
+}
+
+std::uint64_t with_vertex(std::uint64_t sum, const ImDrawVert& vertex) {
+  static_assert(sizeof(ImDrawVert) == 20);
+  std::uint64_t words[2];
+  std::uint32_t last = 0;
+  std::memcpy(words, &vertex, sizeof words);
+  std::memcpy(&last, reinterpret_cast<const char*>(&vertex) + sizeof words, sizeof last);
+  return mixed(mixed(mixed(sum, words[0]), words[1]), last);
+}
+
+std::uint64_t with_rect(std::uint64_t sum, const Rect& rect) {
+  std::uint64_t words[2];
+  static_assert(sizeof(Rect) == sizeof words);
+  std::memcpy(words, &rect, sizeof words);
+  return mixed(mixed(sum, words[0]), words[1]);
+}
+
 }  // namespace
 
 struct ImguiDrawLists::State {
@@ -29,6 +67,43 @@ struct ImguiDrawLists::State {
   float width = 1.0f, height = 1.0f;
   bool widgets = false;  // the frame has some
   Work work;
+  // Of each list what render() of some parts draws; kept for their memory.
+  std::vector<ImVector<ImDrawIdx>> part_indices;
+  std::vector<ImVector<ImDrawCmd>> part_commands;
+
+  // What of the list's commands lies in `part`, after what is there.
+  static void add_part(const ImDrawList& list, const Rect& part, const DrawingOf& drawing_of,
+                       ImVector<ImDrawIdx>& indices, ImVector<ImDrawCmd>& commands) {
+    bool ran = false;  // the callback before: the state is set again after it
+    for (const ImDrawCmd& command : list.CmdBuffer) {
+      const Rect clip = clip_of(command).intersected(part);
+      if (command.UserCallback != nullptr) {
+        const bool resets = command.UserCallbackData == nullptr;
+        const bool seen = resets ? std::exchange(ran, false)
+                                 : !clip.empty() && drawing_of(command.UserCallbackData).box.overlaps(clip);
+        if (!resets) ran = seen;
+        if (!seen) continue;
+        commands.push_back(command);
+        commands.back().ClipRect = {clip.x0, clip.y0, clip.x1, clip.y1};
+        continue;
+      }
+      if (clip.empty()) continue;
+      const int first = indices.Size;
+      const ImDrawVert* vertices = list.VtxBuffer.Data + command.VtxOffset;
+      const ImDrawIdx* index = list.IdxBuffer.Data + command.IdxOffset;
+      for (const ImDrawIdx* end = index + command.ElemCount; index < end; index += 3) {
+        const Rect box = box_of(vertices[index[0]], vertices[index[1]], vertices[index[2]]);
+        if (box.x1 < clip.x0 || box.x0 > clip.x1 || box.y1 < clip.y0 || box.y0 > clip.y1) continue;
+        indices.push_back(index[0]), indices.push_back(index[1]), indices.push_back(index[2]);
+      }
+      if (indices.Size == first) continue;
+      commands.push_back(command);
+      ImDrawCmd& drawn = commands.back();
+      drawn.ClipRect = {clip.x0, clip.y0, clip.x1, clip.y1};
+      drawn.IdxOffset = static_cast<unsigned>(first);
+      drawn.ElemCount = static_cast<unsigned>(indices.Size - first);
+    }
+  }
 };
 
 ImguiDrawLists::ImguiDrawLists(int count) : state_(std::make_unique<State>()) {
@@ -77,15 +152,72 @@ void ImguiDrawLists::clear(unsigned texture) {
 ImDrawList& ImguiDrawLists::list(int index) { return *state_->lists[static_cast<std::size_t>(index)]; }
 
 void ImguiDrawLists::render() {
+  std::vector<ImDrawList*> filled;
+  for (const auto& list : state_->lists) {
+    list->_PopUnusedDrawCmd();
+    if (list->CmdBuffer.Size > 0) filled.push_back(list.get());
+  }
+  draw(filled);
+}
+
+void ImguiDrawLists::render(std::span<const Rect> parts, const DrawingOf& drawing_of) {
+  State& s = *state_;
+  s.part_indices.resize(s.lists.size()), s.part_commands.resize(s.lists.size());
+  std::vector<ImDrawList*> filled;
+  for (std::size_t i = 0; i < s.lists.size(); ++i) {
+    ImDrawList& list = *s.lists[i];
+    list._PopUnusedDrawCmd();
+    s.part_indices[i].resize(0), s.part_commands[i].resize(0);
+    for (const Rect& part : parts) State::add_part(list, part, drawing_of, s.part_indices[i], s.part_commands[i]);
+    if (s.part_commands[i].Size > 0) filled.push_back(&list);
+  }
+  // The lists hold them while they are drawn.
+  const auto exchange = [&s] {
+    for (std::size_t i = 0; i < s.lists.size(); ++i) {
+      s.lists[i]->IdxBuffer.swap(s.part_indices[i]);
+      s.lists[i]->CmdBuffer.swap(s.part_commands[i]);
+    }
+  };
+  exchange();
+  draw(filled);
+  exchange();
+}
+
+void ImguiDrawLists::visit(const std::function<std::uint64_t(unsigned)>& texture_content, const DrawingOf& drawing_of,
+                           const std::function<void(const Rect&, std::uint64_t)>& add) const {
+  for (const auto& list : state_->lists)
+    for (const ImDrawCmd& command : list->CmdBuffer) {
+      const Rect clip = clip_of(command);
+      if (clip.empty()) continue;
+      if (command.UserCallback != nullptr) {
+        if (command.UserCallbackData == nullptr) continue;
+        const Drawing drawing = drawing_of(command.UserCallbackData);
+        const Rect box = drawing.box.intersected(clip);
+        if (!box.empty()) add(box, with_rect(drawing.content, box));
+        continue;
+      }
+      const std::uint64_t begun = with_rect(texture_content(texture_of(command)), clip);
+      const ImDrawVert* vertices = list->VtxBuffer.Data + command.VtxOffset;
+      const ImDrawIdx* index = list->IdxBuffer.Data + command.IdxOffset;
+      for (const ImDrawIdx* end = index + command.ElemCount; index < end; index += 3) {
+        const ImDrawVert &a = vertices[index[0]], &b = vertices[index[1]], &c = vertices[index[2]];
+        const Rect box = box_of(a, b, c);
+        if (box.x1 < clip.x0 || box.x0 > clip.x1 || box.y1 < clip.y0 || box.y0 > clip.y1) continue;
+        add({std::max(box.x0, clip.x0), std::max(box.y0, clip.y0), std::min(box.x1, clip.x1),
+             std::min(box.y1, clip.y1)},
+            with_vertex(with_vertex(with_vertex(begun, a), b), c));
+      }
+    }
+}
+
+bool ImguiDrawLists::has_widgets() const { return state_->widgets; }
+
+void ImguiDrawLists::draw(std::vector<ImDrawList*>& filled) {
   ImGui::SetCurrentContext(state_->context);
   ImDrawData data;
   data.Clear();
-  std::vector<ImDrawList*> filled;
   Work work;
-  for (const auto& list : state_->lists) {
-    list->_PopUnusedDrawCmd();
-    if (list->CmdBuffer.Size == 0) continue;
-    filled.push_back(list.get());
+  for (const ImDrawList* list : filled) {
     data.TotalVtxCount += list->VtxBuffer.Size;
     data.TotalIdxCount += list->IdxBuffer.Size;
     work.draw_calls += static_cast<std::size_t>(list->CmdBuffer.Size);

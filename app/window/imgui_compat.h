@@ -8,7 +8,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <vector>
+
+#include "app/plot/geometry.h"
 
 namespace headroom {
 
@@ -37,6 +43,20 @@ class ImguiDrawLists {
   // Draws the lists in order into the bound framebuffer, then the frame's widgets; the same again if called again.
   void render();
 
+  // What a callback's data stand for: where it draws (device pixels), and a number that tells it from other drawings.
+  struct Drawing {
+    Rect box;
+    std::uint64_t content = 0;
+  };
+  using DrawingOf = std::function<Drawing(const void* data)>;
+  // Each triangle and each callback in the order in which they are drawn: what it covers inside its clip, and a number
+  // for how. `texture_content`: what a texture holds, as a number.
+  void visit(const std::function<std::uint64_t(unsigned texture)>& texture_content, const DrawingOf& drawing_of,
+             const std::function<void(const Rect& box, std::uint64_t content)>& add) const;
+  // As render(), but these parts of the frame alone, which do not overlap.
+  void render(std::span<const Rect> parts, const DrawingOf& drawing_of);
+  [[nodiscard]] bool has_widgets() const;  // in this frame
+
   // Dear ImGui's own widgets may be called between these two, after begin_frame(). They keep no settings.
   void begin_widgets(const WidgetInput& input);
   void end_widgets();
@@ -57,6 +77,7 @@ class ImguiDrawLists {
 
  private:
   struct State;
+  void draw(std::vector<ImDrawList*>& lists);
   std::unique_ptr<State> state_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "app/gl/glyph_atlas.h"
 #include "app/gl/map_renderer.h"
 #include "app/gl/point_renderer.h"
+#include "app/window/frame_tiles.h"
 #include "app/window/imgui_compat.h"
 #include "app/window/tessellate.h"
 
@@ -82,6 +84,17 @@ struct ImguiPainter::State {
   std::vector<Vec2> device_points;
   std::vector<ShownPicture> pictures;
   std::int64_t frame = 0;
+
+  // Of frames that are kept.
+  struct KnownMap {
+    MapDraw map;
+    std::uint64_t content = 0;
+    std::int64_t last_frame = 0;
+  };
+  bool keeps = false, anew = true;  // anew: what was drawn last is not what the tiles say
+  FrameTiles tiles, tiles_before;
+  std::vector<KnownMap> known_maps;
+  std::uint64_t next_content = 1, atlas_restarts = 0;
 
   ImDrawList& list() { return lists.list(static_cast<int>(layer)); }
   const Rect& clip() { return clips[static_cast<std::size_t>(layer)].back(); }
@@ -158,16 +171,45 @@ struct ImguiPainter::State {
     add_mesh(color);
   }
 
+  // A number for the map that no other has, the same in each frame that draws it.
+  std::uint64_t content_of(const MapDraw& map) {
+    auto known = std::ranges::find(known_maps, map, &KnownMap::map);
+    if (known == known_maps.end()) known = known_maps.insert(known, {map, next_content++, 0});
+    known->last_frame = frame;
+    return known->content;
+  }
+
+  static std::uint64_t number_of(Color color) {
+    return static_cast<std::uint64_t>(color.r) | static_cast<std::uint64_t>(color.g) << 8U |
+           static_cast<std::uint64_t>(color.b) << 16U | static_cast<std::uint64_t>(color.a) << 24U;
+  }
+
+  ImguiDrawLists::Drawing drawing_of(const Command& command) {
+    const Rect whole{0.0f, 0.0f, static_cast<float>(width), static_cast<float>(height)};
+    if (const auto* area = std::get_if<Clear>(&command.draw)) return {area->rect, mixed(1, number_of(area->color))};
+    if (const auto* map = std::get_if<MapDraw>(&command.draw)) return {map->target, mixed(2, content_of(*map))};
+    const auto& many = std::get<PointDraw>(command.draw);
+    const std::uint64_t look = mixed(number_of(many.color), std::bit_cast<std::uint32_t>(many.size));
+    return {whole, mixed(mixed(look, std::bit_cast<std::uint32_t>(many.scale)), many.content)};
+  }
+
+  // Of a picture what it shows; of a page of glyphs its name: a place on it stays what it is.
+  std::uint64_t texture_content(unsigned texture) const {
+    const auto shown =
+        std::ranges::find_if(pictures, [texture](const ShownPicture& one) { return one.texture.name() == texture; });
+    return shown == pictures.end() ? texture : mixed(mixed(3, shown->id), shown->generation);
+  }
+
   void add_command(const std::variant<MapDraw, PointDraw, Clear>& draw) {
     commands.push_back({this, draw});
     ImguiDrawLists::add_callback(list(), &State::run_command, &commands.back());
   }
 
-  void clear(const Clear& area) const {
-    glScissor(static_cast<int>(area.rect.x0), height - static_cast<int>(area.rect.y1),
-              static_cast<int>(area.rect.width()), static_cast<int>(area.rect.height()));
-    glClearColor(static_cast<float>(area.color.r) / 255.0f, static_cast<float>(area.color.g) / 255.0f,
-                 static_cast<float>(area.color.b) / 255.0f, 1.0f);
+  void clear(const Rect& rect, Color color) const {
+    glScissor(static_cast<int>(rect.x0), height - static_cast<int>(rect.y1), static_cast<int>(rect.width()),
+              static_cast<int>(rect.height()));
+    glClearColor(static_cast<float>(color.r) / 255.0f, static_cast<float>(color.g) / 255.0f,
+                 static_cast<float>(color.b) / 255.0f, 1.0f);
     glClear(GL_COLOR_BUFFER_BIT);
   }
 
@@ -179,7 +221,10 @@ struct ImguiPainter::State {
     const auto y0 = state.height - static_cast<int>(box.w), y1 = state.height - static_cast<int>(box.y);
     if (x1 <= x0 || y1 <= y0) return;
     glEnable(GL_SCISSOR_TEST);
-    if (const auto* clear = std::get_if<Clear>(&command.draw)) return state.clear(*clear);
+    if (const auto* area = std::get_if<Clear>(&command.draw)) {
+      const Rect seen = area->rect.intersected({box.x, box.y, box.z, box.w});
+      return seen.empty() ? void() : state.clear(seen, area->color);
+    }
     glScissor(x0, y0, x1 - x0, y1 - y0);
     if (const auto* map = std::get_if<MapDraw>(&command.draw)) state.maps->draw(*map, state.width, state.height);
     if (const auto* many = std::get_if<PointDraw>(&command.draw))
@@ -213,11 +258,16 @@ void ImguiPainter::begin_frame(int width, int height, float scale) {
   s.height = std::max(height, 1);
   s.scale = scale;
   ++s.frame;
+  std::erase_if(s.known_maps, [&](const State::KnownMap& known) { return s.frame - known.last_frame > 1; });
   std::erase_if(s.pictures, [&](const State::ShownPicture& shown) { return s.frame - shown.last_frame > kKeptFrames; });
   s.fonts.trim();
   s.atlas.begin_frame();
-  s.maps->begin_frame(s.report);
-  s.many_points->begin_frame(s.report);
+  const auto told = [&s](const std::string& line) {
+    s.anew = true;  // a shader is another one
+    if (s.report) s.report(line);
+  };
+  s.maps->begin_frame(told);
+  s.many_points->begin_frame(told);
   s.lists.begin_frame(static_cast<float>(s.width), static_cast<float>(s.height), GlyphAtlas::white_coordinate());
   clear();
 }
@@ -232,6 +282,32 @@ void ImguiPainter::clear() {
 }
 
 void ImguiPainter::render() { state_->lists.render(); }
+
+void ImguiPainter::keep_frames() { state_->keeps = true; }
+
+float ImguiPainter::render_changes(Color ground, bool anew) {
+  State& s = *state_;
+  const auto drawing_of = [&s](const void* data) { return s.drawing_of(*static_cast<const State::Command*>(data)); };
+  s.tiles.begin(s.width, s.height, State::number_of(ground));
+  s.lists.visit([&s](unsigned texture) { return s.texture_content(texture); }, drawing_of,
+                [&s](const Rect& box, std::uint64_t content) { s.tiles.add(box, content); });
+  const Rect whole{0.0f, 0.0f, static_cast<float>(s.width), static_cast<float>(s.height)};
+  const bool widgets = s.lists.has_widgets();
+  const bool all = std::exchange(s.anew, widgets) || anew || widgets || s.atlas.restarts() != s.atlas_restarts;
+  s.atlas_restarts = s.atlas.restarts();
+  const std::vector<Rect> parts = all ? std::vector<Rect>{whole} : s.tiles.differences(s.tiles_before);
+  std::swap(s.tiles, s.tiles_before);
+  glEnable(GL_SCISSOR_TEST);
+  float drawn = 0.0f;
+  for (const Rect& part : parts) s.clear(part, ground), drawn += part.width() * part.height();
+  glDisable(GL_SCISSOR_TEST);
+  if (parts.size() == 1 && parts.front() == whole)
+    s.lists.render();
+  else if (!parts.empty())
+    s.lists.render(parts, drawing_of);
+  return drawn / (whole.width() * whole.height());
+}
+
 void ImguiPainter::set_layer(Layer layer) { state_->layer = layer; }
 Layer ImguiPainter::layer() const { return state_->layer; }
 const TextMeasure& ImguiPainter::measure() const { return state_->fonts; }
@@ -417,7 +493,7 @@ void ImguiPainter::map(Rect target, const MapImage& image, Rect source, const Ma
   map.hatch_width = static_cast<int>(s.device_width(1.0f));
   map.hatch_distance = std::max(2 * map.hatch_width, static_cast<int>(rounded(4.0f * s.scale)));
   const Rect seen = device_target.intersected(s.clip());
-  const GLuint kept = s.maps->kept_picture(map, seen);
+  const GLuint kept = s.keeps ? 0 : s.maps->kept_picture(map, seen);
   if (kept == 0) return s.add_command(map);
   ImDrawList& list = s.list();
   ImguiDrawLists::push_texture(list, kept);

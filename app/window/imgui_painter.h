@@ -39,6 +39,12 @@ class ImguiPainter final : public Painter {
   void begin_frame(int width, int height, float scale);
   // Draws the layers into the bound framebuffer; may be called again until the next begin_frame().
   void render();
+  // The frames to come are drawn by render_changes().
+  void keep_frames();
+  // Draws what differs from the frame that this drew last, above `ground`, into a framebuffer that still has that one;
+  // `anew`: all of it, as where it has not. Every pixel is as render() on `ground` would have it. Returns the share of
+  // the frame that it drew.
+  float render_changes(Color ground, bool anew);
 
   // What is drawn from here on goes to `layer`, which has clip rectangles of its own; the clip of a layer is the frame
   // until something is pushed.
