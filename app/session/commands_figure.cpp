@@ -65,31 +65,43 @@ Result<void> write_kind(Session& session, const Arguments& arguments) {
 
 void add_settings(CommandTable& table) {
   table.add({"figure.set", "NAME TEXT", "Figure: an option of the kind that is chosen", "Export", needs_figure,
-             [](Session& s, const Arguments& a) {
+             [](Session& s, const Arguments& a) -> Result<void> {
                FigureWish& wish = s.edit().figure;
-               return set_figure_option(wish.looks[wish.kind], wish.kind, a[0], a[1]);
+               HEADROOM_TRY_VOID(set_figure_option(wish.looks[wish.kind], wish.kind, a[0], a[1]));
+               s.save_settings();
+               return {};
              }});
   table.add({"figure.part", "NAME on|off|toggle", "Figure: take over a part of what is on the screen", "Export",
              needs_figure, [](Session& s, const Arguments& a) -> Result<void> {
-               auto& left_out = s.edit().figure.left_out;
                if (std::ranges::find(kScreenPartNames, a[0]) == kScreenPartNames.end())
                  return a.wrong("NAME one of " + joined_names(kScreenPartNames));
+               FigureWish& wish = s.edit().figure;
+               auto& left_out = wish.looks[wish.kind].left_out;
                if (a.on(1, !left_out.contains(a[0])))
                  left_out.erase(a[0]);
                else
                  left_out.insert(a[0]);
+               s.save_settings();
                return {};
              }});
   table.add({"figure.format", "pdf|svg|png", "Figure: file format", "Export", needs_figure,
-             [](Session& s, const Arguments& a) { s.edit().figure.ending = "." + a[0]; }});
+             [](Session& s, const Arguments& a) {
+               FigureWish& wish = s.edit().figure;
+               wish.looks[wish.kind].ending = "." + a[0];
+               s.save_settings();
+             }});
   table.add({"figure.beside", "data|caption|run on|off|toggle", "Figure: what is written beside it", "Export",
              needs_figure, [](Session& s, const Arguments& a) {
                FigureWish& wish = s.edit().figure;
                bool& chosen = a.is(0, "data") ? wish.data : a.is(0, "caption") ? wish.caption : wish.run;
                chosen = a.on(1, chosen);
+               s.save_settings();
              }});
   table.add({"figure.caption", "text|latex", "Figure: which caption is shown", "Export", needs_figure,
-             [](Session& s, const Arguments& a) { s.edit().figure.latex = a.is(0, "latex"); }});
+             [](Session& s, const Arguments& a) {
+               s.edit().figure.latex = a.is(0, "latex");
+               s.save_settings();
+             }});
   table.add({"figure.room", "PIXELS PIXELS", "Figure: how large the page can be shown", "Export", needs_figure,
              [](Session& s, const Arguments& a) -> Result<void> {
                const double width = a.number(0), height = a.number(1);
@@ -111,7 +123,10 @@ void add_figure_commands(CommandTable& table) {
                return {};
              }});
   table.add_entry({"figure", "Figure for a paper…", "Export", "Ctrl+Shift+E"});
-  table.add({"figure.screen", "heads|map|head|tokens [PATH]", "Export this plot, as it is on the screen", "Export",
+  std::string plots = "heads|map|head|tokens";
+  for (const FigureKind& kind : figure_kinds())
+    if (std::string_view name = kind.name; name != "map" && name != "tokens") plots += "|" + std::string(name);
+  table.add({"figure.screen", plots + " [PATH]", "Export this plot, as it is on the screen", "Export",
              [](const State& state, const Arguments& a) -> std::string {
                if (std::string reason = needs_figure(state); !reason.empty() || a.empty()) return reason;
                const Result<std::string> kind = figure_of_panel(state, a[0]);
@@ -121,11 +136,10 @@ void add_figure_commands(CommandTable& table) {
                HEADROOM_TRY(const std::string kind, figure_of_panel(s.state(), a[0]));
                if (a.size() > 1) HEADROOM_TRY_VOID(check_save_ending(SaveKind::Figure, "figure.screen", a[1]));
                FigureWish& wish = s.edit().figure;
-               wish.left_out.clear();
                if (const auto kept = wish.looks.find(kind); kept != wish.looks.end()) {
                  const FigureLook before = kept->second;
                  kept->second = {};  // what is on the screen, at the size that was chosen
-                 kept->second.letters = before.letters;
+                 kept->second.letters = before.letters, kept->second.ending = before.ending;
                  kept->second.options.width = before.options.width, kept->second.options.height = before.options.height;
                  kept->second.options.theme = before.options.theme;
                }

@@ -17,6 +17,7 @@
 #include "app/paper/figure_page.h"
 #include "app/plot/painter.h"
 #include "app/session/compute_thread.h"
+#include "app/session/enum_words.h"
 #include "app/session/figure_screen.h"
 #include "app/session/saving.h"
 #include "app/text/font_library.h"
@@ -31,6 +32,7 @@ namespace {
 
 constexpr std::int64_t kMostExactTokens = 4096, kPooledBlocks = 512, kGridBlocks = 64;
 constexpr const char* kAllMaps = "maps";  // in place of a head: the run's file with maps of all
+constexpr const char* kSweep = "sweep ";  // in place of a head, before a way: what the loss is without each head
 constexpr double kUsualPixelsPerPoint = 2.0, kMostPixelsPerPoint = 8.0;
 
 // A folder of its own for this program's temporary runs.
@@ -56,8 +58,23 @@ std::string needs_its_file(const FigureKind& kind) { return "needs headroom " + 
 std::string where_its_file_is(const FigureKind& kind) {
   const std::string file = "needs a file of headroom " + std::string(kind.written_by);
   return kind.schema == kAblationSchemaName
-             ? file + ": open one"
+             ? file + ": open one, or ablate every head here (Run menu)"
              : file + ", which the window does not open: headroom figure FILE " + kind.name + " draws it";
+}
+
+// What the loss of the run is without each head was computed in the window, in the way that is chosen.
+bool swept_here(const State& state) {
+  const RunEntry* shown = state.shown();
+  return shown != nullptr && shown->model >= 0 && sweep_of(shown->sweeps, state.view.importance.colour).has_value();
+}
+
+// A figure's file would hold the whole run: what is there of it is no figure yet.
+std::string unfinished_text(const RunEntry& run) {
+  const std::string done = std::to_string(run.data->finished_layers()) + " of " +
+                           std::to_string(run.data->layers.size()) + " layers are there";
+  if (run.status == RunStatus::Running)
+    return "the run is not finished: " + done + "; the page is drawn as soon as all are";
+  return "the run is not finished: " + done + "; run it again (Ctrl+R) for all of them";
 }
 
 std::string words_text(std::span<const std::string> words) {
@@ -67,6 +84,7 @@ std::string words_text(std::span<const std::string> words) {
 }
 
 std::string run_file_name(const State& state, const std::string& head) {
+  if (head.starts_with(kSweep)) return suggested_name(state, SaveKind::Importance, "");
   const std::filesystem::path name(suggested_name(state, SaveKind::Run, ""));
   return head.empty() ? name.string() : name.stem().string() + "_" + head + name.extension().string();
 }
@@ -163,7 +181,9 @@ class FigureDesk::Drawing {
     const MutexLock lock(hdf5);
     prepare_hdf5();
     std::vector<FigureKindLine> lines;
-    FigureRun run{std::filesystem::path(order.live_name), order.whole};
+    FigureRun run{order.live_name.empty() && !order.files.runs.empty() ? order.files.runs.front()
+                                                                       : std::filesystem::path(order.live_name),
+                  order.whole};
     if (order.whole == nullptr && !order.files.runs.empty()) {
       const auto read = read_all({&order.files.runs.front(), 1});
       if (!read) return lines;
@@ -252,7 +272,7 @@ FigureDesk::Files FigureDesk::files_of(const std::string& kind, const FigureLook
     } else if (const Temporary* temporary = temporary_of(*run); temporary && temporary->there) {
       to.push_back(temporary->path);
     } else if (run->status != RunStatus::Done) {
-      files.problem = "the run is not finished";
+      files.problem = unfinished_text(*run);
     } else if (temporary && !temporary->failed.empty()) {
       files.problem = temporary->failed;
     } else {
@@ -273,8 +293,14 @@ FigureDesk::Files FigureDesk::files_of(const std::string& kind, const FigureLook
   const RunEntry* shown = state_.shown();
   if (const auto known = find_figure_kind(kind);
       known && !(*known)->schema.empty() && (shown == nullptr || shown->model >= 0)) {
-    files.problem = where_its_file_is(**known);
-    return files;
+    // But for the changes that were computed here.
+    if (kind == "importance" && swept_here(state_)) {
+      files.problem = not_savable(state_, SaveKind::Importance);
+      files.head = kSweep + std::string(word_of(state_.view.importance.colour));
+    } else {
+      files.problem = where_its_file_is(**known);
+    }
+    if (!files.problem.empty()) return files;
   }
   add(shown, files.runs);
   if (kind != "compare") return files;
@@ -330,6 +356,13 @@ Result<void> FigureDesk::begin_file(const Files& files) {
     if (!size) temporary.failed = describe(size.error());
     for (const auto& then : std::exchange(waiting_, {})) then();
   };
+  if (files.head.starts_with(kSweep)) {
+    const Result<void> begun = runner_.sweeps().save(path.string(), /*replace=*/true, [told](const Result<void>& done) {
+      told(done ? Result<std::string>(std::string()) : Result<std::string>(done.error()));
+    });
+    if (!begun) temporary_[key].failed = describe(begun.error());
+    return begun;
+  }
   const auto maps_of_head = [&](AnalysisRequest& request) {
     if (files.head == kAllMaps) request.pool_blocks = kGridBlocks;
     const std::optional<HeadRef> head = files.head.empty() ? std::nullopt : parse_head(files.head);
@@ -404,7 +437,7 @@ void FigureDesk::update() {
             const Figure& figure = made.page.figure;
             page->width_mm = figure.width_mm, page->height_mm = figure.height_mm;
             page->least_text = static_cast<double>(made.page.least_text);
-            page->warnings = made.page.warnings;
+            page->warnings = made.page.warnings, page->notes = figure.notes;
             page->caption = plain_caption(made.page.caption);
             if (order.latex) {
               FileKeys keys{{"command", order.command}};
@@ -432,8 +465,10 @@ void FigureDesk::drawn(std::uint64_t serial, std::vector<FigureKindLine> kinds,
                        std::shared_ptr<const FigureDrawn> page) {
   FigureWish& wish = state_.figure;
   if (!kinds.empty()) wish.kinds = std::move(kinds);
+  const bool swept = swept_here(state_);
   for (FigureKindLine& line : wish.kinds)
-    if (line.name == "training" || line.name == "compare") line.missing = files_of(line.name, {}).problem;
+    if (line.name == "training" || line.name == "compare" || (line.name == "importance" && swept))
+      line.missing = files_of(line.name, {}).problem;
   if (serial != serial_) return;  // another one is on its way
   pending_ = false, inbox_.end();
   wish.drawing = false;
@@ -461,10 +496,11 @@ void FigureDesk::write_now(const Order& order, const std::string& path, bool rep
                            std::function<void(const Result<void>&)> told) {
   // A run without a file of its own comes along: the figure names it.
   const bool with_run = order.run && order.whole != nullptr;
+  using Said = std::vector<std::pair<MessageLevel, std::string>>;
   inbox_.ask(
       *worker_,
-      [this, order, path, replace, with_run, drawing = drawing_]() -> Result<void> {
-        return without_exceptions([&]() -> Result<void> {
+      [this, order, path, replace, with_run, drawing = drawing_]() -> Result<Said> {
+        return without_exceptions([&]() -> Result<Said> {
           const std::optional<PageFormat> format = page_format(path);
           if (!format)
             return Error(ErrorCode::InvalidArgument, "figure").wanted("a name that ends in .pdf, .svg or .png", path);
@@ -490,16 +526,25 @@ void FigureDesk::write_now(const Order& order, const std::string& path, bool rep
             files.push_back(std::move(file));
           }
           for (AtomicFile& file : files) HEADROOM_TRY_VOID(file.commit());
-          if (run_place.empty()) return {};
+          Said said;
+          for (const std::string& note : made.page.figure.notes) said.emplace_back(MessageLevel::Info, note);
+          for (const auto* warnings : {&made.page.warnings, &bytes.warnings})
+            for (const std::string& warning : *warnings) said.emplace_back(MessageLevel::Warning, warning);
+          if (run_place.empty()) return said;
           std::error_code failed;
           std::filesystem::copy_file(order.files.runs.front(), run_place, failed);
           if (failed)
             return Error(ErrorCode::Io, "the run could not be written beside the figure: " + failed.message())
                 .in_file(run_place.string());
-          return {};
+          return said;
         });
       },
-      std::move(told));
+      [this, path, told = std::move(told)](const Result<Said>& said) {
+        if (!said) return told(said.error());
+        const std::string name = std::filesystem::path(path).filename().string();
+        for (const auto& [level, line] : *said) inbox_.message(level, name + ": " + line);
+        told(Result<void>());
+      });
 }
 
 }  // namespace headroom

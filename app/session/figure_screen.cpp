@@ -71,13 +71,6 @@ void add_map_parts(const State& state, std::vector<ScreenPart>& parts) {
   if (map.scale) parts.push_back({"scale", scale_word(*map.scale)});
 }
 
-// What is shown was read from a file of a sweep, which a figure can be made of.
-bool of_ablation_file(const State& state) {
-  const RunEntry* run = state.shown();
-  return run != nullptr && run->model < 0 &&
-         std::ranges::any_of(run->sweeps, [](const auto& sweep) { return sweep.has_value(); });
-}
-
 std::vector<std::string> names_of_options() {
   std::vector<std::string> names;
   for (const TextOption& option : kTextOptions) names.emplace_back(option.name);
@@ -89,25 +82,43 @@ std::vector<std::string> names_of_options() {
 
 Result<std::string> figure_of_panel(const State& state, std::string_view panel) {
   const auto none = [&](const char* why) { return Error(ErrorCode::Unsupported, why); };
+  if (!any_of(panel, {"heads", "map", "head", "tokens"})) {
+    HEADROOM_TRY(const FigureKind* const kind, find_figure_kind(panel));
+    return std::string(kind->name);
+  }
   if (panel == "heads") {
-    if (state.view.centre == CentreView::Circuit || state.view.centre == CentreView::Compare)
-      return none("what the panel shows of heads here is no figure's kind yet");
+    switch (state.view.centre) {
+      case CentreView::Circuit: return std::string("circuits");
+      case CentreView::Compare: return std::string("compare");
+      case CentreView::Training: return std::string("training");
+      case CentreView::Importance: return std::string("importance");
+      case CentreView::Residual: return none("the residual stream is no figure's kind yet");
+      case CentreView::Map:
+      case CentreView::WhatIf:
+      case CentreView::Tokens: break;
+    }
     if (state.view.heads.view == HeadsView::Scatter) return std::string("scatter");
     if (state.view.heads.view == HeadsView::Maps) return std::string("grid");
     return std::string("atlas");
   }
-  if (panel == "head") return std::string("rms");
-  if (panel == "tokens") return std::string("tokens");
+  const bool map = state.view.centre == CentreView::Map, beside = map && shown_beside(state.view);
+  if (panel == "tokens") {
+    if (state.view.centre == CentreView::Training) return std::string("training");
+    return std::string(beside && !state.view.heads.lasso.empty() ? "grid" : "tokens");
+  }
+  if (panel == "head" && map) {
+    if (beside) return std::string("rms");
+    const HeadsView heads = state.view.heads.view;
+    return std::string(heads == HeadsView::Scatter || state.view.head.across_model ? "rms-layers" : "rms");
+  }
   switch (state.view.centre) {
     case CentreView::Compare: return std::string("compare");
     case CentreView::Training: return std::string("training");
     case CentreView::Tokens: return std::string("tokens");
     case CentreView::Map: return std::string("map");
-    case CentreView::Importance:
-      if (of_ablation_file(state)) return std::string("importance");
-      break;
+    case CentreView::Importance: return std::string("importance");
+    case CentreView::Circuit: return std::string("circuits");
     case CentreView::WhatIf:
-    case CentreView::Circuit:
     case CentreView::Residual: break;
   }
   return none("this view is no figure's kind yet");
@@ -126,7 +137,7 @@ std::vector<ScreenPart> screen_parts(const State& state, std::string_view kind) 
   std::vector<ScreenPart> parts;
   const auto& head = state.view.selection.head;
   if (head && any_of(kind, {"map", "rms", "atlas", "sinks", "scatter", "logits", "decomposition", "tokens", "norm-gain",
-                            "grid", "importance", "circuits"}))
+                            "grid", "importance", "circuits", "lambda", "lambda-text"}))
     parts.push_back({"head", head_text(*head)});
   if (kind == "map") add_map_parts(state, parts);
   const HeadsState& heads = state.view.heads;
@@ -150,12 +161,10 @@ std::vector<ScreenPart> screen_parts(const State& state, std::string_view kind) 
 }
 
 FigureLook asked_look(const State& state, const std::string& kind) {
-  const FigureWish& wish = state.figure;
-  const auto kept = wish.looks.find(kind);
-  const FigureLook chosen = kept == wish.looks.end() ? FigureLook() : kept->second;
+  const FigureLook chosen = state.figure.look(kind);
   FigureLook look = chosen;
   for (const ScreenPart& part : screen_parts(state, kind)) {
-    if (wish.left_out.contains(part.name)) continue;
+    if (chosen.left_out.contains(part.name)) continue;
     FigureLook shown = look;
     if (!set_figure_option(shown, kind, part.name, part.value)) continue;
     // What was chosen by name comes before what is on the screen.
@@ -169,6 +178,27 @@ std::string figure_command_line(const State& state) {
   const std::string& command = state.figure.command;
   return command.empty() ? ""
                          : "headroom " + command + " -o " + shell_word(suggested_name(state, SaveKind::Figure, ""));
+}
+
+std::vector<ScreenPart> chosen_options(const FigureLook& look) {
+  const FigureLook usual;
+  const FigureOptions& options = look.options;
+  std::vector<ScreenPart> chosen;
+  for (const TextOption& option : kTextOptions)
+    if (const std::string& text = options.*(option.value); text != usual.options.*(option.value))
+      chosen.push_back({option.name, text});
+  std::string quantities;
+  for (const std::string& one : options.quantities) quantities += (quantities.empty() ? "" : ",") + one;
+  if (!quantities.empty()) chosen.push_back({"quantity", quantities});
+  if (options.epsilon != usual.options.epsilon) chosen.push_back({"epsilon", full_text(options.epsilon)});
+  if (options.top != usual.options.top) chosen.push_back({"top", std::to_string(options.top)});
+  if (options.names) chosen.push_back({"names", "on"});
+  if (look.letters != usual.letters) chosen.push_back({"letters", look.letters});
+  return chosen;
+}
+
+bool names_place(std::string_view option) {
+  return any_of(option, {"head", "layers", "heads", "rows", "keys", "cell"});
 }
 
 Result<void> set_figure_option(FigureLook& look, const std::string& kind, std::string_view name,

@@ -11,7 +11,8 @@
 
 namespace headroom {
 
-// The kind of figure that a panel shows ("heads", "map", "head", "tokens"); Unsupported says that there is none.
+// The kind of figure that a panel shows ("heads", "map", "head", "tokens"), or that one of its plots is, by the kind's
+// own name; Unsupported says that there is none.
 [[nodiscard]] Result<std::string> figure_of_panel(const State& state, std::string_view panel);
 // The kind to begin with: of the panel in focus, else of the centre.
 [[nodiscard]] std::string figure_in_focus(const State& state);
@@ -27,6 +28,11 @@ inline constexpr std::array<const char*, 9> kScreenPartNames = {"head",  "rows",
 
 // What a shell takes to make the file that is asked for, under its suggested name; empty: there is nothing to make.
 [[nodiscard]] std::string figure_command_line(const State& state);
+
+// What was chosen of a look by name, as set_figure_option() takes it: all that is not the kind's own choice.
+[[nodiscard]] std::vector<ScreenPart> chosen_options(const FigureLook& look);
+// The option says where to look in one run ("head", "rows"): another run may have no such place.
+[[nodiscard]] bool names_place(std::string_view option);
 
 // One option by its name without dashes; an empty value or "auto": the kind's choice. InvalidArgument names the
 // options.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/figures/figure_options.h"
@@ -18,7 +19,8 @@ namespace headroom {
 // How figures of a kind are asked for, as it was last chosen.
 struct FigureLook {
   FigureOptions options;
-  std::string letters = "a";
+  std::string letters = "a", ending = ".pdf";
+  std::set<std::string, std::less<>> left_out;  // names of parts of the screen that are not taken over
   friend bool operator==(const FigureLook&, const FigureLook&) = default;
 };
 
@@ -39,18 +41,26 @@ struct FigureDrawn {
   double width_mm = 0.0, height_mm = 0.0, least_text = 0.0;  // least_text: points
   RgbPicture picture;
   std::string caption, latex;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings, notes;  // as `headroom figure` says them
   std::optional<Error> error;
 };
 
-struct FigureWish {
-  std::string kind = "map";
+// What was chosen last: kept between starts of the program, but for options that name places of one run.
+struct FigureChoices {
   std::map<std::string, FigureLook, std::less<>> looks;  // by kind
-  std::set<std::string, std::less<>> left_out;           // names of parts of the screen that are not taken over
-  std::string ending = ".pdf";
-  bool latex = false;                              // which caption is shown
+  bool latex = false;                                    // which caption is shown
   bool data = false, caption = false, run = true;  // written beside the figure: marks, caption, a run without a file
-  double room_width = 0.0, room_height = 0.0;      // pixels of the screen that the page may take; 0: not known yet
+
+  [[nodiscard]] FigureLook look(std::string_view kind) const {
+    const auto found = looks.find(kind);
+    return found == looks.end() ? FigureLook() : found->second;
+  }
+  friend bool operator==(const FigureChoices&, const FigureChoices&) = default;
+};
+
+struct FigureWish : FigureChoices {
+  std::string kind = "map";
+  double room_width = 0.0, room_height = 0.0;  // pixels of the screen that the page may take; 0: not known yet
 
   // Kept up to date by session/figure_desk.h while the panel is open.
   std::vector<FigureKindLine> kinds;

@@ -21,8 +21,8 @@ namespace headroom {
 
 void Keeping::save_settings() {
   if (options_.config.empty()) return;
-  const KeptState kept{state_.settings,   state_.layout,       state_.recent,  state_.recent_prompts,
-                       state_.view.heads, state_.save_folders, window_size_.x, window_size_.y};
+  const KeptState kept{state_.settings,     state_.layout, state_.recent,  state_.recent_prompts, state_.view.heads,
+                       state_.save_folders, state_.figure, window_size_.x, window_size_.y};
   inbox_.ask(
       io_, [kept, folder = options_.config] { return headroom::save_settings(folder, kept); },
       [this](const Result<void>& saved) {
@@ -62,6 +62,7 @@ Keeping::Keeping(const SessionParts& parts) : SessionParts(parts) {
   state_.recent_prompts = loaded.kept.recent_prompts;
   if (!loaded.kept.heads.quantity.empty()) state_.view.heads = loaded.kept.heads;
   state_.save_folders = loaded.kept.save_folders;
+  static_cast<FigureChoices&>(state_.figure) = loaded.kept.figure;
   window_size_ = {loaded.kept.window_width, loaded.kept.window_height};
   if (!loaded.note.empty()) inbox_.message(MessageLevel::Warning, loaded.note);
   begin();

@@ -157,7 +157,7 @@ std::string suggested_name(const State& state, SaveKind kind, std::string_view p
     case SaveKind::Figure: {
       const FigureLook look = asked_look(state, state.figure.kind);
       const std::string& heads = look.options.heads;
-      return joined_name({shown, heads.substr(0, heads.find(',')), state.figure.kind}) + state.figure.ending;
+      return joined_name({shown, heads.substr(0, heads.find(',')), state.figure.kind}) + look.ending;
     }
     case SaveKind::Importance: {
       const RunEntry* run = state.shown();

@@ -6,12 +6,18 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include "app/figures/figure_kinds.h"
 #include "app/session/enum_words.h"
+#include "app/session/figure_screen.h"
 #include "app/session/json_values.h"
 #include "app/session/prompt_entry.h"
 #include "app/session/saving.h"
@@ -24,7 +30,7 @@ using nlohmann::json;
 
 constexpr int kSettingsVersion = 1;
 constexpr std::uintmax_t kLargestSettings = 4 << 20;
-constexpr std::size_t kRecentFiles = 20;
+constexpr std::size_t kRecentFiles = 20, kLongestOption = 400;
 
 // visit(group, name, field) for each: what writes them and what reads them go through these lists.
 template <typename Kept, typename Visit>
@@ -54,6 +60,10 @@ void visit_kept(Kept& kept, const Visit& visit) {
   visit("heads", "x", kept.heads.x);
   visit("heads", "y", kept.heads.y);
   visit("heads", "columns", kept.heads.columns);
+  visit("figure", "latex", kept.figure.latex);
+  visit("figure", "data", kept.figure.data);
+  visit("figure", "caption", kept.figure.caption);
+  visit("figure", "run", kept.figure.run);
 }
 
 template <typename File, typename Visit>
@@ -65,6 +75,40 @@ void visit_recent(File& file, const Visit& visit) {
   visit("bytes", file.size_bytes);
 }
 
+// By kind: its options as the command line names them, the ending of its file, what of the screen is left out.
+json looks_json(const FigureChoices& figure) {
+  json looks = json::object();
+  for (const auto& [kind, look] : figure.looks) {
+    json one = {{"ending", look.ending}, {"left_out", look.left_out}, {"options", json::object()}};
+    for (const ScreenPart& option : chosen_options(look))
+      if (!names_place(option.name)) one["options"][option.name] = option.value;
+    looks[kind] = std::move(one);
+  }
+  return looks;
+}
+
+// What the program would not take from a person it does not take from the file either.
+std::map<std::string, FigureLook, std::less<>> looks_of_json(const json& looks) {
+  std::map<std::string, FigureLook, std::less<>> read;
+  for (const auto& [kind, one] : looks.items()) {
+    if (!one.is_object() || !find_figure_kind(kind)) continue;
+    FigureLook look;
+    std::string ending;
+    read_value(one, "ending", ending);
+    if (ending == ".pdf" || ending == ".svg" || ending == ".png") look.ending = ending;
+    std::vector<std::string> left_out;
+    read_value(one, "left_out", left_out);
+    for (const std::string& name : left_out)
+      if (std::ranges::find(kScreenPartNames, name) != kScreenPartNames.end()) look.left_out.insert(name);
+    const json options = object_in(one, "options");
+    for (const auto& [name, value] : options.items())
+      if (value.is_string() && value.get_ref<const std::string&>().size() <= kLongestOption && !names_place(name))
+        (void)set_figure_option(look, kind, name, value.get<std::string>());
+    read[kind] = std::move(look);
+  }
+  return read;
+}
+
 json to_json(const KeptState& kept) {
   json root = {{"version", kSettingsVersion},
                {"save_folders", kept.save_folders},
@@ -72,6 +116,7 @@ json to_json(const KeptState& kept) {
                {"prompts", json::array()}};
   visit_kept(kept,
              [&](const char* group, const char* name, const auto& field) { root[group][name] = field_json(field); });
+  root["figure"]["kinds"] = looks_json(kept.figure);
   for (const RecentFile& file : kept.recent) {
     json& entry = root["recent"].emplace_back();
     visit_recent(file, [&](const char* name, const auto& field) { entry[name] = field; });
@@ -88,6 +133,7 @@ KeptState from_json(const json& root) {
   if (kept.settings.scale != 0.0) kept.settings.scale = std::clamp(kept.settings.scale, 0.5, 3.0);
   kept.settings.tile_mb = std::clamp(kept.settings.tile_mb, 8.0, 4096.0);
   kept.settings.memory_gb = std::clamp(kept.settings.memory_gb, 0.0, 4096.0);
+  kept.figure.looks = looks_of_json(object_in(object_in(root, "figure"), "kinds"));
   const json folders = object_in(root, "save_folders");
   for (const auto& [kind, folder] : folders.items())
     if (folder.is_string() && parse_word<SaveKind>(kind)) kept.save_folders[kind] = folder.get<std::string>();

@@ -19,6 +19,7 @@ struct KeptState {
   std::vector<PromptEntry> recent_prompts;
   HeadsState heads;
   std::map<std::string, std::string, std::less<>> save_folders;  // as in State
+  FigureChoices figure;                                          // but for options that name places of one run
   float window_width = 0, window_height = 0;  // in units of the desktop, whatever `scale` is; 0: the default
 };
 

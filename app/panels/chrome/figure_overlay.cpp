@@ -9,180 +9,20 @@
 #include <utility>
 #include <vector>
 
+#include "app/panels/chrome/figure_side.h"
 #include "app/panels/chrome/overlay.h"
 #include "app/session/commands.h"
 #include "app/session/figure_screen.h"
+#include "app/ui/text_wrap.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
 namespace {
 
-constexpr float kFigureSide = 300.0f, kLeastForSide = 620.0f, kKindRow = 22.0f, kChoiceRow = 30.0f;
+constexpr float kFigureSide = 300.0f, kLeastForSide = 620.0f;
 constexpr float kMillimetre = 96.0f / 25.4f;  // logical pixels, as desktops count them
 constexpr float kRulerHeight = 26.0f;
 constexpr Color kAroundPage = Color::hex(0x3a3f47);
-
-// What lies above a line of the left side, and how far down that is.
-struct SideColumn {
-  PanelContext& context;
-  Rect area;
-  float y;
-
-  void title(const char* text) {
-    const Theme& theme = context.theme();
-    y += 8.0f;
-    const Rect line = row(20.0f);
-    if (shows(line))
-      context.ui.label_at(line.x0, line.y0 + 8.0f, text, {Face::SansMedium, 11.0f, theme.text2}, line.width());
-  }
-  void line() {
-    y += 8.0f;
-    const Rect hair = row(2.0f);
-    if (shows(hair))
-      context.painter().fill_rect({hair.x0 - 12.0f, hair.y0, hair.x1 + 12.0f, hair.y0 + 1.0f}, context.theme().line);
-  }
-  // What is scrolled half out of sight is not drawn.
-  [[nodiscard]] bool shows(const Rect& part) const { return part.y0 > area.y0 - 0.5f && part.y1 < area.y1 + 0.5f; }
-  Rect row(float height) {
-    const Rect rect{area.x0, y, area.x1, y + height};
-    y += height;
-    return rect;
-  }
-};
-
-void draw_kind_rows(SideColumn& column) {
-  PanelContext& context = column.context;
-  const Theme& theme = context.theme();
-  const FigureWish& wish = context.state.figure;
-  column.title("What");
-  for (const FigureKindLine& line : wish.kinds) {
-    const Rect row = column.row(kKindRow);
-    if (!column.shows(row)) continue;
-    const Rect frame{row.x0 - 8.0f, row.y0, row.x1 + 8.0f, row.y1};
-    const bool chosen = line.name == wish.kind;
-    const Interaction hit = context.ui.pressable("kind " + line.name, frame);
-    if (chosen || hit.hovered) context.painter().fill_rect(frame, chosen ? theme.accent_soft : theme.hover, 3.0f);
-    if (chosen) context.painter().fill_rect({frame.x0, frame.y0, frame.x0 + 2.0f, frame.y1}, theme.accent);
-    const bool can = line.missing.empty();
-    const TextStyle name{Face::Mono, 12.0f, can ? theme.text : theme.text3};
-    const float room = row.width() - context.ui.label_at(row.x0, row.centre_y(), line.name, name, 110.0f) - 12.0f;
-    const TextStyle style{Face::Sans, 11.0f, can ? theme.text3 : theme.warn};
-    const bool fits = context.ui.width(line.missing, style) <= room;
-    context.ui.label_at(row.x1, row.centre_y(),
-                        can    ? line.brief
-                        : fits ? line.missing
-                               : "not of this run",
-                        style, room, Painter::Align::Right);
-    context.ui.tooltip(frame, can ? line.summary : line.missing);
-    if (hit.clicked) context.ui.run("figure " + line.name);
-  }
-}
-
-// A setting of the kind: choices that are commands, and a field for any other value where `field` says so.
-void draw_choice_row(SideColumn& column, const char* name, const std::string& value, std::vector<Choice> choices,
-                     bool field = false) {
-  PanelContext& context = column.context;
-  Ui& ui = context.ui;
-  const Theme& theme = context.theme();
-  Rect row = column.row(kChoiceRow);
-  if (!column.shows(row)) return;
-  ui.push_id(name);
-  ui.label_at(row.x0, row.centre_y(), name, theme.body(theme.text2), 58.0f);
-  row.cut_left(60.0f);
-  if (field) {
-    std::string& typed = ui.kept_text("value");
-    std::string& before = ui.kept_text("before");
-    const std::string shown = value + "\n" + context.state.figure.kind;
-    if (before != shown) before = shown, typed = value;
-    const Rect box = row.cut_left(72.0f).inset(0.0f, 3.0f);
-    TextFieldOptions options;
-    options.mono = true;
-    options.hint = "auto";
-    const TextFieldResult result = ui.text_field("value", box, typed, options);
-    if (result.submitted) {
-      const bool bare = !typed.empty() && typed.find_first_not_of("0123456789.") == std::string::npos;
-      ui.run(std::string("figure.set ") + name + " " + quote_word(typed.empty() ? "auto" : typed + (bare ? "mm" : "")));
-    }
-    row.cut_left(8.0f);
-  }
-  ui.segmented({row.x0, row.y0 + 3.0f}, row.height() - 6.0f, choices);
-  ui.pop_id();
-}
-
-void draw_settings_of_kind(SideColumn& column) {
-  const FigureWish& wish = column.context.state.figure;
-  const auto kept = wish.looks.find(wish.kind);
-  const FigureLook look = kept == wish.looks.end() ? FigureLook() : kept->second;
-  const auto choice = [](std::string title, const std::string& command, bool selected) {
-    return Choice{std::move(title), command, selected, ""};
-  };
-  column.line();
-  column.y += 4.0f;
-  std::vector<Choice> widths;
-  for (const char* width : {"84", "120", "174"})
-    widths.push_back(choice(width, std::string("figure.set width ") + width + "mm",
-                            look.options.width == std::string(width) + "mm"));
-  draw_choice_row(column, "width", look.options.width, std::move(widths), true);
-  draw_choice_row(column, "height", look.options.height,
-                  {choice("automatic", "figure.set height auto", look.options.height.empty())}, true);
-  draw_choice_row(column, "theme", "",
-                  {choice("paper", "figure.set theme paper", look.options.theme == "paper"),
-                   choice("slides", "figure.set theme slides", look.options.theme == "slides")});
-  std::vector<Choice> letters;
-  for (const char* form : {"none", "a", "A", "(a)"})
-    letters.push_back(choice(form, std::string("figure.set letters ") + quote_word(form), look.letters == form));
-  draw_choice_row(column, "letters", "", std::move(letters));
-  std::vector<Choice> formats;
-  for (const auto& [title, word] : {std::pair{"PDF", "pdf"}, {"SVG", "svg"}, {"PNG", "png"}})
-    formats.push_back(choice(title, std::string("figure.format ") + word, wish.ending == std::string(".") + word));
-  draw_choice_row(column, "format", "", std::move(formats));
-}
-
-void draw_check(SideColumn& column, const std::string& text, const std::string& value, bool checked,
-                const std::string& command) {
-  PanelContext& context = column.context;
-  const Theme& theme = context.theme();
-  const Rect row = column.row(kKindRow);
-  if (!column.shows(row)) return;
-  const TextStyle style{Face::Mono, 11.0f, theme.text2};
-  const float width = std::min(context.ui.width(value, style), 0.6f * row.width());
-  context.ui.check_box({row.x0, row.y0, row.x1 - width - 8.0f, row.y1}, text, checked, command);
-  context.ui.label_at(row.x1, row.centre_y(), value, style, width + 1.0f, Painter::Align::Right);
-}
-
-void draw_screen_parts(SideColumn& column) {
-  PanelContext& context = column.context;
-  const FigureWish& wish = context.state.figure;
-  const std::vector<ScreenPart> parts = screen_parts(context.state, wish.kind);
-  if (!parts.empty()) {
-    column.line();
-    column.title("As on screen");
-    for (const ScreenPart& part : parts)
-      draw_check(column, part.name, part.value, !wish.left_out.contains(part.name),
-                 "figure.part " + part.name + " toggle");
-  }
-  column.line();
-  column.title("Write beside it");
-  draw_check(column, "data, one mark a line", ".csv", wish.data, "figure.beside data toggle");
-  draw_check(column, "caption", wish.latex ? ".tex" : ".txt", wish.caption, "figure.beside caption toggle");
-  if (!wish.has_file) draw_check(column, "the run, without a file so far", ".h5", wish.run, "figure.beside run toggle");
-}
-
-void draw_side(PanelContext& context, Rect side) {
-  Ui& ui = context.ui;
-  const FigureWish& wish = context.state.figure;
-  const float rows = static_cast<float>(wish.kinds.size());
-  const float parts = static_cast<float>(screen_parts(context.state, wish.kind).size());
-  const float content = 28.0f + kKindRow * rows + 14.0f + 5.0f * kChoiceRow + (parts > 0.0f ? 38.0f : 0.0f) +
-                        kKindRow * parts + 38.0f + kKindRow * (wish.has_file ? 2.0f : 3.0f) + 12.0f;
-  ui.push_clip(side);
-  const float offset = ui.scroll("side", side, content);
-  SideColumn column{context, {side.x0 + 22.0f, side.y0, side.x1 - 20.0f, side.y1}, side.y0 - offset + 4.0f};
-  draw_kind_rows(column);
-  draw_settings_of_kind(column);
-  draw_screen_parts(column);
-  ui.pop_clip();
-}
 
 void draw_ruler(PanelContext& context, Rect page, double width_mm) {
   Painter& painter = context.painter();
@@ -208,6 +48,53 @@ void draw_no_page(PanelContext& context, Rect area, const std::string& headline,
   if (!why.empty()) context.ui.paragraph({x, y + 4.0f}, why, {Face::Sans, 12.0f, dim}, width, 17.0f, true, 4);
 }
 
+// What the program says of the page: that nothing is wrong with it, or what is, and what was chosen or changes nothing.
+class PageRemarks {
+ public:
+  PageRemarks(PanelContext& context, const FigureDrawn& drawn, float width) : context_(context), width_(width) {
+    const Theme& theme = context.theme();
+    const Color text = Color::hex(0xf0f1f3);
+    if (drawn.warnings.empty()) add("nothing cut, outside or touching", theme.ok, text);
+    for (const std::string& warning : drawn.warnings) add(warning, theme.warn, theme.warn);
+    for (const std::string& note : drawn.notes) add(note, Color::hex(0x9aa1ab), text);
+  }
+  // Of at most `most` pixels: whole lines of all of them, or as many as there is room for, which then scroll.
+  [[nodiscard]] float height(float most) const {
+    return std::min(height_, std::max(1.0f, std::floor(most / kLine)) * kLine) + kMargins;
+  }
+  void draw(Rect foot) const {
+    Ui& ui = context_.ui;
+    const Rect view{foot.x0, foot.y0 + 0.5f * kMargins, foot.x1, foot.y1 - 0.5f * kMargins};
+    ui.push_clip(view);
+    float y = view.y0 - ui.scroll("remarks", view, height_, kLine);
+    for (const Remark& remark : remarks_) {
+      if (y > view.y0 - 0.5f * kLine && y < view.y1 - 0.5f * kLine)
+        context_.painter().disc({view.x0 + kIndent - 12.0f, y + 0.5f * kLine}, 4.0f, remark.dot);
+      for (std::size_t i = 0; i < remark.lines.size(); ++i, y += kLine)
+        if (y > view.y0 - 0.5f && y + kLine < view.y1 + 0.5f)
+          context_.painter().text_at(view.x0 + kIndent, y + 0.5f * kLine, remark.lines[i],
+                                     {Face::Sans, 12.0f, remark.color});
+    }
+    ui.pop_clip();
+  }
+
+ private:
+  static constexpr float kLine = 17.0f, kMargins = 14.0f, kIndent = 32.0f;
+  struct Remark {
+    std::vector<std::string> lines;
+    Color dot, color;
+  };
+  void add(const std::string& text, Color dot, Color color) {
+    remarks_.push_back(
+        {wrap_text(text, width_ - kIndent - 110.0f, context_.ui.measure(), Face::Sans, 12.0f), dot, color});
+    height_ += kLine * static_cast<float>(remarks_.back().lines.size());
+  }
+
+  PanelContext& context_;
+  float width_, height_ = 0.0f;
+  std::vector<Remark> remarks_;
+};
+
 void draw_page(PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   Painter& painter = context.painter();
@@ -218,9 +105,10 @@ void draw_page(PanelContext& context, Rect area) {
   head = {head.x0 + 14.0f, head.y0, head.x1 - 14.0f, head.y1};
   double& true_size = ui.kept_number("true size");
   const FigureDrawn* drawn = wish.drawn.get();
-  const Rect foot = area.cut_bottom(34.0f);
-  const Rect room{area.x0 + 20.0f, area.y0 + kRulerHeight, area.x1 - 20.0f, area.y1 - 6.0f};
   const bool has_page = drawn != nullptr && !drawn->error && drawn->picture.rgb != nullptr;
+  const PageRemarks remarks(context, has_page ? *drawn : FigureDrawn(), area.width());
+  const Rect foot = area.cut_bottom(remarks.height(0.25f * area.height()));
+  const Rect room{area.x0 + 20.0f, area.y0 + kRulerHeight, area.x1 - 20.0f, area.y1 - 6.0f};
   const bool fits = has_page && static_cast<float>(drawn->width_mm) * kMillimetre <= room.width() &&
                     static_cast<float>(drawn->height_mm) * kMillimetre <= room.height();
   const Choice sizes[] = {{"true size", "", fits && true_size > 0.0, fits ? "" : "the page has no room at true size"},
@@ -259,14 +147,9 @@ void draw_page(PanelContext& context, Rect area) {
   const Rect page = Rect::sized(std::round(room.centre_x() - 0.5f * width), room.y0, width, height);
   draw_ruler(context, page, drawn->width_mm);
   painter.picture(page, picture);
-  const bool clean = drawn->warnings.empty();
-  const Theme& theme = context.theme();
-  const Vec2 dot{foot.x0 + 20.0f, foot.centre_y() - 2.0f};
-  painter.disc(dot, 4.0f, clean ? theme.ok : theme.warn);
-  ui.label_at(dot.x + 12.0f, dot.y, clean ? "nothing cut, outside or touching" : drawn->warnings.front(),
-              {Face::Sans, 12.0f, clean ? text : theme.warn}, foot.x1 - dot.x - 130.0f);
+  remarks.draw(foot);
   if (wish.drawing)
-    ui.label_at(foot.x1 - 14.0f, dot.y, "drawing…", {Face::Sans, 12.0f, dim}, 90.0f, Painter::Align::Right);
+    ui.label_at(foot.x1 - 14.0f, foot.y1 - 16.0f, "drawing…", {Face::Sans, 12.0f, dim}, 90.0f, Painter::Align::Right);
 }
 
 // The command and the caption, each with its button.
@@ -354,7 +237,7 @@ void draw_figure_page(PanelContext& context, Rect window) {
   if (box.width() >= kLeastForSide) {
     const Rect side = rest.cut_left(kFigureSide);
     context.painter().fill_rect({side.x1 - 1.0f, side.y0, side.x1, side.y1}, theme.line);
-    draw_side(context, {side.x0, side.y0, side.x1 - 1.0f, side.y1});
+    draw_figure_side(context, {side.x0, side.y0, side.x1 - 1.0f, side.y1});
   }
   const float texts = std::min(190.0f, 0.32f * rest.height());
   if (rest.height() >= 320.0f) draw_texts(context, rest.cut_bottom(texts));
@@ -365,10 +248,15 @@ void draw_figure_page(PanelContext& context, Rect window) {
   context.facts.set("figure.kind", wish.kind);
   context.facts.set("figure.drawn", drawn ? 1.0 : 0.0);
   context.facts.set("figure.command", wish.command);
-  context.facts.set("figure.format", wish.ending);
+  context.facts.set("figure.format", wish.look(wish.kind).ending);
   context.facts.set("figure.beside", std::string(wish.data ? "data " : "") + (wish.caption ? "caption " : "") +
                                          (wish.run && !wish.has_file ? "run" : ""));
   context.facts.set("figure.caption", !wish.drawn ? "" : wish.latex ? wish.drawn->latex : wish.drawn->caption);
+  std::string notes;
+  if (wish.drawn)
+    for (const std::string& note : wish.drawn->notes) notes += (notes.empty() ? "" : "\n") + note;
+  context.facts.set("figure.notes", notes);
+  context.facts.set("figure.problem", wish.problem);
   context.facts.set("figure.warnings", wish.drawn ? static_cast<double>(wish.drawn->warnings.size()) : 0.0);
   if (wish.drawn) {
     context.facts.set("figure.width_mm", wish.drawn->width_mm);

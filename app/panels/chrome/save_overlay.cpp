@@ -228,7 +228,7 @@ void draw_save(PanelContext& context, Rect window) {
     if (name.empty()) name = suggested_name(state, wish.kind, wish.panel);
   };
   // Before the name is typed further: what is listed is one frame behind it.
-  const std::string ending = wish.kind == SaveKind::Figure ? state.figure.ending : "";
+  const std::string ending = wish.kind == SaveKind::Figure ? state.figure.look(state.figure.kind).ending : "";
   const SavePlace listed = save_place(wish.kind, folder, name, ending);
   const std::shared_ptr<const FolderListing> listing = listing_of(context, listed.folder, false);
   const Rect area{rest.x0 + 1.0f, rest.y0 + 4.0f, rest.x1 - 1.0f, rest.y1 - 4.0f};

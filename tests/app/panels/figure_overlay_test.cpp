@@ -9,6 +9,7 @@
 
 #include "app/figures/figure_kinds.h"
 #include "app/panels/chrome/overlay.h"
+#include "app/session/figure_screen.h"
 #include "tests/app/panels/bars_bench.h"
 #include "tests/support/catch.h"
 
@@ -46,7 +47,7 @@ CATCH_TEST_CASE("figure panel: the page, its size, its command and its caption a
   CATCH_CHECK(bench.wrong() == "");
   for (const char* text :
        {"84.0 × 58.0 mm", "smallest text 7.0 pt", "nothing cut, outside or touching",
-        "headroom figure a.h5 rms --head L0.H1 -o", "Context RMS of L0.H1.", "not of this run", "80"})
+        "headroom figure a.h5 rms --head L0.H1 -o", "Context RMS of L0.H1.", "no head of a run", "80"})
     CATCH_CHECK(bench.shows(text));
   CATCH_REQUIRE(bench.painter->pictures().size() == 1);
   // Drawn with the page's proportions, whatever room there is.
@@ -58,6 +59,74 @@ CATCH_TEST_CASE("figure panel: the page, its size, its command and its caption a
   bench.state.figure.latex = true;
   bench.frame();
   CATCH_CHECK(bench.shows("\\caption{Context RMS"));
+}
+
+CATCH_TEST_CASE("figure panel: what was chosen and what changes nothing stands under the page, all of it") {
+  FigureBench bench;
+  bench.frame();
+  bench.frame();
+  const float page = bench.painter->pictures().front().target.height();
+  CATCH_CHECK(bench.facts.find("figure.notes")->empty());
+  auto drawn = std::make_shared<FigureDrawn>(*bench.state.figure.drawn);
+  drawn->notes = {"--top changes nothing of atlas", "a.h5: L0.H1 is drawn, the largest median gain"};
+  bench.state.figure.drawn = drawn;
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK(bench.wrong() == "");
+  for (const char* text : {"nothing cut, outside or touching", "--top changes nothing of atlas", "the largest median"})
+    CATCH_CHECK(bench.shows(text));
+  // Not on it.
+  const Rect shown = bench.painter->pictures().front().target;
+  CATCH_CHECK(bench.painter->find("--top changes").front()->baseline.y > shown.y1);
+  CATCH_CHECK(std::abs(shown.height() - page) < 1.0f);
+  // More than there is room for can be scrolled to.
+  for (int i = 0; i < 30; ++i) drawn->notes.push_back("note " + std::to_string(i) + " of many");
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK(bench.wrong() == "");
+  CATCH_CHECK_FALSE(bench.shows("note 29 of many"));
+  bench.input.pointer = bench.place("--top changes"), bench.input.pointer_inside = true;
+  bench.input.wheel = {0.0f, -200.0f};
+  bench.frame();
+  bench.frame();
+  CATCH_CHECK(bench.shows("note 29 of many"));
+}
+
+CATCH_TEST_CASE("figure panel: every control is there at once at 1440 × 900 and 1024 × 768, whatever is taken over") {
+  for (const Vec2 size : {Vec2{1440, 900}, Vec2{1024, 768}})
+    for (const bool much : {false, true}) {
+      FigureBench bench(size);
+      FigureWish& wish = bench.state.figure;
+      CATCH_REQUIRE(wish.kinds.size() >= 17);
+      if (much) {
+        wish.kind = "map";
+        bench.state.view.map.window = {1.0, 3.0, 0.0, 2.0};
+        bench.state.view.map.range = {1.25e-4, 1.0};
+        bench.state.view.map.scale = ScaleKind::Symlog;
+        bench.state.settings.colours = Colours::Viridis;
+        CATCH_REQUIRE(set_figure_option(wish.looks["map"], "map", "points", "image").has_value());
+        CATCH_REQUIRE(set_figure_option(wish.looks["map"], "map", "names", "on").has_value());
+      }
+      bench.frame();
+      bench.frame();
+      CATCH_INFO(size.x << " × " << size.y << (much ? ", with much of the screen" : ""));
+      CATCH_CHECK(bench.wrong() == "");
+      CATCH_CHECK(*bench.facts.find("figure.side_scrolls") == "0");
+      for (const FigureKindLine& kind : wish.kinds) CATCH_CHECK(bench.shows(kind.name));
+      for (const ScreenPart& part : screen_parts(bench.state, wish.kind)) {
+        CATCH_CHECK(bench.shows(part.name));
+        CATCH_CHECK(bench.shows(part.value));
+      }
+      for (const char* text : {"width", "height", "theme", "letters", "format", "marks", "caption", "run", ".h5"})
+        CATCH_CHECK(bench.shows(text));
+      if (!much) continue;
+      // What only a command chooses is taken back by a click.
+      (void)bench.taken();
+      bench.click(bench.place("points"));
+      std::vector<std::string> lines = bench.taken();
+      std::erase_if(lines, [](const std::string& line) { return line.starts_with("figure.room"); });
+      CATCH_CHECK(lines == std::vector<std::string>{"figure.set points auto"});
+    }
 }
 
 CATCH_TEST_CASE("figure panel: its controls are commands") {
@@ -75,7 +144,7 @@ CATCH_TEST_CASE("figure panel: its controls are commands") {
   CATCH_CHECK(click("174") == "figure.set width 174mm");
   CATCH_CHECK(click("slides") == "figure.set theme slides");
   CATCH_CHECK(click("SVG") == "figure.format svg");
-  CATCH_CHECK(click("data, one mark") == "figure.beside data toggle");
+  CATCH_CHECK(click("marks") == "figure.beside data toggle");
   CATCH_CHECK(click("LaTeX") == "figure.caption latex");
   CATCH_CHECK(click("Save…") == "figure.save");
   CATCH_CHECK(click("Cancel") == "overlay.close");
@@ -100,6 +169,7 @@ CATCH_TEST_CASE("figure panel: no text is cut or touches at any size, with a pag
         if (what == 3) {
           auto page = std::make_shared<FigureDrawn>(*wish.drawn);
           page->warnings = {"\"a very long label of a very long axis\" touches \"another label that is as long\""};
+          page->notes = {"--" + std::string(200, 'w') + " changes nothing", "a second note of some length", "a third"};
           for (int i = 0; i < 5; ++i) page->caption += page->caption;
           wish.drawn = page;
           wish.command = "figure " + std::string(300, 'w') + ".h5 rms";

@@ -34,6 +34,12 @@ KeptState example() {
   kept.layout.head_folded = true;
   kept.heads.quantity = "logit_max";
   kept.heads.columns = {"sink_score", "lambda_mean"};
+  kept.figure.latex = true, kept.figure.caption = true, kept.figure.run = false;
+  FigureLook& map = kept.figure.looks["map"];
+  map.ending = ".png", map.letters = "none", map.left_out = {"rows", "cell"};
+  map.options.width = "120mm", map.options.theme = "slides", map.options.colour_map = "vik";
+  kept.figure.looks["atlas"].options.quantities = {"sink_score", "logit_max"};
+  kept.figure.looks["sinks"].options.top = 5, kept.figure.looks["sinks"].options.epsilon = 0.25;
   // A name that is no UTF-8, as a file may have.
   kept.recent = {{"/models/\xc3\xa9 \"quoted\"", "é", "30 layers", 20, 1000, false}, {"/b", "b", "", 10, 5, false}};
   return kept;
@@ -49,6 +55,7 @@ CATCH_TEST_CASE("Settings come back as they were saved", "[session]") {
   CATCH_CHECK(loaded.kept.layout.head_folded);
   CATCH_CHECK(loaded.kept.heads.quantity == "logit_max");
   CATCH_CHECK(loaded.kept.heads.columns == example().heads.columns);
+  CATCH_CHECK(loaded.kept.figure == example().figure);
   CATCH_REQUIRE(loaded.kept.recent.size() == 2);
   CATCH_CHECK(loaded.kept.recent[0].path == example().recent[0].path);
   CATCH_CHECK(loaded.kept.recent[0].size_bytes == 1000);
@@ -90,6 +97,34 @@ CATCH_TEST_CASE("Wrong types and absurd values of single settings are passed ove
   CATCH_CHECK(loaded.kept.settings.keys.empty());
   CATCH_REQUIRE(loaded.kept.recent.size() == 1);
   CATCH_CHECK(loaded.kept.recent[0].path == "/ok");
+}
+
+CATCH_TEST_CASE("What was chosen of figures is kept, but for places in one run and what nobody could have chosen",
+                "[session]") {
+  const TempFolder folder;
+  KeptState kept;
+  FigureLook& map = kept.figure.looks["map"];
+  map.options.heads = "L3.H1", map.options.rows = "4:9", map.options.keys = "0:5", map.options.cell = "5,2";
+  map.options.layers = "0", map.options.only_heads = "1", map.options.width = "84mm";
+  CATCH_REQUIRE(save_settings(folder.path(), kept).has_value());
+  FigureLook only_width;
+  only_width.options.width = "84mm";
+  CATCH_CHECK(load_settings(folder.path()).kept.figure.looks.at("map") == only_width);
+
+  write(settings_path(folder.path()), R"({"version": 1, "figure": {"latex": 3, "run": false, "kinds": {
+      "map": {"ending": "/../x.pdf", "left_out": ["rows", "banana", 7], "options": {"width": "3 parsecs", "theme": "slides",
+              "points": ["a"], "jet": "1", "head": "L1.H1", "epsilon": ")" +
+                                          std::string(5000, '1') + R"(", "top": "-4", "letters": "A"}},
+      "banana": {"ending": ".png"}, "atlas": 5, "rms": {"options": []}, "sinks": {"ending": ".svg", "left_out": {"a": 1}}}}})");
+  const LoadedState loaded = load_settings(folder.path());
+  CATCH_CHECK(loaded.note.empty());
+  CATCH_CHECK((!loaded.kept.figure.latex && !loaded.kept.figure.run));
+  FigureLook expected;
+  expected.options.theme = "slides", expected.letters = "A", expected.left_out = {"rows"};
+  CATCH_CHECK(loaded.kept.figure.looks.at("map") == expected);
+  CATCH_CHECK_FALSE(loaded.kept.figure.looks.contains("banana"));
+  CATCH_CHECK_FALSE(loaded.kept.figure.looks.contains("atlas"));
+  CATCH_CHECK(loaded.kept.figure.looks.at("sinks").ending == ".svg");
 }
 
 CATCH_TEST_CASE("A file of a newer version is neither read nor written", "[session]") {
