@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/panels/chrome/error_cards.h"
 #include "app/panels/chrome/menu_bar.h"
@@ -58,6 +59,15 @@ void draw_rail(PanelContext& context, const PanelSlot& slot) {
   context.painter().end_panel();
 }
 
+// On a right click where the panel has no menu of its own.
+void panel_menu(PanelContext& context, const PanelSlot& slot) {
+  const std::string name = slot.name;
+  context.ui.context_menu("panel menu " + name, slot.rect, [&] {
+    return std::vector<MenuItem>{{"Export this plot as a figure…", "", "figure.screen " + name, false, false, {}},
+                                 {"Save a picture of this panel…", "", "export.panel " + name, false, false, {}}};
+  });
+}
+
 void panel_splitter(PanelContext& context, const char* name, Rect area, float size, bool grows_left) {
   const float moved = context.ui.splitter(std::string("splitter ") + name, area, /*vertical=*/true);
   if (moved != 0.0f)
@@ -99,7 +109,10 @@ void draw_window(PanelContext& context, Rect window) {
   for (const PanelSlot* slot : layout.slots()) {
     if (!slot->shown()) continue;
     if (slot->drawn()) drawn += (drawn.empty() ? "" : " ") + std::string(slot->panel->id);
-    if (slot->drawn()) context.ui.panel_stop(slot->name, slot->rect, context.state.layout.focus == slot->name);
+    if (slot->drawn()) {
+      context.ui.panel_stop(slot->name, slot->rect, context.state.layout.focus == slot->name);
+      panel_menu(context, *slot);
+    }
     if (slot->folded && slot != &layout.tokens)  // which folds to its title
       draw_rail(context, *slot);
     else

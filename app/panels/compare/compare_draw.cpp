@@ -48,6 +48,7 @@ std::optional<MapLayout::Cell> pair_pointer(PanelContext& context, std::string_v
     items.push_back({"Copy value", "of the run shown", "copy " + q + " " + k, false, false, {}});
     items.push_back(
         {"Leave key 0 out of the range", "", "map.exclude-sink", context.state.view.map.exclude_sink, true, {}});
+    items.push_back({"Export the comparison as a figure…", "", "figure.screen map", false, true, {}});
     items.push_back({"Swap the two runs", "", "compare.swap", false, false, {}});
     items.push_back({"Fit the whole map", "", "map.fit", false, false, {}});
     return items;

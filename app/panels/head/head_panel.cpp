@@ -122,6 +122,7 @@ void draw_section(HeadPanelView& view, const Placed& placed, Rect frame) {
     ui.label({x, y}, section.title, theme.plot_title(), header.x1 - x);
   }
   if (placed.folded) return;
+  if (frame.contains(ui.input.pointer)) view.section_under_pointer = section.name;
   Rect area = frame;
   area.y0 += kHeader;
   area.y1 = frame.y1 - kSectionGap;
@@ -221,11 +222,21 @@ void draw_sections(HeadPanelView& view, Rect body) {
   }
 }
 
+// The kind of figure that a section's plot is; empty: of none.
+std::string_view figure_of_section(std::string_view section) {
+  if (section == "gain" || section == "norm") return "norm-gain";
+  for (const std::string_view kind : {"rms", "decomposition", "lambda", "sinks", "logits"})
+    if (section == kind) return kind;
+  return "";
+}
+
 // On a right click: the number under the pointer, the rows as data, a picture.
 void draw_menu(HeadPanelView& view, Rect body) {
   Ui& ui = view.context.ui;
   std::string& number = ui.kept_text("number of the menu");  // that the pointer was on when it was pressed
-  if (ui.input.pressed[kRightButton]) number = view.number_under_pointer;
+  std::string& kind = ui.kept_text("figure of the menu");
+  if (ui.input.pressed[kRightButton])
+    number = view.number_under_pointer, kind = figure_of_section(view.section_under_pointer);
   ui.context_menu("menu", body, [&] {
     std::vector<MenuItem> items;
     if (!number.empty()) {
@@ -239,7 +250,14 @@ void draw_menu(HeadPanelView& view, Rect body) {
     }
     items.push_back({"Copy every row of " + head_text(view.head) + " as CSV", "", "copy.head", false, false, {}});
     items.push_back({"Copy the address of the selection", "", "copy.address", false, false, {}});
-    items.push_back({"Figure of context RMS…", "", "figure.screen head", false, true, {}});
+    const bool own = !kind.empty() && kind != "rms";
+    if (own) items.push_back({"Export this plot as a figure…", "", "figure.screen " + kind, false, true, {}});
+    items.push_back({own ? "Figure of context RMS…" : "Export context RMS as a figure…",
+                     "",
+                     "figure.screen head",
+                     false,
+                     !own,
+                     {}});
     items.push_back({"Save a picture of this panel…", "", "export.panel head", false, false, {}});
     return items;
   });
@@ -297,11 +315,13 @@ void draw_head_panel(PanelContext& context, Rect frame) {
                        frame.height() >= 900.0f};
     const Rect body =
         draw_panel_title(context, frame, "head", "Head", head_text(*head), view.narrow ? "" : program_hint(view));
-    if (state.view.head.across_model)
+    if (state.view.head.across_model) {
+      draw_menu(view, body);  // ribbons have their own
       draw_ribbons(context, memory, body.inset(measure::kPadding, 8.0f), 1);
-    else
+    } else {
       draw_sections(view, body.inset(0.0f, 4.0f));
-    draw_menu(view, body);
+      draw_menu(view, body);
+    }
   }
 }
 

@@ -21,6 +21,7 @@ struct HeadPanelView {
   const HeadSeries& series;
   bool narrow = false, low = false, tall = false;  // a panel that is not wide; one that is not high; one that is
   std::string number_under_pointer{};              // its quantity; written by the section that draws it
+  std::string_view section_under_pointer{};        // its name
 
   [[nodiscard]] bool pair() const { return program.has_first() && program.has_second(); }
   [[nodiscard]] double value(std::string_view name, std::size_t index) const {

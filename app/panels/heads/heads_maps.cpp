@@ -344,11 +344,12 @@ void take_hands(Maps& maps) {
   }
   const std::optional<HeadRef> hovered = context.hover.head;
   ui.context_menu("places menu", maps.layout.view, [hovered] {
-    std::vector<MenuItem> items(4);
+    std::vector<MenuItem> items(5);
     items[0].title = "Copy the value", items[0].command = "copy";
     items[1].title = "Copy the address of the selection", items[1].command = "copy.address";
     items[2].title = "Show the heads as a table", items[2].command = "heads table", items[2].separator = true;
-    items[3].title = "Save a picture of the window…", items[3].command = "palette screenshot";
+    items[3].title = "Export these maps as a figure…", items[3].command = "figure.screen heads";
+    items[4].title = "Save a picture of the window…", items[4].command = "palette screenshot";
     if (hovered) {
       items.insert(items.begin(), {choice("Select " + head_text(*hovered), "select " + head_text(*hovered), false),
                                    choice("Keep its card", "heads.maps.card " + head_text(*hovered), false)});

@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
@@ -77,6 +79,19 @@ std::vector<std::string> ribbon_quantities(const RunSnapshot& run, std::size_t c
 
 namespace {
 
+// The kind of figure that shows a quantity by layer; empty: of none.
+std::string_view figure_of_ribbon(std::string_view quantity) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kKinds = {
+      {{"context_rms_relative_mean", "rms-layers"},
+       {"sink_score", "sinks"},
+       {"logit_max", "logits"},
+       {"lambda_mean", "lambda"},
+       {"norm_gain_median", "norm-gain"}}};
+  for (const auto& [name, kind] : kKinds)
+    if (name == quantity) return kind;
+  return "";
+}
+
 void draw_one(PanelContext& context, RunCache& memory, const std::string& name, Rect area) {
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
@@ -117,6 +132,10 @@ void draw_one(PanelContext& context, RunCache& memory, const std::string& name, 
   if (info.sink_null && threshold >= range.low && threshold <= range.high)
     painter.text_at(frame.inner.x1 + 3.0f, frame.y.pixel(threshold), "ε", {Face::Sans, 10.0f, theme.text2});
 
+  if (const std::string kind(figure_of_ribbon(name)); !kind.empty())
+    context.ui.context_menu("menu " + name, frame.inner, [&] {
+      return std::vector<MenuItem>{{"Export this plot as a figure…", "", "figure.screen " + kind, false, false, {}}};
+    });
   const Interaction hit = context.ui.interact("ribbon " + name, frame.inner, Cursor::Hand);
   if (!hit.hovered) return;
   const auto layer = static_cast<std::int64_t>(std::lround(frame.x.value(context.ui.input.pointer.x)));

@@ -131,7 +131,8 @@ void point_at_text(const LargeView& view, const LargeText& text) {
     const std::string token = std::to_string(view.pointed);
     return std::vector<MenuItem>{{"Pin as query", "", "pin " + token + " -", false, false, {}},
                                  {"Pin as key", "", "pin - " + token, false, false, {}},
-                                 {"What if this key were hidden", "", "what-if.open", false, true, {}}};
+                                 {"What if this key were hidden", "", "what-if.open", false, true, {}},
+                                 {"Export this text as a figure…", "", "figure.screen tokens", false, true, {}}};
   });
 }
 

@@ -188,7 +188,8 @@ void draw_picture(PanelContext& context, const TrainingEntry& entry, std::int64_
     const std::string number = std::to_string(step);
     return std::vector<MenuItem>{
         {"Open as a run", "", "training.checkpoint " + number + " " + std::to_string(entry.id), false, false, {}},
-        {"The cursor here", "", "training.step " + number, false, false, {}}};
+        {"The cursor here", "", "training.step " + number, false, false, {}},
+        {"Export the curves as a figure…", "", "figure.screen map", false, true, {}}};
   });
   ui.pop_id();
 }

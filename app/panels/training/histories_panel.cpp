@@ -170,6 +170,7 @@ void draw_history_row(Column& column, const TrainingEntry& entry, Color color) {
   ui.context_menu("menu", whole, [&] {
     return std::vector<MenuItem>{{"In the film strip", "", "training.show " + id, entry.chosen, false, {}},
                                  {entry.hidden ? "Show" : "Hide", "", "training.hide " + id, false, false, {}},
+                                 {"Export the curves as a figure…", "", "figure.screen map", false, true, {}},
                                  {"Show in folder", "", "file.show " + quote_word(entry.path), false, true, {}},
                                  {"Close this history", "", "training.remove " + id, false, false, {}}};
   });

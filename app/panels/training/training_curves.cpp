@@ -211,6 +211,7 @@ void take_pointer(PanelContext& context, const PlotFrame& frame, const TrainingP
         {"Each seed", "", "training.seeds each", !view.seed_range, true, {}},
         {"Seeds as their range", "", "training.seeds range", view.seed_range, false, {}},
         {"All steps", "", "training.zoom all", false, true, {}},
+        {"Export the curves as a figure…", "", "figure.screen map", false, true, {}},
     };
   });
 }

@@ -1,6 +1,7 @@
 // The program's own frame without a display: a session with the demos, and what its window draws of it. One thread.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -68,12 +69,12 @@ class CoreBench {
     frame();
     input_.modifiers = {};
   }
-  void press(Vec2 at) {
+  void press(Vec2 at, std::size_t button = 0) {
     input_.pointer = at, input_.pointer_inside = true;
     frame();
-    input_.pressed[0] = input_.down[0] = true, input_.clicks = 1;
+    input_.pressed[button] = input_.down[button] = true, input_.clicks = 1;
     frame();
-    input_.pressed[0] = input_.down[0] = false, input_.released[0] = true, input_.clicks = 0;
+    input_.pressed[button] = input_.down[button] = false, input_.released[button] = true, input_.clicks = 0;
     frame();
   }
   [[nodiscard]] std::string fact(const char* name) {
