@@ -7,7 +7,7 @@
 #   HEADROOM_JOBS=N         compile N files at once
 
 packages_to_build=(g++ cmake ninja-build pkgconf libeigen3-dev libhdf5-dev libcli11-dev nlohmann-json3-dev libpcre2-dev libutf8proc-dev
-  libhwy-dev libssl-dev zlib1g-dev python3 python3-venv libglfw3-dev libimgui-dev libepoxy-dev libgl-dev libpng-dev
+  libhwy-dev libssl-dev zlib1g-dev libzstd-dev python3 python3-venv libglfw3-dev libimgui-dev libepoxy-dev libgl-dev libpng-dev
   libcairo2-dev libfreetype-dev libharfbuzz-dev libfontconfig-dev libfribidi-dev libgl1-mesa-dri fonts-inter fonts-jetbrains-mono
   fonts-dejavu-core)
 packages_to_test=(catch2 hdf5-tools xvfb xauth xdotool openbox appstream desktop-file-utils fish libglib2.0-bin librsvg2-bin

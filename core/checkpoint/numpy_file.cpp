@@ -19,6 +19,7 @@
 #include "core/base/utf8.h"
 #include "core/checkpoint/byte_reader.h"
 #include "core/checkpoint/dequantize.h"
+#include "core/checkpoint/numpy_header.h"
 #include "core/checkpoint/zip_directory.h"
 
 namespace headroom {
@@ -27,9 +28,8 @@ namespace {
 using nlohmann::json;
 using namespace std::string_view_literals;
 
-constexpr std::string_view kArrayMagic = "\x93NUMPY"sv;
-constexpr std::uint64_t kMostHeaderBytes = 65'536, kMostArrayText = std::uint64_t{16} << 20;
-constexpr std::size_t kMostArrayAxes = 16, kMostArrayName = 4096;
+constexpr std::uint64_t kMostArrayText = std::uint64_t{16} << 20;
+constexpr std::size_t kMostArrayName = 4096;
 
 struct ArrayType {
   std::string_view descr;  // behind the mark of the order of bytes
@@ -41,96 +41,6 @@ constexpr std::array kArrayTypes = {
     ArrayType{"i8", DType::I64, "I64"}, ArrayType{"i4", DType::I32, "I32"}, ArrayType{"i2", DType::I16, "I16"},
     ArrayType{"i1", DType::I8, "I8"},   ArrayType{"u8", DType::U64, "U64"}, ArrayType{"u4", DType::U32, "U32"},
     ArrayType{"u2", DType::U16, "U16"}, ArrayType{"u1", DType::U8, "U8"},   ArrayType{"b1", DType::BOOL, "BOOL"},
-};
-
-// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
-struct ArrayHeader {
-  std::string descr;  // empty: fields, which are more than one number
-  bool fortran = false;
-  std::vector<std::int64_t> shape;
-};
-
-// The literals of Python that such a header is made of.
-class HeaderText {
- public:
-  explicit HeaderText(std::string_view text) : text_(text) {}
-
-  std::optional<ArrayHeader> read() {
-    ArrayHeader header;
-    unsigned found = 0;
-    if (!take("{")) return std::nullopt;
-    while (!take("}")) {
-      const auto key = string();
-      if (!key || !take(":")) return std::nullopt;
-      bool fits = false;
-      if (*key == "descr") {
-        const auto descr = string();
-        if (descr) header.descr = *descr;
-        fits = descr || skip_list();
-        found |= 1U;
-      } else if (*key == "fortran_order") {
-        header.fortran = take("True");
-        fits = header.fortran || take("False");
-        found |= 2U;
-      } else if (*key == "shape") {
-        fits = tuple(header.shape);
-        found |= 4U;
-      }
-      if (!fits) return std::nullopt;
-      if (!take(",") && !peek('}')) return std::nullopt;
-    }
-    pass_blanks();
-    return found == 7U && at_ == text_.size() ? std::optional(header) : std::nullopt;
-  }
-
- private:
-  void pass_blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
-  }
-  bool peek(char c) {
-    pass_blanks();
-    return at_ < text_.size() && text_[at_] == c;
-  }
-  bool take(std::string_view word) {
-    pass_blanks();
-    if (!text_.substr(at_).starts_with(word)) return false;
-    at_ += word.size();
-    return true;
-  }
-  std::optional<std::string> string() {
-    pass_blanks();
-    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) return std::nullopt;
-    const std::size_t end = text_.find(text_[at_], at_ + 1);
-    if (end == std::string_view::npos) return std::nullopt;
-    std::string value(text_.substr(at_ + 1, end - at_ - 1));
-    at_ = end + 1;
-    return value;
-  }
-  bool tuple(std::vector<std::int64_t>& shape) {
-    if (!take("(")) return false;
-    while (!take(")")) {
-      pass_blanks();
-      std::int64_t extent = 0;
-      const char* const end = text_.data() + text_.size();
-      const auto parsed = std::from_chars(text_.data() + at_, end, extent);
-      if (parsed.ec != std::errc() || extent < 0 || shape.size() >= kMostArrayAxes) return false;
-      at_ = static_cast<std::size_t>(parsed.ptr - text_.data());
-      (void)take("L");  // of Python 2
-      shape.push_back(extent);
-      if (!take(",") && !peek(')')) return false;
-    }
-    return true;
-  }
-  // Fields: [('a', '<f4'), …]. Brackets inside their names end it early, and the header with it.
-  bool skip_list() {
-    if (!take("[")) return false;
-    int depth = 1;
-    for (; at_ < text_.size() && depth > 0; ++at_) depth += text_[at_] == '[' ? 1 : text_[at_] == ']' ? -1 : 0;
-    return depth == 0;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
 };
 
 class NumpyReader {
@@ -165,7 +75,7 @@ class NumpyReader {
       return stored.error().advise("save it with numpy.savez in place of numpy.savez_compressed");
     TensorInfo tensor;
     tensor.name = entry.name.substr(0, entry.name.size() - kEnding.size());
-    HEADROOM_TRY(const ArrayHeader header, read_header(entry, tensor.offset));
+    HEADROOM_TRY(const NumpyHeader header, read_header(entry, tensor.offset));
     tensor.shape = header.shape;
     tensor.size_bytes = entry.size_bytes - (tensor.offset - entry.offset);
     const char order = header.descr.empty() ? '?' : header.descr.front();
@@ -190,33 +100,18 @@ class NumpyReader {
   }
 
   // `data` becomes the first byte behind it.
-  Result<ArrayHeader> read_header(const ZipEntry& entry, std::uint64_t& data) {
-    constexpr std::uint64_t kBegin = 8;  // magic and version
-    std::array<std::byte, 12> begin{};
-    if (entry.size_bytes < begin.size()) return wrong(entry, entry.offset, "an array is cut off");
-    HEADROOM_TRY_VOID(file_.read_at(entry.offset, begin));
-    if (std::memcmp(begin.data(), kArrayMagic.data(), kArrayMagic.size()) != 0)
-      return wrong(entry, entry.offset, "an entry of the archive is no array of NumPy");
-    const auto byte = [&](std::size_t i) { return std::to_integer<std::uint64_t>(begin[i]); };
-    const std::uint64_t version = byte(6);
-    if (version < 1 || version > 3)
-      return wrong(entry, entry.offset + 6, "an array is of another version")
-          .wanted("1, 2 or 3", std::to_string(version));
-    std::uint64_t size = byte(8) | byte(9) << 8;
-    if (version > 1) size |= byte(10) << 16 | byte(11) << 24;
-    const std::uint64_t first = entry.offset + kBegin + (version > 1 ? 4 : 2);
-    const std::uint64_t left = entry.offset + entry.size_bytes - first;
-    if (size > left || size > kMostHeaderBytes)
-      return wrong(entry, entry.offset + kBegin, "the header of an array is longer than it can be")
-          .wanted(format("at most %llu bytes", static_cast<unsigned long long>(std::min(left, kMostHeaderBytes))),
-                  std::to_string(size));
-    std::string text(static_cast<std::size_t>(size), '\0');
-    HEADROOM_TRY_VOID(file_.read_at(first, std::as_writable_bytes(std::span(text))));
-    data = first + size;
-    auto header = HeaderText(text).read();
-    if (!header)
-      return wrong(entry, first, "the header of an array is not read").wanted("descr, fortran_order, shape", "");
-    return std::move(*header);
+  Result<NumpyHeader> read_header(const ZipEntry& entry, std::uint64_t& data) {
+    std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(entry.size_bytes, kMostNumpyHeaderBytes + 12)),
+                      '\0');
+    HEADROOM_TRY_VOID(file_.read_at(entry.offset, std::as_writable_bytes(std::span(begin))));
+    auto header = parse_numpy_header(begin);
+    if (!header) {
+      Error error = header.error();
+      error.at_offset(entry.offset + error.offset.value_or(0));
+      return error.at_tensor(entry.name).in_file(file_.path().string());
+    }
+    data = entry.offset + header->data;
+    return header;
   }
 
   [[nodiscard]] Result<void> check_size(const ZipEntry& entry, const TensorInfo& tensor) const {

@@ -15,6 +15,7 @@
 #include "core/base/input_file.h"
 #include "core/io/blocks.h"
 #include "core/io/circuits_schema.h"
+#include "core/io/corpus_schema.h"
 #include "core/io/element_type.h"
 #include "core/io/hdf5_attribute.h"
 #include "core/io/hdf5_error.h"
@@ -42,7 +43,7 @@ Result<Hdf5File> open_hdf5(const std::filesystem::path& path, bool use_locks) {
 
 bool is_our_schema(std::string_view name) {
   return name == kRunSchemaName || name == kTrainingSchemaName || name == kAblationSchemaName ||
-         name == kCircuitsSchemaName;
+         name == kCircuitsSchemaName || name == kPlanSchemaName || name == kCorpusSchemaName;
 }
 
 Result<void> check_schema(hid_t file) {

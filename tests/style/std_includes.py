@@ -24,7 +24,7 @@ algorithm: adjacent_find all_of any_of binary_search clamp copy copy_backward co
   ranges::adjacent_find ranges::all_of ranges::any_of ranges::binary_search ranges::copy ranges::copy_if ranges::count
   ranges::count_if ranges::equal ranges::equal_range ranges::fill ranges::find ranges::find_if ranges::find_if_not
   ranges::for_each ranges::includes ranges::is_sorted ranges::lower_bound ranges::max ranges::max_element ranges::min
-  ranges::min_element ranges::minmax ranges::minmax_element ranges::mismatch ranges::none_of ranges::nth_element
+  ranges::min_element ranges::minmax ranges::minmax_element ranges::mismatch ranges::none_of ranges::nth_element ranges::pop_heap ranges::push_heap
   ranges::partial_sort ranges::partition ranges::partition_point ranges::remove_if ranges::replace ranges::replace_if ranges::reverse
   ranges::rotate ranges::search ranges::set_union ranges::sort ranges::stable_partition ranges::stable_sort
   ranges::swap_ranges ranges::transform ranges::unique ranges::upper_bound

@@ -1,0 +1,37 @@
+// A plan in a file: beside its attributes the groups sequences, documents and files, which files of results have too.
+// HDF5: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/corpus/plan.h"
+#include "core/io/run_file.h"
+#include "core/io/run_file_writer.h"
+
+namespace headroom {
+
+// Attributes of the root and the groups /sequences and /documents of sequences [range.first, …) of a plan; with
+// `with_ids` the ids of the sequences.
+[[nodiscard]] Result<void> define_plan(RunFileWriter& writer, const CorpusPlan& plan, const ShardRange& range,
+                                       bool with_ids);
+[[nodiscard]] Result<void> write_plan_parts(RunFileWriter& writer, const CorpusPlan& plan, const ShardRange& range,
+                                            bool with_ids);
+
+struct PlanFileOptions {
+  bool force = false;
+  std::vector<std::filesystem::path> inputs;
+  std::string command_line, program, git_commit, model_id;
+};
+[[nodiscard]] Result<void> write_plan_file(const CorpusPlan& plan, const std::filesystem::path& path,
+                                           const PlanFileOptions& options);
+
+// Corrupt where the file is none, or its hashes are not those of what it holds.
+[[nodiscard]] Result<CorpusPlan> read_plan_file(const std::filesystem::path& path);
+// Of a file that holds one: a plan, or a corpus with ids.
+[[nodiscard]] Result<CorpusPlan> read_plan(const RunFile& file);
+
+}  // namespace headroom

@@ -1,0 +1,11 @@
+// What the files of `headroom corpus` say they are: the layout of a run file. Constants.
+#pragma once
+
+#include <string_view>
+
+namespace headroom {
+
+inline constexpr std::string_view kPlanSchemaName = "headroom-plan";      // which sequences there are to run
+inline constexpr std::string_view kCorpusSchemaName = "headroom-corpus";  // what came of them
+
+}  // namespace headroom
