@@ -22,8 +22,6 @@
 namespace headroom {
 namespace {
 
-constexpr int kInternalBug = 70;
-
 // The exit code of a run that says which numbers were not finite.
 int report_non_finite(const ForwardSummary& forward) {
   constexpr std::size_t kShown = 5;

@@ -20,6 +20,7 @@
 #include "app/cli/circuits_command.h"
 #include "app/cli/command_words.h"
 #include "app/cli/compare_command.h"
+#include "app/cli/corpus_command.h"
 #include "app/cli/doctor_command.h"
 #include "app/cli/documents_command.h"
 #include "app/cli/families_command.h"
@@ -182,6 +183,24 @@ void add_ablate(CLI::App& app, AblateArguments& arguments) {
   command->add_option("--memory", run.memory_gb, "memory that the runs may take in GB (default: all that is free)")
       ->check(not_a_positive_size);
   command->add_flag("--force", run.force, "replace an existing file");
+  command->add_flag("--json", run.json, "machine-readable output");
+  add_checkpoint_options(*command, run.options);
+}
+
+void add_corpus(CLI::App& app, CorpusArguments& arguments) {
+  CLI::App* command = app.add_subcommand("corpus", "what heads do over many sequences, with intervals over documents");
+  AnalyzeArguments& run = arguments.run;
+  command->add_option("path", run.path, "checkpoint; may name a place inside: model/::L3.H5")
+      ->type_name(kPathValue)
+      ->required();
+  command->add_option("-o,--output", run.output, "file to write (HDF5)")->type_name(kFileValue)->required();
+  add_corpus_options(*command, arguments);
+  command->add_option("--layers", run.layers, "layers to measure, e.g. 0,2-5 (default: all)")->check(not_a_list);
+  command->add_option("--heads", run.heads, "heads to measure (default: all)")->check(not_a_list);
+  add_run_options(*command, run);
+  command->add_option("--memory", run.memory_gb, "memory that the run may take in GB (default: all that is free)")
+      ->check(not_a_positive_size);
+  command->add_flag("--force", run.force, "replace an existing file, and begin a stopped run anew");
   command->add_flag("--json", run.json, "machine-readable output");
   add_checkpoint_options(*command, run.options);
 }
@@ -440,6 +459,8 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   AnalyzeArguments analyze;
   AblateArguments ablate;
   CircuitsArguments circuits;
+  CorpusArguments corpus;
+  MergeArguments merge;
   CompareArguments compare;
   TableArguments table;
   FigureArguments figure;
@@ -457,6 +478,8 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   add_analyze(app, analyze);
   add_ablate(app, ablate);
   add_circuits(app, circuits);
+  add_corpus(app, corpus);
+  add_merge(app, merge);
   add_compare(app, compare);
   add_table(app, table);
   add_figure(app, figure);
@@ -480,7 +503,7 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(error.what(), json);
   }
-  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &compare.json, &table.json,
+  for (bool* choice : {&inspect.json, &analyze.json, &ablate.run.json, &circuits.run.json, &corpus.run.json, &merge.json, &compare.json, &table.json,
                        &figure.json, &report.json, &quantities.json, &families.json, &tokenize.json, &bench.json,
                        &train.json, &reproduce.json, &doctor_json})
     *choice = *choice || any_json;
@@ -517,6 +540,14 @@ int parse_and_run(int argc, char** argv, const WindowProgram& window_program, bo
   if (app.got_subcommand("circuits")) {
     circuits.run.command_line = joined(argc, argv);
     return run_circuits(circuits);
+  }
+  if (app.got_subcommand("corpus")) {
+    corpus.run.command_line = joined(argc, argv);
+    return run_corpus_command(corpus);
+  }
+  if (app.got_subcommand("merge")) {
+    merge.command_line = joined(argc, argv);
+    return run_merge(merge);
   }
   if (app.got_subcommand("analyze")) {
     analyze.command_line = joined(argc, argv);

@@ -41,7 +41,6 @@ int report_error(const Error& error, bool json) {
 }
 
 int report_bug(const std::string& what, bool json) {
-  constexpr int kInternalBug = 70;
   const Error error(ErrorCode::Unsupported, "a bug of this program: " + what);
   std::fflush(stdout);
   std::fprintf(stderr, "headroom: %s\n", describe(error).c_str());

@@ -9,7 +9,9 @@
 
 namespace headroom {
 
-inline constexpr int kPartialResult = 8;  // exit code: what could be done is done
+// Exit codes.
+inline constexpr int kPartialResult = 8;  // what could be done is done
+inline constexpr int kInternalBug = 70;   // a bug of this program
 
 // {code, message, file, tensor, offset, expected, found, hint}; members that do not apply are null.
 [[nodiscard]] nlohmann::ordered_json error_object(const Error& error);

@@ -130,14 +130,6 @@ class PlanReader {
     HEADROOM_TRY_VOID(read_files());
     HEADROOM_TRY_VOID(read_sequences());
     HEADROOM_TRY_VOID(read_documents());
-    const std::string ids = plan_.ids_sha256, all = plan_.plan_sha256;
-    hash_plan(plan_);
-    for (const auto& [name, found, expected] :
-         {std::tuple{"ids_sha256", ids, plan_.ids_sha256}, std::tuple{"plan_sha256", all, plan_.plan_sha256}})
-      if (found != expected) {
-        Error error(ErrorCode::Corrupt, "what the plan holds is not what its hash is of");
-        return error.at_tensor(name).wanted(expected, found);
-      }
     return std::move(plan_);
   }
 
@@ -215,22 +207,26 @@ class PlanReader {
     HEADROOM_TRY(const std::vector<double> starts, file_.read("sequences/token_start"));
     const DatasetInfo* ids = file_.find("sequences/token_id");
     const auto sequences = static_cast<std::int64_t>(documents.size());
-    if (!ids || ids->shape != std::vector<std::int64_t>{sequences, plan_.options.length} ||
-        pieces.size() != documents.size() || starts.size() != documents.size() || sequences == 0)
+    const bool fits = !ids || ids->shape == std::vector<std::int64_t>{sequences, plan_.options.length};
+    if (!fits || pieces.size() != documents.size() || starts.size() != documents.size() || sequences == 0)
       return Error(ErrorCode::Corrupt, "the sequences of the plan have not all their parts")
           .at_tensor("sequences/token_id");
     constexpr std::int64_t kAtOnce = 1024;
     const auto length = static_cast<std::size_t>(plan_.options.length);
     for (std::int64_t first = 0; first < sequences; first += kAtOnce) {
       const std::int64_t start[] = {first, 0}, count[] = {std::min(kAtOnce, sequences - first), plan_.options.length};
-      HEADROOM_TRY(const std::vector<double> values, file_.read_part("sequences/token_id", start, count));
+      std::vector<double> values;
+      if (ids) {
+        HEADROOM_TRY(values, file_.read_part("sequences/token_id", start, count));
+      }
       for (std::int64_t s = 0; s < count[0]; ++s) {
         const auto at = static_cast<std::size_t>(first + s);
         PlannedSequence sequence;
         HEADROOM_TRY(sequence.document, as_integer(documents[at], "sequences/document"));
         HEADROOM_TRY(sequence.piece, as_integer(pieces[at], "sequences/piece"));
         HEADROOM_TRY(sequence.token_start, as_integer(starts[at], "sequences/token_start"));
-        const auto row = std::span(values).subspan(static_cast<std::size_t>(s) * length, length);
+        const auto row = ids ? std::span(values).subspan(static_cast<std::size_t>(s) * length, length)
+                             : std::span<double>();
         for (const double id : row) {
           if (!(id >= 0.0 && id <= 0x1p31 - 1.0))
             return Error(ErrorCode::Corrupt, "the plan holds what is no token id").at_tensor("sequences/token_id");
@@ -311,10 +307,6 @@ Result<void> define_plan(RunFileWriter& writer, const CorpusPlan& plan, const Sh
 
   HEADROOM_TRY_VOID(writer.add_axis(
       index_axis("sequence", counting(range.first, range.count), "sequence of the plan, from 0", "sequences")));
-  if (with_ids) {
-    HEADROOM_TRY_VOID(
-        writer.add_axis(index_axis("position", counting(0, options.length), "token position, from 0", "sequences")));
-  }
   std::vector<double> indices;
   for (const PlannedDocument& document : documents_of(plan, range))
     indices.push_back(static_cast<double>(document.index));
@@ -391,12 +383,14 @@ Result<void> write_plan_file(const CorpusPlan& plan, const std::filesystem::path
   };
   for (const auto& [name, value] : attributes) HEADROOM_TRY_VOID(writer->set_attribute("", name, value));
   const ShardRange all{0, std::ssize(plan.sequences)};
+  HEADROOM_TRY_VOID(
+      writer->add_axis(index_axis("position", counting(0, plan.options.length), "token position, from 0")));
   HEADROOM_TRY_VOID(define_plan(*writer, plan, all, true));
   HEADROOM_TRY_VOID(write_plan_parts(*writer, plan, all, true));
   return writer->commit();
 }
 
-Result<CorpusPlan> read_plan(const RunFile& file) { return PlanReader(file).read(); }
+Result<CorpusPlan> read_plan_part(const RunFile& file) { return PlanReader(file).read(); }
 
 Result<CorpusPlan> read_plan_file(const std::filesystem::path& path) {
   HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(path));
@@ -405,8 +399,17 @@ Result<CorpusPlan> read_plan_file(const std::filesystem::path& path) {
     Error error(ErrorCode::Corrupt, "the file is no plan of a corpus");
     return error.in_file(path.string()).wanted(kPlanSchemaName, schema);
   }
-  auto plan = read_plan(*file);
-  if (!plan) return std::move(plan.error()).in_file(path.string());
+  auto read = read_plan_part(*file);
+  if (!read) return std::move(read.error()).in_file(path.string());
+  CorpusPlan plan = std::move(*read);
+  const std::string ids = plan.ids_sha256, all = plan.plan_sha256;
+  hash_plan(plan);
+  for (const auto& [name, found, expected] :
+       {std::tuple{"ids_sha256", ids, plan.ids_sha256}, std::tuple{"plan_sha256", all, plan.plan_sha256}})
+    if (found != expected) {
+      Error error(ErrorCode::Corrupt, "what the plan holds is not what its hash is of");
+      return error.in_file(path.string()).at_tensor(name).wanted(expected, found);
+    }
   return plan;
 }
 

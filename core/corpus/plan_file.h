@@ -14,8 +14,8 @@
 
 namespace headroom {
 
-// Attributes of the root and the groups /sequences and /documents of sequences [range.first, …) of a plan; with
-// `with_ids` the ids of the sequences.
+// Attributes of the root and the groups /sequences, /documents and /files of sequences [range.first, …) of a plan; with
+// `with_ids` the ids of the sequences, along the axis `position` that the file has.
 [[nodiscard]] Result<void> define_plan(RunFileWriter& writer, const CorpusPlan& plan, const ShardRange& range,
                                        bool with_ids);
 [[nodiscard]] Result<void> write_plan_parts(RunFileWriter& writer, const CorpusPlan& plan, const ShardRange& range,
@@ -31,7 +31,7 @@ struct PlanFileOptions {
 
 // Corrupt where the file is none, or its hashes are not those of what it holds.
 [[nodiscard]] Result<CorpusPlan> read_plan_file(const std::filesystem::path& path);
-// Of a file that holds one: a plan, or a corpus with ids.
-[[nodiscard]] Result<CorpusPlan> read_plan(const RunFile& file);
+// Of a file that holds one, or a part of one: nothing is said of its hashes. Without ids where the file has none.
+[[nodiscard]] Result<CorpusPlan> read_plan_part(const RunFile& file);
 
 }  // namespace headroom

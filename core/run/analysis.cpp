@@ -14,9 +14,9 @@
 
 #include "core/base/format.h"
 #include "core/base/numbers.h"
-#include "core/measure/program_fields.h"
 #include "core/model/capture.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/layer_program.h"
 #include "core/run/prediction_file.h"
 #include "core/run/provenance.h"
 #include "core/run/recorder.h"
@@ -50,18 +50,6 @@ Result<void> write_key_tokens(RunFileWriter& writer, const Prompt& prompt) {
   return writer.write_strings("calls/key_token_text", start, count, texts);
 }
 
-Result<void> write_parameters(RunFileWriter& writer, const ModelSpec& model, const RunShape& shape) {
-  const auto kinds = static_cast<std::int64_t>(parameter_kinds().size());
-  for (std::size_t l = 0; l < shape.layers.size(); ++l) {
-    const auto counts = attention_parameters(model.blocks[static_cast<std::size_t>(shape.layers[l])]);
-    std::vector<double> values;
-    for (const std::string& kind : parameter_kinds()) values.push_back(static_cast<double>(counts.at(kind)));
-    const std::int64_t start[] = {static_cast<std::int64_t>(l), 0}, count[] = {1, kinds};
-    HEADROOM_TRY_VOID(writer.write("weights/parameters", start, count, values));
-  }
-  return {};
-}
-
 // Whose tokens the rows and keys of calls are.
 Result<void> write_call_axes(RunFileWriter& writer, const ModelSpec& model, const RunShape& shape) {
   for (std::size_t l = 0; l < shape.layers.size(); ++l) {
@@ -71,26 +59,6 @@ Result<void> write_call_axes(RunFileWriter& writer, const ModelSpec& model, cons
     const std::string keys[] = {std::string(kTokenAxes[static_cast<std::size_t>(axes.keys)])};
     HEADROOM_TRY_VOID(writer.write_strings("calls/row_tokens", start, count, rows));
     HEADROOM_TRY_VOID(writer.write_strings("calls/key_tokens", start, count, keys));
-  }
-  return {};
-}
-
-// What the formulas need of a layer beside its head programs.
-Result<void> write_layer_program(RunFileWriter& writer, const ModelSpec& model, const RunShape& shape) {
-  for (std::size_t l = 0; l < shape.layers.size(); ++l) {
-    const BlockSpec& block = model.blocks[static_cast<std::size_t>(shape.layers[l])];
-    const AttentionSpec& attention = block.attention;
-    const std::int64_t start[] = {static_cast<std::int64_t>(l)}, count[] = {1};
-    for (const LayerField& field : layer_fields()) {
-      const double value[] = {field.get(block)};
-      HEADROOM_TRY_VOID(writer.write(path_of(field.quantity), start, count, value));
-    }
-    if (attention.bias.slopes.empty()) continue;
-    std::vector<double> slopes;
-    for (const std::int64_t head : shape.heads) slopes.push_back(attention.bias.slopes[static_cast<std::size_t>(head)]);
-    const std::int64_t first[] = {static_cast<std::int64_t>(l), 0},
-                       heads[] = {1, static_cast<std::int64_t>(slopes.size())};
-    HEADROOM_TRY_VOID(writer.write("program/alibi_slope", first, heads, slopes));
   }
   return {};
 }
@@ -134,8 +102,9 @@ Result<AnalysisOutcome> analyze(ComputeBackend& backend, const AnalysisRequest& 
     HEADROOM_TRY_VOID(write_key_tokens(*writer, request.prompt));
     HEADROOM_TRY_VOID(write_call_axes(*writer, model, shape));
   }
-  if (!model.capture) HEADROOM_TRY_VOID(write_parameters(*writer, model, shape));
-  HEADROOM_TRY_VOID(write_layer_program(*writer, model, shape));
+  const RegionSink sink = region_sink(*writer);
+  if (!model.capture) HEADROOM_TRY_VOID(model_parameters(model, shape, sink));
+  HEADROOM_TRY_VOID(model_program(model, shape, sink));
   const double null_value[] = {outcome.sink_null};
   HEADROOM_TRY_VOID(writer->write("sink_null", {}, {}, null_value));
 

@@ -14,9 +14,9 @@
 #include "core/base/numbers.h"
 #include "core/io/hdf5_error.h"
 #include "core/measure/call_fields.h"
-#include "core/measure/program_fields.h"
 #include "core/measure/residual_record.h"
 #include "core/run/capture_prompt.h"
+#include "core/run/layer_program.h"
 #include "core/run/measured_layer.h"
 #include "core/run/run_plan.h"
 
@@ -89,7 +89,7 @@ Result<void> Recorder::write_layer(const LayerRecord& record) {
   const MeasuredLayer measured(record, shape_, request_, outcome_.self_check);
   HEADROOM_TRY_VOID(write_quantities(record, measured, l));
   HEADROOM_TRY_VOID(write_layer_datasets(record, measured.heads(), l));
-  HEADROOM_TRY_VOID(write_program(record, l));
+  HEADROOM_TRY_VOID(layer_program(record, shape_, l, region_sink(writer_)));
   if (shape_.calls) HEADROOM_TRY_VOID(write_call(record, l));
   // The layer's chunks are whole: compressed here, not at the end, when nothing is left to overlap with.
   return writer_.flush();
@@ -117,12 +117,6 @@ Result<void> Recorder::write_quantities(const LayerRecord& record, const Measure
 Result<void> Recorder::write_layer_datasets(const LayerRecord& record, const std::vector<HeadView>& views,
                                             std::int64_t l) {
   const std::int64_t n = record.length;
-  const std::int64_t layer_start[] = {l}, one[] = {1};
-  const std::string kind[] = {record.kind};
-  HEADROOM_TRY_VOID(writer_.write_strings("attention_kind", layer_start, one, kind));
-  const double init[] = {record.lambda_init};
-  HEADROOM_TRY_VOID(writer_.write("weights/lambda_init", layer_start, one, init));
-
   // The widest view of the layer: keys hidden from one head only do not count as hidden from the layer.
   std::vector<double> visible(static_cast<std::size_t>(n), 0.0);
   for (const HeadView& view : views)
@@ -131,12 +125,6 @@ Result<void> Recorder::write_layer_datasets(const LayerRecord& record, const std
   const std::int64_t row_start[] = {l, 0}, row_count[] = {1, n};
   HEADROOM_TRY_VOID(writer_.write("tokens/visible_keys", row_start, row_count, visible));
 
-  const std::int64_t cube_start[] = {l, 0, 0};
-  const std::int64_t heads = static_cast<std::int64_t>(record.heads.size());
-  const std::int64_t alignment_count[] = {
-      1, heads, static_cast<std::int64_t>(record.output_alignment.size()) / std::max<std::int64_t>(heads, 1)};
-  if (!record.output_alignment.empty())
-    HEADROOM_TRY_VOID(writer_.write("weights/output_alignment", cube_start, alignment_count, record.output_alignment));
   if (shape_.summary_only) return {};
   const auto write_norms = [&](const char* path, const std::vector<std::vector<double>>& norms) -> Result<void> {
     for (std::size_t block = 0; block < norms.size(); ++block) {
@@ -164,44 +152,6 @@ Result<void> Recorder::write_call(const LayerRecord& record, std::int64_t l) {
   const std::int64_t head_start[] = {l, 0}, head_count[] = {1, static_cast<std::int64_t>(differences.size())};
   HEADROOM_TRY_VOID(writer_.write("calls/context_difference", head_start, head_count, differences));
   note_context(record, outcome_);
-  return {};
-}
-
-Result<void> Recorder::write_program(const LayerRecord& record, std::int64_t l) {
-  const std::size_t heads = record.heads.size();
-  for (const ProgramField& field : program_fields()) {
-    if (!field.get && !field.get_text) continue;
-    std::vector<std::int64_t> count = {1, static_cast<std::int64_t>(heads)};
-    std::size_t size = 1;
-    for (const std::int64_t extent : extents(field.quantity, shape_)) {
-      count.push_back(extent);
-      size *= static_cast<std::size_t>(extent);
-    }
-    std::vector<std::int64_t> start(count.size(), 0);
-    start[0] = l;
-    if (field.get_text) {
-      std::vector<std::string> texts;
-      for (const HeadRecord& head : record.heads) texts.push_back(field.get_text(head));
-      HEADROOM_TRY_VOID(writer_.write_strings(path_of(field.quantity), start, count, texts));
-      continue;
-    }
-    std::vector<double> values(heads * size, -1.0);
-    for (std::size_t h = 0; h < heads; ++h) field.get(record.heads[h], std::span(values).subspan(h * size, size));
-    HEADROOM_TRY_VOID(writer_.write(path_of(field.quantity), start, count, values));
-  }
-  return write_learned_biases(record, l);
-}
-
-Result<void> Recorder::write_learned_biases(const LayerRecord& record, std::int64_t l) {
-  if (shape_.bias_behind < 0 || !record.bias) return {};
-  const DistanceBias& bias = *record.bias;
-  for (std::size_t h = 0; h < record.heads.size(); ++h) {
-    const std::int64_t start[] = {l, static_cast<std::int64_t>(h), shape_.bias_ahead - bias.ahead},
-                       count[] = {1, 1, bias.distances()};
-    const double* first = bias.of_head(record.heads[h].head) - bias.ahead;
-    HEADROOM_TRY_VOID(
-        writer_.write("program/distance_bias", start, count, std::vector<double>(first, first + bias.distances())));
-  }
   return {};
 }
 

@@ -49,8 +49,6 @@ class Recorder final : public ForwardObserver {
   Result<void> write_layer(const LayerRecord& record);
   Result<void> write_quantities(const LayerRecord& record, const MeasuredLayer& measured, std::int64_t l);
   Result<void> write_layer_datasets(const LayerRecord& record, const std::vector<HeadView>& views, std::int64_t l);
-  Result<void> write_program(const LayerRecord& record, std::int64_t l);
-  Result<void> write_learned_biases(const LayerRecord& record, std::int64_t l);
   Result<void> write_call(const LayerRecord& record, std::int64_t l);
   Result<void> write_router(const RouterRecord& record);
   Result<void> add_residual(std::int64_t boundary, std::int64_t row, std::int64_t rows, std::span<const double> values);

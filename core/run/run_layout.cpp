@@ -67,6 +67,19 @@ Result<void> define_bins(RunFileWriter& writer, const Histogram& histogram) {
   return writer.add_axis(edges);
 }
 
+Result<void> define_quantities(RunFileWriter& writer, std::span<const Quantity> quantities, const RunShape& shape) {
+  for (const Quantity& quantity : quantities)
+    if (is_written(quantity, shape)) HEADROOM_TRY_VOID(define_quantity(writer, quantity, shape.real));
+  return {};
+}
+
+}  // namespace
+
+Result<void> define_histogram_axes(RunFileWriter& writer) {
+  for (const Histogram& histogram : histograms()) HEADROOM_TRY_VOID(define_bins(writer, histogram));
+  return {};
+}
+
 Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("layer", to_doubles(shape.layers), "layer of the model, from 0")));
   HEADROOM_TRY_VOID(writer.add_axis(index_axis("head", to_doubles(shape.heads), "output head, from 0")));
@@ -99,8 +112,7 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
   HEADROOM_TRY_VOID(writer.add_axis(label_axis("kind", parameter_kinds(), "part of the attention block", "weights")));
   HEADROOM_TRY_VOID(
       writer.add_axis(index_axis("value_slot", counting(shape.value_slots), "place among a head's values", "program")));
-  if (!shape.summary_only)
-    for (const Histogram& histogram : histograms()) HEADROOM_TRY_VOID(define_bins(writer, histogram));
+  if (!shape.summary_only) HEADROOM_TRY_VOID(define_histogram_axes(writer));
   if (shape.pool_blocks > 0)
     for (const char* name : {"query_block", "key_block"})
       HEADROOM_TRY_VOID(writer.add_axis(
@@ -146,14 +158,6 @@ Result<void> define_axes(RunFileWriter& writer, const RunShape& shape) {
   return {};
 }
 
-Result<void> define_quantities(RunFileWriter& writer, std::span<const Quantity> quantities, const RunShape& shape) {
-  for (const Quantity& quantity : quantities)
-    if (is_written(quantity, shape)) HEADROOM_TRY_VOID(define_quantity(writer, quantity, shape.real));
-  return {};
-}
-
-}  // namespace
-
 AxisDef index_axis(std::string name, std::vector<double> values, std::string long_name, std::string group) {
   AxisDef axis;
   axis.group = std::move(group);
@@ -178,7 +182,7 @@ AxisDef label_axis(std::string name, std::vector<std::string> labels, std::strin
   return axis;
 }
 
-Result<void> define_quantity(RunFileWriter& writer, const Quantity& quantity, ElementType real) {
+DatasetDef dataset_of(const Quantity& quantity, ElementType real) {
   DatasetDef def;
   def.group = quantity.group;
   def.name = quantity.name;
@@ -193,7 +197,11 @@ Result<void> define_quantity(RunFileWriter& writer, const Quantity& quantity, El
   if (!quantity.heads.empty()) def.attributes["heads"] = quantity.heads;
   if (!quantity.range.empty()) def.attributes["range"] = quantity.range;
   def.missing_values = quantity.may_be_absent;
-  return writer.add_dataset(def);
+  return def;
+}
+
+Result<void> define_quantity(RunFileWriter& writer, const Quantity& quantity, ElementType real) {
+  return writer.add_dataset(dataset_of(quantity, real));
 }
 
 const std::vector<std::string>& parameter_kinds() {

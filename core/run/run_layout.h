@@ -51,7 +51,11 @@ struct RunShape {
                                  std::string group = "");
 [[nodiscard]] AxisDef label_axis(std::string name, std::vector<std::string> labels, std::string long_name,
                                  std::string group = "");
-// The dataset of an entry, whose axes the file has; floats of type `real`.
+// The axes that the datasets of a run have, those of the histograms' bins among them where it writes these.
+[[nodiscard]] Result<void> define_axes(RunFileWriter& writer, const RunShape& shape);
+[[nodiscard]] Result<void> define_histogram_axes(RunFileWriter& writer);
+// The dataset of an entry; floats of type `real`. The file has its axes before it is added.
+[[nodiscard]] DatasetDef dataset_of(const Quantity& quantity, ElementType real);
 [[nodiscard]] Result<void> define_quantity(RunFileWriter& writer, const Quantity& quantity, ElementType real);
 
 [[nodiscard]] Result<void> define_run(RunFileWriter& writer, const RunShape& shape);

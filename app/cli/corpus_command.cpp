@@ -1,0 +1,316 @@
+#include "app/cli/corpus_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "app/cli/peak_memory.h"
+#include "app/cli/progress.h"
+#include "app/cli/run_request.h"
+#include "app/process/exit_codes.h"
+#include "app/process/report_error.h"
+#include "app/process/signals.h"
+#include "app/process/version.h"
+#include "core/base/format.h"
+#include "core/base/number_text.h"
+#include "core/base/parse_number.h"
+#include "core/base/process_memory.h"
+#include "core/corpus/corpus_run.h"
+#include "core/corpus/merge.h"
+#include "core/corpus/plan_file.h"
+#include "core/run/analysis_memory.h"
+#include "core/text/prompt_ids.h"
+
+namespace headroom {
+namespace {
+
+constexpr double kMostKeptBytes = 4.0 * 1024 * 1024 * 1024;
+
+Result<PlanOptions> plan_options(const CorpusArguments& arguments) {
+  PlanOptions options;
+  HEADROOM_TRY(options.documents.split, parse_text_split(arguments.split));
+  HEADROOM_TRY(options.documents.ids_type, parse_ids_type(arguments.ids_dtype));
+  HEADROOM_TRY(options.order, parse_corpus_order(arguments.order));
+  options.documents.field = arguments.field;
+  if (arguments.document_end) options.documents.document_end = static_cast<std::int32_t>(*arguments.document_end);
+  options.length = arguments.length;
+  options.stride = arguments.stride;
+  options.bos = bos_mode_named(arguments.bos);
+  options.concat = arguments.pack == "concat";
+  options.separator = arguments.separator;
+  options.sequences = arguments.sequences;
+  options.pieces = arguments.pieces;
+  options.seed = arguments.seed;
+  return options;
+}
+
+Result<CorpusPlan> make_plan(const CorpusArguments& arguments, const OpenedModel& model, ProgressLine& progress) {
+  if (!arguments.plan.empty()) {
+    HEADROOM_TRY(CorpusPlan plan, read_plan_file(arguments.plan));
+    HEADROOM_TRY_VOID(check_files(plan));
+    return plan;
+  }
+  if (arguments.data.empty() || arguments.length == 0) {
+    Error error(ErrorCode::InvalidArgument, "a corpus needs documents and the length of a sequence, or a plan of them");
+    return error.wanted("--data and --length, or --plan", arguments.data.empty() ? "no --data" : "no --length");
+  }
+  HEADROOM_TRY(const PlanOptions options, plan_options(arguments));
+  const auto show = [&](std::int64_t documents, std::int64_t sequences) {
+    if (documents % 64 == 0)
+      progress.show(options.sequences > 0 ? static_cast<double>(sequences) / static_cast<double>(options.sequences) : 0.0,
+                    format("%lld documents", static_cast<long long>(documents)));
+  };
+  return plan_corpus(arguments.data, options, plan_model(model), show, [] { return signal_received(); });
+}
+
+std::vector<std::filesystem::path> inputs_of(const CorpusArguments& arguments, const OpenedModel& model,
+                                             const CorpusPlan& plan) {
+  std::vector<std::filesystem::path> inputs = input_paths(arguments.run, *model.checkpoint);
+  for (const CorpusFile& file : plan.files) inputs.push_back(file.path);
+  if (!arguments.plan.empty()) inputs.push_back(arguments.plan);
+  return inputs;
+}
+
+Result<void> take_shard(const std::string& text, CorpusRequest& request) {
+  if (text.empty()) return {};
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto index = parse_index(std::string_view(text).substr(0, slash));
+  const auto count = slash < text.size() ? parse_index(std::string_view(text).substr(slash + 1)) : std::nullopt;
+  if (index && count && *count > 0 && *index < *count && *count <= 1'000'000) {
+    request.shard_index = *index, request.shard_count = *count;
+    return {};
+  }
+  Error error(ErrorCode::InvalidArgument, "a shard is one of several");
+  return error.at_tensor("--shard").wanted("I/N with I from 0 to N − 1, e.g. 3/8", text);
+}
+
+std::string plan_text(const CorpusPlan& plan) {
+  std::string text = format("%zu sequences of %lld positions from %zu of %lld documents in %zu files", plan.sequences.size(),
+                            static_cast<long long>(plan.options.length), plan.documents.size(),
+                            static_cast<long long>(plan.documents_read), plan.files.size());
+  if (plan.documents_short > 0)
+    text += format("; %lld documents are shorter than a sequence", static_cast<long long>(plan.documents_short));
+  if (plan.tokens_dropped > 0)
+    text += format("; %lld tokens behind the last pieces are left out", static_cast<long long>(plan.tokens_dropped));
+  return text + "\n";
+}
+
+nlohmann::json plan_json(const CorpusPlan& plan) {
+  return {{"plan_sha256", plan.plan_sha256},
+          {"ids_sha256", plan.ids_sha256},
+          {"corpus_sha256", plan.corpus_sha256},
+          {"length", plan.options.length},
+          {"sequences", plan.sequences.size()},
+          {"documents", plan.documents_read},
+          {"documents_used", plan.documents.size()},
+          {"documents_short", plan.documents_short},
+          {"tokens_dropped", plan.tokens_dropped},
+          {"files", plan.files.size()}};
+}
+
+void print_json(const nlohmann::json& value) {
+  std::printf("%s\n", value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings)
+    std::fprintf(stderr, "%s%s\n", warning.starts_with("warning: ") ? "" : "note: ",
+                 escape_for_terminal(warning).c_str());
+}
+
+nlohmann::json statistics_json(const StatisticValues& values) {
+  nlohmann::json object = nlohmann::json::object();
+  for (std::size_t i = 0; i < kStatistics; ++i) {
+    const double value = values[i];
+    object[statistic_names()[i]] = value == value ? nlohmann::json(value) : nlohmann::json();
+  }
+  return object;
+}
+
+// "3.320898 ± 0.098049 (95 % [3.089048, 3.552748])".
+std::string interval_text(const StatisticValues& values) {
+  std::string text = format("%.6f", of(values, Statistic::Mean));
+  const double error = of(values, Statistic::StandardError);
+  if (error == error)
+    text += format(" ± %.6f, 95 %% by t [%.6f, %.6f]", error, of(values, Statistic::CiLow),
+                   of(values, Statistic::CiHigh));
+  return text;
+}
+
+std::string corpus_text(const CorpusRequest& request, const CorpusOutcome& outcome) {
+  const std::string output = escape_for_terminal(request.run.output.string());
+  if (outcome.nothing_to_do) return output + " holds this corpus already: nothing to do\n";
+  std::string text = plan_text(*request.plan);
+  if (outcome.resumed > 0)
+    text += format("%lld sequences had been run before\n", static_cast<long long>(outcome.resumed));
+  text += format("%lld sequences of %lld documents; %s on %s, backend %s, %s, peak memory %.2f GB\n",
+                 static_cast<long long>(outcome.sequences), static_cast<long long>(outcome.documents),
+                 dtype_name(request.run.dtype), request.run.device.c_str(), outcome.attention.backend.c_str(),
+                 duration_text(outcome.seconds).c_str(), static_cast<double>(peak_rss_bytes()) / 1e9);
+  for (const std::string& note : outcome.notes) text += escape_for_terminal(note) + "\n";
+  if (of(outcome.next_token_loss, Statistic::Count) > 0.0)
+    text += "next-token loss   " + interval_text(outcome.next_token_loss) + " nats\n";
+  for (std::size_t e = 0; e < request.epsilons.size(); ++e)
+    text += format("sinks above %-5g ", request.epsilons[e]) + interval_text(outcome.sink_rate[3 * e]) +
+            " of the heads (first map)\n";
+  text += outcome.documents < 2 ? "one document: no interval\n" : "± is a standard error with documents as clusters\n";
+  return text + format("Wrote %s.\n", output.c_str());
+}
+
+nlohmann::json corpus_json(const CorpusRequest& request, const CorpusOutcome& outcome) {
+  nlohmann::json result = {{"path", request.run.output.string()},
+                           {"nothing_to_do", outcome.nothing_to_do},
+                           {"plan", plan_json(*request.plan)},
+                           {"sequences", outcome.sequences}};
+  if (outcome.nothing_to_do) return result;
+  result["documents"] = outcome.documents;
+  result["resumed"] = outcome.resumed;
+  result["non_finite"] = outcome.non_finite;
+  result["next_token_loss"] = statistics_json(outcome.next_token_loss);
+  result["epsilon"] = request.epsilons;
+  nlohmann::json rates = nlohmann::json::array();
+  for (std::size_t e = 0; e < request.epsilons.size(); ++e)
+    rates.push_back({{"first", statistics_json(outcome.sink_rate[3 * e])},
+                     {"second", statistics_json(outcome.sink_rate[3 * e + 1])},
+                     {"net", statistics_json(outcome.sink_rate[3 * e + 2])}});
+  result["sink_rate"] = std::move(rates);
+  result["notes"] = outcome.notes;
+  result["backend"] = outcome.attention.backend;
+  result["device"] = request.run.device;
+  result["dtype"] = dtype_name(request.run.dtype);
+  result["seconds"] = outcome.seconds;
+  result["size_bytes"] = outcome.size_bytes;
+  result["peak_rss_bytes"] = peak_rss_bytes();
+  return result;
+}
+
+int write_plan_only(const CorpusArguments& arguments, const OpenedModel& model, const CorpusPlan& plan) {
+  PlanFileOptions options;
+  options.force = arguments.run.force;
+  options.inputs = inputs_of(arguments, model, plan);
+  options.command_line = arguments.run.command_line;
+  options.program = std::string("headroom ") + kVersion;
+  options.git_commit = kGitCommit;
+  options.model_id = model.checkpoint->name();
+  if (const auto written = write_plan_file(plan, arguments.run.output, options); !written)
+    return report_error(written.error(), arguments.run.json);
+  if (arguments.run.json) {
+    nlohmann::json result = plan_json(plan);
+    result["path"] = arguments.run.output.string();
+    print_json(result);
+  } else {
+    std::fputs((plan_text(plan) + "ids_sha256 " + plan.ids_sha256 + "\nplan_sha256 " + plan.plan_sha256 + "\nWrote " +
+                escape_for_terminal(arguments.run.output.string()) + ".\n")
+                   .c_str(),
+               stdout);
+  }
+  return 0;
+}
+
+// Says no to a file that nobody expects to be so large.
+Result<void> check_kept(const CorpusArguments& arguments, const CorpusRequest& request) {
+  HEADROOM_TRY(const double bytes, kept_bytes(request));
+  if (isatty(STDERR_FILENO) == 1)
+    std::fprintf(stderr, "keeps %s of the sequences\n", size_text(bytes).c_str());
+  if (arguments.keep != "all" || bytes <= kMostKeptBytes) return {};
+  Error error(ErrorCode::OutOfMemory, "what would be kept of all sequences is larger than 4 GiB");
+  return error.at_tensor("--keep")
+      .wanted("at most 4 GiB", size_text(bytes))
+      .advise("--keep core keeps a tenth; name the quantities to keep them whatever their size");
+}
+
+}  // namespace
+
+int run_corpus_command(const CorpusArguments& given) {
+  CorpusArguments arguments = given;
+  const bool json = arguments.run.json;
+  if (const auto placed = place_arguments(arguments.run); !placed) return report_error(placed.error(), json);
+  auto model = open_model(arguments.run.path, arguments.run.options);
+  if (!model) return report_error(model.error(), json);
+  ProgressLine progress;
+  const GracefulStop graceful;
+  auto plan = make_plan(arguments, *model, progress);
+  progress.clear();
+  if (!plan) {
+    const int code = report_error(plan.error(), json);
+    return plan.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
+  }
+  warn(plan->warnings);
+  if (arguments.plan_only) return write_plan_only(arguments, *model, *plan);
+
+  auto backend = load_compute();
+  if (!backend) return report_error(backend.error(), json);
+  CorpusRequest request;
+  RunNotes notes;
+  AnalyzeArguments run = arguments.run;
+  run.prompt = {};
+  run.prompt.ids = ids_text(plan->sequences.front().ids);
+  auto prepared = prepare_run(run, *model, **backend, notes);
+  if (!prepared) return report_error(prepared.error(), json);
+  request.run = std::move(*prepared);
+  request.run.inputs = inputs_of(arguments, *model, *plan);
+  request.plan = &*plan;
+  request.keep = arguments.keep;
+  request.epsilons = arguments.epsilons;
+  request.bootstrap_seed = arguments.bootstrap_seed;
+  request.with_ids = !arguments.no_ids;
+  if (const auto taken = take_shard(arguments.shard, request); !taken) return report_error(taken.error(), json);
+  if (const auto kept = check_kept(arguments, request); !kept) return report_error(kept.error(), json);
+  const std::int64_t threads = (*backend)->info().threads;
+  const AnalysisBudget budget = make_analysis_budget(request.run, threads, run.memory_gb, free_memory());
+  if (!budget.fits()) return report_error(over_budget(request.run, threads, budget), json);
+
+  const auto show = [&](std::int64_t done, std::int64_t all) {
+    progress.show(static_cast<double>(done) / static_cast<double>(all),
+                  format("sequence %lld of %lld", static_cast<long long>(done), static_cast<long long>(all)));
+  };
+  auto outcome = run_corpus(**backend, request, show, [] { return signal_received(); });
+  progress.clear();
+  if (!outcome) {
+    const int code = report_error(outcome.error(), json);
+    return outcome.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
+  }
+  if (json)
+    print_json(corpus_json(request, *outcome));
+  else
+    std::fputs(corpus_text(request, *outcome).c_str(), stdout);
+  for (const std::string& violation : outcome->self_check.violations)
+    std::fprintf(stderr, "warning: self-check: %s\n", violation.c_str());
+  if (!outcome->self_check.violations.empty()) return kInternalBug;
+  if (outcome->non_finite == 0) return 0;
+  std::fprintf(stderr, "warning: %lld sequences are not finite from some layer on (sequences/non_finite_layer)\n",
+               static_cast<long long>(outcome->non_finite));
+  return kPartialResult;
+}
+
+int run_merge(const MergeArguments& arguments) {
+  MergeRequest request;
+  request.parts = arguments.parts;
+  request.output = arguments.output;
+  request.force = arguments.force;
+  request.command_line = arguments.command_line;
+  const GracefulStop graceful;
+  auto outcome = merge_corpus(request, [] { return signal_received(); });
+  if (!outcome) {
+    const int code = report_error(outcome.error(), arguments.json);
+    return outcome.error().code == ErrorCode::Cancelled ? signal_exit_code() : code;
+  }
+  warn(outcome->notes);
+  if (arguments.json)
+    print_json({{"path", request.output.string()},
+                {"parts", outcome->parts},
+                {"sequences", outcome->sequences},
+                {"notes", outcome->notes},
+                {"size_bytes", outcome->size_bytes}});
+  else
+    std::printf("%lld sequences of %lld parts. Wrote %s.\n", static_cast<long long>(outcome->sequences),
+                static_cast<long long>(outcome->parts), escape_for_terminal(request.output.string()).c_str());
+  return 0;
+}
+
+}  // namespace headroom

@@ -1,0 +1,48 @@
+// `headroom corpus MODEL …`: runs a checkpoint on many sequences and writes what its heads do over them; `headroom merge
+// PARTS …`: parts of such a run as one file. Main thread only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/analyze_command.h"
+
+namespace CLI {
+class App;
+}
+
+namespace headroom {
+
+struct CorpusArguments {
+  AnalyzeArguments run;  // its prompt is not used
+  std::vector<std::filesystem::path> data;
+  std::filesystem::path plan;
+  bool plan_only = false, no_ids = false;
+  std::string shard;  // "3/8"; empty: everything
+  std::string split = "none", field, ids_dtype = "uint16", pack = "none", separator = "none", order = "spread";
+  std::string bos = "auto", keep = "all";
+  std::optional<std::int64_t> document_end;
+  std::optional<std::uint64_t> seed;
+  std::int64_t length = 0, stride = 0, sequences = 0, pieces = 0;
+  std::vector<double> epsilons = {0.2, 0.3, 0.4};
+  std::uint64_t bootstrap_seed = 0;
+};
+
+struct MergeArguments {
+  std::vector<std::filesystem::path> parts;
+  std::filesystem::path output;
+  bool force = false, json = false;
+  std::string command_line;
+};
+
+// The options; those that every command of a run has are there already.
+void add_corpus_options(CLI::App& command, CorpusArguments& arguments);
+void add_merge(CLI::App& app, MergeArguments& arguments);
+
+[[nodiscard]] int run_corpus_command(const CorpusArguments& arguments);
+[[nodiscard]] int run_merge(const MergeArguments& arguments);
+
+}  // namespace headroom

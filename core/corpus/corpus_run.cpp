@@ -1,0 +1,265 @@
+#include "core/corpus/corpus_run.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "core/base/format.h"
+#include "core/base/numbers.h"
+#include "core/corpus/progress_log.h"
+#include "core/corpus/statistics.h"
+#include "core/io/corpus_schema.h"
+#include "core/io/run_file.h"
+#include "core/io/target_check.h"
+#include "core/run/provenance.h"
+#include "core/run/run_plan.h"
+
+namespace headroom {
+namespace {
+
+class LogValues final : public SequenceValues {
+ public:
+  explicit LogValues(const ProgressLog& log) : log_(log) {}
+  Result<void> floats(std::int64_t sequence, std::size_t first, std::span<float> out) const override {
+    return log_.read_floats(sequence, first, out);
+  }
+  Result<void> integers(std::int64_t sequence, std::size_t first, std::span<std::int32_t> out) const override {
+    return log_.read_integers(sequence, first, out);
+  }
+
+ private:
+  const ProgressLog& log_;
+};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// What the numbers of a run follow from, the shard left out.
+Result<std::string> settings_of(const CorpusRequest& request, const RunPlan& plan, const AttentionChoice& attention,
+                                const kernels::StopRequested& stop) {
+  HEADROOM_TRY(const std::string hashes, checkpoint_hashes(*request.run.model->checkpoint, stop));
+  return nlohmann::json{{"plan_sha256", request.plan->plan_sha256},
+                        {"checkpoint_sha256", hashes},
+                        {"what_ifs", overrides_text(request.run.what_ifs)},
+                        {"layers", plan.shape.layers},
+                        {"heads", plan.shape.heads},
+                        {"dtype", dtype_name(request.run.dtype)},
+                        {"backend", attention.backend},
+                        {"keep", request.keep},
+                        {"epsilon", request.epsilons},
+                        {"bootstrap_seed", request.bootstrap_seed},
+                        {"ids", request.with_ids},
+                        {"program", request.run.program}}
+      .dump();
+}
+
+// Whether the target is the finished file of these settings.
+bool is_finished(const std::filesystem::path& target, const std::string& settings, const ShardRange& range) {
+  const auto file = RunFile::open(target);
+  if (!file) return false;
+  const auto schema = (*file)->root_attribute("schema_name"), found = (*file)->root_attribute("settings");
+  const auto first = (*file)->read_axis("sequences/sequence");
+  return schema && *schema == kCorpusSchemaName && found && *found == settings && first && !first->empty() &&
+         first->front() == static_cast<double>(range.first) && std::ssize(*first) == range.count;
+}
+
+// The request of one sequence, as it would be given to analyze().
+AnalysisRequest of_first_sequence(const CorpusRequest& request) {
+  AnalysisRequest run = request.run;
+  run.prompt = {};
+  run.prompt.ids = request.plan->sequences.front().ids;
+  run.prompt.bos_added = request.plan->bos_id.has_value();
+  run.prompt.first_is_bos = run.model->spec.bos_token_id && run.prompt.ids.front() == *run.model->spec.bos_token_id;
+  run.prompt.source = "ids_sha256 " + request.plan->ids_sha256;
+  run.summary_only = run.hidden = run.exact_maps = false;
+  run.pool_blocks = 0;
+  return run;
+}
+
+Result<RunPlan> plan_of(const CorpusRequest& request) {
+  const ModelSpec& model = request.run.model->spec;
+  if (model.capture || model.encoder)
+    return Error(ErrorCode::Unsupported, "a corpus is run through models that read one sequence")
+        .wanted("a decoder, or an encoder alone", model.capture ? "a capture" : model.model_type);
+  return plan_run(of_first_sequence(request));
+}
+
+class CorpusRun {
+ public:
+  CorpusRun(ComputeBackend& backend, const CorpusRequest& request, RunPlan plan, CorpusLayout layout,
+            const CorpusProgress& progress, const kernels::StopRequested& stop)
+      : backend_(backend),
+        request_(request),
+        plan_(std::move(plan)),
+        layout_(std::move(layout)),
+        progress_(progress),
+        stop_(stop),
+        range_(shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count)) {}
+
+  Result<CorpusOutcome> run() {
+    const auto begin = std::chrono::steady_clock::now();
+    outcome_.notes = plan_.notes;
+    ForwardOptions& forward = plan_.forward;
+    forward.last_layer = last_layer_to_run(plan_.model, plan_.request);
+    HEADROOM_TRY(outcome_.attention, backend_.choose_attention(forward));
+    HEADROOM_TRY(settings_, settings_of(request_, plan_, outcome_.attention, stop_));
+    const std::filesystem::path& target = request_.run.output;
+    if (!request_.run.force && is_finished(target, settings_, range_)) {
+      outcome_.nothing_to_do = true;
+      outcome_.sequences = range_.count;
+      return std::move(outcome_);
+    }
+    HEADROOM_TRY([[maybe_unused]] const std::filesystem::path checked,
+                 check_target(target, request_.run.force, request_.run.inputs));
+    HEADROOM_TRY(log_, ProgressLog::open(target, settings_, request_.run.force, layout_));
+    HEADROOM_TRY_VOID(run_sequences());
+    HEADROOM_TRY_VOID(write());
+    log_->remove();
+    std::error_code ignored;
+    outcome_.size_bytes = static_cast<std::size_t>(std::filesystem::file_size(target, ignored));
+    outcome_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return std::move(outcome_);
+  }
+
+ private:
+  Result<void> run_sequences() {
+    SequenceCollector collector(layout_, plan_.forward.request, stop_);
+    std::int64_t done = 0;
+    for (std::int64_t s = range_.first; s < range_.first + range_.count; ++s) done += log_->has(s) ? 1 : 0;
+    outcome_.resumed = done;
+    for (std::int64_t s = range_.first; s < range_.first + range_.count; ++s) {
+      if (log_->has(s) && log_->fixed()) continue;
+      if (stop_ && stop_()) return Error(ErrorCode::Cancelled, "cancelled");
+      const auto begin = std::chrono::steady_clock::now();
+      plan_.forward.ids = request_.plan->sequences[static_cast<std::size_t>(s)].ids;
+      collector.begin(s);
+      HEADROOM_TRY(const ForwardSummary summary,
+                   backend_.run(request_.run.model->source, plan_.model, plan_.forward, collector));
+      const SequenceRecord record = collector.finish(summary);
+      if (!log_->fixed() && record.non_finite_layer < 0) HEADROOM_TRY_VOID(keep_fixed(collector));
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      if (!log_->has(s)) {
+        HEADROOM_TRY_VOID(log_->add(record, seconds.count()));
+        ++done;
+      }
+      if (progress_) progress_(done, range_.count);
+    }
+    outcome_.self_check = collector.self_check();
+    // Where no sequence came to an end, what is the same for all is as far as the last one came.
+    if (!log_->fixed()) HEADROOM_TRY_VOID(keep_fixed(collector));
+    return {};
+  }
+
+  Result<void> keep_fixed(const SequenceCollector& collector) {
+    std::vector<FixedRegion> regions = collector.fixed();
+    const RegionSink sink = region_sink(regions);
+    HEADROOM_TRY_VOID(model_parameters(plan_.model, layout_.shape(), sink));
+    HEADROOM_TRY_VOID(model_program(plan_.model, layout_.shape(), sink));
+    return log_->set_fixed(regions);
+  }
+
+  Result<void> write() {
+    CorpusContent content;
+    const LogValues values(*log_);
+    CorpusTotals totals(layout_);
+    const BackendInfo info = backend_.info();
+    content.plan = request_.plan;
+    content.layout = &layout_;
+    content.values = &values;
+    content.totals = &totals;
+    content.range = range_;
+    content.shard_index = request_.shard_index, content.shard_count = request_.shard_count;
+    for (std::int64_t s = range_.first; s < range_.first + range_.count; ++s) {
+      if (stop_ && stop_()) return Error(ErrorCode::Cancelled, "cancelled");
+      HEADROOM_TRY(const SequenceRecord record, log_->read(s));
+      totals.add(record);
+      content.losses.push_back(record.loss);
+      content.rates.insert(content.rates.end(), record.rates.begin(), record.rates.end());
+      content.non_finite_layers.push_back(record.non_finite_layer);
+      if (record.non_finite_layer >= 0) ++outcome_.non_finite;
+    }
+    content.fixed = log_->fixed().value_or(std::vector<FixedRegion>());
+    ShardOrigin shard;
+    shard.first = range_.first, shard.count = range_.count;
+    shard.host = host_name();
+    shard.device = outcome_.attention.device;
+    shard.kernel_target = outcome_.attention.kernel_target;
+    shard.threads = info.threads;
+    shard.seconds = log_->seconds();
+    content.shards = {std::move(shard)};
+    content.sink_null = plan_.sink_null;
+    content.keep = request_.keep;
+    content.settings = settings_;
+    content.bootstrap_seed = request_.bootstrap_seed;
+    content.with_ids = request_.with_ids;
+    RunFileWriter::Options options;
+    options.force = request_.run.force;
+    options.inputs = request_.run.inputs;
+    options.schema_name = kCorpusSchemaName;
+    HEADROOM_TRY(const std::unique_ptr<RunFileWriter> writer, RunFileWriter::create(request_.run.output, options));
+    HEADROOM_TRY_VOID(write_provenance(*writer, plan_.request, "Statistics over a corpus of ", info,
+                                       outcome_.attention, stop_));
+    HEADROOM_TRY_VOID(writer->set_attribute("program", "overrides", overrides_text(request_.run.what_ifs)));
+    HEADROOM_TRY_VOID(write_corpus(*writer, content, stop_));
+    HEADROOM_TRY_VOID(writer->commit());
+    summarise(content);
+    return {};
+  }
+
+  void summarise(const CorpusContent& content) {
+    std::vector<std::int64_t> documents;
+    for (std::int64_t s = range_.first; s < range_.first + range_.count; ++s)
+      documents.push_back(request_.plan->sequences[static_cast<std::size_t>(s)].document);
+    const SequenceStatistics statistics(documents, request_.bootstrap_seed);
+    outcome_.sequences = range_.count;
+    outcome_.documents = statistics.documents();
+    outcome_.next_token_loss = statistics.compute(content.losses, 1).front();
+    outcome_.sink_rate = statistics.compute(content.rates, layout_.rates());
+  }
+
+  ComputeBackend& backend_;
+  const CorpusRequest& request_;
+  RunPlan plan_;
+  CorpusLayout layout_;
+  const CorpusProgress& progress_;
+  const kernels::StopRequested& stop_;
+  ShardRange range_;
+  std::string settings_;
+  std::unique_ptr<ProgressLog> log_;
+  CorpusOutcome outcome_;
+};
+
+}  // namespace
+
+Result<double> kept_bytes(const CorpusRequest& request) {
+  HEADROOM_TRY(const RunPlan plan, plan_of(request));
+  HEADROOM_TRY(const CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons));
+  const ShardRange range =
+      shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
+  return static_cast<double>(layout.kept_bytes()) * static_cast<double>(range.count);
+}
+
+Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request, const CorpusProgress& progress,
+                                 const kernels::StopRequested& stop) {
+  HEADROOM_TRY(RunPlan plan, plan_of(request));
+  HEADROOM_TRY(CorpusLayout layout, CorpusLayout::create(plan.shape, request.keep, request.epsilons));
+  const ShardRange range =
+      shard_range(std::ssize(request.plan->sequences), request.shard_index, request.shard_count);
+  if (range.count == 0) {
+    Error error(ErrorCode::InvalidArgument, "the shard has no sequences");
+    return error.at_tensor("--shard").wanted(
+        format("at most %zu shards", request.plan->sequences.size()),
+        format("%lld", static_cast<long long>(request.shard_count)));
+  }
+  return CorpusRun(backend, request, std::move(plan), std::move(layout), progress, stop).run();
+}
+
+}  // namespace headroom

@@ -1,0 +1,55 @@
+// A corpus run: every sequence of a plan, or of a shard of it, run as `analyze` runs it alone, kept as it is finished, and at
+// last written as one file. Call on one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/corpus/corpus_file.h"
+#include "core/corpus/plan.h"
+#include "core/corpus/statistics.h"
+#include "core/measure/self_check.h"
+#include "core/run/analysis.h"
+#include "core/run/compute.h"
+
+namespace headroom {
+
+struct CorpusRequest {
+  AnalysisRequest run;  // of one sequence: model, what-ifs, layers, heads, dtype, device, output, force; its prompt is any
+  const CorpusPlan* plan = nullptr;
+  std::int64_t shard_index = 0, shard_count = 1;
+  std::string keep = "all";
+  std::vector<double> epsilons = {0.2, 0.3, 0.4};
+  std::uint64_t bootstrap_seed = 0;
+  bool with_ids = true;
+};
+
+struct CorpusOutcome {
+  bool nothing_to_do = false;  // the target was there, of the same settings
+  std::int64_t sequences = 0, documents = 0, resumed = 0, non_finite = 0;
+  AttentionChoice attention;
+  SelfCheck self_check;
+  std::vector<std::string> notes;
+  double seconds = 0.0;
+  std::size_t size_bytes = 0;
+  StatisticValues next_token_loss{};
+  std::vector<StatisticValues> sink_rate;  // by epsilon and map
+};
+
+// Called after each sequence, with those that are done of those there are.
+using CorpusProgress = std::function<void(std::int64_t done, std::int64_t all)>;
+
+// InvalidArgument where the target exists with other settings (unless forced) or a run with others was begun; Unsupported
+// for models that read two sequences and for captures; Cancelled by `stop`, with what is finished kept beside the target.
+[[nodiscard]] Result<CorpusOutcome> run_corpus(ComputeBackend& backend, const CorpusRequest& request,
+                                               const CorpusProgress& progress, const kernels::StopRequested& stop);
+
+// Bytes of what is kept of all sequences in the file, before compression.
+[[nodiscard]] Result<double> kept_bytes(const CorpusRequest& request);
+
+}  // namespace headroom

@@ -1,0 +1,30 @@
+// Parts of a corpus, run apart, as the one file that a single run would have written. HDF5: one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace headroom {
+
+// Merges parts of one plan: any order, every sequence once. Corrupt, with the parts listed, where one is missing, there
+// twice or of other settings; the indices that are missing are in Error::hint.
+struct MergeRequest {
+  std::vector<std::filesystem::path> parts;
+  std::filesystem::path output;
+  bool force = false;
+  std::string command_line, program, git_commit;
+};
+struct MergeOutcome {
+  std::int64_t parts = 0, sequences = 0;
+  std::vector<std::string> notes;
+  std::size_t size_bytes = 0;
+};
+[[nodiscard]] Result<MergeOutcome> merge_corpus(const MergeRequest& request, const std::function<bool()>& stop);
+
+}  // namespace headroom

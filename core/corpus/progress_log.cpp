@@ -1,0 +1,308 @@
+#include "core/corpus/progress_log.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "core/base/format.h"
+#include "core/io/atomic_file.h"
+
+namespace headroom {
+namespace {
+
+constexpr std::string_view kMagic = "headroom progress 1\n";
+constexpr std::size_t kHeadBytes = 16;  // kind, CRC-32, length
+constexpr mode_t kLogMode = 0666;       // less the umask
+
+enum class Kind : std::uint32_t { Settings = 1, Fixed = 2, Sequence = 3 };
+
+std::uint32_t checksum(std::string_view bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+template <typename T>
+void append(std::string& out, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  out.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+template <typename T>
+void append_all(std::string& out, const std::vector<T>& values) {
+  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+// Seven bits a byte, the least first.
+void append_number(std::string& out, std::uint64_t value) {
+  for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
+  out += static_cast<char>(value);
+}
+
+// Where the parts of a sequence's record lie in it.
+struct RecordPlaces {
+  static constexpr std::size_t kSequence = 0, kLoss = 8, kNonFinite = 16, kSeconds = 24, kFloats = 32;
+  std::size_t integers, rates, extremes, counts;
+
+  explicit RecordPlaces(const CorpusLayout& layout)
+      : integers(kFloats + layout.float_columns() * sizeof(float)),
+        rates(integers + layout.integer_columns() * sizeof(std::int32_t)),
+        extremes(rates + layout.rates() * sizeof(double)),
+        counts(extremes + 2 * layout.extremes() * sizeof(double)) {}
+};
+
+template <typename T>
+T part(std::string_view bytes, std::size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof(T));
+  return value;
+}
+
+template <typename T>
+std::vector<T> parts(std::string_view bytes, std::size_t at, std::size_t count) {
+  std::vector<T> values(count);
+  std::memcpy(values.data(), bytes.data() + at, count * sizeof(T));
+  return values;
+}
+
+nlohmann::json region_json(const FixedRegion& region) {
+  return {{"path", region.path}, {"start", region.start}, {"count", region.count}, {"numbers", region.numbers},
+          {"texts", region.texts}};
+}
+
+}  // namespace
+
+struct ProgressLog::State {
+  std::filesystem::path path;
+  RecordPlaces places;
+  const CorpusLayout& layout;
+  int descriptor = -1;
+  std::uint64_t end = 0;                              // of what is whole
+  std::map<std::int64_t, std::uint64_t> at;           // of a sequence's record, behind its head
+  std::map<std::int64_t, std::uint64_t> size;
+  std::optional<std::vector<FixedRegion>> fixed;
+  double seconds = 0.0;
+
+  State(std::filesystem::path name, const CorpusLayout& of) : path(std::move(name)), places(of), layout(of) {}
+  ~State() {
+    if (descriptor >= 0) close(descriptor);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  [[nodiscard]] Error failed(const char* what, int error_number) const {
+    Error error(ErrorCode::Io, std::string(what) + ": " + std::strerror(error_number));
+    return error.in_file(path.string());
+  }
+
+  Result<void> read_at(std::uint64_t offset, std::span<std::byte> out) const {
+    while (!out.empty()) {
+      const ssize_t got = pread(descriptor, out.data(), out.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return failed("the progress of the run cannot be read", errno);
+      if (got == 0) return Error(ErrorCode::Io, "the progress of the run is shorter than it was").in_file(path.string());
+      out = out.subspan(static_cast<std::size_t>(got));
+      offset += static_cast<std::uint64_t>(got);
+    }
+    return {};
+  }
+
+  Result<void> write(Kind kind, const std::string& payload) {
+    std::string bytes;
+    append(bytes, kind);
+    append(bytes, checksum(payload));
+    append(bytes, std::uint64_t{payload.size()});
+    bytes += payload;
+    if (lseek(descriptor, static_cast<off_t>(end), SEEK_SET) < 0)
+      return failed("the progress of the run cannot be written", errno);
+    HEADROOM_TRY_VOID(write_all(descriptor, std::as_bytes(std::span(bytes)), path));
+    if (fdatasync(descriptor) != 0) return failed("the progress of the run cannot be synced", errno);
+    end += bytes.size();
+    return {};
+  }
+
+  Result<void> take(Kind kind, const std::string& payload, std::uint64_t offset, std::string& settings) {
+    if (kind == Kind::Settings) settings = payload;
+    if (kind == Kind::Sequence && payload.size() >= places.counts) {
+      const auto sequence = part<std::int64_t>(payload, RecordPlaces::kSequence);
+      at[sequence] = offset, size[sequence] = payload.size();
+      seconds += part<double>(payload, RecordPlaces::kSeconds);
+    }
+    if (kind != Kind::Fixed) return {};
+    const nlohmann::json list = nlohmann::json::from_cbor(payload, true, false);
+    if (!list.is_array()) return {};
+    fixed.emplace();
+    for (const nlohmann::json& region : list)
+      fixed->push_back({region["path"], region["start"], region["count"], region["numbers"], region["texts"]});
+    return {};
+  }
+
+  // Everything that is whole; what follows is cut off.
+  Result<std::string> scan() {
+    struct stat status{};
+    if (fstat(descriptor, &status) != 0) return failed("the progress of the run cannot be read", errno);
+    const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
+    std::string settings, magic(kMagic.size(), '\0');
+    if (size_bytes < kMagic.size()) return settings;
+    HEADROOM_TRY_VOID(read_at(0, std::as_writable_bytes(std::span(magic))));
+    if (magic != kMagic) return settings;
+    end = kMagic.size();
+    std::array<char, kHeadBytes> head{};
+    std::string payload;
+    while (size_bytes - end >= kHeadBytes) {
+      HEADROOM_TRY_VOID(read_at(end, std::as_writable_bytes(std::span(head))));
+      const std::string_view words(head.data(), head.size());
+      const auto length = part<std::uint64_t>(words, 8);
+      if (length > size_bytes - end - kHeadBytes) break;
+      payload.resize(static_cast<std::size_t>(length));
+      HEADROOM_TRY_VOID(read_at(end + kHeadBytes, std::as_writable_bytes(std::span(payload))));
+      if (checksum(payload) != part<std::uint32_t>(words, 4)) break;
+      HEADROOM_TRY_VOID(take(part<Kind>(words, 0), payload, end + kHeadBytes, settings));
+      end += kHeadBytes + length;
+    }
+    if (ftruncate(descriptor, static_cast<off_t>(end)) != 0)
+      return failed("the progress of the run cannot be cut", errno);
+    return settings;
+  }
+
+  Result<void> begin(const std::string& settings) {
+    at.clear(), size.clear();
+    fixed.reset();
+    seconds = 0.0;
+    if (ftruncate(descriptor, 0) != 0 || lseek(descriptor, 0, SEEK_SET) < 0)
+      return failed("the progress of the run cannot be begun", errno);
+    HEADROOM_TRY_VOID(write_all(descriptor, std::as_bytes(std::span(kMagic)), path));
+    end = kMagic.size();
+    return write(Kind::Settings, settings);
+  }
+};
+
+ProgressLog::ProgressLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ProgressLog::~ProgressLog() = default;
+
+std::filesystem::path ProgressLog::path_of(const std::filesystem::path& target) {
+  return target.parent_path() / ("." + target.filename().string() + ".headroom-progress");
+}
+
+Result<std::unique_ptr<ProgressLog>> ProgressLog::open(const std::filesystem::path& target,
+                                                       const std::string& settings, bool anew,
+                                                       const CorpusLayout& layout) {
+  auto state = std::make_unique<State>(path_of(target), layout);
+  state->descriptor = ::open(state->path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kLogMode);
+  if (state->descriptor < 0) return state->failed("the progress of the run cannot be kept beside its target", errno);
+  struct stat status{};
+  if (fstat(state->descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+    return Error(ErrorCode::Io, "something that is not a regular file has the name of a progress file")
+        .in_file(state->path.string());
+  // Without locks, as on some network file systems, nothing tells of another process.
+  if (flock(state->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error(ErrorCode::Io, "another process is at this run")
+        .in_file(target.string())
+        .advise("wait for it to end, or choose another name");
+  HEADROOM_TRY(const std::string before, state->scan());
+  if (before.empty() || (anew && before != settings)) {
+    HEADROOM_TRY_VOID(state->begin(settings));
+  } else if (before != settings) {
+    Error error(ErrorCode::InvalidArgument, "a run with other settings was begun under this name");
+    return error.in_file(target.string())
+        .wanted(settings, before)
+        .advise("--force begins anew; another name leaves what was begun as it is");
+  }
+  return std::unique_ptr<ProgressLog>(new ProgressLog(std::move(state)));
+}
+
+bool ProgressLog::has(std::int64_t sequence) const { return state_->at.contains(sequence); }
+std::int64_t ProgressLog::sequences() const { return std::ssize(state_->at); }
+double ProgressLog::seconds() const { return state_->seconds; }
+
+Result<void> ProgressLog::add(const SequenceRecord& record, double seconds) {
+  std::string payload;
+  payload.reserve(state_->places.counts + 4 * record.counts.size());
+  append(payload, record.sequence);
+  append(payload, record.loss);
+  append(payload, record.non_finite_layer);
+  append(payload, seconds);
+  append_all(payload, record.floats);
+  append_all(payload, record.integers);
+  append_all(payload, record.rates);
+  append_all(payload, record.extremes);
+  std::uint64_t before = 0;
+  for (const auto& [bin, count] : record.counts) {
+    append_number(payload, bin - before);
+    append_number(payload, count);
+    before = bin;
+  }
+  const std::uint64_t offset = state_->end + kHeadBytes;
+  HEADROOM_TRY_VOID(state_->write(Kind::Sequence, payload));
+  state_->at[record.sequence] = offset, state_->size[record.sequence] = payload.size();
+  state_->seconds += seconds;
+  return {};
+}
+
+Result<SequenceRecord> ProgressLog::read(std::int64_t sequence) const {
+  const CorpusLayout& layout = state_->layout;
+  const RecordPlaces& places = state_->places;
+  std::string payload(static_cast<std::size_t>(state_->size.at(sequence)), '\0');
+  HEADROOM_TRY_VOID(state_->read_at(state_->at.at(sequence), std::as_writable_bytes(std::span(payload))));
+  SequenceRecord record;
+  record.sequence = sequence;
+  record.loss = part<double>(payload, RecordPlaces::kLoss);
+  record.non_finite_layer = part<std::int64_t>(payload, RecordPlaces::kNonFinite);
+  record.floats = parts<float>(payload, RecordPlaces::kFloats, layout.float_columns());
+  record.integers = parts<std::int32_t>(payload, places.integers, layout.integer_columns());
+  record.rates = parts<double>(payload, places.rates, layout.rates());
+  record.extremes = parts<double>(payload, places.extremes, 2 * layout.extremes());
+  std::uint64_t bin = 0;
+  for (std::size_t at = places.counts; at < payload.size();) {
+    std::array<std::uint64_t, 2> numbers{};  // distance from the bin before, count
+    for (std::uint64_t& number : numbers)
+      for (unsigned shift = 0; at < payload.size() && shift < 64; shift += 7) {
+        const auto byte = static_cast<unsigned char>(payload[at++]);
+        number |= std::uint64_t{byte & 127U} << shift;
+        if (byte < 128) break;
+      }
+    bin += numbers[0];
+    if (bin >= layout.count_bins())
+      return Error(ErrorCode::Corrupt, "the progress of the run counts in a bin that there is not")
+          .in_file(state_->path.string());
+    record.counts.emplace_back(bin, numbers[1]);
+  }
+  return record;
+}
+
+Result<void> ProgressLog::read_floats(std::int64_t sequence, std::size_t first, std::span<float> out) const {
+  return state_->read_at(state_->at.at(sequence) + RecordPlaces::kFloats + first * sizeof(float),
+                         std::as_writable_bytes(out));
+}
+
+Result<void> ProgressLog::read_integers(std::int64_t sequence, std::size_t first, std::span<std::int32_t> out) const {
+  return state_->read_at(state_->at.at(sequence) + state_->places.integers + first * sizeof(std::int32_t),
+                         std::as_writable_bytes(out));
+}
+
+Result<void> ProgressLog::set_fixed(const std::vector<FixedRegion>& regions) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const FixedRegion& region : regions) list.push_back(region_json(region));
+  std::string bytes;
+  nlohmann::json::to_cbor(list, bytes);
+  HEADROOM_TRY_VOID(state_->write(Kind::Fixed, bytes));
+  state_->fixed = regions;
+  return {};
+}
+
+const std::optional<std::vector<FixedRegion>>& ProgressLog::fixed() const { return state_->fixed; }
+
+void ProgressLog::remove() { unlink(state_->path.c_str()); }
+
+}  // namespace headroom

@@ -1,0 +1,56 @@
+// What a corpus run has done, kept beside its target while it runs: a hidden file to which each finished sequence is
+// added and synced, so that a process that is killed loses the one under way. A record that is cut off or damaged is
+// dropped with what follows it. One process at a time, by a lock; one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/corpus/sequence_record.h"
+
+namespace headroom {
+
+class ProgressLog {
+ public:
+  // The log of `target`, made where there is none. `settings` is what the numbers follow from, as text: a log of other
+  // settings is InvalidArgument with both, or with `anew` is thrown away. Io where another process has it.
+  [[nodiscard]] static Result<std::unique_ptr<ProgressLog>> open(const std::filesystem::path& target,
+                                                                 const std::string& settings, bool anew,
+                                                                 const CorpusLayout& layout);
+  ~ProgressLog();
+  ProgressLog(const ProgressLog&) = delete;
+  ProgressLog& operator=(const ProgressLog&) = delete;
+
+  [[nodiscard]] static std::filesystem::path path_of(const std::filesystem::path& target);
+
+  [[nodiscard]] bool has(std::int64_t sequence) const;
+  [[nodiscard]] std::int64_t sequences() const;
+  [[nodiscard]] double seconds() const;  // that the sequences took, of all processes together
+
+  [[nodiscard]] Result<void> add(const SequenceRecord& record, double seconds);
+  [[nodiscard]] Result<SequenceRecord> read(std::int64_t sequence) const;
+  // Columns [first, first + out.size()) of the floats, or of the integers, of a sequence.
+  [[nodiscard]] Result<void> read_floats(std::int64_t sequence, std::size_t first, std::span<float> out) const;
+  [[nodiscard]] Result<void> read_integers(std::int64_t sequence, std::size_t first,
+                                           std::span<std::int32_t> out) const;
+
+  [[nodiscard]] Result<void> set_fixed(const std::vector<FixedRegion>& regions);
+  [[nodiscard]] const std::optional<std::vector<FixedRegion>>& fixed() const;
+
+  // The target is written: the log goes.
+  void remove();
+
+ private:
+  struct State;
+  explicit ProgressLog(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headroom

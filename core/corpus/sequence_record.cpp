@@ -1,0 +1,143 @@
+#include "core/corpus/sequence_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "core/base/numbers.h"
+#include "core/run/measured_layer.h"
+
+namespace headroom {
+
+RegionSink region_sink(std::vector<FixedRegion>& regions) {
+  const auto region = [](std::string_view path, std::span<const std::int64_t> start,
+                         std::span<const std::int64_t> count) {
+    return FixedRegion{std::string(path), {start.begin(), start.end()}, {count.begin(), count.end()}, {}, {}};
+  };
+  return {[&regions, region](std::string_view path, std::span<const std::int64_t> start,
+                             std::span<const std::int64_t> count, const std::vector<double>& values) {
+            regions.push_back(region(path, start, count));
+            regions.back().numbers = values;
+            return Result<void>();
+          },
+          [&regions, region](std::string_view path, std::span<const std::int64_t> start,
+                             std::span<const std::int64_t> count, const std::vector<std::string>& values) {
+            regions.push_back(region(path, start, count));
+            regions.back().texts = values;
+            return Result<void>();
+          }};
+}
+
+float sink_indicator(const CorpusLayout& layout, std::span<const float> sink_score,
+                     std::span<const float> sink_score_net, std::size_t place, std::size_t head) {
+  const std::size_t map = place % 3;
+  const float score = map < 2 ? sink_score[2 * head + map] : sink_score_net[head];
+  if (std::isnan(score)) return score;
+  return static_cast<double>(score) > layout.epsilons()[place / 3] ? 1.0F : 0.0F;
+}
+
+void SequenceCollector::begin(std::int64_t sequence) {
+  record_ = {};
+  record_.sequence = sequence;
+  record_.floats.assign(layout_.float_columns(), static_cast<float>(kNaN));
+  record_.integers.assign(layout_.integer_columns(), -1);
+  record_.rates.assign(layout_.rates(), kNaN);
+  record_.extremes.assign(2 * layout_.extremes(), kNaN);
+  fixed_.clear();
+}
+
+Result<void> SequenceCollector::on_layer(LayerRecord record) {
+  const RunShape& shape = layout_.shape();
+  const auto l = static_cast<std::size_t>(std::ranges::lower_bound(shape.layers, record.layer) - shape.layers.begin());
+  const MeasuredLayer measured(record, shape, request_, check_);
+  const RegionSink fixed = region_sink(fixed_);
+  HEADROOM_TRY_VOID(layer_program(record, shape, static_cast<std::int64_t>(l), fixed));
+  HEADROOM_TRY_VOID(
+      measured.for_each_quantity([&](const Quantity& quantity, std::vector<double> values) -> Result<void> {
+        if (quantity.group == "weights" || quantity.name == "kv_head") {
+          std::vector<std::int64_t> start = {static_cast<std::int64_t>(l), 0};
+          std::vector<std::int64_t> count = {1, std::ssize(record.heads)};
+          for (const std::int64_t extent : extents(quantity, shape)) start.push_back(0), count.push_back(extent);
+          return fixed.numbers(path_of(quantity), start, count, values);
+        }
+        if (!quantity.group.empty()) return {};
+        for (const CorpusDataset& dataset : layout_.floats())
+          if (dataset.quantity == &quantity) {
+            float* out = record_.floats.data() + dataset.first + l * (dataset.size / shape.layers.size());
+            for (const double value : values) *out++ = static_cast<float>(value);
+          }
+        for (const CorpusDataset& dataset : layout_.integers())
+          if (dataset.quantity == &quantity) {
+            std::int32_t* out = record_.integers.data() + dataset.first + l * (dataset.size / shape.layers.size());
+            for (const double value : values) *out++ = std::isnan(value) ? -1 : static_cast<std::int32_t>(value);
+          }
+        return {};
+      }));
+  for (std::size_t h = 0; h < measured.heads().size(); ++h)
+    count_bins(measured.heads()[h], l * shape.heads.size() + h);
+  return {};
+}
+
+// `place` of the head among all of the layout.
+void SequenceCollector::count_bins(const HeadView& head, std::size_t place) {
+  std::vector<double> counts;
+  for (const CorpusBins& bins : layout_.bins()) {
+    counts.assign(bins.per_head, 0.0);
+    if (bins.histogram != nullptr) {
+      bins.histogram->compute({head, request_}, counts);
+    } else {
+      const SketchedQuantity& sketch = *bins.sketch;
+      const std::size_t components = sketch.by_component ? 2 : 1;
+      for (std::size_t m = 0; m < components; ++m) {
+        if (!head.has[m]) continue;
+        double least = kInfinity, most = -kInfinity;
+        for (std::int64_t row = 0; row < head.length; ++row) {
+          if (head.eligible[static_cast<std::size_t>(row)] == 0) continue;
+          const double value = sketch.value(head, m, row);
+          if (std::isnan(value)) continue;
+          counts[m * static_cast<std::size_t>(sketch.bins.bins) + static_cast<std::size_t>(sketch.bins.bin_of(value))] +=
+              1.0;
+          least = std::min(least, value), most = std::max(most, value);
+        }
+        if (least > most) continue;
+        double* const extremes = record_.extremes.data() + 2 * (bins.first_extreme + place * components + m);
+        extremes[0] = least, extremes[1] = most;
+      }
+    }
+    const std::size_t first = bins.first + place * bins.per_head;
+    // What a map that is not there has not counted is NaN, or −1, in a table of histograms.
+    for (std::size_t bin = 0; bin < counts.size(); ++bin)
+      if (counts[bin] > 0.0) record_.counts.emplace_back(first + bin, static_cast<std::uint64_t>(counts[bin]));
+  }
+}
+
+// Which heads are sinks, by epsilon and map, and their shares.
+void SequenceCollector::mark_sinks() {
+  const CorpusDataset& score = *layout_.find("sink_score");
+  const CorpusDataset& net = *layout_.find("sink_score_net");
+  const CorpusDataset& sinks = layout_.sinks();
+  const std::size_t heads = layout_.heads();
+  const auto scores = std::span<const float>(record_.floats).subspan(score.first, score.size);
+  const auto nets = std::span<const float>(record_.floats).subspan(net.first, net.size);
+  for (std::size_t place = 0; place < layout_.rates(); ++place) {
+    double over = 0.0, with_map = 0.0;
+    for (std::size_t h = 0; h < heads; ++h) {
+      const float indicator = sink_indicator(layout_, scores, nets, place, h);
+      record_.floats[sinks.first + place * heads + h] = indicator;
+      if (std::isnan(indicator)) continue;
+      over += static_cast<double>(indicator), with_map += 1.0;
+    }
+    if (with_map > 0.0) record_.rates[place] = over / with_map;
+  }
+}
+
+SequenceRecord SequenceCollector::finish(const ForwardSummary& summary) {
+  record_.loss = summary.next_token_loss.value_or(kNaN);
+  record_.non_finite_layer = summary.non_finite_layer;
+  mark_sinks();
+  std::ranges::sort(record_.counts);
+  return std::move(record_);
+}
+
+}  // namespace headroom

@@ -1,0 +1,71 @@
+// What a forward pass leaves of one sequence: every number of a run file's root, counts of rows in bins, and what is the
+// same for all sequences. Collected as layers arrive; one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/corpus/corpus_layout.h"
+#include "core/measure/self_check.h"
+#include "core/run/compute.h"
+#include "core/run/layer_program.h"
+
+namespace headroom {
+
+struct SequenceRecord {
+  std::int64_t sequence = 0;  // of the plan
+  double loss = 0.0;          // NaN where there is none
+  std::int64_t non_finite_layer = -1;
+  std::vector<float> floats;
+  std::vector<std::int32_t> integers;
+  std::vector<double> rates;     // sink_rate, by epsilon and map
+  std::vector<double> extremes;  // of sketches: smallest and largest of each place; NaN for none
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;  // bin and rows or entries in it, ascending, none 0
+};
+
+// Regions of datasets that are the same for all sequences: attention_kind, kv_head, /program and /weights.
+struct FixedRegion {
+  std::string path;
+  std::vector<std::int64_t> start, count;
+  std::vector<double> numbers;
+  std::vector<std::string> texts;  // in place of numbers
+};
+[[nodiscard]] RegionSink region_sink(std::vector<FixedRegion>& regions);
+
+// 1 where head `head` of all is a sink, 0 where it is none, NaN without the map; `place` is of the epsilon and the map.
+[[nodiscard]] float sink_indicator(const CorpusLayout& layout, std::span<const float> sink_score,
+                                   std::span<const float> sink_score_net, std::size_t place, std::size_t head);
+
+class SequenceCollector final : public ForwardObserver {
+ public:
+  SequenceCollector(const CorpusLayout& layout, const kernels::StatisticsRequest& request,
+                    const kernels::StopRequested& stop)
+      : layout_(layout), request_(request), stop_(stop) {}
+
+  void begin(std::int64_t sequence);
+  Result<void> on_layer(LayerRecord record) override;
+  [[nodiscard]] SequenceRecord finish(const ForwardSummary& summary);
+
+  // What is the same for all sequences, of the last one.
+  [[nodiscard]] const std::vector<FixedRegion>& fixed() const { return fixed_; }
+  [[nodiscard]] const SelfCheck& self_check() const { return check_; }
+  [[nodiscard]] bool stop_requested() const override { return stop_ && stop_(); }
+
+ private:
+  void count_bins(const HeadView& head, std::size_t place);
+  void mark_sinks();
+
+  const CorpusLayout& layout_;
+  const kernels::StatisticsRequest& request_;
+  const kernels::StopRequested& stop_;
+  SequenceRecord record_;
+  std::vector<FixedRegion> fixed_;
+  SelfCheck check_;
+};
+
+}  // namespace headroom

@@ -1,0 +1,139 @@
+#include "core/corpus/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/numbers.h"
+#include "core/base/student.h"
+#include "core/corpus/selection.h"
+
+namespace headroom {
+
+const std::vector<std::string>& statistic_names() {
+  static const std::vector<std::string> names = {"mean",   "std",           "standard_error", "ci_low", "ci_high",
+                                                 "bootstrap_low", "bootstrap_high", "min",            "max",    "count"};
+  return names;
+}
+
+std::vector<std::int64_t> bootstrap_draws(std::uint64_t seed, std::uint64_t b, std::int64_t documents) {
+  std::vector<std::int64_t> draws(static_cast<std::size_t>(documents));
+  for (std::size_t k = 0; k < draws.size(); ++k)
+    draws[k] = static_cast<std::int64_t>(static_cast<unsigned __int128>(corpus_key(seed, b, k)) *
+                                             static_cast<unsigned __int128>(documents) >>
+                                         64);
+  return draws;
+}
+
+double quantile_of(std::span<double> values, double probability) {
+  const double place = probability * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(below));
+  const double low = values[below];
+  if (below + 1 == values.size()) return low;
+  const double high = *std::ranges::min_element(values.subspan(below + 1));
+  return low + (place - static_cast<double>(below)) * (high - low);
+}
+
+SequenceStatistics::SequenceStatistics(std::span<const std::int64_t> documents, std::uint64_t bootstrap_seed) {
+  std::map<std::int64_t, std::size_t> place;
+  for (const std::int64_t document : documents) place[document] = 0;
+  for (auto& [document, index] : place) index = static_cast<std::size_t>(documents_++);
+  for (const std::int64_t document : documents) document_of_.push_back(place[document]);
+  if (documents_ < 2 || documents_ > kMostDocuments) return;
+  const auto count = static_cast<std::size_t>(documents_);
+  multiplicity_.resize(static_cast<std::size_t>(kResamples) * count, 0);
+  for (std::size_t b = 0; b < static_cast<std::size_t>(kResamples); ++b)
+    for (const std::int64_t d : bootstrap_draws(bootstrap_seed, b, documents_))
+      ++multiplicity_[b * count + static_cast<std::size_t>(d)];
+}
+
+std::vector<StatisticValues> SequenceStatistics::compute(std::span<const double> values, std::size_t columns) const {
+  std::vector<StatisticValues> results(columns);
+  const std::size_t sequences = document_of_.size(), documents = static_cast<std::size_t>(documents_);
+  // Of each document and column: Σ x and the number of values.
+  std::vector<double> sums(documents * columns, 0.0), counts(documents * columns, 0.0);
+  for (std::size_t s = 0; s < sequences; ++s)
+    for (std::size_t c = 0; c < columns; ++c)
+      if (const double x = values[s * columns + c]; !std::isnan(x)) {
+        sums[document_of_[s] * columns + c] += x;
+        counts[document_of_[s] * columns + c] += 1.0;
+      }
+  std::map<double, double> points;  // of Student's t, by degrees of freedom
+  bool complete = true;
+  for (std::size_t c = 0; c < columns; ++c) {
+    StatisticValues& result = results[c];
+    result.fill(kNaN);
+    double n = 0.0, sum = 0.0, least = kInfinity, most = -kInfinity;
+    for (std::size_t s = 0; s < sequences; ++s)
+      if (const double x = values[s * columns + c]; !std::isnan(x)) {
+        n += 1.0, sum += x;
+        least = std::min(least, x), most = std::max(most, x);
+      }
+    of(result, Statistic::Count) = n;
+    complete = complete && n == static_cast<double>(sequences);
+    if (n == 0.0) continue;
+    const double mean = sum / n;
+    of(result, Statistic::Mean) = mean;
+    of(result, Statistic::Least) = least;
+    of(result, Statistic::Most) = most;
+    double squares = 0.0;
+    for (std::size_t s = 0; s < sequences; ++s)
+      if (const double x = values[s * columns + c]; !std::isnan(x)) squares += (x - mean) * (x - mean);
+    if (n > 1.0) of(result, Statistic::Deviation) = std::sqrt(squares / (n - 1.0));
+    double with_values = 0.0, between = 0.0;
+    for (std::size_t d = 0; d < documents; ++d) {
+      const double m = counts[d * columns + c];
+      if (m == 0.0) continue;
+      with_values += 1.0;
+      const double distance = sums[d * columns + c] - m * mean;
+      between += distance * distance;
+    }
+    if (with_values < 2.0) continue;
+    const double error = std::sqrt(with_values / (with_values - 1.0) * between) / n;
+    auto [point, missing] = points.try_emplace(with_values - 1.0, 0.0);
+    if (missing) point->second = student_point(0.05, with_values - 1.0);
+    const double half = point->second * error;
+    of(result, Statistic::StandardError) = error;
+    of(result, Statistic::CiLow) = mean - half;
+    of(result, Statistic::CiHigh) = mean + half;
+  }
+  if (!multiplicity_.empty()) bootstrap(sums, counts, columns, complete, results);
+  return results;
+}
+
+void SequenceStatistics::bootstrap(std::span<const double> sums, std::span<const double> counts, std::size_t columns,
+                                   bool complete, std::span<StatisticValues> results) const {
+  const auto documents = static_cast<std::size_t>(documents_), resamples = static_cast<std::size_t>(kResamples);
+  std::vector<std::vector<double>> means(columns);
+  for (std::vector<double>& of_column : means) of_column.reserve(resamples);
+  std::vector<double> total(columns), number(columns);
+  for (std::size_t b = 0; b < resamples; ++b) {
+    std::ranges::fill(total, 0.0);
+    std::ranges::fill(number, 0.0);
+    double all = 0.0;
+    for (std::size_t d = 0; d < documents; ++d) {
+      const std::uint16_t drawn = multiplicity_[b * documents + d];
+      if (drawn == 0) continue;
+      const auto times = static_cast<double>(drawn);
+      const double* const sum = sums.data() + d * columns;
+      const double* const count = counts.data() + d * columns;
+      for (std::size_t c = 0; c < columns; ++c) total[c] += times * sum[c];
+      if (complete) {
+        all += times * count[0];  // the same in every column
+      } else {
+        for (std::size_t c = 0; c < columns; ++c) number[c] += times * count[c];
+      }
+    }
+    for (std::size_t c = 0; c < columns; ++c)
+      if (const double n = complete ? all : number[c]; n > 0.0) means[c].push_back(total[c] / n);
+  }
+  for (std::size_t c = 0; c < columns; ++c) {
+    if (means[c].empty() || of(results[c], Statistic::Count) == 0.0) continue;
+    if (std::isnan(of(results[c], Statistic::StandardError))) continue;
+    of(results[c], Statistic::BootstrapLow) = quantile_of(means[c], 0.025);
+    of(results[c], Statistic::BootstrapHigh) = quantile_of(means[c], 0.975);
+  }
+}
+
+}  // namespace headroom

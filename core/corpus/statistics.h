@@ -1,0 +1,66 @@
+// What is said of a number over sequences: mean and spread, and two intervals that take documents, not sequences, for
+// what is independent. Definitions: core/corpus/CORPUS.md#statistics. Immutable after construction; safe from any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+enum class Statistic : std::uint8_t {
+  Mean,
+  Deviation,
+  StandardError,
+  CiLow,
+  CiHigh,
+  BootstrapLow,
+  BootstrapHigh,
+  Least,
+  Most,
+  Count,
+};
+inline constexpr std::size_t kStatistics = 10;
+// The coordinate `statistic` of files: "mean", "std", …
+[[nodiscard]] const std::vector<std::string>& statistic_names();
+
+using StatisticValues = std::array<double, kStatistics>;  // by Statistic
+[[nodiscard]] inline double& of(StatisticValues& values, Statistic which) {
+  return values[static_cast<std::size_t>(which)];
+}
+[[nodiscard]] inline double of(const StatisticValues& values, Statistic which) {
+  return values[static_cast<std::size_t>(which)];
+}
+
+class SequenceStatistics {
+ public:
+  static constexpr std::int64_t kResamples = 2000;
+  static constexpr std::int64_t kMostDocuments = 20000;  // with more there is no bootstrap
+
+  // `documents`: of each sequence, in any numbering; the order of the numbers is that of the draws.
+  SequenceStatistics(std::span<const std::int64_t> documents, std::uint64_t bootstrap_seed);
+
+  // Values [sequences, columns] row-major; NaN is left out. One result for each column.
+  [[nodiscard]] std::vector<StatisticValues> compute(std::span<const double> values, std::size_t columns) const;
+
+  [[nodiscard]] std::int64_t documents() const { return documents_; }
+
+ private:
+  void bootstrap(std::span<const double> sums, std::span<const double> counts, std::size_t columns, bool complete,
+                 std::span<StatisticValues> results) const;
+
+  std::int64_t documents_ = 0;
+  std::vector<std::size_t> document_of_;     // by sequence, from 0
+  std::vector<std::uint16_t> multiplicity_;  // [resamples, documents]
+};
+
+// The draws of resample b: ⌊corpus_key(seed, b, k) · documents / 2⁶⁴⌋ for k = 0 … documents − 1.
+[[nodiscard]] std::vector<std::int64_t> bootstrap_draws(std::uint64_t seed, std::uint64_t b, std::int64_t documents);
+
+// Type 7, of values that need not be sorted and are not empty; reorders them.
+[[nodiscard]] double quantile_of(std::span<double> values, double probability);
+
+}  // namespace headroom
