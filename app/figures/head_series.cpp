@@ -20,11 +20,9 @@ void fill_decomposition(HeadSeries& series) {
   if (terms.rho.empty()) return;
   series.log_rho = std::move(terms.rho), series.log_e = std::move(terms.e);
   series.log_r = std::move(terms.r), series.half_log_kappa = std::move(terms.half_kappa);
-  const auto bins = [&](const std::vector<double>& values) { return row_bins(series, values, 1.0, 6, 1); };
-  series.rho_bins = bins(series.log_rho);
-  series.e_bins = bins(series.log_e);
-  series.r_bins = bins(series.log_r);
-  series.kappa_bins = bins(series.half_log_kappa);
+  series.terms[kRhoTerm] = row_curve(series, series.log_rho), series.terms[kETerm] = row_curve(series, series.log_e);
+  series.terms[kRTerm] = row_curve(series, series.log_r);
+  series.terms[kKappaTerm] = row_curve(series, series.half_log_kappa);
 }
 
 void fill_cancellation(HeadSeries& series, std::span<const float> l1, std::span<const float> l2_maps,
@@ -41,9 +39,9 @@ void fill_cancellation(HeadSeries& series, std::span<const float> l1, std::span<
     }
     if (output.size() == rows) series.output_cancellation.push_back(static_cast<double>(output[i]));
   }
-  series.weight_bins = row_bins(series, series.weight_cancellation, 8.0, 6);
-  series.energy_bins = row_bins(series, series.energy_cancellation, 8.0, 6);
-  series.output_bins = row_bins(series, series.output_cancellation, 8.0, 6);
+  series.weight_curve = row_curve(series, series.weight_cancellation);
+  series.energy_curve = row_curve(series, series.energy_cancellation);
+  series.output_curve = row_curve(series, series.output_cancellation);
 }
 
 // The three queries with the largest logits. Their keys are looked for in the maps: one row each.
@@ -135,8 +133,8 @@ HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, 
   series.by_position = plots_by_position(visible);
   series.place = row_places(series, series.by_position);
   const double most = visible.empty() ? 0.0 : *std::ranges::max_element(series.visible);
-  for (const double n : series.visible)
-    series.faint.push_back(n < std::min(static_cast<double>(run.min_row), most) ? 1 : 0);
+  series.least = std::min(static_cast<double>(run.min_row), most);
+  for (const double n : series.visible) series.faint.push_back(n < series.least ? 1 : 0);
 
   const std::size_t rows = series.rows();
   const auto read = [&](const char* name) {
@@ -162,6 +160,7 @@ HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, 
   if (!series.kept) return series;
 
   fill_decomposition(series);
+  series.relative = row_curve(series, series.rho);
   fill_cancellation(series, read("rows/weight_l1"), layer.row_values("rows/weight_l2_component", head),
                     read("rows/output_cancellation"));
   fill_outliers(series, layer, head, program);
@@ -169,8 +168,14 @@ HeadSeries make_head_series(const RunSnapshot& run, const LayerSnapshot& layer, 
     series.norm_epsilon = epsilon_of(series.gain, series.rms);
     for (std::size_t i = 0; i < rows; ++i)
       series.after_norm.push_back(static_cast<double>(series.gain[i]) * static_cast<double>(series.rms[i]));
-    series.before_bins = row_bins(series, series.rms, 1.0, 6, 1);
-    series.after_bins = row_bins(series, series.after_norm, 1.0, 6, 1);
+    const double cap = 1.0 / std::sqrt(series.norm_epsilon);
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (series.faint[i] != 0 || !(series.gain[i] > 0.0f) || !std::isfinite(series.gain[i])) continue;
+      ++series.gains;
+      series.gains_at_cap += static_cast<double>(series.gain[i]) >= kAtCap * cap ? 1 : 0;
+    }
+    series.before_curve = row_curve(series, series.rms);
+    series.after_curve = row_curve(series, series.after_norm);
   }
   return series;
 }

@@ -1,5 +1,6 @@
-// The rows of one head as the head panel plots them: visible keys, context RMS and its bounds, the decomposition, and
-// medians of these over n_i. Computed from a layer of the run; immutable afterwards; safe from any thread.
+// The rows of one head as the head panel and the figures plot them: visible keys, context RMS and its bounds, the
+// decomposition, and curves of these along the axis of the rows. Computed from a layer of the run; immutable
+// afterwards; safe from any thread.
 #pragma once
 
 #include <array>
@@ -9,10 +10,15 @@
 #include <vector>
 
 #include "app/figures/head_bounds.h"
-#include "app/plot/quantiles.h"
+#include "app/figures/row_curve.h"
 #include "core/run/run_snapshot.h"
 
 namespace headroom {
+
+inline constexpr std::size_t kTerms = 4;
+inline constexpr std::size_t kRhoTerm = 0, kETerm = 1, kRTerm = 2, kKappaTerm = 3;
+
+inline constexpr double kAtCap = 0.99;  // a gain of so much of 1/√ε is at the cap
 
 struct HeadSeries {
   bool kept = false;              // false: the run kept no rows of this layer
@@ -21,15 +27,17 @@ struct HeadSeries {
   std::vector<double> visible;      // n_i, per row
   bool by_position = false;         // plots go over the rows' positions: row_axis.h
   std::vector<double> place;        // where a row stands along the plots' axis
-  std::vector<std::uint8_t> faint;  // rows that do not count: n_i < min(min_row, max n_i)
+  double least = 1.0;               // visible keys from which a row counts: min(min_row, max n_i)
+  std::vector<std::uint8_t> faint;  // rows that do not count
   std::span<const float> rho, rms, weight_l2, value_rms, uncorrelated, lambda, gain, gate, implicit;  // empty: none
   std::array<RowIntervals, kRmsTabs> intervals;  // by RmsTab; without rows where none are kept
   // log ρ = log e + log r̃ + ½ log κ per row, natural logs, r̃ = q/(e·r̄), κ = RMS²/q².
   std::vector<double> log_rho, log_e, log_r, half_log_kappa;
-  std::vector<RowBin> rho_bins, e_bins, r_bins, kappa_bins;
-  // Differential heads: cancellation per row, and its bins.
+  std::array<RowCurve, kTerms> terms;  // along the axis, in this order
+  RowCurve relative;                   // ρ itself
+  // Differential heads: cancellation per row.
   std::vector<double> weight_cancellation, energy_cancellation, output_cancellation;
-  std::vector<RowBin> weight_bins, energy_bins, output_bins;
+  RowCurve weight_curve, energy_curve, output_curve;
   // The queries with the largest logits, largest first, with their keys where the maps are kept (else −1).
   struct Outlier {
     std::int64_t query = 0, key = -1;
@@ -40,7 +48,8 @@ struct HeadSeries {
   // V1: ε of its norm, from gain and RMS of the quietest row; RMS before and after it.
   double norm_epsilon = 1e-5;
   std::vector<double> after_norm;
-  std::vector<RowBin> before_bins, after_bins;
+  RowCurve before_curve, after_curve;
+  std::int64_t gains = 0, gains_at_cap = 0;  // of rows that count; within 1 % of 1/√ε
 
   [[nodiscard]] std::size_t rows() const { return visible.size(); }
   // Mean over the rows that count; NaN where there is none, and where one is not finite, as in the run file.

@@ -54,6 +54,13 @@ AxisSpec row_axis(const HeadSeries& series) {
   return axis;
 }
 
+PageAxis page_row_axis(const HeadSeries& series) {
+  PageAxis axis{series.by_position ? 0.0 : 1.0, last_place(series), !series.by_position};
+  axis.whole = series.by_position, axis.high_label = !series.by_position;
+  axis.title = rich(series.by_position ? "position of the row" : "visible keys *n*_{*i*}");
+  return axis;
+}
+
 std::vector<double> place_grid(const HeadSeries& series, int count) {
   const double last = last_place(series);
   std::vector<double> places;
@@ -68,12 +75,6 @@ double visible_at(const HeadSeries& series, double place) {
   if (!series.by_position) return place;
   const auto row = static_cast<std::size_t>(std::clamp(std::round(place), 0.0, last_position(series)));
   return series.visible[std::min(row, series.rows() - 1)];
-}
-
-std::vector<RowBin> row_bins(const HeadSeries& series, NumberView values, double from, int per_decade,
-                             std::int64_t least) {
-  if (!series.by_position) return bins_over_visible(series.visible, values, from, per_decade, least);
-  return bins_over_positions(values, kPositionBins);
 }
 
 std::string over_rows(const HeadSeries& series, bool narrow) {

@@ -3,20 +3,16 @@
 // Pure functions; safe from any thread.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/figures/head_series.h"
-#include "app/plot/number_view.h"
+#include "app/figures/page_axes.h"
 #include "app/plot/plot_frame.h"
-#include "app/plot/quantiles.h"
 
 namespace headroom {
-
-inline constexpr std::size_t kPositionBins = 24;  // pieces that medians over positions are of
 
 // Whether counts of visible keys do not tell the rows apart: more than half of them see the most, or they fall again.
 [[nodiscard]] bool plots_by_position(std::span<const std::int64_t> visible);
@@ -25,15 +21,13 @@ inline constexpr std::size_t kPositionBins = 24;  // pieces that medians over po
 [[nodiscard]] std::vector<double> row_places(const HeadSeries& series, bool by_position);
 // The axis from the first to the last row; titled where it is not nᵢ, which the panels' headings name.
 [[nodiscard]] AxisSpec row_axis(const HeadSeries& series);
+// The same of a figure; titled in either case.
+[[nodiscard]] PageAxis page_row_axis(const HeadSeries& series);
 // At least 2.
 [[nodiscard]] double last_place(const HeadSeries& series);
 // `count` places from one end of the axis to the other, and the keys that a row there sees.
 [[nodiscard]] std::vector<double> place_grid(const HeadSeries& series, int count);
 [[nodiscard]] double visible_at(const HeadSeries& series, double place);
-// Medians and quartiles of a row quantity along the axis; `from`, `per_decade` and `least` as in bins_over_visible, of
-// which positions take only `least`.
-[[nodiscard]] std::vector<RowBin> row_bins(const HeadSeries& series, NumberView values, double from, int per_decade,
-                                           std::int64_t least = 4);
 // "over visible keys nᵢ" or "over position"; "over nᵢ" or "by row" where that is too long.
 [[nodiscard]] std::string over_rows(const HeadSeries& series, bool narrow);
 

@@ -59,10 +59,20 @@ double median_of(std::span<const double> values, std::span<const std::size_t> pl
 }
 
 std::vector<double> quantiles(NumberView values, std::span<const double> p) {
-  std::vector<double> sorted = finite_values(values);
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<double> out;
-  for (const double each : p) out.push_back(of_sorted(sorted, each));
+  std::vector<double> found = finite_values(values), out;
+  std::ptrdiff_t from = 0;  // what lies before is in its place
+  for (const double each : p) {
+    if (!found.empty()) {
+      const auto at = static_cast<std::ptrdiff_t>(std::clamp(each, 0.0, 1.0) * static_cast<double>(found.size() - 1));
+      if (at < from) from = 0;
+      // The order statistic and the next one: all that of_sorted() reads.
+      std::nth_element(found.begin() + from, found.begin() + at, found.end());
+      if (at + 1 < std::ssize(found))
+        std::swap(found[static_cast<std::size_t>(at) + 1], *std::min_element(found.begin() + at + 1, found.end()));
+      from = at;
+    }
+    out.push_back(of_sorted(found, each));
+  }
   return out;
 }
 
@@ -114,75 +124,6 @@ Histogram symlog_histogram(NumberView values, double low, double high, double li
     out.edges.push_back(i == 0 ? low : i == bins ? high : symlog_value(from + share * (to - from), linear));
   }
   return counted(std::move(out), values, chosen);
-}
-
-std::vector<RowBin> bins_over_visible(NumberView visible, NumberView values, double from, int bins_per_decade,
-                                      std::int64_t least_rows) {
-  struct Row {
-    double n, value;
-  };
-  std::vector<Row> rows;
-  for (std::size_t i = 0; i < std::min(visible.size(), values.size()); ++i) {
-    if (visible[i] >= from && visible[i] > 0.0 && std::isfinite(values[i])) rows.push_back({visible[i], values[i]});
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.n < b.n; });
-  const auto bin_of = [&](double n) {
-    return std::floor(std::log10(n / std::max(from, 1.0)) * bins_per_decade + 1e-9);
-  };
-
-  std::vector<std::pair<std::size_t, std::size_t>> groups;  // [begin, end) in rows
-  for (std::size_t begin = 0; begin < rows.size();) {
-    std::size_t end = begin;
-    while (end < rows.size() && bin_of(rows[end].n) == bin_of(rows[begin].n)) ++end;
-    const bool small =
-        !groups.empty() && static_cast<std::int64_t>(groups.back().second - groups.back().first) < least_rows;
-    if (small) {
-      groups.back().second = end;
-    } else {
-      groups.emplace_back(begin, end);
-    }
-    begin = end;
-  }
-  if (groups.size() > 1 && static_cast<std::int64_t>(groups.back().second - groups.back().first) < least_rows) {
-    groups[groups.size() - 2].second = groups.back().second;
-    groups.pop_back();
-  }
-
-  std::vector<RowBin> out;
-  for (const auto& [begin, end] : groups) {
-    RowBin bin{rows[begin].n, rows[end - 1].n, 0.0, static_cast<std::int64_t>(end - begin), 0.0, 0.0, 0.0};
-    std::vector<double> sorted;
-    double logs = 0.0;
-    for (std::size_t i = begin; i < end; ++i) {
-      sorted.push_back(rows[i].value);
-      logs += std::log(rows[i].n);
-    }
-    std::sort(sorted.begin(), sorted.end());
-    bin.centre = std::clamp(std::exp(logs / static_cast<double>(end - begin)), bin.low, bin.high);
-    bin.lower = of_sorted(sorted, 0.25), bin.median = of_sorted(sorted, 0.5), bin.upper = of_sorted(sorted, 0.75);
-    out.push_back(bin);
-  }
-  return out;
-}
-
-std::vector<RowBin> bins_over_positions(NumberView values, std::size_t bins) {
-  std::vector<RowBin> out;
-  const std::size_t count = values.size(), pieces = std::min(bins, count);
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const std::size_t begin = piece * count / pieces, end = (piece + 1) * count / pieces;
-    std::vector<double> sorted;
-    for (std::size_t i = begin; i < end; ++i)
-      if (std::isfinite(values[i])) sorted.push_back(values[i]);
-    if (sorted.empty()) continue;
-    std::sort(sorted.begin(), sorted.end());
-    RowBin bin;
-    bin.low = static_cast<double>(begin), bin.high = static_cast<double>(end - 1);
-    bin.centre = 0.5 * (bin.low + bin.high);
-    bin.rows = static_cast<std::int64_t>(sorted.size());
-    bin.lower = of_sorted(sorted, 0.25), bin.median = of_sorted(sorted, 0.5), bin.upper = of_sorted(sorted, 0.75);
-    out.push_back(bin);
-  }
-  return out;
 }
 
 RobustRange robust_range(NumberView values, double tail) {

@@ -1,4 +1,4 @@
-// Order statistics of what plots show: quantiles, histograms, medians over visible keys, ranges of colour scales. Only
+// Order statistics of what plots show: quantiles, histograms, ranges of colour scales. Only
 // finite values count. Pure functions; safe from any thread.
 #pragma once
 
@@ -34,21 +34,6 @@ struct Histogram {
 // Bins of equal width on a scale that is linear within ± `linear` and logarithmic beyond (plot/ticks.h).
 [[nodiscard]] Histogram symlog_histogram(NumberView values, double low, double high, double linear, std::size_t bins,
                                          std::span<const std::uint8_t> chosen = {});
-
-// Median and quartiles of a row quantity over visible keys, in bins of equal ratio of n_i.
-struct RowBin {
-  double low = 0.0, high = 0.0;                   // of n_i, smallest and largest that occur
-  double centre = 0.0;                            // geometric mean of n_i: where it is drawn
-  std::int64_t rows = 0;                          // with a finite value
-  double lower = 0.0, median = 0.0, upper = 0.0;  // quartiles
-};
-// Rows with n_i ≥ `from` and a finite value; bins with fewer than `least_rows` rows are merged with the next (the last
-// with the one before). `visible` and `values` are as long as each other.
-[[nodiscard]] std::vector<RowBin> bins_over_visible(NumberView visible, NumberView values, double from = 16.0,
-                                                    int bins_per_decade = 8, std::int64_t least_rows = 4);
-
-// The same over the places of the values, in at most `bins` pieces of equal length; centre is the middle of a piece.
-[[nodiscard]] std::vector<RowBin> bins_over_positions(NumberView values, std::size_t bins);
 
 // A range for a colour scale.
 struct RobustRange {

@@ -17,7 +17,7 @@
 #include "app/figures/page_beyond.h"
 #include "app/figures/page_lines.h"
 #include "app/figures/row_axis.h"
-#include "app/figures/running_quantiles.h"
+#include "app/figures/row_curve.h"
 #include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
@@ -25,8 +25,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::size_t kTerms = 4, kMostTermHeads = 2;
-constexpr double kMediansFrom = 16.0;  // visible keys
+constexpr std::size_t kMostTermHeads = 2;
 constexpr float kTermBand = 0.15f;
 
 // Solid lines first: where two lie on each other, both show.
@@ -41,7 +40,6 @@ constexpr std::array<TermStyle, kTerms> kTermStyles = {
      {"log e", "log *e*", ink::kFirst, 1.0f, kSolidLine},
      {"log r", "log *r̃*", ink::kSecond, 1.0f, kLongDash},
      {"half log kappa", "½ log *κ*", ink::kKappa, 1.0f, kShortDash}}};
-constexpr std::size_t kRhoTerm = 0, kETerm = 1, kRTerm = 2;
 
 std::array<std::vector<double>, kTerms> head_terms(const LayerSnapshot& layer, std::int64_t head) {
   LogTerms terms =
@@ -50,14 +48,15 @@ std::array<std::vector<double>, kTerms> head_terms(const LayerSnapshot& layer, s
   return {std::move(terms.rho), std::move(terms.e), std::move(terms.r), std::move(terms.half_kappa)};
 }
 
-// Along one axis: a value for each place, and quartiles where there are some.
+// A term over rows or layers; by layer also how many heads there are.
 struct TermLine {
-  std::vector<double> x, y, low, high;
-  std::vector<std::int64_t> row, n;  // −1: not of one row; how many there are
+  RowCurve curve;
+  std::vector<std::int64_t> heads{};
 
-  void add(double at, double value, double lower, double upper, std::int64_t of_row, std::int64_t count) {
-    x.push_back(at), y.push_back(value), low.push_back(lower), high.push_back(upper);
-    row.push_back(of_row), n.push_back(count);
+  // `quartiles`: of the layer's heads.
+  void add(double layer, const std::vector<double>& quartiles, std::int64_t count) {
+    curve.add(layer, quartiles[1], quartiles[0], quartiles[2], -1);
+    heads.push_back(count);
   }
 };
 
@@ -81,14 +80,15 @@ class TermPanel final : public FigurePanel {
     painter.push_clip(inner.inset(-page.style.pt(1.0f)));
     for (std::size_t t = 0; t < kTerms; ++t) {
       painter.begin_series({"", of, std::string(kTermStyles[t].series) + " quartiles"});
-      draw_page_band(painter, along, up, lines[t].x, lines[t].low, lines[t].high,
+      const RowCurve& curve = lines[t].curve;
+      draw_page_band(painter, along, up, curve.place, curve.lower, curve.upper,
                      kTermStyles[t].color.mark.faded(kTermBand));
       painter.end_series();
     }
     std::vector<EndName> ends;
     for (std::size_t t = 0; t < kTerms; ++t) {
       const TermStyle& term = kTermStyles[t];
-      const std::vector<Vec2> points = placed_points(along, up, lines[t].x, lines[t].y);
+      const std::vector<Vec2> points = placed_points(along, up, lines[t].curve.place, lines[t].curve.median);
       painter.begin_series({"", of, term.series});
       draw_page_line(painter, points, term.color.mark, term.width, term.dash, page);
       painter.end_series();
@@ -106,26 +106,21 @@ class TermPanel final : public FigurePanel {
   }
 
   void add_data(FigureData& data) const override {
-    for (std::size_t t = 0; t < kTerms; ++t)
-      for (std::size_t i = 0; i < lines[t].x.size(); ++i) {
+    for (std::size_t t = 0; t < kTerms; ++t) {
+      const RowCurve& curve = lines[t].curve;
+      for (std::size_t i = 0; i < curve.place.size(); ++i) {
         FigureMark mark;
         mark.panel = id, mark.series = kTermStyles[t].series, mark.kind = "line";
-        mark.layer = head.layer < 0 ? std::llround(lines[t].x[i]) : head.layer, mark.head = head.head;
-        mark.row = lines[t].row[i], mark.x = lines[t].x[i], mark.y = lines[t].y[i];
-        mark.low = lines[t].low[i], mark.high = lines[t].high[i], mark.n = lines[t].n[i];
+        mark.layer = head.layer < 0 ? std::llround(curve.place[i]) : head.layer, mark.head = head.head;
+        mark.row = curve.row[i], mark.x = curve.place[i], mark.y = curve.median[i];
+        mark.low = curve.lower[i], mark.high = curve.upper[i];
+        mark.n = i < lines[t].heads.size() ? lines[t].heads[i] : -1;
         data.add(std::move(mark));
       }
+    }
   }
 
   std::string caption() const override { return sentence; }
-
-  // Where medians begin; NaN where there are none.
-  [[nodiscard]] double first_median() const {
-    const TermLine& rho = lines[kRhoTerm];
-    for (std::size_t i = 0; i < rho.x.size(); ++i)
-      if (rho.row[i] < 0) return rho.x[i];
-    return kNaN;
-  }
 
  private:
   // Where a line reaches beyond the axis: its farthest point there.
@@ -182,28 +177,11 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head, bool
   auto panel = std::make_unique<TermPanel>();
   panel->kind = "decomposition", panel->name = "head", panel->head = head;
   panel->title = rich("log *ρ*_{*i*} and its terms, nats"), panel->brief = rich("nats");
-  panel->x = {series.by_position ? 0.0 : 1.0, last_place(series), !series.by_position};
-  panel->x.whole = series.by_position, panel->x.high_label = !series.by_position;
-  panel->x.title = rich(series.by_position ? "position of the row" : "visible keys *n*_{*i*}");
+  panel->x = page_row_axis(series);
   bool medians = false;
   for (std::size_t t = 0; t < kTerms; ++t) {
-    RunningQuantiles running;
-    if (series.by_position) {
-      if (series.rows() >= 4 * kPositionBins)
-        for (const RowBin& bin : row_bins(series, terms[t], 1.0, 6)) {
-          running.n.push_back(bin.centre), running.lower.push_back(bin.lower);
-          running.median.push_back(bin.median), running.upper.push_back(bin.upper);
-        }
-    } else {
-      running = running_quantiles(series.visible, terms[t], kMediansFrom);
-    }
-    const double from = running.empty() ? kInfinity : series.by_position ? -1.0 : running.n.front();
-    for (std::size_t i = 0; i < terms[t].size(); ++i)
-      if (series.place[i] < from && series.visible[i] > 0.0)
-        panel->lines[t].add(series.place[i], terms[t][i], kNaN, kNaN, static_cast<std::int64_t>(i), -1);
-    for (std::size_t i = 0; i < running.n.size(); ++i)
-      panel->lines[t].add(running.n[i], running.median[i], running.lower[i], running.upper[i], -1, -1);
-    medians = medians || !running.empty();
+    panel->lines[t].curve = series.terms[t];
+    medians = medians || std::isfinite(series.terms[t].first_median());
   }
   panel->sentence = again ? "The same of " + head_text(head) + "; "
                           : "log *ρ*_{*i*} = log *e*_{*i*} + log *r̃*_{*i*} + ½ log *κ*_{*i*} of " + head_text(head) +
@@ -213,9 +191,10 @@ std::unique_ptr<TermPanel> head_panel(const RunSnapshot& run, HeadRef head, bool
   if (medians && series.by_position)
     panel->sentence += ", medians and quartiles (bands) of pieces of equal length";
   else if (medians)
-    panel->sentence += ", one by one up to *n*_{*i*} = " +
-                       std::to_string(static_cast<std::int64_t>(std::ceil(panel->first_median() - 1.0))) +
-                       ", then medians and quartiles (bands) of the rows with *n* within a factor 1.33";
+    panel->sentence +=
+        ", one by one up to *n*_{*i*} = " +
+        std::to_string(static_cast<std::int64_t>(std::ceil(series.terms[kRhoTerm].first_median() - 1.0))) +
+        ", then medians and quartiles (bands) of the rows with *n* within a factor 1.33";
   panel->sentence += "." + gap_sentence(rows_without_terms(terms), "are gaps");
   return panel;
 }
@@ -275,10 +254,10 @@ std::unique_ptr<TermPanel> layer_panel(const RunSnapshot& run, const DrawnHeads&
         if (one.head.layer == layer && std::isfinite(one.mean[t])) values.push_back(one.mean[t]);
       const std::vector<double> found = quantiles(values, std::array{0.25, 0.5, 0.75});
       if (!std::ranges::binary_search(drawn.layers, layer)) {
-        panel->lines[t].add(static_cast<double>(layer), kNaN, kNaN, kNaN, -1, 0);  // a gap
+        panel->lines[t].add(static_cast<double>(layer), {kNaN, kNaN, kNaN}, 0);  // a gap
         continue;
       }
-      panel->lines[t].add(static_cast<double>(layer), found[1], found[0], found[2], -1, std::ssize(values));
+      panel->lines[t].add(static_cast<double>(layer), found, std::ssize(values));
     }
   const double room = first == last ? 0.5 : 0.015 * static_cast<double>(last - first);
   panel->x = {static_cast<double>(first) - room, static_cast<double>(last) + (first == last ? 0.5 : 0.0)};
@@ -352,7 +331,7 @@ Result<Figure> make_decomposition(std::span<const FigureRun> runs, const FigureC
   bool any = false;
   for (const auto& panel : panels)
     for (const TermLine& line : panel->lines)
-      for (const std::vector<double>* part : {&line.y, &line.low, &line.high})
+      for (const std::vector<double>* part : {&line.curve.median, &line.curve.lower, &line.curve.upper})
         for (const double value : *part)
           if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value), any = true;
   if (!any) return Error(ErrorCode::Unsupported, "decomposition: no row of " + one.name() + " has a finite log ρ");

@@ -29,7 +29,6 @@ namespace {
 constexpr const char* kGainRows = "rows/norm_gain";
 constexpr std::array<double, 5> kGainQuantiles = {0.01, 0.25, 0.5, 0.75, 0.99};
 constexpr double kFarCap = 8.0;  // times all else: on the axis it would leave the rows no room
-constexpr double kAtCap = 0.99;  // a gain of so much of 1/√ε is at the cap
 
 std::int64_t least_visible(const RunSnapshot& run, const std::vector<std::int64_t>& visible) {
   return std::min(run.min_row, std::ranges::max(visible));
@@ -283,7 +282,8 @@ Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoic
   GainRowsPanel& a = *rows;
   a.kind = "norm-gain", a.name = "head", a.head = head, a.right = head_title(run, head, choice);
   a.title = rich("gain of the head norm, 1/√{RMS² + *ε*}"), a.brief = rich("gain of the head norm");
-  a.cap = 1.0 / std::sqrt(make_head_series(run, *layer, head.head).norm_epsilon);
+  const HeadSeries series = make_head_series(run, *layer, head.head);
+  a.cap = 1.0 / std::sqrt(series.norm_epsilon), a.counted = series.gains, a.at_cap = series.gains_at_cap;
   const std::int64_t least = least_visible(run, *visible);
   a.min_row = least;
   std::vector<double> n, counted;
@@ -292,12 +292,11 @@ Result<Figure> make_norm_gain(std::span<const FigureRun> runs, const FigureChoic
     const auto gain = static_cast<double>(gains[i]);
     if (!std::isfinite(gain) || !(gain > 0.0)) continue;
     const GainRow row{static_cast<std::int64_t>(i), static_cast<double>((*visible)[i]), gain, (*visible)[i] >= least};
-    if (row.counted) n.push_back(row.n), counted.push_back(gain), a.at_cap += gain >= kAtCap * a.cap ? 1 : 0;
+    if (row.counted) n.push_back(row.n), counted.push_back(gain);
     low = std::min(low, gain), high = std::max(high, gain);
     a.last_n = std::max(a.last_n, row.n);
     a.drawn.push_back(row);
   }
-  a.counted = std::ssize(counted);
   if (std::ssize(counted) >= 30)
     a.median = running_quantiles(n, counted, static_cast<double>(std::max<std::int64_t>(least, 1)));
   a.x = {1.0, a.last_n, true}, a.x.high_label = true, a.x.title = rich("visible keys *n*_{*i*}");

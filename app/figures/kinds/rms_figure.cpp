@@ -14,6 +14,9 @@
 #include "app/figures/head_series.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_labels.h"
+#include "app/figures/premise_rows.h"
+#include "app/figures/row_axis.h"
+#include "app/figures/row_curve.h"
 #include "app/figures/running_quantiles.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
@@ -32,7 +35,7 @@ constexpr float kMarginGap = 1.2f, kMargin = 9.0f, kToShares = 1.6f;  // millime
 
 struct RmsRow {
   std::int64_t row = 0;
-  double n = 0.0, rho = 0.0, low = kNaN, high = kNaN;  // ends of the row's own interval
+  double place = 0.0, rho = 0.0, low = kNaN, high = kNaN;  // ends of the row's own interval
   bool counted = true;
 };
 
@@ -41,16 +44,14 @@ class RmsPanel final : public FigurePanel {
   HeadRef head;
   std::vector<RmsRow> drawn;  // ρ > 0 and finite
   std::int64_t zero = 0, not_finite = 0, eligible = 0, min_row = 1;
-  double last_n = 2.0, own_low = kNaN, own_high = kNaN;  // of the interval, at the last row, where it is a curve
-  bool own_per_row = false, own_over_root = true, image = false;
+  double least_n = 1.0, last_n = 2.0, own_low = kNaN,
+         own_high = kNaN;            // of the interval, at the last row, where it is a curve
+  std::vector<double> grid, grid_n;  // places along the axis, and the keys that a row there sees
+  bool by_position = false, own_per_row = false, own_over_root = true, image = false;
   std::string low_name, high_name, premise, sentence;
   RowShares shares;
   RunningQuantiles median;
-  // Where --premise was measured: uniform attention's ρ per row, and medians over rows of the ends that 90 % of the
-  // draws of random signs have.
-  std::vector<std::pair<double, double>> uniform;  // nᵢ, ρ
-  std::vector<RmsRow> signs;                       // ends of single rows
-  RunningQuantiles signs_low, signs_high;
+  PremiseRows measured;
   Histogram counts;
   PageAxis x, y;
 
@@ -89,7 +90,7 @@ class RmsPanel final : public FigurePanel {
     };
     for (const RmsRow& row : drawn) {
       FigureMark one = mark(row.counted ? "rows" : "rows not counted", "point");
-      one.row = row.row, one.x = row.n, one.y = row.rho, one.low = row.low, one.high = row.high;
+      one.row = row.row, one.x = row.place, one.y = row.rho, one.low = row.low, one.high = row.high;
       data.add(std::move(one));
     }
     for (std::size_t i = 0; i < median.n.size(); ++i) {
@@ -97,14 +98,14 @@ class RmsPanel final : public FigurePanel {
       one.x = median.n[i], one.y = median.median[i];
       data.add(std::move(one));
     }
-    for (const auto& [n, rho] : uniform) {
+    for (std::size_t i = 0; i < measured.uniform.place.size(); ++i) {
       FigureMark one = mark("uniform attention", "line");
-      one.x = n, one.y = rho;
+      one.x = measured.uniform.place[i], one.y = measured.uniform.value[i];
       data.add(std::move(one));
     }
-    for (const RmsRow& row : signs) {
+    for (const PremiseRows::Signs& row : measured.signs) {
       FigureMark one = mark("random signs", "range");
-      one.row = row.row, one.x = row.n, one.low = row.low, one.high = row.high;
+      one.row = row.row, one.x = row.place, one.low = row.low, one.high = row.high;
       data.add(std::move(one));
     }
     for (std::size_t i = 0; i < counts.bins(); ++i) {
@@ -123,10 +124,8 @@ class RmsPanel final : public FigurePanel {
   void draw_interval(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
     if (!own_per_row) {
       std::vector<Vec2> wash;
-      for (int i = 0; i <= 64; ++i) {
-        const double n = std::pow(last_n, i / 64.0);
-        wash.push_back({along.pixel(n), std::min(up.pixel(std::max(low_at(n), y.low)), up.from)});
-      }
+      for (std::size_t i = 0; i < grid.size(); ++i)
+        wash.push_back({along.pixel(grid[i]), std::min(up.pixel(std::max(low_at(grid_n[i]), y.low)), up.from)});
       wash.push_back({along.to, up.pixel(own_high)});
       wash.push_back({along.from, up.pixel(own_high)});
       painter.fill_polygon(wash, ink::kInterval);
@@ -139,7 +138,7 @@ class RmsPanel final : public FigurePanel {
       for (const RmsRow& row : drawn)
         for (const double end : {row.low, row.high}) {
           if (!(end > y.low)) continue;
-          const Vec2 at{along.pixel(row.n), up.pixel(end)};
+          const Vec2 at{along.pixel(row.place), up.pixel(end)};
           to.line({at.x - half, at.y}, {at.x + half, at.y}, ink::kLambda.mark.faded(0.6f), page.style.pt(0.5f));
         }
     };
@@ -153,10 +152,11 @@ class RmsPanel final : public FigurePanel {
   // Where rows would lie if every value could as well have had the opposite sign.
   void draw_signs(Painter& painter, const Axis& along, const Axis& up) const {
     std::vector<Vec2> band;
-    for (std::size_t i = 0; i < signs_low.n.size(); ++i)
-      band.push_back({along.pixel(signs_low.n[i]), up.pixel(std::max(signs_low.median[i], y.low))});
-    for (std::size_t i = signs_high.n.size(); i-- > 0;)
-      band.push_back({along.pixel(signs_high.n[i]), up.pixel(std::max(signs_high.median[i], y.low))});
+    const RunningQuantiles &low = measured.low, &high = measured.high;
+    for (std::size_t i = 0; i < low.n.size(); ++i)
+      band.push_back({along.pixel(low.n[i]), up.pixel(std::max(low.median[i], y.low))});
+    for (std::size_t i = high.n.size(); i-- > 0;)
+      band.push_back({along.pixel(high.n[i]), up.pixel(std::max(high.median[i], y.low))});
     if (band.size() < 4) return;
     painter.begin_series({"rows/sign_rms_relative", head_text(head), "random signs"});
     painter.fill_polygon(band, ink::kSecond.mark.faded(0.22f));
@@ -165,8 +165,9 @@ class RmsPanel final : public FigurePanel {
 
   void draw_uniform(Painter& painter, const Axis& along, const Axis& up, const Page& page) const {
     std::vector<Vec2> line;
-    for (const auto& [n, rho] : uniform)
-      if (rho >= y.low) line.push_back({along.pixel(n), up.pixel(rho)});
+    for (std::size_t i = 0; i < measured.uniform.place.size(); ++i)
+      if (measured.uniform.value[i] >= y.low)
+        line.push_back({along.pixel(measured.uniform.place[i]), up.pixel(measured.uniform.value[i])});
     if (line.size() < 2) return;
     painter.begin_series({"rows/uniform_rms_relative", head_text(head), "uniform attention"});
     painter.dashed_polyline(line, ink::kNull, page.style.pt(0.7f), page.style.pt(1.0f), page.style.pt(1.6f));
@@ -180,7 +181,7 @@ class RmsPanel final : public FigurePanel {
       const Color color = (counted ? ink::kHead.mark : ink::kNotCounted.mark).faded(few() ? 0.95f : 0.55f);
       const auto discs = [&](Painter& to) {
         for (const RmsRow& row : drawn)
-          if (row.counted == counted) to.disc({along.pixel(row.n), up.pixel(row.rho)}, radius, color);
+          if (row.counted == counted) to.disc({along.pixel(row.place), up.pixel(row.rho)}, radius, color);
       };
       if (image)
         painter.rasterised({along.from - radius, up.to - radius, along.to + radius, up.from + radius}, discs);
@@ -195,13 +196,12 @@ class RmsPanel final : public FigurePanel {
     const PageStyle& style = page.style;
     const float width = style.pt(0.7f);
     for (const RmsRow& row : drawn)
-      space.block(Rect::sized(along.pixel(row.n) - 1.0f, up.pixel(row.rho) - 1.0f, 2.0f, 2.0f));
+      space.block(Rect::sized(along.pixel(row.place) - 1.0f, up.pixel(row.rho) - 1.0f, 2.0f, 2.0f));
     painter.begin_series({"", "", "bounds"});
     std::vector<Vec2> low;
-    for (int i = 0; i <= 64; ++i) {
-      const double n = std::pow(last_n, i / 64.0), value = 1.0 / std::sqrt(n);
-      if (value >= y.low) low.push_back({along.pixel(n), up.pixel(value)});
-    }
+    for (std::size_t i = 0; i < grid.size(); ++i)
+      if (const double value = 1.0 / std::sqrt(grid_n[i]); value >= y.low)
+        low.push_back({along.pixel(grid[i]), up.pixel(value)});
     const float top = up.pixel(1.0);
     painter.polyline(low, ink::kBlack, width);
     painter.dashed_line({inner.x0, top}, {inner.x1 + style.mm(kMarginGap + kMargin), top}, ink::kBlack, width,
@@ -255,13 +255,13 @@ class RmsPanel final : public FigurePanel {
       if (!beside.empty()) put_label(painter, page, space, rich(words), style.on_lines(color), beside);
     };
     std::vector<Vec2> curve;
-    const std::size_t step = std::max<std::size_t>(1, uniform.size() / 24);
-    for (std::size_t i = 0; i < uniform.size(); i += step)
-      curve.push_back({along.pixel(uniform[i].first), up.pixel(uniform[i].second)});
+    const std::size_t rows = measured.uniform.place.size(), step = std::max<std::size_t>(1, rows / 24);
+    for (std::size_t i = 0; i < rows; i += step)
+      curve.push_back({along.pixel(measured.uniform.place[i]), up.pixel(measured.uniform.value[i])});
     name_curve("uniform attention", ink::kNull, curve);
     curve.clear();
-    for (std::size_t i = 0; i < signs_low.n.size(); i += 2)
-      curve.push_back({along.pixel(signs_low.n[i]), up.pixel(signs_low.median[i])});
+    for (std::size_t i = 0; i < measured.low.n.size(); i += 2)
+      curve.push_back({along.pixel(measured.low.n[i]), up.pixel(measured.low.median[i])});
     name_curve("random signs", ink::kSecond.text, curve);
     if (median.n.size() < 2) return;
     places.clear();
@@ -326,44 +326,28 @@ std::vector<HeadRef> usual_head(const RunSnapshot& run) {
 std::string rms_sentence(const RmsPanel& panel, bool softmax) {
   const auto percent = [](double share) { return fixed_text(100.0 * share, 1) + " %"; };
   std::string text = "Context RMS *ρ*_{*i*} = RMS_{*i*}/*r̄*_{*i*} of " + head_text(panel.head) +
-                     " over visible keys *n*_{*i*}; " + grouped_text(panel.eligible) + " rows with *n*_{*i*} ≥ " +
-                     std::to_string(panel.min_row) + " count" + (panel.min_row > 1 ? " (grey: the others)" : "") + ". ";
+                     (panel.by_position ? " over the position of the row" : " over visible keys *n*_{*i*}") + "; " +
+                     grouped_text(panel.eligible) + " rows with *n*_{*i*} ≥ " + std::to_string(panel.min_row) +
+                     " count" + (panel.min_row > 1 ? " (grey: the others)" : "") + ". ";
+  if (panel.by_position)
+    text += "Rows see " + (panel.least_n < panel.last_n ? short_text(panel.least_n) + " to " : std::string()) +
+            short_text(panel.last_n) + " keys. ";
   text += "Solid 1/√{*n*_{*i*}}, dashed 1: softmax’s interval for uncorrelated values";
   if (!softmax) text += "; violet: the ends of each row’s own interval, of which the shares are";
   if (std::isfinite(panel.shares.inside))
     text += "; " + percent(panel.shares.above) + " of rows above, " + percent(panel.shares.inside) + " inside, " +
             percent(panel.shares.below) + " below";
   text += "." + panel.premise;
-  if (panel.zero > 0)
-    text += " " + std::to_string(panel.zero) + " rows with *ρ*_{*i*} = 0 stand at the foot of the axis.";
+  if (panel.zero > 0) text += " " + std::to_string(panel.zero) + " rows with *ρ*_{*i*} = 0 have no place on the axis.";
   if (panel.not_finite > 0)
     text += " " + std::to_string(panel.not_finite) + " rows without a finite value are left out.";
   if (!panel.median.n.empty())
-    text += " Dark line: median of the counted rows with *n* within a factor 1.33, where there are at least 15.";
+    text +=
+        panel.by_position
+            ? " Dark line: medians of the counted rows of " + std::to_string(kPositionBins) + " pieces of equal length."
+            : std::string(
+                  " Dark line: median of the counted rows with *n* within a factor 1.33, where there are at least 15.");
   return text;
-}
-
-// The rows that --premise measured.
-void take_premise(const LayerSnapshot& layer, const HeadSeries& series, RmsPanel& panel) {
-  const std::span<const float> uniform = layer.row_values("rows/uniform_rms_relative", panel.head.head),
-                               signs = layer.row_values("rows/sign_rms_relative", panel.head.head);
-  for (std::size_t i = 0; i < std::min(uniform.size(), series.visible.size()); ++i)
-    if (std::isfinite(uniform[i]) && uniform[i] > 0.0f)
-      panel.uniform.emplace_back(series.visible[i], static_cast<double>(uniform[i]));
-  std::ranges::stable_sort(panel.uniform, {}, &std::pair<double, double>::first);
-  const std::span<const float> lows = map_part(signs, 0, series.visible.size()),
-                               highs = map_part(signs, 1, series.visible.size());
-  std::vector<double> n, low, high;
-  for (std::size_t i = 0; i < lows.size(); ++i) {
-    if (!std::isfinite(lows[i])) continue;
-    n.push_back(series.visible[i]);
-    low.push_back(static_cast<double>(lows[i]));
-    high.push_back(static_cast<double>(highs[i]));
-    panel.signs.push_back({static_cast<std::int64_t>(i), n.back(), kNaN, low.back(), high.back(), true});
-  }
-  const double from = static_cast<double>(std::max<std::int64_t>(series.min_row, 1));
-  panel.signs_low = running_quantiles(n, low, from);
-  panel.signs_high = running_quantiles(n, high, from);
 }
 
 // What may be said of the bound: a test of this head where there is one, with what it could not have seen.
@@ -399,8 +383,11 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   panel->kind = "rms", panel->name = head_text(head), panel->head = head;
   panel->title = rich("context RMS in units of the values, *ρ*_{*i*}");
   panel->brief = rich("context RMS *ρ*_{*i*}");
-  panel->min_row = series.min_row;
-  panel->last_n = std::max(2.0, *std::ranges::max_element(series.visible));
+  panel->min_row = std::llround(series.least), panel->by_position = series.by_position;
+  panel->grid = place_grid(series, 64);
+  for (const double place : panel->grid) panel->grid_n.push_back(visible_at(series, place));
+  const auto [least_n, last_n] = std::ranges::minmax(panel->grid_n);
+  panel->least_n = least_n, panel->last_n = last_n;
   const RowIntervals& intervals = series.intervals[static_cast<std::size_t>(RmsTab::Relative)];
   const RowInterval& own = intervals.own();
   const bool softmax = own.name == "softmax";
@@ -408,7 +395,7 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   panel->own_over_root = own.low.over_root;
   panel->own_low = own.low.value, panel->own_high = own.high.value;
   panel->shares = own.shares;
-  std::vector<double> n, counted;
+  std::vector<double> counted, medians(series.rho.size(), kNaN);
   double low = kInfinity, high = 0.0;
   for (std::size_t i = 0; i < series.rho.size(); ++i) {
     const auto rho = static_cast<double>(series.rho[i]);
@@ -422,9 +409,9 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
       ++panel->zero;
       continue;
     }
-    panel->drawn.push_back({static_cast<std::int64_t>(i), series.visible[i], rho, own.low.at(i, series.visible[i]),
+    panel->drawn.push_back({static_cast<std::int64_t>(i), series.place[i], rho, own.low.at(i, series.visible[i]),
                             own.high.at(i, series.visible[i]), counts});
-    if (counts) n.push_back(series.visible[i]), counted.push_back(rho);
+    if (counts) counted.push_back(rho), medians[i] = rho;
     low = std::min(low, rho), high = std::max(high, rho);
   }
   double highest = 1.0;
@@ -435,16 +422,15 @@ std::unique_ptr<RmsPanel> rms_panel(const RunSnapshot& run, HeadRef head) {
   low = std::min({low, 1.0 / std::sqrt(panel->last_n), high > 0.0 ? high : 1.0});
   const Range range = roomy_range(low, std::max(high, highest), true);
   panel->y = {range.low / 1.08, range.high * 1.06, true};
-  panel->x = {1.0, panel->last_n, true};
-  panel->x.high_label = true;
-  panel->x.title = rich("visible keys *n*_{*i*}");
+  panel->x = page_row_axis(series);
   if (std::ssize(counted) >= kLeastRows)
-    panel->median = running_quantiles(n, counted, static_cast<double>(std::max<std::int64_t>(series.min_row, 1)));
+    panel->median = row_medians(series, medians, static_cast<double>(std::max<std::int64_t>(series.min_row, 1)),
+                                series.by_position);
   panel->counts = histogram(counted, panel->y.low, panel->y.high, kBins, true);
   const RunPremise premises(run);
   const HeadPremise premise = premises.of(head.layer, head.head);
   panel->premise = premise_sentence(premise, premises.tests());
-  take_premise(layer, series, *panel);
+  panel->measured = premise_rows(layer, head.head, series);
   panel->sentence = rms_sentence(*panel, softmax);
   panel->source = run_sentence(run);
   return panel;

@@ -53,9 +53,7 @@ void draw_interval_table(HeadPanelView& view, const RowIntervals& intervals, Rec
     painter.text_at(right[i], head.centre_y(), kNames[i], theme.hint(), Painter::Align::Right);
   context.facts.set("rms.tab", context.state.view.head.rms);
   context.facts.set("rms.not_finite", static_cast<double>(intervals.not_finite));
-  const double least = view.series.visible.empty() ? static_cast<double>(view.run.min_row)
-                                                   : std::min(static_cast<double>(view.run.min_row),
-                                                              *std::ranges::max_element(view.series.visible));
+  const double least = view.series.visible.empty() ? static_cast<double>(view.run.min_row) : view.series.least;
   const std::string rows = "% of rows nᵢ ≥ " + fixed_text(least, 0);
   if (intervals.not_finite > 0) {
     const std::string lost =

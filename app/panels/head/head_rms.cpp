@@ -7,13 +7,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/figures/head_bounds.h"
+#include "app/figures/premise_rows.h"
 #include "app/figures/row_axis.h"
+#include "app/figures/row_curve.h"
 #include "app/panels/head/head_intervals.h"
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
@@ -56,6 +59,22 @@ std::array<Choice, 3> switch_choices(const HeadPanelView& view) {
   return {{{"ρ", "head.rms relative", rms == "relative", ""},
            {"raw", "head.rms raw", rms == "raw", ""},
            {"‖w‖₂", "head.rms weights", rms == "weights", ""}}};
+}
+
+// What takes long to work out is kept while the head is shown.
+template <typename Made>
+const Made& kept_of_head(const HeadPanelView& view, const std::string& name, const std::function<Made()>& make) {
+  struct Kept {
+    HeadRef head;
+    Made made;
+  };
+  std::any& piece = view.memory.piece(name);
+  const Kept* known = std::any_cast<Kept>(&piece);
+  if (known == nullptr || known->head != view.head) {
+    piece = Kept{view.head, make()};
+    known = std::any_cast<Kept>(&piece);
+  }
+  return known->made;
 }
 
 const RunPremise& run_premise(HeadPanelView& view) {
@@ -158,22 +177,12 @@ void draw_wash(RmsPlot& plot) {
 // have, dotted.
 void draw_measured_premise(RmsPlot& plot) {
   const HeadPanelView& view = plot.view;
-  const std::size_t rows = view.series.rows();
-  const std::span<const float> signs = view.layer.row_values("rows/sign_rms_relative", view.head.head),
-                               uniform = view.layer.row_values("rows/uniform_rms_relative", view.head.head);
+  const PremiseRows& premise = kept_of_head<PremiseRows>(
+      view, "premise rows", [&] { return premise_rows(view.layer, view.head.head, view.series); });
   Painter& painter = view.context.painter();
   const Theme& theme = view.context.theme();
-  std::vector<double> at, low, high;
-  const std::vector<RowBin> lows = row_bins(view.series, map_part(signs, 0, rows), 1.0, 8),
-                            highs = row_bins(view.series, map_part(signs, 1, rows), 1.0, 8);
-  for (std::size_t i = 0; i < std::min(lows.size(), highs.size()); ++i) {
-    at.push_back(lows[i].centre);
-    low.push_back(lows[i].median);
-    high.push_back(highs[i].median);
-  }
-  draw_band(painter, plot.frame, at, low, high, theme.second.faded(0.28f));
-  if (uniform.size() == rows)
-    draw_dashed_curve(painter, plot.frame, view.series.place, uniform, theme.warn, 1.2f, 1.5f, 2.5f);
+  draw_band(painter, plot.frame, premise.low.n, premise.low.median, premise.high.median, theme.second.faded(0.28f));
+  draw_dashed_curve(painter, plot.frame, premise.uniform.place, premise.uniform.value, theme.warn, 1.2f, 1.5f, 2.5f);
 }
 
 void draw_end_clouds(RmsPlot& plot) {
@@ -201,10 +210,11 @@ std::vector<NamedEnd> named_ends(const RmsPlot& plot) {
       if (!end->drawn() || std::ranges::any_of(ends, same)) continue;
       EndCurve curve;
       if (end->per_row()) {
-        for (const RowBin& bin : row_bins(plot.view.series, std::span<const double>(end->rows), 1.0, 8)) {
-          curve.x.push_back(bin.centre);
-          curve.y.push_back(end == &interval->high ? bin.upper : bin.lower);
-        }
+        const RowCurve& middle = kept_of_head<RowCurve>(plot.view, "middle of " + end->name,
+                                                        [&] { return row_curve(plot.view.series, end->rows); });
+        curve = {middle.place, end == &interval->high ? middle.upper : middle.lower};
+        for (std::size_t i = 0; i < curve.y.size(); ++i)  // a single row has its value alone
+          if (!std::isfinite(curve.y[i])) curve.y[i] = middle.median[i];
       } else {
         curve = end_curve(*end, plot.view.series);
       }
@@ -328,14 +338,10 @@ void draw_rms(HeadPanelView& view, Rect area) {
   const std::vector<double> values = thinned(rows, plot.every);
   for (std::size_t i = 0; i < series.rows(); i += plot.every) plot.faint.push_back(series.faint[i]);
   std::vector<double> counted;
-  double first_counted = most;
   for (std::size_t i = 0; i < series.rows(); ++i)
-    if (series.faint[i] == 0) {
-      counted.push_back(static_cast<double>(rows[i]));
-      first_counted = std::min(first_counted, series.visible[i]);
-    }
+    if (series.faint[i] == 0) counted.push_back(static_cast<double>(rows[i]));
   draw_wash(plot);
-  if (first_counted > 1.0 && !series.by_position) draw_veil(painter, frame, theme, 1.0, first_counted);
+  if (series.least > 1.0 && !series.by_position) draw_veil(painter, frame, theme, 1.0, series.least);
   if (tab == RmsTab::Relative && run_premise(view).tests() > 0) draw_measured_premise(plot);
   draw_end_clouds(plot);
   draw_cloud(painter, frame, plot.place, values, theme.accent, plot.faint);

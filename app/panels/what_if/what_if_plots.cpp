@@ -9,39 +9,18 @@
 #include <vector>
 
 #include "app/figures/row_axis.h"
+#include "app/figures/row_curve.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/what_if/what_if_subject.h"
-#include "app/plot/quantiles.h"
 #include "app/plot/series.h"
 
 namespace headroom {
 namespace {
 
-constexpr double kFirstBin = 16.0;  // rows with fewer visible keys are drawn one by one
-
-struct QuantileCurve {
-  std::vector<double> x, lower, median, upper;
-  std::vector<double> few_x, few_y;  // rows before the bins
-};
-
 // Along the axis of the run before the change.
-QuantileCurve curve_of(const HeadSeries& series, bool by_position) {
-  QuantileCurve curve;
-  const std::vector<RowBin> bins = by_position ? bins_over_positions(series.rho, kPositionBins)
-                                               : bins_over_visible(series.visible, series.rho, kFirstBin, 6);
-  for (const RowBin& bin : bins) {
-    curve.x.push_back(bin.centre);
-    curve.lower.push_back(bin.lower);
-    curve.median.push_back(bin.median);
-    curve.upper.push_back(bin.upper);
-  }
-  for (std::size_t i = 0; i < series.rows() && i < series.rho.size() && !by_position; ++i)
-    if (series.visible[i] < kFirstBin) {
-      curve.few_x.push_back(series.visible[i]);
-      curve.few_y.push_back(static_cast<double>(series.rho[i]));
-    }
-  return curve;
+RowCurve curve_of(const HeadSeries& series, bool by_position) {
+  return series.by_position == by_position ? series.relative : row_curve(series, series.rho, by_position);
 }
 
 }  // namespace
@@ -71,36 +50,35 @@ void draw_what_if_rms(PanelContext& context, CompareCache& memory, Rect area, co
               "Rows of the layers measured first give way when memory is short.");
     return;
   }
-  const QuantileCurve first = curve_of(before, before.by_position),
-                      second = after ? curve_of(*after, before.by_position) : QuantileCurve();
+  const RowCurve first = curve_of(before, before.by_position),
+                 second = after ? curve_of(*after, before.by_position) : RowCurve();
   const double most = std::max(2.0, *std::ranges::max_element(before.visible));
   double low = 0.6 / std::sqrt(most), high = 1.2;
-  for (const QuantileCurve* curve : {&first, &second})
-    for (const auto* values : {&curve->lower, &curve->upper, &curve->few_y})
+  for (const RowCurve* curve : {&first, &second})
+    for (const auto* values : {&curve->lower, &curve->upper, &curve->median})
       for (const double value : *values)
         if (value > 0.0 && std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
   const Range range = nice_range(std::max(low, 1e-4), high, true);
   const AxisSpec x = row_axis(before), y = axis_spec(range.low, range.high, true);
   const Color after_color = subject.stale ? theme.accent.faded(0.45f) : theme.accent;
-  std::vector<EndLabel> ends = {{first.median.empty() ? NAN : first.median.back(), "before", theme.text2}};
-  if (after) ends.push_back({second.median.empty() ? NAN : second.median.back(), "after", theme.accent});
+  std::vector<EndLabel> ends = {{first.last(), "before", theme.text2}};
+  if (after) ends.push_back({second.last(), "after", theme.accent});
   PlotRoom room;
   room.right = area.width() >= 200.0f ? end_label_room(ends, context.ui.measure()) : 4.0f;
   const PlotFrame frame = lay_out_plot(area, x, y, context.ui.measure(), room);
   if (frame.inner.width() < 30.0f || frame.inner.height() < 24.0f) return;
   draw_plot_ground(painter, frame, theme);
-  if (!before.by_position && before.min_row > 1 && static_cast<double>(before.min_row) < most)
-    draw_veil(painter, frame, theme, 1.0, static_cast<double>(before.min_row));
+  if (!before.by_position && before.least > 1.0 && before.least < most)
+    draw_veil(painter, frame, theme, 1.0, before.least);
   const std::vector<double> places = place_grid(before, 48), ones(places.size(), 1.0);
   std::vector<double> one;
   for (const double place : places) one.push_back(1.0 / std::sqrt(visible_at(before, place)));
   LabelSpace space(frame.inner);
   draw_curve(painter, frame, places, one, theme.text, 1.5f);
   draw_dashed_curve(painter, frame, places, ones, theme.text, 1.5f, 5.0f, 3.0f);
-  const auto draw = [&](const QuantileCurve& curve, Color color) {
-    draw_band(painter, frame, curve.x, curve.lower, curve.upper, color.faded(0.25f));
-    draw_curve(painter, frame, curve.x, curve.median, color);
-    draw_cloud(painter, frame, curve.few_x, curve.few_y, color);
+  const auto draw = [&](const RowCurve& curve, Color color) {
+    draw_band(painter, frame, curve.place, curve.lower, curve.upper, color.faded(0.25f));
+    draw_curve(painter, frame, curve.place, curve.median, color);
   };
   draw(first, theme.text3);
   if (after) draw(second, after_color);

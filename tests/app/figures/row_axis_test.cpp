@@ -66,9 +66,11 @@ CATCH_TEST_CASE("a bidirectional layer's plots say that they go over positions")
   CATCH_CHECK(axis.high == 159.0);
   CATCH_CHECK_FALSE(axis.log);
   CATCH_CHECK(visible_at(series, 37.4) == 160.0);
-  CATCH_CHECK(series.rho_bins.size() == 24);
-  CATCH_CHECK(series.rho_bins.front().low == 0.0);
-  CATCH_CHECK(series.rho_bins.back().high == 159.0);
+  const RowCurve& rho = series.terms[kRhoTerm];  // the middles of 24 pieces
+  CATCH_CHECK(rho.place.size() == kPositionBins);
+  CATCH_CHECK(rho.place.front() == 2.5);
+  CATCH_CHECK(rho.place.back() == 156.0);
+  CATCH_CHECK(rho.first_median() == 2.5);
 
   bench.state = state_with(options, [] {
     Counts windowed;

@@ -19,22 +19,6 @@ namespace {
 const double kNaN = std::nan(""), kInf = std::numeric_limits<double>::infinity();
 using Doubles = std::vector<double>;
 
-CATCH_TEST_CASE("Bins over positions are of equal length, and hold what is finite") {
-  const std::vector<RowBin> bins = bins_over_positions(Doubles{1, 2, 3, kNaN, 5, 6, 7}, 3);
-  CATCH_REQUIRE(bins.size() == 3);
-  CATCH_CHECK(bins[0].low == 0.0);
-  CATCH_CHECK(bins[0].high == 1.0);
-  CATCH_CHECK(bins[0].centre == 0.5);
-  CATCH_CHECK(bins[0].median == 1.5);
-  CATCH_CHECK(bins[1].rows == 1);
-  CATCH_CHECK(bins[1].median == 3.0);
-  CATCH_CHECK(bins[2].low == 4.0);
-  CATCH_CHECK(bins[2].median == 6.0);
-  CATCH_CHECK(bins_over_positions(Doubles{4, 2}, 24).size() == 2);
-  CATCH_CHECK(bins_over_positions(Doubles{kNaN, kInf}, 2).empty());
-  CATCH_CHECK(bins_over_positions(Doubles{}, 2).empty());
-}
-
 CATCH_TEST_CASE("Quantiles lie between order statistics, and only finite values count") {
   CATCH_CHECK(quantile(Doubles{4, 1, 3, 2}, 0.5) == 2.5);
   CATCH_CHECK(quantile(Doubles{4, 1, 3, 2}, 0.25) == 1.75);
@@ -64,37 +48,24 @@ CATCH_TEST_CASE("Histograms count each value once") {
   CATCH_CHECK(histogram(Doubles{1}, 0.0, kNaN, 4).bins() == 0);
 }
 
-CATCH_TEST_CASE("Bins over visible keys begin at n = 16 and none is thin") {
-  std::vector<std::int64_t> visible;
-  std::vector<float> values;
-  for (std::int64_t n = 1; n <= 512; ++n) {
-    visible.push_back(n);
-    values.push_back(n == 40 ? std::nanf("") : static_cast<float>(n));
-  }
-  const std::vector<RowBin> bins = bins_over_visible(visible, values);
-  CATCH_REQUIRE(bins.size() >= 10);
-  CATCH_CHECK(bins.front().low == 16.0);
-  CATCH_CHECK(bins.back().high == 512.0);
-  std::int64_t rows = 0;
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    const RowBin& bin = bins[i];
-    rows += bin.rows;
-    CATCH_CHECK(bin.rows >= 4);
-    CATCH_CHECK((bin.low <= bin.centre && bin.centre <= bin.high));
-    // The value is n itself: quartiles are those of the whole numbers from low to high.
-    if (bin.low > 40.0 || bin.high < 40.0) {
-      CATCH_CHECK(bin.median == near(0.5 * (bin.low + bin.high), 1e-12));
-      CATCH_CHECK(bin.lower == near(bin.low + 0.25 * (bin.high - bin.low), 1e-12));
-      CATCH_CHECK(bin.upper == near(bin.low + 0.75 * (bin.high - bin.low), 1e-12));
+CATCH_TEST_CASE("Several quantiles are those of the sorted values, in whatever order they are asked for") {
+  std::mt19937 random(7);
+  const std::array points = {0.25, 0.5, 0.75, 0.0, 1.0, 0.99, 0.01};
+  for (std::size_t count = 1; count <= 60; ++count) {
+    Doubles values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<double>(random() % 20));
+    Doubles sorted = values;
+    std::ranges::sort(sorted);
+    values.insert(values.begin() + static_cast<std::ptrdiff_t>(count / 2), kNaN);
+    const Doubles found = quantiles(values, points);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      const double at = points[k] * static_cast<double>(count - 1);
+      const auto low = static_cast<std::size_t>(at), high = std::min(low + 1, count - 1);
+      CATCH_CAPTURE(count, points[k]);
+      CATCH_CHECK(found[k] == near(sorted[low] + (at - std::floor(at)) * (sorted[high] - sorted[low]), 1e-12));
     }
-    if (i > 0) CATCH_CHECK(bin.low > bins[i - 1].high);
   }
-  CATCH_CHECK(rows == 512 - 15 - 1);
-  // Fewer rows than a bin wants: one bin of them.
-  const std::vector<RowBin> few = bins_over_visible(Doubles{20, 30, 400}, Doubles{1, 2, 3});
-  CATCH_REQUIRE(few.size() == 1);
-  CATCH_CHECK((few[0].rows == 3 && few[0].median == 2.0));
-  CATCH_CHECK(bins_over_visible(Doubles{2, 3}, Doubles{1, 2}).empty());
+  CATCH_CHECK(std::isnan(quantiles(Doubles{kNaN}, points).front()));
 }
 
 CATCH_TEST_CASE("Ranges of colours hold most values and say when they clip") {
