@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/figures/figure_kinds.h"
+#include "app/figures/layer_lambdas.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_beyond.h"
 #include "app/figures/page_labels.h"
@@ -21,12 +22,6 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t kMostLayerValues = 6;  // whose λ stands beside the disc
-
-// One λ for all tokens of a layer.
-struct LayerLambda {
-  HeadRef head;
-  double value = 0.0, first = kNaN;  // λ, λ_init
-};
 
 class LambdaLayerPanel final : public FigurePanel {
  public:
@@ -128,15 +123,9 @@ std::unique_ptr<FigurePanel> lambda_layer_panel(const RunSnapshot& run, const st
   auto panel = std::make_unique<LambdaLayerPanel>();
   panel->kind = "lambda", panel->name = "layers";
   double low = 0.0, high = 1.0;
-  for (const HeadRef& head : heads) {
-    const LayerLambda found{head, run.at("lambda_mean", head.layer, head.head), run.layer(head.layer)->lambda_init};
-    const bool known = std::ranges::any_of(panel->layers, [&](const LayerLambda& other) {
-      return other.head.layer == found.head.layer && other.value == found.value;
-    });
-    if (known) continue;
-    panel->layers.push_back(found);
+  panel->layers = layer_lambdas(run, heads);
+  for (const LayerLambda& found : panel->layers)
     low = std::min({low, found.value, found.first}), high = std::max({high, found.value, found.first});
-  }
   const Range nice = low < 0.0 || high > 1.0 ? nice_range(low, high, false) : Range{0.0, 1.0};
   panel->y = {choice.low.value_or(nice.low), choice.high.value_or(nice.high)};
   const auto first = static_cast<double>(panel->layers.front().head.layer),

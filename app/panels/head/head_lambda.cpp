@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/figures/layer_lambdas.h"
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
@@ -78,30 +79,19 @@ void draw_over_position(HeadPanelView& view, Rect area, std::span<const float> v
   }
 }
 
-// V1: λ of each layer as a disc that hangs on the curve of λ init.
+// V1: λ of each layer as a disc that hangs on where it began.
 void draw_by_layer(HeadPanelView& view, Rect area) {
   PanelContext& context = view.context;
   Painter& painter = context.painter();
   const Theme& theme = context.theme();
-  const HeadColumn& column = view.memory.column("lambda_mean");
-  const std::size_t heads = view.run.heads.size();
-  struct Disc {
-    double layer, lambda, start;
-    bool mine;
-  };
-  std::vector<Disc> discs;
+  std::vector<HeadRef> heads{view.head};  // its own λ first
+  for (const std::int64_t layer : view.run.layers)
+    for (const std::int64_t head : view.run.heads) heads.push_back({layer, head});
+  std::vector<LayerLambda> discs = layer_lambdas(view.run, heads);
+  std::ranges::stable_sort(discs, {}, [](const LayerLambda& disc) { return disc.head.layer; });
   double low = 0.0, high = 1.0;
-  for (std::size_t l = 0; l < view.run.layers.size() && l < view.run.data.size(); ++l) {
-    if (view.run.data[l] == nullptr || std::isnan(column.values[l * heads])) continue;
-    const bool mine = view.run.layers[l] == view.layer.layer;
-    const double lambda =
-        column.values[l * heads +
-                      (mine ? static_cast<std::size_t>(std::max<std::int64_t>(0, view.layer.head_index(view.head.head)))
-                            : 0)];
-    discs.push_back({static_cast<double>(view.run.layers[l]), lambda, view.run.data[l]->lambda_init, mine});
-    low = std::min(low, lambda);
-    high = std::max({high, lambda, discs.back().start});
-  }
+  for (const LayerLambda& disc : discs)
+    low = std::min(low, disc.value), high = std::max({high, disc.value, disc.first});
   const std::array<NamedValue, 2> values = {
       {{"layer " + std::to_string(view.layer.layer) + "  λ", fixed_text(view.value("lambda_mean", 0), 3), theme.lambda},
        {"λ init", fixed_text(view.layer.lambda_init, 3), {0, 0, 0, 0}}}};
@@ -114,17 +104,17 @@ void draw_by_layer(HeadPanelView& view, Rect area) {
   if (frame.inner.width() < 30.0f || frame.inner.height() < 20.0f) return;
   draw_plot_ground(painter, frame, theme);
   std::vector<double> layers, starts;
-  for (double at = first; at <= last + 1e-9; at += std::max(0.05, (last - first) / 100.0)) {
-    layers.push_back(at);
-    starts.push_back(0.8 - 0.6 * std::exp(-0.3 * at));
-  }
+  for (const LayerLambda& disc : discs)
+    layers.push_back(static_cast<double>(disc.head.layer)), starts.push_back(disc.first);
   draw_dashed_curve(painter, frame, layers, starts, theme.text2, 1.5f, 5.0f, 3.0f);
   painter.push_clip(frame.inner);
-  for (const Disc& disc : discs) {
-    const Vec2 at = frame.at(disc.layer, disc.lambda);
-    if (std::isfinite(disc.start)) painter.line(frame.at(disc.layer, disc.start), at, theme.lambda.faded(0.5f), 1.0f);
-    painter.disc(at, 3.0f, disc.mine ? theme.accent : theme.lambda);
-    if (disc.mine) painter.ring(at, 5.5f, theme.accent, 1.0f);
+  for (const LayerLambda& disc : discs) {
+    const auto layer = static_cast<double>(disc.head.layer);
+    const Vec2 at = frame.at(layer, disc.value);
+    const bool mine = disc.head == view.head;
+    if (std::isfinite(disc.first)) painter.line(frame.at(layer, disc.first), at, theme.lambda.faded(0.5f), 1.0f);
+    painter.disc(at, 3.0f, mine ? theme.accent : theme.lambda);
+    if (mine) painter.ring(at, 5.5f, theme.accent, 1.0f);
   }
   painter.pop_clip();
   draw_plot_axes(painter, frame, theme);
@@ -154,22 +144,19 @@ void draw_gain(HeadPanelView& view, Rect area) {
   const double cap = 1.0 / std::sqrt(series.norm_epsilon);
   const double root = std::sqrt(*std::ranges::max_element(series.visible));
   std::vector<double> gains;
-  std::size_t at_cap = 0, finite = 0;  // a row has a gain that is a number: make_head_series()
   double low = 1.0, high = 1.2 * std::max(cap, root);
-  for (const float gain : series.gain) {
-    gains.push_back(static_cast<double>(gain));
-    if (!std::isfinite(gain)) continue;
-    ++finite;
-    if (gains.back() > 0.99 * cap) ++at_cap;
-    if (gains.back() > 0.0) low = std::min(low, gains.back());
-    high = std::max(high, gains.back());
+  for (std::size_t i = 0; i < series.gain.size(); ++i) {
+    const double gain = static_cast<double>(series.gain[i]);
+    if (series.faint[i] != 0 || !std::isfinite(gain)) continue;
+    gains.push_back(gain);
+    if (gain > 0.0) low = std::min(low, gain);
+    high = std::max(high, gain);
   }
+  const double at_cap = 100.0 * static_cast<double>(series.gains_at_cap) / static_cast<double>(series.gains);
   const std::array<NamedValue, 3> values = {
       {{"median", fixed_text(view.value("norm_gain_median", 0), 1), {0, 0, 0, 0}},
        {"max", fixed_text(view.value("norm_gain_max", 0), 1), {0, 0, 0, 0}},
-       {"at the cap",
-        fixed_text(100.0 * static_cast<double>(at_cap) / static_cast<double>(finite), 0) + " %",
-        {0, 0, 0, 0}}}};
+       {"at the cap", series.gains > 0 ? fixed_text(at_cap, 0) + " %" : "–", {0, 0, 0, 0}}}};
   draw_named_values(context, area.cut_top(18.0f), values);
   Rect notes = area.cut_bottom(34.0f);
   const Range range{low, high};
@@ -198,8 +185,9 @@ void draw_gain(HeadPanelView& view, Rect area) {
                        readout_text(std::sqrt(series.norm_epsilon)),
                    theme.hint(), notes.width());
   std::string second = "√n: uniform map, values without a mean";
-  if (query && *query >= 0 && static_cast<std::size_t>(*query) < gains.size())
-    second = "row " + std::to_string(*query) + ": gain " + readout_text(gains[static_cast<std::size_t>(*query)]);
+  if (query && *query >= 0 && static_cast<std::size_t>(*query) < series.gain.size())
+    second = "row " + std::to_string(*query) + ": gain " +
+             readout_text(static_cast<double>(series.gain[static_cast<std::size_t>(*query)]));
   context.ui.label({notes.x0, notes.y0 + 28.0f}, second, theme.hint(), notes.width());
 }
 

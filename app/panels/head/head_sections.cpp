@@ -72,7 +72,8 @@ std::vector<HeadSection> head_sections(const HeadPanelView& view, float room) {
     add("lambda", series.v1 ? "λ, one number per layer" : "λ over position: λᵢ = σ(·), per token", "", small_plot,
         small_more, draw_lambda);
   if (!series.gain.empty())
-    add("gain", "Gain of the norm", std::to_string(series.rows()) + " rows", small_plot + 52.0f, small_more, draw_gain);
+    add("gain", "Gain of the norm", grouped_text(series.gains) + " rows that count", small_plot + 52.0f, small_more,
+        draw_gain);
   add("sinks", "Sinks", "attention received by key", small_plot + (view.pair() ? 110.0f : 92.0f), small_more,
       draw_sinks);
   add("logits", "Logits", "largest and smallest per query", small_plot + 112.0f, small_more, draw_logits);
