@@ -1,11 +1,13 @@
 #include "app/figures/caption_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "app/figures/rich_text.h"
+#include "core/base/number_text.h"
 #include "core/base/utf8.h"
 
 namespace headroom {
@@ -351,6 +353,11 @@ std::string comment_text(std::string_view text) {
 }
 
 }  // namespace
+
+std::string two_digits(double value) {
+  const int decimals = value > 0.0 ? std::max(0, 1 - static_cast<int>(std::floor(std::log10(value)))) : 0;
+  return decimals <= 6 ? fixed_text(value, decimals) : short_text(value);
+}
 
 std::string literal_markup(std::string_view text) {
   std::string out;

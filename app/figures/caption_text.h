@@ -17,6 +17,8 @@ namespace headroom {
 
 // A definition of QUANTITIES.md ("α_k = mean_i a_ik") with variables, indices and roots.
 [[nodiscard]] std::string definition_markup(std::string_view definition);
+// "0.056": what it was measured with is not known better.
+[[nodiscard]] std::string two_digits(double value);
 // A name that a figure did not give: its stars and low lines are no markup.
 [[nodiscard]] std::string literal_markup(std::string_view text);
 

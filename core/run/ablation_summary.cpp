@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kDraws = 10000, kLeastDraws = 2000, kMostPairsDrawn = 20'000'000;
 constexpr std::size_t kMostBlocks = 20, kFewestBlocks = 4, kLeastTokens = 8;
-constexpr double kPower = 0.8;
 
 std::vector<std::size_t> ascending(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
@@ -231,7 +230,7 @@ TokenSpread token_spread(const AblationOutcome& outcome) {
   const double degrees = static_cast<double>(spread.blocks) - 1.0;
   const double level = kIntervalLevel / static_cast<double>(spread.tested);
   spread.half_width = student_point(level, degrees);
-  spread.detectable = student_detectable(degrees, level, kPower) * median(std::move(errors));
+  spread.detectable = student_detectable(degrees, level, kSeenShare) * median(std::move(errors));
   return spread;
 }
 

@@ -58,6 +58,7 @@ struct TokenSpread {
 };
 [[nodiscard]] TokenSpread token_spread(const AblationOutcome& outcome);
 inline constexpr double kIntervalLevel = 0.05;  // of all intervals together
+inline constexpr double kSeenShare = 0.8;       // of cases, for a change that an interval can be relied on to see
 [[nodiscard]] std::size_t token_blocks(std::size_t tokens);
 // The standard error of the mean of `values` by the means of so many blocks, whose sizes differ by one at most (Cochran
 // 1977, eq. 6.13).

@@ -3,17 +3,34 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "core/base/student.h"
+#include "core/measure/head_view.h"
 #include "core/run/ablation_summary.h"
 
 namespace headroom {
 
+std::size_t LossTable::tested() const {
+  if (!of_file) return asked;
+  return static_cast<std::size_t>(std::ranges::count_if(error, [](double one) { return std::isfinite(one); })) +
+         set_errors.size();
+}
+
 double LossTable::half_width() const {
   if (blocks < 2) return kNaN;
-  return student_point(kIntervalLevel / static_cast<double>(std::max<std::size_t>(1, asked)),
+  return student_point(kIntervalLevel / static_cast<double>(std::max<std::size_t>(1, tested())),
                        static_cast<double>(blocks) - 1.0);
+}
+
+double LossTable::detectable() const {
+  std::vector<double> errors = set_errors;
+  std::ranges::copy_if(error, std::back_inserter(errors), [](double one) { return std::isfinite(one); });
+  if (blocks < 2 || errors.empty()) return kNaN;
+  return student_detectable(static_cast<double>(blocks) - 1.0, kIntervalLevel / static_cast<double>(tested()),
+                            kSeenShare) *
+         quantiles(std::move(errors), {0.5}).front();
 }
 
 bool LossTable::differs(std::size_t place) const { return std::abs(delta[place]) > interval(place); }

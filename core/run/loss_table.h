@@ -21,13 +21,21 @@ struct LossTable {
   std::size_t predictions = 0;
   std::size_t blocks = 0;           // of tokens, that an error is by; 0: too few tokens, and errors are NaN
   std::size_t asked = 0, done = 0;  // single heads
+  // Of a file: standard errors of sets of several heads that are done, which the table does not hold otherwise.
+  std::vector<double> set_errors;
+  bool of_file = false;  // nothing more arrives
 
   // Place of a head in [layers, heads]; nothing where it is on none of the axes.
   [[nodiscard]] std::optional<std::size_t> place(const HeadRef& head) const { return place_of(layers, heads, head); }
   [[nodiscard]] HeadRef head_at(std::size_t place) const { return headroom::head_at(layers, heads, place); }
-  // Half of a 95 % interval in standard errors, Student's t with blocks − 1 degrees, corrected for all changes that
-  // were asked for (Bonferroni), so that it does not move while they arrive; NaN without blocks.
+  // Changes that the intervals hold for together (Bonferroni): of a file all that were measured, sets too; else all
+  // that were asked for, so that intervals do not move while they arrive.
+  [[nodiscard]] std::size_t tested() const;
+  // Half of a 95 % interval in standard errors, Student's t with blocks − 1 degrees, corrected for those that are
+  // tested; NaN without blocks.
   [[nodiscard]] double half_width() const;
+  // The change that is seen in 80 of 100 cases at the median standard error, nats; NaN without blocks.
+  [[nodiscard]] double detectable() const;
   // By place: half_width · error.
   [[nodiscard]] double interval(std::size_t place) const { return half_width() * error[place]; }
   // Whether the interval leaves out 0.

@@ -92,6 +92,7 @@ class AblationReader {
   Result<void> read_changes() {
     LossTable& table = opened_.table;
     table.mode = {text("mode"), text("change")};
+    table.of_file = true;
     table.layers = run_->layers;
     table.heads = run_->heads;
     HEADROOM_TRY(table.delta, by_head("delta_loss"));
@@ -108,6 +109,8 @@ class AblationReader {
     if (file_.find("set_delta_loss")) {
       HEADROOM_TRY(const std::vector<double> sets, file_.read("set_delta_loss"));
       opened_.sets = sets.size();
+      HEADROOM_TRY(table.set_errors, file_.read("set_delta_loss_se"));
+      std::erase_if(table.set_errors, [](double error) { return !std::isfinite(error); });
     }
     const double asked = number("results_asked");
     table.asked = std::max(table.done, asked >= 0.0 && asked <= 1e9 && static_cast<std::size_t>(asked) > opened_.sets

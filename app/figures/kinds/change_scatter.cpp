@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "app/figures/page_labels.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/quantiles.h"
@@ -20,12 +21,6 @@ namespace {
 constexpr double kManyTimes = 8.0;          // the median change: a linear axis would crowd it
 constexpr std::size_t kNamedChanges = 5;    // heads
 const Color kHolds = Color::hex(0x9aa4ad);  // the interval holds 0
-
-// "0.056": what it was measured with is not known better.
-std::string two_digits(double value) {
-  const int decimals = value > 0.0 ? std::max(0, 1 - static_cast<int>(std::floor(std::log10(value)))) : 0;
-  return decimals <= 6 ? fixed_text(value, decimals) : short_text(value);
-}
 
 // Behind everything: changes that the intervals cannot be relied on to see.
 void draw_unseen(Painter& painter, const Rect& inner, const Axis& axis, bool across, double detectable) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,20 +10,17 @@
 #include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
 #include "core/base/student.h"
-#include "core/io/run_file.h"
 #include "core/run/ablation_way.h"
 #include "core/run/read_ablation.h"
 
 namespace headroom {
 namespace {
 
-constexpr double kSeenShare = 0.8;  // of cases, for a change that an interval can be relied on to see
 constexpr std::string_view kHideKeys = "hide-key=";
 
 struct StoredChanges {
   const FigureRun* file = nullptr;
   OpenedAblation opened;
-  std::vector<double> set_errors;  // of sets that are done
 
   [[nodiscard]] const std::string& change() const { return opened.table.mode.change; }
   [[nodiscard]] const std::vector<std::int32_t>& text() const { return opened.run->prompt->ids; }
@@ -33,12 +29,8 @@ struct StoredChanges {
 Error no_importance_of(const std::string& message) { return {ErrorCode::Unsupported, "importance: " + message}; }
 
 Result<StoredChanges> read_changes(const FigureRun& run) {
-  StoredChanges stored{&run, {}, {}};
+  StoredChanges stored{&run, {}};
   HEADROOM_TRY(stored.opened, read_ablation(run.path));
-  if (stored.opened.sets == 0) return stored;
-  HEADROOM_TRY(const std::unique_ptr<RunFile> file, RunFile::open(run.path));
-  HEADROOM_TRY(stored.set_errors, file->read("set_delta_loss_se"));
-  std::erase_if(stored.set_errors, [](double error) { return !std::isfinite(error); });
   return stored;
 }
 
@@ -151,13 +143,13 @@ Result<HeadChanges> head_changes(std::span<const FigureRun> runs, const FigureCh
     error[i] = all.texts > 1 ? error_over(texts, i, change[i]) : first.error[i];
     if (std::isfinite(error[i])) errors.push_back(error[i]);
   }
+  // Of one text as the file's table has them; of several their spread over texts.
+  if (all.texts == 1) all.sets = std::ssize(first.set_errors);
+  all.tested = all.texts == 1 ? static_cast<std::int64_t>(first.tested()) : std::ssize(errors);
+  double half_width = all.texts == 1 ? first.half_width() : kNaN;
   if (all.texts == 1) {
-    all.sets = std::ssize(texts.front().set_errors);
-    errors.insert(errors.end(), texts.front().set_errors.begin(), texts.front().set_errors.end());
-  }
-  all.tested = std::ssize(errors);
-  double half_width = kNaN;
-  if (all.tested > 0 && all.observations() > 1) {
+    all.detectable = first.detectable();
+  } else if (all.tested > 0) {
     const double degrees = static_cast<double>(all.observations()) - 1.0,
                  level = kIntervalLevel / static_cast<double>(all.tested);
     half_width = student_point(level, degrees);

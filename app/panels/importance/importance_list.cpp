@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/caption_text.h"
 #include "app/panels/importance/importance_view.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/panels/parts/panel_scope.h"
@@ -65,8 +66,8 @@ void draw_list_header(PanelContext& context, const ImportanceView& view, const L
     x += kIntervalWidth;
     painter.text_at(x, y, "±", theme.hint(), Painter::Align::Right);
     context.ui.tooltip({x - kIntervalWidth, row.y0, x, row.y1},
-                       format("Half of a 95 %% interval by %zu blocks of tokens,\ncorrected for %zu heads",
-                              view.table->blocks, view.table->asked));
+                       format("Half of a 95 %% interval by %zu blocks of tokens,\ncorrected for %zu changes",
+                              view.table->blocks, view.table->tested()));
   }
   for (const AblationWay way : columns.others) {
     x += kWayWidth;
@@ -173,10 +174,13 @@ std::string caution(const ImportanceView& view) {
                      " predictions: changes within ±0.01, here " + grouped_text(small) + " of " +
                      grouped_text(static_cast<std::int64_t>(table.done)) + ", may come from the choice of the text.";
   if (table.blocks == 0) return text + " Too few predictions for intervals.";
-  return text + format(
-                    " ± is half of a 95 %% interval by %zu blocks of tokens, corrected for %zu heads: it leaves out 0 "
-                    "for %zu of %zu, the others are dimmed.",
-                    table.blocks, table.asked, table.count_differing(), table.done);
+  text += format(
+      " ± is half of a 95 %% interval by %zu blocks of tokens, corrected for %zu changes: it leaves out 0 for %zu of "
+      "%zu, the others are dimmed.",
+      table.blocks, table.tested(), table.count_differing(), table.done);
+  if (const double detectable = table.detectable(); std::isfinite(detectable))
+    text += " A change below ±" + two_digits(detectable) + " would be seen in fewer than 80 of 100 cases.";
+  return text;
 }
 
 void draw_selected_loss(PanelContext& context, const ImportanceView& view, Rect area) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/student.h"
 #include "core/run/ablation_file.h"
 #include "core/run/ablation_summary.h"
 #include "core/run/loss_table.h"
@@ -212,9 +213,16 @@ CATCH_TEST_CASE("the table of a sweep: changes by head, errors by blocks of toke
   CATCH_CHECK(table.differs(2));  // every block says the same
   CATCH_CHECK(table.count_differing() == 1);
   CATCH_CHECK(table.by_change() == std::vector<std::size_t>{4, 2});
+  // Of a file nothing more arrives: what was measured counts, with the sets; t beyond which 0.05/3 lies (SciPy).
+  LossTable file = table;
+  file.of_file = true, file.set_errors = {0.25};
+  CATCH_CHECK((table.tested() == 6 && file.tested() == 3));
+  CATCH_CHECK(file.half_width() == near(3.96078648, 1e-7));
+  // At the median standard error, that of the set between the two of the heads.
+  CATCH_CHECK(file.detectable() == near(0.25 * student_detectable(4.0, 0.05 / 3.0, 0.8), 1e-12));
   const LossTable few = make_loss_table({"zero", "head=off"}, {0}, {0}, std::vector<double>(31, 1.0));
   CATCH_CHECK(few.blocks == 0);
-  CATCH_CHECK(std::isnan(few.half_width()));
+  CATCH_CHECK((std::isnan(few.half_width()) && std::isnan(few.detectable())));
 
   const LiveModel live("bytes/diff_v2");
   const AblationOutcome outcome = required(ablate(live_backend(), request_of(live), {}, {}, {}));
@@ -222,6 +230,7 @@ CATCH_TEST_CASE("the table of a sweep: changes by head, errors by blocks of toke
   const TokenSpread spread = token_spread(outcome);
   CATCH_CHECK(whole.loss == near(outcome.loss, 1e-12));
   CATCH_CHECK(whole.half_width() == spread.half_width);
+  CATCH_CHECK(whole.detectable() == near(spread.detectable, 1e-12));
   for (std::size_t i = 0; i < outcome.results.size(); ++i) {
     const std::size_t place = whole.place(outcome.results[i].heads.front()).value();
     CATCH_CHECK(whole.delta[place] == outcome.results[i].delta_loss);
