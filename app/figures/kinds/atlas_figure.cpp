@@ -14,6 +14,7 @@
 
 #include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
+#include "app/figures/head_levels.h"
 #include "app/figures/head_places.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
@@ -183,9 +184,9 @@ Result<Figure> make_atlas(std::span<const FigureRun> runs, const FigureChoice& c
       for (const std::int64_t head : drawn.heads) panel->values.push_back(head_value(run, ref, layer, head));
     panel->bar = quantity_bar(ref, panel->values, choice);
     panel->bar_in_title = quantities.size() > 1;
-    if (const double null = null_level(run, ref); std::isfinite(null)) panel->bar.null_level = null;
-    if (quantities.size() == 1 && (ref.info->threshold || ref.info->sink_null))
-      panel->threshold = panel->bar.threshold = ref.info->threshold.value_or(choice.epsilon);
+    const HeadLevels levels = head_levels(run, ref, choice.epsilon);
+    panel->bar.null_level = levels.uniform;
+    if (quantities.size() == 1) panel->threshold = panel->bar.threshold = levels.threshold;
     if (!choice.heads.empty()) panel->chosen = choice.heads.front();
     std::size_t above = 0, finite = 0;
     for (const double v : panel->values) {

@@ -14,6 +14,7 @@
 
 #include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
+#include "app/figures/head_levels.h"
 #include "app/figures/kinds/circuit_pairs.h"
 #include "app/figures/kinds/composition_panels.h"
 #include "app/figures/page_axes.h"
@@ -339,13 +340,9 @@ std::unique_ptr<CircuitLayersPanel> circuit_layers(const CircuitFile& circuits, 
   panel->kind = "circuits", panel->name = "layers", panel->weight = 46.0f;
   panel->drawn = circuits.drawn, panel->quantity = circuits.quantity, panel->values = circuits.values;
   if (!choice.heads.empty()) panel->chosen = choice.heads.front();
-  constexpr std::array<double, 3> kLayerQuartiles = {0.25, 0.5, 0.75};
   const std::size_t heads = circuits.drawn.heads.size();
-  for (std::size_t l = 0; l < circuits.drawn.layers.size(); ++l) {
-    const std::vector<double> q =
-        quantiles(std::span<const double>(circuits.values).subspan(l * heads, heads), kLayerQuartiles);
-    panel->lower.push_back(q[0]), panel->median.push_back(q[1]), panel->upper.push_back(q[2]);
-  }
+  std::vector<std::vector<double>> q = layer_quantiles(circuits.values, heads, std::array{0.25, 0.5, 0.75});
+  panel->lower = std::move(q[0]), panel->median = std::move(q[1]), panel->upper = std::move(q[2]);
   panel->x = layer_axis(circuits.drawn.layers, circuits.drawn.all_layers);
   const bool log = info.log && low > 0.0;
   const Range range = nice_range(low, high > low ? high : low + std::max(1e-6, 0.01 * std::abs(low)), log);

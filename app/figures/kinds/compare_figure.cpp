@@ -13,6 +13,7 @@
 
 #include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
+#include "app/figures/head_levels.h"
 #include "app/figures/kinds/compare_heads.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
@@ -429,11 +430,10 @@ Result<Figure> make_compare(std::span<const FigureRun> runs, const FigureChoice&
   all->quantity = compared(choice);
   HEADROOM_TRY(all->sides, compare_sides(runs, choice.against, all->quantity, choice));
   const TwoSides& sides = all->sides;
-  const QuantityInfo& info = *all->quantity.info;
   all->value = axis_of_values(*all, choice);
   all->symbol = rich_title(quantity_bar(all->quantity, sides.only_a, choice).title);
-  if (info.threshold || info.sink_null) {
-    all->threshold = info.threshold.value_or(choice.epsilon);
+  if (const HeadLevels levels = head_levels(*runs.front().run, all->quantity, choice.epsilon); levels.threshold) {
+    all->threshold = levels.threshold;
     all->threshold_name = rich("*ε* = " + short_text(*all->threshold));
   }
   Figure figure;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/figures/figure_kinds.h"
+#include "app/figures/head_levels.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_labels.h"
 #include "app/plot/label_layout.h"
@@ -194,8 +195,7 @@ struct LogitCurve {
   bool beyond_low = false, beyond_high = false;
 
   [[nodiscard]] bool shown(std::size_t bin) const {
-    if ((bin == 0 && beyond_low) || (bin + 1 == counts.size() && beyond_high)) return false;
-    return counts[bin] > 0.0;
+    return is_whole_bin(bin, counts.size(), beyond_low, beyond_high) && counts[bin] > 0.0;
   }
 };
 

@@ -13,6 +13,7 @@
 
 #include "app/figures/caption_text.h"
 #include "app/figures/figure_kinds.h"
+#include "app/figures/head_levels.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_bar.h"
 #include "app/figures/page_labels.h"
@@ -298,16 +299,12 @@ std::vector<QuantityRef> scatter_quantities(const FigureChoice& choice) {
 
 void add_levels(std::vector<ScatterLevel>& levels, const RunSnapshot& run, const QuantityRef& ref, bool of_x,
                 double epsilon) {
-  if (const double null = null_level(run, ref); std::isfinite(null))
-    levels.push_back({of_x, null, rich("uniform"), ink::kNull, 1.0f, 1.6f});
-  if (ref.info->threshold || ref.info->sink_null) {
-    const double value = ref.info->threshold.value_or(epsilon);
-    levels.push_back({of_x, value, rich((ref.info->threshold ? "" : "*ε* = ") + short_text(value)), ink::kBlack});
-  }
-  if (ref.info->reference) {
-    const double value = *ref.info->reference;
-    levels.push_back({of_x, value, rich(short_text(value)), ink::kBlack});
-  }
+  const HeadLevels found = head_levels(run, ref, epsilon);
+  if (found.uniform) levels.push_back({of_x, *found.uniform, rich("uniform"), ink::kNull, 1.0f, 1.6f});
+  if (found.threshold)
+    levels.push_back(
+        {of_x, *found.threshold, rich((found.own ? "" : "*ε* = ") + short_text(*found.threshold)), ink::kBlack});
+  if (found.reference) levels.push_back({of_x, *found.reference, rich(short_text(*found.reference)), ink::kBlack});
 }
 
 // Encloses the values and the levels. What is a share begins at 0, and reaches to 1 where its values go that far.
@@ -342,24 +339,6 @@ PageAxis scatter_axis(const QuantityRef& ref, const std::vector<double>& values,
   if (!info.units.empty() && info.units != "1") title += ", " + info.units;
   axis.title = rich_title(title);
   return axis;
-}
-
-// Heads at the ends of both axes, in turn: the largest and the smallest, then the next.
-std::vector<HeadRef> ends_of(const std::vector<ScatterPoint>& points) {
-  std::vector<std::size_t> by_x(points.size());
-  for (std::size_t i = 0; i < by_x.size(); ++i) by_x[i] = i;
-  std::vector<std::size_t> by_y = by_x;
-  std::ranges::stable_sort(by_x, [&](std::size_t a, std::size_t b) { return points[a].x > points[b].x; });
-  std::ranges::stable_sort(by_y, [&](std::size_t a, std::size_t b) { return points[a].y > points[b].y; });
-  std::vector<HeadRef> ends;
-  const auto add = [&](std::size_t i) {
-    if (std::ranges::find(ends, points[i].head) == ends.end()) ends.push_back(points[i].head);
-  };
-  for (std::size_t k = 0; k < std::min<std::size_t>(points.size(), 3); ++k) {
-    add(by_x[k]), add(by_y[k]);
-    if (k < 2) add(by_y[points.size() - 1 - k]), add(by_x[points.size() - 1 - k]);
-  }
-  return ends;
 }
 
 std::string scatter_definition(const QuantityRef& ref) {
@@ -434,7 +413,7 @@ Result<Figure> make_scatter(std::span<const FigureRun> runs, const FigureChoice&
   });
   panel->title = panel->y.title;
   panel->y.title = {};
-  panel->extremes = ends_of(panel->drawn);
+  for (const std::size_t end : points_at_ends(x, y)) panel->extremes.push_back(panel->drawn[end].head);
   if (refs.size() > 2) {
     FigureChoice of_bar = choice;
     of_bar.scale.reset();

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "app/figures/figure_kinds.h"
+#include "app/figures/head_levels.h"
 #include "app/figures/page_axes.h"
 #include "app/figures/page_labels.h"
 #include "app/figures/page_lines.h"
 #include "app/plot/label_layout.h"
-#include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 #include "core/run/head_values.h"
@@ -416,12 +416,8 @@ SinkSeries sink_series(const RunSnapshot& run, const DrawnHeads& drawn, const st
     one.finite += std::isfinite(v) ? 1 : 0;
     one.above += v > epsilon ? 1 : 0;
   }
-  constexpr std::array<double, 3> kQuartiles = {0.25, 0.5, 0.75};
-  for (std::size_t l = 0; l < drawn.layers.size(); ++l) {
-    const auto of_layer = std::span<const double>(one.values).subspan(l * drawn.heads.size(), drawn.heads.size());
-    const std::vector<double> q = quantiles(of_layer, kQuartiles);
-    one.lower.push_back(q[0]), one.median.push_back(q[1]), one.upper.push_back(q[2]);
-  }
+  std::vector<std::vector<double>> q = layer_quantiles(one.values, drawn.heads.size(), std::array{0.25, 0.5, 0.75});
+  one.lower = std::move(q[0]), one.median = std::move(q[1]), one.upper = std::move(q[2]);
   return one;
 }
 
@@ -500,11 +496,7 @@ std::unique_ptr<SinkKeysPanel> sink_keys(const RunSnapshot& run, const DrawnHead
   for (const char* keys : kTopKeys) {
     panel->quantities.push_back(sinks_quantity("top_key_mass[first," + std::string(keys) + "]"));
     const std::vector<double> values = sinks_values(run, panel->quantities.back(), drawn);
-    std::vector<double> medians;
-    for (std::size_t l = 0; l < drawn.layers.size(); ++l)
-      medians.push_back(
-          quantile(std::span<const double>(values).subspan(l * drawn.heads.size(), drawn.heads.size()), 0.5));
-    panel->medians.push_back(std::move(medians));
+    panel->medians.push_back(layer_quantiles(values, drawn.heads.size(), std::array{0.5}).front());
   }
   panel->title = rich(pair ? "attention on top keys, first map" : "attention on the most attended keys");
   panel->brief = rich(pair ? "top keys, first map" : "attention on top keys");

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/figures/head_levels.h"
 #include "app/panels/head/head_view.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
@@ -235,6 +236,7 @@ void draw_logits(HeadPanelView& view, Rect area) {
       for (std::size_t b = 0; b < size; ++b) {
         const double from = bins.low + bins.width * static_cast<double>(b);
         if (from + bins.width < range.low || from > range.high) continue;
+        if (!is_whole_bin(b, size, low < bins.low, high >= bins.low + bins.width * static_cast<double>(size))) continue;
         if (shown.edges.empty()) shown.edges.push_back(from);
         shown.edges.push_back(from + bins.width);
         shown.counts.push_back(static_cast<double>(counts[map * size + b]));

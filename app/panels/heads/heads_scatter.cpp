@@ -13,8 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/head_levels.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/head_points.h"
 #include "app/panels/parts/key_hints.h"
 #include "app/plot/color_bar.h"
 #include "app/plot/plot_frame.h"
@@ -40,38 +42,13 @@ struct Scatter {
   std::size_t shown = 0, missing = 0;
 };
 
-// Of a quantity that is signed and spans decades, "logarithmic" is linear round zero.
-double linear_of(const HeadColumn& column, bool log) {
-  return log && column.ref.info != nullptr ? column.ref.info->linear_to : 0.0;
-}
-
-// The axis holds all values, with a little room round them so that no disc is cut.
-AxisSpec axis_of(const HeadColumn& column, bool log) {
-  if (const double linear = linear_of(column, log); linear > 0.0)
-    return column.finite > 0 ? signed_axis(column.low, column.high, linear) : signed_axis(0.0, 0.0, linear);
-  const std::optional<Range> natural = column.ref.info != nullptr ? column.ref.info->natural : std::nullopt;
-  if (log) {
-    const auto positive = std::ranges::upper_bound(column.sample, 0.0);
-    if (positive == column.sample.end()) return axis_spec(0.01, 1.0, true);
-    const Range range = nice_range(*positive, column.high, true);
-    return axis_spec(range.low * 0.93, range.high * 1.07, true);
-  }
-  Range range{0.0, 1.0};
-  if (natural && column.finite > 0 && column.low >= natural->low && column.high <= natural->high)
-    range = *natural;
-  else if (column.finite > 0)
-    range = nice_range(column.low, column.high > column.low ? column.high : column.low + 1e-6, false);
-  const double room = 0.025 * (range.high - range.low);
-  return axis_spec(range.low - room, range.high + 2.0 * room);
-}
-
 std::string axis_name(const HeadColumn& column) {
   return quantity_title(column.ref) + (column.ref.info->percent ? ", share" : "");
 }
 
 // A value as its axis stretches it.
 double shown(const HeadColumn& column, bool log, std::size_t row) {
-  if (const double linear = linear_of(column, log); linear > 0.0) return symlog_place(column.values[row], linear);
+  if (const double linear = linear_part(column, log); linear > 0.0) return symlog_place(column.values[row], linear);
   return log ? std::log(column.values[row]) : column.values[row];
 }
 
@@ -166,16 +143,14 @@ void draw_margins(const Scatter& scatter, float top_height, float right_width) {
 // Lines that mean something on an axis: the threshold, uniform attention, a reference.
 void add_lines(const Scatter& scatter, const HeadColumn& column, bool horizontal, std::vector<ReferenceLine>& lines) {
   const Theme& theme = scatter.context.theme();
-  if (column.ref.info == nullptr) return;
-  const HeadsState& view = scatter.context.state.view.heads;
-  if (column.ref.info->sink_null) {
+  const HeadLevels levels = head_levels(scatter.run, column.ref, scatter.context.state.view.heads.threshold);
+  if (levels.threshold)
+    lines.push_back({horizontal, *levels.threshold, theme.text, LineStyle::Solid,
+                     (levels.own ? "" : "ε = ") + short_text(*levels.threshold), 1.0f});
+  if (levels.uniform)
     lines.push_back(
-        {horizontal, view.threshold, theme.text, LineStyle::Solid, "ε = " + short_text(view.threshold), 1.0f});
-    lines.push_back({horizontal, scatter.run.sink_null, theme.warn, LineStyle::Dotted,
-                     "uniform " + readout_text(scatter.run.sink_null), 1.5f});
-  }
-  if (column.ref.info->reference)
-    lines.push_back({horizontal, *column.ref.info->reference, theme.text3, LineStyle::Solid, "", 1.0f});
+        {horizontal, *levels.uniform, theme.warn, LineStyle::Dotted, "uniform " + readout_text(*levels.uniform), 1.5f});
+  if (levels.reference) lines.push_back({horizontal, *levels.reference, theme.text3, LineStyle::Solid, "", 1.0f});
 }
 
 std::vector<Vec2> convex_hull(std::vector<Vec2> points) {
@@ -339,7 +314,6 @@ void draw_discs(const Scatter& scatter) {
 
 // Names of the selected head and of the outermost ones, with a line to the disc, where there is room.
 void draw_names(const Scatter& scatter, LabelSpace& space) {
-  Painter& painter = scatter.context.painter();
   const Theme& theme = scatter.context.theme();
   std::vector<std::size_t> wanted;
   const auto want = [&](std::size_t row) {
@@ -348,46 +322,21 @@ void draw_names(const Scatter& scatter, LabelSpace& space) {
   for (const auto& head : {scatter.context.state.hover.head, scatter.context.state.view.selection.head})
     if (head)
       if (const auto row = row_of(scatter.run, *head)) want(*row);
-  const auto extreme = [&](const auto& better) {
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < scatter.points.size(); ++i)
-      if (std::isfinite(scatter.points[i].x) && (!best || better(scatter.points[i], scatter.points[*best]))) best = i;
-    if (best) want(*best);
-  };
-  extreme([](Vec2 a, Vec2 b) { return a.x > b.x; });
-  extreme([](Vec2 a, Vec2 b) { return a.y < b.y; });
-  extreme([](Vec2 a, Vec2 b) { return a.y > b.y; });
-  if (scatter.points.size() > 12) extreme([](Vec2 a, Vec2 b) { return a.x - a.y > b.x - b.y; });
-  // A name covers no disc while it can help it.
-  std::vector<Vec2> discs;
-  for (const Vec2 p : scatter.points)
-    if (std::isfinite(p.x)) discs.push_back(p);
-  const auto covered = [&](const Rect& place) {
-    const Rect near = place.inset(-kDiscRadius);
-    return std::ranges::count_if(discs, [&](Vec2 p) { return near.contains(p); });
-  };
+  // Where there are few, three of the ends are most of what there is.
+  std::vector<std::size_t> placed;
+  std::vector<double> x, y;
+  for (std::size_t i = 0; i < scatter.points.size(); ++i)
+    if (std::isfinite(scatter.points[i].x))
+      placed.push_back(i), x.push_back(scatter.x.values[i]), y.push_back(scatter.y.values[i]);
+  const std::vector<std::size_t> ends = points_at_ends(x, y);
+  for (std::size_t k = 0; k < std::min<std::size_t>(scatter.points.size() > 12 ? 4 : 3, ends.size()); ++k)
+    want(placed[ends[k]]);
+  std::vector<PointName> names;
   for (const std::size_t row : wanted) {
     const HeadRef head = head_of_row(scatter.run, row);
-    const std::string text = head_text(head) + role_of(scatter.run, head);
-    const TextStyle style{Face::Sans, 11.0f, theme.text};
-    const float width = scatter.context.ui.width(text, style) + 6.0f;
-    const Vec2 p = scatter.points[row];
-    std::vector<Rect> places;
-    for (const float away : {16.0f, 34.0f, 60.0f})
-      for (const auto& [dx, dy] :
-           {std::pair{1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, -1.0f}, {-1.0f, 1.0f}, {1.0f, 0.0f}, {-1.0f, 0.0f}}) {
-        const float x = dx > 0.0f ? p.x + away : p.x - away - width;
-        places.push_back(Rect::sized(x, p.y + dy * away - 8.0f, width, 16.0f));
-      }
-    std::ranges::stable_sort(places, {}, covered);
-    const std::ptrdiff_t at = space.place_first(places);
-    if (at < 0) continue;
-    const Rect place = places[static_cast<std::size_t>(at)];
-    const float end = place.x0 > p.x ? place.x0 : place.x1;
-    painter.line({p.x + (end > p.x ? 4.0f : -4.0f), p.y}, {end, place.centre_y()}, theme.text3, 1.0f);
-    painter.fill_rect(place, theme.panel.faded(0.75f), 2.0f);
-    painter.text_at(place.x0 + 3.0f, place.centre_y(), text, style);
+    names.push_back({row, head_text(head) + role_of(scatter.run, head), {Face::Sans, 11.0f, theme.text}});
   }
+  draw_point_names(scatter.context.painter(), theme, space, scatter.points, names);
 }
 
 void draw_legend(const Scatter& scatter, Rect area) {
@@ -406,25 +355,7 @@ void draw_legend(const Scatter& scatter, Rect area) {
     draw_color_bar(painter, area, spec, theme);
     return;
   }
-  const std::size_t layers = scatter.run.layers.size();
-  const float width = area.width() / static_cast<float>(layers);
-  for (std::size_t l = 0; l < layers; ++l) {
-    const float x = area.x0 + static_cast<float>(l) * width;
-    painter.fill_rect({x, area.y0, x + width - (width >= 4.0f ? 1.0f : 0.0f), area.y0 + 10.0f},
-                      scale_color(scatter.scale, static_cast<float>(scatter.run.layers[l])));
-  }
-  float free_from = area.x0 - 1.0f;
-  const auto index = [&](std::size_t l) {
-    const std::string text = std::to_string(scatter.run.layers[l]);
-    const float half = 0.5f * scatter.context.ui.width(text, theme.tick());
-    const float x = std::clamp(area.x0 + (static_cast<float>(l) + 0.5f) * width, area.x0 + half, area.x1 - half);
-    if (x - half < free_from) return;
-    painter.text_at(x, area.y0 + 19.0f, text, theme.tick(), Painter::Align::Centre);
-    free_from = x + half + 8.0f;
-  };
-  for (const Tick& tick :
-       index_ticks(0, static_cast<std::int64_t>(layers) - 1, static_cast<double>(area.width()), 34.0))
-    index(static_cast<std::size_t>(tick.value));
+  draw_layer_colours(scatter.context, area, 10.0f, scatter.run, scatter.scale);
 }
 
 void follow_pointer(Scatter& scatter, RunCache& memory) {
@@ -453,13 +384,7 @@ void follow_pointer(Scatter& scatter, RunCache& memory) {
   }
   if (!hit.held || hit.released) path.clear();
   if (!hit.hovered || hit.dragging) return;
-  std::optional<std::size_t> nearest;
-  float best = 64.0f;
-  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
-    const Vec2 away = scatter.points[i] - pointer;
-    const float distance = away.x * away.x + away.y * away.y;
-    if (distance < best) best = distance, nearest = i;
-  }
+  const std::optional<std::size_t> nearest = nearest_head(scatter.points, pointer);
   if (!nearest) return;
   const HeadRef head = head_of_row(scatter.run, *nearest);
   context.hover.head = head;
@@ -505,13 +430,7 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
     return;
   }
   scatter.scale = column_range(scatter.colour, theme).scale;
-  if (scatter.by_layer) {
-    // The darkest fifth of the map would be lost on the panel.
-    const auto first = static_cast<float>(scatter.run.layers.front()),
-               last = static_cast<float>(scatter.run.layers.back());
-    const float span = std::max(1.0f, last - first);
-    scatter.scale = {theme.sequential(), ScaleKind::Linear, first - 0.3f * span, first + span, 1e-3f};
-  }
+  if (scatter.by_layer) scatter.scale = layer_scale(scatter.run, theme);
   const bool small = body.width() < 300.0f || body.height() < 300.0f;
   const float top = small ? 28.0f : 56.0f, right = small ? 34.0f : 70.0f;
   if (body.height() >= 420.0f) {
@@ -522,7 +441,7 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
   Rect legend = body.cut_bottom(34.0f);
   body.cut_bottom(6.0f);
   const Rect y_axis = body.cut_left(15.0f);  // its name
-  AxisSpec x = axis_of(scatter.x, view.log_x), y = axis_of(scatter.y, view.log_y);
+  AxisSpec x = column_axis(scatter.x, view.log_x, 0.025, 0.05), y = column_axis(scatter.y, view.log_y, 0.025, 0.05);
   x.title = axis_name(scatter.x);
   PlotRoom room;
   room.top = top + 10.0f;
@@ -535,8 +454,8 @@ void draw_scatter(PanelContext& context, RunCache& memory, Rect body) {
   scatter.points.assign(scatter.x.values.size(), {std::nanf(""), std::nanf("")});
   for (std::size_t i = 0; i < scatter.points.size(); ++i) {
     const double px = scatter.x.values[i], py = scatter.y.values[i];
-    const bool positive_x = view.log_x && linear_of(scatter.x, true) == 0.0,
-               positive_y = view.log_y && linear_of(scatter.y, true) == 0.0;
+    const bool positive_x = view.log_x && linear_part(scatter.x, true) == 0.0,
+               positive_y = view.log_y && linear_part(scatter.y, true) == 0.0;
     const bool fits = std::isfinite(px) && std::isfinite(py) && (!positive_x || px > 0.0) && (!positive_y || py > 0.0);
     if (fits) {
       scatter.points[i] = scatter.frame.at(px, py);

@@ -1,14 +1,16 @@
 #include "app/panels/heads/layer_plots.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "app/figures/head_levels.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/head_points.h"
 #include "app/plot/plot_frame.h"
-#include "app/plot/quantiles.h"
 #include "core/base/number_text.h"
 
 namespace headroom {
@@ -42,21 +44,7 @@ struct LayerPlot {
 bool is_log(const QuantityInfo& info) { return info.log || info.name == "context_rms_relative_mean"; }
 
 AxisSpec value_axis(const HeadColumn& column, bool log) {
-  const QuantityInfo& info = *column.ref.info;
-  AxisSpec axis;
-  if (log) {
-    const auto positive = std::ranges::upper_bound(column.sample, 0.0);
-    const Range range = positive == column.sample.end() ? Range{0.01, 1.0} : nice_range(*positive, column.high, true);
-    axis = axis_spec(range.low * 0.93, range.high * 1.07, true);
-  } else if (info.natural &&
-             (column.finite == 0 || (column.low >= info.natural->low && column.high <= info.natural->high))) {
-    axis = axis_spec(info.natural->low, info.natural->high);
-  } else {
-    const Range range = column.finite > 0
-                            ? nice_range(column.low, column.high > column.low ? column.high : column.low + 1e-6, false)
-                            : Range{0.0, 1.0};
-    axis = axis_spec(range.low, range.high);
-  }
+  AxisSpec axis = column_axis(column, log);
   axis.least_gap = 20.0f;
   return axis;
 }
@@ -93,12 +81,13 @@ void draw_plot(LayerPlot& plot, std::optional<HeadRef> hovered) {
     draw_bands(plot, hovered, theme.text.faded(0.07f));
     draw_bands(plot, context.state.view.selection.head, theme.accent.faded(0.12f));
     const std::size_t heads = plot.run.heads.size();
+    const std::vector<double> of_layers = layer_quantiles(plot.column.values, heads, std::array{0.5}).front();
     std::vector<Vec2> dots, medians;
     for (std::size_t layer = 0; layer < plot.run.layers.size(); ++layer) {
       const auto values = std::span(plot.column.values).subspan(layer * heads, heads);
       for (std::size_t head = 0; head < heads; ++head)
         if (plot.shows(values[head])) dots.push_back({plot.x_of(layer, head), plot.frame.y.pixel(values[head])});
-      const double median = quantile(values, 0.5);
+      const double median = of_layers[layer];
       if (plot.shows(median)) {
         medians.push_back({plot.middle_of(layer), plot.frame.y.pixel(median)});
       } else if (medians.size() > 1) {
@@ -112,8 +101,9 @@ void draw_plot(LayerPlot& plot, std::optional<HeadRef> hovered) {
       painter.points(dots, theme.text3.faded(dots.size() > kMostDots ? 0.35f : 0.9f), 2.0f);
     if (medians.size() > 1) painter.polyline(medians, theme.second, 2.0f);
     if (medians.size() == 1) painter.disc(medians.front(), 3.0f, theme.second);
-    if (plot.column.ref.info->sink_null && view.threshold > plot.frame.y.low && view.threshold < plot.frame.y.high) {
-      const float y = plot.frame.y.pixel(view.threshold);
+    const HeadLevels levels = head_levels(plot.run, plot.column.ref, view.threshold);
+    if (levels.threshold && *levels.threshold > plot.frame.y.low && *levels.threshold < plot.frame.y.high) {
+      const float y = plot.frame.y.pixel(*levels.threshold);
       painter.line({plot.frame.inner.x0, y}, {plot.frame.inner.x1, y}, theme.mark);
     }
     draw_dot(plot, hovered, theme.text);

@@ -12,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/head_levels.h"
 #include "app/panels/importance/rank_intervals.h"
 #include "app/panels/parts/head_parts.h"
+#include "app/panels/parts/head_points.h"
 #include "app/plot/label_layout.h"
 #include "app/plot/series.h"
 #include "core/base/number_text.h"
@@ -36,46 +38,27 @@ struct LossScatter {
   std::size_t shown = 0;
 };
 
-AxisSpec across_axis(const HeadColumn& column) {
-  const QuantityInfo* info = column.ref.info;
-  if (info != nullptr && info->linear_to > 0.0 && column.finite > 0)
-    return signed_axis(column.low, column.high, info->linear_to);
-  Range range{0.0, 1.0};
-  if (info != nullptr && info->natural && column.finite > 0 && column.low >= info->natural->low &&
-      column.high <= info->natural->high)
-    range = *info->natural;
-  else if (column.finite > 0)
-    range = nice_range(column.low, column.high > column.low ? column.high : column.low + 1e-6, false);
-  const double room = 0.025 * (range.high - range.low);
-  return axis_spec(range.low - room, range.high + room);
-}
-
-// The layer's colour, without the darkest fifth of the map, which would be lost on the panel.
-ColorScale layer_scale(const RunSnapshot& run, const Theme& theme) {
-  const auto first = static_cast<float>(run.layers.front()), last = static_cast<float>(run.layers.back());
-  const float span = std::max(1.0f, last - first);
-  return {theme.sequential(), ScaleKind::Linear, first - 0.5f * span, first + span, 1e-3f};
-}
-
 Color disc_color(const LossScatter& scatter, std::size_t place) {
   const std::size_t heads = scatter.view.data->heads.size();
   return scale_color(scatter.scale, static_cast<float>(scatter.view.data->layers[place / heads]));
 }
 
-// The band in which one text says little, zero, ε.
+// The band in which a change is not seen, zero, ε.
 void draw_ground(const LossScatter& scatter, LabelSpace& space) {
   Painter& painter = scatter.context.painter();
   const Theme& theme = scatter.context.theme();
   const PlotFrame& frame = scatter.frame;
   draw_plot_ground(painter, frame, theme);
-  const float y0 = frame.y.pixel(kSmallLossChange), y1 = frame.y.pixel(-kSmallLossChange);
+  // Changes that the intervals cannot be relied on to see, as in figures; without intervals small ones.
+  const double detectable = scatter.view.table->detectable(),
+               unseen = std::isfinite(detectable) ? detectable : kSmallLossChange;
+  const float y0 = frame.y.pixel(std::min(unseen, frame.y.high)), y1 = frame.y.pixel(std::max(-unseen, frame.y.low));
   painter.fill_rect(Rect{frame.inner.x0, y0, frame.inner.x1, y1}.intersected(frame.inner), theme.mark.faded(0.07f));
   std::vector<ReferenceLine> lines{{true, 0.0, theme.text2, LineStyle::Solid, "", 1.0f}};
-  const QuantityInfo* info = scatter.x.ref.info;
-  if (info != nullptr && info->sink_null) {
-    const double threshold = scatter.context.state.view.heads.threshold;
-    lines.push_back({false, threshold, theme.text3, LineStyle::Solid, "ε " + short_text(threshold), 1.0f});
-  }
+  const HeadLevels levels = head_levels(*scatter.view.data, scatter.x.ref, scatter.context.state.view.heads.threshold);
+  if (levels.threshold)
+    lines.push_back({false, *levels.threshold, theme.text3, LineStyle::Solid,
+                     (levels.own ? "" : "ε ") + short_text(*levels.threshold), 1.0f});
   draw_lines(painter, frame, lines, space);
 }
 
@@ -114,7 +97,6 @@ void draw_interval(const LossScatter& scatter, std::size_t place, Color color) {
 }
 
 void draw_names(const LossScatter& scatter, LabelSpace& space, std::optional<std::size_t> selected) {
-  Painter& painter = scatter.context.painter();
   const Theme& theme = scatter.context.theme();
   const std::vector<std::size_t> order = scatter.view.table->by_change();
   std::vector<std::size_t> wanted;
@@ -125,32 +107,12 @@ void draw_names(const LossScatter& scatter, LabelSpace& space, std::optional<std
   if (selected) want(*selected);
   for (std::size_t i = 0; i < std::min(kNamedAbove, order.size()); ++i) want(order[i]);
   for (std::size_t i = 0; i < std::min(kNamedBelow, order.size()); ++i) want(order[order.size() - 1 - i]);
-  for (const std::size_t place : wanted) {
-    const HeadRef head = scatter.view.table->head_at(place);
-    const std::string text = head_text(head);
-    const TextStyle style{Face::Mono, 11.0f, scatter.view.differs(place) ? theme.text : theme.text3};
-    const float width = scatter.context.ui.width(text, style) + 6.0f;
-    const Vec2 p = scatter.points[place];
-    std::vector<Rect> places;
-    for (const float away : {14.0f, 30.0f, 52.0f, 80.0f})
-      for (const auto& [dx, dy] : {std::pair{1.0f, 0.0f},
-                                   {1.0f, -0.5f},
-                                   {1.0f, 0.5f},
-                                   {-1.0f, 0.0f},
-                                   {-1.0f, -0.5f},
-                                   {-1.0f, 0.5f},
-                                   {1.0f, 1.2f},
-                                   {-1.0f, 1.2f}})
-        places.push_back(
-            Rect::sized(dx > 0.0f ? p.x + away : p.x - away - width, p.y + dy * away - 7.0f, width, 14.0f));
-    const std::ptrdiff_t at = space.place_first(places);
-    if (at < 0) continue;
-    const Rect box = places[static_cast<std::size_t>(at)];
-    const float end = box.x0 > p.x ? box.x0 : box.x1;
-    painter.line({p.x + (end > p.x ? 4.0f : -4.0f), p.y}, {end, box.centre_y()}, theme.faint, 1.0f);
-    painter.fill_rect(box, theme.panel.faded(0.8f), 2.0f);
-    painter.text_at(box.x0 + 3.0f, box.centre_y(), text, style);
-  }
+  std::vector<PointName> names;
+  for (const std::size_t place : wanted)
+    names.push_back({place,
+                     head_text(scatter.view.table->head_at(place)),
+                     {Face::Mono, 11.0f, scatter.view.differs(place) ? theme.text : theme.text3}});
+  draw_point_names(scatter.context.painter(), theme, space, scatter.points, names);
 }
 
 constexpr const char *kHeading = "rank correlation, 95 %", *kOver = "over heads of one text";
@@ -284,42 +246,17 @@ void draw_margin(const LossScatter& scatter, Rect margin, bool correlations) {
 }
 
 void draw_layers(const LossScatter& scatter, Rect row, float label_room) {
-  Painter& painter = scatter.context.painter();
   const Theme& theme = scatter.context.theme();
-  const std::vector<std::int64_t>& layers = scatter.view.data->layers;
-  const float width = row.width() / static_cast<float>(layers.size());
   if (label_room >= scatter.context.ui.width("layer", theme.hint()) + 8.0f)
-    painter.text_at(row.x0 - 8.0f, row.y0 + 5.0f, "layer", theme.hint(), Painter::Align::Right);
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    const float x = row.x0 + static_cast<float>(l) * width;
-    painter.fill_rect({x, row.y0, x + width - (width >= 4.0f ? 1.0f : 0.0f), row.y0 + 8.0f},
-                      scale_color(scatter.scale, static_cast<float>(layers[l])));
-  }
-  float free_from = row.x0 - 1.0f;
-  for (const Tick& tick :
-       index_ticks(0, static_cast<std::int64_t>(layers.size()) - 1, static_cast<double>(row.width()), 34.0)) {
-    const auto l = static_cast<std::size_t>(tick.value);
-    const std::string text = std::to_string(layers[l]);
-    const float half = 0.5f * scatter.context.ui.width(text, theme.tick());
-    const float x = std::clamp(row.x0 + (static_cast<float>(l) + 0.5f) * width, row.x0 + half, row.x1 - half);
-    if (x - half < free_from) continue;
-    painter.text_at(x, row.y0 + 17.0f, text, theme.tick(), Painter::Align::Centre);
-    free_from = x + half + 8.0f;
-  }
+    scatter.context.painter().text_at(row.x0 - 8.0f, row.y0 + 5.0f, "layer", theme.hint(), Painter::Align::Right);
+  draw_layer_colours(scatter.context, row, 8.0f, *scatter.view.data, scatter.scale);
 }
 
 void follow_pointer(const LossScatter& scatter) {
   PanelContext& context = scatter.context;
   const Interaction hit = context.ui.interact("plot", scatter.frame.inner, Cursor::Crosshair);
   if (!hit.hovered) return;
-  const Vec2 pointer = context.ui.input.pointer;
-  std::optional<std::size_t> nearest;
-  float best = 64.0f;
-  for (std::size_t i = 0; i < scatter.points.size(); ++i) {
-    const Vec2 away = scatter.points[i] - pointer;
-    const float distance = away.x * away.x + away.y * away.y;
-    if (distance < best) best = distance, nearest = i;
-  }
+  const std::optional<std::size_t> nearest = nearest_head(scatter.points, context.ui.input.pointer);
   if (!nearest) return;
   const HeadRef head = scatter.view.table->head_at(*nearest);
   context.hover.head = head;
@@ -355,7 +292,8 @@ void draw_importance_scatter(PanelContext& context, RunCache& memory, const Impo
   ui.label_at(title.x0, title.centre_y(), name, theme.hint(), title.width());
   area.cut_top(6.0f);
   Rect legend = area.height() >= 200.0f ? area.cut_bottom(24.0f) : Rect{};
-  AxisSpec x = across_axis(scatter.x);
+  AxisSpec x =
+      column_axis(scatter.x, scatter.x.ref.info != nullptr && scatter.x.ref.info->linear_to > 0.0, 0.025, 0.025);
   x.title = column_title(against);
   const AxisSpec y = loss_axis(view.run->sweeps);
   PlotRoom room;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/figures/head_levels.h"
 #include "app/panels/panel.h"
 #include "app/panels/parts/head_parts.h"
 #include "app/plot/plot_frame.h"
@@ -21,20 +22,9 @@
 namespace headroom {
 
 Ribbon make_ribbon(const RunSnapshot& run, const HeadColumn& column) {
-  Ribbon ribbon;
-  const std::size_t heads = run.heads.size();
   static constexpr std::array<double, 5> kPoints = {0.0, 0.25, 0.5, 0.75, 1.0};
-  for (std::size_t l = 0; l < run.layers.size(); ++l) {
-    const std::span<const double> values = std::span<const double>(column.values).subspan(l * heads, heads);
-    const std::vector<double> at = quantiles(NumberView(values), kPoints);
-    ribbon.layers.push_back(static_cast<double>(run.layers[l]));
-    ribbon.low.push_back(at[0]);
-    ribbon.lower.push_back(at[1]);
-    ribbon.median.push_back(at[2]);
-    ribbon.upper.push_back(at[3]);
-    ribbon.high.push_back(at[4]);
-  }
-  return ribbon;
+  const std::vector<std::vector<double>> at = layer_quantiles(column.values, run.heads.size(), kPoints);
+  return {{run.layers.begin(), run.layers.end()}, at[0], at[1], at[2], at[3], at[4]};
 }
 
 PlotFrame draw_ribbon(PanelContext& context, Rect area, const Ribbon& ribbon, Range range, Color color,
@@ -111,9 +101,9 @@ void draw_one(PanelContext& context, RunCache& memory, const std::string& name, 
   room.left = 30.0f;
   room.right = 10.0f;
   std::vector<ReferenceLine> lines;
-  if (info.sink_null)
-    lines.push_back({true, context.state.view.heads.threshold, theme.text, LineStyle::Solid, "", 1.0f});
-  if (info.reference) lines.push_back({true, *info.reference, theme.text, LineStyle::Solid, "", 1.0f});
+  const HeadLevels levels = head_levels(run, column.ref, context.state.view.heads.threshold);
+  for (const std::optional<double>& level : {levels.threshold, levels.reference})
+    if (level) lines.push_back({true, *level, theme.text, LineStyle::Solid, "", 1.0f});
   const PlotFrame frame = draw_ribbon(context, area, ribbon, range, theme.second, room, lines);
   if (frame.inner.empty()) return;
   painter.push_clip(frame.inner.inset(-3.0f));
@@ -128,9 +118,8 @@ void draw_one(PanelContext& context, RunCache& memory, const std::string& name, 
   painter.pop_clip();
   draw_plot_axes(painter, frame, theme);
 
-  const double threshold = context.state.view.heads.threshold;
-  if (info.sink_null && threshold >= range.low && threshold <= range.high)
-    painter.text_at(frame.inner.x1 + 3.0f, frame.y.pixel(threshold), "ε", {Face::Sans, 10.0f, theme.text2});
+  if (levels.threshold && !levels.own && *levels.threshold >= range.low && *levels.threshold <= range.high)
+    painter.text_at(frame.inner.x1 + 3.0f, frame.y.pixel(*levels.threshold), "ε", {Face::Sans, 10.0f, theme.text2});
 
   if (const std::string kind(figure_of_ribbon(name)); !kind.empty())
     context.ui.context_menu("menu " + name, frame.inner, [&] {

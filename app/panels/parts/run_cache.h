@@ -18,6 +18,7 @@
 
 #include "app/figures/head_series.h"
 #include "app/panels/parts/token_lines.h"
+#include "app/session/state.h"
 #include "core/compare/run_difference.h"
 #include "core/run/head_table.h"
 
