@@ -143,8 +143,7 @@ void add_training_commands(CommandTable& table) {
                const int id = found->id;
                const std::shared_ptr<const StoredHistory> data = found->data;
                for (TrainingEntry& entry : s.edit().trainings)
-                 if (entry.data && entry.data->kind == data->kind && entry.data->recipe == data->recipe)
-                   entry.chosen = entry.id == id;
+                 if (entry.data && same_kind(*entry.data, *data)) entry.chosen = entry.id == id;
                s.edit().edit_training(id)->hidden = false;
                return {};
              }});

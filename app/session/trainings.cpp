@@ -39,9 +39,8 @@ std::shared_ptr<const SmoothedHistory> smoothed(const StoredHistory& history, st
       SmoothedHistory{width, mean_of_steps(history.loss, width), largest_of_steps(history.gradient_norm, width)});
 }
 
-// Histories of one kind differ in their seeds alone.
 bool same_kind(const TrainingEntry& a, const TrainingEntry& b) {
-  return a.data && b.data && a.data->kind == b.data->kind && a.data->recipe == b.data->recipe;
+  return a.data && b.data && headroom::same_kind(*a.data, *b.data);
 }
 
 // "softmax 1"; where several recipes are open, "backcopy/softmax 1".

@@ -147,6 +147,7 @@ Result<void> read_file(StoredHistory& history, std::optional<HeadAddress> head) 
         .wanted("schema_name " + std::string(kTrainingSchemaName), text_attribute(*file, "schema_name"));
   }
   history.kind = text_attribute(*file, "variant");
+  history.recipe_sha256 = text_attribute(*file, "recipe_sha256");
   history.seed = whole_attribute(*file, "seed");
   const std::string title = text_attribute(*file, "title");  // "Training of backcopy, softmax"
   constexpr std::string_view kTitle = "Training of ";
@@ -241,6 +242,13 @@ std::string folder_name(const fs::path& folder) {
 }
 
 }  // namespace
+
+bool same_recipe(const StoredHistory& a, const StoredHistory& b) {
+  const bool hashed = !a.recipe_sha256.empty() && !b.recipe_sha256.empty();
+  return hashed ? a.recipe_sha256 == b.recipe_sha256 : a.recipe == b.recipe;
+}
+
+bool same_kind(const StoredHistory& a, const StoredHistory& b) { return a.kind == b.kind && same_recipe(a, b); }
 
 std::int64_t StoredHistory::last_step() const {
   std::int64_t last = std::max({loss.last_step(), validation_loss.last_step(), sink_score.median.last_step()});

@@ -48,6 +48,7 @@ struct StoredHistory {
   std::filesystem::path path, folder;  // the file that was read; the folder that was trained into
   HistoryForm form = HistoryForm::File;
   std::string recipe;                // what trained it; empty: not said
+  std::string recipe_sha256;         // of its text; empty: not said
   std::string kind;                  // histories of one kind differ in their seeds
   std::optional<std::int64_t> seed;  // nothing: not said
   std::string loss_unit;
@@ -73,6 +74,11 @@ struct StoredHistory {
 
   [[nodiscard]] std::int64_t last_step() const;  // that anything is known of
 };
+
+// Whether the same recipe trained both: by the hash of its text, by its name where one does not say it.
+[[nodiscard]] bool same_recipe(const StoredHistory& a, const StoredHistory& b);
+// Histories of one kind differ in their seeds alone.
+[[nodiscard]] bool same_kind(const StoredHistory& a, const StoredHistory& b);
 
 // The histories that a path holds: a training.h5, a folder that holds one (or the state of one, or trainer_state.json,
 // or step checkpoints), or a folder of such folders, in natural order of their names. Empty: none. Looks at names only.

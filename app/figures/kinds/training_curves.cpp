@@ -7,66 +7,37 @@
 #include <map>
 #include <utility>
 
+#include "app/figures/history_kinds.h"
 #include "core/base/numbers.h"
 
 namespace headroom {
 namespace {
 
-struct VariantInk {
-  const char *variant, *name, *short_name;
-  MarkColor ink;
-};
-// Okabe and Ito 2008; the text of each reads on white.
-constexpr std::array<VariantInk, 6> kVariantInks = {
-    {{"softmax", "softmax", "softmax", ink::kNet},
-     {"diff_v2", "DIFF V2", "V2", ink::kSecond},
-     {"diff_v1", "DIFF V1", "V1", ink::kFirst},
-     {"gated", "gated", "gated", ink::kHead},
-     {"softmax_one", "off-by-one", "off-by-one", {Color::hex(0xe69f00), Color::hex(0x8f6200)}},
-     {"softmax_sink", "sink logit", "sink logit", ink::kKappa}}};
+// By the variants of history_kinds.h: Okabe and Ito 2008; the text of each reads on white.
+constexpr std::array<MarkColor, kVariantInks> kInks = {
+    {ink::kNet, ink::kSecond, ink::kFirst, ink::kHead, {Color::hex(0xe69f00), Color::hex(0x8f6200)}, ink::kKappa}};
 constexpr MarkColor kNetInk{Color::hex(0x56b4e9), Color::hex(0x1c7db5)};
 constexpr std::size_t kMostGroups = 4;
 
 }  // namespace
 
 Result<std::vector<TrainingGroup>> training_groups(std::span<const FigureRun> runs) {
-  std::vector<TrainingGroup> groups;
-  for (const FigureRun& run : runs) {
-    const std::string recipe = run.attribute("recipe_sha256");
-    const std::string& variant = run.history->curves.kind;
-    const auto found = std::ranges::find_if(
-        groups, [&](const TrainingGroup& group) { return group.recipe_sha256 == recipe && group.variant == variant; });
-    if (found != groups.end()) {
-      found->seeds.push_back(&run);
-      continue;
-    }
-    TrainingGroup group;
-    group.recipe_sha256 = recipe, group.recipe = run.history->curves.recipe, group.variant = variant;
-    group.seeds.push_back(&run);
-    groups.push_back(std::move(group));
-  }
-  if (groups.size() > kMostGroups)
-    return Error(ErrorCode::InvalidArgument, "training: " + std::to_string(groups.size()) +
+  std::vector<const StoredHistory*> histories;
+  for (const FigureRun& run : runs) histories.push_back(&run.history->curves);
+  const std::vector<HistoryKind> kinds = history_kinds(histories);
+  if (kinds.size() > kMostGroups)
+    return Error(ErrorCode::InvalidArgument, "training: " + std::to_string(kinds.size()) +
                                                  " pairs of recipe and variant; one plot tells four apart");
-  const bool one_recipe = std::ranges::all_of(
-      groups, [&](const TrainingGroup& group) { return group.recipe_sha256 == groups.front().recipe_sha256; });
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    TrainingGroup& group = groups[i];
-    const auto known =
-        std::ranges::find_if(kVariantInks, [&](const VariantInk& one) { return group.variant == one.variant; });
-    // A variant without a colour of its own, or one whose colour is taken: the first that is free.
-    const auto taken = [&](const MarkColor& ink) {
-      return std::any_of(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(i),
-                         [&](const TrainingGroup& other) { return other.ink.mark == ink.mark; });
-    };
-    const auto free = std::ranges::find_if(kVariantInks, [&](const VariantInk& one) { return !taken(one.ink); });
-    group.ink = known != kVariantInks.end() && !taken(known->ink) ? known->ink : free->ink;
-    group.name = known != kVariantInks.end() ? known->name : group.variant;
-    group.short_name = known != kVariantInks.end() ? known->short_name : group.variant;
-    if (!one_recipe) group.name += ", " + group.recipe;
-    group.dash = i == 2 ? kLongDash : i == 3 ? kShortDash : kSolidLine;
+  std::vector<TrainingGroup> groups;
+  for (const HistoryKind& kind : kinds) {
+    TrainingGroup group;
+    group.recipe_sha256 = kind.recipe_sha256, group.recipe = kind.recipe;
+    group.name = kind.name, group.short_name = kind.short_name, group.ink = kInks[kind.ink];
+    for (const std::size_t member : kind.members) group.seeds.push_back(&runs[member]);
+    group.dash = groups.size() == 2 ? kLongDash : groups.size() == 3 ? kShortDash : kSolidLine;
     group.net_ink = group.ink.mark == ink::kSecond.mark ? kNetInk : group.ink;
     group.net_dash = group.ink.mark == ink::kSecond.mark ? kSolidLine : kShortDash;
+    groups.push_back(std::move(group));
   }
   return groups;
 }

@@ -16,7 +16,7 @@ namespace headroom {
 
 // Histories that differ in their seeds.
 struct TrainingGroup {
-  std::string recipe_sha256, recipe, variant;
+  std::string recipe_sha256, recipe;
   std::string name, short_name;  // "DIFF V2", "V2"
   MarkColor ink, net_ink;
   LineDash dash, net_dash;

@@ -150,8 +150,8 @@ PlotList make_plots(const PanelContext& context) {
   return plots;
 }
 
-// Where seeds are shown as their range: bands between the lowest and the highest of a kind at each step of the first.
-// The series are made once for what is open.
+// Where seeds are shown as their range: bands between the lowest and the highest of a kind at each step of the first,
+// as far as every seed goes, as in figures: the range of fewer is narrower. The series are made once for what is open.
 struct KindBands {
   std::vector<std::shared_ptr<const StoredHistory>> of;
   std::int64_t width = 0;
@@ -176,7 +176,10 @@ std::pair<StepSeries, StepSeries> band_of_seeds(const std::vector<const StepSeri
     LowHigh range;
     for (const StepSeries* one : seeds)
       if (one != nullptr) range.add(one->range(one->index_of(from), one->index_of(to)));
-    if (range.empty()) continue;
+    const auto goes_on = [&](const StepSeries* one) {
+      return one == nullptr || one->empty() || one->last_step() >= from;
+    };
+    if (range.empty() || !std::ranges::all_of(seeds, goes_on)) continue;
     steps.push_back(from);
     low.push_back(range.low);
     high.push_back(range.high);

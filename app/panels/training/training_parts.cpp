@@ -3,29 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 
+#include "app/figures/history_kinds.h"
 #include "core/base/number_text.h"
 #include "core/base/numbers.h"
 
 namespace headroom {
 
 std::vector<TrainingKind> training_kinds(const State& state, const Theme& theme) {
-  const Color colors[] = {theme.first, theme.second, theme.lambda, theme.ok,
-                          theme.kappa, theme.warn,   theme.err,    theme.text2};
-  const auto recipe_of = [](const TrainingEntry& entry) { return entry.data ? entry.data->recipe : std::string(); };
-  const bool several = std::ranges::any_of(state.trainings, [&](const TrainingEntry& entry) {
-    return entry.data && recipe_of(entry) != recipe_of(state.trainings.front());
-  });
+  const Color colors[] = {theme.text, theme.second, theme.first,  theme.ok,  // as figures have them
+                          theme.warn, theme.kappa,  theme.lambda, theme.err};
+  std::vector<const TrainingEntry*> read;
+  std::vector<const StoredHistory*> histories;
+  for (const TrainingEntry& entry : state.trainings)
+    if (entry.data) read.push_back(&entry), histories.push_back(entry.data.get());
   std::vector<TrainingKind> kinds;
-  for (const TrainingEntry& entry : state.trainings) {
-    if (!entry.data) continue;
-    const std::string name = (several ? entry.data->recipe + "/" : "") + entry.data->kind;
-    auto kind = std::ranges::find(kinds, name, &TrainingKind::name);
-    if (kind == kinds.end()) {
-      kinds.push_back({name, colors[kinds.size() % std::size(colors)], {}});
-      kind = kinds.end() - 1;
-    }
-    kind->entries.push_back(&entry);
+  for (const HistoryKind& kind : history_kinds(histories, std::size(colors))) {
+    kinds.push_back({kind.name, colors[kind.ink], {}});
+    for (const std::size_t member : kind.members) kinds.back().entries.push_back(read[member]);
   }
   return kinds;
 }

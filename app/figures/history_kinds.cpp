@@ -1,0 +1,67 @@
+#include "app/figures/history_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+struct VariantName {
+  const char *variant, *name, *short_name;
+};
+constexpr std::array<VariantName, kVariantInks> kVariantNames = {{{"softmax", "softmax", "softmax"},
+                                                                  {"diff_v2", "DIFF V2", "V2"},
+                                                                  {"diff_v1", "DIFF V1", "V1"},
+                                                                  {"gated", "gated", "gated"},
+                                                                  {"softmax_one", "off-by-one", "off-by-one"},
+                                                                  {"softmax_sink", "sink logit", "sink logit"}}};
+constexpr std::size_t kHashShown = 6;
+
+// Its own unless an earlier kind has it; else the first that is free.
+std::size_t ink_of(std::span<const HistoryKind> earlier, std::size_t own, std::size_t inks) {
+  const auto taken = [&](std::size_t ink) {
+    return std::ranges::find(earlier, ink, &HistoryKind::ink) != earlier.end();
+  };
+  if (own < kVariantNames.size() && !taken(own)) return own;
+  for (std::size_t ink = 0; ink < inks; ++ink)
+    if (!taken(ink)) return ink;
+  return earlier.size() % inks;
+}
+
+}  // namespace
+
+std::vector<HistoryKind> history_kinds(std::span<const StoredHistory* const> histories, std::size_t inks) {
+  std::vector<HistoryKind> kinds;
+  const auto first_of = [&](const HistoryKind& kind) -> const StoredHistory& {
+    return *histories[kind.members.front()];
+  };
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    const StoredHistory& history = *histories[i];
+    auto kind = std::ranges::find_if(kinds, [&](const HistoryKind& one) { return same_kind(first_of(one), history); });
+    if (kind == kinds.end()) {
+      HistoryKind made{history.recipe_sha256, history.recipe, history.kind, {}, {}, 0, {}};
+      const auto known = std::ranges::find(kVariantNames, made.variant, &VariantName::variant);
+      const bool named = known != kVariantNames.end();
+      made.name = named ? known->name : made.variant, made.short_name = named ? known->short_name : made.variant;
+      made.ink = ink_of(kinds, static_cast<std::size_t>(known - kVariantNames.begin()), inks);
+      kinds.push_back(std::move(made));
+      kind = kinds.end() - 1;
+    }
+    kind->members.push_back(i);
+  }
+  const bool several = std::ranges::any_of(
+      kinds, [&](const HistoryKind& kind) { return !same_recipe(first_of(kind), first_of(kinds.front())); });
+  std::vector<std::string> names;
+  for (const HistoryKind& kind : kinds) {
+    const bool alike = std::ranges::any_of(kinds, [&](const HistoryKind& other) {
+      return other.recipe == kind.recipe && !same_recipe(first_of(other), first_of(kind));
+    });
+    names.push_back(!several ? "" : ", " + kind.recipe + (alike ? " " + kind.recipe_sha256.substr(0, kHashShown) : ""));
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i].name += names[i];
+  return kinds;
+}
+
+}  // namespace headroom
