@@ -28,15 +28,15 @@ constexpr float kStrong = 2.0f, kThin = 1.0f, kFaintLine = 0.55f;
 constexpr float kLeastPlot = 96.0f;  // its height, title included
 
 struct PlotList {
-  TrainingPlot loss, gradient, logit, sink, rate;
+  StepPlot loss, gradient, logit, sink, rate;
 };
 
 std::string steps_text(std::int64_t steps) { return grouped_text(steps) + (steps == 1 ? " step" : " steps"); }
 
 // A series of an entry: thick and named where the entry is in the film strip.
-TrainingCurve curve_of_entry(const TrainingEntry& entry, const TrainingKind& kind, const StepSeries& series,
+StepCurve curve_of_entry(const TrainingEntry& entry, const TrainingKind& kind, const StepSeries& series,
                              std::shared_ptr<const void> owner, bool strong) {
-  TrainingCurve curve;
+  StepCurve curve;
   curve.series = &series;
   curve.owner = std::move(owner);
   curve.color = strong ? kind.color : kind.color.faded(kFaintLine);
@@ -50,7 +50,7 @@ void add_loss(const TrainingEntry& entry, const TrainingKind& kind, bool strong,
   const StoredHistory& history = *entry.data;
   const bool validated = !history.validation_loss.empty();
   if (entry.smoothed && !entry.smoothed->loss.empty()) {
-    TrainingCurve training = curve_of_entry(entry, kind, entry.smoothed->loss, entry.smoothed, strong && !validated);
+    StepCurve training = curve_of_entry(entry, kind, entry.smoothed->loss, entry.smoothed, strong && !validated);
     training.color = kind.color.faded(validated ? 0.4f : strong ? 1.0f : kFaintLine);
     if (validated) training.diverged.reset();
     plots.loss.curves.insert(plots.loss.curves.begin(), training);  // below what was validated
@@ -64,16 +64,16 @@ void add_loss(const TrainingEntry& entry, const TrainingKind& kind, bool strong,
 
 void add_heads(const State& state, const TrainingEntry& entry, const TrainingKind& kind, bool strong, PlotList& plots) {
   const ShownHeads heads = shown_heads(entry, state);
-  const auto add = [&](const StepSeries* series, const HeadBand* band, TrainingPlot& plot) {
+  const auto add = [&](const StepSeries* series, const HeadBand* band, StepPlot& plot) {
     if (series == nullptr) return;
-    TrainingCurve curve = curve_of_entry(entry, kind, *series, entry.data, strong);
+    StepCurve curve = curve_of_entry(entry, kind, *series, entry.data, strong);
     if (band != nullptr && strong) curve.band_low = &band->low, curve.band_high = &band->high;
     plot.curves.push_back(std::move(curve));
   };
   add(heads.logit_max, heads.logit_band, plots.logit);
   add(heads.sink_score, heads.sink_band, plots.sink);
   if (heads.sink_score_net != nullptr && strong) {
-    TrainingCurve net = curve_of_entry(entry, kind, *heads.sink_score_net, entry.data, true);
+    StepCurve net = curve_of_entry(entry, kind, *heads.sink_score_net, entry.data, true);
     net.dotted = true;
     net.name += ", net";
     net.diverged.reset();
@@ -226,9 +226,9 @@ void add_kind_bands(PanelContext& context, PlotList& plots) {
   const std::vector<TrainingKind> kinds = training_kinds(context.state, context.theme());
   const auto bands = kind_bands(context, kinds);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const auto add = [&](const std::vector<std::pair<StepSeries, StepSeries>>& of, TrainingPlot& plot) {
+    const auto add = [&](const std::vector<std::pair<StepSeries, StepSeries>>& of, StepPlot& plot) {
       if (k >= of.size() || of[k].first.empty()) return;
-      TrainingCurve edge;
+      StepCurve edge;
       edge.series = &of[k].second;
       edge.owner = bands;
       edge.color = kinds[k].color.faded(0.3f);
@@ -251,8 +251,8 @@ std::string panel_hint(const State& state, std::size_t kinds) {
 void draw_plots(PanelContext& context, Rect body) {
   PlotList plots = make_plots(context);
   if (context.state.view.training.seed_range) add_kind_bands(context, plots);
-  std::vector<const TrainingPlot*> shown;
-  for (const TrainingPlot* plot : {&plots.loss, &plots.gradient, &plots.logit, &plots.sink})
+  std::vector<const StepPlot*> shown;
+  for (const StepPlot* plot : {&plots.loss, &plots.gradient, &plots.logit, &plots.sink})
     if (!plot->curves.empty() || !plot->points.empty()) shown.push_back(plot);
   if (plots.logit.curves.empty() && !plots.rate.curves.empty())
     shown.insert(shown.begin() + std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(shown.size())), &plots.rate);

@@ -271,10 +271,10 @@ CATCH_TEST_CASE("training curves: what exceeds the axis is marked, with the larg
   values[3] = 3.66f;
   values[700] = 9.5f;
   const StepSeries series(values);
-  TrainingPlot plot;
+  StepPlot plot;
   plot.curves.push_back({.series = &series, .owner = nullptr, .color = {}});
   const Axis steps{0.0, 999.0, false, 0.0f, 500.0f};
-  const Range range = training_range(plot, steps);
+  const Range range = step_range(plot, steps);
   CATCH_CHECK(range.low <= 1.0);
   CATCH_CHECK(range.high < 1.5);
   const PlainMeasure measure;
@@ -287,7 +287,7 @@ CATCH_TEST_CASE("training curves: what exceeds the axis is marked, with the larg
   CATCH_CHECK(off->pixels.size() == 2);
   // On a log axis all of them have room.
   plot.log_y = true;
-  CATCH_CHECK(training_range(plot, steps).high >= 9.5);
+  CATCH_CHECK(step_range(plot, steps).high >= 9.5);
 }
 
 CATCH_TEST_CASE("training panels: ten histories of a million steps: a cursor that moves works out no curve again",
